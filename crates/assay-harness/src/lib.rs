@@ -1,0 +1,1 @@
+//! What a Rust benchmark links to be measured by assay.

@@ -1,0 +1,1 @@
+//! The only part of assay that speaks to the kernel directly.

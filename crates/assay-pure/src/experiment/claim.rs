@@ -1,0 +1,50 @@
+//! A claim: what somebody says of a contrast, in numbers that a measurement or plain arithmetic can settle.
+
+/// One `[[claims]]` entry. A claim may state several things; all must hold for it to be confirmed.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ClaimSpec {
+    /// The sentence as it was said.
+    pub text: String,
+    /// Who said it, where.
+    pub source: Option<String>,
+    /// The variant the claim is about.
+    pub candidate: Option<String>,
+    /// What it is compared with; the experiment's baseline if absent.
+    pub baseline: Option<String>,
+    /// Inputs the claim speaks of; empty means every input.
+    pub inputs: Vec<String>,
+    /// Compilers it speaks of (globs); empty means every compiler measured.
+    pub compilers: Vec<String>,
+    /// The direction claimed.
+    pub says: Option<Says>,
+    /// Claimed time of candidate / time of baseline.
+    pub ratio: Option<f64>,
+    /// Relative tolerance on `ratio`; 0.05 if absent.
+    pub ratio_tolerance: Option<f64>,
+    /// Claimed nanoseconds per unit of the candidate, with the same tolerance.
+    pub ns_per_unit: Option<f64>,
+    /// Claimed mispredictions per branch, as a fraction of all conditional branches of the decoder.
+    pub miss_rate: Option<f64>,
+    /// Claimed mispredictions per unit.
+    pub misses_per_unit: Option<f64>,
+    /// A share of a whole, as a fraction; above 1 it is impossible.
+    pub share: Option<f64>,
+    /// Two numbers of the claim itself that must reproduce `change` or `ratio`: before.
+    pub before: Option<f64>,
+    /// ... and after.
+    pub after: Option<f64>,
+    /// The change the claim derives from them, as a fraction of `before` ( -0.47 is "47 % fewer").
+    pub change: Option<f64>,
+}
+
+/// A direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Says {
+    /// The candidate takes less time.
+    Faster,
+    /// The candidate takes more time.
+    Slower,
+    /// They take the same time within the minimum effect.
+    Equivalent,
+}

@@ -1,0 +1,1 @@
+//! The order of execution as data: seeded, interleaved rounds, balanced for the predecessor.

@@ -1,0 +1,134 @@
+//! The experiment file as meaning: what is compared, on which inputs, built how, measured how long.
+
+use super::ClaimSpec;
+use crate::inputs::Generator;
+
+/// One experiment, as read from its TOML file; every default is filled in.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Experiment {
+    /// Short name; the file's folder name where the file gives none.
+    pub name: String,
+    /// The question in plain words, answered on the report's first line.
+    pub question: String,
+    /// The item of work every figure is divided by, singular: "varint", "call".
+    pub unit: String,
+    /// What the author expected before measuring; shown beside the finding.
+    pub prediction: Option<String>,
+    /// The measured program.
+    pub program: Program,
+    /// Name of the variant all others are compared with.
+    pub baseline: String,
+    /// All variants, the baseline included, in file order.
+    pub variants: Vec<Variant>,
+    /// All inputs, in file order.
+    pub inputs: Vec<InputSpec>,
+    /// Names or globs of compilers on PATH ("gcc", "clang-16", "gcc*"); `["all"]` is every gcc and clang found.
+    pub compilers: Vec<String>,
+    /// Flag sets; each is one value of the flags axis.
+    pub flags: Vec<FlagSet>,
+    /// How placements are enumerated.
+    pub placement: PlacementSpec,
+    /// The equivalence margin δ as a fraction (0.01 is 1 %).
+    pub minimum_effect: f64,
+    /// Family-wise confidence of the intervals, e.g. 0.95.
+    pub confidence: f64,
+    /// Budget of measuring, seconds, compiling not included.
+    pub budget_seconds: f64,
+    /// The clock that decides.
+    pub clock: Clock,
+    /// Seed of the plan (orders, shuffles, environment sizes).
+    pub seed: u64,
+    /// What somebody says, to be held against the measurement.
+    pub claims: Vec<ClaimSpec>,
+}
+
+/// The sources one artifact is built from.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Program {
+    /// Source files relative to the experiment file.
+    pub sources: Vec<String>,
+    /// Include folders relative to the experiment file.
+    pub include_dirs: Vec<String>,
+    /// Flags for every compilation, before those of the flag set.
+    pub flags: Vec<String>,
+    /// Flags for the link only.
+    pub link_flags: Vec<String>,
+}
+
+/// One variant: a name the program registers.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Variant {
+    /// The name given to `ASSAY_VARIANT`.
+    pub name: String,
+    /// One line for the report.
+    pub description: Option<String>,
+    /// CPU features (as in /proc/cpuinfo) without which the variant is skipped with a reason.
+    pub needs: Vec<String>,
+}
+
+/// One input: where its bytes come from, and how it is cut into windows.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct InputSpec {
+    /// Name used in reports and claims.
+    pub name: String,
+    /// One line for the report.
+    pub description: Option<String>,
+    /// Where the bytes come from.
+    pub source: InputSource,
+    /// How units are found in the bytes.
+    pub format: crate::inputs::Format,
+    /// Units per window handed to one call; 0 hands over the whole input in one call.
+    pub window_units: u64,
+}
+
+/// Where an input's bytes come from.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum InputSource {
+    /// Made by a seeded generator.
+    Generated {
+        /// Which generator, with its parameters.
+        generator: Generator,
+        /// How many units it makes.
+        units: u64,
+        /// Its seed.
+        seed: u64,
+    },
+    /// A file, relative to the experiment file.
+    Recorded {
+        /// The path.
+        path: String,
+    },
+}
+
+/// One value of the flags axis.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct FlagSet {
+    /// Name in reports, e.g. "O2".
+    pub name: String,
+    /// The flags, e.g. ["-O2", "-march=native"].
+    pub flags: Vec<String>,
+    /// True: unoptimised code is wanted and not warned about.
+    pub allow_unoptimised: bool,
+}
+
+/// How placements are enumerated.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct PlacementSpec {
+    /// Rotations measured before the first look at the verdicts.
+    pub rotations: u32,
+    /// Rotations after which an undecided contrast stays inconclusive.
+    pub max_rotations: u32,
+    /// Paddings ahead of all code, bytes; each a distinct phase of the 64-byte line.
+    pub phases: Vec<u32>,
+}
+
+/// The clock that decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// Monotonic wall clock, interrupted samples left out.
+    Wall,
+    /// CPU time of the measuring thread.
+    ThreadCpu,
+}

@@ -1,0 +1,1 @@
+//! What an input looks like to a decoder and its branch predictor.

@@ -1,0 +1,1 @@
+//! Content hashes, by which inputs and artifacts are named.

@@ -1,0 +1,12 @@
+//! The part of assay that only computes: no clock, no file, no process, no thread, no unseeded randomness.
+//!
+//! Everything here is a function of its arguments, so every verdict can be recomputed from the ledger and every
+//! numeric claim can be tested against an independent source.
+#![forbid(unsafe_code)]
+
+pub mod experiment;
+pub mod inputs;
+pub mod placement;
+pub mod protocol;
+pub mod stats;
+pub mod verdict;

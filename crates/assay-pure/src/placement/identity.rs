@@ -1,0 +1,1 @@
+//! Machine-code identity of two functions after relocation.

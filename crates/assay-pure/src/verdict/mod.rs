@@ -1,0 +1,3 @@
+//! From samples to verdicts with causes.
+
+pub mod observed;

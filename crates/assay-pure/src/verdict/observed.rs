@@ -1,0 +1,57 @@
+//! What was measured of one contrast, as the verdict sees it: only usable samples, already divided by units.
+
+/// One usable sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Observation {
+    /// The pass over the cells in which it was taken; samples of candidate and baseline pair by (round, index).
+    pub round: u32,
+    /// Its number within the visit; the same number means the same windows of the input.
+    pub index: u32,
+    /// Nanoseconds per unit on the deciding clock, timer cost subtracted.
+    pub ns_per_unit: f64,
+}
+
+/// Both sides at one placement.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PairAt {
+    /// Padding ahead of all code, bytes.
+    pub phase_bytes: u32,
+    /// Where the candidate's entry lies in its 64-byte line.
+    pub candidate_offset: u64,
+    /// Where the baseline's entry lies.
+    pub baseline_offset: u64,
+    /// The candidate's samples.
+    pub candidate: Vec<Observation>,
+    /// The baseline's samples.
+    pub baseline: Vec<Observation>,
+}
+
+/// All phases of one shuffle.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rotation {
+    /// The shuffle's number, from 0.
+    pub rotation: u32,
+    /// One entry per phase measured.
+    pub phases: Vec<PairAt>,
+}
+
+/// Everything measured of one contrast.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservedContrast {
+    /// Candidate variant.
+    pub candidate: String,
+    /// Baseline variant.
+    pub baseline: String,
+    /// Input name.
+    pub input: String,
+    /// Compiler name.
+    pub compiler: String,
+    /// Flag set name.
+    pub flags: String,
+    /// The link the user would have made, where it was measured.
+    pub as_built: Option<PairAt>,
+    /// All complete rotations (every phase has samples of both sides).
+    pub rotations: Vec<Rotation>,
+    /// The two functions are the same machine code after relocation.
+    pub identical_code: Option<bool>,
+}

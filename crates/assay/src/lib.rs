@@ -1,0 +1,1 @@
+//! The lab: builds, measures, keeps and reports.
