@@ -1,1 +1,12 @@
-//! The only part of assay that speaks to the kernel directly.
+//! The only part of assay that speaks to the kernel directly: starting and stopping measured programs, pinning,
+//! the facts of the machine. Everything else in the lab is safe, portable Rust.
+//!
+//! Errors are `io::Error`s whose text names the call, its target and what to do about it.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("assay measures on Linux only for now: placement, pinning and the clocks are written for its kernel");
+
+pub mod interrupt;
+pub mod machine;
+pub mod pin;
+pub mod process;
