@@ -4,7 +4,9 @@
 //! Errors are `io::Error`s whose text names the call, its target and what to do about it.
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("assay measures on Linux only for now: placement, pinning and the clocks are written for its kernel");
+compile_error!(
+    "assay measures on Linux only for now: placement, pinning and the clocks are written for its kernel"
+);
 
 pub mod interrupt;
 pub mod machine;
