@@ -126,6 +126,7 @@ impl Process {
                 format!("starting {}: {error}", launch.program.display()),
             )
         })?;
+        set_nonblocking(&request_write)?;
         set_nonblocking(&reply_read)?;
         set_nonblocking(&output_read)?;
         Ok(Self {
@@ -144,12 +145,27 @@ impl Process {
         self.child.id()
     }
 
-    /// Sends a request. Requests are far below a pipe's capacity except input loads, whose reader is waiting.
+    /// Sends a request, waiting until `deadline` for a program that does not read.
     ///
     /// # Errors
-    /// `BrokenPipe` when the program is gone.
-    pub fn send(&mut self, text: &str) -> io::Result<()> {
-        self.requests.write_all(text.as_bytes())
+    /// `BrokenPipe` when the program is gone, `TimedOut` when it does not read.
+    pub fn send(&mut self, text: &str, deadline: Instant) -> io::Result<()> {
+        let mut left = text.as_bytes();
+        while !left.is_empty() {
+            match self.requests.write(left) {
+                Ok(count) => left = &left[count..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if Instant::now() >= deadline {
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                    self.drain_output();
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// The next reply line, waiting until `deadline`; drains the program's own output meanwhile.
@@ -423,7 +439,7 @@ mod tests {
     fn carries_requests_and_replies_and_sees_the_end() {
         let (mut process, _script) =
             shell("eval \"read line <&$r\"; eval \"echo got \\$line >&$w\"");
-        process.send("hello\n").unwrap();
+        process.send("hello\n", soon()).unwrap();
         assert_eq!(
             process.receive(soon()).unwrap(),
             Incoming::Line("got hello".into())
