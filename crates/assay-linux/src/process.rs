@@ -328,6 +328,23 @@ fn before_exec(inherited: [RawFd; 2], cpu: Option<usize>) -> io::Result<()> {
     }
 }
 
+/// A program just written can be "busy" for a moment, while a sibling forked during the writing has not yet called
+/// exec and still holds the file open.
+fn spawn_patiently(command: &mut Command) -> io::Result<Child> {
+    let deadline = Instant::now() + Duration::from_secs(1);
+    loop {
+        match command.spawn() {
+            Err(error)
+                if error.kind() == io::ErrorKind::ExecutableFileBusy
+                    && Instant::now() < deadline =>
+            {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
 fn pipe() -> io::Result<(File, File)> {
     let mut ends: [RawFd; 2] = [0; 2];
     // SAFETY: the array has room for two descriptors; on success both are ours alone.
@@ -411,15 +428,11 @@ mod tests {
                 let number = NUMBER.fetch_add(1, Ordering::SeqCst);
                 let path = std::env::temp_dir()
                     .join(format!("assay-linux-{}-{number}.sh", std::process::id()));
-                // Written under another name and renamed: executing a file that a forked sibling still holds open
-                // for writing fails with ETXTBSY.
-                let draft = path.with_extension("draft");
                 let text = format!(
                     "#!/bin/bash\nr=${{ASSAY_CHANNEL%,*}}; w=${{ASSAY_CHANNEL#*,}}\n{body}\n"
                 );
-                std::fs::write(&draft, text).unwrap();
-                std::fs::set_permissions(&draft, std::fs::Permissions::from_mode(0o755)).unwrap();
-                std::fs::rename(&draft, &path).unwrap();
+                std::fs::write(&path, text).unwrap();
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
                 Self { path }
             }
         }
