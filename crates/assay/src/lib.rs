@@ -1,1 +1,4 @@
 //! The lab: builds, measures, keeps and reports.
+#![forbid(unsafe_code)]
+
+pub mod store;

@@ -1,0 +1,363 @@
+//! Opening the file and writing facts. A round and its samples are one transaction, so that a kill at any moment
+//! loses at most the round in flight; writers wait for each other, so that campaigns share a ledger.
+
+use super::rows::{
+    Answer, ArtifactRow, CampaignInput, Failure, Identity, InputRow, NewCampaign, ProcessRow, Round, SampleRow,
+};
+use anyhow::{Context, Result, bail};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The format this program writes: `user_version` of the file.
+pub const FORMAT: i64 = 1;
+
+/// How long a writer waits for another one.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An open ledger.
+#[derive(Debug)]
+pub struct Ledger {
+    pub(super) connection: Connection,
+    path: PathBuf,
+}
+
+impl Ledger {
+    /// Opens the ledger, making it and its folder where there is none.
+    ///
+    /// # Errors
+    /// The file cannot be made or read, is no ledger, or was written by a newer assay.
+    pub fn open(path: &Path) -> Result<Self> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make the ledger's folder {}", folder.display()))?;
+        }
+        let ledger = Self::connect(path).with_context(|| {
+            format!("cannot open the ledger {} (choose another with --ledger FILE)", path.display())
+        })?;
+        ledger.bring_up_to_date()?;
+        Ok(ledger)
+    }
+
+    fn connect(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(PATIENCE)?;
+        // WAL: readers and a writer do not wait for each other. FULL is not needed: after a loss of power the last
+        // rounds may be missing, but the file is whole, and a killed process loses nothing that was committed.
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        connection.pragma_update(None, "foreign_keys", "ON")?;
+        Ok(Self { connection, path: path.to_owned() })
+    }
+
+    fn bring_up_to_date(&self) -> Result<()> {
+        // An exclusive transaction: two campaigns that start at once must not both create the tables.
+        let transaction =
+            rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+                .map_err(|error| self.explain(error))?;
+        let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        match found {
+            FORMAT => {}
+            0 => {
+                let tables: i64 =
+                    transaction.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+                if tables > 0 {
+                    bail!(
+                        "{} is an SQLite file of something else; choose another with --ledger FILE",
+                        self.path.display()
+                    );
+                }
+                transaction.execute_batch(include_str!("schema.sql")).map_err(|error| self.explain(error))?;
+                transaction.pragma_update(None, "user_version", FORMAT)?;
+            }
+            newer => bail!(
+                "the ledger {} has format {newer}, made by a newer assay; this one knows formats up to {FORMAT}. \
+                 Use that newer assay, or keep this campaign elsewhere with --ledger FILE. Nothing was changed.",
+                self.path.display()
+            ),
+        }
+        transaction.commit().map_err(|error| self.explain(error))
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Says what an SQLite error means for the user: what is safe, and what to do.
+    fn explain(&self, error: rusqlite::Error) -> anyhow::Error {
+        let path = self.path.display();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => anyhow::anyhow!(
+                "the disk that holds the ledger {path} is full. All finished rounds are safe in it; free some space \
+                 and go on with --resume, or use --ledger FILE on another disk"
+            ),
+            Some(ErrorCode::SystemIoFailure) => anyhow::anyhow!(
+                "the ledger {path} could not be written ({error}); is its disk full or gone? \
+                 All finished rounds are safe in it; go on with --resume"
+            ),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => anyhow::anyhow!(
+                "the ledger {path} was locked by another program for more than {} s",
+                PATIENCE.as_secs()
+            ),
+            Some(ErrorCode::ReadOnly) => anyhow::anyhow!("the ledger {path} is read-only"),
+            Some(ErrorCode::NotADatabase) => anyhow::anyhow!("{path} is not a ledger: it is no SQLite file"),
+            _ => anyhow::Error::new(error).context(format!("writing the ledger {path}")),
+        }
+    }
+
+    /// Begins a campaign and returns its number.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn begin(&self, new: &NewCampaign<'_>) -> Result<i64> {
+        self.write(
+            "INSERT INTO campaign (experiment, experiment_digest, experiment_text, spec, machine, pinned_cpu, \
+             assay_version, started_at) VALUES (?,?,?,?,?,?,?,?)",
+            params![
+                new.experiment,
+                new.experiment_digest,
+                new.experiment_text,
+                new.spec.to_string(),
+                new.machine.to_string(),
+                new.pinned_cpu,
+                env!("CARGO_PKG_VERSION"),
+                now()
+            ],
+        )?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    /// Ends a campaign, or marks an interrupted one as going on again with `None`.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn finish(&self, campaign: i64, because: Option<&str>) -> Result<()> {
+        self.write(
+            "UPDATE campaign SET finished_at = ?, stopped_because = ? WHERE id = ?",
+            params![because.map(|_| now()), because, campaign],
+        )
+    }
+
+    /// Keeps an input.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_input(&self, input: &InputRow) -> Result<()> {
+        self.write(
+            "INSERT OR IGNORE INTO input (digest, bytes, recipe, format, description) VALUES (?,?,?,?,?)",
+            params![
+                input.digest,
+                input.bytes as i64,
+                input.recipe.to_string(),
+                input.format,
+                input.description.to_string()
+            ],
+        )
+    }
+
+    /// Keeps how a campaign uses an input.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_campaign_input(&self, campaign: i64, input: &CampaignInput) -> Result<()> {
+        self.write(
+            "INSERT OR IGNORE INTO campaign_input (campaign, name, digest, windows, iterations, warmup, samples) \
+             VALUES (?,?,?,?,?,?,?)",
+            params![
+                campaign,
+                input.name,
+                input.digest,
+                input.windows as i64,
+                input.iterations as i64,
+                input.warmup as i64,
+                input.samples as i64
+            ],
+        )
+    }
+
+    /// Keeps artifacts, all in one transaction.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_artifacts(&self, artifacts: &[ArtifactRow]) -> Result<()> {
+        self.transaction(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT OR IGNORE INTO artifact (hash, compiler, flags, link, command, functions, text_bytes) \
+                 VALUES (?,?,?,?,?,?,?)",
+            )?;
+            for artifact in artifacts {
+                insert.execute(params![
+                    artifact.hash,
+                    artifact.compiler.to_string(),
+                    artifact.flags.to_string(),
+                    artifact.link.to_string(),
+                    artifact.command.to_string(),
+                    artifact.functions.to_string(),
+                    artifact.text_bytes as i64
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps proven answers as (artifact, variant, input digest, windows, answer), all in one transaction.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_answers(&self, answers: &[(String, String, String, u64, Answer)]) -> Result<()> {
+        self.transaction(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT OR REPLACE INTO answer (artifact, variant, input, windows, whole, by_window) \
+                 VALUES (?,?,?,?,?,?)",
+            )?;
+            for (artifact, variant, input, windows, answer) in answers {
+                insert.execute(params![
+                    artifact,
+                    variant,
+                    input,
+                    *windows as i64,
+                    answer.whole,
+                    answer.by_window
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps launches and gives them their numbers, all in one transaction.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_processes(&self, campaign: i64, processes: &mut [&mut ProcessRow]) -> Result<()> {
+        self.transaction(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO process (campaign, artifact, compiler, flags, variant, rotation, phase_bytes, \
+                 entry_address, environment_bytes, region_wall_ns, region_cpu_ns, wall_read_ns, cpu_read_ns, \
+                 started_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            )?;
+            for process in processes.iter_mut() {
+                insert.execute(params![
+                    campaign,
+                    process.artifact,
+                    process.compiler,
+                    process.flags,
+                    process.variant,
+                    process.rotation,
+                    process.phase_bytes,
+                    process.entry_address as i64,
+                    process.environment_bytes as i64,
+                    process.region_wall_ns,
+                    process.region_cpu_ns,
+                    process.wall_read_ns,
+                    process.cpu_read_ns,
+                    now()
+                ])?;
+                process.id = connection.last_insert_rowid();
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps a round with all its samples: all of it or none.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_round(&self, campaign: i64, round: &Round, samples: &[SampleRow]) -> Result<()> {
+        self.transaction(|connection| {
+            connection.execute(
+                "INSERT INTO round (campaign, round, rotations, started_at, elapsed_ns) VALUES (?,?,?,?,?)",
+                params![
+                    campaign,
+                    round.round,
+                    serde_json::json!(round.rotations).to_string(),
+                    round.started_at,
+                    round.elapsed_ns as i64
+                ],
+            )?;
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO sample (campaign, round, process, input, start_window, position, warmup, wall_ns, \
+                 cpu_ns, units, switches, flagged, at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            )?;
+            for sample in samples {
+                insert.execute(params![
+                    campaign,
+                    sample.round,
+                    sample.process,
+                    sample.input,
+                    sample.start_window as i64,
+                    sample.position,
+                    sample.warmup,
+                    sample.wall_ns as i64,
+                    sample.cpu_ns as i64,
+                    sample.units as i64,
+                    sample.switches as i64,
+                    sample.flagged,
+                    sample.at
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps a failure.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_failure(&self, campaign: i64, failure: &Failure) -> Result<()> {
+        self.write(
+            "INSERT INTO failure (campaign, stage, variant, input, compiler, flags, reason, at) \
+             VALUES (?,?,?,?,?,?,?,?)",
+            params![
+                campaign,
+                failure.stage,
+                failure.variant,
+                failure.input,
+                failure.compiler,
+                failure.flags,
+                failure.reason,
+                now()
+            ],
+        )
+    }
+
+    /// Keeps whether two variants of an artifact are the same code.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_identity(&self, artifact: &str, first: &str, second: &str, found: &Identity) -> Result<()> {
+        self.write(
+            "INSERT OR IGNORE INTO identity (artifact, first, second, verdict, evidence) VALUES (?,?,?,?,?)",
+            params![artifact, first, second, found.verdict, found.evidence],
+        )
+    }
+
+    /// Keeps that the verdicts were looked at.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_look(&self, campaign: i64, rotations: u32, decided: usize, contrasts: usize) -> Result<()> {
+        self.write(
+            "INSERT INTO look (campaign, look, rotations, decided, contrasts, at) VALUES \
+             (?1, (SELECT coalesce(max(look), 0) + 1 FROM look WHERE campaign = ?1), ?2, ?3, ?4, ?5)",
+            params![campaign, rotations, decided as i64, contrasts as i64, now()],
+        )
+    }
+
+    fn write(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
+        self.connection.execute(sql, values).map(|_| ()).map_err(|error| self.explain(error))
+    }
+
+    fn transaction(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
+        let transaction =
+            rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+                .map_err(|error| self.explain(error))?;
+        work(&transaction).map_err(|error| self.explain(error))?;
+        transaction.commit().map_err(|error| self.explain(error))
+    }
+}
+
+/// Unix seconds.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |elapsed| elapsed.as_secs_f64())
+}

@@ -1,0 +1,11 @@
+//! The ledger: one SQLite file that keeps every fact of every campaign. Nothing is overwritten, nothing derived.
+
+mod ledger;
+mod queries;
+mod rows;
+
+pub use ledger::{FORMAT, Ledger};
+pub use rows::{
+    Answer, ArtifactRow, CampaignInput, CampaignRow, Failure, Identity, InputRow, NewCampaign, ProcessRow, Round,
+    SampleRow,
+};

@@ -1,0 +1,253 @@
+//! Reading facts back.
+
+use super::Ledger;
+use super::rows::{Answer, CampaignInput, CampaignRow, Failure, Identity, InputRow, ProcessRow, Round, SampleRow};
+use anyhow::{Context, Result};
+use rusqlite::{OptionalExtension, Row, params};
+use serde_json::Value;
+
+const CAMPAIGN: &str = "SELECT id, experiment, experiment_digest, experiment_text, spec, machine, pinned_cpu, \
+                        started_at, finished_at, stopped_because FROM campaign";
+
+impl Ledger {
+    /// A campaign by number.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn campaign(&self, id: i64) -> Result<Option<CampaignRow>> {
+        let sql = format!("{CAMPAIGN} WHERE id = ?");
+        Ok(self.connection.query_row(&sql, [id], campaign_row).optional()?)
+    }
+
+    /// All campaigns, newest first.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn campaigns(&self) -> Result<Vec<CampaignRow>> {
+        let mut query = self.connection.prepare(&format!("{CAMPAIGN} ORDER BY id DESC"))?;
+        let rows = query.query_map([], campaign_row)?.collect::<rusqlite::Result<_>>();
+        rows.context("reading the campaigns")
+    }
+
+    /// The newest campaign of this experiment that did not come to its end.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn unfinished(&self, experiment_digest: &str) -> Result<Option<CampaignRow>> {
+        let sql = format!(
+            "{CAMPAIGN} WHERE experiment_digest = ? AND (finished_at IS NULL OR stopped_because = 'interrupted') \
+             ORDER BY id DESC LIMIT 1"
+        );
+        Ok(self.connection.query_row(&sql, [experiment_digest], campaign_row).optional()?)
+    }
+
+    /// An input by what made it.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn input_by_recipe(&self, recipe: &Value, format: &str) -> Result<Option<InputRow>> {
+        let sql = "SELECT digest, bytes, recipe, format, description FROM input WHERE recipe = ? AND format = ?";
+        let found = self.connection.query_row(sql, params![recipe.to_string(), format], input_row);
+        Ok(found.optional()?)
+    }
+
+    /// An input by content.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn input(&self, digest: &str) -> Result<Option<InputRow>> {
+        let sql = "SELECT digest, bytes, recipe, format, description FROM input WHERE digest = ?";
+        Ok(self.connection.query_row(sql, [digest], input_row).optional()?)
+    }
+
+    /// How a campaign uses its inputs.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn campaign_inputs(&self, campaign: i64) -> Result<Vec<CampaignInput>> {
+        let mut query = self.connection.prepare(
+            "SELECT name, digest, windows, iterations, warmup, samples FROM campaign_input WHERE campaign = ? \
+             ORDER BY rowid",
+        )?;
+        let rows = query.query_map([campaign], |row| {
+            Ok(CampaignInput {
+                name: row.get(0)?,
+                digest: row.get(1)?,
+                windows: unsigned(row, 2)?,
+                iterations: unsigned(row, 3)?,
+                warmup: unsigned(row, 4)?,
+                samples: unsigned(row, 5)?,
+            })
+        })?;
+        rows.collect::<rusqlite::Result<_>>().context("reading the campaign's inputs")
+    }
+
+    /// A proven answer.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn answer(&self, artifact: &str, variant: &str, input: &str, windows: u64) -> Result<Option<Answer>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT whole, by_window FROM answer WHERE artifact = ? AND variant = ? AND input = ? AND windows = ?",
+        )?;
+        let found = query.query_row(params![artifact, variant, input, windows as i64], |row| {
+            Ok(Answer { whole: row.get(0)?, by_window: row.get(1)? })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// All launches of a campaign.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn processes(&self, campaign: i64) -> Result<Vec<ProcessRow>> {
+        let mut query = self.connection.prepare(
+            "SELECT id, artifact, compiler, flags, variant, rotation, phase_bytes, entry_address, \
+             environment_bytes, region_wall_ns, region_cpu_ns, wall_read_ns, cpu_read_ns FROM process \
+             WHERE campaign = ? ORDER BY id",
+        )?;
+        let rows = query.query_map([campaign], |row| {
+            Ok(ProcessRow {
+                id: row.get(0)?,
+                artifact: row.get(1)?,
+                compiler: row.get(2)?,
+                flags: row.get(3)?,
+                variant: row.get(4)?,
+                rotation: row.get(5)?,
+                phase_bytes: row.get(6)?,
+                entry_address: unsigned(row, 7)?,
+                environment_bytes: unsigned(row, 8)?,
+                region_wall_ns: row.get(9)?,
+                region_cpu_ns: row.get(10)?,
+                wall_read_ns: row.get(11)?,
+                cpu_read_ns: row.get(12)?,
+            })
+        })?;
+        rows.collect::<rusqlite::Result<_>>().context("reading the campaign's processes")
+    }
+
+    /// All finished rounds of a campaign.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn rounds(&self, campaign: i64) -> Result<Vec<Round>> {
+        let mut query = self.connection.prepare(
+            "SELECT round, rotations, started_at, elapsed_ns FROM round WHERE campaign = ? ORDER BY round",
+        )?;
+        let rows = query.query_map([campaign], |row| {
+            Ok(Round {
+                round: row.get(0)?,
+                rotations: serde_json::from_str(&row.get::<_, String>(1)?).unwrap_or_default(),
+                started_at: row.get(2)?,
+                elapsed_ns: unsigned(row, 3)?,
+            })
+        })?;
+        rows.collect::<rusqlite::Result<_>>().context("reading the campaign's rounds")
+    }
+
+    /// All samples of a campaign in the order in which they were taken.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn samples(&self, campaign: i64) -> Result<Vec<SampleRow>> {
+        let mut query = self.connection.prepare(
+            "SELECT round, process, input, start_window, position, warmup, wall_ns, cpu_ns, units, switches, \
+             flagged, at FROM sample WHERE campaign = ? ORDER BY id",
+        )?;
+        let rows = query.query_map([campaign], |row| {
+            Ok(SampleRow {
+                round: row.get(0)?,
+                process: row.get(1)?,
+                input: row.get(2)?,
+                start_window: unsigned(row, 3)?,
+                position: row.get(4)?,
+                warmup: row.get(5)?,
+                wall_ns: unsigned(row, 6)?,
+                cpu_ns: unsigned(row, 7)?,
+                units: unsigned(row, 8)?,
+                switches: unsigned(row, 9)?,
+                flagged: row.get(10)?,
+                at: row.get(11)?,
+            })
+        })?;
+        rows.collect::<rusqlite::Result<_>>().context("reading the campaign's samples")
+    }
+
+    /// What is known of two variants' machine code.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn identity(&self, artifact: &str, first: &str, second: &str) -> Result<Option<Identity>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT verdict, evidence FROM identity WHERE artifact = ? AND first = ? AND second = ?",
+        )?;
+        let found = query.query_row(params![artifact, first, second], |row| {
+            Ok(Identity { verdict: row.get(0)?, evidence: row.get(1)? })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// All failures of a campaign.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn failures(&self, campaign: i64) -> Result<Vec<Failure>> {
+        let mut query = self.connection.prepare(
+            "SELECT stage, variant, input, compiler, flags, reason FROM failure WHERE campaign = ? ORDER BY id",
+        )?;
+        let rows = query.query_map([campaign], |row| {
+            Ok(Failure {
+                stage: row.get(0)?,
+                variant: row.get(1)?,
+                input: row.get(2)?,
+                compiler: row.get(3)?,
+                flags: row.get(4)?,
+                reason: row.get(5)?,
+            })
+        })?;
+        rows.collect::<rusqlite::Result<_>>().context("reading the campaign's failures")
+    }
+
+    /// How often the verdicts of a campaign were looked at.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn looks(&self, campaign: i64) -> Result<u32> {
+        let sql = "SELECT count(*) FROM look WHERE campaign = ?";
+        Ok(self.connection.query_row(sql, [campaign], |row| row.get(0))?)
+    }
+}
+
+/// SQLite's integers are signed; everything counted here is not.
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, i64>(column)? as u64)
+}
+
+fn json(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {
+    Ok(serde_json::from_str(&row.get::<_, String>(column)?).unwrap_or(Value::Null))
+}
+
+fn campaign_row(row: &Row<'_>) -> rusqlite::Result<CampaignRow> {
+    Ok(CampaignRow {
+        id: row.get(0)?,
+        experiment: row.get(1)?,
+        experiment_digest: row.get(2)?,
+        experiment_text: row.get(3)?,
+        spec: json(row, 4)?,
+        machine: json(row, 5)?,
+        pinned_cpu: row.get(6)?,
+        started_at: row.get(7)?,
+        finished_at: row.get(8)?,
+        stopped_because: row.get(9)?,
+    })
+}
+
+fn input_row(row: &Row<'_>) -> rusqlite::Result<InputRow> {
+    Ok(InputRow {
+        digest: row.get(0)?,
+        bytes: unsigned(row, 1)?,
+        recipe: json(row, 2)?,
+        format: row.get(3)?,
+        description: json(row, 4)?,
+    })
+}

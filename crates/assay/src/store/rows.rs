@@ -1,0 +1,204 @@
+//! Rows of the ledger as plain data; field meanings are those of schema.sql.
+
+use serde_json::Value;
+
+/// What a campaign is, when it begins.
+#[derive(Clone, Debug)]
+pub struct NewCampaign<'a> {
+    /// The experiment's name.
+    pub experiment: &'a str,
+    /// SHA-256 of what was asked.
+    pub experiment_digest: &'a str,
+    /// The file as it was.
+    pub experiment_text: &'a str,
+    /// Every default filled in.
+    pub spec: &'a Value,
+    /// Facts of the machine.
+    pub machine: &'a Value,
+    /// The processor that measures.
+    pub pinned_cpu: Option<usize>,
+}
+
+/// A campaign as kept.
+#[derive(Clone, Debug)]
+pub struct CampaignRow {
+    /// Its number.
+    pub id: i64,
+    /// The experiment's name.
+    pub experiment: String,
+    /// SHA-256 of what was asked.
+    pub experiment_digest: String,
+    /// The file as it was.
+    pub experiment_text: String,
+    /// Every default filled in.
+    pub spec: Value,
+    /// Facts of the machine.
+    pub machine: Value,
+    /// The processor that measured.
+    pub pinned_cpu: Option<usize>,
+    /// Unix seconds.
+    pub started_at: f64,
+    /// Unix seconds; None while it runs or when it was killed.
+    pub finished_at: Option<f64>,
+    /// Why it stopped.
+    pub stopped_because: Option<String>,
+}
+
+/// An input by content.
+#[derive(Clone, Debug)]
+pub struct InputRow {
+    /// SHA-256.
+    pub digest: String,
+    /// Size.
+    pub bytes: u64,
+    /// What made it.
+    pub recipe: Value,
+    /// How units are found.
+    pub format: String,
+    /// What it looks like.
+    pub description: Value,
+}
+
+/// How a campaign uses an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CampaignInput {
+    /// Name in the experiment.
+    pub name: String,
+    /// Content.
+    pub digest: String,
+    /// Number of windows.
+    pub windows: u64,
+    /// Calls per sample.
+    pub iterations: u64,
+    /// Warm-up samples per visit.
+    pub warmup: u64,
+    /// Counted samples per visit.
+    pub samples: u64,
+}
+
+/// An artifact's facts.
+#[derive(Clone, Debug)]
+pub struct ArtifactRow {
+    /// Content hash.
+    pub hash: String,
+    /// Compiler identity.
+    pub compiler: Value,
+    /// All flags.
+    pub flags: Value,
+    /// Placement.
+    pub link: Value,
+    /// Link command.
+    pub command: Value,
+    /// Functions and their places.
+    pub functions: Value,
+    /// Bytes of code.
+    pub text_bytes: u64,
+}
+
+/// A proven answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Over the whole input.
+    pub whole: String,
+    /// All windows combined.
+    pub by_window: String,
+}
+
+/// One launch.
+#[derive(Clone, Debug)]
+pub struct ProcessRow {
+    /// Number in the ledger; 0 before it is kept.
+    pub id: i64,
+    /// Artifact hash.
+    pub artifact: String,
+    /// Compiler name.
+    pub compiler: String,
+    /// Flag set name.
+    pub flags: String,
+    /// Variant name.
+    pub variant: String,
+    /// Shuffle number; None as built.
+    pub rotation: Option<u32>,
+    /// Padding; None as built.
+    pub phase_bytes: Option<u32>,
+    /// Link-time address of the variant's function.
+    pub entry_address: u64,
+    /// Size of its environment.
+    pub environment_bytes: u64,
+    /// Cost of an empty region, wall clock.
+    pub region_wall_ns: f64,
+    /// Cost of an empty region, thread CPU clock.
+    pub region_cpu_ns: f64,
+    /// Cost of one wall clock read.
+    pub wall_read_ns: f64,
+    /// Cost of one thread CPU clock read.
+    pub cpu_read_ns: f64,
+}
+
+/// A finished round's frame.
+#[derive(Clone, Debug)]
+pub struct Round {
+    /// Number within the campaign.
+    pub round: u32,
+    /// Rotations visited.
+    pub rotations: Vec<u32>,
+    /// Unix seconds.
+    pub started_at: f64,
+    /// Measuring time.
+    pub elapsed_ns: u64,
+}
+
+/// One timed region.
+#[derive(Clone, Debug)]
+pub struct SampleRow {
+    /// Round number.
+    pub round: u32,
+    /// Process number.
+    pub process: i64,
+    /// Input name.
+    pub input: String,
+    /// First window of the visit.
+    pub start_window: u64,
+    /// Number within the visit.
+    pub position: u32,
+    /// Ahead of the counted ones.
+    pub warmup: bool,
+    /// Raw wall time.
+    pub wall_ns: u64,
+    /// Raw thread CPU time.
+    pub cpu_ns: u64,
+    /// Units processed.
+    pub units: u64,
+    /// Involuntary context switches.
+    pub switches: u64,
+    /// Why it is left out.
+    pub flagged: Option<String>,
+    /// Unix seconds.
+    pub at: f64,
+}
+
+/// Are two variants the same machine code?
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// identical, different or unknown.
+    pub verdict: String,
+    /// What was compared, or why not.
+    pub evidence: String,
+}
+
+/// A cell that could not be measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// compiler, compile, link, start, answer, measure or skipped.
+    pub stage: String,
+    /// None: all variants.
+    pub variant: Option<String>,
+    /// None: all inputs.
+    pub input: Option<String>,
+    /// None: all compilers.
+    pub compiler: Option<String>,
+    /// None: all flag sets.
+    pub flags: Option<String>,
+    /// What happened and what to do.
+    pub reason: String,
+}
