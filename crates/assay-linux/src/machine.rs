@@ -57,9 +57,7 @@ pub fn facts() -> Machine {
 }
 
 fn read(path: &str) -> Option<String> {
-    fs::read_to_string(path)
-        .ok()
-        .map(|text| text.trim().to_owned())
+    fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
 fn field_of(cpuinfo: &str, name: &str) -> Option<String> {
@@ -73,11 +71,9 @@ fn caches() -> Vec<String> {
     let mut found = Vec::new();
     for index in 0..8 {
         let base = format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
-        let (Some(level), Some(kind), Some(size)) = (
-            read(&format!("{base}/level")),
-            read(&format!("{base}/type")),
-            read(&format!("{base}/size")),
-        ) else {
+        let (Some(level), Some(kind), Some(size)) =
+            (read(&format!("{base}/level")), read(&format!("{base}/type")), read(&format!("{base}/size")))
+        else {
             continue;
         };
         let suffix = match kind.as_str() {

@@ -13,10 +13,7 @@ pub fn allowed_cpus() -> io::Result<Vec<usize>> {
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: `set` outlives the call and its size is passed.
     if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) } != 0 {
-        return Err(with_context(
-            "sched_getaffinity",
-            io::Error::last_os_error(),
-        ));
+        return Err(with_context("sched_getaffinity", io::Error::last_os_error()));
     }
     Ok((0..libc::CPU_SETSIZE as usize)
         // SAFETY: the index is below CPU_SETSIZE.
@@ -35,8 +32,7 @@ pub fn pin(pid: i32, cpu: usize) -> io::Result<()> {
     unsafe { libc::CPU_SET(cpu, &mut set) };
     // SAFETY: `set` outlives the call and its size is passed.
     if unsafe { libc::sched_setaffinity(pid, size_of::<libc::cpu_set_t>(), &set) } != 0 {
-        let what =
-            format!("sched_setaffinity to processor {cpu} (choose one of the allowed with --cpu)");
+        let what = format!("sched_setaffinity to processor {cpu} (choose one of the allowed with --cpu)");
         return Err(with_context(&what, io::Error::last_os_error()));
     }
     Ok(())
@@ -55,10 +51,7 @@ pub fn keep_to(cpus: &[usize]) -> io::Result<()> {
     }
     // SAFETY: `set` outlives the call and its size is passed.
     if unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) } != 0 {
-        return Err(with_context(
-            "sched_setaffinity",
-            io::Error::last_os_error(),
-        ));
+        return Err(with_context("sched_setaffinity", io::Error::last_os_error()));
     }
     Ok(())
 }

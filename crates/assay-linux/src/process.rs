@@ -70,9 +70,7 @@ impl std::fmt::Display for Ended {
         match (self.killed, self.code, self.signal) {
             (true, _, _) => write!(f, "was still running and was killed")?,
             (_, Some(code), _) => write!(f, "exited with code {code}")?,
-            (_, _, Some(signal)) => {
-                write!(f, "was ended by signal {signal} ({})", signal_name(signal))?
-            }
+            (_, _, Some(signal)) => write!(f, "was ended by signal {signal} ({})", signal_name(signal))?,
             _ => write!(f, "ended")?,
         }
         if self.left_processes {
@@ -108,23 +106,14 @@ impl Process {
         let mut command = Command::new(launch.program);
         command.env_clear();
         command.envs(launch.environment.iter().map(|(key, value)| (key, value)));
-        command.env(
-            "ASSAY_CHANNEL",
-            format!("{},{}", request_read.as_raw_fd(), reply_write.as_raw_fd()),
-        );
-        command
-            .stdin(Stdio::null())
-            .stdout(output_write.try_clone()?)
-            .stderr(output_write);
+        command.env("ASSAY_CHANNEL", format!("{},{}", request_read.as_raw_fd(), reply_write.as_raw_fd()));
+        command.stdin(Stdio::null()).stdout(output_write.try_clone()?).stderr(output_write);
         let inherited = [request_read.as_raw_fd(), reply_write.as_raw_fd()];
         let cpu = launch.cpu;
         // SAFETY: between fork and exec only async-signal-safe system calls are made, on captured plain values.
         unsafe { command.pre_exec(move || before_exec(inherited, cpu)) };
-        let child = command.spawn().map_err(|error| {
-            io::Error::new(
-                error.kind(),
-                format!("starting {}: {error}", launch.program.display()),
-            )
+        let child = spawn_patiently(&mut command).map_err(|error| {
+            io::Error::new(error.kind(), format!("starting {}: {error}", launch.program.display()))
         })?;
         set_nonblocking(&request_write)?;
         set_nonblocking(&reply_read)?;
@@ -183,9 +172,7 @@ impl Process {
             if self.pending.len() > LINE_LIMIT {
                 return Ok(Incoming::TooLong);
             }
-            let Some(left) = deadline
-                .checked_duration_since(Instant::now())
-                .filter(|left| !left.is_zero())
+            let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
             else {
                 return Ok(Incoming::TimedOut);
             };
@@ -207,12 +194,7 @@ impl Process {
                 self.pending.extend_from_slice(&buffer[..count]);
                 Ok(count)
             }
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-                ) =>
-            {
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
                 Ok(1)
             }
             Err(error) => Err(error),
@@ -227,8 +209,7 @@ impl Process {
                 Ok(count) if count > 0 => {
                     self.output_bytes += count as u64;
                     let room = OUTPUT_KEPT.saturating_sub(self.kept_output.len());
-                    self.kept_output
-                        .extend_from_slice(&buffer[..count.min(room)]);
+                    self.kept_output.extend_from_slice(&buffer[..count.min(room)]);
                 }
                 _ => break,
             }
@@ -261,11 +242,7 @@ impl Process {
         let group = -(self.child.id() as i32);
         // SAFETY: kill takes plain integers; the group is the child's own (setpgid in before_exec), never ours. The
         // child, if it has ended, was just reaped, but its group lives on as long as a member does.
-        let left_processes = if killed {
-            false
-        } else {
-            unsafe { libc::kill(group, 0) == 0 }
-        };
+        let left_processes = if killed { false } else { unsafe { libc::kill(group, 0) == 0 } };
         // SAFETY: as above.
         unsafe { libc::kill(group, libc::SIGKILL) };
         if killed {
@@ -289,10 +266,7 @@ impl Drop for Process {
 
 /// Raises the limit of open files as far as allowed and returns it: each live program needs three descriptors.
 pub fn raise_file_limit() -> u64 {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the struct outlives both calls.
     unsafe {
         if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) != 0 {
@@ -311,10 +285,7 @@ fn before_exec(inherited: [RawFd; 2], cpu: Option<usize>) -> io::Result<()> {
     unsafe {
         libc::setpgid(0, 0);
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        let no_core = libc::rlimit {
-            rlim_cur: 0,
-            rlim_max: 0,
-        };
+        let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         libc::setrlimit(libc::RLIMIT_CORE, &no_core);
         for descriptor in inherited {
             if libc::fcntl(descriptor, libc::F_SETFD, 0) != 0 {
@@ -334,10 +305,7 @@ fn spawn_patiently(command: &mut Command) -> io::Result<Child> {
     let deadline = Instant::now() + Duration::from_secs(1);
     loop {
         match command.spawn() {
-            Err(error)
-                if error.kind() == io::ErrorKind::ExecutableFileBusy
-                    && Instant::now() < deadline =>
-            {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(1));
             }
             outcome => return outcome,
@@ -363,31 +331,19 @@ fn pipe() -> io::Result<(File, File)> {
 fn set_nonblocking(file: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open as long as `file` lives.
     let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
-    if result != 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    if result != 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Which of two descriptors can be read (or is closed), waiting at most `patience`.
 fn poll_two(first: RawFd, second: RawFd, patience: Duration) -> io::Result<[bool; 2]> {
-    let wanted = |fd| libc::pollfd {
-        fd,
-        events: libc::POLLIN,
-        revents: 0,
-    };
+    let wanted = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut set = [wanted(first), wanted(second)];
     let milliseconds = patience.as_millis().clamp(1, 1000) as libc::c_int;
     // SAFETY: `set` has two entries and outlives the call.
     let ready = unsafe { libc::poll(set.as_mut_ptr(), 2, milliseconds) };
     if ready < 0 {
         let error = io::Error::last_os_error();
-        return if error.kind() == io::ErrorKind::Interrupted {
-            Ok([false; 2])
-        } else {
-            Err(error)
-        };
+        return if error.kind() == io::ErrorKind::Interrupted { Ok([false; 2]) } else { Err(error) };
     }
     // A program that closed its output but lives on makes POLLHUP come for ever: it is not waited for.
     let hung_up_output = set[1].revents & libc::POLLIN == 0 && set[1].revents & libc::POLLHUP != 0;
@@ -404,12 +360,8 @@ mod tests {
     fn shell(script: &str) -> (Process, tempdir::Script) {
         let script = tempdir::Script::new(script);
         let environment = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-        let process = Process::start(&Launch {
-            program: &script.path,
-            environment: &environment,
-            cpu: None,
-        })
-        .unwrap();
+        let process =
+            Process::start(&Launch { program: &script.path, environment: &environment, cpu: None }).unwrap();
         (process, script)
     }
 
@@ -426,11 +378,9 @@ mod tests {
             pub fn new(body: &str) -> Self {
                 static NUMBER: AtomicU32 = AtomicU32::new(0);
                 let number = NUMBER.fetch_add(1, Ordering::SeqCst);
-                let path = std::env::temp_dir()
-                    .join(format!("assay-linux-{}-{number}.sh", std::process::id()));
-                let text = format!(
-                    "#!/bin/bash\nr=${{ASSAY_CHANNEL%,*}}; w=${{ASSAY_CHANNEL#*,}}\n{body}\n"
-                );
+                let path =
+                    std::env::temp_dir().join(format!("assay-linux-{}-{number}.sh", std::process::id()));
+                let text = format!("#!/bin/bash\nr=${{ASSAY_CHANNEL%,*}}; w=${{ASSAY_CHANNEL#*,}}\n{body}\n");
                 std::fs::write(&path, text).unwrap();
                 std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
                 Self { path }
@@ -450,29 +400,18 @@ mod tests {
 
     #[test]
     fn carries_requests_and_replies_and_sees_the_end() {
-        let (mut process, _script) =
-            shell("eval \"read line <&$r\"; eval \"echo got \\$line >&$w\"");
+        let (mut process, _script) = shell("eval \"read line <&$r\"; eval \"echo got \\$line >&$w\"");
         process.send("hello\n", soon()).unwrap();
-        assert_eq!(
-            process.receive(soon()).unwrap(),
-            Incoming::Line("got hello".into())
-        );
+        assert_eq!(process.receive(soon()).unwrap(), Incoming::Line("got hello".into()));
         assert_eq!(process.receive(soon()).unwrap(), Incoming::Closed);
         let ended = process.finish(Duration::from_secs(10));
-        assert_eq!(
-            (ended.code, ended.killed, ended.left_processes),
-            (Some(0), false, false)
-        );
+        assert_eq!((ended.code, ended.killed, ended.left_processes), (Some(0), false, false));
     }
 
     #[test]
     fn keeps_the_start_of_a_megabyte_of_output_and_counts_the_rest() {
-        let (mut process, _script) =
-            shell("head -c 1000000 /dev/zero | tr '\\0' x; eval \"echo done >&$w\"");
-        assert_eq!(
-            process.receive(soon()).unwrap(),
-            Incoming::Line("done".into())
-        );
+        let (mut process, _script) = shell("head -c 1000000 /dev/zero | tr '\\0' x; eval \"echo done >&$w\"");
+        assert_eq!(process.receive(soon()).unwrap(), Incoming::Line("done".into()));
         process.finish(Duration::from_secs(10));
         assert!(process.output().len() <= OUTPUT_KEPT);
         assert!(process.output_bytes >= 900_000, "{}", process.output_bytes);
@@ -481,22 +420,14 @@ mod tests {
     #[test]
     fn kills_a_program_that_does_not_end() {
         let (mut process, _script) = shell("sleep 1000");
-        assert_eq!(
-            process
-                .receive(Instant::now() + Duration::from_millis(20))
-                .unwrap(),
-            Incoming::TimedOut
-        );
+        assert_eq!(process.receive(Instant::now() + Duration::from_millis(20)).unwrap(), Incoming::TimedOut);
         assert!(process.finish(Duration::ZERO).killed);
     }
 
     #[test]
     fn finds_what_a_program_left_running() {
         let (mut process, _script) = shell("sleep 1000 & eval \"echo bye >&$w\"");
-        assert_eq!(
-            process.receive(soon()).unwrap(),
-            Incoming::Line("bye".into())
-        );
+        assert_eq!(process.receive(soon()).unwrap(), Incoming::Line("bye".into()));
         assert!(process.finish(Duration::from_secs(10)).left_processes);
     }
 
@@ -517,16 +448,7 @@ mod tests {
 
     #[test]
     fn names_a_program_that_is_missing() {
-        let launch = Launch {
-            program: Path::new("/nowhere/at-all"),
-            environment: &[],
-            cpu: None,
-        };
-        assert!(
-            Process::start(&launch)
-                .unwrap_err()
-                .to_string()
-                .contains("/nowhere/at-all")
-        );
+        let launch = Launch { program: Path::new("/nowhere/at-all"), environment: &[], cpu: None };
+        assert!(Process::start(&launch).unwrap_err().to_string().contains("/nowhere/at-all"));
     }
 }

@@ -68,20 +68,13 @@ impl ProtocolError {
     /// The error for `line`, which is cut and escaped here.
     #[must_use]
     pub fn new(line: &str, problem: Problem) -> Self {
-        Self {
-            line: printable(line),
-            problem,
-        }
+        Self { line: printable(line), problem }
     }
 }
 
 /// At most 200 characters of `text` with control characters, quotes and backslashes escaped.
 pub(super) fn printable(text: &str) -> String {
-    let mut shown: String = text
-        .chars()
-        .take(KEPT_CHARACTERS)
-        .flat_map(char::escape_debug)
-        .collect();
+    let mut shown: String = text.chars().take(KEPT_CHARACTERS).flat_map(char::escape_debug).collect();
     if text.chars().nth(KEPT_CHARACTERS).is_some() {
         shown.push_str("...");
     }
@@ -95,23 +88,16 @@ impl fmt::Display for Problem {
                 f,
                 "the program speaks version {theirs} of the protocol, this assay speaks version {ours}: rebuild the program with this assay's harness"
             ),
-            Self::UnknownMessage => write!(
-                f,
-                "not a message of the protocol (does the program print on the channel?)"
-            ),
-            Self::TooLong { bytes } => write!(
-                f,
-                "the line has {bytes} bytes, at most {} are allowed",
-                super::MAX_LINE
-            ),
+            Self::UnknownMessage => {
+                write!(f, "not a message of the protocol (does the program print on the channel?)")
+            }
+            Self::TooLong { bytes } => {
+                write!(f, "the line has {bytes} bytes, at most {} are allowed", super::MAX_LINE)
+            }
             Self::NotAField { part } => write!(f, "\"{part}\" is not key=value"),
             Self::Missing { field } => write!(f, "the field {field}= is missing"),
             Self::Repeated { field } => write!(f, "the field {field}= stands twice"),
-            Self::Value {
-                field,
-                value,
-                expected,
-            } => write!(f, "{field}=\"{value}\" is not {expected}"),
+            Self::Value { field, value, expected } => write!(f, "{field}=\"{value}\" is not {expected}"),
             Self::Windows { announced, found } => {
                 write!(f, "{announced} windows were announced and {found} found")
             }

@@ -37,8 +37,5 @@ pub const fn combine(combined: u64, answer: u64) -> u64 {
 /// Whether `name` may name a variant: one or more of letters, digits and `_.:/+-`.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"_.:/+-".contains(&byte))
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:/+-".contains(&byte))
 }

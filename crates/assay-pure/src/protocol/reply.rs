@@ -117,12 +117,7 @@ impl Reply {
     /// fields are ignored, so that a version can gain optional ones.
     pub fn parse(line: &str) -> Result<Self, ProtocolError> {
         if line.len() >= super::MAX_LINE {
-            return Err(ProtocolError::new(
-                line,
-                Problem::TooLong {
-                    bytes: line.len() + 1,
-                },
-            ));
+            return Err(ProtocolError::new(line, Problem::TooLong { bytes: line.len() + 1 }));
         }
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
@@ -144,46 +139,22 @@ impl Reply {
     #[must_use]
     pub fn to_text(&self) -> String {
         match self {
-            Self::Hello {
-                version,
-                harness,
-                variants,
-            } => {
+            Self::Hello { version, harness, variants } => {
                 format!("assay {version} hello harness={harness} variants={variants}\n")
             }
-            Self::Variant {
-                index,
-                kind,
-                entry,
-                name,
-                unavailable,
-            } => {
-                let reason = unavailable
-                    .as_ref()
-                    .map(|reason| format!(" unavailable={reason}"))
-                    .unwrap_or_default();
+            Self::Variant { index, kind, entry, name, unavailable } => {
+                let reason =
+                    unavailable.as_ref().map(|reason| format!(" unavailable={reason}")).unwrap_or_default();
                 format!("variant {index} kind={kind} entry={entry} name={name}{reason}\n")
             }
-            Self::Ready {
-                wall_read_ns,
-                cpu_read_ns,
-                region_wall_ns,
-                region_cpu_ns,
-            } => format!(
+            Self::Ready { wall_read_ns, cpu_read_ns, region_wall_ns, region_cpu_ns } => format!(
                 "ready wall_read_ns={wall_read_ns:.2} cpu_read_ns={cpu_read_ns:.2} region_wall_ns={region_wall_ns:.2} region_cpu_ns={region_cpu_ns:.2}\n"
             ),
             Self::Loaded { id } => format!("loaded id={id}\n"),
             Self::Answer { whole, windows } => {
                 format!("answer whole={whole:016x} windows={windows:016x}\n")
             }
-            Self::Sample {
-                index,
-                warmup,
-                wall_ns,
-                cpu_ns,
-                units,
-                switches,
-            } => format!(
+            Self::Sample { index, warmup, wall_ns, cpu_ns, units, switches } => format!(
                 "sample index={index} warmup={} wall={wall_ns} cpu={cpu_ns} units={units} switches={switches}\n",
                 u8::from(*warmup)
             ),
@@ -200,13 +171,7 @@ fn hello(line: &str, rest: &str) -> Result<Reply, ProtocolError> {
     let (version, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     if digits(version) != Some(super::VERSION) {
         let theirs = super::error::printable(version);
-        return Err(ProtocolError::new(
-            line,
-            Problem::Version {
-                ours: super::VERSION,
-                theirs,
-            },
-        ));
+        return Err(ProtocolError::new(line, Problem::Version { ours: super::VERSION, theirs }));
     }
     let (word, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     if word != "hello" {
@@ -224,8 +189,7 @@ fn hello(line: &str, rest: &str) -> Result<Reply, ProtocolError> {
 fn variant(line: &str, rest: &str) -> Result<Reply, ProtocolError> {
     let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     let fields = Fields::split(line, rest)?;
-    let index =
-        digits(number).ok_or_else(|| fields.wrong("index", number, "a whole number in range"))?;
+    let index = digits(number).ok_or_else(|| fields.wrong("index", number, "a whole number in range"))?;
     let kind = match fields.text("kind")? {
         "call" => Kind::Call,
         "prepared" => Kind::Prepared,
@@ -251,13 +215,8 @@ fn plain(word: &str, fields: &Fields<'_>) -> Result<Reply, ProtocolError> {
             region_wall_ns: fields.nanoseconds("region_wall_ns")?,
             region_cpu_ns: fields.nanoseconds("region_cpu_ns")?,
         },
-        "loaded" => Reply::Loaded {
-            id: fields.number("id")?,
-        },
-        "answer" => Reply::Answer {
-            whole: fields.answer("whole")?,
-            windows: fields.answer("windows")?,
-        },
+        "loaded" => Reply::Loaded { id: fields.number("id")? },
+        "answer" => Reply::Answer { whole: fields.answer("whole")?, windows: fields.answer("windows")? },
         "sample" => Reply::Sample {
             index: fields.number("index")?,
             warmup: fields.flag("warmup")?,
@@ -266,12 +225,8 @@ fn plain(word: &str, fields: &Fields<'_>) -> Result<Reply, ProtocolError> {
             units: fields.number("units")?,
             switches: fields.number("switches")?,
         },
-        "measured" => Reply::Measured {
-            check: fields.answer("check")?,
-        },
-        "error" => Reply::Error {
-            reason: fields.text("reason")?.to_owned(),
-        },
+        "measured" => Reply::Measured { check: fields.answer("check")? },
+        "error" => Reply::Error { reason: fields.text("reason")?.to_owned() },
         _ => Reply::Bye,
     })
 }

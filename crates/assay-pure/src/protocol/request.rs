@@ -53,37 +53,18 @@ impl Request {
     #[must_use]
     pub fn to_text(&self) -> String {
         match self {
-            Self::Load {
-                id,
-                size,
-                units,
-                windows,
-                path,
-            } => {
+            Self::Load { id, size, units, windows, path } => {
                 let path = path.replace(['\n', '\r'], "?");
                 let count = windows.len();
                 let mut text =
                     format!("load id={id} size={size} units={units} windows={count} path={path}\n");
-                for Window {
-                    offset,
-                    size,
-                    units,
-                } in windows
-                {
-                    writeln!(text, "window {offset} {size} {units}")
-                        .expect("a String takes every write");
+                for Window { offset, size, units } in windows {
+                    writeln!(text, "window {offset} {size} {units}").expect("a String takes every write");
                 }
                 text
             }
             Self::Answer { variant, input } => format!("answer variant={variant} input={input}\n"),
-            Self::Measure {
-                variant,
-                input,
-                window,
-                iterations,
-                warmup,
-                samples,
-            } => format!(
+            Self::Measure { variant, input, window, iterations, warmup, samples } => format!(
                 "measure variant={variant} input={input} window={window} iterations={iterations} warmup={warmup} samples={samples}\n"
             ),
             Self::Bye => "bye\n".to_owned(),
@@ -103,10 +84,7 @@ impl Request {
         let fields = Fields::split(line, rest)?;
         let request = match word {
             "load" => return load(&fields, line, lines),
-            "answer" => Self::Answer {
-                variant: fields.number("variant")?,
-                input: fields.number("input")?,
-            },
+            "answer" => Self::Answer { variant: fields.number("variant")?, input: fields.number("input")? },
             "measure" => Self::Measure {
                 variant: fields.number("variant")?,
                 input: fields.number("input")?,
@@ -134,10 +112,7 @@ fn load<'a>(
     let windows = lines.map(window).collect::<Result<Vec<_>, _>>()?;
     let found = windows.len() as u64;
     if found != announced {
-        return Err(ProtocolError::new(
-            line,
-            Problem::Windows { announced, found },
-        ));
+        return Err(ProtocolError::new(line, Problem::Windows { announced, found }));
     }
     Ok(Request::Load {
         id: fields.number("id")?,
@@ -156,14 +131,6 @@ fn window(line: &str) -> Result<Window, ProtocolError> {
     };
     let mut words = line.strip_prefix("window ").ok_or_else(wrong)?.split(' ');
     let mut number = || words.next().and_then(digits).ok_or_else(wrong);
-    let window = Window {
-        offset: number()?,
-        size: number()?,
-        units: number()?,
-    };
-    if words.next().is_some() {
-        Err(wrong())
-    } else {
-        Ok(window)
-    }
+    let window = Window { offset: number()?, size: number()?, units: number()? };
+    if words.next().is_some() { Err(wrong()) } else { Ok(window) }
 }

@@ -2,7 +2,8 @@
 //! loses at most the round in flight; writers wait for each other, so that campaigns share a ledger.
 
 use super::rows::{
-    Answer, ArtifactRow, CampaignInput, Failure, Identity, InputRow, NewCampaign, ProcessRow, Round, SampleRow,
+    Answer, ArtifactRow, CampaignInput, Failure, Identity, InputRow, NewCampaign, ProcessRow, Round,
+    SampleRow,
 };
 use anyhow::{Context, Result, bail};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
@@ -120,7 +121,7 @@ impl Ledger {
                 new.experiment_text,
                 new.spec.to_string(),
                 new.machine.to_string(),
-                new.pinned_cpu,
+                new.pinned_cpu.map(|cpu| cpu as i64),
                 env!("CARGO_PKG_VERSION"),
                 now()
             ],

@@ -6,6 +6,6 @@ mod rows;
 
 pub use ledger::{FORMAT, Ledger};
 pub use rows::{
-    Answer, ArtifactRow, CampaignInput, CampaignRow, Failure, Identity, InputRow, NewCampaign, ProcessRow, Round,
-    SampleRow,
+    Answer, ArtifactRow, CampaignInput, CampaignRow, Failure, Identity, InputRow, NewCampaign, ProcessRow,
+    Round, SampleRow,
 };

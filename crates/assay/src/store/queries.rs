@@ -1,7 +1,9 @@
 //! Reading facts back.
 
 use super::Ledger;
-use super::rows::{Answer, CampaignInput, CampaignRow, Failure, Identity, InputRow, ProcessRow, Round, SampleRow};
+use super::rows::{
+    Answer, CampaignInput, CampaignRow, Failure, Identity, InputRow, ProcessRow, Round, SampleRow,
+};
 use anyhow::{Context, Result};
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
@@ -46,7 +48,8 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn input_by_recipe(&self, recipe: &Value, format: &str) -> Result<Option<InputRow>> {
-        let sql = "SELECT digest, bytes, recipe, format, description FROM input WHERE recipe = ? AND format = ?";
+        let sql =
+            "SELECT digest, bytes, recipe, format, description FROM input WHERE recipe = ? AND format = ?";
         let found = self.connection.query_row(sql, params![recipe.to_string(), format], input_row);
         Ok(found.optional()?)
     }
@@ -235,7 +238,7 @@ fn campaign_row(row: &Row<'_>) -> rusqlite::Result<CampaignRow> {
         experiment_text: row.get(3)?,
         spec: json(row, 4)?,
         machine: json(row, 5)?,
-        pinned_cpu: row.get(6)?,
+        pinned_cpu: row.get::<_, Option<u32>>(6)?.map(|cpu| cpu as usize),
         started_at: row.get(7)?,
         finished_at: row.get(8)?,
         stopped_because: row.get(9)?,
