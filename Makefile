@@ -1,0 +1,57 @@
+# The two commands of the README are `make demo` and `make test`; both set up what they need (scripts/setup.sh).
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+
+# A fresh rustup puts cargo here and on PATH only after the next login.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+assay := target/release/assay
+
+.DEFAULT_GOAL := help
+.PHONY: help setup-demo setup-test build demo test lint casebook-test calibrate calibrate-peers sizes clean
+
+help: ## what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: setup-demo build ## set up, build, measure the varint decoders, print the verdicts
+	$(assay) run casebook/varint/experiment.toml
+
+test: setup-test lint ## set up, check format and lints, pass all tests
+	cargo test --workspace --locked
+	$(MAKE) casebook-test
+
+setup-demo:
+	@scripts/setup.sh demo
+
+setup-test:
+	@scripts/setup.sh test
+
+build: ## build the lab: target/release/assay
+	cargo build --release -p assay --locked
+
+lint: ## format and lints alone
+	@if cargo fmt --version > /dev/null 2>&1; then echo "cargo fmt --all --check"; cargo fmt --all --check; \
+	else echo "skipped: cargo fmt is not installed"; fi
+	@if cargo clippy --version > /dev/null 2>&1; then \
+		echo "cargo clippy --workspace --all-targets --locked -- -D warnings"; \
+		cargo clippy --workspace --all-targets --locked -- -D warnings; \
+	else echo "skipped: cargo clippy is not installed"; fi
+
+casebook-test: ## the decoders of the varint study, answers and refusals
+	casebook/varint/test.sh
+
+calibrate: setup-demo build ## the slow lane: seeded simulations, then the null and real pairs (minutes)
+	cargo test --release --workspace --locked -- --ignored
+	$(assay) calibrate fixtures/verdicts
+
+calibrate-peers: setup-demo build ## the same pairs through Google Benchmark and hyperfine too
+	@scripts/setup.sh peers
+	$(assay) calibrate fixtures/verdicts --peers
+
+sizes: ## the longest files; a question for reviewers, not a limit
+	@git ls-files '*.rs' '*.h' '*.c' '*.cpp' '*.sh' '*.py' | xargs wc -l | sort -rn | sed -n '2,21p'
+
+clean: ## remove what was built; ledgers stay
+	cargo clean

@@ -1,0 +1,238 @@
+#!/usr/bin/env bash
+# What does this machine lack for `make demo`, `make test` or `make calibrate-peers`, and can we install it?
+#
+#   scripts/setup.sh demo|test|peers|ci    install what is missing, say what, go on if the essentials are there
+#   scripts/setup.sh --list demo|test|...  only say what is missing and what would be installed
+#
+# Method: every need is checked by using it (compiling, running), not by asking a package manager, so tools from
+# anywhere count. Missing ones are installed with apt-get when we are root and apt-get exists; otherwise the exact
+# command is printed, and what will be skipped. Exit 1 only when something essential is still missing.
+# Checked by: running it in a bare Debian 12 root, as root, as another user and without apt-get.
+set -euo pipefail
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+export PATH="$PATH:${HOME:-/root}/.cargo/bin"
+
+usage() {
+    echo "usage: scripts/setup.sh [--list] demo|test|peers|ci" >&2
+    exit 2
+}
+
+list_only=no
+if [ "${1:-}" = --list ]; then list_only=yes; shift; fi
+[ $# = 1 ] || usage
+goal=$1
+
+# ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
+
+all_needs="cargo cc make git python3 clang lld cxx clangxx sanitizers fmt clippy benchmark hyperfine"
+case $goal in
+    demo) needs="cargo cc clang" ;;
+    test) needs="cargo fmt clippy cc clang lld cxx clangxx sanitizers git python3" ;;
+    peers) needs="cargo cc cxx benchmark hyperfine" ;;
+    ci) needs="make cargo fmt clippy cc clang lld cxx clangxx sanitizers git python3" ;;
+    *) usage ;;
+esac
+
+# name -> "essential" or the sentence that says what goes missing
+without() {
+    case $1 in
+        cargo | cc | make) echo essential ;;
+        python3) if [ "$goal" = ci ]; then echo essential; else echo "the checks written in Python"; fi ;;
+        clang) echo "measuring with a second compiler; gcc alone is measured" ;;
+        lld) echo "the tests of links made by lld; GNU ld is still tested" ;;
+        cxx) if [ "$goal" = peers ]; then echo essential; else echo "the harness as C++ with g++"; fi ;;
+        clangxx) echo "the harness as C++ with clang++" ;;
+        sanitizers) echo "the decoders and the harness under clang's sanitizers" ;;
+        fmt) echo "the check of the format of Rust code" ;;
+        clippy) echo "the lints of Rust code" ;;
+        git) echo "reading the list of tracked files from git (the folder is walked instead)" ;;
+        benchmark) echo "the column of Google Benchmark" ;;
+        hyperfine) echo "the column of hyperfine" ;;
+    esac
+}
+
+why() {
+    case $1 in
+        cc) echo "a C compiler with its headers and linker" ;;
+        make) echo "make" ;;
+        clang) echo "a second compiler to measure" ;;
+        lld) echo "the linker that shuffles sections" ;;
+        cxx) echo "a C++ compiler" ;;
+        clangxx) echo "clang as a C++ compiler" ;;
+        sanitizers) echo "clang's sanitizer runtime" ;;
+        git) echo "git" ;;
+        python3) echo "python3" ;;
+        benchmark) echo "Google Benchmark, to compare with" ;;
+        hyperfine) echo "hyperfine, to compare with" ;;
+        cargo) echo "a Rust toolchain" ;;
+        fmt) echo "rustfmt" ;;
+        clippy) echo "clippy" ;;
+    esac
+}
+
+# Debian's names, best first. A versioned clang is nicer than bookworm's default 14.
+packages() {
+    case $1 in
+        cc) echo "gcc+libc6-dev+binutils" ;;
+        make) echo "make" ;;
+        clang | clangxx) echo "clang-16 clang" ;;
+        lld) echo "lld-$(clang_version) lld" ;;
+        cxx) echo "g++" ;;
+        sanitizers) echo "libclang-rt-$(clang_version)-dev libclang-rt-16-dev libclang-rt-dev" ;;
+        git) echo "git" ;;
+        python3) echo "python3" ;;
+        benchmark) echo "libbenchmark-dev" ;;
+        hyperfine) echo "hyperfine" ;;
+    esac
+}
+
+# ---- checks, by use
+
+# The newest clang of PATH: `clang` or `clang-NN`; $1 is "clang" or "clang++".
+newest() {
+    { compgen -c "$1-" | grep -E "^${1//+/\\+}-[0-9]+\$" | sort -t- -k2,2nr; command -v "$1" || true; } |
+        { read -r first && echo "$first" || true; cat > /dev/null; }
+}
+
+clang_version() { # major version of the newest clang, 16 where there is none yet
+    local clang version
+    clang=$(newest clang)
+    version=$([ -z "$clang" ] || "$clang" -dumpversion 2> /dev/null || true)
+    echo "${version%%.*}" | grep -E '^[0-9]+$' || echo 16
+}
+
+links() { # $1 language, then a compiler with its flags: does a small program compile and link?
+    local language=$1 include='#include <stdio.h>'
+    shift
+    [ -n "${1:-}" ] || return 1
+    [ "$language" = c ] || include='#include <cstdio>'
+    printf '%s\nint main(void) { return puts("x") < 0; }\n' "$include" |
+        "$@" -x "$language" - -o /dev/null 2> /dev/null
+}
+
+have() {
+    local clang
+    case $1 in
+        cargo) cargo --version > /dev/null 2>&1 ;;
+        cc) links c gcc || links c cc ;;
+        make | git | python3 | hyperfine) command -v "$1" > /dev/null ;;
+        clang) links c "$(newest clang)" ;;
+        lld) compgen -c ld.lld > /dev/null ;;
+        cxx) links c++ g++ ;;
+        clangxx) links c++ "$(newest clang++)" ;;
+        sanitizers) links c "$(newest clang)" -fsanitize=address,undefined ;;
+        fmt) cargo fmt --version > /dev/null 2>&1 ;;
+        clippy) cargo clippy --version > /dev/null 2>&1 ;;
+        benchmark) [ -e /usr/include/benchmark/benchmark.h ] || [ -e /usr/local/include/benchmark/benchmark.h ] ;;
+    esac
+}
+
+missing() { # those of "$@" that do not work, checked at the same time
+    local need folder
+    folder=$(mktemp -d)
+    for need in "$@"; do
+        { have "$need" || : > "$folder/$need"; } &
+    done
+    wait
+    for need in $all_needs; do
+        if [ -e "$folder/$need" ]; then echo "$need"; fi
+    done
+    rm -r "$folder"
+}
+
+# ---- installing
+
+apt_knows() {
+    local policy
+    policy=$(apt-cache policy "$1" 2> /dev/null)
+    [[ $policy == *"Candidate: "* && $policy != *"Candidate: (none)"* ]]
+}
+
+choose() { # the packages for one need: the first name that apt knows, all parts of a "+" list
+    local candidate
+    for candidate in $(packages "$1"); do
+        if apt_knows "${candidate%%+*}"; then echo "${candidate//+/ }"; return; fi
+    done
+    packages "$1" | { read -r first _ || true; echo "${first//+/ }"; }
+}
+
+chosen() { # the packages for all needs given, each once
+    local need
+    for need in "$@"; do choose "$need"; done | tr ' ' '\n' | sed '/^$/d' | sort -u | tr '\n' ' ' | sed 's/ $//'
+}
+
+apt() { apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" >> "$log" 2>&1; }
+
+install() { # $@ packages: all at once; if that fails, one by one, so that one bad name costs only itself
+    echo "setup: installing with apt-get: $*"
+    if ! apt install --no-install-recommends "$@"; then
+        local package
+        for package in "$@"; do
+            apt install --no-install-recommends "$package" || echo "setup: apt-get could not install $package"
+        done
+        tail -n 5 "$log" | sed 's/^/setup: apt-get: /'
+    fi
+}
+
+rust_components() { # rustfmt and clippy come from rustup, not from apt
+    local wanted=()
+    for need in $lacking; do
+        case $need in fmt) wanted+=(rustfmt) ;; clippy) wanted+=(clippy) ;; esac
+    done
+    if [ ${#wanted[@]} = 0 ]; then return; fi
+    if [ $list_only = yes ] || ! command -v rustup > /dev/null; then
+        echo "setup: to install: rustup component add ${wanted[*]}"
+    else
+        echo "setup: installing with rustup: ${wanted[*]}"
+        rustup component add "${wanted[@]}" > /dev/null 2>&1 || echo "setup: rustup could not install ${wanted[*]}"
+    fi
+}
+
+system_packages() {
+    local need of_system=()
+    for need in $lacking; do
+        case $need in cargo | fmt | clippy) ;; *) of_system+=("$need") ;; esac
+    done
+    if [ ${#of_system[@]} = 0 ]; then return; fi
+    if ! command -v apt-get > /dev/null; then
+        echo "setup: there is no apt-get here; install with this system's package manager:"
+        for need in "${of_system[@]}"; do echo "setup:   $(why "$need") (Debian: $(choose "$need"))"; done
+    elif [ $list_only = yes ] || [ "$(id -u)" != 0 ]; then
+        echo "setup: to install what is missing:"
+        echo "setup:   sudo apt-get update && sudo apt-get install -y --no-install-recommends $(chosen "${of_system[@]}")"
+    else
+        log=$(mktemp)
+        echo "setup: apt-get update"
+        apt update || echo "setup: apt-get update failed; going on with the lists there are"
+        # shellcheck disable=SC2046 # the names are meant to be split
+        install $(chosen "${of_system[@]}")
+        rm -f "$log"
+    fi
+}
+
+# ---- the sequence
+
+# shellcheck disable=SC2086 # the needs are a list
+lacking=$(missing $needs)
+if [ -z "$lacking" ]; then
+    echo "setup: all there for '$goal'"
+    exit 0
+fi
+for need in $lacking; do echo "setup: missing: $(why "$need")"; done
+system_packages
+rust_components
+if [ $list_only = yes ]; then exit 0; fi
+
+# shellcheck disable=SC2086
+lacking=$(missing $needs)
+status=0
+for need in $lacking; do
+    if [ "$(without "$need")" = essential ]; then
+        echo "setup: still missing, and needed: $(why "$need")" >&2
+        if [ "$need" = cargo ]; then echo "setup:   install Rust 1.88 or newer: https://rustup.rs" >&2; fi
+        status=1
+    else
+        echo "setup: without $(why "$need"), skipped: $(without "$need")"
+    fi
+done
+exit $status
