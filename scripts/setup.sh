@@ -7,6 +7,7 @@
 # Method: every need is checked by using it (compiling, running), not by asking a package manager, so tools from
 # anywhere count. Missing ones are installed with apt-get when we are root and apt-get exists; otherwise the exact
 # command is printed, and what will be skipped. Exit 1 only when something essential is still missing.
+# Known limit: Debian's package names; elsewhere the kind of tool is named.
 # Checked by: running it in a bare Debian 12 root, as root, as another user and without apt-get.
 set -euo pipefail
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
@@ -73,7 +74,7 @@ why() {
 # Debian's names, best first. A versioned clang is nicer than bookworm's default 14.
 packages() {
     case $1 in
-        cc) echo "gcc+libc6-dev+binutils" ;;
+        cc) echo "gcc,libc6-dev,binutils" ;;
         make) echo "make" ;;
         clang | clangxx) echo "clang-16 clang" ;;
         lld) echo "lld-$(clang_version) lld" ;;
@@ -148,12 +149,12 @@ apt_knows() {
     [[ $policy == *"Candidate: "* && $policy != *"Candidate: (none)"* ]]
 }
 
-choose() { # the packages for one need: the first name that apt knows, all parts of a "+" list
+choose() { # the packages for one need: the first name that apt knows, all parts of a "," list
     local candidate
     for candidate in $(packages "$1"); do
-        if apt_knows "${candidate%%+*}"; then echo "${candidate//+/ }"; return; fi
+        if apt_knows "${candidate%%,*}"; then echo "${candidate//,/ }"; return; fi
     done
-    packages "$1" | { read -r first _ || true; echo "${first//+/ }"; }
+    packages "$1" | { read -r first _ || true; echo "${first//,/ }"; }
 }
 
 chosen() { # the packages for all needs given, each once
@@ -176,6 +177,7 @@ install() { # $@ packages: all at once; if that fails, one by one, so that one b
 
 rust_components() { # rustfmt and clippy come from rustup, not from apt
     local wanted=()
+    if [[ $lacking == *cargo* ]]; then return; fi # rustup brings them along
     for need in $lacking; do
         case $need in fmt) wanted+=(rustfmt) ;; clippy) wanted+=(clippy) ;; esac
     done
