@@ -1,0 +1,310 @@
+//! Does the source keep the rules of ARCHITECTURE.md that a compiler does not know?
+//!
+//! Method: every tracked file is read as text; Rust code is reduced to tokens (comments and literals dropped), and
+//! every path in it, `use` trees expanded and `super` resolved, is held against tables of forbidden edges.
+//! Limits: macros that build paths and renamed crates are not seen through.
+//! Checked by: planted violations of every rule, at the end.
+
+#[path = "tidy/rules.rs"]
+mod rules;
+#[path = "tidy/source.rs"]
+mod source;
+#[path = "tidy/tokens.rs"]
+mod tokens;
+
+use rules::Violation;
+
+fn violations_of(rule: impl Fn(&source::File) -> Vec<Violation>) -> Vec<Violation> {
+    source::tracked_files().iter().flat_map(rule).collect()
+}
+
+fn assert_none(found: &[Violation]) {
+    let list: Vec<String> = found.iter().map(Violation::to_string).collect();
+    assert!(
+        found.is_empty(),
+        "{} violations:\n{}",
+        found.len(),
+        list.join("\n")
+    );
+}
+
+#[test]
+fn finds_the_sources_it_judges() {
+    let files = source::tracked_files();
+    for expected in [
+        "Cargo.toml",
+        "README.md",
+        "crates/assay-pure/src/lib.rs",
+        "crates/assay/src/lib.rs",
+    ] {
+        assert!(
+            files.iter().any(|file| file.path == expected),
+            "{expected} is not among {} files",
+            files.len()
+        );
+    }
+}
+
+#[test]
+fn no_module_imports_what_it_must_not() {
+    assert_none(&violations_of(rules::forbidden_imports));
+}
+
+#[test]
+fn no_crate_depends_on_what_it_must_not() {
+    assert_none(&violations_of(rules::forbidden_dependencies));
+}
+
+#[test]
+fn unsafe_code_is_only_where_the_kernel_and_the_compiler_are_spoken_to() {
+    assert_none(&violations_of(rules::misplaced_unsafe));
+}
+
+#[test]
+fn no_file_is_named_after_nothing() {
+    assert_none(&violations_of(rules::empty_names));
+}
+
+#[test]
+fn no_file_names_a_folder_of_somebodys_machine() {
+    assert_none(&violations_of(rules::machine_paths));
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let files = source::tracked_files();
+    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    assert_none(&violations_of(|file| rules::dead_links(file, &paths)));
+}
+
+mod planted {
+    //! The checker, checked: each rule finds what it is for and lets its neighbour pass.
+
+    use super::rules::{self, Violation};
+    use super::source::File;
+
+    fn file(path: &str, text: &str) -> File {
+        File {
+            path: path.to_string(),
+            text: text.to_string(),
+        }
+    }
+
+    fn lines(found: &[Violation]) -> Vec<usize> {
+        found.iter().map(|violation| violation.line).collect()
+    }
+
+    fn imports(path: &str, text: &str) -> Vec<usize> {
+        lines(&rules::forbidden_imports(&file(path, text)))
+    }
+
+    #[test]
+    fn sees_a_clock_in_the_pure_crate() {
+        let path = "crates/assay-pure/src/stats/mod.rs";
+        assert_eq!(imports(path, "use std::time::Instant;\n"), [1]);
+        assert_eq!(
+            imports(path, "\nuse std::{\n    fmt,\n    fs::{self, File},\n};\n"),
+            [4, 4]
+        );
+        assert_eq!(
+            imports(path, "fn now() { ::std::thread::yield_now() }\n"),
+            [1]
+        );
+        assert_eq!(
+            imports(path, "use std::fmt;\nuse std::collections::BTreeMap;\n"),
+            [0_usize; 0]
+        );
+        assert_eq!(
+            imports("crates/assay/src/run/mod.rs", "use std::time::Instant;\n"),
+            [0_usize; 0]
+        );
+    }
+
+    #[test]
+    fn sees_another_crate_of_ours_in_the_pure_crate() {
+        assert_eq!(
+            imports("crates/assay-pure/src/lib.rs", "use assay_linux::pin;\n"),
+            [1]
+        );
+        assert_eq!(
+            imports(
+                "crates/assay-linux/src/lib.rs",
+                "use assay_pure::stats;\nuse assay::run;\n"
+            ),
+            [2]
+        );
+        assert_eq!(
+            imports(
+                "crates/assay-harness/src/lib.rs",
+                "use assay_pure::protocol;\n"
+            ),
+            [1]
+        );
+    }
+
+    #[test]
+    fn sees_an_edge_between_build_run_and_report() {
+        assert_eq!(
+            imports("crates/assay/src/build/mod.rs", "use crate::run::Worker;\n"),
+            [1]
+        );
+        assert_eq!(
+            imports(
+                "crates/assay/src/run/worker.rs",
+                "use crate::{event::Event, report::page};\n"
+            ),
+            [1]
+        );
+        assert_eq!(
+            imports(
+                "crates/assay/src/run/worker.rs",
+                "use super::super::build::Artifact;\n"
+            ),
+            [1]
+        );
+        assert_eq!(
+            imports(
+                "crates/assay/src/report/page.rs",
+                "fn f(_: crate::build::Artifact) {}\n"
+            ),
+            [1]
+        );
+        assert_eq!(
+            imports(
+                "crates/assay/src/store/mod.rs",
+                "pub(crate) use crate::report::Page as P;\n"
+            ),
+            [1]
+        );
+        assert_eq!(
+            imports("crates/assay/src/event.rs", "use super::cli;\n"),
+            [1]
+        );
+    }
+
+    #[test]
+    fn lets_the_command_line_and_submodules_pass() {
+        assert_eq!(
+            imports(
+                "crates/assay/src/cli/run.rs",
+                "use crate::{build, report, run, store};\n"
+            ),
+            [0_usize; 0]
+        );
+        assert_eq!(
+            imports("crates/assay/src/run/mod.rs", "use super::store::Ledger;\n"),
+            [0_usize; 0]
+        );
+        let own_submodule =
+            "mod report;\nuse self::report::Progress;\nmod tests { use super::report::X; }\n";
+        assert_eq!(
+            imports("crates/assay/src/run/mod.rs", own_submodule),
+            [0_usize; 0]
+        );
+    }
+
+    #[test]
+    fn looks_past_comments_and_literals() {
+        let text = "// use std::fs;\n/* std::env /* std::net */ std::fs */\nconst A: &str = \"std::fs::read\";\n\
+                    const B: &str = r#\"x \" std::fs \"#;\nconst C: char = '\"';\nuse std::process;\n";
+        assert_eq!(imports("crates/assay-pure/src/lib.rs", text), [6]);
+    }
+
+    #[test]
+    fn sees_a_forbidden_dependency() {
+        let found =
+            |path: &str, text: &str| lines(&rules::forbidden_dependencies(&file(path, text)));
+        let none = [0_usize; 0];
+        let on_pure = "[dependencies]\n# the meaning of messages\nassay-pure = { path = \"../assay-pure\" }\n";
+        assert_eq!(found("crates/assay-linux/Cargo.toml", on_pure), none);
+        assert_eq!(found("crates/assay-harness/Cargo.toml", on_pure), [3]);
+        assert_eq!(
+            found(
+                "crates/assay-harness/Cargo.toml",
+                &on_pure.replace("[dep", "[dev-dep")
+            ),
+            none
+        );
+        assert_eq!(
+            found(
+                "crates/assay-pure/Cargo.toml",
+                "[dependencies]\nassay = { path = \"../assay\" }\n"
+            ),
+            [2]
+        );
+        assert_eq!(
+            found(
+                "crates/assay-pure/Cargo.toml",
+                "[dependencies.assay-linux]\npath = \"x\"\n"
+            ),
+            [1]
+        );
+    }
+
+    #[test]
+    fn sees_misplaced_unsafe() {
+        let text = "#![forbid(unsafe_code)]\n// unsafe\nfn f() { unsafe { g() } }\n";
+        assert_eq!(
+            lines(&rules::misplaced_unsafe(&file(
+                "crates/assay/src/run/mod.rs",
+                text
+            ))),
+            [3]
+        );
+        assert_eq!(
+            lines(&rules::misplaced_unsafe(&file(
+                "crates/assay-linux/src/pin.rs",
+                text
+            ))),
+            [0_usize; 0]
+        );
+    }
+
+    #[test]
+    fn sees_a_name_that_says_nothing() {
+        let found = |path: &str, text: &str| rules::empty_names(&file(path, text)).len();
+        assert_eq!(found("crates/assay/src/utils.rs", ""), 1);
+        assert_eq!(found("crates/assay/tests/common/mod.rs", ""), 1);
+        assert_eq!(
+            found(
+                "crates/assay/src/run/mod.rs",
+                "mod a;\npub(crate) mod helpers { }\n"
+            ),
+            1
+        );
+        assert_eq!(
+            found(
+                "crates/assay/src/run/worker.rs",
+                "mod tests {}\n// mod utils\n"
+            ),
+            0
+        );
+    }
+
+    #[test]
+    fn sees_a_folder_of_somebodys_machine() {
+        let found = |text: &str| lines(&rules::machine_paths(&file("README.md", text)));
+        assert_eq!(found(concat!("see\n", "/ho", "me/ann/notes.md\n")), [2]);
+        assert_eq!(found(concat!("include = \"/wo", "rk/main\"\n")), [1]);
+        assert_eq!(
+            found(concat!(
+                "https://example.org/ho",
+                "me/x and src/wo",
+                "rk/x\n"
+            )),
+            [0_usize; 0]
+        );
+    }
+
+    #[test]
+    fn sees_a_dead_link() {
+        let readme = file(
+            "README.md",
+            "[a](GLOSSARY.md), [b](GONE.md),\n[c](https://x.org/y), [d](crates/assay/src#x)\n",
+        );
+        let paths = ["README.md", "GLOSSARY.md", "crates/assay/src/lib.rs"];
+        let found = rules::dead_links(&readme, &paths);
+        assert_eq!(lines(&found), [1]);
+        assert!(found[0].what.contains("GONE.md"), "{}", found[0]);
+    }
+}

@@ -1,0 +1,350 @@
+//! The rules, each a function from one file to what is wrong in it.
+
+use crate::source::File;
+use crate::tokens::{NamedPath, paths, tokens};
+use std::fmt;
+
+/// One place where a rule is broken.
+pub struct Violation {
+    /// The file.
+    pub path: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong and why it is forbidden.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{}:{}: {}", self.path, self.line, self.what)
+    }
+}
+
+fn violation(file: &File, line: usize, what: String) -> Violation {
+    Violation {
+        path: file.path.clone(),
+        line,
+        what,
+    }
+}
+
+/// A crate, what it must not name (the beginning of a path), and why.
+const CRATE_EDGES: &[(&str, &[&str], &str)] = &[
+    (
+        "assay-pure",
+        &[
+            "std::fs",
+            "std::process",
+            "std::thread",
+            "std::time",
+            "std::net",
+            "std::env",
+        ],
+        "pure code only computes, so that every verdict can be computed again",
+    ),
+    (
+        "assay-pure",
+        &["assay", "assay_linux", "assay_harness"],
+        "pure code depends on nothing of ours",
+    ),
+    (
+        "assay-linux",
+        &["assay", "assay_harness"],
+        "the kernel's side knows only the pure types",
+    ),
+    (
+        "assay-harness",
+        &["assay", "assay_linux", "assay_pure"],
+        "measured programs carry nothing of the lab",
+    ),
+];
+
+/// A top module of the lab, the top modules that it must not name, and why.
+const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
+    (
+        "build",
+        &["run", "report", "cli"],
+        "building can be repeated alone; the ledger is what stages share",
+    ),
+    (
+        "run",
+        &["build", "report", "cli"],
+        "measuring can be repeated alone; the ledger is what stages share",
+    ),
+    (
+        "report",
+        &["build", "run", "cli"],
+        "a report is made from the ledger, long after measuring",
+    ),
+    (
+        "store",
+        &["build", "run", "report", "cli"],
+        "the ledger is below all stages",
+    ),
+    (
+        "event",
+        &["build", "run", "report", "cli"],
+        "events are plain data for whoever listens",
+    ),
+];
+
+/// Paths that cross a forbidden edge.
+pub fn forbidden_imports(file: &File) -> Vec<Violation> {
+    let Some((krate, below)) = file.in_crate() else {
+        return Vec::new();
+    };
+    let Some(below_src) = below
+        .strip_prefix("src/")
+        .and_then(|path| path.strip_suffix(".rs"))
+    else {
+        return Vec::new();
+    };
+    let module = module_path(below_src);
+    let mut found = Vec::new();
+    for path in paths(&file.text) {
+        let full = resolve(&path, &module);
+        if let Some(why) = forbidden_crate_path(krate, &full)
+            .or_else(|| forbidden_module_path(krate, &module, &full))
+        {
+            found.push(violation(
+                file,
+                path.line,
+                format!("`{}`: {why}", path.segments.join("::")),
+            ));
+        }
+    }
+    found
+}
+
+fn module_path(below_src: &str) -> Vec<String> {
+    let mut module: Vec<String> = below_src.split('/').map(str::to_string).collect();
+    if module
+        .last()
+        .is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str()))
+    {
+        module.pop();
+    }
+    module
+}
+
+/// `self` and `super` made into paths from `crate`.
+fn resolve(path: &NamedPath, module: &[String]) -> Vec<String> {
+    let relative = path
+        .segments
+        .iter()
+        .take_while(|segment| ["self", "super"].contains(&segment.as_str()))
+        .count();
+    if relative == 0 {
+        return path.segments.clone();
+    }
+    let up = path
+        .segments
+        .iter()
+        .filter(|segment| *segment == "super")
+        .count();
+    let beyond_inline = up.saturating_sub(path.inline_modules);
+    let mut full = vec!["crate".to_string()];
+    full.extend_from_slice(&module[..module.len().saturating_sub(beyond_inline)]);
+    full.extend_from_slice(&path.segments[relative..]);
+    full
+}
+
+fn forbidden_crate_path(krate: &str, full: &[String]) -> Option<&'static str> {
+    let starts_with = |beginning: &&str| {
+        beginning
+            .split("::")
+            .zip(full)
+            .filter(|(a, b)| a == b)
+            .count()
+            == beginning.split("::").count()
+    };
+    CRATE_EDGES
+        .iter()
+        .find(|(of, beginnings, _)| *of == krate && beginnings.iter().any(starts_with))
+        .map(|edge| edge.2)
+}
+
+fn forbidden_module_path(krate: &str, module: &[String], full: &[String]) -> Option<&'static str> {
+    if krate != "assay" || full.first()? != "crate" {
+        return None;
+    }
+    let (from, to) = (module.first()?.as_str(), full.get(1)?.as_str());
+    MODULE_EDGES
+        .iter()
+        .find(|(of, targets, _)| *of == from && targets.contains(&to))
+        .map(|edge| edge.2)
+}
+
+/// Dependencies that a crate must not have.
+pub fn forbidden_dependencies(file: &File) -> Vec<Violation> {
+    let Some((krate, "Cargo.toml")) = file.in_crate() else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for dependency in dependencies(&file.text) {
+        let ours = dependency.name == "assay" || dependency.name.starts_with("assay-");
+        let wrong = match krate {
+            "assay-harness" => !dependency.for_tests,
+            "assay-pure" => ours,
+            "assay-linux" => ours && dependency.name != "assay-pure",
+            _ => false,
+        };
+        if wrong {
+            found.push(violation(
+                file,
+                dependency.line,
+                format!("{krate} must not depend on {}", dependency.name),
+            ));
+        }
+    }
+    found
+}
+
+/// One entry of a dependency table.
+pub struct Dependency {
+    /// The crate's name as written.
+    pub name: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// It is a dev-dependency.
+    pub for_tests: bool,
+}
+
+/// The dependencies of a Cargo.toml written one per line or as `[dependencies.name]`.
+pub fn dependencies(text: &str) -> Vec<Dependency> {
+    let mut found = Vec::new();
+    let mut table = "";
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if let Some(header) = line.strip_prefix('[') {
+            table = header.trim_end_matches(']');
+        }
+        let in_header = table
+            .split_once("dependencies.")
+            .map(|(_, name)| name)
+            .filter(|_| line.starts_with('['));
+        let in_table = table.ends_with("dependencies") && !line.starts_with(['[', '#']);
+        let name = in_header.or_else(|| {
+            line.split_once('=')
+                .map(|(name, _)| name)
+                .filter(|_| in_table)
+        });
+        if let Some(name) = name {
+            let name = name.trim().trim_end_matches(".workspace").to_string();
+            found.push(Dependency {
+                name,
+                line: number + 1,
+                for_tests: table.contains("dev-"),
+            });
+        }
+    }
+    found
+}
+
+/// `unsafe` outside the two crates that need it.
+pub fn misplaced_unsafe(file: &File) -> Vec<Violation> {
+    match file.in_crate() {
+        None | Some(("assay-linux" | "assay-harness", _)) => return Vec::new(),
+        Some(_) if !file.path.ends_with(".rs") => return Vec::new(),
+        Some(_) => {}
+    }
+    let found = tokens(&file.text)
+        .into_iter()
+        .filter(|token| token.text == "unsafe");
+    found
+        .map(|token| {
+            violation(
+                file,
+                token.line,
+                "`unsafe` belongs in assay-linux or assay-harness".into(),
+            )
+        })
+        .collect()
+}
+
+const EMPTY_NAMES: &[&str] = &[
+    "util", "utils", "common", "manager", "helper", "helpers", "misc",
+];
+
+/// Folders, files and modules whose name says nothing about what is in them.
+pub fn empty_names(file: &File) -> Vec<Violation> {
+    let complain =
+        |line, name: &str| violation(file, line, format!("`{name}` does not say what is in it"));
+    let mut found = Vec::new();
+    for part in file.path.split('/') {
+        let stem = part.split('.').next().unwrap_or(part);
+        if EMPTY_NAMES.contains(&stem) {
+            found.push(complain(1, part));
+        }
+    }
+    if file.path.ends_with(".rs") {
+        for pair in tokens(&file.text).windows(2) {
+            if pair[0].text == "mod" && EMPTY_NAMES.contains(&pair[1].text) {
+                found.push(complain(pair[1].line, pair[1].text));
+            }
+        }
+    }
+    found
+}
+
+/// Split so that this file passes its own rule.
+const MACHINE_FOLDERS: &[&str] = &[
+    concat!("/ho", "me/"),
+    concat!("/ro", "ot/"),
+    concat!("/wo", "rk/"),
+    concat!("/Us", "ers/"),
+];
+
+/// Absolute paths into somebody's home or working folder: they exist on one machine.
+pub fn machine_paths(file: &File) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for (number, line) in file.text.lines().enumerate() {
+        for folder in MACHINE_FOLDERS {
+            let begins_a_path = |at: usize| {
+                !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-~}){/$".contains(c))
+            };
+            if line.match_indices(folder).any(|(at, _)| begins_a_path(at)) {
+                found.push(violation(
+                    file,
+                    number + 1,
+                    format!("a path below {folder} exists on one machine only"),
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// Relative links of root documents whose target is not among `paths` (as a file or a folder).
+pub fn dead_links(file: &File, paths: &[&str]) -> Vec<Violation> {
+    if file.path.contains('/') || !file.path.ends_with(".md") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (number, line) in file.text.lines().enumerate() {
+        for target in line
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split_once(')'))
+            .map(|(target, _)| target)
+        {
+            let name = target
+                .split('#')
+                .next()
+                .unwrap_or(target)
+                .trim_end_matches('/');
+            let folder = format!("{name}/");
+            let known = paths
+                .iter()
+                .any(|path| *path == name || path.starts_with(&folder));
+            if !known && !name.is_empty() && !target.contains("://") {
+                found.push(violation(
+                    file,
+                    number + 1,
+                    format!("the link to {target} leads nowhere"),
+                ));
+            }
+        }
+    }
+    found
+}
