@@ -20,23 +20,13 @@ fn violations_of(rule: impl Fn(&source::File) -> Vec<Violation>) -> Vec<Violatio
 
 fn assert_none(found: &[Violation]) {
     let list: Vec<String> = found.iter().map(Violation::to_string).collect();
-    assert!(
-        found.is_empty(),
-        "{} violations:\n{}",
-        found.len(),
-        list.join("\n")
-    );
+    assert!(found.is_empty(), "{} violations:\n{}", found.len(), list.join("\n"));
 }
 
 #[test]
 fn finds_the_sources_it_judges() {
     let files = source::tracked_files();
-    for expected in [
-        "Cargo.toml",
-        "README.md",
-        "crates/assay-pure/src/lib.rs",
-        "crates/assay/src/lib.rs",
-    ] {
+    for expected in ["Cargo.toml", "README.md", "crates/assay-pure/src/lib.rs", "crates/assay/src/lib.rs"] {
         assert!(
             files.iter().any(|file| file.path == expected),
             "{expected} is not among {} files",
@@ -84,10 +74,7 @@ mod planted {
     use super::source::File;
 
     fn file(path: &str, text: &str) -> File {
-        File {
-            path: path.to_string(),
-            text: text.to_string(),
-        }
+        File { path: path.to_string(), text: text.to_string() }
     }
 
     fn lines(found: &[Violation]) -> Vec<usize> {
@@ -102,105 +89,47 @@ mod planted {
     fn sees_a_clock_in_the_pure_crate() {
         let path = "crates/assay-pure/src/stats/mod.rs";
         assert_eq!(imports(path, "use std::time::Instant;\n"), [1]);
-        assert_eq!(
-            imports(path, "\nuse std::{\n    fmt,\n    fs::{self, File},\n};\n"),
-            [4, 4]
-        );
-        assert_eq!(
-            imports(path, "fn now() { ::std::thread::yield_now() }\n"),
-            [1]
-        );
-        assert_eq!(
-            imports(path, "use std::fmt;\nuse std::collections::BTreeMap;\n"),
-            [0_usize; 0]
-        );
-        assert_eq!(
-            imports("crates/assay/src/run/mod.rs", "use std::time::Instant;\n"),
-            [0_usize; 0]
-        );
+        assert_eq!(imports(path, "\nuse std::{\n    fmt,\n    fs::{self, File},\n};\n"), [4, 4]);
+        assert_eq!(imports(path, "fn now() { ::std::thread::yield_now() }\n"), [1]);
+        assert_eq!(imports(path, "use std::fmt;\nuse std::collections::BTreeMap;\n"), [0_usize; 0]);
+        assert_eq!(imports("crates/assay/src/run/mod.rs", "use std::time::Instant;\n"), [0_usize; 0]);
     }
 
     #[test]
     fn sees_another_crate_of_ours_in_the_pure_crate() {
+        assert_eq!(imports("crates/assay-pure/src/lib.rs", "use assay_linux::pin;\n"), [1]);
         assert_eq!(
-            imports("crates/assay-pure/src/lib.rs", "use assay_linux::pin;\n"),
-            [1]
-        );
-        assert_eq!(
-            imports(
-                "crates/assay-linux/src/lib.rs",
-                "use assay_pure::stats;\nuse assay::run;\n"
-            ),
+            imports("crates/assay-linux/src/lib.rs", "use assay_pure::stats;\nuse assay::run;\n"),
             [2]
         );
-        assert_eq!(
-            imports(
-                "crates/assay-harness/src/lib.rs",
-                "use assay_pure::protocol;\n"
-            ),
-            [1]
-        );
+        assert_eq!(imports("crates/assay-harness/src/lib.rs", "use assay_pure::protocol;\n"), [1]);
     }
 
     #[test]
     fn sees_an_edge_between_build_run_and_report() {
+        assert_eq!(imports("crates/assay/src/build/mod.rs", "use crate::run::Worker;\n"), [1]);
         assert_eq!(
-            imports("crates/assay/src/build/mod.rs", "use crate::run::Worker;\n"),
+            imports("crates/assay/src/run/worker.rs", "use crate::{event::Event, report::page};\n"),
             [1]
         );
+        assert_eq!(imports("crates/assay/src/run/worker.rs", "use super::super::build::Artifact;\n"), [1]);
+        assert_eq!(imports("crates/assay/src/report/page.rs", "fn f(_: crate::build::Artifact) {}\n"), [1]);
         assert_eq!(
-            imports(
-                "crates/assay/src/run/worker.rs",
-                "use crate::{event::Event, report::page};\n"
-            ),
+            imports("crates/assay/src/store/mod.rs", "pub(crate) use crate::report::Page as P;\n"),
             [1]
         );
-        assert_eq!(
-            imports(
-                "crates/assay/src/run/worker.rs",
-                "use super::super::build::Artifact;\n"
-            ),
-            [1]
-        );
-        assert_eq!(
-            imports(
-                "crates/assay/src/report/page.rs",
-                "fn f(_: crate::build::Artifact) {}\n"
-            ),
-            [1]
-        );
-        assert_eq!(
-            imports(
-                "crates/assay/src/store/mod.rs",
-                "pub(crate) use crate::report::Page as P;\n"
-            ),
-            [1]
-        );
-        assert_eq!(
-            imports("crates/assay/src/event.rs", "use super::cli;\n"),
-            [1]
-        );
+        assert_eq!(imports("crates/assay/src/event.rs", "use super::cli;\n"), [1]);
     }
 
     #[test]
     fn lets_the_command_line_and_submodules_pass() {
         assert_eq!(
-            imports(
-                "crates/assay/src/cli/run.rs",
-                "use crate::{build, report, run, store};\n"
-            ),
+            imports("crates/assay/src/cli/run.rs", "use crate::{build, report, run, store};\n"),
             [0_usize; 0]
         );
-        assert_eq!(
-            imports("crates/assay/src/run/mod.rs", "use super::store::Ledger;\n"),
-            [0_usize; 0]
-        );
-        let own_submodule =
-            "mod report;\nuse self::report::Progress;\nmod tests { use super::report::X; }\n";
-        assert_eq!(
-            imports("crates/assay/src/run/mod.rs", own_submodule),
-            [0_usize; 0]
-        );
+        assert_eq!(imports("crates/assay/src/run/mod.rs", "use super::store::Ledger;\n"), [0_usize; 0]);
+        let own_submodule = "mod report;\nuse self::report::Progress;\nmod tests { use super::report::X; }\n";
+        assert_eq!(imports("crates/assay/src/run/mod.rs", own_submodule), [0_usize; 0]);
     }
 
     #[test]
@@ -212,50 +141,26 @@ mod planted {
 
     #[test]
     fn sees_a_forbidden_dependency() {
-        let found =
-            |path: &str, text: &str| lines(&rules::forbidden_dependencies(&file(path, text)));
+        let found = |path: &str, text: &str| lines(&rules::forbidden_dependencies(&file(path, text)));
         let none = [0_usize; 0];
-        let on_pure = "[dependencies]\n# the meaning of messages\nassay-pure = { path = \"../assay-pure\" }\n";
+        let on_pure =
+            "[dependencies]\n# the meaning of messages\nassay-pure = { path = \"../assay-pure\" }\n";
         assert_eq!(found("crates/assay-linux/Cargo.toml", on_pure), none);
         assert_eq!(found("crates/assay-harness/Cargo.toml", on_pure), [3]);
+        assert_eq!(found("crates/assay-harness/Cargo.toml", &on_pure.replace("[dep", "[dev-dep")), none);
         assert_eq!(
-            found(
-                "crates/assay-harness/Cargo.toml",
-                &on_pure.replace("[dep", "[dev-dep")
-            ),
-            none
-        );
-        assert_eq!(
-            found(
-                "crates/assay-pure/Cargo.toml",
-                "[dependencies]\nassay = { path = \"../assay\" }\n"
-            ),
+            found("crates/assay-pure/Cargo.toml", "[dependencies]\nassay = { path = \"../assay\" }\n"),
             [2]
         );
-        assert_eq!(
-            found(
-                "crates/assay-pure/Cargo.toml",
-                "[dependencies.assay-linux]\npath = \"x\"\n"
-            ),
-            [1]
-        );
+        assert_eq!(found("crates/assay-pure/Cargo.toml", "[dependencies.assay-linux]\npath = \"x\"\n"), [1]);
     }
 
     #[test]
     fn sees_misplaced_unsafe() {
         let text = "#![forbid(unsafe_code)]\n// unsafe\nfn f() { unsafe { g() } }\n";
+        assert_eq!(lines(&rules::misplaced_unsafe(&file("crates/assay/src/run/mod.rs", text))), [3]);
         assert_eq!(
-            lines(&rules::misplaced_unsafe(&file(
-                "crates/assay/src/run/mod.rs",
-                text
-            ))),
-            [3]
-        );
-        assert_eq!(
-            lines(&rules::misplaced_unsafe(&file(
-                "crates/assay-linux/src/pin.rs",
-                text
-            ))),
+            lines(&rules::misplaced_unsafe(&file("crates/assay-linux/src/pin.rs", text))),
             [0_usize; 0]
         );
     }
@@ -265,20 +170,8 @@ mod planted {
         let found = |path: &str, text: &str| rules::empty_names(&file(path, text)).len();
         assert_eq!(found("crates/assay/src/utils.rs", ""), 1);
         assert_eq!(found("crates/assay/tests/common/mod.rs", ""), 1);
-        assert_eq!(
-            found(
-                "crates/assay/src/run/mod.rs",
-                "mod a;\npub(crate) mod helpers { }\n"
-            ),
-            1
-        );
-        assert_eq!(
-            found(
-                "crates/assay/src/run/worker.rs",
-                "mod tests {}\n// mod utils\n"
-            ),
-            0
-        );
+        assert_eq!(found("crates/assay/src/run/mod.rs", "mod a;\npub(crate) mod helpers { }\n"), 1);
+        assert_eq!(found("crates/assay/src/run/worker.rs", "mod tests {}\n// mod utils\n"), 0);
     }
 
     #[test]
@@ -286,14 +179,7 @@ mod planted {
         let found = |text: &str| lines(&rules::machine_paths(&file("README.md", text)));
         assert_eq!(found(concat!("see\n", "/ho", "me/ann/notes.md\n")), [2]);
         assert_eq!(found(concat!("include = \"/wo", "rk/main\"\n")), [1]);
-        assert_eq!(
-            found(concat!(
-                "https://example.org/ho",
-                "me/x and src/wo",
-                "rk/x\n"
-            )),
-            [0_usize; 0]
-        );
+        assert_eq!(found(concat!("https://example.org/ho", "me/x and src/wo", "rk/x\n")), [0_usize; 0]);
     }
 
     #[test]

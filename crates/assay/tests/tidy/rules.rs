@@ -21,71 +21,28 @@ impl fmt::Display for Violation {
 }
 
 fn violation(file: &File, line: usize, what: String) -> Violation {
-    Violation {
-        path: file.path.clone(),
-        line,
-        what,
-    }
+    Violation { path: file.path.clone(), line, what }
 }
 
 /// A crate, what it must not name (the beginning of a path), and why.
 const CRATE_EDGES: &[(&str, &[&str], &str)] = &[
     (
         "assay-pure",
-        &[
-            "std::fs",
-            "std::process",
-            "std::thread",
-            "std::time",
-            "std::net",
-            "std::env",
-        ],
+        &["std::fs", "std::process", "std::thread", "std::time", "std::net", "std::env"],
         "pure code only computes, so that every verdict can be computed again",
     ),
-    (
-        "assay-pure",
-        &["assay", "assay_linux", "assay_harness"],
-        "pure code depends on nothing of ours",
-    ),
-    (
-        "assay-linux",
-        &["assay", "assay_harness"],
-        "the kernel's side knows only the pure types",
-    ),
-    (
-        "assay-harness",
-        &["assay", "assay_linux", "assay_pure"],
-        "measured programs carry nothing of the lab",
-    ),
+    ("assay-pure", &["assay", "assay_linux", "assay_harness"], "pure code depends on nothing of ours"),
+    ("assay-linux", &["assay", "assay_harness"], "the kernel's side knows only the pure types"),
+    ("assay-harness", &["assay", "assay_linux", "assay_pure"], "measured programs carry nothing of the lab"),
 ];
 
 /// A top module of the lab, the top modules that it must not name, and why.
 const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
-    (
-        "build",
-        &["run", "report", "cli"],
-        "building can be repeated alone; the ledger is what stages share",
-    ),
-    (
-        "run",
-        &["build", "report", "cli"],
-        "measuring can be repeated alone; the ledger is what stages share",
-    ),
-    (
-        "report",
-        &["build", "run", "cli"],
-        "a report is made from the ledger, long after measuring",
-    ),
-    (
-        "store",
-        &["build", "run", "report", "cli"],
-        "the ledger is below all stages",
-    ),
-    (
-        "event",
-        &["build", "run", "report", "cli"],
-        "events are plain data for whoever listens",
-    ),
+    ("build", &["run", "report", "cli"], "building can be repeated alone; the ledger is what stages share"),
+    ("run", &["build", "report", "cli"], "measuring can be repeated alone; the ledger is what stages share"),
+    ("report", &["build", "run", "cli"], "a report is made from the ledger, long after measuring"),
+    ("store", &["build", "run", "report", "cli"], "the ledger is below all stages"),
+    ("event", &["build", "run", "report", "cli"], "events are plain data for whoever listens"),
 ];
 
 /// Paths that cross a forbidden edge.
@@ -93,24 +50,17 @@ pub fn forbidden_imports(file: &File) -> Vec<Violation> {
     let Some((krate, below)) = file.in_crate() else {
         return Vec::new();
     };
-    let Some(below_src) = below
-        .strip_prefix("src/")
-        .and_then(|path| path.strip_suffix(".rs"))
-    else {
+    let Some(below_src) = below.strip_prefix("src/").and_then(|path| path.strip_suffix(".rs")) else {
         return Vec::new();
     };
     let module = module_path(below_src);
     let mut found = Vec::new();
     for path in paths(&file.text) {
         let full = resolve(&path, &module);
-        if let Some(why) = forbidden_crate_path(krate, &full)
-            .or_else(|| forbidden_module_path(krate, &module, &full))
+        if let Some(why) =
+            forbidden_crate_path(krate, &full).or_else(|| forbidden_module_path(krate, &module, &full))
         {
-            found.push(violation(
-                file,
-                path.line,
-                format!("`{}`: {why}", path.segments.join("::")),
-            ));
+            found.push(violation(file, path.line, format!("`{}`: {why}", path.segments.join("::"))));
         }
     }
     found
@@ -118,10 +68,7 @@ pub fn forbidden_imports(file: &File) -> Vec<Violation> {
 
 fn module_path(below_src: &str) -> Vec<String> {
     let mut module: Vec<String> = below_src.split('/').map(str::to_string).collect();
-    if module
-        .last()
-        .is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str()))
-    {
+    if module.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
         module.pop();
     }
     module
@@ -129,19 +76,12 @@ fn module_path(below_src: &str) -> Vec<String> {
 
 /// `self` and `super` made into paths from `crate`.
 fn resolve(path: &NamedPath, module: &[String]) -> Vec<String> {
-    let relative = path
-        .segments
-        .iter()
-        .take_while(|segment| ["self", "super"].contains(&segment.as_str()))
-        .count();
+    let relative =
+        path.segments.iter().take_while(|segment| ["self", "super"].contains(&segment.as_str())).count();
     if relative == 0 {
         return path.segments.clone();
     }
-    let up = path
-        .segments
-        .iter()
-        .filter(|segment| *segment == "super")
-        .count();
+    let up = path.segments.iter().filter(|segment| *segment == "super").count();
     let beyond_inline = up.saturating_sub(path.inline_modules);
     let mut full = vec!["crate".to_string()];
     full.extend_from_slice(&module[..module.len().saturating_sub(beyond_inline)]);
@@ -151,12 +91,7 @@ fn resolve(path: &NamedPath, module: &[String]) -> Vec<String> {
 
 fn forbidden_crate_path(krate: &str, full: &[String]) -> Option<&'static str> {
     let starts_with = |beginning: &&str| {
-        beginning
-            .split("::")
-            .zip(full)
-            .filter(|(a, b)| a == b)
-            .count()
-            == beginning.split("::").count()
+        beginning.split("::").zip(full).filter(|(a, b)| a == b).count() == beginning.split("::").count()
     };
     CRATE_EDGES
         .iter()
@@ -169,10 +104,7 @@ fn forbidden_module_path(krate: &str, module: &[String], full: &[String]) -> Opt
         return None;
     }
     let (from, to) = (module.first()?.as_str(), full.get(1)?.as_str());
-    MODULE_EDGES
-        .iter()
-        .find(|(of, targets, _)| *of == from && targets.contains(&to))
-        .map(|edge| edge.2)
+    MODULE_EDGES.iter().find(|(of, targets, _)| *of == from && targets.contains(&to)).map(|edge| edge.2)
 }
 
 /// Dependencies that a crate must not have.
@@ -219,23 +151,13 @@ pub fn dependencies(text: &str) -> Vec<Dependency> {
         if let Some(header) = line.strip_prefix('[') {
             table = header.trim_end_matches(']');
         }
-        let in_header = table
-            .split_once("dependencies.")
-            .map(|(_, name)| name)
-            .filter(|_| line.starts_with('['));
+        let in_header =
+            table.split_once("dependencies.").map(|(_, name)| name).filter(|_| line.starts_with('['));
         let in_table = table.ends_with("dependencies") && !line.starts_with(['[', '#']);
-        let name = in_header.or_else(|| {
-            line.split_once('=')
-                .map(|(name, _)| name)
-                .filter(|_| in_table)
-        });
+        let name = in_header.or_else(|| line.split_once('=').map(|(name, _)| name).filter(|_| in_table));
         if let Some(name) = name {
             let name = name.trim().trim_end_matches(".workspace").to_string();
-            found.push(Dependency {
-                name,
-                line: number + 1,
-                for_tests: table.contains("dev-"),
-            });
+            found.push(Dependency { name, line: number + 1, for_tests: table.contains("dev-") });
         }
     }
     found
@@ -248,28 +170,17 @@ pub fn misplaced_unsafe(file: &File) -> Vec<Violation> {
         Some(_) if !file.path.ends_with(".rs") => return Vec::new(),
         Some(_) => {}
     }
-    let found = tokens(&file.text)
-        .into_iter()
-        .filter(|token| token.text == "unsafe");
+    let found = tokens(&file.text).into_iter().filter(|token| token.text == "unsafe");
     found
-        .map(|token| {
-            violation(
-                file,
-                token.line,
-                "`unsafe` belongs in assay-linux or assay-harness".into(),
-            )
-        })
+        .map(|token| violation(file, token.line, "`unsafe` belongs in assay-linux or assay-harness".into()))
         .collect()
 }
 
-const EMPTY_NAMES: &[&str] = &[
-    "util", "utils", "common", "manager", "helper", "helpers", "misc",
-];
+const EMPTY_NAMES: &[&str] = &["util", "utils", "common", "manager", "helper", "helpers", "misc"];
 
 /// Folders, files and modules whose name says nothing about what is in them.
 pub fn empty_names(file: &File) -> Vec<Violation> {
-    let complain =
-        |line, name: &str| violation(file, line, format!("`{name}` does not say what is in it"));
+    let complain = |line, name: &str| violation(file, line, format!("`{name}` does not say what is in it"));
     let mut found = Vec::new();
     for part in file.path.split('/') {
         let stem = part.split('.').next().unwrap_or(part);
@@ -288,21 +199,16 @@ pub fn empty_names(file: &File) -> Vec<Violation> {
 }
 
 /// Split so that this file passes its own rule.
-const MACHINE_FOLDERS: &[&str] = &[
-    concat!("/ho", "me/"),
-    concat!("/ro", "ot/"),
-    concat!("/wo", "rk/"),
-    concat!("/Us", "ers/"),
-];
+const MACHINE_FOLDERS: &[&str] =
+    &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/Us", "ers/")];
 
 /// Absolute paths into somebody's home or working folder: they exist on one machine.
 pub fn machine_paths(file: &File) -> Vec<Violation> {
     let mut found = Vec::new();
     for (number, line) in file.text.lines().enumerate() {
         for folder in MACHINE_FOLDERS {
-            let begins_a_path = |at: usize| {
-                !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-~}){/$".contains(c))
-            };
+            let begins_a_path =
+                |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-~}){/$".contains(c));
             if line.match_indices(folder).any(|(at, _)| begins_a_path(at)) {
                 found.push(violation(
                     file,
@@ -322,27 +228,14 @@ pub fn dead_links(file: &File, paths: &[&str]) -> Vec<Violation> {
     }
     let mut found = Vec::new();
     for (number, line) in file.text.lines().enumerate() {
-        for target in line
-            .split("](")
-            .skip(1)
-            .filter_map(|rest| rest.split_once(')'))
-            .map(|(target, _)| target)
+        for target in
+            line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
         {
-            let name = target
-                .split('#')
-                .next()
-                .unwrap_or(target)
-                .trim_end_matches('/');
+            let name = target.split('#').next().unwrap_or(target).trim_end_matches('/');
             let folder = format!("{name}/");
-            let known = paths
-                .iter()
-                .any(|path| *path == name || path.starts_with(&folder));
+            let known = paths.iter().any(|path| *path == name || path.starts_with(&folder));
             if !known && !name.is_empty() && !target.contains("://") {
-                found.push(violation(
-                    file,
-                    number + 1,
-                    format!("the link to {target} leads nowhere"),
-                ));
+                found.push(violation(file, number + 1, format!("the link to {target} leads nowhere")));
             }
         }
     }

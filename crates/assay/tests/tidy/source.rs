@@ -25,27 +25,14 @@ pub fn tracked_files() -> Vec<File> {
     paths.sort();
     paths
         .into_iter()
-        .filter_map(|path| {
-            Some(File {
-                text: std::fs::read_to_string(root.join(&path)).ok()?,
-                path,
-            })
-        })
+        .filter_map(|path| Some(File { text: std::fs::read_to_string(root.join(&path)).ok()?, path }))
         .collect()
 }
 
 fn from_git(root: &Path) -> Option<Vec<String>> {
-    let output = Command::new("git")
-        .args(["ls-files", "-z"])
-        .current_dir(root)
-        .output()
-        .ok()?;
+    let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output().ok()?;
     let names = String::from_utf8(output.stdout).ok()?;
-    let paths: Vec<String> = names
-        .split('\0')
-        .filter(|name| !name.is_empty())
-        .map(str::to_string)
-        .collect();
+    let paths: Vec<String> = names.split('\0').filter(|name| !name.is_empty()).map(str::to_string).collect();
     (output.status.success() && !paths.is_empty()).then_some(paths)
 }
 
@@ -59,10 +46,7 @@ fn from_folder(root: &Path) -> Vec<String> {
             let path = folder.join(&name);
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => {
-                    if !["target", ".git", ".assay"]
-                        .iter()
-                        .any(|skipped| name == *skipped)
-                    {
+                    if !["target", ".git", ".assay"].iter().any(|skipped| name == *skipped) {
                         folders.push(path);
                     }
                 }

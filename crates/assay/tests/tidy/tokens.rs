@@ -39,10 +39,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
 
 /// Length of what stands at the start of `rest`, and whether it is a token of interest.
 fn next_token(rest: &str, first: char) -> (usize, bool) {
-    let word = |text: &str| {
-        text.find(|c: char| !c.is_alphanumeric() && c != '_')
-            .unwrap_or(text.len())
-    };
+    let word = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     if rest.starts_with("//") {
         (rest.find('\n').unwrap_or(rest.len()), false)
     } else if rest.starts_with("/*") {
@@ -85,9 +82,7 @@ fn block_comment(rest: &str) -> usize {
 }
 
 fn raw_string(rest: &str) -> Option<usize> {
-    let prefix = ["r", "br", "cr"]
-        .into_iter()
-        .find(|prefix| rest.starts_with(prefix))?;
+    let prefix = ["r", "br", "cr"].into_iter().find(|prefix| rest.starts_with(prefix))?;
     let body = &rest[prefix.len()..];
     let hashes = body.len() - body.trim_start_matches('#').len();
     let body = body[hashes..].strip_prefix('"')?;
@@ -130,12 +125,7 @@ pub fn paths(text: &str) -> Vec<NamedPath> {
         let inline_modules = open_braces.iter().filter(|is_module| **is_module).count();
         match tokens[at].text {
             "use" => {
-                let mut tree = UseTree {
-                    tokens: &tokens,
-                    at: at + 1,
-                    inline_modules,
-                    found: &mut found,
-                };
+                let mut tree = UseTree { tokens: &tokens, at: at + 1, inline_modules, found: &mut found };
                 tree.read(&[]);
                 at = tree.at;
                 continue;
@@ -158,11 +148,7 @@ pub fn paths(text: &str) -> Vec<NamedPath> {
 }
 
 fn is_word(token: Option<&Token>) -> bool {
-    token.is_some_and(|token| {
-        token
-            .text
-            .starts_with(|c: char| c.is_alphanumeric() || c == '_')
-    })
+    token.is_some_and(|token| token.text.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 fn plain_path(tokens: &[Token], start: usize, inline_modules: usize) -> Option<(NamedPath, usize)> {
@@ -176,14 +162,7 @@ fn plain_path(tokens: &[Token], start: usize, inline_modules: usize) -> Option<(
         at += 2;
     }
     let line = tokens[at - 1].line;
-    (segments.len() > 1).then_some((
-        NamedPath {
-            segments,
-            line,
-            inline_modules,
-        },
-        at,
-    ))
+    (segments.len() > 1).then_some((NamedPath { segments, line, inline_modules }, at))
 }
 
 struct UseTree<'a> {
@@ -212,11 +191,7 @@ impl UseTree<'_> {
             self.at += 1;
         }
         if line > 0 {
-            self.found.push(NamedPath {
-                segments,
-                line,
-                inline_modules: self.inline_modules,
-            });
+            self.found.push(NamedPath { segments, line, inline_modules: self.inline_modules });
         }
     }
 
