@@ -1,0 +1,1598 @@
+/* assay.h: what a C11 or C++17 benchmark includes to be measured by assay.
+ *
+ *     #include <assay.h>
+ *     static uint64_t decode(const uint8_t *data, size_t size) { ...; return digest; }
+ *     ASSAY_VARIANT("decode", decode)
+ *     ASSAY_MAIN()
+ *
+ * A variant is a function from an input's bytes to an answer; variants of one program must give the same answer.
+ * Run alone, the program prints a small table (see --help). Run by the lab (`assay run`), which sets ASSAY_CHANNEL,
+ * it serves the requests described in PROTOCOL.md and computes no statistics: measured programs only measure.
+ *
+ * The macros stand at file scope, without a semicolon, in as many translation units as you like, C and C++ mixed;
+ * ASSAY_MAIN() stands in exactly one. Link nothing, define nothing.
+ *
+ *     ASSAY_VARIANT("name", fn)                              uint64_t fn(const uint8_t *data, size_t size)
+ *     ASSAY_VARIANT_IF("name", fn, condition, "reason")      the condition is evaluated at run time, once
+ *     ASSAY_VARIANT_PREPARED("name", prepare, fn, release)   void *prepare(const uint8_t *data, size_t size)
+ *                                                            uint64_t fn(const void *prepared), void release(void *)
+ *     ASSAY_LOOP("name", state, in) { ... while (assay_next(state)) { ... } assay_answer(state, value); }
+ *     assay_use(x)       keeps x, and what it points to, alive: the compiler must compute it
+ *     assay_clobber()    the compiler must believe that all memory was read and written
+ *
+ * What a variant is given: at least 64 readable zero bytes follow `data + size` of the whole input, so decoders may
+ * read over its end; the bytes themselves are read-only.
+ *
+ * No function here is aligned to more than the compiler's default, and none is put into a section of its own: the lab
+ * moves all code by 16, 32 and 48 bytes, and a larger alignment in any section would swallow that.
+ */
+#ifndef ASSAY_H
+#define ASSAY_H
+
+#if !defined(__linux__)
+#error "assay.h works on Linux only: its clocks, mappings and context-switch counts are Linux's"
+#endif
+#if !defined(__GNUC__)
+#error "assay.h needs gcc or clang (inline assembly, constructors)"
+#endif
+#if defined(__cplusplus)
+#if __cplusplus < 201703L
+#error "assay.h needs C++17 or later: compile with -std=c++17"
+#endif
+#elif !defined(__STDC_VERSION__) || __STDC_VERSION__ < 201112L
+#error "assay.h needs C11 or later: compile with -std=c11"
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__cplusplus)
+#include <type_traits>
+#endif
+
+/* -std=c11 hides what POSIX and Linux add to the C library. A header may not define _GNU_SOURCE: it would come too
+ * late where a system header was included before, and change the meaning of the user's code where it came in time. */
+#if !defined(__cplusplus)
+#if !defined(CLOCK_MONOTONIC)
+#define CLOCK_MONOTONIC 1
+#define CLOCK_THREAD_CPUTIME_ID 3
+extern int clock_gettime(int clock, struct timespec *now);
+#endif
+extern int unsetenv(const char *name);
+#endif
+#if !defined(RUSAGE_THREAD)
+#define RUSAGE_THREAD 1
+#endif
+#if !defined(MAP_ANONYMOUS)
+#if defined(__mips__) || defined(__alpha__) || defined(__hppa__) || defined(__xtensa__)
+#error "assay.h: compile with -D_DEFAULT_SOURCE (or -std=gnu11) on this architecture"
+#endif
+#define MAP_ANONYMOUS 0x20
+#endif
+
+#define ASSAY_PROTOCOL_VERSION 1
+#define ASSAY_LINE_MAX 16384        /* bytes of the longest request line, newline included */
+#define ASSAY_WINDOWS_MAX 16777216u /* windows of one input */
+#define ASSAY_SAMPLES_MAX 1000000u  /* samples of one request, warm-up included */
+#define ASSAY_PADDING_BYTES 64      /* readable zero bytes after the end of an input */
+
+#define ASSAY_INLINE static inline __attribute__((always_inline, unused))
+#define ASSAY_OUTLINE __attribute__((noinline, unused)) static
+
+/* ---- 1. What a program registers --------------------------------------------------------------------------------- */
+
+struct assay_run; /* one timed run of a loop */
+
+/* The input of a loop. */
+struct assay_input {
+    const uint8_t *data;
+    size_t size;    /* bytes */
+    uint64_t units; /* items of work in it, as the lab counts them */
+};
+
+/* Lives in registers: see assay_next. */
+struct assay_state {
+    struct assay_run *run;
+    uint64_t left; /* iterations until the edge of the region, this one included */
+};
+
+enum assay_kind { ASSAY_CALL, ASSAY_PREPARED, ASSAY_STATE_LOOP };
+
+/* One variant, a static object made by the macros. */
+struct assay_variant {
+    const char *name;
+    const char *file; /* with `serial`, the order of declaration, whatever the linker made of it */
+    int serial;
+    enum assay_kind kind;
+    uint64_t (*call)(const uint8_t *data, size_t size);
+    void *(*prepare)(const uint8_t *data, size_t size);
+    uint64_t (*run)(const void *prepared);
+    void (*release)(void *prepared);
+    void (*loop)(struct assay_run *run, struct assay_input in);
+    int (*available)(void); /* NULL: always */
+    const char *reason;     /* why not, where not */
+    struct assay_variant *next;
+};
+
+/* One registry however many translation units include this header: the linker keeps one of the weak definitions. The
+ * version is in the name, so that two versions of the header do not share what they read differently. */
+#if defined(__cplusplus)
+extern "C" {
+#endif
+__attribute__((weak, visibility("hidden"))) struct assay_variant *assay_registry_1;
+/* The first byte of the program's image, defined by the linker: an entry is named by its distance from here. */
+extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
+#if defined(__cplusplus)
+}
+#endif
+
+static inline void assay_register(struct assay_variant *variant)
+{
+    variant->next = assay_registry_1;
+    assay_registry_1 = variant;
+}
+
+#define ASSAY_PASTE_(a, b) a##b
+#define ASSAY_JOIN_(a, b) ASSAY_PASTE_(a, b)
+
+/* A constructor rather than a linker section: .init_array survives --gc-sections, lld's start-stop-gc and relinking. */
+#define ASSAY_REGISTER_(id, name, kind, call, prepare, run, release, loop, available, reason)                            \
+    static struct assay_variant ASSAY_JOIN_(assay_variant_, id) = {                                                      \
+        name, __FILE__, id, kind, call, prepare, run, release, loop, available, reason, NULL};                           \
+    __attribute__((constructor)) static void ASSAY_JOIN_(assay_register_, id)(void)                                      \
+    {                                                                                                                    \
+        assay_register(&ASSAY_JOIN_(assay_variant_, id));                                                                \
+    }
+
+#define ASSAY_AVAILABLE_(id, condition)                                                                                  \
+    static int ASSAY_JOIN_(assay_available_, id)(void) { return (condition) ? 1 : 0; }
+
+#define ASSAY_VARIANT_(id, name, fn)                                                                                     \
+    ASSAY_REGISTER_(id, name, ASSAY_CALL, fn, NULL, NULL, NULL, NULL, NULL, NULL)
+
+#define ASSAY_VARIANT_IF_(id, name, fn, condition, reason)                                                               \
+    ASSAY_AVAILABLE_(id, condition)                                                                                      \
+    ASSAY_REGISTER_(id, name, ASSAY_CALL, fn, NULL, NULL, NULL, NULL, ASSAY_JOIN_(assay_available_, id), reason)
+
+#define ASSAY_VARIANT_PREPARED_(id, name, prepare, fn, release)                                                          \
+    ASSAY_REGISTER_(id, name, ASSAY_PREPARED, NULL, prepare, fn, release, NULL, NULL, NULL)
+
+/* The body is inlined into a function that owns the state by value and never lets its address escape. Only so can the
+ * counter stay in a register across assay_use and assay_clobber, which tell the compiler that memory has changed. */
+#define ASSAY_LOOP_(id, name, state, in)                                                                                 \
+    ASSAY_INLINE void ASSAY_JOIN_(assay_body_, id)(struct assay_state *, struct assay_input);                            \
+    static void ASSAY_JOIN_(assay_loop_, id)(struct assay_run * assay_run_, struct assay_input assay_in_)                \
+    {                                                                                                                    \
+        struct assay_state assay_state_ = {assay_run_, 1};                                                               \
+        ASSAY_JOIN_(assay_body_, id)(&assay_state_, assay_in_);                                                          \
+    }                                                                                                                    \
+    ASSAY_REGISTER_(id, name, ASSAY_STATE_LOOP, NULL, NULL, NULL, NULL, ASSAY_JOIN_(assay_loop_, id), NULL, NULL)        \
+    ASSAY_INLINE void ASSAY_JOIN_(assay_body_, id)(                                                                      \
+        struct assay_state * state __attribute__((unused)), struct assay_input in __attribute__((unused)))
+
+#define ASSAY_VARIANT(name, fn) ASSAY_VARIANT_(__COUNTER__, name, fn)
+#define ASSAY_VARIANT_IF(name, fn, condition, reason) ASSAY_VARIANT_IF_(__COUNTER__, name, fn, condition, reason)
+#define ASSAY_VARIANT_PREPARED(name, prepare, fn, release)                                                               \
+    ASSAY_VARIANT_PREPARED_(__COUNTER__, name, prepare, fn, release)
+#define ASSAY_LOOP(name, state, in) ASSAY_LOOP_(__COUNTER__, name, state, in)
+
+#define ASSAY_MAIN()                                                                                                     \
+    int main(int argc, char **argv) { return assay_main(argc, argv); }
+
+/* ---- 2. What a variant may call ---------------------------------------------------------------------------------- */
+
+ASSAY_INLINE void assay_clobber(void) { __asm__ volatile("" : : : "memory"); }
+
+/* A floating-point value stays in its own register file: moving it over would cost what the user did not write. */
+#if defined(__x86_64__) || defined(__i386__)
+#define ASSAY_FLOAT_REGISTER_ "x"
+#elif defined(__aarch64__)
+#define ASSAY_FLOAT_REGISTER_ "w"
+#elif defined(__riscv_flen)
+#define ASSAY_FLOAT_REGISTER_ "f"
+#else
+#define ASSAY_FLOAT_REGISTER_ "r"
+#endif
+
+#if defined(__cplusplus)
+template <class T> ASSAY_INLINE void assay_use(const T &value)
+{
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+        __asm__ volatile("" : : ASSAY_FLOAT_REGISTER_(value) : "memory");
+    } else if constexpr ((std::is_integral_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>)&&sizeof(T) <= sizeof(void *)) {
+        __asm__ volatile("" : : "r"(value) : "memory");
+    } else {
+        __asm__ volatile("" : : "m"(value) : "memory");
+    }
+}
+#else
+ASSAY_INLINE void assay_use_float_(float value) { __asm__ volatile("" : : ASSAY_FLOAT_REGISTER_(value) : "memory"); }
+ASSAY_INLINE void assay_use_double_(double value) { __asm__ volatile("" : : ASSAY_FLOAT_REGISTER_(value) : "memory"); }
+ASSAY_INLINE void assay_use_long_double_(long double value) { __asm__ volatile("" : : "m"(value) : "memory"); }
+#define ASSAY_ZERO_UNLESS_(type, x) _Generic((x), type: (x), default: (type)0)
+/* Exactly one branch is compiled into code. `_Generic` in the others keeps their argument of the right type. */
+#define assay_use(x)                                                                                                     \
+    do {                                                                                                                 \
+        if (_Generic((x), float: 1, default: 0))                                                                         \
+            assay_use_float_(ASSAY_ZERO_UNLESS_(float, x));                                                              \
+        else if (_Generic((x), double: 1, default: 0))                                                                   \
+            assay_use_double_(ASSAY_ZERO_UNLESS_(double, x));                                                            \
+        else if (_Generic((x), long double: 1, default: 0))                                                              \
+            assay_use_long_double_(ASSAY_ZERO_UNLESS_(long double, x));                                                  \
+        else                                                                                                             \
+            __asm__ volatile("" : : "r"(_Generic((x), long double: 0, default: (x))) : "memory");                        \
+    } while (0)
+#endif
+
+static uint64_t assay_edge(struct assay_run *run);
+
+/* True while the loop must go on. The first call starts the timed region and the last one ends it, both out of line;
+ * in between it is one decrement and one jump. */
+ASSAY_INLINE int assay_next(struct assay_state *state)
+{
+    __asm__ volatile(""); /* no instruction, but a loop around it cannot be counted out and dropped */
+    if (__builtin_expect(--state->left != 0, 1)) {
+        return 1;
+    }
+    state->left = assay_edge(state->run);
+    if (state->left != 0) {
+        return 1;
+    }
+    state->left = 1;
+    return 0;
+}
+
+/* ---- 3. Clocks and regions --------------------------------------------------------------------------------------- */
+
+ASSAY_INLINE uint64_t assay_wall_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+ASSAY_INLINE uint64_t assay_cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Involuntary context switches of this thread so far. */
+ASSAY_INLINE uint64_t assay_switches(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nivcsw : 0;
+}
+
+/* One timed region: while open the readings at its start, once closed the differences. */
+struct assay_region {
+    uint64_t wall_ns;
+    uint64_t cpu_ns;
+    uint64_t switches;
+};
+
+/* The wall clock is read innermost, because it is the cheap one: what the others cost is not inside it. */
+ASSAY_INLINE void assay_region_open(struct assay_region *region)
+{
+    region->switches = assay_switches();
+    region->cpu_ns = assay_cpu_ns();
+    region->wall_ns = assay_wall_ns();
+    assay_clobber();
+}
+
+ASSAY_INLINE void assay_region_close(struct assay_region *region)
+{
+    uint64_t wall_ns, cpu_ns;
+    assay_clobber();
+    wall_ns = assay_wall_ns();
+    cpu_ns = assay_cpu_ns();
+    region->switches = assay_switches() - region->switches;
+    region->wall_ns = wall_ns - region->wall_ns;
+    region->cpu_ns = cpu_ns - region->cpu_ns;
+}
+
+enum assay_phase { ASSAY_BEFORE, ASSAY_INSIDE, ASSAY_AFTER };
+
+struct assay_run {
+    uint64_t iterations;
+    uint64_t answer;
+    struct assay_region region;
+    enum assay_phase phase;
+};
+
+/* The edges of a loop's region: how many iterations follow. */
+ASSAY_OUTLINE uint64_t assay_edge(struct assay_run *run)
+{
+    if (run->phase == ASSAY_INSIDE) {
+        assay_region_close(&run->region);
+        run->phase = ASSAY_AFTER;
+        return 0;
+    }
+    if (run->phase == ASSAY_AFTER) {
+        return 0;
+    }
+    run->phase = ASSAY_INSIDE;
+    assay_region_open(&run->region);
+    return run->iterations;
+}
+
+ASSAY_INLINE void assay_answer(struct assay_state *state, uint64_t answer) { state->run->answer = answer; }
+
+/* Combines answers in order, so that another order is noticed. */
+ASSAY_INLINE uint64_t assay_combine(uint64_t combined, uint64_t answer)
+{
+    return ((combined << 5) | (combined >> 59)) ^ answer;
+}
+
+/* ---- 4. Inputs --------------------------------------------------------------------------------------------------- */
+
+struct assay_window {
+    const uint8_t *data;
+    size_t size;
+    uint64_t units;
+};
+
+/* What `prepare` made of an input for one variant. */
+struct assay_prepared {
+    void *state;
+    int made;
+};
+
+struct assay_loaded {
+    uint64_t id;
+    uint8_t *map; /* NULL: nothing is loaded */
+    size_t mapped_bytes;
+    size_t size;
+    uint64_t units;
+    struct assay_window *windows;
+    size_t window_count;
+    struct assay_prepared *prepared; /* one per variant */
+};
+
+struct assay_program {
+    struct assay_variant **variants; /* in the order of declaration */
+    size_t variant_count;
+    struct assay_loaded *inputs;
+    size_t input_count;
+};
+
+/* `size` bytes and the padding behind them, rounded up to pages; anonymous, so all zero. NULL where memory is out. */
+static inline uint8_t *assay_reserve(size_t size, int protection, size_t *mapped_bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *map;
+    if (size > SIZE_MAX - ASSAY_PADDING_BYTES - page) {
+        return NULL;
+    }
+    *mapped_bytes = (size + ASSAY_PADDING_BYTES + page - 1) / page * page;
+    map = mmap(NULL, *mapped_bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return map == MAP_FAILED ? NULL : (uint8_t *)map;
+}
+
+/* Maps a file over reserved pages; what is behind its end, to the end of its last page and beyond, reads as zero.
+ * Returns NULL and a reason in `why` where that fails. `*size` is what the file must have, or SIZE_MAX: any. */
+static inline uint8_t *assay_map_file(const char *path, size_t *size, size_t *mapped_bytes, char *why, size_t why_bytes)
+{
+    struct stat facts;
+    uint8_t *map = NULL;
+    int file = open(path, O_RDONLY);
+    if (file < 0) {
+        snprintf(why, why_bytes, "cannot open %.300s: %s", path, strerror(errno));
+        return NULL;
+    }
+    if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+        snprintf(why, why_bytes, "%.300s is not a regular file", path);
+    } else if (*size != SIZE_MAX && (uint64_t)facts.st_size != (uint64_t)*size) {
+        snprintf(why, why_bytes, "%.300s has %lld bytes, not %llu", path, (long long)facts.st_size, (unsigned long long)*size);
+    } else {
+        *size = (size_t)facts.st_size;
+        map = assay_reserve(*size, PROT_READ, mapped_bytes);
+        if (map == NULL) {
+            snprintf(why, why_bytes, "no memory to map %llu bytes", (unsigned long long)*size);
+        } else if (*size != 0 && mmap(map, *size, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0) == MAP_FAILED) {
+            snprintf(why, why_bytes, "cannot map %.300s: %s", path, strerror(errno));
+            munmap(map, *mapped_bytes);
+            map = NULL;
+        }
+    }
+    close(file);
+    return map;
+}
+
+/* Touches every page, so that no sample pays for the first access. */
+static inline void assay_touch(const struct assay_loaded *input)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), at;
+    for (at = 0; at < input->mapped_bytes; at += page) {
+        assay_use(*(const volatile uint8_t *)(input->map + at));
+    }
+}
+
+static inline void assay_unload(struct assay_program *program, struct assay_loaded *input)
+{
+    size_t i;
+    for (i = 0; input->prepared != NULL && i < program->variant_count; i++) {
+        if (input->prepared[i].made && program->variants[i]->release != NULL) {
+            program->variants[i]->release(input->prepared[i].state);
+        }
+    }
+    free(input->prepared);
+    free(input->windows);
+    if (input->map != NULL) {
+        munmap(input->map, input->mapped_bytes);
+    }
+    memset(input, 0, sizeof *input);
+}
+
+static inline struct assay_loaded *assay_find_input(struct assay_program *program, uint64_t id)
+{
+    size_t i;
+    for (i = 0; i < program->input_count; i++) {
+        if (program->inputs[i].id == id && program->inputs[i].map != NULL) {
+            return &program->inputs[i];
+        }
+    }
+    return NULL;
+}
+
+/* Takes over `loaded`, in place of an input of the same id. 0 where memory is out. */
+static inline int assay_keep_input(struct assay_program *program, struct assay_loaded *loaded)
+{
+    struct assay_loaded *place = assay_find_input(program, loaded->id);
+    if (place == NULL) {
+        size_t bytes = (program->input_count + 1) * sizeof *place;
+        struct assay_loaded *grown = (struct assay_loaded *)realloc(program->inputs, bytes);
+        if (grown == NULL) {
+            return 0;
+        }
+        program->inputs = grown;
+        place = &grown[program->input_count++];
+        memset(place, 0, sizeof *place);
+    }
+    loaded->prepared = (struct assay_prepared *)calloc(program->variant_count, sizeof *loaded->prepared);
+    if (loaded->prepared == NULL) {
+        return 0;
+    }
+    assay_unload(program, place);
+    *place = *loaded;
+    assay_touch(place);
+    return 1;
+}
+
+/* ---- 5. Samples -------------------------------------------------------------------------------------------------- */
+
+/* Calls on consecutive windows, wrapping; `*at` and `*combined` go on from one sample to the next. */
+ASSAY_OUTLINE void assay_time_calls(uint64_t (*call)(const uint8_t *, size_t), const struct assay_loaded *input, size_t *at,
+                                    uint64_t iterations, uint64_t *combined, struct assay_region *region)
+{
+    const struct assay_window *first = input->windows, *end = first + input->window_count, *window = first + *at;
+    uint64_t answers = *combined;
+    assay_region_open(region);
+    while (iterations-- != 0) {
+        answers = assay_combine(answers, call(window->data, window->size));
+        if (++window == end) {
+            window = first;
+        }
+    }
+    assay_region_close(region);
+    *combined = answers;
+    *at = (size_t)(window - first);
+}
+
+ASSAY_OUTLINE void assay_time_prepared(uint64_t (*run)(const void *), const void *state, uint64_t iterations,
+                                       uint64_t *combined, struct assay_region *region)
+{
+    uint64_t answers = *combined;
+    assay_region_open(region);
+    while (iterations-- != 0) {
+        answers = assay_combine(answers, run(state));
+    }
+    assay_region_close(region);
+    *combined = answers;
+}
+
+/* One run of a loop. 0 where the loop did not go through all its iterations. */
+ASSAY_OUTLINE int assay_time_loop(const struct assay_variant *variant, const struct assay_loaded *input,
+                                  uint64_t iterations, uint64_t *answer, struct assay_region *region)
+{
+    struct assay_run run = {iterations, 0, {0, 0, 0}, ASSAY_BEFORE};
+    struct assay_input in = {input->map, input->size, input->units};
+    variant->loop(&run, in);
+    *answer = run.answer;
+    *region = run.region;
+    return run.phase == ASSAY_AFTER;
+}
+
+/* What `prepare` made, made on the first request. */
+static inline const void *assay_prepared_state(const struct assay_variant *variant, size_t index, struct assay_loaded *input)
+{
+    struct assay_prepared *prepared = &input->prepared[index];
+    if (!prepared->made) {
+        prepared->state = variant->prepare(input->map, input->size);
+        prepared->made = 1;
+    }
+    return prepared->state;
+}
+
+static const char assay_unfinished[] = "the loop did not call assay_next until it returned 0, so nothing was timed";
+
+/* One sample of any kind. Returns NULL or why there is none. */
+static inline const char *assay_sample(const struct assay_program *program, size_t index, struct assay_loaded *input,
+                                       size_t *at, uint64_t iterations, uint64_t *combined, uint64_t *units,
+                                       struct assay_region *region)
+{
+    const struct assay_variant *variant = program->variants[index];
+    uint64_t answer = 0, i;
+    size_t from = *at;
+    *units = iterations * input->units;
+    if (variant->kind == ASSAY_STATE_LOOP) {
+        if (!assay_time_loop(variant, input, iterations, &answer, region)) {
+            return assay_unfinished;
+        }
+        *combined = assay_combine(*combined, answer);
+    } else if (variant->kind == ASSAY_PREPARED) {
+        assay_time_prepared(variant->run, assay_prepared_state(variant, index, input), iterations, combined, region);
+    } else {
+        assay_time_calls(variant->call, input, at, iterations, combined, region);
+        *units = 0;
+        for (i = 0; i < iterations; i++) {
+            *units += input->windows[from].units;
+            from = from + 1 == input->window_count ? 0 : from + 1;
+        }
+    }
+    return NULL;
+}
+
+/* The answers without timing. Returns NULL or why there is none. */
+static inline const char *assay_answers(const struct assay_program *program, size_t index, struct assay_loaded *input,
+                                        uint64_t *whole, uint64_t *windows)
+{
+    const struct assay_variant *variant = program->variants[index];
+    struct assay_region region;
+    size_t i;
+    *windows = 0;
+    if (variant->kind == ASSAY_STATE_LOOP) {
+        if (!assay_time_loop(variant, input, 1, whole, &region)) {
+            return assay_unfinished;
+        }
+    } else if (variant->kind == ASSAY_PREPARED) {
+        *whole = variant->run(assay_prepared_state(variant, index, input));
+    } else {
+        *whole = variant->call(input->map, input->size);
+        for (i = 0; i < input->window_count; i++) {
+            *windows = assay_combine(*windows, variant->call(input->windows[i].data, input->windows[i].size));
+        }
+        return NULL;
+    }
+    *windows = *whole;
+    return NULL;
+}
+
+/* What the clocks themselves cost here, nanoseconds. */
+struct assay_costs {
+    double wall_read_ns;
+    double cpu_read_ns;
+    double region_wall_ns;
+    double region_cpu_ns;
+};
+
+static inline int assay_compare_doubles(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* Sorts in place. */
+static inline double assay_median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, assay_compare_doubles);
+    return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+#define ASSAY_CALIBRATIONS 301
+#define ASSAY_READS 16
+
+/* Medians, because an interrupted reading is longer by orders of magnitude. The empty region is the real one, asked
+ * for no calls, so it pays for all that a sample pays for except the variant. */
+static inline struct assay_costs assay_calibrate(void)
+{
+    static double wall[ASSAY_CALIBRATIONS], cpu[ASSAY_CALIBRATIONS];
+    struct assay_loaded nothing;
+    struct assay_region region;
+    struct assay_costs costs;
+    uint64_t combined = 0, from, to;
+    size_t at = 0;
+    int i, read;
+    memset(&nothing, 0, sizeof nothing);
+    for (i = 0; i < ASSAY_CALIBRATIONS; i++) {
+        from = assay_wall_ns();
+        for (read = 0, to = from; read < ASSAY_READS; read++) {
+            to = assay_wall_ns();
+        }
+        wall[i] = (double)(to - from) / ASSAY_READS;
+        from = assay_cpu_ns();
+        for (read = 0, to = from; read < ASSAY_READS; read++) {
+            to = assay_cpu_ns();
+        }
+        cpu[i] = (double)(to - from) / ASSAY_READS;
+    }
+    costs.wall_read_ns = assay_median(wall, ASSAY_CALIBRATIONS);
+    costs.cpu_read_ns = assay_median(cpu, ASSAY_CALIBRATIONS);
+    for (i = 0; i < ASSAY_CALIBRATIONS; i++) {
+        assay_time_calls(NULL, &nothing, &at, 0, &combined, &region);
+        wall[i] = (double)region.wall_ns;
+        cpu[i] = (double)region.cpu_ns;
+    }
+    costs.region_wall_ns = assay_median(wall, ASSAY_CALIBRATIONS);
+    costs.region_cpu_ns = assay_median(cpu, ASSAY_CALIBRATIONS);
+    return costs;
+}
+
+/* ---- 6. The program's variants ----------------------------------------------------------------------------------- */
+
+static inline const char *assay_kind_name(enum assay_kind kind)
+{
+    return kind == ASSAY_CALL ? "call" : kind == ASSAY_PREPARED ? "prepared" : "loop";
+}
+
+/* Where the variant's code starts, from the start of the program's image; 0 where the linker does not say. */
+static inline uint64_t assay_entry(const struct assay_variant *variant)
+{
+    uintptr_t image = (uintptr_t)__ehdr_start;
+    uintptr_t entry = variant->kind == ASSAY_CALL       ? (uintptr_t)variant->call
+                      : variant->kind == ASSAY_PREPARED ? (uintptr_t)variant->run
+                                                        : (uintptr_t)variant->loop;
+    return image == 0 || entry < image ? 0 : (uint64_t)(entry - image);
+}
+
+static inline int assay_is_available(const struct assay_variant *variant)
+{
+    return variant->available == NULL || variant->available() != 0;
+}
+
+static inline int assay_declared_before(const struct assay_variant *a, const struct assay_variant *b)
+{
+    int files = strcmp(a->file, b->file);
+    return files != 0 ? files < 0 : a->serial < b->serial;
+}
+
+static inline int assay_is_name(const char *name)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/+-";
+    return name[0] != '\0' && strspn(name, letters) == strlen(name);
+}
+
+/* Collects the registry in the order of declaration: the order of registration is the linker's, and the lab relinks.
+ * 0 and a reason in `why` where the program's variants cannot be told apart. */
+static inline int assay_collect(struct assay_program *program, char *why, size_t why_bytes)
+{
+    struct assay_variant *variant;
+    size_t count = 0, i, j;
+    memset(program, 0, sizeof *program);
+    for (variant = assay_registry_1; variant != NULL; variant = variant->next) {
+        count++;
+    }
+    program->variants = (struct assay_variant **)calloc(count + 1, sizeof *program->variants);
+    if (count == 0 || program->variants == NULL) {
+        snprintf(why, why_bytes, "%s", count == 0 ? "the program registers no variant" : "out of memory");
+        return 0;
+    }
+    for (variant = assay_registry_1; variant != NULL; variant = variant->next) {
+        for (i = program->variant_count++; i > 0 && assay_declared_before(variant, program->variants[i - 1]); i--) {
+            program->variants[i] = program->variants[i - 1];
+        }
+        program->variants[i] = variant;
+    }
+    for (i = 0; i < count; i++) {
+        if (!assay_is_name(program->variants[i]->name)) {
+            snprintf(why, why_bytes, "the variant name \"%.100s\" has other characters than letters, digits and _.:/+-",
+                     program->variants[i]->name);
+            return 0;
+        }
+        for (j = 0; j < i; j++) {
+            if (strcmp(program->variants[i]->name, program->variants[j]->name) == 0) {
+                snprintf(why, why_bytes, "two variants are named \"%.100s\"", program->variants[i]->name);
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+/* ---- 7. The channel: lines over two descriptors ------------------------------------------------------------------ */
+
+struct assay_channel {
+    int in, out;
+    char request[ASSAY_LINE_MAX]; /* bytes read and not yet taken: from `start` to `end` */
+    size_t start, end;
+    char reply[1 << 16]; /* bytes said and not yet written */
+    size_t said;
+};
+
+/* Waits until a descriptor that was made non-blocking is ready again. */
+static inline int assay_wait_for(int descriptor, short events)
+{
+    struct pollfd wait = {descriptor, events, 0};
+    return errno == EINTR || ((errno == EAGAIN || errno == EWOULDBLOCK) && (poll(&wait, 1, -1) >= 0 || errno == EINTR));
+}
+
+/* Writes all that was said. Where the lab is gone there is nobody left to tell, so the program ends quietly. */
+static inline void assay_flush(struct assay_channel *channel)
+{
+    size_t written = 0;
+    while (written < channel->said) {
+        ssize_t count = write(channel->out, channel->reply + written, channel->said - written);
+        if (count > 0) {
+            written += (size_t)count;
+        } else if (count == 0 || !assay_wait_for(channel->out, POLLOUT)) {
+            exit(0);
+        }
+    }
+    channel->said = 0;
+}
+
+/* Says one line; control characters in it become '?', since they could only come from a user's text. */
+__attribute__((format(printf, 2, 3))) static inline void assay_say(struct assay_channel *channel, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    int length, i;
+    va_start(arguments, format);
+    length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length < 0 || length >= (int)sizeof line) {
+        length = (int)sizeof line - 1;
+    }
+    for (i = 0; i < length; i++) {
+        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) {
+            line[i] = '?';
+        }
+    }
+    if (channel->said + (size_t)length + 1 > sizeof channel->reply) {
+        assay_flush(channel);
+    }
+    memcpy(channel->reply + channel->said, line, (size_t)length);
+    channel->said += (size_t)length;
+    channel->reply[channel->said++] = '\n';
+}
+
+enum assay_line { ASSAY_LINE, ASSAY_LINE_TOO_LONG, ASSAY_LINE_END };
+
+/* The next line, ended by NUL instead of its newline. A NUL inside becomes '?', so that it cannot hide what follows. */
+static inline enum assay_line assay_read_line(struct assay_channel *channel, char **line)
+{
+    int too_long = 0;
+    for (;;) {
+        char *start = channel->request + channel->start, *nul;
+        char *newline = (char *)memchr(start, '\n', channel->end - channel->start);
+        if (newline != NULL) {
+            *newline = '\0';
+            while ((nul = (char *)memchr(start, '\0', (size_t)(newline - start))) != NULL) {
+                *nul = '?';
+            }
+            channel->start = (size_t)(newline - channel->request) + 1;
+            *line = start;
+            return too_long ? ASSAY_LINE_TOO_LONG : ASSAY_LINE;
+        }
+        memmove(channel->request, start, channel->end - channel->start);
+        channel->end -= channel->start;
+        channel->start = 0;
+        if (channel->end == sizeof channel->request) {
+            too_long = 1;
+            channel->end = 0;
+        }
+        for (;;) {
+            ssize_t count = read(channel->in, channel->request + channel->end, sizeof channel->request - channel->end);
+            if (count > 0) {
+                channel->end += (size_t)count;
+                break;
+            }
+            if (count == 0 || !assay_wait_for(channel->in, POLLIN)) {
+                return ASSAY_LINE_END;
+            }
+        }
+    }
+}
+
+/* Decimal digits only, in range. 0 where it is anything else. */
+static inline int assay_digits(const char *text, size_t length, uint64_t *value)
+{
+    size_t i;
+    *value = 0;
+    for (i = 0; i < length; i++) {
+        uint64_t digit = (uint64_t)(unsigned char)text[i] - '0';
+        if (digit > 9 || *value > (UINT64_MAX - digit) / 10) {
+            return 0;
+        }
+        *value = *value * 10 + digit;
+    }
+    return length != 0;
+}
+
+#define ASSAY_FIELDS_MAX 16
+
+/* The key=value fields of a request, pointing into its line. */
+struct assay_fields {
+    struct {
+        const char *key, *value;
+        size_t key_bytes, value_bytes;
+    } field[ASSAY_FIELDS_MAX];
+    int count;
+    char problem[400]; /* empty, or the first thing wrong */
+};
+
+static inline void assay_split(struct assay_fields *fields, const char *text)
+{
+    int i;
+    fields->count = 0;
+    fields->problem[0] = '\0';
+    while (text != NULL) {
+        size_t bytes = strcspn(text, " ");
+        const char *equals = (const char *)memchr(text, '=', bytes);
+        size_t key_bytes = equals == NULL ? 0 : (size_t)(equals - text);
+        if (key_bytes == 0 || fields->count == ASSAY_FIELDS_MAX) {
+            snprintf(fields->problem, sizeof fields->problem, "\"%.*s\" is not key=value, or one too many",
+                     (int)(bytes < 100 ? bytes : 100), text);
+            return;
+        }
+        for (i = 0; i < fields->count; i++) {
+            if (fields->field[i].key_bytes == key_bytes && memcmp(fields->field[i].key, text, key_bytes) == 0) {
+                snprintf(fields->problem, sizeof fields->problem, "a field stands twice");
+                return;
+            }
+        }
+        if (key_bytes == 4 && memcmp(text, "path", 4) == 0) {
+            bytes = strlen(text);
+        }
+        fields->field[fields->count].key = text;
+        fields->field[fields->count].key_bytes = key_bytes;
+        fields->field[fields->count].value = equals + 1;
+        fields->field[fields->count].value_bytes = bytes - key_bytes - 1;
+        fields->count++;
+        text = text[bytes] == ' ' ? text + bytes + 1 : NULL;
+    }
+}
+
+static inline int assay_find_field(const struct assay_fields *fields, const char *key)
+{
+    int i;
+    for (i = 0; i < fields->count; i++) {
+        if (fields->field[i].key_bytes == strlen(key) && memcmp(fields->field[i].key, key, strlen(key)) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* A number from `least` to `most`; 0 and a problem where it is not. */
+static inline uint64_t assay_number(struct assay_fields *fields, const char *key, uint64_t least, uint64_t most)
+{
+    int at = assay_find_field(fields, key);
+    uint64_t value = 0;
+    if (fields->problem[0] != '\0') {
+        return 0;
+    }
+    if (at < 0) {
+        snprintf(fields->problem, sizeof fields->problem, "the field %s= is missing", key);
+    } else if (!assay_digits(fields->field[at].value, fields->field[at].value_bytes, &value) || value < least || value > most) {
+        size_t shown = fields->field[at].value_bytes < 100 ? fields->field[at].value_bytes : 100;
+        snprintf(fields->problem, sizeof fields->problem, "%s=%.*s is not a whole number from %llu to %llu", key, (int)shown,
+                 fields->field[at].value, (unsigned long long)least, (unsigned long long)most);
+        value = 0;
+    }
+    return value;
+}
+
+/* ---- 8. Run by the lab ------------------------------------------------------------------------------------------- */
+
+/* printf's %f would follow the user's locale. */
+static inline unsigned long long assay_hundredths(double value) { return (unsigned long long)(value * 100.0 + 0.5); }
+
+static inline void assay_greet(struct assay_channel *channel, const struct assay_program *program)
+{
+    struct assay_costs costs;
+    unsigned long long hundredths[4];
+    size_t i;
+#if defined(__cplusplus)
+    const char *harness = "c++";
+#else
+    const char *harness = "c";
+#endif
+    assay_say(channel, "assay %d hello harness=%s variants=%zu", ASSAY_PROTOCOL_VERSION, harness, program->variant_count);
+    for (i = 0; i < program->variant_count; i++) {
+        const struct assay_variant *variant = program->variants[i];
+        int available = assay_is_available(variant);
+        assay_say(channel, "variant %zu kind=%s entry=%llu name=%.200s%s%.600s", i, assay_kind_name(variant->kind),
+                  (unsigned long long)assay_entry(variant), variant->name, available ? "" : " unavailable=",
+                  available ? "" : variant->reason);
+    }
+    costs = assay_calibrate();
+    hundredths[0] = assay_hundredths(costs.wall_read_ns);
+    hundredths[1] = assay_hundredths(costs.cpu_read_ns);
+    hundredths[2] = assay_hundredths(costs.region_wall_ns);
+    hundredths[3] = assay_hundredths(costs.region_cpu_ns);
+    assay_say(channel, "ready wall_read_ns=%llu.%02llu cpu_read_ns=%llu.%02llu region_wall_ns=%llu.%02llu region_cpu_ns=%llu.%02llu",
+              hundredths[0] / 100, hundredths[0] % 100, hundredths[1] / 100, hundredths[1] % 100, hundredths[2] / 100,
+              hundredths[2] % 100, hundredths[3] / 100, hundredths[3] % 100);
+    assay_flush(channel);
+}
+
+/* One `window OFFSET SIZE UNITS` line within an input of `size` bytes mapped at `map`. 0 where it is anything else. */
+static inline int assay_read_window(const char *line, uint8_t *map, size_t size, struct assay_window *window)
+{
+    uint64_t numbers[3];
+    int i;
+    if (strncmp(line, "window", 6) != 0) {
+        return 0;
+    }
+    line += 6;
+    for (i = 0; i < 3; i++) {
+        size_t bytes;
+        if (*line != ' ') {
+            return 0;
+        }
+        bytes = strcspn(++line, " ");
+        if (!assay_digits(line, bytes, &numbers[i])) {
+            return 0;
+        }
+        line += bytes;
+    }
+    if (*line != '\0' || numbers[0] > size || numbers[1] > size - numbers[0]) {
+        return 0;
+    }
+    window->data = map + numbers[0];
+    window->size = (size_t)numbers[1];
+    window->units = numbers[2];
+    return 1;
+}
+
+/* Takes the announced window lines off the channel, whether or not the load has already failed. Returns 1, or 0 where
+ * another line came instead; that one stays in `*line`, to be served as the next request. */
+static inline int assay_take_windows(struct assay_channel *channel, uint64_t announced, struct assay_loaded *loaded,
+                                     char *why, size_t why_bytes, char **line, enum assay_line *got)
+{
+    size_t room = 0;
+    uint64_t i;
+    for (i = 0; i < announced; i++) {
+        *got = assay_read_line(channel, line);
+        if (*got == ASSAY_LINE_END || (*got == ASSAY_LINE && strncmp(*line, "window ", 7) != 0)) {
+            snprintf(why, why_bytes, "%llu windows were announced and %llu found", (unsigned long long)announced,
+                     (unsigned long long)i);
+            return 0;
+        }
+        if (why[0] != '\0') {
+            continue;
+        }
+        if (loaded->window_count == room) {
+            struct assay_window *grown;
+            room = room == 0 ? 256 : 2 * room;
+            grown = (struct assay_window *)realloc(loaded->windows, room * sizeof *grown);
+            if (grown == NULL) {
+                snprintf(why, why_bytes, "no memory for %llu windows", (unsigned long long)announced);
+                continue;
+            }
+            loaded->windows = grown;
+        }
+        if (*got != ASSAY_LINE ||
+            !assay_read_window(*line, loaded->map, loaded->size, &loaded->windows[loaded->window_count++])) {
+            snprintf(why, why_bytes, "window line %llu is malformed or reaches past the input's end", (unsigned long long)i);
+        }
+    }
+    return 1;
+}
+
+/* Serves `load`. Returns 1, or 0 where a line that is no window was found too early and waits in `*line`. */
+static inline int assay_serve_load(struct assay_channel *channel, struct assay_program *program, struct assay_fields *fields,
+                                   char **line, enum assay_line *got)
+{
+    struct assay_loaded loaded;
+    char why[512] = "", path[ASSAY_LINE_MAX];
+    uint64_t windows = assay_number(fields, "windows", 1, ASSAY_WINDOWS_MAX);
+    int at = assay_find_field(fields, "path"), whole;
+    memset(&loaded, 0, sizeof loaded);
+    loaded.id = assay_number(fields, "id", 0, UINT32_MAX);
+    loaded.size = (size_t)assay_number(fields, "size", 0, SIZE_MAX - 1);
+    loaded.units = assay_number(fields, "units", 0, UINT64_MAX);
+    if (fields->problem[0] != '\0') {
+        snprintf(why, sizeof why, "%s", fields->problem);
+    } else if (at < 0) {
+        snprintf(why, sizeof why, "the field path= is missing");
+    } else {
+        memcpy(path, fields->field[at].value, fields->field[at].value_bytes);
+        path[fields->field[at].value_bytes] = '\0';
+        loaded.map = assay_map_file(path, &loaded.size, &loaded.mapped_bytes, why, sizeof why);
+    }
+    whole = assay_take_windows(channel, windows, &loaded, why, sizeof why, line, got);
+    if (why[0] == '\0' && !assay_keep_input(program, &loaded)) {
+        snprintf(why, sizeof why, "out of memory");
+    }
+    if (why[0] == '\0') {
+        assay_say(channel, "loaded id=%llu", (unsigned long long)loaded.id);
+    } else {
+        loaded.prepared = NULL;
+        assay_unload(program, &loaded);
+        assay_say(channel, "error reason=load: %s", why);
+    }
+    return whole;
+}
+
+/* The variant and input that a request names; NULL and a problem where there is no such thing or it cannot run here. */
+static inline struct assay_loaded *assay_named(struct assay_program *program, struct assay_fields *fields, size_t *variant)
+{
+    uint64_t index = assay_number(fields, "variant", 0, program->variant_count - 1);
+    uint64_t id = assay_number(fields, "input", 0, UINT32_MAX);
+    struct assay_loaded *input = assay_find_input(program, id);
+    *variant = (size_t)index;
+    if (fields->problem[0] != '\0') {
+        return NULL;
+    }
+    if (input == NULL) {
+        snprintf(fields->problem, sizeof fields->problem, "input %llu is not loaded", (unsigned long long)id);
+    } else if (!assay_is_available(program->variants[*variant])) {
+        snprintf(fields->problem, sizeof fields->problem, "the variant is unavailable here: %.200s",
+                 program->variants[*variant]->reason);
+        input = NULL;
+    }
+    return input;
+}
+
+static inline void assay_serve_answer(struct assay_channel *channel, struct assay_program *program, struct assay_fields *fields)
+{
+    size_t variant;
+    struct assay_loaded *input = assay_named(program, fields, &variant);
+    uint64_t whole = 0, windows = 0;
+    const char *why = fields->problem;
+    if (input != NULL) {
+        why = assay_answers(program, variant, input, &whole, &windows);
+    }
+    if (why == NULL) {
+        assay_say(channel, "answer whole=%016llx windows=%016llx", (unsigned long long)whole, (unsigned long long)windows);
+    } else {
+        assay_say(channel, "error reason=answer: %s", why);
+    }
+}
+
+static inline void assay_serve_measure(struct assay_channel *channel, struct assay_program *program, struct assay_fields *fields)
+{
+    size_t variant, at;
+    struct assay_loaded *input = assay_named(program, fields, &variant);
+    uint64_t iterations = assay_number(fields, "iterations", 1, UINT64_MAX);
+    uint64_t warmup = assay_number(fields, "warmup", 0, ASSAY_SAMPLES_MAX - 1);
+    uint64_t samples = assay_number(fields, "samples", 1, ASSAY_SAMPLES_MAX - warmup);
+    uint64_t check = 0, units, i;
+    at = (size_t)assay_number(fields, "window", 0, input == NULL ? 0 : input->window_count - 1);
+    if (fields->problem[0] != '\0') {
+        assay_say(channel, "error reason=measure: %s", fields->problem);
+        return;
+    }
+    for (i = 0; i < warmup + samples; i++) {
+        struct assay_region region;
+        const char *why = assay_sample(program, variant, input, &at, iterations, &check, &units, &region);
+        if (why != NULL) {
+            assay_say(channel, "error reason=measure: %s", why);
+            return;
+        }
+        assay_say(channel, "sample index=%llu warmup=%d wall=%llu cpu=%llu units=%llu switches=%llu", (unsigned long long)i,
+                  i < warmup, (unsigned long long)region.wall_ns, (unsigned long long)region.cpu_ns, (unsigned long long)units,
+                  (unsigned long long)region.switches);
+    }
+    assay_say(channel, "measured check=%016llx", (unsigned long long)check);
+}
+
+/* Serves one line. Returns 0 after `bye`. */
+static inline int assay_serve(struct assay_channel *channel, struct assay_program *program, char **line, enum assay_line *got)
+{
+    for (;;) {
+        struct assay_fields fields;
+        size_t word = strcspn(*line, " ");
+        if (*got == ASSAY_LINE_TOO_LONG) {
+            assay_say(channel, "error reason=a request line has more than %d bytes", ASSAY_LINE_MAX);
+            return 1;
+        }
+        assay_split(&fields, (*line)[word] == ' ' ? *line + word + 1 : NULL);
+        if (word == 6 && memcmp(*line, "window", 6) == 0) {
+            return 1; /* belongs to a load that was refused, and was answered there */
+        }
+        if (word == 4 && memcmp(*line, "load", 4) == 0) {
+            if (assay_serve_load(channel, program, &fields, line, got) || *got == ASSAY_LINE_END) {
+                return 1;
+            }
+            continue; /* what came instead of a window is a request itself */
+        }
+        if (word == 6 && memcmp(*line, "answer", 6) == 0) {
+            assay_serve_answer(channel, program, &fields);
+        } else if (word == 7 && memcmp(*line, "measure", 7) == 0) {
+            assay_serve_measure(channel, program, &fields);
+        } else if (word == 3 && memcmp(*line, "bye", 3) == 0) {
+            assay_say(channel, "bye");
+            return 0;
+        } else {
+            assay_say(channel, "error reason=unknown request \"%.*s\"", (int)(word < 100 ? word : 100), *line);
+        }
+        return 1;
+    }
+}
+
+/* "R,W" -> two open descriptors, closed in programs that a variant may start. 0 where it is anything else. */
+static inline int assay_open_channel(const char *text, struct assay_channel *channel)
+{
+    uint64_t in, out;
+    size_t comma = strcspn(text, ",");
+    if (text[comma] != ',' || !assay_digits(text, comma, &in) ||
+        !assay_digits(text + comma + 1, strlen(text + comma + 1), &out) || in > INT32_MAX || out > INT32_MAX) {
+        return 0;
+    }
+    channel->in = (int)in;
+    channel->out = (int)out;
+    return fcntl(channel->in, F_SETFD, FD_CLOEXEC) == 0 && fcntl(channel->out, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+static inline int assay_lab_main(const char *descriptors)
+{
+    static struct assay_channel channel;
+    struct assay_program program;
+    enum assay_line got;
+    char why[256], *line;
+    size_t i;
+    if (!assay_open_channel(descriptors, &channel)) {
+        fprintf(stderr, "assay.h: ASSAY_CHANNEL=\"%.100s\" does not name two open descriptors as \"R,W\"\n", descriptors);
+        return 2;
+    }
+    unsetenv("ASSAY_CHANNEL");
+    signal(SIGPIPE, SIG_IGN);
+    if (!assay_collect(&program, why, sizeof why)) {
+        assay_say(&channel, "error reason=%s", why);
+        assay_flush(&channel);
+        return 2;
+    }
+    assay_greet(&channel, &program);
+    while ((got = assay_read_line(&channel, &line)) != ASSAY_LINE_END) {
+        int more = assay_serve(&channel, &program, &line, &got);
+        assay_flush(&channel);
+        if (!more) {
+            break;
+        }
+    }
+    for (i = 0; i < program.input_count; i++) {
+        assay_unload(&program, &program.inputs[i]);
+    }
+    free(program.inputs);
+    free(program.variants);
+    return 0;
+}
+
+/* ---- 9. Run alone ------------------------------------------------------------------------------------------------ */
+
+struct assay_options {
+    const char *input;   /* NULL: the built-in bytes */
+    const char *pattern; /* NULL: all variants */
+    uint64_t units;      /* 0: one per byte */
+    double seconds;      /* of measuring, per variant */
+    int list, json;
+};
+
+#define ASSAY_ALONE_ROUNDS 4096
+#define ASSAY_ALONE_BYTES 1000000
+#define ASSAY_ALONE_TARGET_NS 200000
+
+/* What was found of one variant. */
+struct assay_row {
+    int chosen, available;
+    uint64_t whole, iterations, interrupted;
+    size_t taken;
+    double *ns; /* per call, one per sample that nothing interrupted */
+    double ns_per_call;
+    const char *problem; /* NULL, or why there is no figure */
+};
+
+static inline void assay_usage(FILE *out, const char *program)
+{
+    fprintf(out,
+            "%s: a benchmark built with assay.h\n"
+            "\n"
+            "usage: %s [--list] [--variant GLOB] [--input FILE] [--units N] [--seconds S] [--json]\n"
+            "\n"
+            "  --list          name the variants and stop\n"
+            "  --variant GLOB  only the variants whose name matches; * and ? are wildcards\n"
+            "  --input FILE    the bytes that every variant gets (default: %d built-in pseudo-random bytes)\n"
+            "  --units N       how many items of work the input holds (default: one per byte)\n"
+            "  --seconds S     how long to measure each variant (default: 0.5)\n"
+            "  --json          print JSON instead of a table\n"
+            "\n"
+            "Alone it measures the one placement that the linker happened to make. `assay run` measures many and gives verdicts.\n",
+            program, program, ASSAY_ALONE_BYTES);
+}
+
+/* `*` is any text, `?` any one character. */
+static inline int assay_matches(const char *pattern, const char *name)
+{
+    const char *star = NULL, *retry = NULL;
+    while (*name != '\0') {
+        if (*pattern == '*') {
+            star = pattern++;
+            retry = name;
+        } else if (*pattern == '?' || *pattern == *name) {
+            pattern++;
+            name++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            name = ++retry;
+        } else {
+            return 0;
+        }
+    }
+    while (*pattern == '*') {
+        pattern++;
+    }
+    return *pattern == '\0';
+}
+
+/* Returns -1 to go on, or the exit code. */
+static inline int assay_read_options(int argc, char **argv, struct assay_options *options)
+{
+    int i;
+    for (i = 1; i < argc; i++) {
+        const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        char *end = NULL;
+        if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
+            assay_usage(stdout, argv[0]);
+            return 0;
+        }
+        if (strcmp(option, "--list") == 0) {
+            options->list = 1;
+            continue;
+        }
+        if (strcmp(option, "--json") == 0) {
+            options->json = 1;
+            continue;
+        }
+        if (strcmp(option, "--variant") != 0 && strcmp(option, "--input") != 0 && strcmp(option, "--units") != 0 &&
+            strcmp(option, "--seconds") != 0) {
+            fprintf(stderr, "%s: unknown option \"%s\"; see --help\n", argv[0], option);
+            return 2;
+        }
+        if (value == NULL) {
+            fprintf(stderr, "%s: %s needs a value; see --help\n", argv[0], option);
+            return 2;
+        }
+        i++;
+        if (strcmp(option, "--variant") == 0) {
+            options->pattern = value;
+        } else if (strcmp(option, "--input") == 0) {
+            options->input = value;
+        } else if (strcmp(option, "--units") == 0) {
+            if (!assay_digits(value, strlen(value), &options->units) || options->units == 0) {
+                fprintf(stderr, "%s: --units %s is not a whole number of at least 1\n", argv[0], value);
+                return 2;
+            }
+        } else {
+            options->seconds = strtod(value, &end);
+            if (end == value || *end != '\0' || !(options->seconds > 0.0 && options->seconds <= 3600.0)) {
+                fprintf(stderr, "%s: --seconds %s is not a number above 0 and at most 3600\n", argv[0], value);
+                return 2;
+            }
+        }
+    }
+    return -1;
+}
+
+/* Bytes of splitmix64 from a fixed seed: the same on every machine. */
+static inline void assay_fill(uint8_t *bytes, size_t size)
+{
+    uint64_t seed = 42, mixed;
+    size_t i;
+    for (i = 0; i < size; i++) {
+        mixed = seed += 0x9e3779b97f4a7c15u;
+        mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+        mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+        bytes[i] = (uint8_t)((mixed ^ (mixed >> 31)) >> 56);
+    }
+}
+
+/* Loads the one input of a program run alone, whole in one window. NULL and a reason where that fails. */
+static inline struct assay_loaded *assay_load_alone(struct assay_program *program, const struct assay_options *options,
+                                                    char *why, size_t why_bytes)
+{
+    struct assay_loaded loaded;
+    memset(&loaded, 0, sizeof loaded);
+    if (options->input != NULL) {
+        loaded.size = SIZE_MAX;
+        loaded.map = assay_map_file(options->input, &loaded.size, &loaded.mapped_bytes, why, why_bytes);
+    } else {
+        loaded.size = ASSAY_ALONE_BYTES;
+        loaded.map = assay_reserve(loaded.size, PROT_READ | PROT_WRITE, &loaded.mapped_bytes);
+        if (loaded.map != NULL) {
+            assay_fill(loaded.map, loaded.size);
+            mprotect(loaded.map, loaded.mapped_bytes, PROT_READ);
+        }
+    }
+    if (loaded.map == NULL) {
+        if (why[0] == '\0') {
+            snprintf(why, why_bytes, "out of memory");
+        }
+        return NULL;
+    }
+    loaded.units = options->units != 0 ? options->units : loaded.size;
+    loaded.windows = (struct assay_window *)calloc(1, sizeof *loaded.windows);
+    if (loaded.windows == NULL || !(loaded.windows[0].data = loaded.map, assay_keep_input(program, &loaded))) {
+        loaded.prepared = NULL;
+        assay_unload(program, &loaded);
+        snprintf(why, why_bytes, "out of memory");
+        return NULL;
+    }
+    program->inputs[0].windows[0].size = loaded.size;
+    program->inputs[0].windows[0].units = loaded.units;
+    return &program->inputs[0];
+}
+
+/* The answer, and how many calls fill a sample of a fifth of a millisecond: long against the clocks, short against
+ * what interrupts. */
+static inline void assay_size_row(const struct assay_program *program, size_t index, struct assay_loaded *input,
+                                  struct assay_row *row)
+{
+    uint64_t windows, combined = 0, units;
+    struct assay_region region;
+    size_t at = 0;
+    row->problem = assay_answers(program, index, input, &row->whole, &windows);
+    for (row->iterations = 1; row->problem == NULL && row->iterations < (1u << 30); row->iterations *= 2) {
+        row->problem = assay_sample(program, index, input, &at, row->iterations, &combined, &units, &region);
+        if (row->problem != NULL || region.wall_ns >= ASSAY_ALONE_TARGET_NS / 2) {
+            break;
+        }
+    }
+}
+
+/* Interleaves the variants, so that a change of the machine's speed meets all of them. */
+static inline void assay_measure_rows(const struct assay_program *program, struct assay_loaded *input,
+                                      const struct assay_costs *costs, double seconds, struct assay_row *rows)
+{
+    uint64_t started = assay_wall_ns();
+    size_t round, index, running = 0;
+    for (index = 0; index < program->variant_count; index++) {
+        running += rows[index].ns != NULL && rows[index].problem == NULL;
+    }
+    for (round = 0; running != 0 && round < ASSAY_ALONE_ROUNDS; round++) {
+        if (round >= 5 && (double)(assay_wall_ns() - started) > seconds * 1e9 * (double)running) {
+            break;
+        }
+        for (index = 0; index < program->variant_count; index++) {
+            struct assay_row *row = &rows[index];
+            struct assay_region region;
+            uint64_t combined = 0, units;
+            size_t at = 0;
+            double ns;
+            if (row->ns == NULL || row->problem != NULL) {
+                continue;
+            }
+            row->problem = assay_sample(program, index, input, &at, row->iterations, &combined, &units, &region);
+            ns = ((double)region.wall_ns - costs->region_wall_ns) / (double)row->iterations;
+            if (region.switches != 0) {
+                row->interrupted++;
+            } else {
+                row->ns[row->taken++] = ns > 0.0 ? ns : 0.0;
+            }
+        }
+    }
+    for (index = 0; index < program->variant_count; index++) {
+        struct assay_row *row = &rows[index];
+        if (row->ns != NULL && row->problem == NULL && row->taken == 0) {
+            row->problem = "every sample was interrupted by other work on this core";
+        } else if (row->ns != NULL && row->problem == NULL) {
+            row->ns_per_call = assay_median(row->ns, row->taken);
+        }
+    }
+}
+
+/* The first variant with an answer, which the others must share; the count where there is none. */
+static inline size_t assay_reference(const struct assay_program *program, const struct assay_row *rows)
+{
+    size_t i;
+    for (i = 0; i < program->variant_count; i++) {
+        if (rows[i].ns != NULL && rows[i].problem == NULL) {
+            break;
+        }
+    }
+    return i;
+}
+
+/* The user's own text on one line. */
+static inline void assay_print_plain(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        putchar((unsigned char)*text < 0x20 ? ' ' : *text);
+    }
+}
+
+static inline void assay_print_table(const struct assay_program *program, const struct assay_row *rows,
+                                     const struct assay_options *options, const struct assay_loaded *input)
+{
+    size_t i, reference = assay_reference(program, rows);
+    int width = 7;
+    for (i = 0; i < program->variant_count; i++) {
+        int length = (int)strlen(program->variants[i]->name);
+        width = rows[i].chosen && length > width ? length : width;
+    }
+    printf("input: %s, %llu bytes, %llu units\n", options->input != NULL ? options->input : "built-in pseudo-random bytes (seed 42)",
+           (unsigned long long)input->size, (unsigned long long)input->units);
+    printf("%-*s  %14s  %11s  %-16s\n", width, "variant", "ns/call", options->units != 0 ? "ns/unit" : "ns/byte", "answer");
+    for (i = 0; i < program->variant_count; i++) {
+        const struct assay_row *row = &rows[i];
+        const char *name = program->variants[i]->name;
+        if (!row->chosen) {
+            continue;
+        }
+        if (!row->available || row->problem != NULL) {
+            printf("%-*s  %14s  %11s  %-16s  %s", width, name, "-", "-", "-", row->available ? "" : "unavailable: ");
+            assay_print_plain(row->available ? row->problem : program->variants[i]->reason);
+            printf("\n");
+            continue;
+        }
+        printf("%-*s  %14.1f  ", width, name, row->ns_per_call);
+        if (input->units != 0) {
+            printf("%11.4f", row->ns_per_call / (double)input->units);
+        } else {
+            printf("%11s", "-");
+        }
+        printf("  %016llx", (unsigned long long)row->whole);
+        if (row->whole != rows[reference].whole) {
+            printf("  differs from %s", program->variants[reference]->name);
+        }
+        printf("\n");
+    }
+    printf("One placement of one link: a difference may come from where the linker put the code. `assay run` gives verdicts.\n");
+}
+
+/* Quotes, backslashes and control characters as JSON wants them. */
+static inline void assay_print_json_text(const char *text)
+{
+    putchar('"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\') {
+            printf("\\%c", *text);
+        } else if ((unsigned char)*text < 0x20) {
+            printf("\\u%04x", (unsigned)(unsigned char)*text);
+        } else {
+            putchar(*text);
+        }
+    }
+    putchar('"');
+}
+
+/* printf's %f would follow the user's locale, and JSON has only the point. */
+static inline void assay_print_json_ns(double ns)
+{
+    unsigned long long thousandths = (unsigned long long)(ns * 1000.0 + 0.5);
+    printf("%llu.%03llu", thousandths / 1000, thousandths % 1000);
+}
+
+static inline void assay_print_json(const struct assay_program *program, const struct assay_row *rows,
+                                    const struct assay_options *options, const struct assay_loaded *input)
+{
+    size_t i, reference = assay_reference(program, rows);
+    const char *comma = "";
+    printf("{\"schema\": \"assay.alone/1\", \"placements\": 1, \"input\": ");
+    assay_print_json_text(options->input != NULL ? options->input : "built-in");
+    printf(", \"bytes\": %llu, \"units\": %llu, \"variants\": [", (unsigned long long)input->size, (unsigned long long)input->units);
+    for (i = 0; i < program->variant_count; i++) {
+        const struct assay_row *row = &rows[i];
+        const char *problem = row->available ? row->problem : program->variants[i]->reason;
+        if (!row->chosen) {
+            continue;
+        }
+        printf("%s\n  {\"variant\": \"%s\", ", comma, program->variants[i]->name);
+        comma = ",";
+        if (problem != NULL) {
+            printf("\"failed\": ");
+            assay_print_json_text(problem);
+            printf("}");
+            continue;
+        }
+        printf("\"ns_per_call\": ");
+        assay_print_json_ns(row->ns_per_call);
+        printf(", \"samples\": %llu, \"interrupted\": %llu, \"iterations\": %llu, \"answer\": \"%016llx\", \"agrees\": %s}",
+               (unsigned long long)row->taken, (unsigned long long)row->interrupted, (unsigned long long)row->iterations,
+               (unsigned long long)row->whole, row->whole == rows[reference].whole ? "true" : "false");
+    }
+    printf("\n]}\n");
+}
+
+/* 0; 1 where a variant could not be measured or the answers differ; 2 for what only the user can mend. */
+static inline int assay_alone(struct assay_program *program, const struct assay_options *options, struct assay_row *rows,
+                              const char *name)
+{
+    char why[512] = "";
+    struct assay_costs costs;
+    struct assay_loaded *input = assay_load_alone(program, options, why, sizeof why);
+    size_t i, reference;
+    int code = 0;
+    if (input == NULL) {
+        fprintf(stderr, "%s: %s\n", name, why);
+        return 2;
+    }
+    costs = assay_calibrate();
+    for (i = 0; i < program->variant_count; i++) {
+        if (rows[i].chosen && rows[i].available) {
+            assay_size_row(program, i, input, &rows[i]);
+            rows[i].ns = (double *)calloc(ASSAY_ALONE_ROUNDS, sizeof *rows[i].ns);
+        }
+    }
+    assay_measure_rows(program, input, &costs, options->seconds, rows);
+    if (options->json) {
+        assay_print_json(program, rows, options, input);
+    } else {
+        assay_print_table(program, rows, options, input);
+    }
+    reference = assay_reference(program, rows);
+    for (i = 0; i < program->variant_count; i++) {
+        if (rows[i].ns != NULL && (rows[i].problem != NULL || rows[i].whole != rows[reference].whole)) {
+            code = 1;
+        }
+        free(rows[i].ns);
+    }
+    assay_unload(program, input);
+    free(program->inputs);
+    return code;
+}
+
+static inline int assay_alone_main(int argc, char **argv)
+{
+    struct assay_options options = {NULL, NULL, 0, 0.5, 0, 0};
+    struct assay_program program;
+    struct assay_row *rows;
+    char why[256];
+    size_t i, chosen = 0;
+    int code = assay_read_options(argc, argv, &options);
+    if (code >= 0) {
+        return code;
+    }
+    if (!assay_collect(&program, why, sizeof why)) {
+        fprintf(stderr, "%s: %s\n", argv[0], why);
+        return 2;
+    }
+    rows = (struct assay_row *)calloc(program.variant_count, sizeof *rows);
+    if (rows == NULL) {
+        return 2;
+    }
+    for (i = 0; i < program.variant_count; i++) {
+        rows[i].chosen = options.pattern == NULL || assay_matches(options.pattern, program.variants[i]->name);
+        rows[i].available = rows[i].chosen && assay_is_available(program.variants[i]);
+        chosen += rows[i].chosen != 0;
+        if (options.list && rows[i].chosen) {
+            printf("%s (%s)%s", program.variants[i]->name, assay_kind_name(program.variants[i]->kind),
+                   rows[i].available ? "" : " unavailable: ");
+            assay_print_plain(rows[i].available ? "" : program.variants[i]->reason);
+            printf("\n");
+        }
+    }
+    code = 0;
+    if (chosen == 0) {
+        fprintf(stderr, "%s: no variant matches \"%s\"; see --list\n", argv[0], options.pattern);
+        code = 2;
+    } else if (!options.list) {
+        code = assay_alone(&program, &options, rows, argv[0]);
+    }
+    free(rows);
+    free(program.variants);
+    return code;
+}
+
+static inline int assay_main(int argc, char **argv)
+{
+    const char *channel = getenv("ASSAY_CHANNEL");
+    return channel != NULL ? assay_lab_main(channel) : assay_alone_main(argc, argv);
+}
+
+#endif /* ASSAY_H */
