@@ -2,9 +2,18 @@
 
 pub mod claim;
 pub mod diagnostic;
+pub mod matrix;
+mod order;
 pub mod plan;
+mod read;
+pub mod spans;
 pub mod spec;
+mod williams;
 
 pub use claim::{ClaimSpec, Says};
 pub use diagnostic::Diagnostic;
+pub use matrix::{Cell, Contrast};
+pub use plan::{Block, Visit};
+pub use read::Parsed;
+pub use spans::{Place, Spans};
 pub use spec::Experiment;

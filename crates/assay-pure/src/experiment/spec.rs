@@ -42,6 +42,15 @@ pub struct Experiment {
     pub claims: Vec<ClaimSpec>,
 }
 
+impl Experiment {
+    /// Index of the baseline in `variants`, `None` only in an experiment not made by [`Experiment::from_toml`].
+    pub fn baseline_index(&self) -> Option<usize> {
+        self.variants
+            .iter()
+            .position(|variant| variant.name == self.baseline)
+    }
+}
+
 /// The sources one artifact is built from.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Program {
@@ -99,6 +108,8 @@ pub enum InputSource {
         /// The path.
         path: String,
     },
+    /// No bytes: the one call of an experiment without inputs.
+    Empty,
 }
 
 /// One value of the flags axis.

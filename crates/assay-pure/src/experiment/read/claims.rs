@@ -1,0 +1,201 @@
+//! `[[claims]]`: each must say something that can be held against a measurement or plain arithmetic, and of whom.
+
+use toml_edit::TableLike;
+
+use super::entries::{self, Element, Names};
+use super::reader::{Reader, Table};
+use super::{convert, required_text, schema};
+use crate::experiment::spec::Variant;
+use crate::experiment::{ClaimSpec, Says};
+
+const SAYS: &[(&str, Says)] = &[
+    ("faster", Says::Faster),
+    ("slower", Says::Slower),
+    ("equivalent", Says::Equivalent),
+];
+
+/// At least one of these must be stated.
+const STATEMENTS: [&str; 7] = [
+    "says",
+    "ratio",
+    "ns_per_unit",
+    "miss_rate",
+    "misses_per_unit",
+    "share",
+    "change",
+];
+
+/// What claims may refer to.
+pub(super) struct Context<'a> {
+    pub(super) variants: &'a [Variant],
+    pub(super) baseline: &'a str,
+    pub(super) variant_names: Names,
+    pub(super) input_names: Names,
+}
+
+pub(super) fn read(reader: &mut Reader, top: &Table, context: &Context) -> Vec<ClaimSpec> {
+    let Some(item) = top.item("claims") else {
+        return Vec::new();
+    };
+    let Some(elements) = entries::elements(item) else {
+        reader.complain_of(top, "claims", "`claims` is no list of tables");
+        return Vec::new();
+    };
+    let mut claims = Vec::new();
+    for (index, element) in elements.into_iter().enumerate() {
+        let path = format!("claims[{index}]");
+        match element {
+            Element::Table(items) => claims.push(read_claim(reader, &path, items, context)),
+            Element::Value(_) => {
+                let problem = reader.complain(&path, format!("`{path}` is no table"));
+                problem.example = Some(top.example_of("claims"));
+            }
+        }
+    }
+    claims
+}
+
+fn read_claim(
+    reader: &mut Reader,
+    path: &str,
+    items: &dyn TableLike,
+    context: &Context,
+) -> ClaimSpec {
+    let table = Table::new(path, Some(items), &[schema::CLAIM]);
+    reader.unknown_keys(&table);
+    let mut claim = read_keys(reader, &table);
+    check_references(reader, &table, &claim, context);
+    check_statement(reader, &table);
+    check_numbers(reader, &table);
+    claim.candidate = candidate(reader, &table, claim.candidate, context);
+    claim
+}
+
+fn read_keys(reader: &mut Reader, table: &Table) -> ClaimSpec {
+    let any = convert::fraction(|_| true);
+    let from_0 = convert::fraction(|number| number >= 0.0);
+    let above_0 = convert::number(|number| number > 0.0);
+    ClaimSpec {
+        text: required_text(reader, table, "text"),
+        source: reader.read(table, "source", convert::text),
+        candidate: reader.read(table, "candidate", convert::text),
+        baseline: reader.read(table, "baseline", convert::text),
+        inputs: reader
+            .list(table, "inputs", convert::text)
+            .unwrap_or_default(),
+        compilers: reader
+            .list(table, "compilers", convert::line)
+            .unwrap_or_default(),
+        says: reader.read(table, "says", convert::choice(SAYS)),
+        ratio: reader.read(table, "ratio", &above_0),
+        ratio_tolerance: reader.read(table, "ratio_tolerance", &from_0),
+        ns_per_unit: reader.read(table, "ns_per_unit", &above_0),
+        // Not bounded by 1: an impossible rate is a claim to refute, not a mistake in the file.
+        miss_rate: reader.read(table, "miss_rate", &from_0),
+        misses_per_unit: reader.read(
+            table,
+            "misses_per_unit",
+            convert::number(|number| number >= 0.0),
+        ),
+        share: reader.read(table, "share", &from_0),
+        before: reader.read(table, "before", &above_0),
+        after: reader.read(table, "after", convert::number(|number| number >= 0.0)),
+        change: reader.read(table, "change", &any),
+    }
+}
+
+fn check_references(reader: &mut Reader, table: &Table, claim: &ClaimSpec, context: &Context) {
+    for (key, name) in [
+        ("candidate", &claim.candidate),
+        ("baseline", &claim.baseline),
+    ] {
+        if let Some(name) = name {
+            context
+                .variant_names
+                .check(reader, &table.path_of(key), name);
+        }
+    }
+    for (index, input) in claim.inputs.iter().enumerate() {
+        context
+            .input_names
+            .check(reader, &format!("{}.inputs[{index}]", table.path), input);
+    }
+    let baseline = claim.baseline.as_deref().unwrap_or(context.baseline);
+    if claim.candidate.as_deref() == Some(baseline) && (table.has("says") || table.has("ratio")) {
+        let message = format!(
+            "`{}` compares \"{baseline}\" with itself",
+            table.path_of("candidate")
+        );
+        reader.complain(&table.path_of("candidate"), message);
+    }
+}
+
+fn check_statement(reader: &mut Reader, table: &Table) {
+    if STATEMENTS.iter().any(|key| table.has(key)) {
+        return;
+    }
+    let problem = reader.complain(
+        &table.path,
+        format!("`{}` states nothing that can be checked", table.path),
+    );
+    problem.expected = Some(format!("at least one of {}", STATEMENTS.join(", ")));
+    problem.example = Some("says = \"faster\"".into());
+}
+
+/// Notes numbers that only say something together with others that are missing.
+fn check_numbers(reader: &mut Reader, table: &Table) {
+    for (given, other) in [("before", "after"), ("after", "before")] {
+        if table.has(given) && !table.has(other) {
+            let message = format!("`{}` needs `{other}` beside it", table.path_of(given));
+            reader.complain(&table.path_of(given), message).example = Some(table.example_of(other));
+        }
+    }
+    if table.has("before") && table.has("after") && !table.has("change") && !table.has("ratio") {
+        let message = format!(
+            "`{}` and `after` are given, but not what follows from them",
+            table.path_of("before")
+        );
+        let problem = reader.complain(&table.path_of("before"), message);
+        problem.expected = Some("`change` or `ratio` as the claim has it".into());
+        problem.example = Some(table.example_of("change"));
+    }
+    if table.has("ratio_tolerance") && !table.has("ratio") && !table.has("ns_per_unit") {
+        let path = table.path_of("ratio_tolerance");
+        let problem = reader.complain(&path, format!("`{path}` has nothing to tolerate"));
+        problem.expected = Some("`ratio` or `ns_per_unit` beside it".into());
+    }
+}
+
+/// Who the claim is about: as given, or the only one that it can be; a note if a comparison could be about several.
+fn candidate(
+    reader: &mut Reader,
+    table: &Table,
+    given: Option<String>,
+    context: &Context,
+) -> Option<String> {
+    let arithmetic = table.has("before") && table.has("after");
+    let measured =
+        table.has("says") || table.has("ns_per_unit") || (table.has("ratio") && !arithmetic);
+    if table.has("candidate") || !measured {
+        return given;
+    }
+    let baseline = context.baseline;
+    let mut others = context
+        .variants
+        .iter()
+        .map(|variant| &variant.name)
+        .filter(|name| *name != baseline);
+    match (others.next(), others.next()) {
+        (Some(only), None) => Some(only.clone()),
+        (Some(first), Some(_)) => {
+            let path = &table.path;
+            let problem = reader.complain(
+                path,
+                format!("`{path}` does not say which variant it is about"),
+            );
+            problem.example = Some(format!("candidate = \"{first}\""));
+            None
+        }
+        (None, _) => None,
+    }
+}

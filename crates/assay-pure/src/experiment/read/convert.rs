@@ -1,0 +1,157 @@
+//! From one TOML value to one meaning, each with its domain.
+
+use std::ops::RangeInclusive;
+
+use toml_edit::Value;
+
+use super::quantity;
+use super::reader::Wrong;
+use crate::experiment::diagnostic::nearest;
+
+/// A text with something in it.
+pub(super) fn text(value: &Value) -> Result<String, Wrong> {
+    let text = value.as_str().ok_or(Wrong::Type)?;
+    if text.trim().is_empty() {
+        return Err(Wrong::Because("is empty".into()));
+    }
+    Ok(text.to_owned())
+}
+
+/// A text of one line, as command lines and the protocol need it: a path or a flag.
+pub(super) fn line(value: &Value) -> Result<String, Wrong> {
+    let text = text(value)?;
+    if text.contains(char::is_control) {
+        return Err(Wrong::Because("contains a control character".into()));
+    }
+    Ok(text)
+}
+
+/// One argument of a compiler. Two in one text would reach the compiler as one it does not know.
+pub(super) fn argument(value: &Value) -> Result<String, Wrong> {
+    let text = line(value)?;
+    if text.starts_with('-') && text.contains(" -") {
+        return Err(Wrong::Because("holds several flags in one text".into()));
+    }
+    Ok(text)
+}
+
+/// Whether a text may name a variant, an input, a flag set: the letters that the protocol's lines can carry.
+pub(super) fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_.:/+-".contains(c))
+}
+
+/// The text with everything that a name may not have replaced.
+pub(in crate::experiment) fn to_name(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            if is_name(c.encode_utf8(&mut [0; 4])) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect()
+}
+
+/// A name.
+pub(super) fn name(value: &Value) -> Result<String, Wrong> {
+    let text = text(value)?;
+    if is_name(&text) {
+        Ok(text)
+    } else {
+        Err(Wrong::Because(not_a_name(&text)))
+    }
+}
+
+/// Says which letter keeps a text from being a name.
+pub(super) fn not_a_name(text: &str) -> String {
+    match text.chars().find(|&c| !is_name(c.encode_utf8(&mut [0; 4]))) {
+        Some(letter) => format!("is not a name because of {letter:?}"),
+        None => "is empty".into(),
+    }
+}
+
+pub(super) fn truth(value: &Value) -> Result<bool, Wrong> {
+    value.as_bool().ok_or(Wrong::Type)
+}
+
+/// A whole number in a range.
+pub(super) fn whole(range: RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64, Wrong> {
+    move |value| {
+        let number = value.as_integer().ok_or(Wrong::Type)?;
+        if range.contains(&number) {
+            Ok(number)
+        } else {
+            Err(Wrong::Range)
+        }
+    }
+}
+
+/// A whole number of 64 bits. TOML's own end at 63, so large ones may be given as a text.
+pub(super) fn whole_64(value: &Value) -> Result<u64, Wrong> {
+    match value {
+        Value::Integer(number) => u64::try_from(*number.value()).map_err(|_| Wrong::Range),
+        Value::String(text) => quantity::whole(text.value()).ok_or(Wrong::Range),
+        _ => Err(Wrong::Type),
+    }
+}
+
+/// A finite number for which `domain` holds; whole ones count too.
+pub(super) fn number(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, Wrong> {
+    move |value| {
+        let number = plain_number(value).ok_or(Wrong::Type)?;
+        within(number, domain)
+    }
+}
+
+/// A finite number, or a text with a per cent sign, for which `domain` holds as a fraction.
+pub(super) fn fraction(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, Wrong> {
+    move |value| {
+        let fraction = match value.as_str() {
+            Some(text) => quantity::fraction(text).ok_or(Wrong::Range)?,
+            None => plain_number(value).ok_or(Wrong::Type)?,
+        };
+        within(fraction, domain)
+    }
+}
+
+/// A time above 0 in seconds.
+pub(super) fn seconds(value: &Value) -> Result<f64, Wrong> {
+    let seconds = match value.as_str() {
+        Some(text) => quantity::seconds(text).ok_or(Wrong::Range)?,
+        None => plain_number(value).ok_or(Wrong::Type)?,
+    };
+    within(seconds, |seconds| seconds > 0.0)
+}
+
+/// One of some words.
+pub(super) fn choice<T: Copy>(words: &[(&str, T)]) -> impl Fn(&Value) -> Result<T, Wrong> {
+    move |value| {
+        let text = value.as_str().ok_or(Wrong::Type)?;
+        let unknown = || Wrong::Unknown {
+            nearest: nearest(text, words.iter().map(|&(word, _)| word)).map(Into::into),
+        };
+        words
+            .iter()
+            .find(|&&(word, _)| word == text)
+            .map(|&(_, meaning)| meaning)
+            .ok_or_else(unknown)
+    }
+}
+
+fn plain_number(value: &Value) -> Option<f64> {
+    value
+        .as_float()
+        .or_else(|| value.as_integer().map(|whole| whole as f64))
+}
+
+fn within(number: f64, domain: fn(f64) -> bool) -> Result<f64, Wrong> {
+    if number.is_finite() && domain(number) {
+        Ok(number)
+    } else {
+        Err(Wrong::Range)
+    }
+}

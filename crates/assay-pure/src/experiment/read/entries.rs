@@ -1,0 +1,219 @@
+//! Named entries (variants, inputs) in each form that TOML offers for them, and references to them by name.
+
+use toml_edit::{Item, TableLike, Value};
+
+use super::convert;
+use super::reader::{Reader, Table};
+use super::schema::Key;
+use crate::experiment::diagnostic::nearest;
+
+/// One entry of a list, or one table in a table of tables.
+pub(super) struct Entry<'a> {
+    /// Dotted path as the file has it: `variants[1]`, `inputs.mixed`.
+    pub(super) path: String,
+    /// Its name; `None` if that is missing or wrong, which has been noted.
+    pub(super) name: Option<String>,
+    /// Its keys; `None` for a plain name.
+    pub(super) items: Option<&'a dyn TableLike>,
+}
+
+/// The names that others may refer to.
+pub(super) struct Names {
+    kind: &'static str,
+    names: Vec<String>,
+    /// False if an entry has no readable name: then a reference to an unknown name may be right.
+    complete: bool,
+}
+
+impl Names {
+    pub(super) fn new(kind: &'static str, entries: &[Entry]) -> Self {
+        let names: Vec<String> = entries
+            .iter()
+            .filter_map(|entry| entry.name.clone())
+            .collect();
+        Names {
+            kind,
+            complete: names.len() == entries.len() && !entries.is_empty(),
+            names,
+        }
+    }
+
+    /// Notes a reference to a name that nothing has.
+    pub(super) fn check(&self, reader: &mut Reader, path: &str, name: &str) {
+        if !self.complete || self.names.iter().any(|known| known == name) {
+            return;
+        }
+        let names = || self.names.iter().map(String::as_str);
+        let problem = reader.complain(path, format!("`{path}` names no {}: \"{name}\"", self.kind));
+        problem.nearest = nearest(name, names()).map(str::to_owned);
+        problem.expected = Some(format!("one of {}", names().collect::<Vec<_>>().join(", ")));
+    }
+}
+
+/// One element of a list: a table, or a plain value.
+pub(super) enum Element<'a> {
+    Table(&'a dyn TableLike),
+    Value(&'a Value),
+}
+
+/// The elements of `[[list]]` or `list = [...]`; `None` if it is no list.
+pub(super) fn elements(item: &Item) -> Option<Vec<Element<'_>>> {
+    match item {
+        Item::ArrayOfTables(tables) => {
+            Some(tables.iter().map(|table| Element::Table(table)).collect())
+        }
+        Item::Value(Value::Array(values)) => Some(values.iter().map(element).collect()),
+        _ => None,
+    }
+}
+
+fn element(value: &Value) -> Element<'_> {
+    match value {
+        Value::InlineTable(table) => Element::Table(table),
+        other => Element::Value(other),
+    }
+}
+
+/// All entries of a key of the file, in file order, with distinct names. `plain`: a name alone is an entry.
+pub(super) fn entries<'a>(
+    reader: &mut Reader,
+    top: &Table<'a>,
+    list: &str,
+    keys: &'static [Key],
+    plain: bool,
+) -> Vec<Entry<'a>> {
+    let Some(item) = top.item(list) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    if let Some(tables) = item.as_table_like() {
+        for (name, item) in tables.iter() {
+            found.push(keyed(reader, top, list, name, item, keys));
+        }
+    } else if let Some(elements) = elements(item) {
+        for (index, element) in elements.into_iter().enumerate() {
+            let path = format!("{list}[{index}]");
+            found.push(listed(reader, top, list, path, element, keys, plain));
+        }
+    } else {
+        reader.complain_of(top, list, format!("`{list}` is no list and no table"));
+    }
+    distinct(reader, &found);
+    found
+}
+
+/// `[list.NAME]`
+fn keyed<'a>(
+    reader: &mut Reader,
+    top: &Table,
+    list: &str,
+    name: &str,
+    item: &'a Item,
+    keys: &'static [Key],
+) -> Entry<'a> {
+    let path = format!("{list}.{name}");
+    let Some(items) = item.as_table_like() else {
+        let problem = reader.complain(&path, format!("`{path}` is no table"));
+        problem.expected = Some("a table for each name".into());
+        problem.example = Some(top.example_of(list));
+        return Entry {
+            path,
+            name: check_name(reader, &format!("{list}.{name}"), name),
+            items: None,
+        };
+    };
+    if items.contains_key("name") {
+        let table = Table::new(&path, Some(items), &[keys]);
+        reader.complain_of(
+            &table,
+            "name",
+            format!("`{path}.name` is a second name of `{path}`"),
+        );
+    }
+    let name = check_name(reader, &path, name);
+    Entry {
+        path,
+        name,
+        items: Some(items),
+    }
+}
+
+/// `[[list]]`, or an element of `list = [...]`
+fn listed<'a>(
+    reader: &mut Reader,
+    top: &Table,
+    list: &str,
+    path: String,
+    element: Element<'a>,
+    keys: &'static [Key],
+    plain: bool,
+) -> Entry<'a> {
+    match element {
+        Element::Table(items) => {
+            let table = Table::new(&path, Some(items), &[keys]);
+            if !table.has("name") {
+                reader.missing(&table, "name");
+            }
+            let name = reader.read(&table, "name", convert::name);
+            Entry {
+                path,
+                name,
+                items: Some(items),
+            }
+        }
+        Element::Value(Value::String(name)) if plain => {
+            let name = check_name(reader, &path, name.value());
+            Entry {
+                path,
+                name,
+                items: None,
+            }
+        }
+        Element::Value(_) => {
+            let problem = reader.complain(&path, format!("`{path}` has the wrong type"));
+            problem.expected = Some(
+                if plain {
+                    "a name or a table"
+                } else {
+                    "a table"
+                }
+                .into(),
+            );
+            problem.example = Some(top.example_of(list));
+            Entry {
+                path,
+                name: None,
+                items: None,
+            }
+        }
+    }
+}
+
+fn check_name(reader: &mut Reader, path: &str, name: &str) -> Option<String> {
+    if convert::is_name(name) {
+        return Some(name.to_owned());
+    }
+    let problem = reader.complain(path, format!("\"{name}\" {}", convert::not_a_name(name)));
+    problem.expected = Some("a name of the letters A-Z a-z 0-9 _ . : / + -".into());
+    problem.example = Some(convert::to_name(name.trim())).filter(|name| !name.is_empty());
+    None
+}
+
+/// Notes each name that an earlier entry has.
+fn distinct(reader: &mut Reader, entries: &[Entry]) {
+    for (index, entry) in entries.iter().enumerate() {
+        let Some(name) = &entry.name else { continue };
+        if entries[..index]
+            .iter()
+            .any(|earlier| earlier.name.as_ref() == Some(name))
+        {
+            duplicate(reader, &format!("{}.name", entry.path), name);
+        }
+    }
+}
+
+/// Notes a name or value that has been given before.
+pub(super) fn duplicate(reader: &mut Reader, path: &str, value: &str) {
+    let problem = reader.complain(path, format!("`{value}` is there twice"));
+    problem.expected = Some("each only once".into());
+}

@@ -1,0 +1,194 @@
+//! The flags axis: `flags = [...]` for one set, `[flags]` for several.
+
+use toml_edit::{Item, TableLike};
+
+use super::entries::{self, Element};
+use super::reader::{Reader, Table};
+use super::{convert, schema};
+use crate::experiment::spec::FlagSet;
+
+/// A set before its flags have been judged.
+struct Set {
+    path: String,
+    set: FlagSet,
+}
+
+/// All flag sets. `common`: the program's own flags, which come before those of each set.
+pub(super) fn read(reader: &mut Reader, top: &Table, common: &[String]) -> Vec<FlagSet> {
+    let before = reader.problems.len();
+    let sets = match top.item("flags") {
+        None => vec![Set {
+            path: "flags".into(),
+            set: named("O2", vec!["-O2".into()]),
+        }],
+        Some(item) => match item.as_table_like() {
+            Some(items) => read_table(reader, items),
+            None => read_list(reader, top, item),
+        },
+    };
+    let allowed = reader
+        .read(top, "allow_unoptimised", convert::truth)
+        .unwrap_or(false);
+    if reader.problems.len() > before {
+        return Vec::new();
+    }
+    if sets.is_empty() {
+        reader.complain_of(top, "flags", "`flags` has no flag set");
+    }
+    let judged = sets.into_iter().map(|Set { path, mut set }| {
+        set.allow_unoptimised |= allowed;
+        refuse_unoptimised(reader, &path, &set, common);
+        set
+    });
+    judged.collect()
+}
+
+fn named(name: &str, flags: Vec<String>) -> FlagSet {
+    FlagSet {
+        name: name.to_owned(),
+        flags,
+        allow_unoptimised: false,
+    }
+}
+
+/// `[flags]`: a list or a table for each name; `allow_unoptimised` among them speaks for all.
+fn read_table(reader: &mut Reader, items: &dyn TableLike) -> Vec<Set> {
+    let flags = Table::new("flags", Some(items), &[schema::FLAG_SET]);
+    let allowed = reader
+        .read(&flags, "allow_unoptimised", convert::truth)
+        .unwrap_or(false);
+    let mut sets = Vec::new();
+    for (name, item) in items
+        .iter()
+        .filter(|&(name, _)| name != "allow_unoptimised")
+    {
+        let path = format!("flags.{name}");
+        if !convert::is_name(name) {
+            let message = format!("\"{name}\" {}", convert::not_a_name(name));
+            reader.complain(&path, message).example =
+                Some(format!("{} = [\"-O2\"]", convert::to_name(name)));
+        }
+        let mut set = match item.as_table_like() {
+            Some(items) => {
+                let table = Table::new(&path, Some(items), &[&schema::FLAG_SET[1..]]);
+                read_long(reader, &table, name.to_owned())
+            }
+            None => named(name, read_short(reader, items, name)),
+        };
+        set.allow_unoptimised |= allowed;
+        sets.push(Set { path, set });
+    }
+    sets
+}
+
+/// `NAME = ["-O2"]` in `[flags]`.
+fn read_short(reader: &mut Reader, items: &dyn TableLike, name: &str) -> Vec<String> {
+    let path = format!("flags.{name}");
+    let values = items.get(name).and_then(Item::as_array);
+    let Some(values) = values else {
+        let problem = reader.complain(&path, format!("`{path}` has the wrong type"));
+        problem.expected = Some("a list of compiler flags, each a text of its own".into());
+        problem.example = Some(format!("{name} = [\"-O2\", \"-march=native\"]"));
+        return Vec::new();
+    };
+    let mut flags = Vec::new();
+    for (index, value) in values.iter().enumerate() {
+        match convert::argument(value) {
+            Ok(flag) => flags.push(flag),
+            Err(wrong) => reader.not_a_flag(&format!("{path}[{index}]"), wrong),
+        }
+    }
+    flags
+}
+
+/// A set with keys of its own.
+fn read_long(reader: &mut Reader, table: &Table, name: String) -> FlagSet {
+    reader.unknown_keys(table);
+    if !table.has("flags") {
+        reader.missing(table, "flags");
+    }
+    FlagSet {
+        name,
+        flags: reader
+            .list(table, "flags", convert::argument)
+            .unwrap_or_default(),
+        allow_unoptimised: reader
+            .read(table, "allow_unoptimised", convert::truth)
+            .unwrap_or(false),
+    }
+}
+
+/// `flags = ["-O2"]`, one set; or `[[flags]]`, one per table.
+fn read_list(reader: &mut Reader, top: &Table, item: &Item) -> Vec<Set> {
+    let elements = entries::elements(item).unwrap_or_default();
+    if !elements
+        .iter()
+        .any(|element| matches!(element, Element::Table(_)))
+    {
+        let flags = reader
+            .list(top, "flags", convert::argument)
+            .unwrap_or_default();
+        return vec![Set {
+            path: "flags".into(),
+            set: named(&name_of(&flags), flags),
+        }];
+    }
+    let entries = entries::entries(reader, top, "flags", schema::FLAG_SET, false);
+    let sets = entries.into_iter().filter_map(|entry| {
+        let table = Table::new(&entry.path, Some(entry.items?), &[schema::FLAG_SET]);
+        let set = read_long(reader, &table, entry.name.unwrap_or_default());
+        Some(Set {
+            path: entry.path,
+            set,
+        })
+    });
+    sets.collect()
+}
+
+/// The name of a set that has none: its flags without their dashes, "O2+march:native".
+fn name_of(flags: &[String]) -> String {
+    let words: Vec<String> = flags
+        .iter()
+        .map(|flag| flag.trim_start_matches('-').replace('=', ":"))
+        .collect();
+    if words.is_empty() {
+        "none".into()
+    } else {
+        convert::to_name(&words.join("+"))
+    }
+}
+
+/// Notes a set that builds unoptimised code, unless that is what is asked about.
+fn refuse_unoptimised(reader: &mut Reader, path: &str, set: &FlagSet, common: &[String]) {
+    // The last one counts, as it does for gcc and clang.
+    let level = common.iter().chain(&set.flags).rfind(|flag| is_level(flag));
+    let reason = match level.map(String::as_str) {
+        None => "has no -O flag",
+        Some("-O0") => "ends with -O0",
+        Some(_) => return,
+    };
+    if set.allow_unoptimised {
+        return;
+    }
+    let problem = reader.complain(
+        path,
+        format!(
+            "flag set `{}` {reason}: its code would be unoptimised",
+            set.name
+        ),
+    );
+    problem.expected = Some(
+        "an optimisation level, because where time goes in unoptimised code says nothing about the code that is \
+         used; or allow_unoptimised = true, where such code is the question"
+            .into(),
+    );
+    problem.example = Some(format!(
+        "[flags]\n{0} = {{ flags = [\"-O0\"], allow_unoptimised = true }}",
+        "O0"
+    ));
+}
+
+/// Whether a flag sets the optimisation level: -O, -O2, -Os, -Ofast, but not an object file (-o).
+fn is_level(flag: &str) -> bool {
+    flag.starts_with("-O")
+}

@@ -1,0 +1,259 @@
+//! From the text of an experiment file to an [`Experiment`] with every default filled in, or to all of its problems.
+//!
+//! **Method.** The TOML tree is walked by hand rather than through serde, because a serde error ends the reading: here a
+//! wrong value is noted at its place, a default stands in for it, and the walk goes on. What refers to something that
+//! could not be read is not complained of as well.
+//!
+//! **Limits.** Only what the text itself tells is checked. Whether files exist, compilers are found and the program
+//! registers its variants is for the lab, which complains through [`Parsed::diagnostic`].
+
+mod claims;
+mod convert;
+mod entries;
+mod flags;
+mod input;
+mod program;
+mod quantity;
+mod reader;
+pub(super) mod schema;
+
+use std::path::Path;
+
+use self::entries::Names;
+use self::reader::{Reader, Table};
+use super::spans::Spans;
+use super::spec::{Clock, Experiment, Variant};
+use super::{Diagnostic, diagnostic};
+
+pub(super) use self::convert::to_name;
+
+/// Variants compared without a baseline of their own: a file needs two to ask anything.
+const FEWEST_VARIANTS: usize = 2;
+
+/// An experiment, and where each of its keys stands in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// The places of its keys.
+    pub spans: Spans,
+}
+
+impl Parsed {
+    /// A complaint about a value that only the lab can check: a file that is not there, a compiler that was not found.
+    ///
+    /// Input: a dotted key as for [`Spans::locate`], one sentence that says what is wrong, the nearest value that would be
+    /// right (see [`diagnostic::nearest`]), a line to write instead. A key that the file leaves to its default is
+    /// reported at the beginning of the file.
+    pub fn diagnostic(
+        &self,
+        key: &str,
+        message: impl Into<String>,
+        nearest: Option<&str>,
+        example: Option<&str>,
+    ) -> Diagnostic {
+        let place = self
+            .spans
+            .locate(key)
+            .unwrap_or_else(|| self.spans.beginning());
+        let problem = Diagnostic::new(self.spans.file(), place, key, message).with_nearest(nearest);
+        match example {
+            Some(example) => problem.with_example(example),
+            None => problem,
+        }
+    }
+}
+
+impl Experiment {
+    /// Reads an experiment file.
+    ///
+    /// Input: its text, and its path as the user named it (for messages, and for the experiment's name where the file
+    /// gives none: the folder's, or else the file's without its ending).
+    ///
+    /// # Errors
+    /// All problems of the file, in the order of their places; for a file that is not TOML, the first error of syntax.
+    pub fn from_toml(text: &str, file: &str) -> Result<Parsed, Vec<Diagnostic>> {
+        let mut spans = Spans::new(file, text);
+        let document =
+            toml_edit::Document::parse(text).map_err(|error| vec![syntax(&spans, text, &error)])?;
+        spans.record("", document.as_table());
+        let mut reader = Reader {
+            spans,
+            problems: Vec::new(),
+        };
+        let top = Table::new("", Some(document.as_table()), &[schema::TOP]);
+        let experiment = read_top(&mut reader, &top, file);
+        let Reader {
+            spans,
+            mut problems,
+        } = reader;
+        if problems.is_empty() {
+            return Ok(Parsed { experiment, spans });
+        }
+        problems.sort_by_key(|problem| (problem.line, problem.column));
+        Err(problems)
+    }
+}
+
+/// The parser's complaint in our form.
+fn syntax(spans: &Spans, text: &str, error: &toml_edit::TomlError) -> Diagnostic {
+    let range = error.span().unwrap_or(0..0);
+    let before = text.get(..range.start).unwrap_or_default();
+    let mut place = spans.place(range);
+    // An error of syntax is always somewhere: where a letter is missing, the caret marks where it should be.
+    place.length = place.length.max(1);
+    let no_value = before.trim_end_matches([' ', '\t']).ends_with('=')
+        && place.source_line.chars().count() < place.column;
+    let (message, expected) = match error.message().split_once(", expected ") {
+        // The parser takes the missing value for a text without quotes.
+        _ if no_value => ("no value after `=`", None),
+        Some((message, "literal string")) => (
+            message,
+            Some("a text in quotes, a number, true, false, a list or a table"),
+        ),
+        Some((message, expected)) => (message, Some(expected)),
+        None => (error.message(), None),
+    };
+    let problem = Diagnostic::new(spans.file(), place, "", format!("not TOML: {message}"));
+    match expected {
+        Some(expected) => problem.with_expected(expected),
+        None => problem,
+    }
+}
+
+/// The phases of reading. Names first, as everything else refers to them.
+fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
+    reader.unknown_keys(top);
+    let (variants, variant_names) = read_variants(reader, top);
+    let (inputs, input_names) = input::read(reader, top);
+    let program = program::read(reader, top);
+    let flags = flags::read(reader, top, &program.flags);
+    let question = required_text(reader, top, "question");
+    let baseline = read_baseline(reader, top, &variant_names);
+    let claims = claims::Context {
+        variants: &variants,
+        baseline: &baseline,
+        variant_names,
+        input_names,
+    };
+    let claims = claims::read(reader, top, &claims);
+    Experiment {
+        name: reader
+            .read(top, "name", convert::name)
+            .unwrap_or_else(|| default_name(file)),
+        question,
+        unit: reader
+            .read(top, "unit", convert::line)
+            .unwrap_or_else(|| "call".into()),
+        prediction: reader.read(top, "prediction", convert::text),
+        program,
+        baseline,
+        variants,
+        inputs,
+        compilers: read_compilers(reader, top),
+        flags,
+        placement: program::read_placement(reader, top),
+        minimum_effect: reader
+            .read(
+                top,
+                "minimum_effect",
+                convert::fraction(|effect| (0.0..1.0).contains(&effect)),
+            )
+            .unwrap_or(0.01),
+        confidence: reader
+            .read(
+                top,
+                "confidence",
+                convert::fraction(|confidence| 0.0 < confidence && confidence < 1.0),
+            )
+            .unwrap_or(0.95),
+        budget_seconds: reader.read(top, "budget", convert::seconds).unwrap_or(60.0),
+        clock: reader
+            .read(
+                top,
+                "clock",
+                convert::choice(&[("wall", Clock::Wall), ("thread_cpu", Clock::ThreadCpu)]),
+            )
+            .unwrap_or(Clock::Wall),
+        seed: reader.read(top, "seed", convert::whole_64).unwrap_or(1),
+        claims,
+    }
+}
+
+fn required_text(reader: &mut Reader, table: &Table, name: &str) -> String {
+    if !table.has(name) {
+        reader.missing(table, name);
+    }
+    reader.read(table, name, convert::text).unwrap_or_default()
+}
+
+fn read_baseline(reader: &mut Reader, top: &Table, variants: &Names) -> String {
+    let baseline = required_text(reader, top, "baseline");
+    if !baseline.is_empty() {
+        variants.check(reader, "baseline", &baseline);
+    }
+    baseline
+}
+
+fn read_variants(reader: &mut Reader, top: &Table) -> (Vec<Variant>, Names) {
+    let entries = entries::entries(reader, top, "variants", schema::VARIANT, true);
+    if !top.has("variants") {
+        reader.missing(top, "variants");
+    } else if entries.len() < FEWEST_VARIANTS {
+        let problem = reader.complain_of(
+            top,
+            "variants",
+            "there is nothing to compare with fewer than 2 variants",
+        );
+        problem.expected = Some("the baseline and at least one candidate".into());
+    }
+    let names = Names::new("variant", &entries);
+    let mut variants = Vec::new();
+    for entry in entries {
+        let table = Table::new(&entry.path, entry.items, &[schema::VARIANT]);
+        reader.unknown_keys(&table);
+        variants.push(Variant {
+            name: entry.name.unwrap_or_default(),
+            description: reader.read(&table, "description", convert::text),
+            needs: reader
+                .list(&table, "needs", convert::name)
+                .unwrap_or_default(),
+        });
+    }
+    (variants, names)
+}
+
+fn read_compilers(reader: &mut Reader, top: &Table) -> Vec<String> {
+    let Some(compilers) = reader.list(top, "compilers", convert::line) else {
+        return vec!["all".into()];
+    };
+    if compilers.is_empty() {
+        reader.complain_of(top, "compilers", "`compilers` names no compiler");
+    }
+    refuse_repeats(reader, "compilers", &compilers);
+    compilers
+}
+
+/// Notes each element of a list that is there before.
+fn refuse_repeats<T: PartialEq + ToString>(reader: &mut Reader, path: &str, values: &[T]) {
+    for (index, value) in values.iter().enumerate() {
+        if values[..index].contains(value) {
+            entries::duplicate(reader, &format!("{path}[{index}]"), &value.to_string());
+        }
+    }
+}
+
+/// The name of the file's folder, which usually says more than `experiment.toml`; else the file's own.
+fn default_name(file: &str) -> String {
+    let path = Path::new(file);
+    let folder = path.parent().and_then(Path::file_name);
+    let name = folder
+        .or_else(|| path.file_stem())
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    if name.is_empty() {
+        "experiment".into()
+    } else {
+        to_name(name)
+    }
+}

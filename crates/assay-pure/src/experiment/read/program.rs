@@ -1,0 +1,91 @@
+//! `[program]` and `[placement]`.
+
+use super::reader::{Reader, Table};
+use super::{convert, refuse_repeats, schema};
+use crate::experiment::spec::{PlacementSpec, Program};
+
+/// Bytes of a cache line: paddings repeat their effect after so many.
+const LINE_BYTES: i64 = 64;
+const MOST_ROTATIONS: i64 = 1000;
+const ROTATIONS: u32 = 8;
+const MAX_ROTATIONS: u32 = 32;
+
+/// A table of the file by its key; one without content if it is missing or no table, which is noted.
+fn table<'a>(
+    reader: &mut Reader,
+    top: &Table<'a>,
+    name: &str,
+    keys: &'static [schema::Key],
+) -> Table<'a> {
+    let items = top.item(name).and_then(|item| item.as_table_like());
+    if items.is_none() && top.has(name) {
+        reader.complain_of(top, name, format!("`{name}` is no table"));
+    }
+    let table = Table::new(name, items, &[keys]);
+    reader.unknown_keys(&table);
+    table
+}
+
+pub(super) fn read(reader: &mut Reader, top: &Table) -> Program {
+    let program = table(reader, top, "program", schema::PROGRAM);
+    if !top.has("program") {
+        reader.missing(top, "program");
+    } else if program.items.is_some() && !program.has("sources") {
+        reader.missing(&program, "sources");
+    }
+    let sources = reader.list(&program, "sources", convert::line);
+    if sources.as_ref().is_some_and(Vec::is_empty) {
+        reader.complain_of(&program, "sources", "`program.sources` names no file");
+    }
+    let sources = sources.unwrap_or_default();
+    refuse_repeats(reader, "program.sources", &sources);
+    Program {
+        sources,
+        include_dirs: reader
+            .list(&program, "include_dirs", convert::line)
+            .unwrap_or_default(),
+        flags: reader
+            .list(&program, "flags", convert::argument)
+            .unwrap_or_default(),
+        link_flags: reader
+            .list(&program, "link_flags", convert::argument)
+            .unwrap_or_default(),
+    }
+}
+
+pub(super) fn read_placement(reader: &mut Reader, top: &Table) -> PlacementSpec {
+    let placement = table(reader, top, "placement", schema::PLACEMENT);
+    let count = convert::whole(1..=MOST_ROTATIONS);
+    let rotations = reader
+        .read(&placement, "rotations", &count)
+        .map_or(ROTATIONS, |n| n as u32);
+    let max_rotations = reader
+        .read(&placement, "max_rotations", &count)
+        .map(|n| n as u32);
+    if let Some(most) = max_rotations.filter(|&most| most < rotations) {
+        let message = format!(
+            "`placement.max_rotations` is {most}, fewer than the {rotations} to start with"
+        );
+        reader.complain_of(&placement, "max_rotations", message);
+    }
+    PlacementSpec {
+        rotations,
+        // Who asks for more to start with than the default maximum has not asked for a contradiction.
+        max_rotations: max_rotations.unwrap_or(MAX_ROTATIONS.max(rotations)),
+        phases: read_phases(reader, &placement),
+    }
+}
+
+fn read_phases(reader: &mut Reader, placement: &Table) -> Vec<u32> {
+    let phases = reader.list(placement, "phases", |value| {
+        convert::whole(0..=LINE_BYTES - 1)(value).map(|n| n as u32)
+    });
+    let Some(phases) = phases else {
+        return vec![0, 16, 32, 48];
+    };
+    if phases.is_empty() {
+        reader.complain_of(placement, "phases", "`placement.phases` has no phase");
+    }
+    refuse_repeats(reader, "placement.phases", &phases);
+    phases
+}

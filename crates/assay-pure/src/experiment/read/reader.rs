@@ -1,0 +1,267 @@
+//! Reads typed values out of TOML tables and notes every problem at its place, so that one pass finds them all.
+
+use toml_edit::{Item, TableLike, Value};
+
+use super::schema::{self, Key};
+use crate::experiment::diagnostic::{Diagnostic, nearest};
+use crate::experiment::spans::Spans;
+
+/// What has been found wrong so far, and where everything stands.
+pub(super) struct Reader {
+    pub(super) spans: Spans,
+    pub(super) problems: Vec<Diagnostic>,
+}
+
+/// A table of the file with the keys that it may have.
+pub(super) struct Table<'a> {
+    /// Its dotted path; empty for the file itself.
+    pub(super) path: String,
+    /// `None` if the file has no such table: then every key has its default.
+    pub(super) items: Option<&'a dyn TableLike>,
+    keys: Vec<&'static Key>,
+}
+
+/// Why a value is not taken.
+#[derive(Debug, PartialEq)]
+pub(super) enum Wrong {
+    /// It is not of the right type.
+    Type,
+    /// It is of the right type, but outside the domain.
+    Range,
+    /// It is none of the words known here.
+    Unknown { nearest: Option<String> },
+    /// The key does something else that is wrong: a sentence without its subject.
+    Because(String),
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(
+        path: &str,
+        items: Option<&'a dyn TableLike>,
+        keys: &[&'static [Key]],
+    ) -> Self {
+        Table {
+            path: path.to_owned(),
+            items,
+            keys: keys.iter().copied().flatten().collect(),
+        }
+    }
+
+    /// The item of a key, if the file has it.
+    pub(super) fn item(&self, name: &str) -> Option<&'a Item> {
+        self.items?.get(name)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.item(name).is_some()
+    }
+
+    /// The dotted path of a key of this table.
+    pub(super) fn path_of(&self, name: &str) -> String {
+        if self.path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}.{name}", self.path)
+        }
+    }
+
+    /// The schema's example of a key.
+    pub(super) fn example_of(&self, name: &str) -> String {
+        self.key(name).example.to_owned()
+    }
+
+    fn key(&self, name: &str) -> &'static Key {
+        self.keys
+            .iter()
+            .find(|key| key.name == name)
+            .expect("readers ask for keys of the schema only")
+    }
+}
+
+impl Reader {
+    /// Notes a problem with the value at a path; to be given advice by the caller.
+    pub(super) fn complain(&mut self, path: &str, message: impl Into<String>) -> &mut Diagnostic {
+        let place = self
+            .spans
+            .locate(path)
+            .unwrap_or_else(|| self.spans.beginning());
+        let problem = Diagnostic::new(self.spans.file(), place, path, message);
+        self.problems.push(problem);
+        self.problems.last_mut().expect("one was just pushed")
+    }
+
+    /// Notes a problem with the value of a key, with the schema's advice.
+    pub(super) fn complain_of(
+        &mut self,
+        table: &Table,
+        name: &str,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let key = table.key(name);
+        let problem = self.complain(&table.path_of(name), message);
+        problem.expected = Some(key.expected.to_owned());
+        problem.example = Some(key.example.to_owned());
+        problem
+    }
+
+    /// Notes that a required key is missing, at its table.
+    pub(super) fn missing(&mut self, table: &Table, name: &str) {
+        let path = table.path_of(name);
+        let place = self
+            .spans
+            .locate(&table.path)
+            .unwrap_or_else(|| self.spans.beginning());
+        let key = table.key(name);
+        let problem = Diagnostic::new(
+            self.spans.file(),
+            place,
+            &path,
+            format!("`{path}` is missing"),
+        );
+        self.problems.push(
+            problem
+                .with_expected(key.expected)
+                .with_example(key.example),
+        );
+    }
+
+    /// Notes each key that the table does not know.
+    pub(super) fn unknown_keys(&mut self, table: &Table) {
+        let Some(items) = table.items else { return };
+        for (name, _) in items.iter() {
+            if !table.keys.iter().any(|key| key.name == name) {
+                self.unknown_key(table, items, name);
+            }
+        }
+    }
+
+    fn unknown_key(&mut self, table: &Table, items: &dyn TableLike, name: &str) {
+        let path = table.path_of(name);
+        let range = items.get_key_value(name).and_then(|(key, _)| key.span());
+        let place = range.map_or_else(|| self.spans.beginning(), |range| self.spans.place(range));
+        let problem = Diagnostic::new(
+            self.spans.file(),
+            place,
+            &path,
+            format!("unknown key `{path}`"),
+        );
+        let names = || table.keys.iter().map(|key| key.name);
+        let problem = if let Some((home, key)) = home_of(&table.path, name) {
+            problem
+                .with_expected(format!("`{name}` {home}"))
+                .with_example(key.example)
+        } else if let Some(near) = nearest(name, names()) {
+            problem
+                .with_nearest(Some(near))
+                .with_example(table.key(near).example)
+        } else {
+            problem.with_expected(format!("one of {}", names().collect::<Vec<_>>().join(", ")))
+        };
+        self.problems.push(problem);
+    }
+
+    /// The value of a key, if the file has it and it is right.
+    pub(super) fn read<'a, T>(
+        &mut self,
+        table: &Table<'a>,
+        name: &str,
+        convert: impl FnOnce(&'a Value) -> Result<T, Wrong>,
+    ) -> Option<T> {
+        let item = table.item(name)?;
+        match item.as_value().ok_or(Wrong::Type).and_then(convert) {
+            Ok(value) => Some(value),
+            Err(wrong) => {
+                self.wrong(table, name, &table.path_of(name), item, wrong);
+                None
+            }
+        }
+    }
+
+    /// The values of a list, if the file has it and all are right.
+    pub(super) fn list<'a, T>(
+        &mut self,
+        table: &Table<'a>,
+        name: &str,
+        convert: impl Fn(&'a Value) -> Result<T, Wrong>,
+    ) -> Option<Vec<T>> {
+        let values = self.read(table, name, |value| value.as_array().ok_or(Wrong::Type))?;
+        let before = self.problems.len();
+        let mut converted = Vec::new();
+        for (index, value) in values.iter().enumerate() {
+            match convert(value) {
+                Ok(value) => converted.push(value),
+                Err(wrong) => {
+                    let path = format!("{}[{index}]", table.path_of(name));
+                    self.wrong(table, name, &path, &Item::Value(value.clone()), wrong);
+                }
+            }
+        }
+        (self.problems.len() == before).then_some(converted)
+    }
+
+    /// Notes a wrong element of a flag list that stands under a name of the user's.
+    pub(super) fn not_a_flag(&mut self, path: &str, wrong: Wrong) {
+        let message = match wrong {
+            Wrong::Because(reason) => format!("`{path}` {reason}"),
+            _ => format!("`{path}` has the wrong type"),
+        };
+        let problem = self.complain(path, message);
+        problem.expected = Some("a list of compiler flags, each a text of its own".into());
+        problem.example = Some("[\"-O2\", \"-march=native\"]".into());
+    }
+
+    fn wrong(&mut self, table: &Table, name: &str, path: &str, item: &Item, wrong: Wrong) {
+        let key = table.key(name);
+        let message = match &wrong {
+            Wrong::Type => format!("`{path}` has the wrong type: {}", type_of(item)),
+            Wrong::Range => format!("`{path}` is out of range: {}", item.to_string().trim()),
+            Wrong::Unknown { .. } => format!("`{path}` is unknown: {}", item.to_string().trim()),
+            Wrong::Because(reason) => format!("`{path}` {reason}"),
+        };
+        let problem = self.complain(path, message);
+        problem.expected = Some(key.expected.to_owned());
+        problem.example = Some(key.example.to_owned());
+        if let Wrong::Unknown { nearest } = wrong {
+            problem.nearest = nearest;
+        }
+    }
+}
+
+/// Where a key of this name belongs, if it is known in another part of the file: most often a key that stands under a
+/// `[table]` whose author did not mean it to.
+fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static Key)> {
+    let find = |keys: &'static [Key]| keys.iter().find(|key| key.name == name);
+    if !path.is_empty() {
+        return find(schema::TOP).map(|key| {
+            (
+                "belongs at the top of the file, above the first [table]",
+                key,
+            )
+        });
+    }
+    let homes = [
+        ("belongs in [program]", schema::PROGRAM),
+        ("belongs in [placement]", schema::PLACEMENT),
+        ("belongs in an input, [inputs.NAME]", schema::GENERATED),
+        ("belongs in an input, [inputs.NAME]", schema::INPUT),
+        ("belongs in an input, [inputs.NAME]", schema::RECORDED),
+    ];
+    homes
+        .into_iter()
+        .find_map(|(home, keys)| find(keys).map(|key| (home, key)))
+}
+
+/// The type of a value in words.
+fn type_of(item: &Item) -> &'static str {
+    match item {
+        Item::Value(Value::String(_)) => "a text",
+        Item::Value(Value::Integer(_)) => "a whole number",
+        Item::Value(Value::Float(_)) => "a number",
+        Item::Value(Value::Boolean(_)) => "true or false",
+        Item::Value(Value::Datetime(_)) => "a date",
+        Item::Value(Value::Array(_)) => "a list",
+        Item::ArrayOfTables(_) => "a list of tables",
+        Item::Value(Value::InlineTable(_)) | Item::Table(_) => "a table",
+        Item::None => "nothing",
+    }
+}
