@@ -2,9 +2,19 @@
 
 pub mod describe;
 pub mod digest;
+mod draw;
+pub mod floor;
 pub mod format;
 pub mod generate;
+mod history;
+mod period;
+mod summary;
+pub mod varint;
 
-pub use describe::Description;
-pub use format::{Format, Window};
-pub use generate::Generator;
+pub use describe::{ClassShare, Description, describe};
+pub use digest::{digest, short_digest};
+pub use floor::{branches_from_probabilities, floor_from_probabilities};
+pub use format::{Format, FormatError, Window};
+pub use generate::{Generator, GeneratorError};
+pub use history::History;
+pub use varint::decode_varints;

@@ -1,0 +1,218 @@
+//! What the last few units tell about the next one: conditional entropy and misprediction floors by length of memory.
+//!
+//! For memory k, the units are sorted by the k classes before them (the context); within each context the classes that
+//! followed are counted. From these counts:
+//!
+//! - the conditional entropy H(class | the last k classes), bits per unit, with the correction of Miller (1955) and
+//!   Madow: counts make entropy look too small by about (cells - 1) / 2N nats, so here (joint cells - contexts) / 2N is
+//!   added, and the sum is held at the most that so many classes can have;
+//! - the floor of mispredictions per unit for a byte loop whose predictor knows the last k lengths and the bytes of the
+//!   current one: `floor` within each context, weighted by how often the context comes.
+//!
+//! Known limits. The floors are those of the counts themselves, so they are too low rather than too high: a predictor
+//! would have to know them beforehand. That is the safe side for refuting a claim. With fewer than ten units per context
+//! both figures mostly describe chance, so they are refused (`None`). A real predictor may remember more than three
+//! units, so a floor with memory bounds only predictors with that much of it.
+
+/// Orders of memory that are described: 0 to 3 units.
+pub(super) const ORDERS: std::ops::RangeInclusive<u32> = 0..=3;
+
+/// With fewer units per context than this, figures are refused.
+const UNITS_PER_CONTEXT: u64 = 10;
+
+/// Below this many cells the counts are kept in a table; above, the codes are sorted.
+const TABLE_CELLS: u64 = 1 << 20;
+
+/// What a predictor that knows the classes of the last `order` units can know of the next.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct History {
+    /// How many units back the predictor sees.
+    pub order: u32,
+    /// How many different sequences of `order` classes were seen; 1 at order 0.
+    pub contexts: u64,
+    /// Bits per unit of the class sequence, given the last `order` classes, corrected for the small counts' bias
+    /// (Miller-Madow); `None` with fewer than 10 units per context.
+    pub entropy_bits_per_unit: Option<f64>,
+    /// Least mispredictions per unit of a varint's byte loop for a predictor with this memory; `None` for other formats
+    /// and with fewer than 10 units per context.
+    pub floor_misses_per_unit: Option<f64>,
+}
+
+/// Sums over all contexts of one order.
+struct Sums {
+    units: u64,
+    contexts: u64,
+    /// Different pairs of context and class.
+    cells: u64,
+    /// Σ over contexts of n log2 n - Σ over classes of c log2 c, bits.
+    bits: f64,
+    misses: u64,
+}
+
+/// Describes one order of memory.
+///
+/// Input: `symbols` below `symbol_count`, numbered by rising class; `loops` when a class is a number of loop turns.
+/// Cost: a pass per order, and a sort of eight bytes per unit when the table of all contexts would be large.
+pub(super) fn history(symbols: &[u32], symbol_count: usize, order: u32, loops: bool) -> History {
+    let sums = sum(&tally(symbols, symbol_count as u64, order), symbol_count as u64);
+    let enough = sums.units > 0 && sums.units >= UNITS_PER_CONTEXT * sums.contexts;
+    let units = sums.units as f64;
+    let entropy = || {
+        let correction = (sums.cells - sums.contexts) as f64 / (2.0 * units * std::f64::consts::LN_2);
+        (sums.bits / units + correction).clamp(0.0, (symbol_count as f64).log2())
+    };
+    History {
+        order,
+        contexts: sums.contexts,
+        entropy_bits_per_unit: enough.then(entropy),
+        floor_misses_per_unit: (enough && loops).then(|| sums.misses as f64 / units),
+    }
+}
+
+/// How often each (context, symbol) occurs, as (code, count) by rising code; code = context × symbols + symbol.
+fn tally(symbols: &[u32], symbol_count: u64, order: u32) -> Vec<(u64, u64)> {
+    let Some(followed) = symbols.get(order as usize..) else { return Vec::new() };
+    // At most 256 classes (bytes) and order 3: 2^32 cells fit.
+    let cells = symbol_count.pow(order + 1);
+    let mut code =
+        symbols[..order as usize].iter().fold(0, |code, &symbol| code * symbol_count + u64::from(symbol));
+    let codes = followed.iter().map(|&symbol| {
+        code = (code * symbol_count + u64::from(symbol)) % cells;
+        code
+    });
+    if cells <= TABLE_CELLS {
+        let mut table = vec![0; cells as usize];
+        codes.for_each(|code| table[code as usize] += 1);
+        (0..).zip(table).filter(|&(_, count)| count > 0).collect()
+    } else {
+        let mut codes: Vec<u64> = codes.collect();
+        codes.sort_unstable();
+        codes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect()
+    }
+}
+
+/// Adds up entropy and misses over the contexts of a tally.
+fn sum(tally: &[(u64, u64)], symbol_count: u64) -> Sums {
+    let mut sums = Sums { units: 0, contexts: 0, cells: tally.len() as u64, bits: 0.0, misses: 0 };
+    for context in tally.chunk_by(|a, b| a.0 / symbol_count == b.0 / symbol_count) {
+        let units: u64 = context.iter().map(|&(_, count)| count).sum();
+        let mut reach = units;
+        for &(_, count) in context {
+            sums.bits -= count as f64 * (count as f64 / units as f64).log2();
+            // Symbols rise with length. Lengths that never come cost nothing: the loop is known to go on there.
+            sums.misses += count.min(reach - count);
+            reach -= count;
+        }
+        sums.units += units;
+        sums.contexts += 1;
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn near(found: Option<f64>, expected: f64) {
+        let found = found.expect("enough units");
+        assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+    }
+
+    /// A stream of symbols below `count` that no short memory predicts.
+    fn scrambled(units: u32, count: u32) -> Vec<u32> {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as u32 % count
+        };
+        (0..units).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn an_alternation_is_a_bit_without_memory_and_nothing_with_one() {
+        let symbols: Vec<u32> = (0..1000).map(|i| i % 2).collect();
+        let without = history(&symbols, 2, 0, true);
+        // Two classes at 500 each: 1 bit plus the correction (2 - 1) / (2 × 1000 ln 2), held at log2(2).
+        near(without.entropy_bits_per_unit, 1.0);
+        near(without.floor_misses_per_unit, 0.5);
+        assert_eq!(without.contexts, 1);
+        for order in 1..=3 {
+            let with = history(&symbols, 2, order, true);
+            near(with.entropy_bits_per_unit, 0.0);
+            near(with.floor_misses_per_unit, 0.0);
+            assert_eq!(with.contexts, 2);
+        }
+    }
+
+    #[test]
+    fn a_pattern_of_four_needs_two_units_of_memory() {
+        // 0 0 1 1: after one symbol both are equally likely, after two the next is certain.
+        let symbols: Vec<u32> = (0..1001).map(|i| i / 2 % 2).collect();
+        let one = history(&symbols, 2, 1, true);
+        // 1000 pairs, 250 each of 00, 01, 11, 10: one bit, floor one half.
+        near(one.entropy_bits_per_unit, 1.0);
+        near(one.floor_misses_per_unit, 0.5);
+        near(history(&symbols, 2, 2, true).entropy_bits_per_unit, 0.0);
+        near(history(&symbols, 2, 2, true).floor_misses_per_unit, 0.0);
+    }
+
+    #[test]
+    fn corrects_the_entropy_by_half_a_nat_per_free_cell() {
+        // Counts 90, 6, 4 (Python): -Σ p log2 p = 0.5660906530 bits, and 2 / (200 ln 2) = 0.0144269504.
+        let symbols: Vec<u32> = [vec![0; 90], vec![1; 6], vec![2; 4]].concat();
+        near(history(&symbols, 3, 0, true).entropy_bits_per_unit, 0.566_090_653_0 + 0.014_426_950_4);
+        // Floor: 10 of 100 are not the first, 4 of those 10 not the second.
+        near(history(&symbols, 3, 0, true).floor_misses_per_unit, 0.14);
+    }
+
+    #[test]
+    fn a_stream_without_memory_keeps_its_entropy_at_every_order() {
+        let symbols = scrambled(200_000, 5);
+        for order in ORDERS {
+            let found = history(&symbols, 5, order, true);
+            // 5^(order+1) cells on 200000 units: what is left of the bias is far below 0.002 bits.
+            let entropy = found.entropy_bits_per_unit.expect("enough units");
+            assert!((entropy - 5f64.log2()).abs() < 2e-3, "order {order}: {entropy}");
+            assert_eq!(found.contexts, 5u64.pow(order));
+        }
+    }
+
+    #[test]
+    fn more_memory_never_raises_the_floor_of_the_same_units() {
+        // A context refined can only be better guessed; the three units lost at the start shift it by 3 / N at most.
+        let symbols: Vec<u32> = scrambled(5000, 3).windows(2).map(|pair| pair[0].max(pair[1])).collect();
+        let floors: Vec<f64> = ORDERS
+            .map(|order| history(&symbols, 3, order, true).floor_misses_per_unit.expect("enough units"))
+            .collect();
+        assert!(floors.windows(2).all(|pair| pair[1] <= pair[0] + 2e-3), "{floors:?}");
+        assert!(floors[1] < floors[0] - 0.05, "{floors:?}");
+    }
+
+    #[test]
+    fn refuses_an_order_with_fewer_than_ten_units_per_context() {
+        let symbols = scrambled(100, 5);
+        let found = history(&symbols, 5, 2, true);
+        assert!(found.contexts > 9);
+        assert_eq!((found.entropy_bits_per_unit, found.floor_misses_per_unit), (None, None));
+        assert_eq!(history(&[], 0, 0, true).entropy_bits_per_unit, None);
+        assert_eq!(history(&[0, 0], 1, 3, true).contexts, 0);
+    }
+
+    #[test]
+    fn tells_no_floor_where_no_loop_is_known() {
+        let found = history(&scrambled(1000, 2), 2, 0, false);
+        assert_eq!(found.floor_misses_per_unit, None);
+        assert!(found.entropy_bits_per_unit.is_some());
+    }
+
+    #[test]
+    fn the_table_and_the_sort_count_the_same() {
+        // The same stream, its symbols numbered as 3 of 3 (table) and as 3 of 200 (sort at order 3).
+        let symbols = scrambled(20_000, 3);
+        let (few, many) = (history(&symbols, 3, 3, true), history(&symbols, 200, 3, true));
+        assert_eq!(few.contexts, many.contexts);
+        assert_eq!(few.floor_misses_per_unit, many.floor_misses_per_unit);
+        near(few.entropy_bits_per_unit, many.entropy_bits_per_unit.expect("enough units").min(3f64.log2()));
+    }
+}
