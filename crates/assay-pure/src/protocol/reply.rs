@@ -64,9 +64,10 @@ pub enum Reply {
         wall_read_ns: f64,
         /// One read of CLOCK_THREAD_CPUTIME_ID, nanoseconds.
         cpu_read_ns: f64,
-        /// Median of an empty region on the wall clock, nanoseconds, to be subtracted from every `wall_ns`.
+        /// An empty region on the wall clock, mean of the middle half of many, nanoseconds, to be subtracted from every
+        /// `wall_ns`.
         region_wall_ns: f64,
-        /// Median of an empty region on the thread's CPU clock, nanoseconds, to be subtracted from every `cpu_ns`.
+        /// The same on the thread's CPU clock, to be subtracted from every `cpu_ns`.
         region_cpu_ns: f64,
     },
     /// An input is mapped.
