@@ -80,10 +80,9 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
             let other = candidate.to_lowercase();
             let distance = strsim::damerau_levenshtein(&word, &other);
             let letters = word.chars().count().max(other.chars().count());
-            let begins = word.len().min(other.len()) >= 3
-                && (other.starts_with(&word) || word.starts_with(&other));
-            (distance <= letters.div_ceil(3) && distance < letters || begins)
-                .then_some((distance, candidate))
+            let begins =
+                word.len().min(other.len()) >= 3 && (other.starts_with(&word) || word.starts_with(&other));
+            (distance <= letters.div_ceil(3) && distance < letters || begins).then_some((distance, candidate))
         })
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
@@ -96,19 +95,11 @@ impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = format!("{}:{}:{}: ", self.file, self.line, self.column);
         // Editors and scripts read the place up to the first space, so it is never broken.
-        write!(
-            f,
-            "{place}{}",
-            wrap(&self.message, place.chars().count(), 4)
-        )?;
+        write!(f, "{place}{}", wrap(&self.message, place.chars().count(), 4))?;
         if self.length > 0 {
             self.fmt_source(f)?;
         }
-        let advice = [
-            ("expected", &self.expected),
-            ("nearest", &self.nearest),
-            ("example", &self.example),
-        ];
+        let advice = [("expected", &self.expected), ("nearest", &self.nearest), ("example", &self.example)];
         for (label, text) in advice {
             let Some(text) = text else { continue };
             write!(f, "\n  {:<10}", format!("{label}:"))?;
@@ -128,12 +119,8 @@ impl Diagnostic {
     fn fmt_source(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = self.line.to_string();
         let gutter = number.len();
-        let (text, column, length) = excerpt(
-            &self.source_line,
-            self.column - 1,
-            self.length,
-            WIDTH - gutter - 3,
-        );
+        let (text, column, length) =
+            excerpt(&self.source_line, self.column - 1, self.length, WIDTH - gutter - 3);
         write!(f, "\n{:gutter$} |\n{number} | {text}", "")?;
         write!(f, "\n{:gutter$} | {:column$}{}", "", "", "^".repeat(length))
     }
@@ -142,11 +129,7 @@ impl Diagnostic {
 /// At most `width` characters of a line around the marked ones: the text, and where the mark is in it.
 fn excerpt(line: &str, column: usize, length: usize, width: usize) -> (String, usize, usize) {
     // A tab's width is the terminal's business; as one blank it keeps the carets where they belong.
-    let chars: Vec<char> = line
-        .trim_end()
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let chars: Vec<char> = line.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if chars.len() <= width {
         return (chars.iter().collect(), column, length);
     }
@@ -164,11 +147,7 @@ fn excerpt(line: &str, column: usize, length: usize, width: usize) -> (String, u
     let after = if end == chars.len() { "" } else { "..." };
     let text: String = chars[start..end].iter().collect();
     let column = before.len() + column - start;
-    (
-        format!("{before}{text}{after}"),
-        column,
-        length.min(width - column),
-    )
+    (format!("{before}{text}{after}"), column, length.min(width - column))
 }
 
 /// Breaks text between words so that no line passes the width; `used` columns of the first are taken, all others are
@@ -197,18 +176,8 @@ mod tests {
     use super::*;
 
     fn diagnostic(source_line: &str, column: usize, length: usize) -> Diagnostic {
-        let place = Place {
-            line: 12,
-            column,
-            source_line: source_line.to_owned(),
-            length,
-        };
-        Diagnostic::new(
-            "a.toml",
-            place,
-            "unit",
-            "`unit` has the wrong type: an integer",
-        )
+        let place = Place { line: 12, column, source_line: source_line.to_owned(), length };
+        Diagnostic::new("a.toml", place, "unit", "`unit` has the wrong type: an integer")
     }
 
     #[test]
@@ -231,36 +200,23 @@ a.toml:12:8: `unit` has the wrong type: an integer
 
     #[test]
     fn shows_no_line_where_nothing_is_marked() {
-        assert_eq!(
-            diagnostic("", 1, 0).to_string(),
-            "a.toml:12:1: `unit` has the wrong type: an integer"
-        );
+        assert_eq!(diagnostic("", 1, 0).to_string(), "a.toml:12:1: `unit` has the wrong type: an integer");
     }
 
     #[test]
     fn aligns_the_lines_of_a_long_example() {
-        let shown = diagnostic("", 1, 0)
-            .with_example("[program]\nsources = [\"a.c\"]")
-            .to_string();
-        assert!(
-            shown.ends_with("\n  example:  [program]\n            sources = [\"a.c\"]"),
-            "{shown}"
-        );
+        let shown = diagnostic("", 1, 0).with_example("[program]\nsources = [\"a.c\"]").to_string();
+        assert!(shown.ends_with("\n  example:  [program]\n            sources = [\"a.c\"]"), "{shown}");
     }
 
     #[test]
     fn stays_within_80_columns() {
         let line = format!("x = [{}]", "\"flag\", ".repeat(40));
         for (column, length) in [(1, 1), (5, 320), (70, 6), (78, 6), (200, 6), (322, 3)] {
-            let shown = diagnostic(&line, column, length)
-                .with_expected("word ".repeat(60).trim())
-                .to_string();
+            let shown =
+                diagnostic(&line, column, length).with_expected("word ".repeat(60).trim()).to_string();
             for text in shown.lines() {
-                assert!(
-                    text.chars().count() <= 80,
-                    "{} columns: {text}",
-                    text.chars().count()
-                );
+                assert!(text.chars().count() <= 80, "{} columns: {text}", text.chars().count());
             }
         }
     }
@@ -280,10 +236,7 @@ a.toml:12:8: `unit` has the wrong type: an integer
     #[test]
     fn keeps_carets_in_place_after_tabs() {
         let shown = diagnostic("\tunit\t= 12", 9, 2).to_string();
-        assert!(
-            shown.contains("\n12 |  unit = 12\n   |         ^^"),
-            "{shown}"
-        );
+        assert!(shown.contains("\n12 |  unit = 12\n   |         ^^"), "{shown}");
     }
 
     #[test]

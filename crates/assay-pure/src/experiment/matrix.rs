@@ -6,9 +6,7 @@
 use super::Experiment;
 
 /// One combination of the axes, as indices into the experiment's lists and the list of compilers found.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Cell {
     /// Index into `Experiment::variants`.
     pub variant: usize,
@@ -38,12 +36,7 @@ pub fn cells(experiment: &Experiment, compilers: usize) -> Vec<Cell> {
         for flags in 0..experiment.flags.len() {
             for input in 0..experiment.inputs.len() {
                 for variant in 0..experiment.variants.len() {
-                    cells.push(Cell {
-                        variant,
-                        input,
-                        compiler,
-                        flags,
-                    });
+                    cells.push(Cell { variant, input, compiler, flags });
                 }
             }
         }
@@ -60,13 +53,7 @@ pub fn contrasts(experiment: &Experiment, compilers: usize) -> Vec<Contrast> {
     cells(experiment, compilers)
         .into_iter()
         .filter(|cell| cell.variant != baseline)
-        .map(|candidate| Contrast {
-            candidate,
-            baseline: Cell {
-                variant: baseline,
-                ..candidate
-            },
-        })
+        .map(|candidate| Contrast { candidate, baseline: Cell { variant: baseline, ..candidate } })
         .collect()
 }
 
@@ -95,9 +82,7 @@ mod tests {
             [inputs.two]
             path = "two"
         "#;
-        Experiment::from_toml(text, "x.toml")
-            .expect("a valid file")
-            .experiment
+        Experiment::from_toml(text, "x.toml").expect("a valid file").experiment
     }
 
     #[test]
@@ -118,20 +103,10 @@ mod tests {
     fn compares_each_other_variant_with_the_baseline_in_an_otherwise_equal_cell() {
         let all = contrasts(&experiment(), 5);
         assert_eq!(all.len(), 2 * 2 * 5 * 2);
-        for Contrast {
-            candidate,
-            baseline,
-        } in all
-        {
+        for Contrast { candidate, baseline } in all {
             assert_eq!(baseline.variant, 1);
             assert_ne!(candidate.variant, 1);
-            assert_eq!(
-                Cell {
-                    variant: 1,
-                    ..candidate
-                },
-                baseline
-            );
+            assert_eq!(Cell { variant: 1, ..candidate }, baseline);
         }
     }
 

@@ -13,20 +13,14 @@ pub(super) struct Order(Xoshiro256PlusPlus);
 
 impl Order {
     pub(super) fn new(seed: u64, path: &[u64]) -> Self {
-        let state = path
-            .iter()
-            .fold(finalise(seed), |state, step| finalise(state ^ step));
+        let state = path.iter().fold(finalise(seed), |state, step| finalise(state ^ step));
         Order(Xoshiro256PlusPlus::seed_from_u64(state))
     }
 
     /// A number uniform over `0..bound`; 0 if `bound` is 0.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         // Products whose low half is under this threshold belong to results that would otherwise be met once too often.
-        let threshold = if bound == 0 {
-            0
-        } else {
-            bound.wrapping_neg() % bound
-        };
+        let threshold = if bound == 0 { 0 } else { bound.wrapping_neg() % bound };
         loop {
             let product = u128::from(self.0.next_u64()) * u128::from(bound);
             if product as u64 >= threshold {
@@ -69,28 +63,15 @@ mod tests {
     fn draws_the_numbers_of_an_independent_implementation() {
         let mut order = Order::new(42, &[1, 2]);
         let large: Vec<u64> = (0..3).map(|_| order.below(1 << 63)).collect();
-        assert_eq!(
-            large,
-            [
-                2884969819692289916,
-                1241397052035487138,
-                3630431982829390007
-            ]
-        );
+        assert_eq!(large, [2884969819692289916, 1241397052035487138, 3630431982829390007]);
         let small: Vec<u64> = (0..8).map(|_| order.below(245)).collect();
         assert_eq!(small, [52, 232, 103, 92, 19, 120, 124, 110]);
     }
 
     #[test]
     fn shuffles_as_an_independent_implementation() {
-        assert_eq!(
-            Order::new(0, &[]).permutation(10),
-            [2, 3, 0, 1, 8, 4, 6, 9, 7, 5]
-        );
-        assert_eq!(
-            Order::new(7, &[3]).permutation(10),
-            [3, 1, 2, 8, 7, 6, 4, 0, 9, 5]
-        );
+        assert_eq!(Order::new(0, &[]).permutation(10), [2, 3, 0, 1, 8, 4, 6, 9, 7, 5]);
+        assert_eq!(Order::new(7, &[3]).permutation(10), [3, 1, 2, 8, 7, 6, 4, 0, 9, 5]);
     }
 
     #[test]
@@ -109,10 +90,7 @@ mod tests {
             found[order.below(6) as usize] += 1;
         }
         // Five standard deviations of a binomial count with n = 60000, p = 1/6: 5 * 91.3.
-        assert!(
-            found.iter().all(|&count| count.abs_diff(10_000) < 457),
-            "{found:?}"
-        );
+        assert!(found.iter().all(|&count| count.abs_diff(10_000) < 457), "{found:?}");
     }
 
     #[test]

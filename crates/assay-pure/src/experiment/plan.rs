@@ -53,10 +53,7 @@ pub fn round(blocks: &[Block], seed: u64, round: u32) -> Vec<Visit> {
     Order::new(seed, &[BLOCKS, u64::from(round)]).shuffle(&mut order);
     let visits = order.iter().flat_map(|block| {
         let row = row_of(block, seed, round as usize);
-        row.into_iter().map(|place| Visit {
-            block: block.id,
-            subject: block.subjects[place],
-        })
+        row.into_iter().map(|place| Visit { block: block.id, subject: block.subjects[place] })
     });
     visits.collect()
 }
@@ -96,22 +93,13 @@ mod tests {
     use std::collections::{HashMap, HashSet};
 
     fn blocks(count: usize, subjects: usize) -> Vec<Block> {
-        (0..count)
-            .map(|id| Block {
-                id,
-                subjects: (0..subjects).map(|s| 100 * id + s).collect(),
-            })
-            .collect()
+        (0..count).map(|id| Block { id, subjects: (0..subjects).map(|s| 100 * id + s).collect() }).collect()
     }
 
     /// The subjects of one block in the order of a round, as places in the block.
     fn order_of(visits: &[Visit], block: &Block) -> Vec<usize> {
         let place = |visit: &Visit| block.subjects.iter().position(|&s| s == visit.subject);
-        visits
-            .iter()
-            .filter(|v| v.block == block.id)
-            .map(|v| place(v).expect("its own subject"))
-            .collect()
+        visits.iter().filter(|v| v.block == block.id).map(|v| place(v).expect("its own subject")).collect()
     }
 
     #[test]
@@ -140,9 +128,7 @@ mod tests {
             let cycle = cycle_rounds(subjects);
             let blocks = blocks(3, subjects);
             // The second cycle: its rows come in another order, the balance is the same.
-            let rounds: Vec<_> = (cycle..2 * cycle)
-                .map(|r| round(&blocks, 5, r as u32))
-                .collect();
+            let rounds: Vec<_> = (cycle..2 * cycle).map(|r| round(&blocks, 5, r as u32)).collect();
             for block in &blocks {
                 let mut found = HashMap::new();
                 for visits in &rounds {
@@ -150,15 +136,8 @@ mod tests {
                         *found.entry((pair[0], pair[1])).or_insert(0) += 1;
                     }
                 }
-                assert_eq!(
-                    found.len(),
-                    subjects * (subjects - 1),
-                    "all ordered pairs of {subjects}"
-                );
-                assert!(
-                    found.values().all(|&times| times == cycle / subjects),
-                    "{found:?}"
-                );
+                assert_eq!(found.len(), subjects * (subjects - 1), "all ordered pairs of {subjects}");
+                assert!(found.values().all(|&times| times == cycle / subjects), "{found:?}");
             }
         }
     }
@@ -217,11 +196,7 @@ mod tests {
     #[test]
     fn draws_the_order_of_rows_anew_in_each_cycle() {
         let blocks = blocks(1, 4);
-        let cycle = |c: u32| {
-            (4 * c..4 * c + 4)
-                .map(|r| round(&blocks, 1, r))
-                .collect::<Vec<_>>()
-        };
+        let cycle = |c: u32| (4 * c..4 * c + 4).map(|r| round(&blocks, 1, r)).collect::<Vec<_>>();
         let cycles: HashSet<_> = (0..20).map(cycle).collect();
         assert!(cycles.len() > 10, "{} of 20 differ", cycles.len());
     }
@@ -248,48 +223,27 @@ mod tests {
     fn plans_the_rounds_that_ledgers_already_hold() {
         // Source: this module's rules written a second time in Python. A change here makes old ledgers wrong.
         let blocks = [
-            Block {
-                id: 0,
-                subjects: vec![10, 11, 12, 13],
-            },
-            Block {
-                id: 1,
-                subjects: vec![20, 21, 22, 23],
-            },
-            Block {
-                id: 2,
-                subjects: vec![30, 31, 32],
-            },
+            Block { id: 0, subjects: vec![10, 11, 12, 13] },
+            Block { id: 1, subjects: vec![20, 21, 22, 23] },
+            Block { id: 2, subjects: vec![30, 31, 32] },
         ];
-        let subjects = |number| {
-            round(&blocks, 42, number)
-                .iter()
-                .map(|v| v.subject)
-                .collect::<Vec<_>>()
-        };
+        let subjects = |number| round(&blocks, 42, number).iter().map(|v| v.subject).collect::<Vec<_>>();
         assert_eq!(subjects(0), [11, 12, 10, 13, 30, 31, 32, 23, 20, 22, 21]);
         assert_eq!(subjects(7), [32, 30, 31, 11, 12, 10, 13, 22, 23, 21, 20]);
-        let windows: Vec<_> = (0..6)
-            .map(|number| start_window(42, number, 1, 245))
-            .collect();
+        let windows: Vec<_> = (0..6).map(|number| start_window(42, number, 1, 245)).collect();
         assert_eq!(windows, [221, 185, 13, 31, 199, 39]);
     }
 
     #[test]
     fn starts_inside_the_input_and_elsewhere_in_each_round() {
-        let starts: Vec<_> = (0..1000)
-            .map(|number| start_window(4, number, 0, 10))
-            .collect();
+        let starts: Vec<_> = (0..1000).map(|number| start_window(4, number, 0, 10)).collect();
         assert!(starts.iter().all(|&start| start < 10));
         for window in 0..10 {
             let times = starts.iter().filter(|&&start| start == window).count();
             // Five standard deviations of a binomial count with n = 1000, p = 0.1: 5 * 9.5.
             assert!(times.abs_diff(100) < 48, "window {window} {times} times");
         }
-        assert_ne!(
-            start_window(4, 0, 0, 1 << 40),
-            start_window(4, 0, 1, 1 << 40)
-        );
+        assert_ne!(start_window(4, 0, 0, 1 << 40), start_window(4, 0, 1, 1 << 40));
         assert_eq!(start_window(4, 0, 0, 0), 0);
     }
 }

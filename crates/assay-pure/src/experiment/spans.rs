@@ -51,19 +51,13 @@ impl Spans {
     pub(super) fn place(&self, range: Range<usize>) -> Place {
         // A syntax error may lie behind the last character.
         let start = self.boundary(range.start);
-        let line_start = self.text[..start]
-            .rfind('\n')
-            .map_or(0, |newline| newline + 1);
-        let line_end = self.text[start..]
-            .find('\n')
-            .map_or(self.text.len(), |length| start + length);
+        let line_start = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = self.text[start..].find('\n').map_or(self.text.len(), |length| start + length);
         let end = self.boundary(range.end).clamp(start, line_end);
         Place {
             line: self.text[..line_start].matches('\n').count() + 1,
             column: self.text[line_start..start].chars().count() + 1,
-            source_line: self.text[line_start..line_end]
-                .trim_end_matches('\r')
-                .to_owned(),
+            source_line: self.text[line_start..line_end].trim_end_matches('\r').to_owned(),
             length: self.text[start..end].trim_end_matches('\r').chars().count(),
         }
     }
@@ -79,19 +73,12 @@ impl Spans {
 
     /// The place of something that is nowhere: the file's beginning, nothing marked.
     pub(super) fn beginning(&self) -> Place {
-        Place {
-            length: 0,
-            ..self.place(0..0)
-        }
+        Place { length: 0, ..self.place(0..0) }
     }
 
     /// A file of which no key is known yet.
     pub(super) fn new(file: &str, text: &str) -> Self {
-        Spans {
-            file: file.to_owned(),
-            text: text.to_owned(),
-            ranges: BTreeMap::new(),
-        }
+        Spans { file: file.to_owned(), text: text.to_owned(), ranges: BTreeMap::new() }
     }
 
     /// Notes the places of everything in a table, under the given path.
@@ -99,11 +86,7 @@ impl Spans {
         for (index, (name, item)) in table.iter().enumerate() {
             let key_range = table.get_key_value(name).and_then(|(key, _)| key.span());
             let range = item.span().or(key_range);
-            let child = if path.is_empty() {
-                name.to_owned()
-            } else {
-                format!("{path}.{name}")
-            };
+            let child = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
             self.record_item(&child, item, range.clone());
             // `[inputs.NAME]` is the entry of some number in the experiment's list, by which the lab knows it.
             if ["variants", "inputs", "flags"].contains(&path) {
@@ -120,8 +103,7 @@ impl Spans {
             Item::ArrayOfTables(tables) => {
                 for (index, table) in tables.iter().enumerate() {
                     let path = format!("{path}[{index}]");
-                    self.ranges
-                        .extend(table.span().map(|range| (path.clone(), range)));
+                    self.ranges.extend(table.span().map(|range| (path.clone(), range)));
                     self.record(&path, table);
                 }
             }
@@ -137,8 +119,7 @@ impl Spans {
             Value::Array(values) => {
                 for (index, value) in values.iter().enumerate() {
                     let path = format!("{path}[{index}]");
-                    self.ranges
-                        .extend(value.span().map(|range| (path.clone(), range)));
+                    self.ranges.extend(value.span().map(|range| (path.clone(), range)));
                     self.record_value(&path, value);
                 }
             }
@@ -181,12 +162,7 @@ inputs = [\"first\"]
     /// Line, column and the marked text.
     fn located(key: &str) -> Option<(usize, usize, String)> {
         let place = spans().locate(key)?;
-        let marked = place
-            .source_line
-            .chars()
-            .skip(place.column - 1)
-            .take(place.length)
-            .collect();
+        let marked = place.source_line.chars().skip(place.column - 1).take(place.length).collect();
         Some((place.line, place.column, marked))
     }
 
@@ -210,11 +186,7 @@ inputs = [\"first\"]
             ("claims[0].source", 14, 1, "[[claims]]"),
             ("claims[1].inputs[0]", 17, 11, "\"first\""),
         ] {
-            assert_eq!(
-                located(key),
-                Some((line, column, marked.to_owned())),
-                "{key}"
-            );
+            assert_eq!(located(key), Some((line, column, marked.to_owned())), "{key}");
         }
     }
 

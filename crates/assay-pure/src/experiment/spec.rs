@@ -45,9 +45,7 @@ pub struct Experiment {
 impl Experiment {
     /// Index of the baseline in `variants`, `None` only in an experiment not made by [`Experiment::from_toml`].
     pub fn baseline_index(&self) -> Option<usize> {
-        self.variants
-            .iter()
-            .position(|variant| variant.name == self.baseline)
+        self.variants.iter().position(|variant| variant.name == self.baseline)
     }
 }
 

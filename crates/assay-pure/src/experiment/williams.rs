@@ -22,11 +22,7 @@ pub(super) fn row(count: usize, row: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count)
         .map(|place| {
             // 0, 1, -1, 2, -2, ...: the differences of neighbours are all different modulo an even count.
-            let zigzag = if place % 2 == 1 {
-                place.div_ceil(2)
-            } else {
-                count - place / 2
-            };
+            let zigzag = if place % 2 == 1 { place.div_ceil(2) } else { count - place / 2 };
             (zigzag + shift) % count
         })
         .collect();
@@ -72,11 +68,7 @@ mod tests {
                 for index in 0..rows(count) {
                     found[row(count, index)[place]] += 1;
                 }
-                assert_eq!(
-                    found,
-                    vec![rows(count) / count; count],
-                    "place {place} of {count}"
-                );
+                assert_eq!(found, vec![rows(count) / count; count], "place {place} of {count}");
             }
         }
     }
@@ -84,26 +76,13 @@ mod tests {
     #[test]
     fn gives_the_published_rows_for_four_treatments() {
         let found: Vec<_> = (0..rows(4)).map(|index| row(4, index)).collect();
-        assert_eq!(
-            found,
-            [[0, 1, 3, 2], [1, 2, 0, 3], [2, 3, 1, 0], [3, 0, 2, 1]]
-        );
+        assert_eq!(found, [[0, 1, 3, 2], [1, 2, 0, 3], [2, 3, 1, 0], [3, 0, 2, 1]]);
     }
 
     #[test]
     fn mirrors_the_square_for_three_treatments() {
         let found: Vec<_> = (0..rows(3)).map(|index| row(3, index)).collect();
-        assert_eq!(
-            found,
-            [
-                [0, 1, 2],
-                [1, 2, 0],
-                [2, 0, 1],
-                [2, 1, 0],
-                [0, 2, 1],
-                [1, 0, 2]
-            ]
-        );
+        assert_eq!(found, [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0], [0, 2, 1], [1, 0, 2]]);
     }
 
     #[test]

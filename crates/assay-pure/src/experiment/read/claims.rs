@@ -8,22 +8,12 @@ use super::{convert, required_text, schema};
 use crate::experiment::spec::Variant;
 use crate::experiment::{ClaimSpec, Says};
 
-const SAYS: &[(&str, Says)] = &[
-    ("faster", Says::Faster),
-    ("slower", Says::Slower),
-    ("equivalent", Says::Equivalent),
-];
+const SAYS: &[(&str, Says)] =
+    &[("faster", Says::Faster), ("slower", Says::Slower), ("equivalent", Says::Equivalent)];
 
 /// At least one of these must be stated.
-const STATEMENTS: [&str; 7] = [
-    "says",
-    "ratio",
-    "ns_per_unit",
-    "miss_rate",
-    "misses_per_unit",
-    "share",
-    "change",
-];
+const STATEMENTS: [&str; 7] =
+    ["says", "ratio", "ns_per_unit", "miss_rate", "misses_per_unit", "share", "change"];
 
 /// What claims may refer to.
 pub(super) struct Context<'a> {
@@ -55,12 +45,7 @@ pub(super) fn read(reader: &mut Reader, top: &Table, context: &Context) -> Vec<C
     claims
 }
 
-fn read_claim(
-    reader: &mut Reader,
-    path: &str,
-    items: &dyn TableLike,
-    context: &Context,
-) -> ClaimSpec {
+fn read_claim(reader: &mut Reader, path: &str, items: &dyn TableLike, context: &Context) -> ClaimSpec {
     let table = Table::new(path, Some(items), &[schema::CLAIM]);
     reader.unknown_keys(&table);
     let mut claim = read_keys(reader, &table);
@@ -80,23 +65,15 @@ fn read_keys(reader: &mut Reader, table: &Table) -> ClaimSpec {
         source: reader.read(table, "source", convert::text),
         candidate: reader.read(table, "candidate", convert::text),
         baseline: reader.read(table, "baseline", convert::text),
-        inputs: reader
-            .list(table, "inputs", convert::text)
-            .unwrap_or_default(),
-        compilers: reader
-            .list(table, "compilers", convert::line)
-            .unwrap_or_default(),
+        inputs: reader.list(table, "inputs", convert::text).unwrap_or_default(),
+        compilers: reader.list(table, "compilers", convert::line).unwrap_or_default(),
         says: reader.read(table, "says", convert::choice(SAYS)),
         ratio: reader.read(table, "ratio", &above_0),
         ratio_tolerance: reader.read(table, "ratio_tolerance", &from_0),
         ns_per_unit: reader.read(table, "ns_per_unit", &above_0),
         // Not bounded by 1: an impossible rate is a claim to refute, not a mistake in the file.
         miss_rate: reader.read(table, "miss_rate", &from_0),
-        misses_per_unit: reader.read(
-            table,
-            "misses_per_unit",
-            convert::number(|number| number >= 0.0),
-        ),
+        misses_per_unit: reader.read(table, "misses_per_unit", convert::number(|number| number >= 0.0)),
         share: reader.read(table, "share", &from_0),
         before: reader.read(table, "before", &above_0),
         after: reader.read(table, "after", convert::number(|number| number >= 0.0)),
@@ -105,27 +82,17 @@ fn read_keys(reader: &mut Reader, table: &Table) -> ClaimSpec {
 }
 
 fn check_references(reader: &mut Reader, table: &Table, claim: &ClaimSpec, context: &Context) {
-    for (key, name) in [
-        ("candidate", &claim.candidate),
-        ("baseline", &claim.baseline),
-    ] {
+    for (key, name) in [("candidate", &claim.candidate), ("baseline", &claim.baseline)] {
         if let Some(name) = name {
-            context
-                .variant_names
-                .check(reader, &table.path_of(key), name);
+            context.variant_names.check(reader, &table.path_of(key), name);
         }
     }
     for (index, input) in claim.inputs.iter().enumerate() {
-        context
-            .input_names
-            .check(reader, &format!("{}.inputs[{index}]", table.path), input);
+        context.input_names.check(reader, &format!("{}.inputs[{index}]", table.path), input);
     }
     let baseline = claim.baseline.as_deref().unwrap_or(context.baseline);
     if claim.candidate.as_deref() == Some(baseline) && (table.has("says") || table.has("ratio")) {
-        let message = format!(
-            "`{}` compares \"{baseline}\" with itself",
-            table.path_of("candidate")
-        );
+        let message = format!("`{}` compares \"{baseline}\" with itself", table.path_of("candidate"));
         reader.complain(&table.path_of("candidate"), message);
     }
 }
@@ -134,10 +101,8 @@ fn check_statement(reader: &mut Reader, table: &Table) {
     if STATEMENTS.iter().any(|key| table.has(key)) {
         return;
     }
-    let problem = reader.complain(
-        &table.path,
-        format!("`{}` states nothing that can be checked", table.path),
-    );
+    let problem =
+        reader.complain(&table.path, format!("`{}` states nothing that can be checked", table.path));
     problem.expected = Some(format!("at least one of {}", STATEMENTS.join(", ")));
     problem.example = Some("says = \"faster\"".into());
 }
@@ -151,10 +116,8 @@ fn check_numbers(reader: &mut Reader, table: &Table) {
         }
     }
     if table.has("before") && table.has("after") && !table.has("change") && !table.has("ratio") {
-        let message = format!(
-            "`{}` and `after` are given, but not what follows from them",
-            table.path_of("before")
-        );
+        let message =
+            format!("`{}` and `after` are given, but not what follows from them", table.path_of("before"));
         let problem = reader.complain(&table.path_of("before"), message);
         problem.expected = Some("`change` or `ratio` as the claim has it".into());
         problem.example = Some(table.example_of("change"));
@@ -167,32 +130,19 @@ fn check_numbers(reader: &mut Reader, table: &Table) {
 }
 
 /// Who the claim is about: as given, or the only one that it can be; a note if a comparison could be about several.
-fn candidate(
-    reader: &mut Reader,
-    table: &Table,
-    given: Option<String>,
-    context: &Context,
-) -> Option<String> {
+fn candidate(reader: &mut Reader, table: &Table, given: Option<String>, context: &Context) -> Option<String> {
     let arithmetic = table.has("before") && table.has("after");
-    let measured =
-        table.has("says") || table.has("ns_per_unit") || (table.has("ratio") && !arithmetic);
+    let measured = table.has("says") || table.has("ns_per_unit") || (table.has("ratio") && !arithmetic);
     if table.has("candidate") || !measured {
         return given;
     }
     let baseline = context.baseline;
-    let mut others = context
-        .variants
-        .iter()
-        .map(|variant| &variant.name)
-        .filter(|name| *name != baseline);
+    let mut others = context.variants.iter().map(|variant| &variant.name).filter(|name| *name != baseline);
     match (others.next(), others.next()) {
         (Some(only), None) => Some(only.clone()),
         (Some(first), Some(_)) => {
             let path = &table.path;
-            let problem = reader.complain(
-                path,
-                format!("`{path}` does not say which variant it is about"),
-            );
+            let problem = reader.complain(path, format!("`{path}` does not say which variant it is about"));
             problem.example = Some(format!("candidate = \"{first}\""));
             None
         }

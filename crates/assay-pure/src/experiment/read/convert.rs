@@ -37,33 +37,18 @@ pub(super) fn argument(value: &Value) -> Result<String, Wrong> {
 
 /// Whether a text may name a variant, an input, a flag set: the letters that the protocol's lines can carry.
 pub(super) fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "_.:/+-".contains(c))
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_.:/+-".contains(c))
 }
 
 /// The text with everything that a name may not have replaced.
 pub(in crate::experiment) fn to_name(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if is_name(c.encode_utf8(&mut [0; 4])) {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect()
+    text.chars().map(|c| if is_name(c.encode_utf8(&mut [0; 4])) { c } else { '-' }).collect()
 }
 
 /// A name.
 pub(super) fn name(value: &Value) -> Result<String, Wrong> {
     let text = text(value)?;
-    if is_name(&text) {
-        Ok(text)
-    } else {
-        Err(Wrong::Because(not_a_name(&text)))
-    }
+    if is_name(&text) { Ok(text) } else { Err(Wrong::Because(not_a_name(&text))) }
 }
 
 /// Says which letter keeps a text from being a name.
@@ -82,11 +67,7 @@ pub(super) fn truth(value: &Value) -> Result<bool, Wrong> {
 pub(super) fn whole(range: RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64, Wrong> {
     move |value| {
         let number = value.as_integer().ok_or(Wrong::Type)?;
-        if range.contains(&number) {
-            Ok(number)
-        } else {
-            Err(Wrong::Range)
-        }
+        if range.contains(&number) { Ok(number) } else { Err(Wrong::Range) }
     }
 }
 
@@ -131,27 +112,16 @@ pub(super) fn seconds(value: &Value) -> Result<f64, Wrong> {
 pub(super) fn choice<T: Copy>(words: &[(&str, T)]) -> impl Fn(&Value) -> Result<T, Wrong> {
     move |value| {
         let text = value.as_str().ok_or(Wrong::Type)?;
-        let unknown = || Wrong::Unknown {
-            nearest: nearest(text, words.iter().map(|&(word, _)| word)).map(Into::into),
-        };
-        words
-            .iter()
-            .find(|&&(word, _)| word == text)
-            .map(|&(_, meaning)| meaning)
-            .ok_or_else(unknown)
+        let unknown =
+            || Wrong::Unknown { nearest: nearest(text, words.iter().map(|&(word, _)| word)).map(Into::into) };
+        words.iter().find(|&&(word, _)| word == text).map(|&(_, meaning)| meaning).ok_or_else(unknown)
     }
 }
 
 fn plain_number(value: &Value) -> Option<f64> {
-    value
-        .as_float()
-        .or_else(|| value.as_integer().map(|whole| whole as f64))
+    value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
 }
 
 fn within(number: f64, domain: fn(f64) -> bool) -> Result<f64, Wrong> {
-    if number.is_finite() && domain(number) {
-        Ok(number)
-    } else {
-        Err(Wrong::Range)
-    }
+    if number.is_finite() && domain(number) { Ok(number) } else { Err(Wrong::Range) }
 }

@@ -27,15 +27,8 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn new(kind: &'static str, entries: &[Entry]) -> Self {
-        let names: Vec<String> = entries
-            .iter()
-            .filter_map(|entry| entry.name.clone())
-            .collect();
-        Names {
-            kind,
-            complete: names.len() == entries.len() && !entries.is_empty(),
-            names,
-        }
+        let names: Vec<String> = entries.iter().filter_map(|entry| entry.name.clone()).collect();
+        Names { kind, complete: names.len() == entries.len() && !entries.is_empty(), names }
     }
 
     /// Notes a reference to a name that nothing has.
@@ -59,9 +52,7 @@ pub(super) enum Element<'a> {
 /// The elements of `[[list]]` or `list = [...]`; `None` if it is no list.
 pub(super) fn elements(item: &Item) -> Option<Vec<Element<'_>>> {
     match item {
-        Item::ArrayOfTables(tables) => {
-            Some(tables.iter().map(|table| Element::Table(table)).collect())
-        }
+        Item::ArrayOfTables(tables) => Some(tables.iter().map(|table| Element::Table(table)).collect()),
         Item::Value(Value::Array(values)) => Some(values.iter().map(element).collect()),
         _ => None,
     }
@@ -116,26 +107,14 @@ fn keyed<'a>(
         let problem = reader.complain(&path, format!("`{path}` is no table"));
         problem.expected = Some("a table for each name".into());
         problem.example = Some(top.example_of(list));
-        return Entry {
-            path,
-            name: check_name(reader, &format!("{list}.{name}"), name),
-            items: None,
-        };
+        return Entry { path, name: check_name(reader, &format!("{list}.{name}"), name), items: None };
     };
     if items.contains_key("name") {
         let table = Table::new(&path, Some(items), &[keys]);
-        reader.complain_of(
-            &table,
-            "name",
-            format!("`{path}.name` is a second name of `{path}`"),
-        );
+        reader.complain_of(&table, "name", format!("`{path}.name` is a second name of `{path}`"));
     }
     let name = check_name(reader, &path, name);
-    Entry {
-        path,
-        name,
-        items: Some(items),
-    }
+    Entry { path, name, items: Some(items) }
 }
 
 /// `[[list]]`, or an element of `list = [...]`
@@ -155,36 +134,17 @@ fn listed<'a>(
                 reader.missing(&table, "name");
             }
             let name = reader.read(&table, "name", convert::name);
-            Entry {
-                path,
-                name,
-                items: Some(items),
-            }
+            Entry { path, name, items: Some(items) }
         }
         Element::Value(Value::String(name)) if plain => {
             let name = check_name(reader, &path, name.value());
-            Entry {
-                path,
-                name,
-                items: None,
-            }
+            Entry { path, name, items: None }
         }
         Element::Value(_) => {
             let problem = reader.complain(&path, format!("`{path}` has the wrong type"));
-            problem.expected = Some(
-                if plain {
-                    "a name or a table"
-                } else {
-                    "a table"
-                }
-                .into(),
-            );
+            problem.expected = Some(if plain { "a name or a table" } else { "a table" }.into());
             problem.example = Some(top.example_of(list));
-            Entry {
-                path,
-                name: None,
-                items: None,
-            }
+            Entry { path, name: None, items: None }
         }
     }
 }
@@ -203,10 +163,7 @@ fn check_name(reader: &mut Reader, path: &str, name: &str) -> Option<String> {
 fn distinct(reader: &mut Reader, entries: &[Entry]) {
     for (index, entry) in entries.iter().enumerate() {
         let Some(name) = &entry.name else { continue };
-        if entries[..index]
-            .iter()
-            .any(|earlier| earlier.name.as_ref() == Some(name))
-        {
+        if entries[..index].iter().any(|earlier| earlier.name.as_ref() == Some(name)) {
             duplicate(reader, &format!("{}.name", entry.path), name);
         }
     }

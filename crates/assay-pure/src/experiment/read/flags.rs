@@ -17,18 +17,13 @@ struct Set {
 pub(super) fn read(reader: &mut Reader, top: &Table, common: &[String]) -> Vec<FlagSet> {
     let before = reader.problems.len();
     let sets = match top.item("flags") {
-        None => vec![Set {
-            path: "flags".into(),
-            set: named("O2", vec!["-O2".into()]),
-        }],
+        None => vec![Set { path: "flags".into(), set: named("O2", vec!["-O2".into()]) }],
         Some(item) => match item.as_table_like() {
             Some(items) => read_table(reader, items),
             None => read_list(reader, top, item),
         },
     };
-    let allowed = reader
-        .read(top, "allow_unoptimised", convert::truth)
-        .unwrap_or(false);
+    let allowed = reader.read(top, "allow_unoptimised", convert::truth).unwrap_or(false);
     if reader.problems.len() > before {
         return Vec::new();
     }
@@ -44,29 +39,19 @@ pub(super) fn read(reader: &mut Reader, top: &Table, common: &[String]) -> Vec<F
 }
 
 fn named(name: &str, flags: Vec<String>) -> FlagSet {
-    FlagSet {
-        name: name.to_owned(),
-        flags,
-        allow_unoptimised: false,
-    }
+    FlagSet { name: name.to_owned(), flags, allow_unoptimised: false }
 }
 
 /// `[flags]`: a list or a table for each name; `allow_unoptimised` among them speaks for all.
 fn read_table(reader: &mut Reader, items: &dyn TableLike) -> Vec<Set> {
     let flags = Table::new("flags", Some(items), &[schema::FLAG_SET]);
-    let allowed = reader
-        .read(&flags, "allow_unoptimised", convert::truth)
-        .unwrap_or(false);
+    let allowed = reader.read(&flags, "allow_unoptimised", convert::truth).unwrap_or(false);
     let mut sets = Vec::new();
-    for (name, item) in items
-        .iter()
-        .filter(|&(name, _)| name != "allow_unoptimised")
-    {
+    for (name, item) in items.iter().filter(|&(name, _)| name != "allow_unoptimised") {
         let path = format!("flags.{name}");
         if !convert::is_name(name) {
             let message = format!("\"{name}\" {}", convert::not_a_name(name));
-            reader.complain(&path, message).example =
-                Some(format!("{} = [\"-O2\"]", convert::to_name(name)));
+            reader.complain(&path, message).example = Some(format!("{} = [\"-O2\"]", convert::to_name(name)));
         }
         let mut set = match item.as_table_like() {
             Some(items) => {
@@ -109,53 +94,32 @@ fn read_long(reader: &mut Reader, table: &Table, name: String) -> FlagSet {
     }
     FlagSet {
         name,
-        flags: reader
-            .list(table, "flags", convert::argument)
-            .unwrap_or_default(),
-        allow_unoptimised: reader
-            .read(table, "allow_unoptimised", convert::truth)
-            .unwrap_or(false),
+        flags: reader.list(table, "flags", convert::argument).unwrap_or_default(),
+        allow_unoptimised: reader.read(table, "allow_unoptimised", convert::truth).unwrap_or(false),
     }
 }
 
 /// `flags = ["-O2"]`, one set; or `[[flags]]`, one per table.
 fn read_list(reader: &mut Reader, top: &Table, item: &Item) -> Vec<Set> {
     let elements = entries::elements(item).unwrap_or_default();
-    if !elements
-        .iter()
-        .any(|element| matches!(element, Element::Table(_)))
-    {
-        let flags = reader
-            .list(top, "flags", convert::argument)
-            .unwrap_or_default();
-        return vec![Set {
-            path: "flags".into(),
-            set: named(&name_of(&flags), flags),
-        }];
+    if !elements.iter().any(|element| matches!(element, Element::Table(_))) {
+        let flags = reader.list(top, "flags", convert::argument).unwrap_or_default();
+        return vec![Set { path: "flags".into(), set: named(&name_of(&flags), flags) }];
     }
     let entries = entries::entries(reader, top, "flags", schema::FLAG_SET, false);
     let sets = entries.into_iter().filter_map(|entry| {
         let table = Table::new(&entry.path, Some(entry.items?), &[schema::FLAG_SET]);
         let set = read_long(reader, &table, entry.name.unwrap_or_default());
-        Some(Set {
-            path: entry.path,
-            set,
-        })
+        Some(Set { path: entry.path, set })
     });
     sets.collect()
 }
 
 /// The name of a set that has none: its flags without their dashes, "O2+march:native".
 fn name_of(flags: &[String]) -> String {
-    let words: Vec<String> = flags
-        .iter()
-        .map(|flag| flag.trim_start_matches('-').replace('=', ":"))
-        .collect();
-    if words.is_empty() {
-        "none".into()
-    } else {
-        convert::to_name(&words.join("+"))
-    }
+    let words: Vec<String> =
+        flags.iter().map(|flag| flag.trim_start_matches('-').replace('=', ":")).collect();
+    if words.is_empty() { "none".into() } else { convert::to_name(&words.join("+")) }
 }
 
 /// Notes a set that builds unoptimised code, unless that is what is asked about.
@@ -170,22 +134,14 @@ fn refuse_unoptimised(reader: &mut Reader, path: &str, set: &FlagSet, common: &[
     if set.allow_unoptimised {
         return;
     }
-    let problem = reader.complain(
-        path,
-        format!(
-            "flag set `{}` {reason}: its code would be unoptimised",
-            set.name
-        ),
-    );
+    let problem =
+        reader.complain(path, format!("flag set `{}` {reason}: its code would be unoptimised", set.name));
     problem.expected = Some(
         "an optimisation level, because where time goes in unoptimised code says nothing about the code that is \
          used; or allow_unoptimised = true, where such code is the question"
             .into(),
     );
-    problem.example = Some(format!(
-        "[flags]\n{0} = {{ flags = [\"-O0\"], allow_unoptimised = true }}",
-        "O0"
-    ));
+    problem.example = Some(format!("[flags]\n{0} = {{ flags = [\"-O0\"], allow_unoptimised = true }}", "O0"));
 }
 
 /// Whether a flag sets the optimisation level: -O, -O2, -Os, -Ofast, but not an object file (-o).

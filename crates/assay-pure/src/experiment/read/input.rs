@@ -22,25 +22,13 @@ const FORMATS: &[(&str, Format)] = &[
 /// All inputs; a single empty one where the file has none, so that a call is measured all the same.
 pub(super) fn read(reader: &mut Reader, top: &Table) -> (Vec<InputSpec>, Names) {
     let entries = entries::entries(reader, top, "inputs", schema::INPUT, false);
-    if entries.is_empty()
-        && reader
-            .problems
-            .iter()
-            .all(|problem| problem.key != "inputs")
-    {
-        let none = Entry {
-            path: "inputs".into(),
-            name: Some("none".into()),
-            items: None,
-        };
+    if entries.is_empty() && reader.problems.iter().all(|problem| problem.key != "inputs") {
+        let none = Entry { path: "inputs".into(), name: Some("none".into()), items: None };
         let names = Names::new("input", &[none]);
         return (vec![no_input()], names);
     }
     let names = Names::new("input", &entries);
-    let inputs = entries
-        .iter()
-        .filter_map(|entry| read_input(reader, entry))
-        .collect();
+    let inputs = entries.iter().filter_map(|entry| read_input(reader, entry)).collect();
     (inputs, names)
 }
 
@@ -64,9 +52,7 @@ fn read_input(reader: &mut Reader, entry: &Entry) -> Option<InputSpec> {
         let (source, table) = read_generated(reader, entry, items);
         (source, table, Format::Varint)
     };
-    let format = reader
-        .read(&table, "format", convert::choice(FORMATS))
-        .unwrap_or(format);
+    let format = reader.read(&table, "format", convert::choice(FORMATS)).unwrap_or(format);
     let window_units = reader.read(&table, "window_units", convert::whole(0..=MOST_UNITS));
     Some(InputSpec {
         name: entry.name.clone().unwrap_or_default(),
@@ -78,9 +64,7 @@ fn read_input(reader: &mut Reader, entry: &Entry) -> Option<InputSpec> {
 }
 
 fn read_recorded(reader: &mut Reader, table: &Table) -> Option<InputSource> {
-    reader
-        .read(table, "path", convert::line)
-        .map(|path| InputSource::Recorded { path })
+    reader.read(table, "path", convert::line).map(|path| InputSource::Recorded { path })
 }
 
 /// Notes keys of generators in a recorded input, then those that no input has.
@@ -89,8 +73,7 @@ fn refuse_generated_keys(reader: &mut Reader, table: &Table, items: &dyn TableLi
         if is_generated_key(name) {
             let path = table.path_of(name);
             let problem = reader.complain(&path, format!("`{path}` and `path` exclude each other"));
-            problem.expected =
-                Some("a generator with its keys, or the path of a recorded file".into());
+            problem.expected = Some("a generator with its keys, or the path of a recorded file".into());
         }
     }
     let mut keys: Vec<&'static [Key]> = vec![schema::INPUT, schema::RECORDED, schema::GENERATED];
@@ -99,10 +82,7 @@ fn refuse_generated_keys(reader: &mut Reader, table: &Table, items: &dyn TableLi
 }
 
 fn is_generated_key(name: &str) -> bool {
-    let mut keys = schema::GENERATORS
-        .iter()
-        .flat_map(|&(_, keys)| keys)
-        .chain(schema::GENERATED);
+    let mut keys = schema::GENERATORS.iter().flat_map(|&(_, keys)| keys).chain(schema::GENERATED);
     keys.any(|key| key.name == name)
 }
 
@@ -114,41 +94,24 @@ fn read_generated<'a>(
 ) -> (Option<InputSource>, Table<'a>) {
     let common: &[&'static [Key]] = &[schema::INPUT, schema::RECORDED, schema::GENERATED];
     let table = Table::new(&entry.path, Some(items), common);
-    let words: Vec<(&str, (&str, &'static [Key]))> =
-        schema::GENERATORS.iter().map(|&g| (g.0, g)).collect();
+    let words: Vec<(&str, (&str, &'static [Key]))> = schema::GENERATORS.iter().map(|&g| (g.0, g)).collect();
     let chosen = reader.read(&table, "generator", convert::choice(&words));
     let Some((generator, keys)) = chosen else {
         if table.has("generator") {
-            name_generators(
-                reader
-                    .problems
-                    .last_mut()
-                    .expect("a wrong generator has been noted"),
-            );
+            name_generators(reader.problems.last_mut().expect("a wrong generator has been noted"));
         } else {
             neither(reader, &table, items);
         }
         return (None, table);
     };
-    let table = Table::new(
-        &entry.path,
-        Some(items),
-        &[schema::INPUT, schema::RECORDED, schema::GENERATED, keys],
-    );
+    let table =
+        Table::new(&entry.path, Some(items), &[schema::INPUT, schema::RECORDED, schema::GENERATED, keys]);
     refuse_other_generators_keys(reader, &table, items, generator, keys);
-    let units = reader
-        .read(&table, "units", convert::whole(1..=MOST_UNITS))
-        .map_or(UNITS, |units| units as u64);
+    let units =
+        reader.read(&table, "units", convert::whole(1..=MOST_UNITS)).map_or(UNITS, |units| units as u64);
     let seed = reader.read(&table, "seed", convert::whole_64).unwrap_or(1);
     let generator = read_generator(reader, &table, generator);
-    (
-        generator.map(|generator| InputSource::Generated {
-            generator,
-            units,
-            seed,
-        }),
-        table,
-    )
+    (generator.map(|generator| InputSource::Generated { generator, units, seed }), table)
 }
 
 fn name_generators(problem: &mut Diagnostic) {
@@ -158,16 +121,13 @@ fn name_generators(problem: &mut Diagnostic) {
 
 /// Notes that an input says nothing of where its bytes come from, or says it with a misspelt key.
 fn neither(reader: &mut Reader, table: &Table, items: &dyn TableLike) {
-    let misspelt =
-        |&(name, _): &(&str, _)| diagnostic::nearest(name, ["generator", "path"]).is_some();
+    let misspelt = |&(name, _): &(&str, _)| diagnostic::nearest(name, ["generator", "path"]).is_some();
     if items.iter().any(|item| misspelt(&item)) {
         reader.unknown_keys(table);
         return;
     }
-    let problem = reader.complain(
-        &table.path,
-        format!("`{}` has neither a generator nor a path", table.path),
-    );
+    let problem =
+        reader.complain(&table.path, format!("`{}` has neither a generator nor a path", table.path));
     problem.example = Some("generator = \"log_uniform\"".into());
     name_generators(problem);
 }
@@ -186,21 +146,15 @@ fn refuse_other_generators_keys(
     };
     for (name, _) in items.iter().filter(|&(name, _)| foreign(name)) {
         let path = table.path_of(name);
-        let problem = reader.complain(
-            &path,
-            format!("`{path}` means nothing to the generator \"{generator}\""),
-        );
+        let problem =
+            reader.complain(&path, format!("`{path}` means nothing to the generator \"{generator}\""));
         problem.expected = Some(format!(
             "of its own keys: {}",
-            own.iter()
-                .map(|key| key.name)
-                .collect::<Vec<_>>()
-                .join(", ")
+            own.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
         ));
         problem.example = own.last().map(|key| table.example_of(key.name));
     }
-    let mut keys: Vec<&'static [Key]> =
-        vec![own, schema::INPUT, schema::RECORDED, schema::GENERATED];
+    let mut keys: Vec<&'static [Key]> = vec![own, schema::INPUT, schema::RECORDED, schema::GENERATED];
     keys.extend(schema::GENERATORS.iter().map(|&(_, keys)| keys));
     reader.unknown_keys(&Table::new(&table.path, Some(items), &keys));
 }
@@ -209,8 +163,7 @@ fn read_generator(reader: &mut Reader, table: &Table, generator: &str) -> Option
     match generator {
         "lengths" => read_weights(reader, table).map(|weights| Generator::Lengths { weights }),
         "log_uniform" => {
-            let (min_bits, max_bits) =
-                read_range(reader, table, ["min_bits", "max_bits"], 0..=64, (0, 32))?;
+            let (min_bits, max_bits) = read_range(reader, table, ["min_bits", "max_bits"], 0..=64, (0, 32))?;
             Some(Generator::LogUniform { min_bits, max_bits })
         }
         "uniform_value" => read_values(reader, table),
@@ -223,21 +176,15 @@ fn read_generator(reader: &mut Reader, table: &Table, generator: &str) -> Option
                 reader.missing(table, "length");
             }
             let length = reader.read(table, "length", convert::whole(1..=10))?;
-            Some(Generator::Constant {
-                length: length as u32,
-            })
+            Some(Generator::Constant { length: length as u32 })
         }
         "bursts" => {
             let weights = read_weights(reader, table);
             if !table.has("mean_length") {
                 reader.missing(table, "mean_length");
             }
-            let mean_length =
-                reader.read(table, "mean_length", convert::number(|mean| mean >= 1.0))?;
-            Some(Generator::Bursts {
-                weights: weights?,
-                mean_length,
-            })
+            let mean_length = reader.read(table, "mean_length", convert::number(|mean| mean >= 1.0))?;
+            Some(Generator::Bursts { weights: weights?, mean_length })
         }
         other => unreachable!("the schema has a generator {other} that nothing reads"),
     }
@@ -302,10 +249,7 @@ fn in_order<T: PartialOrd + std::fmt::Display>(
         return Some((low, high));
     }
     let at = if table.has(max) { max } else { min };
-    let message = format!(
-        "`{}`: {min} is {low} and {max} is {high}",
-        table.path_of(at)
-    );
+    let message = format!("`{}`: {min} is {low} and {max} is {high}", table.path_of(at));
     reader.complain_of(table, at, message);
     None
 }

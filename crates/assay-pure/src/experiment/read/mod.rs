@@ -52,10 +52,7 @@ impl Parsed {
         nearest: Option<&str>,
         example: Option<&str>,
     ) -> Diagnostic {
-        let place = self
-            .spans
-            .locate(key)
-            .unwrap_or_else(|| self.spans.beginning());
+        let place = self.spans.locate(key).unwrap_or_else(|| self.spans.beginning());
         let problem = Diagnostic::new(self.spans.file(), place, key, message).with_nearest(nearest);
         match example {
             Some(example) => problem.with_example(example),
@@ -77,16 +74,10 @@ impl Experiment {
         let document =
             toml_edit::Document::parse(text).map_err(|error| vec![syntax(&spans, text, &error)])?;
         spans.record("", document.as_table());
-        let mut reader = Reader {
-            spans,
-            problems: Vec::new(),
-        };
+        let mut reader = Reader { spans, problems: Vec::new() };
         let top = Table::new("", Some(document.as_table()), &[schema::TOP]);
         let experiment = read_top(&mut reader, &top, file);
-        let Reader {
-            spans,
-            mut problems,
-        } = reader;
+        let Reader { spans, mut problems } = reader;
         if problems.is_empty() {
             return Ok(Parsed { experiment, spans });
         }
@@ -107,10 +98,9 @@ fn syntax(spans: &Spans, text: &str, error: &toml_edit::TomlError) -> Diagnostic
     let (message, expected) = match error.message().split_once(", expected ") {
         // The parser takes the missing value for a text without quotes.
         _ if no_value => ("no value after `=`", None),
-        Some((message, "literal string")) => (
-            message,
-            Some("a text in quotes, a number, true, false, a list or a table"),
-        ),
+        Some((message, "literal string")) => {
+            (message, Some("a text in quotes, a number, true, false, a list or a table"))
+        }
         Some((message, expected)) => (message, Some(expected)),
         None => (error.message(), None),
     };
@@ -130,21 +120,12 @@ fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
     let flags = flags::read(reader, top, &program.flags);
     let question = required_text(reader, top, "question");
     let baseline = read_baseline(reader, top, &variant_names);
-    let claims = claims::Context {
-        variants: &variants,
-        baseline: &baseline,
-        variant_names,
-        input_names,
-    };
+    let claims = claims::Context { variants: &variants, baseline: &baseline, variant_names, input_names };
     let claims = claims::read(reader, top, &claims);
     Experiment {
-        name: reader
-            .read(top, "name", convert::name)
-            .unwrap_or_else(|| default_name(file)),
+        name: reader.read(top, "name", convert::name).unwrap_or_else(|| default_name(file)),
         question,
-        unit: reader
-            .read(top, "unit", convert::line)
-            .unwrap_or_else(|| "call".into()),
+        unit: reader.read(top, "unit", convert::line).unwrap_or_else(|| "call".into()),
         prediction: reader.read(top, "prediction", convert::text),
         program,
         baseline,
@@ -154,26 +135,14 @@ fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
         flags,
         placement: program::read_placement(reader, top),
         minimum_effect: reader
-            .read(
-                top,
-                "minimum_effect",
-                convert::fraction(|effect| (0.0..1.0).contains(&effect)),
-            )
+            .read(top, "minimum_effect", convert::fraction(|effect| (0.0..1.0).contains(&effect)))
             .unwrap_or(0.01),
         confidence: reader
-            .read(
-                top,
-                "confidence",
-                convert::fraction(|confidence| 0.0 < confidence && confidence < 1.0),
-            )
+            .read(top, "confidence", convert::fraction(|confidence| 0.0 < confidence && confidence < 1.0))
             .unwrap_or(0.95),
         budget_seconds: reader.read(top, "budget", convert::seconds).unwrap_or(60.0),
         clock: reader
-            .read(
-                top,
-                "clock",
-                convert::choice(&[("wall", Clock::Wall), ("thread_cpu", Clock::ThreadCpu)]),
-            )
+            .read(top, "clock", convert::choice(&[("wall", Clock::Wall), ("thread_cpu", Clock::ThreadCpu)]))
             .unwrap_or(Clock::Wall),
         seed: reader.read(top, "seed", convert::whole_64).unwrap_or(1),
         claims,
@@ -200,11 +169,8 @@ fn read_variants(reader: &mut Reader, top: &Table) -> (Vec<Variant>, Names) {
     if !top.has("variants") {
         reader.missing(top, "variants");
     } else if entries.len() < FEWEST_VARIANTS {
-        let problem = reader.complain_of(
-            top,
-            "variants",
-            "there is nothing to compare with fewer than 2 variants",
-        );
+        let problem =
+            reader.complain_of(top, "variants", "there is nothing to compare with fewer than 2 variants");
         problem.expected = Some("the baseline and at least one candidate".into());
     }
     let names = Names::new("variant", &entries);
@@ -215,9 +181,7 @@ fn read_variants(reader: &mut Reader, top: &Table) -> (Vec<Variant>, Names) {
         variants.push(Variant {
             name: entry.name.unwrap_or_default(),
             description: reader.read(&table, "description", convert::text),
-            needs: reader
-                .list(&table, "needs", convert::name)
-                .unwrap_or_default(),
+            needs: reader.list(&table, "needs", convert::name).unwrap_or_default(),
         });
     }
     (variants, names)
@@ -247,13 +211,6 @@ fn refuse_repeats<T: PartialEq + ToString>(reader: &mut Reader, path: &str, valu
 fn default_name(file: &str) -> String {
     let path = Path::new(file);
     let folder = path.parent().and_then(Path::file_name);
-    let name = folder
-        .or_else(|| path.file_stem())
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
-    if name.is_empty() {
-        "experiment".into()
-    } else {
-        to_name(name)
-    }
+    let name = folder.or_else(|| path.file_stem()).and_then(|name| name.to_str()).unwrap_or_default();
+    if name.is_empty() { "experiment".into() } else { to_name(name) }
 }

@@ -11,12 +11,7 @@ const ROTATIONS: u32 = 8;
 const MAX_ROTATIONS: u32 = 32;
 
 /// A table of the file by its key; one without content if it is missing or no table, which is noted.
-fn table<'a>(
-    reader: &mut Reader,
-    top: &Table<'a>,
-    name: &str,
-    keys: &'static [schema::Key],
-) -> Table<'a> {
+fn table<'a>(reader: &mut Reader, top: &Table<'a>, name: &str, keys: &'static [schema::Key]) -> Table<'a> {
     let items = top.item(name).and_then(|item| item.as_table_like());
     if items.is_none() && top.has(name) {
         reader.complain_of(top, name, format!("`{name}` is no table"));
@@ -41,31 +36,20 @@ pub(super) fn read(reader: &mut Reader, top: &Table) -> Program {
     refuse_repeats(reader, "program.sources", &sources);
     Program {
         sources,
-        include_dirs: reader
-            .list(&program, "include_dirs", convert::line)
-            .unwrap_or_default(),
-        flags: reader
-            .list(&program, "flags", convert::argument)
-            .unwrap_or_default(),
-        link_flags: reader
-            .list(&program, "link_flags", convert::argument)
-            .unwrap_or_default(),
+        include_dirs: reader.list(&program, "include_dirs", convert::line).unwrap_or_default(),
+        flags: reader.list(&program, "flags", convert::argument).unwrap_or_default(),
+        link_flags: reader.list(&program, "link_flags", convert::argument).unwrap_or_default(),
     }
 }
 
 pub(super) fn read_placement(reader: &mut Reader, top: &Table) -> PlacementSpec {
     let placement = table(reader, top, "placement", schema::PLACEMENT);
     let count = convert::whole(1..=MOST_ROTATIONS);
-    let rotations = reader
-        .read(&placement, "rotations", &count)
-        .map_or(ROTATIONS, |n| n as u32);
-    let max_rotations = reader
-        .read(&placement, "max_rotations", &count)
-        .map(|n| n as u32);
+    let rotations = reader.read(&placement, "rotations", &count).map_or(ROTATIONS, |n| n as u32);
+    let max_rotations = reader.read(&placement, "max_rotations", &count).map(|n| n as u32);
     if let Some(most) = max_rotations.filter(|&most| most < rotations) {
-        let message = format!(
-            "`placement.max_rotations` is {most}, fewer than the {rotations} to start with"
-        );
+        let message =
+            format!("`placement.max_rotations` is {most}, fewer than the {rotations} to start with");
         reader.complain_of(&placement, "max_rotations", message);
     }
     PlacementSpec {
@@ -77,9 +61,8 @@ pub(super) fn read_placement(reader: &mut Reader, top: &Table) -> PlacementSpec 
 }
 
 fn read_phases(reader: &mut Reader, placement: &Table) -> Vec<u32> {
-    let phases = reader.list(placement, "phases", |value| {
-        convert::whole(0..=LINE_BYTES - 1)(value).map(|n| n as u32)
-    });
+    let phases =
+        reader.list(placement, "phases", |value| convert::whole(0..=LINE_BYTES - 1)(value).map(|n| n as u32));
     let Some(phases) = phases else {
         return vec![0, 16, 32, 48];
     };

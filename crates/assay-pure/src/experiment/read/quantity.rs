@@ -28,9 +28,7 @@ pub(super) fn whole(text: &str) -> Option<u64> {
     let digits = text.trim().replace('_', "");
     match digits.strip_prefix("0x") {
         // `from_str_radix` would take a sign.
-        Some(hex) if hex.starts_with(|c: char| c.is_ascii_hexdigit()) => {
-            u64::from_str_radix(hex, 16).ok()
-        }
+        Some(hex) if hex.starts_with(|c: char| c.is_ascii_hexdigit()) => u64::from_str_radix(hex, 16).ok(),
         Some(_) => None,
         None if digits.starts_with(|c: char| c.is_ascii_digit()) => digits.parse().ok(),
         None => None,
@@ -38,10 +36,7 @@ pub(super) fn whole(text: &str) -> Option<u64> {
 }
 
 fn number(text: &str) -> Option<f64> {
-    text.trim()
-        .parse()
-        .ok()
-        .filter(|number: &f64| number.is_finite())
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 #[cfg(test)]

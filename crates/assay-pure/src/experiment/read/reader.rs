@@ -35,16 +35,8 @@ pub(super) enum Wrong {
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn new(
-        path: &str,
-        items: Option<&'a dyn TableLike>,
-        keys: &[&'static [Key]],
-    ) -> Self {
-        Table {
-            path: path.to_owned(),
-            items,
-            keys: keys.iter().copied().flatten().collect(),
-        }
+    pub(super) fn new(path: &str, items: Option<&'a dyn TableLike>, keys: &[&'static [Key]]) -> Self {
+        Table { path: path.to_owned(), items, keys: keys.iter().copied().flatten().collect() }
     }
 
     /// The item of a key, if the file has it.
@@ -58,11 +50,7 @@ impl<'a> Table<'a> {
 
     /// The dotted path of a key of this table.
     pub(super) fn path_of(&self, name: &str) -> String {
-        if self.path.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}.{name}", self.path)
-        }
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
 
     /// The schema's example of a key.
@@ -71,20 +59,14 @@ impl<'a> Table<'a> {
     }
 
     fn key(&self, name: &str) -> &'static Key {
-        self.keys
-            .iter()
-            .find(|key| key.name == name)
-            .expect("readers ask for keys of the schema only")
+        self.keys.iter().find(|key| key.name == name).expect("readers ask for keys of the schema only")
     }
 }
 
 impl Reader {
     /// Notes a problem with the value at a path; to be given advice by the caller.
     pub(super) fn complain(&mut self, path: &str, message: impl Into<String>) -> &mut Diagnostic {
-        let place = self
-            .spans
-            .locate(path)
-            .unwrap_or_else(|| self.spans.beginning());
+        let place = self.spans.locate(path).unwrap_or_else(|| self.spans.beginning());
         let problem = Diagnostic::new(self.spans.file(), place, path, message);
         self.problems.push(problem);
         self.problems.last_mut().expect("one was just pushed")
@@ -107,22 +89,10 @@ impl Reader {
     /// Notes that a required key is missing, at its table.
     pub(super) fn missing(&mut self, table: &Table, name: &str) {
         let path = table.path_of(name);
-        let place = self
-            .spans
-            .locate(&table.path)
-            .unwrap_or_else(|| self.spans.beginning());
+        let place = self.spans.locate(&table.path).unwrap_or_else(|| self.spans.beginning());
         let key = table.key(name);
-        let problem = Diagnostic::new(
-            self.spans.file(),
-            place,
-            &path,
-            format!("`{path}` is missing"),
-        );
-        self.problems.push(
-            problem
-                .with_expected(key.expected)
-                .with_example(key.example),
-        );
+        let problem = Diagnostic::new(self.spans.file(), place, &path, format!("`{path}` is missing"));
+        self.problems.push(problem.with_expected(key.expected).with_example(key.example));
     }
 
     /// Notes each key that the table does not know.
@@ -139,21 +109,12 @@ impl Reader {
         let path = table.path_of(name);
         let range = items.get_key_value(name).and_then(|(key, _)| key.span());
         let place = range.map_or_else(|| self.spans.beginning(), |range| self.spans.place(range));
-        let problem = Diagnostic::new(
-            self.spans.file(),
-            place,
-            &path,
-            format!("unknown key `{path}`"),
-        );
+        let problem = Diagnostic::new(self.spans.file(), place, &path, format!("unknown key `{path}`"));
         let names = || table.keys.iter().map(|key| key.name);
         let problem = if let Some((home, key)) = home_of(&table.path, name) {
-            problem
-                .with_expected(format!("`{name}` {home}"))
-                .with_example(key.example)
+            problem.with_expected(format!("`{name}` {home}")).with_example(key.example)
         } else if let Some(near) = nearest(name, names()) {
-            problem
-                .with_nearest(Some(near))
-                .with_example(table.key(near).example)
+            problem.with_nearest(Some(near)).with_example(table.key(near).example)
         } else {
             problem.with_expected(format!("one of {}", names().collect::<Vec<_>>().join(", ")))
         };
@@ -232,12 +193,7 @@ impl Reader {
 fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static Key)> {
     let find = |keys: &'static [Key]| keys.iter().find(|key| key.name == name);
     if !path.is_empty() {
-        return find(schema::TOP).map(|key| {
-            (
-                "belongs at the top of the file, above the first [table]",
-                key,
-            )
-        });
+        return find(schema::TOP).map(|key| ("belongs at the top of the file, above the first [table]", key));
     }
     let homes = [
         ("belongs in [program]", schema::PROGRAM),
@@ -246,9 +202,7 @@ fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static Key)> {
         ("belongs in an input, [inputs.NAME]", schema::INPUT),
         ("belongs in an input, [inputs.NAME]", schema::RECORDED),
     ];
-    homes
-        .into_iter()
-        .find_map(|(home, keys)| find(keys).map(|key| (home, key)))
+    homes.into_iter().find_map(|(home, keys)| find(keys).map(|key| (home, key)))
 }
 
 /// The type of a value in words.

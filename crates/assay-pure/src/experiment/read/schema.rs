@@ -15,11 +15,7 @@ pub(in crate::experiment) struct Key {
 }
 
 const fn key(name: &'static str, expected: &'static str, example: &'static str) -> Key {
-    Key {
-        name,
-        expected,
-        example,
-    }
+    Key { name, expected, example }
 }
 
 const NAME: &str = "a name of the letters A-Z a-z 0-9 _ . : / + -";
@@ -29,42 +25,18 @@ const POSITIVE: &str = "a number above 0";
 
 /// The keys above the first `[table]`, and the tables.
 pub(in crate::experiment) const TOP: &[Key] = &[
-    key(
-        "question",
-        "a text",
-        "question = \"Is the table decoder faster than the branching one?\"",
-    ),
-    key(
-        "baseline",
-        "the name of a variant, with which all others are compared",
-        "baseline = \"branch\"",
-    ),
+    key("question", "a text", "question = \"Is the table decoder faster than the branching one?\""),
+    key("baseline", "the name of a variant, with which all others are compared", "baseline = \"branch\""),
     key("name", NAME, "name = \"varint\""),
-    key(
-        "unit",
-        "a text: what all figures are divided by, in the singular",
-        "unit = \"varint\"",
-    ),
-    key(
-        "prediction",
-        "a text",
-        "prediction = \"The table wins on random lengths.\"",
-    ),
+    key("unit", "a text: what all figures are divided by, in the singular", "unit = \"varint\""),
+    key("prediction", "a text", "prediction = \"The table wins on random lengths.\""),
     key(
         "minimum_effect",
         "a fraction from 0 to below 1, or a text as in \"1 %\"",
         "minimum_effect = \"1 %\"",
     ),
-    key(
-        "confidence",
-        "a fraction above 0 and below 1, or a text as in \"95 %\"",
-        "confidence = 0.95",
-    ),
-    key(
-        "budget",
-        "seconds above 0, or a text with one of the units ms, s, min, h",
-        "budget = \"60 s\"",
-    ),
+    key("confidence", "a fraction above 0 and below 1, or a text as in \"95 %\"", "confidence = 0.95"),
+    key("budget", "seconds above 0, or a text with one of the units ms, s, min, h", "budget = \"60 s\""),
     key("clock", "\"wall\" or \"thread_cpu\"", "clock = \"wall\""),
     key(
         "seed",
@@ -76,22 +48,10 @@ pub(in crate::experiment) const TOP: &[Key] = &[
         "a list of names or globs of compilers, or [\"all\"]",
         "compilers = [\"gcc*\", \"clang-16\"]",
     ),
-    key(
-        "allow_unoptimised",
-        "true or false",
-        "allow_unoptimised = true",
-    ),
+    key("allow_unoptimised", "true or false", "allow_unoptimised = true"),
     key("program", "a table", "[program]\nsources = [\"decode.c\"]"),
-    key(
-        "variants",
-        "a list of names, or a table for each",
-        "variants = [\"branch\", \"table\"]",
-    ),
-    key(
-        "inputs",
-        "a table for each input",
-        "[inputs.mixed]\ngenerator = \"lengths\"\nweights = [80, 18, 2]",
-    ),
+    key("variants", "a list of names, or a table for each", "variants = [\"branch\", \"table\"]"),
+    key("inputs", "a table for each input", "[inputs.mixed]\ngenerator = \"lengths\"\nweights = [80, 18, 2]"),
     key(
         "flags",
         "a list of flags, or a table with a list for each set",
@@ -107,78 +67,35 @@ pub(in crate::experiment) const TOP: &[Key] = &[
 
 /// The keys of `[program]`.
 pub(in crate::experiment) const PROGRAM: &[Key] = &[
-    key(
-        "sources",
-        "a list of source files, at least one",
-        "sources = [\"decode.c\"]",
-    ),
-    key(
-        "include_dirs",
-        "a list of folders",
-        "include_dirs = [\"include\"]",
-    ),
-    key(
-        "flags",
-        "a list of compiler flags, each a text of its own",
-        "flags = [\"-std=c11\", \"-Wall\"]",
-    ),
-    key(
-        "link_flags",
-        "a list of linker flags, each a text of its own",
-        "link_flags = [\"-lm\"]",
-    ),
+    key("sources", "a list of source files, at least one", "sources = [\"decode.c\"]"),
+    key("include_dirs", "a list of folders", "include_dirs = [\"include\"]"),
+    key("flags", "a list of compiler flags, each a text of its own", "flags = [\"-std=c11\", \"-Wall\"]"),
+    key("link_flags", "a list of linker flags, each a text of its own", "link_flags = [\"-lm\"]"),
 ];
 
 /// The keys of a variant.
 pub(in crate::experiment) const VARIANT: &[Key] = &[
     key("name", NAME, "name = \"bmi2\""),
-    key(
-        "description",
-        "a text",
-        "description = \"no branches, one PEXT\"",
-    ),
-    key(
-        "needs",
-        "a list of CPU features as /proc/cpuinfo names them",
-        "needs = [\"bmi2\"]",
-    ),
+    key("description", "a text", "description = \"no branches, one PEXT\""),
+    key("needs", "a list of CPU features as /proc/cpuinfo names them", "needs = [\"bmi2\"]"),
 ];
 
 /// The keys of an input, whatever its source.
 pub(in crate::experiment) const INPUT: &[Key] = &[
     key("name", NAME, "name = \"mixed\""),
-    key(
-        "description",
-        "a text",
-        "description = \"80 % of one byte, 18 % of two\"",
-    ),
-    key(
-        "format",
-        "\"varint\", \"lines\", \"bytes\" or \"whole\"",
-        "format = \"varint\"",
-    ),
+    key("description", "a text", "description = \"80 % of one byte, 18 % of two\""),
+    key("format", "\"varint\", \"lines\", \"bytes\" or \"whole\"", "format = \"varint\""),
     key("window_units", UNITS, "window_units = 4096"),
 ];
 
 /// The further keys of a recorded input.
-pub(in crate::experiment) const RECORDED: &[Key] = &[key(
-    "path",
-    "the path of a file, from the experiment file's folder",
-    "path = \"recorded.bin\"",
-)];
+pub(in crate::experiment) const RECORDED: &[Key] =
+    &[key("path", "the path of a file, from the experiment file's folder", "path = \"recorded.bin\"")];
 
 /// The further keys of every generated input.
 pub(in crate::experiment) const GENERATED: &[Key] = &[
-    key(
-        "generator",
-        "the name of a generator",
-        "generator = \"log_uniform\"",
-    ),
-    key(
-        "units",
-        "a whole number from 1 to 1000000000",
-        "units = 1_000_000",
-    ),
+    key("generator", "the name of a generator", "generator = \"log_uniform\""),
+    key("units", "a whole number from 1 to 1000000000", "units = 1_000_000"),
     key(
         "seed",
         "a whole number from 0 to 18446744073709551615, above 9223372036854775807 as a text",
@@ -198,16 +115,8 @@ pub(in crate::experiment) const GENERATORS: &[(&str, &[Key])] = &[
     (
         "log_uniform",
         &[
-            key(
-                "min_bits",
-                "a whole number from 0 to 64, at most max_bits",
-                "min_bits = 0",
-            ),
-            key(
-                "max_bits",
-                "a whole number from 0 to 64, at least min_bits",
-                "max_bits = 32",
-            ),
+            key("min_bits", "a whole number from 0 to 64, at most max_bits", "min_bits = 0"),
+            key("max_bits", "a whole number from 0 to 64, at least min_bits", "max_bits = 32"),
         ],
     ),
     (
@@ -224,35 +133,16 @@ pub(in crate::experiment) const GENERATORS: &[(&str, &[Key])] = &[
     (
         "uniform_length",
         &[
-            key(
-                "min",
-                "a whole number of bytes from 1 to 10, at most max",
-                "min = 1",
-            ),
-            key(
-                "max",
-                "a whole number of bytes from 1 to 10, at least min",
-                "max = 5",
-            ),
+            key("min", "a whole number of bytes from 1 to 10, at most max", "min = 1"),
+            key("max", "a whole number of bytes from 1 to 10, at least min", "max = 5"),
         ],
     ),
-    (
-        "constant",
-        &[key(
-            "length",
-            "a whole number of bytes from 1 to 10",
-            "length = 1",
-        )],
-    ),
+    ("constant", &[key("length", "a whole number of bytes from 1 to 10", "length = 1")]),
     (
         "bursts",
         &[
             WEIGHTS,
-            key(
-                "mean_length",
-                "the mean length of a burst in values, a number from 1",
-                "mean_length = 32",
-            ),
+            key("mean_length", "the mean length of a burst in values, a number from 1", "mean_length = 32"),
         ],
     ),
 ];
@@ -260,30 +150,14 @@ pub(in crate::experiment) const GENERATORS: &[(&str, &[Key])] = &[
 /// The keys of a flag set in its long form.
 pub(in crate::experiment) const FLAG_SET: &[Key] = &[
     key("name", NAME, "name = \"O2\""),
-    key(
-        "flags",
-        "a list of compiler flags, each a text of its own",
-        "flags = [\"-O2\", \"-march=native\"]",
-    ),
-    key(
-        "allow_unoptimised",
-        "true or false",
-        "allow_unoptimised = true",
-    ),
+    key("flags", "a list of compiler flags, each a text of its own", "flags = [\"-O2\", \"-march=native\"]"),
+    key("allow_unoptimised", "true or false", "allow_unoptimised = true"),
 ];
 
 /// The keys of `[placement]`.
 pub(in crate::experiment) const PLACEMENT: &[Key] = &[
-    key(
-        "rotations",
-        "a whole number from 1 to 1000",
-        "rotations = 8",
-    ),
-    key(
-        "max_rotations",
-        "a whole number from rotations to 1000",
-        "max_rotations = 32",
-    ),
+    key("rotations", "a whole number from 1 to 1000", "rotations = 8"),
+    key("max_rotations", "a whole number from rotations to 1000", "max_rotations = 32"),
     key(
         "phases",
         "a list of different whole numbers from 0 to 63 (bytes of padding)",
@@ -293,59 +167,23 @@ pub(in crate::experiment) const PLACEMENT: &[Key] = &[
 
 /// The keys of a claim.
 pub(in crate::experiment) const CLAIM: &[Key] = &[
-    key(
-        "text",
-        "a text: the sentence as it was said",
-        "text = \"table is 1.3 times faster on random data\"",
-    ),
+    key("text", "a text: the sentence as it was said", "text = \"table is 1.3 times faster on random data\""),
     key("source", "a text", "source = \"README, section 2\""),
-    key(
-        "candidate",
-        "the name of a variant",
-        "candidate = \"table\"",
-    ),
+    key("candidate", "the name of a variant", "candidate = \"table\""),
     key("baseline", "the name of a variant", "baseline = \"branch\""),
-    key(
-        "inputs",
-        "a list of names of inputs",
-        "inputs = [\"mixed\"]",
-    ),
-    key(
-        "compilers",
-        "a list of names or globs of compilers",
-        "compilers = [\"gcc*\"]",
-    ),
-    key(
-        "says",
-        "\"faster\", \"slower\" or \"equivalent\"",
-        "says = \"faster\"",
-    ),
-    key(
-        "ratio",
-        "time of candidate / time of baseline, a number above 0",
-        "ratio = 0.77",
-    ),
-    key(
-        "ratio_tolerance",
-        "a fraction from 0, or a text as in \"5 %\"",
-        "ratio_tolerance = \"5 %\"",
-    ),
+    key("inputs", "a list of names of inputs", "inputs = [\"mixed\"]"),
+    key("compilers", "a list of names or globs of compilers", "compilers = [\"gcc*\"]"),
+    key("says", "\"faster\", \"slower\" or \"equivalent\"", "says = \"faster\""),
+    key("ratio", "time of candidate / time of baseline, a number above 0", "ratio = 0.77"),
+    key("ratio_tolerance", "a fraction from 0, or a text as in \"5 %\"", "ratio_tolerance = \"5 %\""),
     key("ns_per_unit", POSITIVE, "ns_per_unit = 0.7"),
     key(
         "miss_rate",
         "mispredictions per branch: a fraction from 0, or a text as in \"3 %\"",
         "miss_rate = \"3 %\"",
     ),
-    key(
-        "misses_per_unit",
-        "a number from 0",
-        "misses_per_unit = 0.23",
-    ),
-    key(
-        "share",
-        "a share of a whole: a fraction from 0, or a text as in \"40 %\"",
-        "share = \"40 %\"",
-    ),
+    key("misses_per_unit", "a number from 0", "misses_per_unit = 0.23"),
+    key("share", "a share of a whole: a fraction from 0, or a text as in \"40 %\"", "share = \"40 %\""),
     key("before", POSITIVE, "before = 17098340"),
     key("after", "a number from 0", "after = 9000000"),
     key("change", SHARE, "change = \"-47 %\""),

@@ -171,3 +171,31 @@ fn no_bytes_whatever_make_the_readers_panic_and_all_agree() {
         }
     }
 }
+
+/// The casebook's recorded stream, which its README describes.
+const RECORDED: &[u8] = include_bytes!("../../../../../casebook/varint/inputs/postings.varint");
+
+#[test]
+fn the_recorded_stream_is_what_its_readme_says() {
+    let readme = include_str!("../../../../../casebook/varint/inputs/README.md");
+    assert!(readme.contains(&crate::inputs::digest(RECORDED)));
+    let found = describe(RECORDED, Format::Varint).expect("well formed");
+    for line in found.summary_lines() {
+        assert!(readme.contains(&line), "not in the README: {line}");
+    }
+    assert_eq!((found.period_warning(), found.length_warning()), (None, None));
+}
+
+#[test]
+fn the_recorded_stream_is_a_sequence_of_whole_posting_lists() {
+    // Each list: how many packages, then as many gaps, which add up to at most the number of the last package.
+    let mut values = decode_varints(RECORDED).expect("well formed").into_iter();
+    let mut lists = 0;
+    while let Some(count) = values.next() {
+        let gaps: Vec<u64> = values.by_ref().take(count as usize).collect();
+        assert_eq!(gaps.len() as u64, count);
+        assert!(gaps.iter().all(|&gap| gap > 0) && gaps.iter().sum::<u64>() <= 63_666);
+        lists += 1;
+    }
+    assert_eq!(lists, 20_825);
+}
