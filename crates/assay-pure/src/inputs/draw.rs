@@ -84,14 +84,13 @@ pub(super) struct Weights {
 impl Weights {
     /// Thresholds of weights that are finite and not negative, with a finite sum above 0.
     pub(super) fn new(weights: &[f64]) -> Weights {
-        // An explicit order of additions: the sum's last bit moves thresholds.
+        // Both sums add in the same order, so from the last weight above 0 on the threshold is exactly one: something is
+        // always drawn, and nothing beyond it ever.
         let total = weights.iter().fold(0.0, |sum, weight| sum + weight);
-        let last = weights.iter().rposition(|&weight| weight > 0.0).expect("some weight is above 0");
         let mut sum = 0.0;
-        let cumulative = weights.iter().enumerate().map(|(index, weight)| {
+        let cumulative = weights.iter().map(|weight| {
             sum += weight;
-            // Whatever the rounding, nothing beyond the last weight above 0 may ever be drawn, and something must be.
-            if index >= last { ONE } else { Threshold::new(sum / total).0 }
+            Threshold::new(sum / total).0
         });
         Weights { cumulative: cumulative.collect() }
     }
@@ -149,6 +148,11 @@ mod tests {
         let mut draw = Draw::new(3);
         for _ in 0..10_000 {
             assert!([1, 3].contains(&draw.weighted(&weights)));
+        }
+        // Weights whose sum depends on the order of the additions.
+        for count in 1..=10 {
+            let odd: Vec<f64> = (1..=count).map(|k| 1.0 / f64::from(k * k) + 1e-17).chain([0.0]).collect();
+            assert_eq!(Weights::new(&odd).cumulative[count as usize - 1..], [ONE; 2]);
         }
         let probabilities = weights.probabilities();
         assert_eq!([probabilities[0], probabilities[2], probabilities[4]], [0.0; 3]);
