@@ -8,6 +8,7 @@ pub mod plan;
 mod read;
 pub mod spans;
 pub mod spec;
+pub mod template;
 mod williams;
 
 pub use claim::{ClaimSpec, Says};

@@ -24,6 +24,7 @@ pub struct Spans {
     file: String,
     text: String,
     ranges: BTreeMap<String, Range<usize>>,
+    keys: BTreeMap<String, Range<usize>>,
 }
 
 impl Spans {
@@ -45,6 +46,11 @@ impl Spans {
             }
             key = &key[..key.rfind(['.', '['])?];
         }
+    }
+
+    /// Where a key itself stands, rather than its value; the file's beginning if it is not there.
+    pub(super) fn locate_key(&self, key: &str) -> Place {
+        self.keys.get(key).map_or_else(|| self.beginning(), |range| self.place(range.clone()))
     }
 
     /// The place of a byte range of the file.
@@ -78,15 +84,16 @@ impl Spans {
 
     /// A file of which no key is known yet.
     pub(super) fn new(file: &str, text: &str) -> Self {
-        Spans { file: file.to_owned(), text: text.to_owned(), ranges: BTreeMap::new() }
+        Spans { file: file.to_owned(), text: text.to_owned(), ranges: BTreeMap::new(), keys: BTreeMap::new() }
     }
 
     /// Notes the places of everything in a table, under the given path.
     pub(super) fn record(&mut self, path: &str, table: &dyn TableLike) {
         for (index, (name, item)) in table.iter().enumerate() {
             let key_range = table.get_key_value(name).and_then(|(key, _)| key.span());
-            let range = item.span().or(key_range);
+            let range = item.span().or_else(|| key_range.clone());
             let child = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            self.keys.extend(key_range.map(|range| (child.clone(), range)));
             self.record_item(&child, item, range.clone());
             // `[inputs.NAME]` is the entry of some number in the experiment's list, by which the lab knows it.
             if ["variants", "inputs", "flags"].contains(&path) {

@@ -1,10 +1,10 @@
 //! `[[claims]]`: each must say something that can be held against a measurement or plain arithmetic, and of whom.
 
-use toml_edit::TableLike;
+use toml_edit::{Item, TableLike};
 
 use super::entries::{self, Element, Names};
-use super::reader::{Reader, Table};
-use super::{convert, required_text, schema};
+use super::reader::{Reader, Table, Wrong};
+use super::{convert, schema};
 use crate::experiment::spec::Variant;
 use crate::experiment::{ClaimSpec, Says};
 
@@ -28,7 +28,7 @@ pub(super) fn read(reader: &mut Reader, top: &Table, context: &Context) -> Vec<C
         return Vec::new();
     };
     let Some(elements) = entries::elements(item) else {
-        reader.complain_of(top, "claims", "`claims` is no list of tables");
+        reader.complain_of(top, "claims", Wrong::Type.sentence("claims", item));
         return Vec::new();
     };
     let mut claims = Vec::new();
@@ -36,8 +36,9 @@ pub(super) fn read(reader: &mut Reader, top: &Table, context: &Context) -> Vec<C
         let path = format!("claims[{index}]");
         match element {
             Element::Table(items) => claims.push(read_claim(reader, &path, items, context)),
-            Element::Value(_) => {
-                let problem = reader.complain(&path, format!("`{path}` is no table"));
+            Element::Value(value) => {
+                let message = Wrong::Type.sentence(&path, &Item::Value(value.clone()));
+                let problem = reader.complain(&path, message);
                 problem.example = Some(top.example_of("claims"));
             }
         }
@@ -48,6 +49,9 @@ pub(super) fn read(reader: &mut Reader, top: &Table, context: &Context) -> Vec<C
 fn read_claim(reader: &mut Reader, path: &str, items: &dyn TableLike, context: &Context) -> ClaimSpec {
     let table = Table::new(path, Some(items), &[schema::CLAIM]);
     reader.unknown_keys(&table);
+    if !table.has("text") {
+        reader.missing(&table, "text");
+    }
     let mut claim = read_keys(reader, &table);
     check_references(reader, &table, &claim, context);
     check_statement(reader, &table);
@@ -61,7 +65,7 @@ fn read_keys(reader: &mut Reader, table: &Table) -> ClaimSpec {
     let from_0 = convert::fraction(|number| number >= 0.0);
     let above_0 = convert::number(|number| number > 0.0);
     ClaimSpec {
-        text: required_text(reader, table, "text"),
+        text: reader.read(table, "text", convert::text).unwrap_or_default(),
         source: reader.read(table, "source", convert::text),
         candidate: reader.read(table, "candidate", convert::text),
         baseline: reader.read(table, "baseline", convert::text),
@@ -98,7 +102,9 @@ fn check_references(reader: &mut Reader, table: &Table, claim: &ClaimSpec, conte
 }
 
 fn check_statement(reader: &mut Reader, table: &Table) {
-    if STATEMENTS.iter().any(|key| table.has(key)) {
+    // Two numbers without what follows from them are complained of as such.
+    let incomplete = table.has("before") || table.has("after");
+    if incomplete || STATEMENTS.iter().any(|key| table.has(key)) {
         return;
     }
     let problem =
@@ -140,12 +146,12 @@ fn candidate(reader: &mut Reader, table: &Table, given: Option<String>, context:
     let mut others = context.variants.iter().map(|variant| &variant.name).filter(|name| *name != baseline);
     match (others.next(), others.next()) {
         (Some(only), None) => Some(only.clone()),
-        (Some(first), Some(_)) => {
+        (Some(first), Some(_)) if !first.is_empty() => {
             let path = &table.path;
             let problem = reader.complain(path, format!("`{path}` does not say which variant it is about"));
             problem.example = Some(format!("candidate = \"{first}\""));
             None
         }
-        (None, _) => None,
+        _ => None,
     }
 }

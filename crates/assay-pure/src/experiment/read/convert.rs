@@ -75,7 +75,7 @@ pub(super) fn whole(range: RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64
 pub(super) fn whole_64(value: &Value) -> Result<u64, Wrong> {
     match value {
         Value::Integer(number) => u64::try_from(*number.value()).map_err(|_| Wrong::Range),
-        Value::String(text) => quantity::whole(text.value()).ok_or(Wrong::Range),
+        Value::String(text) => quantity::whole(text.value()).ok_or(Wrong::Unreadable),
         _ => Err(Wrong::Type),
     }
 }
@@ -92,7 +92,7 @@ pub(super) fn number(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, 
 pub(super) fn fraction(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, Wrong> {
     move |value| {
         let fraction = match value.as_str() {
-            Some(text) => quantity::fraction(text).ok_or(Wrong::Range)?,
+            Some(text) => quantity::fraction(text).ok_or(Wrong::Unreadable)?,
             None => plain_number(value).ok_or(Wrong::Type)?,
         };
         within(fraction, domain)
@@ -102,7 +102,7 @@ pub(super) fn fraction(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64
 /// A time above 0 in seconds.
 pub(super) fn seconds(value: &Value) -> Result<f64, Wrong> {
     let seconds = match value.as_str() {
-        Some(text) => quantity::seconds(text).ok_or(Wrong::Range)?,
+        Some(text) => quantity::seconds(text).ok_or(Wrong::Unreadable)?,
         None => plain_number(value).ok_or(Wrong::Type)?,
     };
     within(seconds, |seconds| seconds > 0.0)

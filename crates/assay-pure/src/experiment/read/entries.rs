@@ -3,7 +3,7 @@
 use toml_edit::{Item, TableLike, Value};
 
 use super::convert;
-use super::reader::{Reader, Table};
+use super::reader::{Reader, Table, Wrong};
 use super::schema::Key;
 use crate::experiment::diagnostic::nearest;
 
@@ -87,7 +87,7 @@ pub(super) fn entries<'a>(
             found.push(listed(reader, top, list, path, element, keys, plain));
         }
     } else {
-        reader.complain_of(top, list, format!("`{list}` is no list and no table"));
+        reader.complain_of(top, list, Wrong::Type.sentence(list, item));
     }
     distinct(reader, &found);
     found
@@ -104,7 +104,7 @@ fn keyed<'a>(
 ) -> Entry<'a> {
     let path = format!("{list}.{name}");
     let Some(items) = item.as_table_like() else {
-        let problem = reader.complain(&path, format!("`{path}` is no table"));
+        let problem = reader.complain(&path, Wrong::Type.sentence(&path, item));
         problem.expected = Some("a table for each name".into());
         problem.example = Some(top.example_of(list));
         return Entry { path, name: check_name(reader, &format!("{list}.{name}"), name), items: None };
@@ -140,8 +140,9 @@ fn listed<'a>(
             let name = check_name(reader, &path, name.value());
             Entry { path, name, items: None }
         }
-        Element::Value(_) => {
-            let problem = reader.complain(&path, format!("`{path}` has the wrong type"));
+        Element::Value(value) => {
+            let message = Wrong::Type.sentence(&path, &Item::Value(value.clone()));
+            let problem = reader.complain(&path, message);
             problem.expected = Some(if plain { "a name or a table" } else { "a table" }.into());
             problem.example = Some(top.example_of(list));
             Entry { path, name: None, items: None }
@@ -163,14 +164,26 @@ fn check_name(reader: &mut Reader, path: &str, name: &str) -> Option<String> {
 fn distinct(reader: &mut Reader, entries: &[Entry]) {
     for (index, entry) in entries.iter().enumerate() {
         let Some(name) = &entry.name else { continue };
-        if entries[..index].iter().any(|earlier| earlier.name.as_ref() == Some(name)) {
-            duplicate(reader, &format!("{}.name", entry.path), name);
+        let earlier = entries[..index].iter().find(|earlier| earlier.name.as_ref() == Some(name));
+        if let Some(earlier) = earlier {
+            duplicate(reader, &format!("{}.name", entry.path), &format!("{}.name", earlier.path), name);
         }
     }
 }
 
-/// Notes a name or value that has been given before.
-pub(super) fn duplicate(reader: &mut Reader, path: &str, value: &str) {
-    let problem = reader.complain(path, format!("`{value}` is there twice"));
+/// Notes each element of a list that is there before.
+pub(super) fn refuse_repeats<T: PartialEq + ToString>(reader: &mut Reader, path: &str, values: &[T]) {
+    for (index, value) in values.iter().enumerate() {
+        if let Some(earlier) = values[..index].iter().position(|earlier| earlier == value) {
+            let (path, earlier) = (format!("{path}[{index}]"), format!("{path}[{earlier}]"));
+            duplicate(reader, &path, &earlier, &value.to_string());
+        }
+    }
+}
+
+/// Notes a name or value that stands at an earlier path already.
+fn duplicate(reader: &mut Reader, path: &str, earlier: &str, value: &str) {
+    let first = reader.spans.locate(earlier).map_or(1, |place| place.line);
+    let problem = reader.complain(path, format!("`{value}` is there twice, first in line {first}"));
     problem.expected = Some("each only once".into());
 }

@@ -3,7 +3,7 @@
 use toml_edit::{Item, TableLike};
 
 use super::entries::{self, Element};
-use super::reader::{Reader, Table};
+use super::reader::{Reader, Table, Wrong};
 use super::{convert, schema};
 use crate::experiment::spec::FlagSet;
 
@@ -51,14 +51,15 @@ fn read_table(reader: &mut Reader, items: &dyn TableLike) -> Vec<Set> {
         let path = format!("flags.{name}");
         if !convert::is_name(name) {
             let message = format!("\"{name}\" {}", convert::not_a_name(name));
-            reader.complain(&path, message).example = Some(format!("{} = [\"-O2\"]", convert::to_name(name)));
+            reader.complain_of_key(&path, message).example =
+                Some(format!("{} = [\"-O2\"]", convert::to_name(name)));
         }
         let mut set = match item.as_table_like() {
             Some(items) => {
                 let table = Table::new(&path, Some(items), &[&schema::FLAG_SET[1..]]);
                 read_long(reader, &table, name.to_owned())
             }
-            None => named(name, read_short(reader, items, name)),
+            None => named(name, read_short(reader, name, item)),
         };
         set.allow_unoptimised |= allowed;
         sets.push(Set { path, set });
@@ -67,20 +68,22 @@ fn read_table(reader: &mut Reader, items: &dyn TableLike) -> Vec<Set> {
 }
 
 /// `NAME = ["-O2"]` in `[flags]`.
-fn read_short(reader: &mut Reader, items: &dyn TableLike, name: &str) -> Vec<String> {
+fn read_short(reader: &mut Reader, name: &str, item: &Item) -> Vec<String> {
     let path = format!("flags.{name}");
-    let values = items.get(name).and_then(Item::as_array);
-    let Some(values) = values else {
-        let problem = reader.complain(&path, format!("`{path}` has the wrong type"));
+    let mut flags = Vec::new();
+    let mut refuse = |path: &str, wrong: Wrong, item: &Item| {
+        let problem = reader.complain(path, wrong.sentence(path, item));
         problem.expected = Some("a list of compiler flags, each a text of its own".into());
         problem.example = Some(format!("{name} = [\"-O2\", \"-march=native\"]"));
-        return Vec::new();
     };
-    let mut flags = Vec::new();
+    let Some(values) = item.as_array() else {
+        refuse(&path, Wrong::Type, item);
+        return flags;
+    };
     for (index, value) in values.iter().enumerate() {
         match convert::argument(value) {
             Ok(flag) => flags.push(flag),
-            Err(wrong) => reader.not_a_flag(&format!("{path}[{index}]"), wrong),
+            Err(wrong) => refuse(&format!("{path}[{index}]"), wrong, &Item::Value(value.clone())),
         }
     }
     flags
@@ -131,7 +134,9 @@ fn refuse_unoptimised(reader: &mut Reader, path: &str, set: &FlagSet, common: &[
         Some("-O0") => "ends with -O0",
         Some(_) => return,
     };
-    if set.allow_unoptimised {
+    // Where the program's own flags could not be read, they may hold the level.
+    let unread = reader.problems.iter().any(|problem| problem.key.starts_with("program.flags"));
+    if set.allow_unoptimised || unread {
         return;
     }
     let problem =
@@ -141,7 +146,7 @@ fn refuse_unoptimised(reader: &mut Reader, path: &str, set: &FlagSet, common: &[
          used; or allow_unoptimised = true, where such code is the question"
             .into(),
     );
-    problem.example = Some(format!("[flags]\n{0} = {{ flags = [\"-O0\"], allow_unoptimised = true }}", "O0"));
+    problem.example = Some("[flags]\nO0 = { flags = [\"-O0\"], allow_unoptimised = true }".into());
 }
 
 /// Whether a flag sets the optimisation level: -O, -O2, -Os, -Ofast, but not an object file (-o).

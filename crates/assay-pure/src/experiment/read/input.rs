@@ -5,9 +5,9 @@ use toml_edit::TableLike;
 use super::entries::{self, Entry, Names};
 use super::reader::{Reader, Table};
 use super::schema::{self, Key};
-use super::{Diagnostic, convert, diagnostic};
+use super::{Diagnostic, convert, diagnostic, generator};
 use crate::experiment::spec::{InputSource, InputSpec};
-use crate::inputs::{Format, Generator};
+use crate::inputs::Format;
 
 const UNITS: u64 = 1_000_000;
 const MOST_UNITS: i64 = 1_000_000_000;
@@ -76,9 +76,14 @@ fn refuse_generated_keys(reader: &mut Reader, table: &Table, items: &dyn TableLi
             problem.expected = Some("a generator with its keys, or the path of a recorded file".into());
         }
     }
+    reader.unknown_keys(&Table::new(&table.path, Some(items), &all_keys()));
+}
+
+/// The keys that some input has.
+fn all_keys() -> Vec<&'static [Key]> {
     let mut keys: Vec<&'static [Key]> = vec![schema::INPUT, schema::RECORDED, schema::GENERATED];
     keys.extend(schema::GENERATORS.iter().map(|&(_, keys)| keys));
-    reader.unknown_keys(&Table::new(&table.path, Some(items), &keys));
+    keys
 }
 
 fn is_generated_key(name: &str) -> bool {
@@ -110,7 +115,7 @@ fn read_generated<'a>(
     let units =
         reader.read(&table, "units", convert::whole(1..=MOST_UNITS)).map_or(UNITS, |units| units as u64);
     let seed = reader.read(&table, "seed", convert::whole_64).unwrap_or(1);
-    let generator = read_generator(reader, &table, generator);
+    let generator = generator::read(reader, &table, generator);
     (generator.map(|generator| InputSource::Generated { generator, units, seed }), table)
 }
 
@@ -123,7 +128,8 @@ fn name_generators(problem: &mut Diagnostic) {
 fn neither(reader: &mut Reader, table: &Table, items: &dyn TableLike) {
     let misspelt = |&(name, _): &(&str, _)| diagnostic::nearest(name, ["generator", "path"]).is_some();
     if items.iter().any(|item| misspelt(&item)) {
-        reader.unknown_keys(table);
+        // Which generator's keys are right is not known.
+        reader.unknown_keys(&Table::new(&table.path, Some(items), &all_keys()));
         return;
     }
     let problem =
@@ -146,110 +152,10 @@ fn refuse_other_generators_keys(
     };
     for (name, _) in items.iter().filter(|&(name, _)| foreign(name)) {
         let path = table.path_of(name);
-        let problem =
-            reader.complain(&path, format!("`{path}` means nothing to the generator \"{generator}\""));
-        problem.expected = Some(format!(
-            "of its own keys: {}",
-            own.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
-        ));
+        let problem = reader.complain(&path, format!("`{path}` is no parameter of \"{generator}\""));
+        problem.expected =
+            Some(format!("only {}", own.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")));
         problem.example = own.last().map(|key| table.example_of(key.name));
     }
-    let mut keys: Vec<&'static [Key]> = vec![own, schema::INPUT, schema::RECORDED, schema::GENERATED];
-    keys.extend(schema::GENERATORS.iter().map(|&(_, keys)| keys));
-    reader.unknown_keys(&Table::new(&table.path, Some(items), &keys));
-}
-
-fn read_generator(reader: &mut Reader, table: &Table, generator: &str) -> Option<Generator> {
-    match generator {
-        "lengths" => read_weights(reader, table).map(|weights| Generator::Lengths { weights }),
-        "log_uniform" => {
-            let (min_bits, max_bits) = read_range(reader, table, ["min_bits", "max_bits"], 0..=64, (0, 32))?;
-            Some(Generator::LogUniform { min_bits, max_bits })
-        }
-        "uniform_value" => read_values(reader, table),
-        "uniform_length" => {
-            let (min, max) = read_range(reader, table, ["min", "max"], 1..=10, (1, 5))?;
-            Some(Generator::UniformLength { min, max })
-        }
-        "constant" => {
-            if !table.has("length") {
-                reader.missing(table, "length");
-            }
-            let length = reader.read(table, "length", convert::whole(1..=10))?;
-            Some(Generator::Constant { length: length as u32 })
-        }
-        "bursts" => {
-            let weights = read_weights(reader, table);
-            if !table.has("mean_length") {
-                reader.missing(table, "mean_length");
-            }
-            let mean_length = reader.read(table, "mean_length", convert::number(|mean| mean >= 1.0))?;
-            Some(Generator::Bursts { weights: weights?, mean_length })
-        }
-        other => unreachable!("the schema has a generator {other} that nothing reads"),
-    }
-}
-
-fn read_weights(reader: &mut Reader, table: &Table) -> Option<Vec<f64>> {
-    if !table.has("weights") {
-        reader.missing(table, "weights");
-    }
-    let weights = reader.list(table, "weights", convert::number(|weight| weight >= 0.0))?;
-    let wrong = if weights.is_empty() {
-        "has no weight"
-    } else if weights.len() > 10 {
-        "has more than 10 weights, but no value has more than 10 bytes"
-    } else if !(weights.iter().sum::<f64>() > 0.0 && weights.iter().sum::<f64>().is_finite()) {
-        "has no finite sum above 0"
-    } else {
-        return Some(weights);
-    };
-    let path = table.path_of("weights");
-    reader.complain_of(table, "weights", format!("`{path}` {wrong}"));
-    None
-}
-
-/// Two whole numbers of which the first is not the larger one.
-fn read_range(
-    reader: &mut Reader,
-    table: &Table,
-    [min, max]: [&'static str; 2],
-    domain: std::ops::RangeInclusive<i64>,
-    (default_min, default_max): (u32, u32),
-) -> Option<(u32, u32)> {
-    let mut read = |name, default| match reader.read(table, name, convert::whole(domain.clone())) {
-        Some(number) => Some(number as u32),
-        None if table.has(name) => None,
-        None => Some(default),
-    };
-    let (low, high) = (read(min, default_min), read(max, default_max));
-    let (low, high) = (low?, high?);
-    in_order(reader, table, [min, max], low, high)
-}
-
-fn read_values(reader: &mut Reader, table: &Table) -> Option<Generator> {
-    let mut read = |name, default| match reader.read(table, name, convert::whole_64) {
-        None if !table.has(name) => Some(default),
-        read => read,
-    };
-    let (min, max) = (read("min", 0), read("max", u64::from(u32::MAX)));
-    let (min, max) = in_order(reader, table, ["min", "max"], min?, max?)?;
-    Some(Generator::UniformValue { min, max })
-}
-
-/// Both numbers, or a note that the smaller one is the larger, at a key that the file has.
-fn in_order<T: PartialOrd + std::fmt::Display>(
-    reader: &mut Reader,
-    table: &Table,
-    [min, max]: [&'static str; 2],
-    low: T,
-    high: T,
-) -> Option<(T, T)> {
-    if low <= high {
-        return Some((low, high));
-    }
-    let at = if table.has(max) { max } else { min };
-    let message = format!("`{}`: {min} is {low} and {max} is {high}", table.path_of(at));
-    reader.complain_of(table, at, message);
-    None
+    reader.unknown_keys(&Table::new(&table.path, Some(items), &[&[own], &*all_keys()].concat()));
 }

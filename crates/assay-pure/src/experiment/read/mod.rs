@@ -11,11 +11,14 @@ mod claims;
 mod convert;
 mod entries;
 mod flags;
+mod generator;
 mod input;
 mod program;
 mod quantity;
 mod reader;
 pub(super) mod schema;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
@@ -114,17 +117,22 @@ fn syntax(spans: &Spans, text: &str, error: &toml_edit::TomlError) -> Diagnostic
 /// The phases of reading. Names first, as everything else refers to them.
 fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
     reader.unknown_keys(top);
+    for required in ["question", "baseline", "variants", "program"] {
+        if !top.has(required) {
+            reader.missing(top, required);
+        }
+    }
     let (variants, variant_names) = read_variants(reader, top);
     let (inputs, input_names) = input::read(reader, top);
     let program = program::read(reader, top);
     let flags = flags::read(reader, top, &program.flags);
-    let question = required_text(reader, top, "question");
+
     let baseline = read_baseline(reader, top, &variant_names);
     let claims = claims::Context { variants: &variants, baseline: &baseline, variant_names, input_names };
     let claims = claims::read(reader, top, &claims);
     Experiment {
         name: reader.read(top, "name", convert::name).unwrap_or_else(|| default_name(file)),
-        question,
+        question: reader.read(top, "question", convert::text).unwrap_or_default(),
         unit: reader.read(top, "unit", convert::line).unwrap_or_else(|| "call".into()),
         prediction: reader.read(top, "prediction", convert::text),
         program,
@@ -149,28 +157,21 @@ fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
     }
 }
 
-fn required_text(reader: &mut Reader, table: &Table, name: &str) -> String {
-    if !table.has(name) {
-        reader.missing(table, name);
-    }
-    reader.read(table, name, convert::text).unwrap_or_default()
-}
-
 fn read_baseline(reader: &mut Reader, top: &Table, variants: &Names) -> String {
-    let baseline = required_text(reader, top, "baseline");
-    if !baseline.is_empty() {
-        variants.check(reader, "baseline", &baseline);
-    }
+    let Some(baseline) = reader.read(top, "baseline", convert::text) else {
+        return String::new();
+    };
+    variants.check(reader, "baseline", &baseline);
     baseline
 }
 
 fn read_variants(reader: &mut Reader, top: &Table) -> (Vec<Variant>, Names) {
     let entries = entries::entries(reader, top, "variants", schema::VARIANT, true);
-    if !top.has("variants") {
-        reader.missing(top, "variants");
-    } else if entries.len() < FEWEST_VARIANTS {
-        let problem =
-            reader.complain_of(top, "variants", "there is nothing to compare with fewer than 2 variants");
+    let is_list =
+        top.item("variants").is_some_and(|item| item.is_table_like() || entries::elements(item).is_some());
+    if is_list && entries.len() < FEWEST_VARIANTS {
+        let message = "there is nothing to compare with fewer than 2 variants";
+        let problem = reader.complain_of(top, "variants", message);
         problem.expected = Some("the baseline and at least one candidate".into());
     }
     let names = Names::new("variant", &entries);
@@ -194,17 +195,8 @@ fn read_compilers(reader: &mut Reader, top: &Table) -> Vec<String> {
     if compilers.is_empty() {
         reader.complain_of(top, "compilers", "`compilers` names no compiler");
     }
-    refuse_repeats(reader, "compilers", &compilers);
+    entries::refuse_repeats(reader, "compilers", &compilers);
     compilers
-}
-
-/// Notes each element of a list that is there before.
-fn refuse_repeats<T: PartialEq + ToString>(reader: &mut Reader, path: &str, values: &[T]) {
-    for (index, value) in values.iter().enumerate() {
-        if values[..index].contains(value) {
-            entries::duplicate(reader, &format!("{path}[{index}]"), &value.to_string());
-        }
-    }
 }
 
 /// The name of the file's folder, which usually says more than `experiment.toml`; else the file's own.

@@ -1,7 +1,8 @@
 //! `[program]` and `[placement]`.
 
-use super::reader::{Reader, Table};
-use super::{convert, refuse_repeats, schema};
+use super::entries::refuse_repeats;
+use super::reader::{Reader, Table, Wrong};
+use super::{convert, schema};
 use crate::experiment::spec::{PlacementSpec, Program};
 
 /// Bytes of a cache line: paddings repeat their effect after so many.
@@ -12,9 +13,10 @@ const MAX_ROTATIONS: u32 = 32;
 
 /// A table of the file by its key; one without content if it is missing or no table, which is noted.
 fn table<'a>(reader: &mut Reader, top: &Table<'a>, name: &str, keys: &'static [schema::Key]) -> Table<'a> {
-    let items = top.item(name).and_then(|item| item.as_table_like());
-    if items.is_none() && top.has(name) {
-        reader.complain_of(top, name, format!("`{name}` is no table"));
+    let item = top.item(name);
+    let items = item.and_then(|item| item.as_table_like());
+    if let (Some(item), None) = (item, items) {
+        reader.complain_of(top, name, Wrong::Type.sentence(name, item));
     }
     let table = Table::new(name, items, &[keys]);
     reader.unknown_keys(&table);
@@ -23,9 +25,7 @@ fn table<'a>(reader: &mut Reader, top: &Table<'a>, name: &str, keys: &'static [s
 
 pub(super) fn read(reader: &mut Reader, top: &Table) -> Program {
     let program = table(reader, top, "program", schema::PROGRAM);
-    if !top.has("program") {
-        reader.missing(top, "program");
-    } else if program.items.is_some() && !program.has("sources") {
+    if program.items.is_some() && !program.has("sources") {
         reader.missing(&program, "sources");
     }
     let sources = reader.list(&program, "sources", convert::line);

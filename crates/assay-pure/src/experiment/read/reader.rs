@@ -26,12 +26,28 @@ pub(super) struct Table<'a> {
 pub(super) enum Wrong {
     /// It is not of the right type.
     Type,
+    /// It is a text that should tell a number, but does not.
+    Unreadable,
     /// It is of the right type, but outside the domain.
     Range,
     /// It is none of the words known here.
     Unknown { nearest: Option<String> },
     /// The key does something else that is wrong: a sentence without its subject.
     Because(String),
+}
+
+impl Wrong {
+    /// The complaint about a value at a path.
+    pub(super) fn sentence(&self, path: &str, item: &Item) -> String {
+        let written = item.to_string();
+        match self {
+            Wrong::Type => format!("`{path}` has the wrong type: {}", type_of(item)),
+            Wrong::Unreadable => format!("`{path}` is not understood: {}", written.trim()),
+            Wrong::Range => format!("`{path}` is out of range: {}", written.trim()),
+            Wrong::Unknown { .. } => format!("`{path}` is unknown: {}", written.trim()),
+            Wrong::Because(reason) => format!("`{path}` {reason}"),
+        }
+    }
 }
 
 impl<'a> Table<'a> {
@@ -100,15 +116,15 @@ impl Reader {
         let Some(items) = table.items else { return };
         for (name, _) in items.iter() {
             if !table.keys.iter().any(|key| key.name == name) {
-                self.unknown_key(table, items, name);
+                self.unknown_key(table, name);
             }
         }
     }
 
-    fn unknown_key(&mut self, table: &Table, items: &dyn TableLike, name: &str) {
+    fn unknown_key(&mut self, table: &Table, name: &str) {
         let path = table.path_of(name);
-        let range = items.get_key_value(name).and_then(|(key, _)| key.span());
-        let place = range.map_or_else(|| self.spans.beginning(), |range| self.spans.place(range));
+
+        let place = self.spans.locate_key(&path);
         let problem = Diagnostic::new(self.spans.file(), place, &path, format!("unknown key `{path}`"));
         let names = || table.keys.iter().map(|key| key.name);
         let problem = if let Some((home, key)) = home_of(&table.path, name) {
@@ -160,25 +176,16 @@ impl Reader {
         (self.problems.len() == before).then_some(converted)
     }
 
-    /// Notes a wrong element of a flag list that stands under a name of the user's.
-    pub(super) fn not_a_flag(&mut self, path: &str, wrong: Wrong) {
-        let message = match wrong {
-            Wrong::Because(reason) => format!("`{path}` {reason}"),
-            _ => format!("`{path}` has the wrong type"),
-        };
-        let problem = self.complain(path, message);
-        problem.expected = Some("a list of compiler flags, each a text of its own".into());
-        problem.example = Some("[\"-O2\", \"-march=native\"]".into());
+    /// Notes a problem with a key that the user has named, at the key itself.
+    pub(super) fn complain_of_key(&mut self, path: &str, message: impl Into<String>) -> &mut Diagnostic {
+        let problem = Diagnostic::new(self.spans.file(), self.spans.locate_key(path), path, message);
+        self.problems.push(problem);
+        self.problems.last_mut().expect("one was just pushed")
     }
 
     fn wrong(&mut self, table: &Table, name: &str, path: &str, item: &Item, wrong: Wrong) {
         let key = table.key(name);
-        let message = match &wrong {
-            Wrong::Type => format!("`{path}` has the wrong type: {}", type_of(item)),
-            Wrong::Range => format!("`{path}` is out of range: {}", item.to_string().trim()),
-            Wrong::Unknown { .. } => format!("`{path}` is unknown: {}", item.to_string().trim()),
-            Wrong::Because(reason) => format!("`{path}` {reason}"),
-        };
+        let message = wrong.sentence(path, item);
         let problem = self.complain(path, message);
         problem.expected = Some(key.expected.to_owned());
         problem.example = Some(key.example.to_owned());
@@ -211,7 +218,7 @@ fn type_of(item: &Item) -> &'static str {
         Item::Value(Value::String(_)) => "a text",
         Item::Value(Value::Integer(_)) => "a whole number",
         Item::Value(Value::Float(_)) => "a number",
-        Item::Value(Value::Boolean(_)) => "true or false",
+        Item::Value(Value::Boolean(_)) => "a boolean",
         Item::Value(Value::Datetime(_)) => "a date",
         Item::Value(Value::Array(_)) => "a list",
         Item::ArrayOfTables(_) => "a list of tables",

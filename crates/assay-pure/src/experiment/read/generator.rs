@@ -1,0 +1,101 @@
+//! The parameters of each generator of inputs.
+
+use super::convert;
+use super::reader::{Reader, Table};
+use crate::inputs::Generator;
+
+/// The generator of a name that the schema has; `None` if a parameter is missing or wrong, which is noted.
+pub(super) fn read(reader: &mut Reader, table: &Table, generator: &str) -> Option<Generator> {
+    match generator {
+        "lengths" => read_weights(reader, table).map(|weights| Generator::Lengths { weights }),
+        "log_uniform" => {
+            let (min_bits, max_bits) = read_range(reader, table, ["min_bits", "max_bits"], 0..=64, (0, 32))?;
+            Some(Generator::LogUniform { min_bits, max_bits })
+        }
+        "uniform_value" => read_values(reader, table),
+        "uniform_length" => {
+            let (min, max) = read_range(reader, table, ["min", "max"], 1..=10, (1, 5))?;
+            Some(Generator::UniformLength { min, max })
+        }
+        "constant" => {
+            if !table.has("length") {
+                reader.missing(table, "length");
+            }
+            let length = reader.read(table, "length", convert::whole(1..=10))?;
+            Some(Generator::Constant { length: length as u32 })
+        }
+        "bursts" => {
+            let weights = read_weights(reader, table);
+            if !table.has("mean_length") {
+                reader.missing(table, "mean_length");
+            }
+            let mean_length = reader.read(table, "mean_length", convert::number(|mean| mean >= 1.0))?;
+            Some(Generator::Bursts { weights: weights?, mean_length })
+        }
+        other => unreachable!("the schema has a generator {other} that nothing reads"),
+    }
+}
+
+fn read_weights(reader: &mut Reader, table: &Table) -> Option<Vec<f64>> {
+    if !table.has("weights") {
+        reader.missing(table, "weights");
+    }
+    let weights = reader.list(table, "weights", convert::number(|weight| weight >= 0.0))?;
+    let wrong = if weights.is_empty() {
+        "has no weight"
+    } else if weights.len() > 10 {
+        "has more than 10 weights, but no value has more than 10 bytes"
+    } else if !(weights.iter().sum::<f64>() > 0.0 && weights.iter().sum::<f64>().is_finite()) {
+        "has no finite sum above 0"
+    } else {
+        return Some(weights);
+    };
+    let path = table.path_of("weights");
+    reader.complain_of(table, "weights", format!("`{path}` {wrong}"));
+    None
+}
+
+/// Two whole numbers of which the first is not the larger one.
+fn read_range(
+    reader: &mut Reader,
+    table: &Table,
+    [min, max]: [&'static str; 2],
+    domain: std::ops::RangeInclusive<i64>,
+    (default_min, default_max): (u32, u32),
+) -> Option<(u32, u32)> {
+    let mut read = |name, default| match reader.read(table, name, convert::whole(domain.clone())) {
+        Some(number) => Some(number as u32),
+        None if table.has(name) => None,
+        None => Some(default),
+    };
+    let (low, high) = (read(min, default_min), read(max, default_max));
+    let (low, high) = (low?, high?);
+    in_order(reader, table, [min, max], low, high)
+}
+
+fn read_values(reader: &mut Reader, table: &Table) -> Option<Generator> {
+    let mut read = |name, default| match reader.read(table, name, convert::whole_64) {
+        None if !table.has(name) => Some(default),
+        read => read,
+    };
+    let (min, max) = (read("min", 0), read("max", u64::from(u32::MAX)));
+    let (min, max) = in_order(reader, table, ["min", "max"], min?, max?)?;
+    Some(Generator::UniformValue { min, max })
+}
+
+/// Both numbers, or a note that the smaller one is the larger, at a key that the file has.
+fn in_order<T: PartialOrd + std::fmt::Display>(
+    reader: &mut Reader,
+    table: &Table,
+    [min, max]: [&'static str; 2],
+    low: T,
+    high: T,
+) -> Option<(T, T)> {
+    if low <= high {
+        return Some((low, high));
+    }
+    let at = if table.has(max) { max } else { min };
+    let message = format!("`{}`: {min} is {low} and {max} is {high}", table.path_of(at));
+    reader.complain_of(table, at, message);
+    None
+}

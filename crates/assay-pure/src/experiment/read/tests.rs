@@ -1,0 +1,283 @@
+//! What is read from good files. What is said of bad ones is held by `tests/experiment_files`.
+
+use super::*;
+use crate::experiment::spec::{FlagSet, InputSource, PlacementSpec};
+use crate::experiment::{ClaimSpec, Says};
+use crate::inputs::{Format, Generator};
+
+const MINIMAL: &str = r#"
+question = "Is the table decoder faster?"
+baseline = "branch"
+variants = ["branch", "table"]
+
+[program]
+sources = ["decode.c"]
+"#;
+
+fn read(text: &str) -> Parsed {
+    Experiment::from_toml(text, "casebook/varint/experiment.toml").unwrap_or_else(|problems| {
+        panic!("{}", problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())
+    })
+}
+
+/// The minimal file with lines at its top and at its end.
+fn with(top: &str, end: &str) -> Experiment {
+    read(&format!("{top}\n{MINIMAL}\n{end}")).experiment
+}
+
+fn problems(text: &str) -> Vec<Diagnostic> {
+    Experiment::from_toml(text, "x.toml").expect_err("a file with problems")
+}
+
+#[test]
+fn fills_in_every_default() {
+    let experiment = read(MINIMAL).experiment;
+    assert_eq!(experiment.name, "varint");
+    assert_eq!(experiment.unit, "call");
+    assert_eq!(experiment.prediction, None);
+    assert_eq!(experiment.minimum_effect, 0.01);
+    assert_eq!(experiment.confidence, 0.95);
+    assert_eq!(experiment.budget_seconds, 60.0);
+    assert_eq!(experiment.clock, Clock::Wall);
+    assert_eq!(experiment.seed, 1);
+    assert_eq!(experiment.compilers, ["all"]);
+    let o2 = FlagSet { name: "O2".into(), flags: vec!["-O2".into()], allow_unoptimised: false };
+    assert_eq!(experiment.flags, [o2]);
+    let placement = PlacementSpec { rotations: 8, max_rotations: 32, phases: vec![0, 16, 32, 48] };
+    assert_eq!(experiment.placement, placement);
+    assert!(experiment.claims.is_empty());
+}
+
+#[test]
+fn measures_a_call_without_input_where_the_file_has_none() {
+    let experiment = read(MINIMAL).experiment;
+    let [input] = &experiment.inputs[..] else { panic!("{:?}", experiment.inputs) };
+    assert_eq!((input.name.as_str(), &input.source), ("none", &InputSource::Empty));
+    assert_eq!((input.format, input.window_units), (Format::Whole, 0));
+}
+
+#[test]
+fn names_an_experiment_after_its_folder_or_else_its_file() {
+    let name = |file| Experiment::from_toml(MINIMAL, file).expect("a good file").experiment.name;
+    assert_eq!(name("casebook/varint/experiment.toml"), "varint");
+    assert_eq!(name("varint.toml"), "varint");
+    assert_eq!(name("./varint.toml"), "varint");
+    assert_eq!(name("../varint.toml"), "varint");
+    assert_eq!(name("my files/experiment.toml"), "my-files");
+    assert_eq!(name(""), "experiment");
+}
+
+#[test]
+fn reads_numbers_as_people_write_them() {
+    let experiment = with("minimum_effect = \"2 %\"\nbudget = \"2 min\"\nconfidence = \"99 %\"", "");
+    assert_eq!(experiment.minimum_effect, 0.02);
+    assert_eq!(experiment.budget_seconds, 120.0);
+    assert_eq!(experiment.confidence, 0.99);
+    assert_eq!(with("budget = 90", "").budget_seconds, 90.0);
+    assert_eq!(with("budget = 0.5", "").budget_seconds, 0.5);
+    assert_eq!(with("minimum_effect = 0", "").minimum_effect, 0.0);
+    assert_eq!(with("seed = \"0xffff_ffff_ffff_ffff\"", "").seed, u64::MAX);
+}
+
+#[test]
+fn reads_each_generator_with_its_defaults() {
+    let generator = |text: &str| {
+        let experiment = with("", &format!("[inputs.x]\n{text}"));
+        let [input] = &experiment.inputs[..] else { panic!("one input") };
+        assert_eq!((input.format, input.window_units), (Format::Varint, 4096));
+        match &input.source {
+            InputSource::Generated { generator, units: 1_000_000, seed: 1 } => generator.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let weights = vec![80.0, 18.0, 2.0];
+    for (text, expected) in [
+        ("generator = \"lengths\"\nweights = [80, 18, 2]", Generator::Lengths { weights: weights.clone() }),
+        ("generator = \"log_uniform\"", Generator::LogUniform { min_bits: 0, max_bits: 32 }),
+        ("generator = \"uniform_value\"", Generator::UniformValue { min: 0, max: u64::from(u32::MAX) }),
+        (
+            "generator = \"uniform_value\"\nmin = 7\nmax = \"18446744073709551615\"",
+            Generator::UniformValue { min: 7, max: u64::MAX },
+        ),
+        ("generator = \"uniform_length\"", Generator::UniformLength { min: 1, max: 5 }),
+        ("generator = \"uniform_length\"\nmin = 3\nmax = 3", Generator::UniformLength { min: 3, max: 3 }),
+        ("generator = \"constant\"\nlength = 10", Generator::Constant { length: 10 }),
+        (
+            "generator = \"bursts\"\nweights = [80, 18, 2]\nmean_length = 1",
+            Generator::Bursts { weights, mean_length: 1.0 },
+        ),
+    ] {
+        assert_eq!(generator(text), expected);
+    }
+}
+
+#[test]
+fn takes_a_recorded_input_for_bytes_unless_it_says_otherwise() {
+    let experiment =
+        with("", "[inputs.a]\npath = \"a.bin\"\n[inputs.b]\npath = \"b.txt\"\nformat = \"lines\"");
+    assert_eq!(experiment.inputs[0].source, InputSource::Recorded { path: "a.bin".into() });
+    assert_eq!(experiment.inputs[0].format, Format::Bytes);
+    assert_eq!(experiment.inputs[1].format, Format::Lines);
+}
+
+#[test]
+fn reads_inputs_in_file_order_in_either_form() {
+    let names = |text: &str| with("", text).inputs.into_iter().map(|input| input.name).collect::<Vec<_>>();
+    assert_eq!(names("[inputs.z]\npath = \"z\"\n[inputs.a]\npath = \"a\""), ["z", "a"]);
+    assert_eq!(
+        names("[[inputs]]\nname = \"z\"\npath = \"z\"\n[[inputs]]\nname = \"a\"\npath = \"a\""),
+        ["z", "a"]
+    );
+}
+
+#[test]
+fn names_a_single_flag_set_after_its_flags() {
+    let names = |text| with(text, "").flags.into_iter().map(|set| set.name).collect::<Vec<_>>();
+    assert_eq!(names("flags = [\"-O2\"]"), ["O2"]);
+    assert_eq!(names("flags = [\"-O3\", \"-march=native\", \"-DX=a b\"]"), ["O3+march:native+DX:a-b"]);
+}
+
+#[test]
+fn reads_flag_sets_in_each_form() {
+    let short = with("", "[flags]\nO2 = [\"-O2\"]\nO3 = { flags = [\"-O3\"] }").flags;
+    let long =
+        with("", "[[flags]]\nname = \"O2\"\nflags = [\"-O2\"]\n[[flags]]\nname = \"O3\"\nflags = [\"-O3\"]")
+            .flags;
+    assert_eq!(short, long);
+    assert_eq!(short[1].flags, ["-O3"]);
+}
+
+#[test]
+fn takes_unoptimised_code_only_where_it_is_asked_for() {
+    let refused = |top: &str, end: &str| problems(&format!("{top}\n{MINIMAL}\n{end}")).len();
+    assert_eq!(refused("flags = [\"-O0\"]", ""), 1);
+    assert_eq!(refused("flags = []", ""), 1);
+    assert_eq!(refused("", "[flags]\na = [\"-g\"]\nb = [\"-O0\"]"), 2);
+    assert!(with("flags = [\"-O0\"]\nallow_unoptimised = true", "").flags[0].allow_unoptimised);
+    assert!(with("", "[flags]\nallow_unoptimised = true\nO0 = [\"-O0\"]").flags[0].allow_unoptimised);
+    // The level may come from the program's own flags, and the last one counts.
+    assert_eq!(with("flags = [\"-g\"]", "flags = [\"-O2\"]").flags[0].flags, ["-g"]);
+    assert_eq!(refused("flags = [\"-O0\"]", "flags = [\"-O2\"]"), 1);
+    for level in ["-O", "-O1", "-Os", "-Og", "-Ofast", "-Oz"] {
+        assert_eq!(with(&format!("flags = [\"{level}\"]"), "").flags[0].flags, [level]);
+    }
+}
+
+#[test]
+fn raises_the_largest_number_of_rotations_with_the_first() {
+    let placement = with("", "[placement]\nrotations = 40").placement;
+    assert_eq!((placement.rotations, placement.max_rotations), (40, 40));
+}
+
+#[test]
+fn reads_every_statement_of_a_claim() {
+    let text = r#"
+        [[claims]]
+        text = "it is"
+        source = "a blog"
+        candidate = "table"
+        baseline = "branch"
+        compilers = ["gcc*"]
+        says = "slower"
+        ratio = 1.2
+        ratio_tolerance = "10 %"
+        ns_per_unit = 2
+        miss_rate = "150 %"
+        misses_per_unit = 0.5
+        share = 1.5
+        before = 4
+        after = 0
+        change = -1
+    "#;
+    let expected = ClaimSpec {
+        text: "it is".into(),
+        source: Some("a blog".into()),
+        candidate: Some("table".into()),
+        baseline: Some("branch".into()),
+        inputs: vec![],
+        compilers: vec!["gcc*".into()],
+        says: Some(Says::Slower),
+        ratio: Some(1.2),
+        ratio_tolerance: Some(0.1),
+        ns_per_unit: Some(2.0),
+        // Impossible numbers are claims to refute, not mistakes in the file.
+        miss_rate: Some(1.5),
+        misses_per_unit: Some(0.5),
+        share: Some(1.5),
+        before: Some(4.0),
+        after: Some(0.0),
+        change: Some(-1.0),
+    };
+    assert_eq!(with("", text).claims, [expected]);
+}
+
+#[test]
+fn takes_a_claim_for_one_about_the_only_candidate() {
+    let claims = with("", "[[claims]]\ntext = \"faster\"\nsays = \"faster\"").claims;
+    assert_eq!(claims[0].candidate.as_deref(), Some("table"));
+}
+
+#[test]
+fn leaves_plain_arithmetic_without_a_candidate() {
+    let text = "[[claims]]\ntext = \"half\"\nbefore = 2\nafter = 1\nratio = 0.5\n[[claims]]\ntext = \"s\"\nshare = 2";
+    assert!(with("", text).claims.iter().all(|claim| claim.candidate.is_none()));
+}
+
+#[test]
+fn reports_problems_in_the_order_of_the_file() {
+    let found = problems("clock = 1\nseed = -1\n[placement]\nrotations = 0\n[program]\nsources = 1\n");
+    let lines: Vec<usize> = found.iter().map(|problem| problem.line).collect();
+    assert_eq!(lines, [1, 1, 1, 1, 2, 4, 6]);
+}
+
+#[test]
+fn lets_the_lab_complain_at_the_right_place() {
+    let parsed = read(MINIMAL);
+    let problem =
+        parsed.diagnostic("program.sources[0]", "there is no file decode.c", Some("decoder.c"), None);
+    let expected = "\
+casebook/varint/experiment.toml:7:12: there is no file decode.c
+  |
+7 | sources = [\"decode.c\"]
+  |            ^^^^^^^^^^
+  nearest:  `decoder.c`";
+    assert_eq!(problem.to_string(), expected);
+}
+
+#[test]
+fn lets_the_lab_complain_of_a_default_without_showing_a_line() {
+    let example = Some("compilers = [\"gcc\"]");
+    let problem = read(MINIMAL).diagnostic("compilers[0]", "no compiler was found", None, example);
+    let expected = "\
+casebook/varint/experiment.toml:1:1: no compiler was found
+  example:  compilers = [\"gcc\"]";
+    assert_eq!(problem.to_string(), expected);
+}
+
+/// The minimal file in which a line stands for the key that it sets.
+fn with_example(name: &str, example: &str) -> String {
+    let dotted = MINIMAL.replace("[program]\nsources", "program.sources");
+    let others: Vec<&str> = dotted.lines().filter(|line| !line.starts_with(name)).collect();
+    format!("{}\n{example}", others.join("\n"))
+}
+
+#[test]
+fn shows_examples_that_are_read() {
+    for key in schema::TOP {
+        // Claims refer to inputs, and inputs are held below.
+        if !["claims", "inputs"].contains(&key.name) {
+            read(&with_example(key.name, key.example));
+        }
+    }
+    let program: Vec<&str> = schema::PROGRAM.iter().map(|key| key.example).collect();
+    read(&with_example("program", &format!("[program]\n{}", program.join("\n"))));
+    let placement: Vec<&str> = schema::PLACEMENT.iter().map(|key| key.example).collect();
+    with("", &format!("[placement]\n{}", placement.join("\n")));
+    for (generator, keys) in schema::GENERATORS {
+        let keys = keys.iter().chain(&schema::GENERATED[1..]).chain(&schema::INPUT[1..]);
+        let lines: Vec<&str> = keys.map(|key| key.example).collect();
+        with("", &format!("[inputs.x]\ngenerator = \"{generator}\"\n{}", lines.join("\n")));
+    }
+    let claim: Vec<&str> = schema::CLAIM.iter().map(|key| key.example).collect();
+    with("", &format!("[inputs.mixed]\npath = \"x\"\n[[claims]]\n{}", claim.join("\n")));
+}

@@ -1,0 +1,321 @@
+//! What `assay new` writes: an experiment file that explains every key, and the small program that it measures.
+//!
+//! In the file a line that starts with `# ` is prose; one that starts with `#` and a letter or bracket is a key that may
+//! be switched on, with its default if it has one. The tests hold it against the reader: it parses as written and with
+//! every key switched on, no key of the schema is left out, and the defaults that it shows are those that stand.
+
+use super::read::to_name;
+
+/// The file that [`commented_program`] belongs in, beside the experiment file.
+pub const PROGRAM_FILE: &str = "program.c";
+
+/// An experiment file that measures [`commented_program`], each key explained with its default.
+///
+/// Input: the experiment's name; letters that a name may not have become `-`, and an empty one `experiment`.
+pub fn commented_experiment(name: &str) -> String {
+    let name = if name.is_empty() { "experiment".into() } else { to_name(name) };
+    EXPERIMENT.replace("NAME_HERE", &name).replace("PROGRAM_HERE", PROGRAM_FILE)
+}
+
+/// The C11 program that [`commented_experiment`] measures, for [`PROGRAM_FILE`].
+pub fn commented_program() -> String {
+    PROGRAM.to_owned()
+}
+
+const EXPERIMENT: &str = r##"# An experiment for assay. `assay plan` shows what it would measure and how long
+# that takes, `assay run` measures it. Lines like `#unit = "call"` are keys that
+# are off; most show their default.
+
+# The question, answered on the first line of the report. Required.
+question = "Is a sum with four accumulators faster than a plain loop?"
+
+# The variant that all others are compared with. Required.
+baseline = "loop"
+
+# The name in reports and in the ledger. Default: the name of the folder.
+name = "NAME_HERE"
+
+# What every figure is divided by, in the singular: a call, a varint, a packet.
+# Default: "call".
+unit = "byte"
+
+# What you expect before measuring; the report shows it beside the finding.
+#prediction = "Four accumulators win by a factor of 2."
+
+# Differences smaller than this do not matter: within it, variants are
+# equivalent. A fraction, or a text as in "1 %".
+#minimum_effect = "1 %"
+
+# How sure all intervals of the experiment together must be.
+#confidence = 0.95
+
+# Time for measuring, without compiling: seconds, or "500 ms", "2 min", "1 h".
+#budget = "60 s"
+
+# The clock that decides: "wall", with interrupted samples left out, or
+# "thread_cpu", the CPU time of the measuring thread.
+#clock = "wall"
+
+# The seed of every random order. The same seed gives the same plan.
+#seed = 1
+
+# Compilers on PATH, by name or pattern: ["gcc", "clang-1*"]. "all" is every gcc
+# and clang that is found.
+#compilers = ["all"]
+
+# Code without optimisation is refused unless it is the question itself.
+#allow_unoptimised = false
+
+# The variants that the program registers with ASSAY_VARIANT, the baseline too.
+# Where there is more to say, give each a table instead:
+#     [[variants]]
+#     name = "bmi2"
+#     description = "no branches, one PEXT"
+#     needs = ["bmi2"]                     # skipped on a CPU without it
+variants = ["loop", "four"]
+
+# The program: one link of all sources holds all variants. Paths start at the
+# folder of this file.
+[program]
+sources = ["PROGRAM_HERE"]
+# Folders of headers. The default is none; assay.h is looked for here, too.
+include_dirs = ["."]
+# For every compilation, before the flags of the flag set.
+#flags = []
+#link_flags = []
+
+# The inputs: files made by seeded generators, or recorded ones. Without any,
+# variants are called with an empty input.
+[inputs.random]
+generator = "uniform_value"
+#min = 0
+max = "0xffff_ffff_ffff_ffff"
+# How many values the generator makes. A few are learned by heart by the branch
+# predictor (up to 30,000 on Zen 4): then the figures are those of its memory.
+#units = 1_000_000
+#seed = 1
+# What is a unit: "varint", "lines", "bytes", "whole". Default: "varint" if
+# generated, "bytes" if recorded.
+format = "bytes"
+# Units per call; calls go through the whole input in order. 0: all in one call.
+#window_units = 4096
+#description = "every byte alike"
+
+# The other generators, all of LEB128 varints:
+#[inputs.mixed]
+#generator = "lengths"             # by weight for 1, 2, 3, ... bytes
+#weights = [80, 18, 2]
+#[inputs.log_uniform]
+#generator = "log_uniform"         # all bit lengths alike
+#min_bits = 0
+#max_bits = 32
+#[inputs.by_length]
+#generator = "uniform_length"      # all byte lengths alike
+#min = 1
+#max = 5
+#[inputs.worst]
+#generator = "constant"            # every value this long
+#length = 10
+#[inputs.bursts]
+#generator = "bursts"              # as "lengths", but one length for a while
+#weights = [80, 18, 2]
+#mean_length = 32
+
+# A recorded input:
+#[inputs.recorded]
+#path = "recorded.bin"
+
+# Sets of compiler flags, each measured by itself; `flags = ["-O2"]` above the
+# first table is the short form for one. A set may be a table of its own, for
+# example O0 = { flags = ["-O0"], allow_unoptimised = true }
+#[flags]
+#O2 = ["-O2"]
+
+# The program is linked again with padding ahead of all code, so that no variant
+# wins by where the linker happened to put it. A rotation is one order of the
+# functions at all phases.
+#[placement]
+# Rotations before the first look at the verdicts, and at most.
+#rotations = 8
+#max_rotations = 32
+# Paddings in bytes. Together they should reach every place in a line of 64.
+#phases = [0, 16, 32, 48]
+
+# What somebody says, to be confirmed or refuted. Besides its text, a claim has at
+# least one of: says, ratio, ns_per_unit, miss_rate, misses_per_unit, share,
+# change.
+#[[claims]]
+#text = "four accumulators are twice as fast"
+#source = "a blog"
+#candidate = "four"
+# Default: the experiment's baseline, every input, every compiler.
+#baseline = "loop"
+#inputs = ["random"]
+#compilers = ["gcc*"]
+# "faster", "slower" or "equivalent".
+#says = "faster"
+# Time of candidate / time of baseline, and how far off it may be.
+#ratio = 0.5
+#ratio_tolerance = "5 %"
+#ns_per_unit = 0.1
+
+#[[claims]]
+#text = "2 % of branches are mispredicted, 0.01 per byte, a third of the time"
+#candidate = "four"
+#miss_rate = "2 %"
+#misses_per_unit = 0.01
+#share = "33 %"
+
+# Plain arithmetic can be checked too: before, after and what follows from them.
+#[[claims]]
+#text = "17 M branches become 9 M, 47 % fewer"
+#before = 17098340
+#after = 9000000
+#change = "-47 %"
+"##;
+
+const PROGRAM: &str = r##"/* Two ways to sum bytes, measured by assay.
+ *
+ *     assay run experiment.toml
+ *
+ * or alone, for a first look:
+ *
+ *     cc -std=c11 -O2 -I . program.c -o program && ./program --help
+ */
+#include <assay.h>
+
+/* A variant goes from bytes to an answer. All variants must give the same
+ * answer for the same bytes: assay checks that before it measures, and the
+ * answer keeps the compiler from dropping the work. */
+static uint64_t sum_loop(const uint8_t *data, size_t size)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < size; i++)
+        sum += data[i];
+    return sum;
+}
+
+static uint64_t sum_four(const uint8_t *data, size_t size)
+{
+    uint64_t sum[4] = {0, 0, 0, 0};
+    size_t i = 0;
+    for (; i + 4 <= size; i += 4) {
+        sum[0] += data[i];
+        sum[1] += data[i + 1];
+        sum[2] += data[i + 2];
+        sum[3] += data[i + 3];
+    }
+    for (; i < size; i++)
+        sum[0] += data[i];
+    return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+/* The names under which the experiment file knows them. */
+ASSAY_VARIANT("loop", sum_loop)
+ASSAY_VARIANT("four", sum_four)
+
+ASSAY_MAIN()
+"##;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::read::schema;
+    use crate::experiment::{Experiment, Parsed};
+
+    fn read(text: &str) -> Parsed {
+        Experiment::from_toml(text, "new/experiment.toml").unwrap_or_else(|problems| {
+            panic!("{}", problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())
+        })
+    }
+
+    /// Whether a line is a key or table that is off.
+    fn is_off(line: &str) -> bool {
+        line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '['))
+    }
+
+    /// The file with keys switched on.
+    fn switched_on(text: &str, which: impl Fn(&str) -> bool) -> String {
+        let lines = text.lines().map(|line| if is_off(line) && which(line) { &line[1..] } else { line });
+        lines.map(|line| format!("{line}\n")).collect()
+    }
+
+    #[test]
+    fn writes_an_experiment_that_is_read() {
+        let experiment = read(&commented_experiment("sums")).experiment;
+        assert_eq!(experiment.name, "sums");
+        assert_eq!(experiment.program.sources, [PROGRAM_FILE]);
+        let names: Vec<_> = experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
+        assert_eq!(names, ["loop", "four"]);
+    }
+
+    #[test]
+    fn writes_an_experiment_that_is_read_with_every_key_switched_on() {
+        let experiment = read(&switched_on(&commented_experiment("sums"), |_| true)).experiment;
+        assert_eq!(experiment.inputs.len(), 7);
+        assert_eq!(experiment.claims.len(), 3);
+    }
+
+    #[test]
+    fn shows_the_defaults_that_stand_without_it() {
+        let text = commented_experiment("sums");
+        // Up to the other generators every key that is off shows its default, but for these; so do flags and placement.
+        let no_default = ["#prediction", "#description", "#path", "#generator", "#text"];
+        let mut table = String::new();
+        let mut on = String::new();
+        for line in text.lines() {
+            if is_off(line) && line.starts_with("#[") {
+                table = line.to_owned();
+            }
+            let default = ["", "#[flags]", "#[placement]"].contains(&table.as_str());
+            let wanted = is_off(line) && default && !no_default.iter().any(|key| line.starts_with(key));
+            on.push_str(if wanted { &line[1..] } else { line });
+            on.push('\n');
+        }
+        assert!(on.contains("\nmax_rotations = 32\n") && on.contains("\nbudget = "));
+        assert_eq!(read(&on).experiment, read(&text).experiment);
+    }
+
+    #[test]
+    fn explains_every_key_of_the_schema() {
+        let text = commented_experiment("sums");
+        let on = switched_on(&text, |_| true);
+        let has = |name: &str| {
+            on.lines().any(|line| {
+                let line = line.trim_start_matches(['#', ' ', '[']);
+                line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '.', ']']))
+            })
+        };
+        let mut tables = vec![schema::TOP, schema::PROGRAM, schema::VARIANT, schema::INPUT, schema::RECORDED];
+        tables.extend([schema::GENERATED, schema::FLAG_SET, schema::PLACEMENT, schema::CLAIM]);
+        tables.extend(schema::GENERATORS.iter().map(|&(_, keys)| keys));
+        for key in tables.into_iter().flatten() {
+            assert!(has(key.name), "{} is not explained", key.name);
+        }
+        for (generator, _) in schema::GENERATORS {
+            assert!(on.contains(&format!("generator = \"{generator}\"")), "{generator} is not shown");
+        }
+    }
+
+    #[test]
+    fn stays_within_80_columns() {
+        for line in commented_experiment("sums").lines().chain(commented_program().lines()) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+
+    #[test]
+    fn makes_any_name_one_that_the_file_may_have() {
+        assert_eq!(read(&commented_experiment("my \"sums\" äö")).experiment.name, "my--sums----");
+        assert_eq!(read(&commented_experiment("")).experiment.name, "experiment");
+    }
+
+    #[test]
+    fn writes_a_program_that_registers_the_variants_of_the_experiment() {
+        let program = commented_program();
+        for variant in read(&commented_experiment("sums")).experiment.variants {
+            assert_eq!(program.matches(&format!("ASSAY_VARIANT(\"{}\", ", variant.name)).count(), 1);
+        }
+        assert!(program.contains("#include <assay.h>") && program.ends_with("ASSAY_MAIN()\n"));
+    }
+}
