@@ -141,7 +141,7 @@ format = "bytes"
 # Paddings in bytes. Together they should reach every place in a line of 64.
 #phases = [0, 16, 32, 48]
 
-# What somebody says, to be confirmed or refuted. Besides its text, a claim has at
+# What somebody says, to be confirmed or refuted. Besides a text a claim has at
 # least one of: says, ratio, ns_per_unit, miss_rate, misses_per_unit, share,
 # change.
 #[[claims]]
