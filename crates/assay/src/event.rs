@@ -1,0 +1,67 @@
+//! What happens during a campaign, as the runner tells it and a consumer shows it. The runner never prints.
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A phase begins ("inputs", "build", "answers", "measure", "verdicts").
+    Phase {
+        /// Its name, one or two words.
+        name: String,
+    },
+    /// An input is ready (made, or found in the store).
+    InputReady {
+        /// Inputs ready so far.
+        done: u64,
+        /// Inputs of the experiment.
+        total: u64,
+    },
+    /// A link is done, or was found in the store.
+    Linked {
+        /// Links done so far, the cached ones included.
+        done: u64,
+        /// Links of this phase.
+        total: u64,
+        /// Of those done, found in the store.
+        cached: u64,
+    },
+    /// A variant has answered an input.
+    Proved {
+        /// Answers checked so far.
+        done: u64,
+        /// Answers of this phase.
+        total: u64,
+    },
+    /// Measuring advances.
+    Round {
+        /// The pass over the cells, from 0.
+        round: u32,
+        /// Visits done in this round.
+        visits_done: u64,
+        /// Visits of this round.
+        visits_total: u64,
+        /// Spent measuring so far, seconds.
+        measured_seconds: f64,
+        /// Allowed, seconds.
+        budget_seconds: f64,
+    },
+    /// The verdicts were looked at.
+    Look {
+        /// Complete rotations.
+        rotations: u32,
+        /// Contrasts with a verdict other than inconclusive.
+        decided: u64,
+        /// All contrasts.
+        contrasts: u64,
+    },
+    /// The user should know at once.
+    Warning(String),
+    /// A cell, artifact or variant is out.
+    Failed {
+        /// What.
+        what: String,
+        /// Why, one sentence.
+        reason: String,
+    },
+    /// Nothing more will come.
+    Finished,
+}

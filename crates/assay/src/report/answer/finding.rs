@@ -1,0 +1,164 @@
+//! One candidate's contrasts, classed by input.
+
+use super::super::number;
+use super::super::page::{Contrast, Verdict};
+use super::super::prose;
+
+/// Inputs that a clause names; more are counted.
+const MOST_NAMED: usize = 3;
+
+/// What all builds together say on one input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Class {
+    /// Every decided contrast is faster.
+    Faster,
+    /// Every decided contrast is slower.
+    Slower,
+    /// Every decided contrast is equivalent.
+    Same,
+    /// Decided contrasts disagree.
+    Mixed,
+    /// No contrast is decided.
+    Undecided,
+}
+
+/// A value of the build axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Build<'a> {
+    /// Compiler name.
+    pub(super) compiler: &'a str,
+    /// Flag set name.
+    pub(super) flags: &'a str,
+}
+
+impl<'a> Build<'a> {
+    fn of(contrast: &'a Contrast) -> Self {
+        Self { compiler: &contrast.compiler, flags: &contrast.flags }
+    }
+}
+
+/// One candidate's contrasts with the class of each input. Never without a contrast.
+pub(super) struct Finding<'a> {
+    /// Variant.
+    pub(super) candidate: &'a str,
+    /// Variant.
+    pub(super) baseline: &'a str,
+    /// All of them, in page order.
+    pub(super) contrasts: Vec<&'a Contrast>,
+    inputs: Vec<(&'a str, Class)>,
+}
+
+impl<'a> Finding<'a> {
+    /// Classes the contrasts of one candidate; at least one.
+    pub(super) fn of(contrasts: Vec<&'a Contrast>) -> Self {
+        let mut names: Vec<&str> = Vec::new();
+        for contrast in &contrasts {
+            if !names.contains(&contrast.input.as_str()) {
+                names.push(&contrast.input);
+            }
+        }
+        let class = |name: &str| class(contrasts.iter().filter(|c| c.input == name).map(|c| c.verdict));
+        let inputs = names.into_iter().map(|name| (name, class(name))).collect();
+        Self { candidate: &contrasts[0].candidate, baseline: &contrasts[0].baseline, contrasts, inputs }
+    }
+
+    /// The classes that occur, each once, in the order of [`Class`].
+    pub(super) fn classes(&self) -> Vec<Class> {
+        let mut classes: Vec<Class> = self.inputs.iter().map(|&(_, class)| class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
+    }
+
+    /// The estimated ratios behind a class.
+    pub(super) fn ratios(&self, class: Class) -> Vec<f64> {
+        let verdict = match class {
+            Class::Faster => Verdict::Faster,
+            Class::Slower => Verdict::Slower,
+            Class::Same => Verdict::Equivalent,
+            Class::Mixed | Class::Undecided => return Vec::new(),
+        };
+        let matching =
+            self.contrasts.iter().filter(|c| c.verdict == verdict && self.class_of(&c.input) == class);
+        matching.filter_map(|c| c.code.map(|code| code.ratio)).collect()
+    }
+
+    /// "on all 9 inputs", "on all-1 and p80", "on 5 of 9 inputs".
+    pub(super) fn place(&self, class: Class) -> String {
+        let named: Vec<&str> =
+            self.inputs.iter().filter(|(_, c)| *c == class).map(|&(name, _)| name).collect();
+        let total = self.inputs.len();
+        match named.len() {
+            n if n == total && total == 2 => "on both inputs".to_owned(),
+            n if n == total && total > 2 => format!("on all {total} inputs"),
+            n if n <= MOST_NAMED => format!("on {}", prose::list(&named)),
+            n => format!("on {n} of {total} inputs"),
+        }
+    }
+
+    /// [`Finding::place`] where there is only one class.
+    pub(super) fn everywhere(&self) -> String {
+        self.place(self.inputs[0].1)
+    }
+
+    /// "about 12 more rotations (8 s)" for the undecided contrasts together.
+    pub(super) fn cost(&self) -> Option<String> {
+        let undecided = self.contrasts.iter().filter(|c| c.verdict == Verdict::Inconclusive);
+        let needed =
+            undecided.filter_map(|c| c.rotations_needed.map(|rotations| (rotations, c.seconds_needed)));
+        // Rotations serve all contrasts at once: the most demanding one decides.
+        let (rotations, seconds) = needed.max_by_key(|&(rotations, _)| rotations)?;
+        let seconds = seconds.map(|seconds| format!(" ({})", number::duration(seconds))).unwrap_or_default();
+        Some(format!("about {}{seconds}", prose::plural(u64::from(rotations), "more rotation")))
+    }
+
+    /// Its builds, in page order.
+    pub(super) fn builds(&self) -> Vec<Build<'a>> {
+        let mut builds = Vec::new();
+        for contrast in &self.contrasts {
+            let build = Build::of(contrast);
+            if !builds.contains(&build) {
+                builds.push(build);
+            }
+        }
+        builds
+    }
+
+    /// The builds in groups that contradict each other nowhere; an undecided contrast contradicts nothing.
+    pub(super) fn agreeing_builds(&self) -> Vec<Finding<'a>> {
+        let mut groups: Vec<Vec<&'a Contrast>> = Vec::new();
+        for build in self.builds() {
+            let own: Vec<&Contrast> =
+                self.contrasts.iter().copied().filter(|c| Build::of(c) == build).collect();
+            match groups.iter_mut().find(|group| !contradict(group, &own)) {
+                Some(group) => group.extend(own),
+                None => groups.push(own),
+            }
+        }
+        groups.into_iter().map(Finding::of).collect()
+    }
+
+    fn class_of(&self, input: &str) -> Class {
+        self.inputs.iter().find(|(name, _)| *name == input).map_or(Class::Undecided, |&(_, class)| class)
+    }
+}
+
+fn class(verdicts: impl Iterator<Item = Verdict>) -> Class {
+    verdicts.fold(Class::Undecided, |class, verdict| {
+        let own = match verdict {
+            Verdict::Faster => Class::Faster,
+            Verdict::Slower => Class::Slower,
+            Verdict::Equivalent => Class::Same,
+            Verdict::Inconclusive => return class,
+        };
+        if class == Class::Undecided || class == own { own } else { Class::Mixed }
+    })
+}
+
+fn contradict(group: &[&Contrast], other: &[&Contrast]) -> bool {
+    let clash = |a: &Contrast, b: &Contrast| {
+        let decided = a.verdict != Verdict::Inconclusive && b.verdict != Verdict::Inconclusive;
+        a.input == b.input && decided && a.verdict != b.verdict
+    };
+    group.iter().any(|a| other.iter().any(|b| clash(a, b)))
+}

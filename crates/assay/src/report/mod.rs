@@ -1,0 +1,28 @@
+//! What the user reads: a campaign as plain data ([`page`]), its answer, and its views on a terminal and as JSON.
+//!
+//! Nothing here measures, builds or opens the ledger, and only [`progress`] has a clock. `{stem}.rs` beside a folder of
+//! the same name is that folder's parent.
+
+pub mod answer;
+pub mod ink;
+pub mod number;
+pub mod page;
+pub mod plan;
+pub mod progress;
+pub mod prose;
+pub mod sheet;
+pub mod table;
+pub mod terminal;
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod schema;
+
+pub use answer::answer;
+pub use page::Page;
+pub use plan::{PlanPage, render_plan};
+pub use progress::{Progress, Show};
+pub use terminal::{Detail, render};

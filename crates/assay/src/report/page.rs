@@ -1,0 +1,525 @@
+//! What is known of one campaign, as plain data: the one thing that the terminal, the JSON file and later formats show.
+//!
+//! The types repeat some of `assay-pure`'s words on purpose: their JSON is an interface (schema "assay.campaign/1",
+//! `schema/campaign-1.schema.json`, held against this file by a test), so a change of an inner type can't change it
+//! unseen. Numbers are kept as measured; rounding belongs to the reader. All times of a contrast are ratios, time of the
+//! candidate divided by time of the baseline: 0.9 is 10 % less time.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The value of `schema` in every page written by this version.
+pub const SCHEMA: &str = "assay.campaign/1";
+
+/// One campaign, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Page {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The question in the author's words.
+    pub question: String,
+    /// The answer in plain words; see [`super::answer()`].
+    pub answer: String,
+    /// What the author expected before measuring.
+    pub prediction: Option<String>,
+    /// The item of work every figure is divided by, singular.
+    pub unit: String,
+    /// The variant all others are compared with.
+    pub baseline: String,
+    /// All variants, the baseline included, in file order.
+    pub variants: Vec<Variant>,
+    /// All flag sets, in file order.
+    pub flag_sets: Vec<FlagSet>,
+    /// Where it was measured.
+    pub machine: Machine,
+    /// When, how long, how much.
+    pub campaign: Campaign,
+    /// The baseline against itself.
+    pub twin_control: TwinControl,
+    /// What the reader must know before believing a figure, the gravest first.
+    pub warnings: Vec<String>,
+    /// Every candidate against the baseline, in otherwise equal cells.
+    pub contrasts: Vec<Contrast>,
+    /// Every cell that was planned, the failed ones included.
+    pub cells: Vec<Cell>,
+    /// The inputs, in file order.
+    pub inputs: Vec<Input>,
+    /// Contrasts whose sign or size depends on the input.
+    pub input_dependence: Vec<InputDependence>,
+    /// What somebody says, and what was found.
+    pub claims: Vec<Claim>,
+    /// What could not be measured, with the reason.
+    pub failures: Vec<Failure>,
+}
+
+/// One variant's name and meaning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// The name the program registers.
+    pub name: String,
+    /// The author's line about it.
+    pub description: Option<String>,
+}
+
+/// One value of the flags axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlagSet {
+    /// Name in the tables.
+    pub name: String,
+    /// The flags themselves, those that assay added included.
+    pub flags: Vec<String>,
+}
+
+/// The machine and the tools.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Model name of the processor.
+    pub cpu: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// Logical cores.
+    pub cores: u32,
+    /// The core that measured, if pinning was possible.
+    pub pinned_cpu: Option<u32>,
+    /// The compilers that built the artifacts.
+    pub compilers: Vec<Compiler>,
+    /// The clock that decides: "wall" or "thread_cpu".
+    pub clock: String,
+    /// What reading the clocks costs.
+    pub timer: Timer,
+    /// Further facts (governor, hypervisor, microcode), by name.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// One compiler, identified.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compiler {
+    /// Name in the tables.
+    pub name: String,
+    /// Version as it reports it.
+    pub version: String,
+    /// Target triple.
+    pub target: String,
+    /// SHA-256 of the executable, hexadecimal.
+    pub sha256: String,
+}
+
+/// Median costs on the measuring core, nanoseconds; null where no program reported them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timer {
+    /// One read of the wall clock.
+    pub wall_read_ns: Option<f64>,
+    /// One read of the thread's CPU clock.
+    pub cpu_read_ns: Option<f64>,
+    /// An empty region as the wall clock sees it; subtracted from every sample.
+    pub region_wall_ns: Option<f64>,
+    /// An empty region as the thread's CPU clock sees it; subtracted from every sample.
+    pub region_cpu_ns: Option<f64>,
+}
+
+/// When, how long, how much.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Campaign {
+    /// Its name in the ledger.
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started: String,
+    /// From the first link to the last verdict, seconds.
+    pub elapsed_seconds: f64,
+    /// Spent measuring, seconds.
+    pub measured_seconds: f64,
+    /// Passes over the cells.
+    pub rounds: u64,
+    /// Complete rotations.
+    pub rotations: u32,
+    /// All samples, warm-up and flagged ones included.
+    pub samples: u64,
+    /// Samples left out of the estimates because they were interrupted.
+    pub flagged_samples: u64,
+    /// What was allowed, seconds of measuring.
+    pub budget_seconds: f64,
+    /// Why measuring ended.
+    pub stopped_because: StoppedBecause,
+    /// The equivalence margin, a fraction.
+    pub minimum_effect: f64,
+    /// Family-wise confidence of the intervals, a fraction.
+    pub confidence: f64,
+    /// Seed of the plan.
+    pub seed: u64,
+    /// The ledger that holds the samples, as the user would name it.
+    pub ledger: Option<String>,
+}
+
+/// Why measuring ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StoppedBecause {
+    /// Every contrast has a verdict other than inconclusive.
+    Decided,
+    /// The budget of measuring is spent.
+    BudgetSpent,
+    /// The largest number of rotations is reached.
+    RotationsSpent,
+    /// The user interrupted it.
+    Interrupted,
+    /// No cell could be measured.
+    NothingToMeasure,
+}
+
+/// The baseline against itself over disjoint rotations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TwinControl {
+    /// Anything but `equivalent` weakens every other verdict.
+    pub verdict: Verdict,
+    /// Estimate of the twin furthest from 1.
+    pub ratio: Option<f64>,
+    /// Lower end of its interval.
+    pub lower: Option<f64>,
+    /// Upper end of its interval.
+    pub upper: Option<f64>,
+    /// Which cell that was, or why there is none.
+    pub note: Option<String>,
+}
+
+/// A ratio of times with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// Time of candidate / time of baseline.
+    pub ratio: f64,
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+}
+
+/// One candidate against the baseline on one input in one build.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Contrast {
+    /// Variant.
+    pub candidate: String,
+    /// Variant.
+    pub baseline: String,
+    /// Input name.
+    pub input: String,
+    /// Compiler name.
+    pub compiler: String,
+    /// Flag set name.
+    pub flags: String,
+    /// What one plain link would have shown; null where it wasn't measured.
+    pub as_built: Option<Effect>,
+    /// The code effect, free of placement; null where no rotation is complete.
+    pub code: Option<Effect>,
+    /// as built / code: what the linker added.
+    pub placement_ratio: Option<f64>,
+    /// On the code effect.
+    pub verdict: Verdict,
+    /// What the as-built comparison amounts to beside the verdict.
+    pub as_built_says: Option<AsBuiltSays>,
+    /// Why, each with its evidence.
+    pub causes: Vec<Cause>,
+    /// What the verdict rests on, in sentences.
+    pub reasons: Vec<String>,
+    /// Complete rotations behind the code effect.
+    pub rotations: u32,
+    /// More rotations that would decide an inconclusive contrast, about.
+    pub rotations_needed: Option<u32>,
+    /// The same in seconds of measuring.
+    pub seconds_needed: Option<f64>,
+    /// The smallest relative difference that these rotations would show, a fraction.
+    pub minimum_detectable_effect: Option<f64>,
+}
+
+/// The verdict of a contrast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Less time, beyond the minimum effect.
+    Faster,
+    /// More time, beyond the minimum effect.
+    Slower,
+    /// The same time within the minimum effect.
+    Equivalent,
+    /// Not decided.
+    Inconclusive,
+}
+
+/// The as-built comparison held against the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AsBuiltSays {
+    /// It has the other sign.
+    Reversed,
+    /// It says different; the code is equivalent.
+    Ghost,
+    /// It says equal; the code is not.
+    Masked,
+    /// Right sign, too large by more than a half.
+    Inflated,
+    /// Right sign, too small by more than a half.
+    Deflated,
+    /// It agrees.
+    Confirmed,
+}
+
+/// One cause with its evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cause {
+    /// What it is.
+    pub cause: CauseKind,
+    /// The part of the difference that it explains, a fraction, where that can be said.
+    pub share: Option<f64>,
+    /// A sentence with the figures.
+    pub evidence: String,
+}
+
+/// Kinds of causes (design, section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CauseKind {
+    /// Where the linker put the code.
+    Placement,
+    /// Both functions are the same machine code.
+    IdenticalCode,
+    /// More or fewer instructions or branches.
+    Work,
+    /// More or fewer mispredictions.
+    Prediction,
+    /// The sign or the size depends on the input.
+    Input,
+    /// It appears past a cache size.
+    Memory,
+    /// Counts changed in functions whose source did not.
+    CodegenDrift,
+    /// The twin control failed.
+    Noise,
+    /// Unoptimised or instrumented code.
+    Build,
+}
+
+/// One combination of the axes, placements taken together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Variant name.
+    pub variant: String,
+    /// Input name.
+    pub input: String,
+    /// Compiler name.
+    pub compiler: String,
+    /// Flag set name.
+    pub flags: String,
+    /// Over all placements; null where nothing usable was measured.
+    pub ns_per_unit: Option<Spread>,
+    /// By the entry's offset in its 64-byte line.
+    pub by_offset: Vec<AtOffset>,
+    /// Which offsets the function really visited.
+    pub reached: Reached,
+    /// Nanoseconds per unit in the plain link.
+    pub as_built_ns: Option<f64>,
+    /// Counts per unit ("branches", "mispredictions"), each with where it comes from.
+    pub per_unit: BTreeMap<String, Count>,
+    /// Why there is no figure.
+    pub failed: Option<Failed>,
+}
+
+/// A median with its interval, nanoseconds per unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Median.
+    pub median: f64,
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+}
+
+/// The time at one offset.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AtOffset {
+    /// Bytes from the start of the 64-byte line.
+    pub offset: u64,
+    /// Median nanoseconds per unit.
+    pub ns_per_unit: f64,
+}
+
+/// The offsets a function visited, read back from the linked files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reached {
+    /// Ascending, bytes from the start of the line.
+    pub offsets: Vec<u64>,
+    /// Why there are fewer than asked for.
+    pub note: Option<String>,
+}
+
+/// One count per unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Count {
+    /// Events per unit.
+    pub value: f64,
+    /// Where it comes from.
+    pub source: CountSource,
+}
+
+/// Where a count comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountSource {
+    /// Hardware counters.
+    Counted,
+    /// An emulator's exact trace, or a predictor simulated on it.
+    Traced,
+}
+
+/// Why a cell has no figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failed {
+    /// One sentence.
+    pub reason: String,
+}
+
+/// One input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// Name in the tables.
+    pub name: String,
+    /// Content hash.
+    pub digest: String,
+    /// Size, bytes.
+    pub bytes: u64,
+    /// Units in it.
+    pub units: u64,
+    /// The author's line about it.
+    pub summary: Option<String>,
+    /// The generator with its parameters, or the recorded file.
+    pub recipe: Option<String>,
+    /// What a decoder and its predictor see in it (length histogram, entropies, period).
+    pub description: serde_json::Value,
+}
+
+/// A contrast whose sign or size depends on the input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InputDependence {
+    /// Variant.
+    pub candidate: String,
+    /// Variant.
+    pub baseline: String,
+    /// Compiler name.
+    pub compiler: String,
+    /// Flag set name.
+    pub flags: String,
+    /// What changes between inputs.
+    pub flips: Flips,
+    /// Inputs on which the candidate takes less time, the largest gain first.
+    pub favours_candidate: Vec<String>,
+    /// Inputs on which the baseline takes less time, the largest gain first.
+    pub favours_baseline: Vec<String>,
+    /// A sentence with the figures.
+    pub note: String,
+}
+
+/// What changes between inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Flips {
+    /// Each side wins somewhere.
+    Sign,
+    /// The same side wins, by very different amounts.
+    Size,
+}
+
+/// What somebody says, and what was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The sentence as it was said.
+    pub text: String,
+    /// Whether it holds here.
+    pub status: ClaimStatus,
+    /// What was found instead, or what is missing.
+    pub found: String,
+    /// Who said it, where.
+    pub source: Option<String>,
+}
+
+/// Whether a claim holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimStatus {
+    /// It holds.
+    Confirmed,
+    /// It does not hold, or cannot.
+    Refuted,
+    /// The campaign does not settle it.
+    Undecided,
+}
+
+/// Something that was not measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Whether somebody is to blame.
+    pub kind: FailureKind,
+    /// The cell, artifact or variant.
+    pub what: String,
+    /// One sentence.
+    pub reason: String,
+}
+
+/// Whether something went wrong or was left out knowingly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// It went wrong; the campaign's exit code says so.
+    Failed,
+    /// This machine can't, and says why; not an error.
+    Skipped,
+}
+
+/// Why a text is not a page.
+#[derive(Debug)]
+pub enum PageError {
+    /// Not JSON, or a key is missing or of another type.
+    Json(serde_json::Error),
+    /// A page of another schema, with the schema found.
+    Schema(String),
+}
+
+impl fmt::Display for PageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(error) => write!(f, "not a page of schema {SCHEMA}: {error}"),
+            Self::Schema(found) => {
+                write!(f, "the page has schema \"{found}\"; this assay reads \"{SCHEMA}\"")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PageError {}
+
+impl Page {
+    /// The page as indented JSON with a newline at its end.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a page has only string keys");
+        text.push('\n');
+        text
+    }
+
+    /// Reads what [`Page::to_json`] wrote.
+    ///
+    /// # Errors
+    /// The text is not JSON, carries another schema, or lacks a key.
+    pub fn from_json(text: &str) -> Result<Self, PageError> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: String,
+        }
+        // The schema first: "missing field" is no help to somebody who has a page of a newer version.
+        let head: Head = serde_json::from_str(text).map_err(PageError::Json)?;
+        if head.schema != SCHEMA {
+            return Err(PageError::Schema(head.schema));
+        }
+        serde_json::from_str(text).map_err(PageError::Json)
+    }
+}

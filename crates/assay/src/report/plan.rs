@@ -1,0 +1,206 @@
+//! What would be measured: the view of `assay plan`. Nothing was built or measured to make it, so all times are
+//! estimates and are called so.
+
+use serde::{Deserialize, Serialize};
+
+use super::ink::Ink;
+use super::number;
+use super::page::{Compiler, Failure, FlagSet, Input, Variant};
+use super::prose;
+use super::sheet::Sheet;
+use super::table::{Column, Entry, Table};
+
+/// The value of `schema` in every plan written by this version.
+pub const PLAN_SCHEMA: &str = "assay.plan/1";
+
+/// Hexadecimal digits of a digest that a table shows.
+const DIGEST_SHOWN: usize = 12;
+
+/// The plan of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanPage {
+    /// Always [`PLAN_SCHEMA`].
+    pub schema: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The question in the author's words.
+    pub question: String,
+    /// What the author expects.
+    pub prediction: Option<String>,
+    /// The item of work every figure is divided by, singular.
+    pub unit: String,
+    /// The variant all others are compared with.
+    pub baseline: String,
+    /// All variants, in file order.
+    pub variants: Vec<Variant>,
+    /// All inputs, in file order.
+    pub inputs: Vec<Input>,
+    /// The compilers that the file's names matched.
+    pub compilers: Vec<Compiler>,
+    /// All flag sets, in file order.
+    pub flag_sets: Vec<FlagSet>,
+    /// Paddings ahead of all code, bytes.
+    pub phases: Vec<u32>,
+    /// Rotations before the first look at the verdicts.
+    pub rotations: u32,
+    /// Rotations at most.
+    pub max_rotations: u32,
+    /// Cells to be measured: variant × input × compiler × flags, without the skipped.
+    pub cells: u64,
+    /// Contrasts to be judged.
+    pub contrasts: u64,
+    /// What will be left out, with the reason.
+    pub skipped: Vec<Failure>,
+    /// Translation units to compile.
+    pub compiles: Amount,
+    /// Links to make.
+    pub links: Amount,
+    /// Measured programs alive at most.
+    pub processes: u64,
+    /// Answers to be proven.
+    pub answers: u64,
+    /// The budget of measuring, seconds.
+    pub budget_seconds: f64,
+    /// How long each part takes, about.
+    pub estimate: Estimate,
+    /// Seed of the plan.
+    pub seed: u64,
+}
+
+/// How many of something, and how many of those need no work because they are in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amount {
+    /// All.
+    pub total: u64,
+    /// In the store already.
+    pub cached: u64,
+}
+
+/// Estimated seconds by part.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Compiling and linking what is not in the store.
+    pub build_seconds: f64,
+    /// Making inputs and proving answers.
+    pub answers_seconds: f64,
+    /// Measuring until the first look at the verdicts.
+    pub first_look_seconds: f64,
+    /// Measuring at most.
+    pub measuring_seconds: f64,
+}
+
+/// The plan as text, no line wider than `width` columns (at least 40), with ANSI colours if `colour`.
+pub fn render_plan(plan: &PlanPage, width: usize, colour: bool) -> String {
+    let mut sheet = Sheet::new(width, colour);
+    sheet.paragraph(Ink::Bold, "", &format!("{}: {}", plan.experiment, plan.question));
+    if let Some(prediction) = &plan.prediction {
+        sheet.labelled(Ink::Dim, "expected  ", prediction);
+    }
+    axes(plan, &mut sheet);
+    sheet.heading("Inputs");
+    sheet.table(&input_table(&plan.inputs, &plan.unit));
+    if !plan.skipped.is_empty() {
+        sheet.heading("Left out");
+        for skipped in &plan.skipped {
+            sheet.labelled(Ink::Doubt, &format!("  {}: ", skipped.what), &skipped.reason);
+        }
+    }
+    amounts(plan, &mut sheet);
+    sheet.into_text()
+}
+
+/// Inputs with size, digest and a line about each; also used by the page.
+pub(super) fn input_table(inputs: &[Input], unit: &str) -> Table {
+    let columns = vec![
+        Column::left("input"),
+        Column::right(&format!("{unit}s")),
+        Column::right("bytes"),
+        Column::left("sha256").optional(1),
+        Column::left("what it is").wrapping(),
+    ];
+    let mut table = Table::new(columns, 1);
+    for input in inputs {
+        let texts = [&input.summary, &input.recipe];
+        let texts: Vec<&str> = texts.into_iter().flatten().map(String::as_str).collect();
+        let digest: String = input.digest.chars().take(DIGEST_SHOWN).collect();
+        table.row(vec![
+            input.name.clone().into(),
+            number::count(input.units).into(),
+            number::bytes(input.bytes).into(),
+            Entry::inked(digest, Ink::Dim),
+            texts.join("; ").into(),
+        ]);
+    }
+    table
+}
+
+fn axes(plan: &PlanPage, sheet: &mut Sheet) {
+    sheet.heading("Axes");
+    let variants: Vec<String> =
+        plan.variants.iter().map(|variant| variant_text(variant, &plan.baseline)).collect();
+    let compilers: Vec<String> =
+        plan.compilers.iter().map(|c| format!("{} ({})", c.name, c.version)).collect();
+    let flags: Vec<String> =
+        plan.flag_sets.iter().map(|set| format!("{} ({})", set.name, set.flags.join(" "))).collect();
+    let phases: Vec<String> = plan.phases.iter().map(u32::to_string).collect();
+    let inputs: Vec<&str> = plan.inputs.iter().map(|input| input.name.as_str()).collect();
+    let placement = format!(
+        "phases {} bytes, {} to {} rotations, and as built",
+        phases.join(", "),
+        plan.rotations,
+        plan.max_rotations
+    );
+    for (label, text) in [
+        ("variants", variants.join("; ")),
+        ("inputs", inputs.join(", ")),
+        ("compilers", compilers.join(", ")),
+        ("flags", flags.join(", ")),
+        ("placement", placement),
+    ] {
+        let text = if text.is_empty() { "none".to_owned() } else { text };
+        sheet.labelled(Ink::Dim, &format!("  {label:<9}  "), &text);
+    }
+}
+
+fn variant_text(variant: &Variant, baseline: &str) -> String {
+    let role = if variant.name == baseline { " (baseline)" } else { "" };
+    let about = variant.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+    format!("{}{role}{about}", variant.name)
+}
+
+fn amounts(plan: &PlanPage, sheet: &mut Sheet) {
+    sheet.heading("What it takes");
+    let amount = |amount: Amount, noun: &str| {
+        let cached = if amount.cached > 0 {
+            format!(", {} in the store", number::count(amount.cached))
+        } else {
+            String::new()
+        };
+        format!("{}{cached}", prose::plural(amount.total, noun))
+    };
+    let estimate = &plan.estimate;
+    let before = estimate.build_seconds + estimate.answers_seconds;
+    let time = format!(
+        "about {} of building and {} of inputs and answers; measuring {} to the first verdicts, {} at most (budget {}); {} in all",
+        number::duration(estimate.build_seconds),
+        number::duration(estimate.answers_seconds),
+        number::duration(estimate.first_look_seconds),
+        number::duration(estimate.measuring_seconds),
+        number::duration(plan.budget_seconds),
+        number::duration(before + estimate.measuring_seconds),
+    );
+    let cells =
+        format!("{}, {}", prose::plural(plan.cells, "cell"), prose::plural(plan.contrasts, "contrast"));
+    let build = format!("{}; {}", amount(plan.compiles, "compilation"), amount(plan.links, "link"));
+    let programs = format!("{} alive, one at a time measuring", prose::plural(plan.processes, "program"));
+    for (label, text) in [
+        ("cells", cells),
+        ("build", build),
+        ("programs", programs),
+        ("answers", format!("{} to prove before timing", prose::plural(plan.answers, "answer"))),
+        ("time", time),
+        ("seed", plan.seed.to_string()),
+    ] {
+        sheet.labelled(Ink::Dim, &format!("  {label:<9}  "), &text);
+    }
+}

@@ -1,0 +1,134 @@
+//! Words in a row: lists, plurals, and lines that end before the margin.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// "a", "a and b", "a, b and c".
+pub fn list<S: AsRef<str>>(names: &[S]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.as_ref().to_owned(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", first.join(", "), last.as_ref())
+        }
+    }
+}
+
+/// "1 link", "3 links".
+pub fn plural(count: u64, singular: &str) -> String {
+    let number = super::number::count(count);
+    if count == 1 { format!("{number} {singular}") } else { format!("{number} {singular}s") }
+}
+
+/// Breaks a text into lines of at most `width` columns, at spaces; a longer word is cut.
+///
+/// The first line starts with `first`, the others with `rest`; both count towards the width. A `width` smaller than the
+/// indent plus one column is taken as that. An empty text gives no line.
+pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = first.to_owned();
+    let mut empty = true;
+    for word in text.split_whitespace().flat_map(|word| pieces(word, room(width, first, rest))) {
+        let gap = usize::from(!empty);
+        if !empty && line.width() + gap + word.width() > width {
+            lines.push(std::mem::replace(&mut line, rest.to_owned()));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    if !empty {
+        lines.push(line);
+    }
+    lines
+}
+
+/// Shortens a text to `width` columns, the last of them "…" where something was cut.
+pub fn shorten(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let kept = head(text, width.saturating_sub(1));
+    if width == 0 { String::new() } else { format!("{kept}…") }
+}
+
+fn room(width: usize, first: &str, rest: &str) -> usize {
+    width.saturating_sub(first.width().max(rest.width())).max(1)
+}
+
+/// A word in pieces that fit a line.
+fn pieces(word: &str, room: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut left = word;
+    while left.width() > room {
+        let piece = head(left, room);
+        // A single character wider than the room must still make progress.
+        let at = if piece.is_empty() {
+            left.chars().next().map_or(left.len(), char::len_utf8)
+        } else {
+            piece.len()
+        };
+        pieces.push(&left[..at]);
+        left = &left[at..];
+    }
+    if !left.is_empty() {
+        pieces.push(left);
+    }
+    pieces
+}
+
+/// The longest start of a text that fits `width` columns.
+fn head(text: &str, width: usize) -> &str {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += c.width().unwrap_or(0);
+        if used > width {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_use_commas_and_one_and() {
+        assert_eq!(list::<&str>(&[]), "");
+        assert_eq!(list(&["a"]), "a");
+        assert_eq!(list(&["a", "b"]), "a and b");
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+    }
+
+    #[test]
+    fn plurals_follow_the_count() {
+        assert_eq!(plural(0, "link"), "0 links");
+        assert_eq!(plural(1, "link"), "1 link");
+        assert_eq!(plural(1200, "link"), "1,200 links");
+    }
+
+    #[test]
+    fn no_wrapped_line_exceeds_the_width_and_no_word_is_lost() {
+        let text = "± one two three-and-a-half averyverylongwordindeedthatdoesnotfit 中文字 end";
+        for width in 4..40 {
+            let lines = wrap(text, width, "- ", "  ");
+            for line in &lines {
+                assert!(line.width() <= width, "{width}: {line:?}");
+            }
+            let joined: String = lines.iter().flat_map(|line| line[2..].split_whitespace()).collect();
+            assert_eq!(joined, text.split_whitespace().collect::<String>(), "{width}");
+        }
+    }
+
+    #[test]
+    fn a_shortened_text_ends_in_an_ellipsis_within_the_width() {
+        assert_eq!(shorten("log-uniform", 11), "log-uniform");
+        assert_eq!(shorten("log-uniform", 6), "log-u…");
+        assert_eq!(shorten("log-uniform", 0), "");
+        assert!(shorten("中文字", 4).width() <= 4);
+    }
+}

@@ -1,0 +1,259 @@
+//! The published schema held against the code, in both directions.
+//!
+//! A small reader of the keywords that our schema uses; any other keyword fails the test, so that it can't be silently
+//! unchecked. Stricter than the schema itself: a key of the JSON that the schema doesn't describe is an error here, and
+//! so is a described key or word that the rich page never shows.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::page::{
+    AsBuiltSays, CauseKind, ClaimStatus, CountSource, FailureKind, Flips, SCHEMA, StoppedBecause, Verdict,
+};
+use super::sample;
+
+const KEYWORDS: [&str; 15] = [
+    "$schema",
+    "$defs",
+    "$ref",
+    "title",
+    "description",
+    "type",
+    "properties",
+    "required",
+    "items",
+    "enum",
+    "const",
+    "anyOf",
+    "minimum",
+    "additionalProperties",
+    "format",
+];
+
+fn schema() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/campaign-1.schema.json");
+    let text = std::fs::read_to_string(path).expect("the schema is in the repository");
+    serde_json::from_str(&text).expect("the schema is JSON")
+}
+
+struct Check<'a> {
+    root: &'a Value,
+    problems: Vec<String>,
+    /// Described keys that were met, as "definition.key".
+    met: BTreeSet<String>,
+}
+
+impl Check<'_> {
+    fn of<'a>(root: &'a Value, page: &Value) -> Check<'a> {
+        let mut check = Check { root, problems: Vec::new(), met: BTreeSet::new() };
+        check.value(root, page, "page");
+        check
+    }
+
+    fn value(&mut self, schema: &Value, value: &Value, at: &str) {
+        let keywords = schema.as_object().expect("a schema is an object");
+        for keyword in keywords.keys().filter(|keyword| !KEYWORDS.contains(&keyword.as_str())) {
+            self.problems.push(format!("{at}: the keyword {keyword} is not checked"));
+        }
+        if let Some(target) = schema["$ref"].as_str() {
+            let name = target.strip_prefix("#/$defs/").expect("references are local");
+            let target = &self.root["$defs"][name];
+            return self.value(target, value, name);
+        }
+        if let Some(choices) = schema["anyOf"].as_array() {
+            return self.any_of(choices, value, at);
+        }
+        if !type_matches(&schema["type"], value) {
+            self.problems.push(format!("{at}: {value} is not of type {}", schema["type"]));
+        }
+        let constant = &schema["const"];
+        if !constant.is_null() && constant != value {
+            self.problems.push(format!("{at}: {value} is not {constant}"));
+        }
+        if schema["enum"].as_array().is_some_and(|words| !words.contains(value)) {
+            self.problems.push(format!("{at}: {value} is not a word of the schema"));
+        }
+        if let (Some(minimum), Some(number)) = (schema["minimum"].as_f64(), value.as_f64()) {
+            if number < minimum {
+                self.problems.push(format!("{at}: {number} is below {minimum}"));
+            }
+        }
+        for item in value.as_array().into_iter().flatten() {
+            self.value(&schema["items"], item, &format!("{at}[]"));
+        }
+        if value.is_object() {
+            self.object(schema, value, at);
+        }
+    }
+
+    /// A null may be null; anything else must be the choice that isn't.
+    fn any_of(&mut self, choices: &[Value], value: &Value, at: &str) {
+        if !value.is_null() {
+            let choice =
+                choices.iter().find(|choice| choice["type"] != "null").expect("one choice is not null");
+            self.value(choice, value, at);
+        }
+    }
+
+    fn object(&mut self, schema: &Value, value: &Value, at: &str) {
+        let Some(properties) = schema["properties"].as_object() else {
+            for (key, item) in value.as_object().into_iter().flatten() {
+                match &schema["additionalProperties"] {
+                    Value::Null if schema["type"].is_null() => {}
+                    Value::Null => self.problems.push(format!("{at}.{key} is not in the schema")),
+                    any => self.value(any, item, &format!("{at}.*")),
+                }
+            }
+            return;
+        };
+        for required in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            if value.get(required).is_none() {
+                self.problems.push(format!("{at}.{required} is missing"));
+            }
+        }
+        for (key, item) in value.as_object().into_iter().flatten() {
+            match properties.get(key) {
+                None => self.problems.push(format!("{at}.{key} is not in the schema")),
+                Some(schema) => {
+                    if !item.is_null() {
+                        self.met.insert(format!("{at}.{key}"));
+                    }
+                    self.value(schema, item, &format!("{at}.{key}"));
+                }
+            }
+        }
+    }
+}
+
+fn type_matches(wanted: &Value, value: &Value) -> bool {
+    let is = |name: &str| match name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "null" => value.is_null(),
+        _ => false,
+    };
+    match wanted {
+        Value::String(name) => is(name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).any(is),
+        _ => true,
+    }
+}
+
+/// Every "definition.key" that the schema describes.
+fn described(root: &Value) -> BTreeSet<String> {
+    let mut described = BTreeSet::new();
+    let mut describe = |name: &str, schema: &Value| {
+        for key in schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys()) {
+            described.insert(format!("{name}.{key}"));
+        }
+    };
+    describe("page", root);
+    for (name, schema) in root["$defs"].as_object().into_iter().flatten() {
+        describe(name, schema);
+    }
+    described
+}
+
+fn json(page: &super::Page) -> Value {
+    serde_json::to_value(page).expect("a page has only string keys")
+}
+
+#[test]
+fn every_page_fits_the_schema() {
+    let root = schema();
+    for page in [sample::page(), sample::many(), sample::nothing()] {
+        assert_eq!(Check::of(&root, &json(&page)).problems, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_rich_page_shows_every_key_of_the_schema() {
+    let root = schema();
+    let page = json(&sample::page());
+    let met = Check::of(&root, &page).met;
+    let missing: Vec<String> = described(&root).into_iter().filter(|key| !met.contains(key)).collect();
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+#[test]
+fn every_key_is_required_as_pages_always_carry_all_keys() {
+    let root = schema();
+    let definitions = root["$defs"].as_object().expect("definitions").values();
+    for schema in definitions.chain([&root]).filter(|schema| schema["properties"].is_object()) {
+        let keys: BTreeSet<&str> =
+            schema["properties"].as_object().expect("an object").keys().map(String::as_str).collect();
+        let required: BTreeSet<&str> =
+            schema["required"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+        assert_eq!(keys, required, "{}", schema["description"]);
+    }
+}
+
+/// The words of an enum as JSON; the closure of matches is the caller's list.
+fn words<T: serde::Serialize>(values: &[T]) -> Value {
+    serde_json::to_value(values).expect("words are strings")
+}
+
+#[test]
+fn the_words_of_the_schema_are_those_of_the_code() {
+    let root = schema();
+    let defs = &root["$defs"];
+    use {AsBuiltSays as A, CauseKind as C, StoppedBecause as S, Verdict as V};
+    let pairs = [
+        (&defs["verdict"]["enum"], words(&[V::Faster, V::Slower, V::Equivalent, V::Inconclusive])),
+        (
+            &defs["as_built_says"]["enum"],
+            words(&[A::Reversed, A::Ghost, A::Masked, A::Inflated, A::Deflated, A::Confirmed]),
+        ),
+        (
+            &defs["cause"]["properties"]["cause"]["enum"],
+            words(&[
+                C::Placement,
+                C::IdenticalCode,
+                C::Work,
+                C::Prediction,
+                C::Input,
+                C::Memory,
+                C::CodegenDrift,
+                C::Noise,
+                C::Build,
+            ]),
+        ),
+        (
+            &defs["stopped_because"]["enum"],
+            words(&[S::Decided, S::BudgetSpent, S::RotationsSpent, S::Interrupted, S::NothingToMeasure]),
+        ),
+        (&defs["count"]["properties"]["source"]["enum"], words(&[CountSource::Counted, CountSource::Traced])),
+        (
+            &defs["claim"]["properties"]["status"]["enum"],
+            words(&[ClaimStatus::Confirmed, ClaimStatus::Refuted, ClaimStatus::Undecided]),
+        ),
+        (&defs["failure"]["properties"]["kind"]["enum"], words(&[FailureKind::Failed, FailureKind::Skipped])),
+        (&defs["input_dependence"]["properties"]["flips"]["enum"], words(&[Flips::Sign, Flips::Size])),
+        (&root["properties"]["schema"]["const"], Value::from(SCHEMA)),
+    ];
+    for (schema, code) in pairs {
+        assert_eq!(*schema, code);
+    }
+}
+
+#[test]
+fn the_check_itself_finds_wrong_pages() {
+    let root = schema();
+    let problems = |change: &dyn Fn(&mut Value)| {
+        let mut page = json(&sample::page());
+        change(&mut page);
+        Check::of(&root, &page).problems.len()
+    };
+    assert_eq!(problems(&|_| {}), 0);
+    assert_eq!(problems(&|page| page["unit"] = 3.into()), 1);
+    assert_eq!(problems(&|page| page["extra"] = 3.into()), 1);
+    assert_eq!(problems(&|page| page["contrasts"][0]["verdict"] = "quick".into()), 1);
+    assert_eq!(problems(&|page| page["contrasts"][0]["code"]["ratio"] = Value::Null), 1);
+    assert_eq!(problems(&|page| page["campaign"]["rounds"] = (-1).into()), 1);
+    let without = |page: &mut Value| drop(page["cells"][0].as_object_mut().expect("a cell").remove("failed"));
+    assert_eq!(problems(&without), 1);
+}

@@ -1,0 +1,65 @@
+//! A text under construction that keeps its margin: headings, paragraphs, labelled lines and tables.
+
+use super::ink::{Ink, Palette};
+use super::prose;
+use super::table::Table;
+
+/// The narrowest margin; a terminal that claims less is treated as this wide.
+const NARROWEST: usize = 40;
+
+/// Lines so far, with the margin and the colours they were made for.
+#[derive(Debug)]
+pub struct Sheet {
+    width: usize,
+    palette: Palette,
+    lines: Vec<String>,
+}
+
+impl Sheet {
+    /// An empty sheet `width` columns wide, at least 40.
+    pub fn new(width: usize, colour: bool) -> Self {
+        Self { width: width.max(NARROWEST), palette: Palette { colour }, lines: Vec::new() }
+    }
+
+    /// The whole text, with a newline at its end.
+    pub fn into_text(self) -> String {
+        let mut text = self.lines.join("\n");
+        text.push('\n');
+        text
+    }
+
+    /// An empty line, never two, never the first.
+    pub fn gap(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.is_empty()) {
+            self.lines.push(String::new());
+        }
+    }
+
+    /// A heading after a gap.
+    pub fn heading(&mut self, title: &str) {
+        self.gap();
+        self.paragraph(Ink::Bold, "", title);
+    }
+
+    /// A text in one ink, each of its lines behind `indent`.
+    pub fn paragraph(&mut self, ink: Ink, indent: &str, text: &str) {
+        for line in prose::wrap(text, self.width, indent, indent) {
+            self.lines.push(self.palette.paint(ink, &line));
+        }
+    }
+
+    /// A label in its ink, then a text that keeps to the right of it.
+    pub fn labelled(&mut self, ink: Ink, label: &str, text: &str) {
+        let indent = " ".repeat(unicode_width::UnicodeWidthStr::width(label));
+        for (index, line) in prose::wrap(text, self.width, label, &indent).into_iter().enumerate() {
+            let painted =
+                if index == 0 { self.palette.paint(ink, label) + &line[label.len()..] } else { line };
+            self.lines.push(painted);
+        }
+    }
+
+    /// A table at the present position.
+    pub fn table(&mut self, table: &Table) {
+        self.lines.extend(table.render(self.width, self.palette));
+    }
+}

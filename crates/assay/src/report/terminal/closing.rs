@@ -1,0 +1,140 @@
+//! What comes last: claims, what was not measured, and how the figures came about.
+
+use super::{Detail, twin_found, verdict_word};
+use crate::report::ink::Ink;
+use crate::report::number;
+use crate::report::page::{ClaimStatus, FailureKind, Page, StoppedBecause};
+use crate::report::prose;
+use crate::report::sheet::Sheet;
+
+/// Failures shown in the brief view.
+const MOST_FAILURES: usize = 8;
+
+/// Adds the sections.
+pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    claims(page, sheet);
+    failures(page, detail, sheet);
+    if detail == Detail::Full {
+        inputs(page, sheet);
+    }
+    footer(page, sheet);
+}
+
+fn claims(page: &Page, sheet: &mut Sheet) {
+    if page.claims.is_empty() {
+        return;
+    }
+    sheet.heading("Claims");
+    for claim in &page.claims {
+        let (word, ink) = match claim.status {
+            ClaimStatus::Confirmed => ("confirmed", Ink::Good),
+            ClaimStatus::Refuted => ("refuted", Ink::Bad),
+            ClaimStatus::Undecided => ("undecided", Ink::Doubt),
+        };
+        let source = claim.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
+        sheet.labelled(ink, &format!("  {word:<9}  "), &format!("\"{}\"{source}", claim.text));
+        sheet.labelled(Ink::Dim, "             found: ", &claim.found);
+    }
+}
+
+fn failures(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    if page.failures.is_empty() {
+        return;
+    }
+    sheet.heading("Not measured");
+    let most = if detail == Detail::Full { page.failures.len() } else { MOST_FAILURES };
+    for failure in page.failures.iter().take(most) {
+        let (word, ink) = match failure.kind {
+            FailureKind::Failed => ("failed", Ink::Bad),
+            FailureKind::Skipped => ("skipped", Ink::Doubt),
+        };
+        sheet.labelled(ink, &format!("  {word:<9}  "), &format!("{}: {}", failure.what, failure.reason));
+    }
+    if page.failures.len() > most {
+        sheet.paragraph(Ink::Dim, "  ", &format!("{} more: --all", page.failures.len() - most));
+    }
+}
+
+fn inputs(page: &Page, sheet: &mut Sheet) {
+    sheet.heading("Inputs");
+    sheet.table(&crate::report::plan::input_table(&page.inputs, &page.unit));
+}
+
+fn footer(page: &Page, sheet: &mut Sheet) {
+    sheet.gap();
+    for (label, text) in [
+        ("measured", measured(page)),
+        ("twin", format!("{}: {}", verdict_word(page.twin_control.verdict).0, twin_found(page))),
+        ("machine", machine(page)),
+        ("built by", built_by(page)),
+        ("kept in", kept_in(page)),
+        (
+            "more",
+            "--all shows every row, --json FILE writes the data, `assay report` shows this page again"
+                .to_owned(),
+        ),
+    ] {
+        if !text.is_empty() {
+            sheet.labelled(Ink::Dim, &format!("{label:<8}  "), &text);
+        }
+    }
+}
+
+fn measured(page: &Page) -> String {
+    let campaign = &page.campaign;
+    let stopped = match campaign.stopped_because {
+        StoppedBecause::Decided => "every contrast is decided",
+        StoppedBecause::BudgetSpent => "the budget is spent",
+        StoppedBecause::RotationsSpent => "the largest number of rotations is reached",
+        StoppedBecause::Interrupted => "it was interrupted (--resume goes on)",
+        StoppedBecause::NothingToMeasure => "nothing could be measured",
+    };
+    format!(
+        "{}, {}, {} ({} interrupted and left out); {} of measuring (allowed {}), {} in all; ended because {stopped}",
+        prose::plural(campaign.rounds, "round"),
+        prose::plural(u64::from(campaign.rotations), "rotation"),
+        prose::plural(campaign.samples, "sample"),
+        number::count(campaign.flagged_samples),
+        number::duration(campaign.measured_seconds),
+        number::duration(campaign.budget_seconds),
+        number::duration(campaign.elapsed_seconds),
+    )
+}
+
+fn machine(page: &Page) -> String {
+    let machine = &page.machine;
+    let pinned = machine.pinned_cpu.map_or("not pinned".to_owned(), |cpu| format!("pinned to core {cpu}"));
+    let cost = |what: &str, ns: Option<f64>| ns.map(|ns| format!("{what} {} ns", number::ns(ns)));
+    let clock = machine.clock.replace('_', " ").replace("cpu", "CPU");
+    let (read, region) = match machine.clock.as_str() {
+        "thread_cpu" => (machine.timer.cpu_read_ns, machine.timer.region_cpu_ns),
+        _ => (machine.timer.wall_read_ns, machine.timer.region_wall_ns),
+    };
+    let costs: Vec<String> =
+        [cost("a read costs", read), cost("an empty region", region)].into_iter().flatten().collect();
+    let costs = if costs.is_empty() { String::new() } else { format!(" ({})", costs.join(", ")) };
+    format!(
+        "{}, {}, {pinned}; {}; {clock} clock{costs}",
+        machine.cpu,
+        prose::plural(u64::from(machine.cores), "core"),
+        machine.kernel
+    )
+}
+
+fn built_by(page: &Page) -> String {
+    let compiler = |c: &crate::report::page::Compiler| format!("{} ({}, {})", c.name, c.version, c.target);
+    let compilers: Vec<String> = page.machine.compilers.iter().map(compiler).collect();
+    let flags: Vec<String> =
+        page.flag_sets.iter().map(|set| format!("{}: {}", set.name, set.flags.join(" "))).collect();
+    [compilers.join(", "), flags.join("; ")]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+fn kept_in(page: &Page) -> String {
+    let campaign = &page.campaign;
+    let ledger = campaign.ledger.as_ref().map(|ledger| format!("{ledger}, ")).unwrap_or_default();
+    format!("{ledger}campaign {}, {}, seed {}", campaign.id, campaign.started, campaign.seed)
+}

@@ -1,0 +1,152 @@
+//! Absolute times: per variant and input, and by where the function starts in its cache line.
+
+use super::{Detail, build_name, distinct};
+use crate::report::ink::Ink;
+use crate::report::number;
+use crate::report::page::{Cell, Page};
+use crate::report::sheet::Sheet;
+use crate::report::table::{Column, Entry, Table};
+
+/// Offset tables in the brief view.
+const MOST_OFFSET_TABLES: usize = 2;
+
+/// Adds both sections.
+pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    if page.cells.is_empty() {
+        return;
+    }
+    medians(page, detail, sheet);
+    offsets(page, detail, sheet);
+}
+
+fn medians(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    let with = if detail == Detail::Full { ", with its interval" } else { "" };
+    sheet.heading(&format!("Nanoseconds per {}", page.unit));
+    sheet.paragraph(Ink::Dim, "  ", &format!("Median over all placements{with}."));
+    let variants = distinct(page.cells.iter().map(|cell| &cell.variant));
+    for (compiler, flags) in distinct(page.cells.iter().map(|cell| (&cell.compiler, &cell.flags))) {
+        sheet.gap();
+        let own: Vec<&Cell> =
+            page.cells.iter().filter(|c| (&c.compiler, &c.flags) == (compiler, flags)).collect();
+        let titles = variants.iter().map(|variant| Column::right(variant));
+        let build = build_name(compiler, flags);
+        let mut table = Table::new(std::iter::once(Column::left(&build)).chain(titles).collect(), 1);
+        for input in distinct(own.iter().map(|cell| &cell.input)) {
+            let cell =
+                |variant: &&String| own.iter().find(|c| &c.input == input && &c.variant == *variant).copied();
+            let figures = variants.iter().map(|variant| figure(cell(variant), detail));
+            table.row(std::iter::once(input.clone().into()).chain(figures).collect());
+        }
+        sheet.table(&table);
+    }
+}
+
+fn figure(cell: Option<&Cell>, detail: Detail) -> Entry {
+    match cell {
+        None => Entry::inked("-", Ink::Dim),
+        Some(Cell { failed: Some(_), .. }) => Entry::inked("failed", Ink::Bad),
+        Some(Cell { ns_per_unit: None, .. }) => Entry::inked("-", Ink::Dim),
+        Some(Cell { ns_per_unit: Some(spread), .. }) if detail == Detail::Full => {
+            let half = (spread.upper - spread.median).max(spread.median - spread.lower);
+            format!("{} ± {}", number::ns(spread.median), number::ns(half)).into()
+        }
+        Some(Cell { ns_per_unit: Some(spread), .. }) => number::ns(spread.median).into(),
+    }
+}
+
+/// All variants on one input in one build.
+struct Group<'a> {
+    input: &'a str,
+    build: String,
+    cells: Vec<&'a Cell>,
+    /// Of the variant that moves most: slowest offset / fastest offset - 1.
+    spread: f64,
+}
+
+fn offsets(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    let mut groups = groups(page);
+    if groups.is_empty() {
+        return;
+    }
+    groups.sort_by(|a, b| b.spread.total_cmp(&a.spread));
+    sheet.heading("Placement");
+    let largest = groups[0].spread;
+    groups.retain(|group| group.spread > page.campaign.minimum_effect);
+    if groups.is_empty() {
+        let text = format!("No variant moves by more than {} between placements.", number::fraction(largest));
+        sheet.paragraph(Ink::Plain, "  ", &text);
+    } else {
+        offset_tables(page, detail, &groups, sheet);
+    }
+    let notes = page
+        .cells
+        .iter()
+        .filter_map(|c| c.reached.note.as_ref().map(|note| format!("{}: {note}", c.variant)));
+    for note in distinct(notes) {
+        sheet.paragraph(Ink::Dim, "  ", &note);
+    }
+}
+
+fn offset_tables(page: &Page, detail: Detail, groups: &[Group], sheet: &mut Sheet) {
+    let legend = format!(
+        "Nanoseconds per {} by where the function starts in its 64-byte line; spread: the slowest start against the fastest.",
+        page.unit
+    );
+    sheet.paragraph(Ink::Dim, "  ", &legend);
+    let most = if detail == Detail::Full { groups.len() } else { MOST_OFFSET_TABLES };
+    for group in groups.iter().take(most) {
+        sheet.gap();
+        sheet.paragraph(Ink::Plain, "  ", &format!("{}, {}", group.input, group.build));
+        sheet.table(&offset_table(&group.cells));
+    }
+    if groups.len() > most {
+        let (count, next) = (groups.len() - most, number::fraction(groups[most].spread));
+        let text = format!("{count} more with a spread of at most {next}: --all");
+        sheet.gap();
+        sheet.paragraph(Ink::Dim, "  ", &text);
+    }
+}
+
+fn groups(page: &Page) -> Vec<Group<'_>> {
+    let keys = distinct(page.cells.iter().map(|c| (c.compiler.as_str(), c.flags.as_str(), c.input.as_str())));
+    let group = |(compiler, flags, input): (&str, &str, &str)| {
+        let is_own =
+            |c: &&Cell| (c.compiler.as_str(), c.flags.as_str(), c.input.as_str()) == (compiler, flags, input);
+        page.cells.iter().filter(is_own).filter(|c| c.by_offset.len() > 1).collect::<Vec<&Cell>>()
+    };
+    keys.into_iter()
+        .map(|key| (key, group(key)))
+        .filter(|(_, cells)| !cells.is_empty())
+        .map(|((compiler, flags, input), cells)| {
+            let spread = cells.iter().map(|cell| spread(cell)).fold(0.0, f64::max);
+            Group { input, build: build_name(compiler, flags), cells, spread }
+        })
+        .collect()
+}
+
+fn offset_table(cells: &[&Cell]) -> Table {
+    let mut offsets = distinct(cells.iter().flat_map(|cell| cell.by_offset.iter().map(|at| at.offset)));
+    offsets.sort_unstable();
+    let mut columns = vec![Column::left("variant")];
+    columns.extend(offsets.iter().map(|offset| Column::right(&format!("@{offset}"))));
+    columns.extend([Column::right("spread"), Column::right("as built").optional(1)]);
+    let mut table = Table::new(columns, 1);
+    for cell in cells {
+        let at = |offset: &u64| cell.by_offset.iter().find(|at| at.offset == *offset);
+        let figure =
+            |offset: &u64| Entry::from(at(offset).map_or("-".to_owned(), |at| number::ns(at.ns_per_unit)));
+        let mut row = vec![cell.variant.clone().into()];
+        row.extend(offsets.iter().map(figure));
+        row.push(number::change(1.0 + spread(cell)).into());
+        row.push(cell.as_built_ns.map(number::ns).unwrap_or_default().into());
+        table.row(row);
+    }
+    table
+}
+
+/// Slowest offset / fastest offset - 1.
+fn spread(cell: &Cell) -> f64 {
+    let times = || cell.by_offset.iter().map(|at| at.ns_per_unit);
+    let (least, most) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+    if least > 0.0 && least.is_finite() { most / least - 1.0 } else { 0.0 }
+}
