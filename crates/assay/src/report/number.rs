@@ -47,14 +47,24 @@ pub fn fraction(value: f64) -> String {
 
 /// Nanoseconds with at least three digits: "0.0312", "0.713", "5.604", "18.38", "134.9", "20418".
 pub fn ns(value: f64) -> String {
-    let decimals = match value.abs() {
+    let decimals = ns_decimals(value);
+    format!("{value:.decimals$}")
+}
+
+/// Nanoseconds with the longer side of their interval, to the same place: "0.713 ± 0.004".
+pub fn ns_with_interval(median: f64, lower: f64, upper: f64) -> String {
+    let (half, decimals) = ((upper - median).max(median - lower), ns_decimals(median));
+    format!("{median:.decimals$} ± {half:.decimals$}")
+}
+
+fn ns_decimals(value: f64) -> usize {
+    match value.abs() {
         v if v >= 999.5 => 0,
         v if v >= 99.95 => 1,
         v if v >= 9.995 => 2,
         v if v >= 0.09995 => 3,
         _ => 4,
-    };
-    format!("{value:.decimals$}")
+    }
 }
 
 /// Seconds as a duration: "0.4 s", "2.3 s", "41 s", "3 min 20 s", "1 h 4 min".
@@ -201,6 +211,12 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(ns(value), text, "{value}");
         }
+    }
+
+    #[test]
+    fn an_interval_in_nanoseconds_ends_at_the_place_of_its_median() {
+        assert_eq!(ns_with_interval(0.7134, 0.7101, 0.7172), "0.713 ± 0.004");
+        assert_eq!(ns_with_interval(18.377, 18.3, 18.4), "18.38 ± 0.08");
     }
 
     #[test]

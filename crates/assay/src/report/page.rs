@@ -40,7 +40,7 @@ pub struct Page {
     pub campaign: Campaign,
     /// The baseline against itself.
     pub twin_control: TwinControl,
-    /// What the reader must know before believing a figure, the gravest first.
+    /// What the reader must know before believing a figure, the gravest first; the twin control's note may be one.
     pub warnings: Vec<String>,
     /// Every candidate against the baseline, in otherwise equal cells.
     pub contrasts: Vec<Contrast>,
@@ -173,16 +173,28 @@ pub enum StoppedBecause {
 /// The baseline against itself over disjoint rotations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TwinControl {
-    /// Anything but `equivalent` weakens every other verdict.
-    pub verdict: Verdict,
-    /// Estimate of the twin furthest from 1.
+    /// `different` weakens every other verdict.
+    pub verdict: TwinVerdict,
+    /// Where it is `different`, of the twins furthest apart; else of all together.
     pub ratio: Option<f64>,
     /// Lower end of its interval.
     pub lower: Option<f64>,
     /// Upper end of its interval.
     pub upper: Option<f64>,
-    /// Which cell that was, or why there is none.
+    /// The whole in one sentence.
     pub note: Option<String>,
+}
+
+/// Whether the baseline equals itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TwinVerdict {
+    /// It does, within the minimum effect.
+    Equivalent,
+    /// It does not: the campaign is not to be trusted.
+    Different,
+    /// Not enough was measured to say.
+    Undecided,
 }
 
 /// A ratio of times with its interval.
@@ -225,11 +237,11 @@ pub struct Contrast {
     pub reasons: Vec<String>,
     /// Complete rotations behind the code effect.
     pub rotations: u32,
-    /// More rotations that would decide an inconclusive contrast, about.
+    /// Rotations in all, those done included, that would decide an inconclusive contrast, about.
     pub rotations_needed: Option<u32>,
-    /// The same in seconds of measuring.
+    /// Seconds of measuring still missing for them.
     pub seconds_needed: Option<f64>,
-    /// The smallest relative difference that these rotations would show, a fraction.
+    /// The smallest difference that these rotations would find four times in five, a fraction.
     pub minimum_detectable_effect: Option<f64>,
 }
 
@@ -497,6 +509,13 @@ impl fmt::Display for PageError {
 }
 
 impl std::error::Error for PageError {}
+
+impl Contrast {
+    /// Rotations still missing for a decision, at least 1; none where that is not known.
+    pub fn more_rotations(&self) -> Option<u32> {
+        self.rotations_needed.map(|needed| needed.saturating_sub(self.rotations).max(1))
+    }
+}
 
 impl Page {
     /// The page as indented JSON with a newline at its end.

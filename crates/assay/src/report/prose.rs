@@ -22,15 +22,15 @@ pub fn plural(count: u64, singular: &str) -> String {
 
 /// Breaks a text into lines of at most `width` columns, at spaces; a longer word is cut.
 ///
-/// The first line starts with `first`, the others with `rest`; both count towards the width. A `width` smaller than the
-/// indent plus one column is taken as that. An empty text gives no line.
+/// A number keeps to its unit and to its interval: "+8.9 % ± 0.5" is never parted. The first line starts with `first`, the
+/// others with `rest`; both count towards the width. An empty text gives no line.
 pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
+    let room = width.saturating_sub(first.width().max(rest.width())).max(1);
     let mut lines = Vec::new();
     let mut line = first.to_owned();
     let mut empty = true;
-    for word in text.split_whitespace().flat_map(|word| pieces(word, room(width, first, rest))) {
-        let gap = usize::from(!empty);
-        if !empty && line.width() + gap + word.width() > width {
+    for word in phrases(text).iter().flat_map(|word| pieces(word, room)) {
+        if !empty && line.width() + 1 + word.width() > width {
             lines.push(std::mem::replace(&mut line, rest.to_owned()));
             empty = true;
         }
@@ -46,6 +46,28 @@ pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
     lines
 }
 
+/// Words, those that belong to a number together with it.
+fn phrases(text: &str) -> Vec<String> {
+    let mut phrases: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match phrases.last_mut().filter(|previous| belongs(previous, word)) {
+            Some(previous) => {
+                previous.push(' ');
+                previous.push_str(word);
+            }
+            None => phrases.push(word.to_owned()),
+        }
+    }
+    phrases
+}
+
+fn belongs(previous: &str, word: &str) -> bool {
+    let after_number = previous.ends_with(|c: char| c.is_ascii_digit());
+    let bare = word.trim_end_matches([',', ';', '.', ')', ':']);
+    let is_unit = matches!(bare, "%" | "s" | "min" | "h" | "ns" | "B" | "KiB" | "MiB" | "GiB" | "TiB");
+    (after_number && is_unit) || word.starts_with('±') || previous.ends_with('±')
+}
+
 /// Shortens a text to `width` columns, the last of them "…" where something was cut.
 pub fn shorten(text: &str, width: usize) -> String {
     if text.width() <= width {
@@ -53,10 +75,6 @@ pub fn shorten(text: &str, width: usize) -> String {
     }
     let kept = head(text, width.saturating_sub(1));
     if width == 0 { String::new() } else { format!("{kept}…") }
-}
-
-fn room(width: usize, first: &str, rest: &str) -> usize {
-    width.saturating_sub(first.width().max(rest.width())).max(1)
 }
 
 /// A word in pieces that fit a line.
@@ -121,6 +139,17 @@ mod tests {
             }
             let joined: String = lines.iter().flat_map(|line| line[2..].split_whitespace()).collect();
             assert_eq!(joined, text.split_whitespace().collect::<String>(), "{width}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_never_parted_from_its_unit_or_interval() {
+        let text = "as built +20.6 % ± 1.0, code +0.4 % ± 0.4 in 12 s, or so";
+        for width in 16..40 {
+            let joined = wrap(text, width, "", "").join("\n");
+            for phrase in ["+20.6 % ± 1.0,", "+0.4 % ± 0.4", "12 s,"] {
+                assert!(joined.contains(phrase), "{width}: {joined}");
+            }
         }
     }
 

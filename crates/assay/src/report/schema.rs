@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::page::{
-    AsBuiltSays, CauseKind, ClaimStatus, CountSource, FailureKind, Flips, SCHEMA, StoppedBecause, Verdict,
+    AsBuiltSays, CauseKind, ClaimStatus, CountSource, FailureKind, Flips, SCHEMA, StoppedBecause,
+    TwinVerdict, Verdict,
 };
 use super::sample;
 
@@ -74,10 +75,9 @@ impl Check<'_> {
         if schema["enum"].as_array().is_some_and(|words| !words.contains(value)) {
             self.problems.push(format!("{at}: {value} is not a word of the schema"));
         }
-        if let (Some(minimum), Some(number)) = (schema["minimum"].as_f64(), value.as_f64()) {
-            if number < minimum {
-                self.problems.push(format!("{at}: {number} is below {minimum}"));
-            }
+        let minimum = schema["minimum"].as_f64().unwrap_or(f64::NEG_INFINITY);
+        if let Some(number) = value.as_f64().filter(|number| *number < minimum) {
+            self.problems.push(format!("{at}: {number} is below {minimum}"));
         }
         for item in value.as_array().into_iter().flatten() {
             self.value(&schema["items"], item, &format!("{at}[]"));
@@ -233,6 +233,10 @@ fn the_words_of_the_schema_are_those_of_the_code() {
         ),
         (&defs["failure"]["properties"]["kind"]["enum"], words(&[FailureKind::Failed, FailureKind::Skipped])),
         (&defs["input_dependence"]["properties"]["flips"]["enum"], words(&[Flips::Sign, Flips::Size])),
+        (
+            &defs["twin_control"]["properties"]["verdict"]["enum"],
+            words(&[TwinVerdict::Equivalent, TwinVerdict::Different, TwinVerdict::Undecided]),
+        ),
         (&root["properties"]["schema"]["const"], Value::from(SCHEMA)),
     ];
     for (schema, code) in pairs {

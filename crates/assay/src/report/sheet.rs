@@ -1,5 +1,7 @@
 //! A text under construction that keeps its margin: headings, paragraphs, labelled lines and tables.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::ink::{Ink, Palette};
 use super::prose;
 use super::table::Table;
@@ -28,6 +30,11 @@ impl Sheet {
         text
     }
 
+    /// Whether a label and a text take one line.
+    pub fn fits(&self, label: &str, text: &str) -> bool {
+        label.width() + text.width() <= self.width
+    }
+
     /// An empty line, never two, never the first.
     pub fn gap(&mut self) {
         if self.lines.last().is_some_and(|line| !line.is_empty()) {
@@ -50,7 +57,7 @@ impl Sheet {
 
     /// A label in its ink, then a text that keeps to the right of it.
     pub fn labelled(&mut self, ink: Ink, label: &str, text: &str) {
-        let indent = " ".repeat(unicode_width::UnicodeWidthStr::width(label));
+        let indent = " ".repeat(label.width());
         for (index, line) in prose::wrap(text, self.width, label, &indent).into_iter().enumerate() {
             let painted =
                 if index == 0 { self.palette.paint(ink, label) + &line[label.len()..] } else { line };

@@ -10,7 +10,7 @@ mod verdicts;
 
 use super::ink::Ink;
 use super::number;
-use super::page::{AsBuiltSays, Contrast, Page, Verdict};
+use super::page::{AsBuiltSays, Contrast, Effect, Page, TwinVerdict, Verdict};
 use super::sheet::Sheet;
 
 /// How much is shown.
@@ -42,43 +42,36 @@ fn opening(page: &Page, sheet: &mut Sheet) {
     if let Some(prediction) = &page.prediction {
         sheet.labelled(Ink::Dim, "expected  ", prediction);
     }
-    let warnings: Vec<String> = twin_warning(page).into_iter().chain(page.warnings.iter().cloned()).collect();
-    if !warnings.is_empty() {
+    // Usually the warnings have the twin control's sentence already, as the first.
+    let twin = Some(twin_found(page))
+        .filter(|twin| page.twin_control.verdict != TwinVerdict::Equivalent && !page.warnings.contains(twin));
+    if twin.is_some() || !page.warnings.is_empty() {
         sheet.gap();
     }
-    for warning in &warnings {
+    for warning in twin.iter().chain(&page.warnings) {
         sheet.labelled(Ink::Doubt, "! ", warning);
     }
 }
 
-/// What the twin control says where it isn't what it should be.
-fn twin_warning(page: &Page) -> Option<String> {
-    let found = twin_found(page);
-    let margin = number::fraction(page.campaign.minimum_effect);
-    match page.twin_control.verdict {
-        Verdict::Equivalent => None,
-        Verdict::Faster | Verdict::Slower => Some(format!(
-            "The twin control failed: {found}. The same code can't differ from itself, so differences of this size below \
-             may be none; find the disturbance and measure again."
-        )),
-        Verdict::Inconclusive => Some(format!(
-            "The twin control is not decided: {found}. That the same code differs by less than {margin} here is not shown."
-        )),
-    }
-}
-
-/// "branch against itself +0.1 % ± 0.3 (p80, gcc-12)".
+/// The twin control in one sentence.
 fn twin_found(page: &Page) -> String {
     let twin = &page.twin_control;
+    if let Some(note) = &twin.note {
+        return note.clone();
+    }
+    let word = match twin.verdict {
+        TwinVerdict::Equivalent => "The twin control holds",
+        TwinVerdict::Different => "The twin control failed",
+        TwinVerdict::Undecided => "The twin control is undecided",
+    };
     let size = match (twin.ratio, twin.lower, twin.upper) {
         (Some(ratio), Some(lower), Some(upper)) => {
-            number::change_with_interval(&super::page::Effect { ratio, lower, upper })
+            format!(" by {}", number::change_with_interval(&Effect { ratio, lower, upper }))
         }
-        (Some(ratio), ..) => number::change(ratio),
-        _ => "was not compared".to_owned(),
+        (Some(ratio), ..) => format!(" by {}", number::change(ratio)),
+        _ => return format!("{word}."),
     };
-    let note = twin.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
-    format!("{} against itself {size}{note}", page.baseline)
+    format!("{word}: {} differs from itself{size}.", page.baseline)
 }
 
 /// The word of a verdict in its ink.

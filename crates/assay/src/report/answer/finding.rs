@@ -32,7 +32,7 @@ pub(super) struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    fn of(contrast: &'a Contrast) -> Self {
+    pub(super) fn of(contrast: &'a Contrast) -> Self {
         Self { compiler: &contrast.compiler, flags: &contrast.flags }
     }
 }
@@ -46,11 +46,13 @@ pub(super) struct Finding<'a> {
     /// All of them, in page order.
     pub(super) contrasts: Vec<&'a Contrast>,
     inputs: Vec<(&'a str, Class)>,
+    /// Inputs of the whole page: some may be missing here.
+    total: usize,
 }
 
 impl<'a> Finding<'a> {
-    /// Classes the contrasts of one candidate; at least one.
-    pub(super) fn of(contrasts: Vec<&'a Contrast>) -> Self {
+    /// Classes the contrasts of one candidate, at least one; `total` inputs are on the page.
+    pub(super) fn of(contrasts: Vec<&'a Contrast>, total: usize) -> Self {
         let mut names: Vec<&str> = Vec::new();
         for contrast in &contrasts {
             if !names.contains(&contrast.input.as_str()) {
@@ -59,7 +61,13 @@ impl<'a> Finding<'a> {
         }
         let class = |name: &str| class(contrasts.iter().filter(|c| c.input == name).map(|c| c.verdict));
         let inputs = names.into_iter().map(|name| (name, class(name))).collect();
-        Self { candidate: &contrasts[0].candidate, baseline: &contrasts[0].baseline, contrasts, inputs }
+        Self {
+            candidate: &contrasts[0].candidate,
+            baseline: &contrasts[0].baseline,
+            contrasts,
+            inputs,
+            total,
+        }
     }
 
     /// The classes that occur, each once, in the order of [`Class`].
@@ -87,7 +95,7 @@ impl<'a> Finding<'a> {
     pub(super) fn place(&self, class: Class) -> String {
         let named: Vec<&str> =
             self.inputs.iter().filter(|(_, c)| *c == class).map(|&(name, _)| name).collect();
-        let total = self.inputs.len();
+        let total = self.total;
         match named.len() {
             n if n == total && total == 2 => "on both inputs".to_owned(),
             n if n == total && total > 2 => format!("on all {total} inputs"),
@@ -96,20 +104,22 @@ impl<'a> Finding<'a> {
         }
     }
 
-    /// [`Finding::place`] where there is only one class.
-    pub(super) fn everywhere(&self) -> String {
-        self.place(self.inputs[0].1)
+    /// Undecided contrasts on inputs that other builds decide.
+    pub(super) fn open(&self) -> usize {
+        let is_open = |c: &&&Contrast| {
+            c.verdict == Verdict::Inconclusive && self.class_of(&c.input) != Class::Undecided
+        };
+        self.contrasts.iter().filter(is_open).count()
     }
 
-    /// "about 12 more rotations (8 s)" for the undecided contrasts together.
+    /// "about 12 more rotations, 8 s" for the undecided contrasts together.
     pub(super) fn cost(&self) -> Option<String> {
         let undecided = self.contrasts.iter().filter(|c| c.verdict == Verdict::Inconclusive);
-        let needed =
-            undecided.filter_map(|c| c.rotations_needed.map(|rotations| (rotations, c.seconds_needed)));
+        let needed = undecided.filter_map(|c| c.more_rotations().map(|more| (more, c.seconds_needed)));
         // Rotations serve all contrasts at once: the most demanding one decides.
-        let (rotations, seconds) = needed.max_by_key(|&(rotations, _)| rotations)?;
-        let seconds = seconds.map(|seconds| format!(" ({})", number::duration(seconds))).unwrap_or_default();
-        Some(format!("about {}{seconds}", prose::plural(u64::from(rotations), "more rotation")))
+        let (more, seconds) = needed.max_by_key(|&(more, _)| more)?;
+        let seconds = seconds.map(|seconds| format!(", {}", number::duration(seconds))).unwrap_or_default();
+        Some(format!("about {}{seconds}", prose::plural(u64::from(more), "more rotation")))
     }
 
     /// Its builds, in page order.
@@ -135,7 +145,7 @@ impl<'a> Finding<'a> {
                 None => groups.push(own),
             }
         }
-        groups.into_iter().map(Finding::of).collect()
+        groups.into_iter().map(|group| Finding::of(group, self.total)).collect()
     }
 
     fn class_of(&self, input: &str) -> Class {

@@ -1,6 +1,6 @@
 //! What comes last: claims, what was not measured, and how the figures came about.
 
-use super::{Detail, twin_found, verdict_word};
+use super::{Detail, twin_found};
 use crate::report::ink::Ink;
 use crate::report::number;
 use crate::report::page::{ClaimStatus, FailureKind, Page, StoppedBecause};
@@ -64,7 +64,7 @@ fn footer(page: &Page, sheet: &mut Sheet) {
     sheet.gap();
     for (label, text) in [
         ("measured", measured(page)),
-        ("twin", format!("{}: {}", verdict_word(page.twin_control.verdict).0, twin_found(page))),
+        ("twin", twin_found(page)),
         ("machine", machine(page)),
         ("built by", built_by(page)),
         ("kept in", kept_in(page)),

@@ -7,19 +7,21 @@ use crate::report::page::{AsBuiltSays, CauseKind, Contrast, Flips, InputDependen
 use crate::report::prose;
 use crate::report::sheet::Sheet;
 
-/// Contrasts explained in the brief view.
+/// Groups explained in the brief view.
 const MOST_EXPLAINED: usize = 6;
 /// With so few contrasts each is explained, noteworthy or not.
 const FEW: usize = 4;
+/// Where causes and reasons start.
+const INDENT: &str = "                ";
 
 /// Adds both sections.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     explain(page, detail, sheet);
-    input_dependence(page, sheet);
+    input_dependence(page, detail, sheet);
 }
 
 /// The word of a cause as in the JSON.
-pub(super) fn cause_name(cause: CauseKind) -> String {
+pub(super) fn cause_name(cause: CauseKind) -> &'static str {
     match cause {
         CauseKind::Placement => "placement",
         CauseKind::IdenticalCode => "identical-code",
@@ -31,24 +33,49 @@ pub(super) fn cause_name(cause: CauseKind) -> String {
         CauseKind::Noise => "noise",
         CauseKind::Build => "build",
     }
-    .to_owned()
 }
 
 fn explain(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let all = detail == Detail::Full || page.contrasts.len() <= FEW;
-    let mut chosen: Vec<&Contrast> = page.contrasts.iter().filter(|c| all || rank(c) < ORDINARY).collect();
+    let mut groups = if all { page.contrasts.iter().map(|c| vec![c]).collect() } else { noteworthy(page) };
     // Stable: within a rank the order of the tables remains.
-    chosen.sort_by_key(|contrast| rank(contrast));
-    if chosen.is_empty() {
+    groups.sort_by_key(|group| rank(group[0]));
+    if groups.is_empty() {
         return;
     }
     sheet.heading("Why");
-    let most = if all { chosen.len() } else { MOST_EXPLAINED };
-    for contrast in chosen.iter().take(most) {
-        one(page, contrast, detail, sheet);
+    let most = if all { groups.len() } else { MOST_EXPLAINED };
+    for group in groups.iter().take(most) {
+        one(page, group, detail, sheet);
     }
-    if chosen.len() > most {
-        sheet.paragraph(Ink::Dim, "  ", &format!("{} more: --all", chosen.len() - most));
+    let left: usize = groups.iter().skip(most).map(Vec::len).sum();
+    if left > 0 {
+        sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", prose::plural(left as u64, "more contrast")));
+    }
+}
+
+/// Noteworthy contrasts that differ only in the input, together; the most telling of each group first.
+fn noteworthy(page: &Page) -> Vec<Vec<&Contrast>> {
+    let key = |c: &Contrast| (rank(c), candidate_name(page, c), c.compiler.clone(), c.flags.clone());
+    let mut groups: Vec<Vec<&Contrast>> = Vec::new();
+    for contrast in page.contrasts.iter().filter(|c| rank(c) < ORDINARY) {
+        match groups.iter_mut().find(|group| key(group[0]) == key(contrast)) {
+            Some(group) => group.push(contrast),
+            None => groups.push(vec![contrast]),
+        }
+    }
+    for group in &mut groups {
+        group.sort_by(|a, b| telling(b).total_cmp(&telling(a)));
+    }
+    groups
+}
+
+/// How much a contrast tells within its group: the rotations it needs, else how far the plain link misleads.
+fn telling(contrast: &Contrast) -> f64 {
+    match (contrast.verdict, contrast.as_built, contrast.code) {
+        (Verdict::Inconclusive, ..) => contrast.rotations_needed.map_or(0.0, f64::from),
+        (_, Some(as_built), Some(code)) => (as_built.ratio / code.ratio).ln().abs(),
+        _ => 0.0,
     }
 }
 
@@ -67,32 +94,40 @@ fn rank(contrast: &Contrast) -> u8 {
     }
 }
 
-fn one(page: &Page, contrast: &Contrast, detail: Detail, sheet: &mut Sheet) {
+fn one(page: &Page, group: &[&Contrast], detail: Detail, sheet: &mut Sheet) {
+    let contrast = group[0];
     let misleads = contrast.as_built_says.filter(|&says| says != AsBuiltSays::Confirmed).map(says_word);
     let (word, ink) = misleads.map_or_else(|| verdict_word(contrast.verdict), |(word, ink, _)| (word, ink));
-    let place = format!("{} on {}, {}", candidate_name(page, contrast), contrast.input, build(contrast));
-    sheet.labelled(ink, &format!("  {word:<12}  "), &format!("{place}: {}", figures(contrast)));
-    let indent = " ".repeat(16);
+    let build = build_name(&contrast.compiler, &contrast.flags);
+    let place = format!("{} on {}, {build}", candidate_name(page, contrast), contrast.input);
+    let (label, figures) = (format!("  {word:<12}  "), figures(contrast));
+    let line = format!("{place}: {figures}");
+    if sheet.fits(&label, &line) {
+        sheet.labelled(ink, &label, &line);
+    } else {
+        sheet.labelled(ink, &label, &place);
+        sheet.paragraph(Ink::Plain, INDENT, &figures);
+    }
     for cause in &contrast.causes {
         let share = cause.share.map(|share| format!(" {}", number::fraction(share))).unwrap_or_default();
         sheet.paragraph(
             Ink::Plain,
-            &indent,
+            INDENT,
             &format!("{}{share}: {}", cause_name(cause.cause), cause.evidence),
         );
     }
-    if detail == Detail::Full || contrast.causes.is_empty() {
+    let takes = what_it_takes(contrast);
+    if detail == Detail::Full || (contrast.causes.is_empty() && takes.is_none()) {
         for reason in &contrast.reasons {
-            sheet.paragraph(Ink::Plain, &indent, reason);
+            sheet.paragraph(Ink::Plain, INDENT, reason);
         }
+    } else if let Some(takes) = takes {
+        sheet.paragraph(Ink::Plain, INDENT, &takes);
     }
-    if contrast.verdict == Verdict::Inconclusive {
-        sheet.paragraph(Ink::Plain, &indent, &what_it_takes(contrast));
+    if group.len() > 1 {
+        let inputs: Vec<&str> = group[1..].iter().map(|c| c.input.as_str()).collect();
+        sheet.paragraph(Ink::Plain, INDENT, &format!("also on {}", prose::list(&inputs)));
     }
-}
-
-fn build(contrast: &Contrast) -> String {
-    build_name(&contrast.compiler, &contrast.flags)
 }
 
 /// "as built +20.6 % ± 1.0, code +0.4 % ± 0.4".
@@ -104,25 +139,22 @@ fn figures(contrast: &Contrast) -> String {
     format!("{}, {}", effect("as built", contrast.as_built), effect("code", contrast.code))
 }
 
-fn what_it_takes(contrast: &Contrast) -> String {
+/// What would decide an undecided contrast, where that is known; else its reasons tell.
+fn what_it_takes(contrast: &Contrast) -> Option<String> {
+    let more = contrast.more_rotations().filter(|_| contrast.verdict == Verdict::Inconclusive)?;
     let seconds = contrast
         .seconds_needed
         .map(|seconds| format!(" ({})", number::duration(seconds)))
         .unwrap_or_default();
-    let takes = contrast
-        .rotations_needed
-        .map(|rotations| {
-            format!("about {}{seconds} would decide", prose::plural(u64::from(rotations), "more rotation"))
-        })
-        .unwrap_or_else(|| "how many rotations would decide can't be said yet".to_owned());
     let seen = contrast.minimum_detectable_effect.map(|effect| {
         let rotations = prose::plural(u64::from(contrast.rotations), "rotation");
         format!("; {rotations} show differences from {}", number::fraction(effect))
     });
-    format!("{takes}{}", seen.unwrap_or_default())
+    let rotations = prose::plural(u64::from(more), "more rotation");
+    Some(format!("about {rotations}{seconds} would decide{}", seen.unwrap_or_default()))
 }
 
-fn input_dependence(page: &Page, sheet: &mut Sheet) {
+fn input_dependence(page: &Page, detail: Detail, sheet: &mut Sheet) {
     if page.input_dependence.is_empty() {
         return;
     }
@@ -141,29 +173,26 @@ fn input_dependence(page: &Page, sheet: &mut Sheet) {
             page.input_dependence.iter().filter(|other| same(entry, other)).collect();
         let builds = distinct(alike.iter().map(|other| build_name(&other.compiler, &other.flags)));
         sheet.paragraph(Ink::Plain, "  ", &format!("{} ({})", sides(entry), prose::list(&builds)));
-        for other in alike.iter().filter(|other| !other.note.is_empty()) {
-            let which = if alike.len() > 1 {
-                format!("{}: ", build_name(&other.compiler, &other.flags))
-            } else {
-                String::new()
-            };
-            sheet.paragraph(Ink::Dim, "    ", &format!("{which}{}", other.note));
+        for other in alike.iter().filter(|_| detail == Detail::Full) {
+            sheet.paragraph(Ink::Dim, "    ", &other.note);
         }
     }
 }
 
+/// "bmi2 takes less time on p80, branch on all-1".
 fn sides(entry: &InputDependence) -> String {
-    let side = |name: &str, inputs: &[String]| format!("{name} takes less time on {}", prose::list(inputs));
     let mut sides = Vec::new();
-    if !entry.favours_candidate.is_empty() {
-        sides.push(side(&entry.candidate, &entry.favours_candidate));
-    }
-    if !entry.favours_baseline.is_empty() {
-        sides.push(side(&entry.baseline, &entry.favours_baseline));
+    for (name, inputs) in
+        [(&entry.candidate, &entry.favours_candidate), (&entry.baseline, &entry.favours_baseline)]
+    {
+        let verb = if sides.is_empty() { " takes less time" } else { "" };
+        if !inputs.is_empty() {
+            sides.push(format!("{name}{verb} on {}", prose::list(inputs)));
+        }
     }
     let what = match entry.flips {
         Flips::Sign => "",
-        Flips::Size => ", by very different amounts",
+        Flips::Size => ", by different amounts",
     };
     format!("{}{what}", sides.join(", "))
 }

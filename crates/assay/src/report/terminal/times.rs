@@ -47,8 +47,7 @@ fn figure(cell: Option<&Cell>, detail: Detail) -> Entry {
         Some(Cell { failed: Some(_), .. }) => Entry::inked("failed", Ink::Bad),
         Some(Cell { ns_per_unit: None, .. }) => Entry::inked("-", Ink::Dim),
         Some(Cell { ns_per_unit: Some(spread), .. }) if detail == Detail::Full => {
-            let half = (spread.upper - spread.median).max(spread.median - spread.lower);
-            format!("{} ± {}", number::ns(spread.median), number::ns(half)).into()
+            number::ns_with_interval(spread.median, spread.lower, spread.upper).into()
         }
         Some(Cell { ns_per_unit: Some(spread), .. }) => number::ns(spread.median).into(),
     }
@@ -137,7 +136,7 @@ fn offset_table(cells: &[&Cell]) -> Table {
             |offset: &u64| Entry::from(at(offset).map_or("-".to_owned(), |at| number::ns(at.ns_per_unit)));
         let mut row = vec![cell.variant.clone().into()];
         row.extend(offsets.iter().map(figure));
-        row.push(number::change(1.0 + spread(cell)).into());
+        row.push(number::change(1.0 + spread(cell)).trim_start_matches('+').into());
         row.push(cell.as_built_ns.map(number::ns).unwrap_or_default().into());
         table.row(row);
     }

@@ -37,7 +37,7 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
 fn legend(page: &Page, sheet: &mut Sheet) {
     let legend = format!(
         "Time of the candidate against {}: -12 % takes 12 % less, +12 % takes 12 % more. Code effect: mean over \
-         placements with its {} interval; as built: one plain link.",
+         placements, ± its interval at {} for all contrasts together; as built: one plain link.",
         page.baseline,
         number::fraction(page.campaign.confidence)
     );
@@ -70,7 +70,7 @@ fn by_contrast(page: &Page, contrasts: &[&Contrast]) -> Table {
         let candidate = candidate_name(page, contrast);
         let (verdict, verdict_ink) = verdict_word(contrast.verdict);
         let says = contrast.as_built_says.map(says_word);
-        let causes: Vec<String> =
+        let causes: Vec<&str> =
             contrast.causes.iter().map(|cause| super::reasons::cause_name(cause.cause)).collect();
         table.row(vec![
             if candidate == previous { Entry::default() } else { candidate.clone().into() },
