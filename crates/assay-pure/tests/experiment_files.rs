@@ -69,3 +69,28 @@ fn points_every_complaint_at_text_that_is_there() {
         }
     }
 }
+
+#[test]
+fn survives_every_truncation_and_every_wrong_letter() {
+    let mut refused = 0;
+    for path in files() {
+        let text = fs::read_to_string(&path).expect("a readable file");
+        for (at, letter) in text.char_indices() {
+            let rest = &text[at + letter.len_utf8()..];
+            for broken in
+                [text[..at].to_owned(), format!("{}{rest}", &text[..at]), format!("{}ä{rest}", &text[..at])]
+            {
+                for problem in Experiment::from_toml(&broken, "x.toml").err().unwrap_or_default() {
+                    let line = broken.lines().nth(problem.line - 1).unwrap_or_default();
+                    assert!(
+                        problem.column - 1 + problem.length <= line.chars().count() + 1,
+                        "{problem}\n{broken}"
+                    );
+                    assert!(problem.to_string().starts_with("x.toml:"));
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 1000, "only {refused} complaints: the files were not broken");
+}
