@@ -255,5 +255,7 @@ a.toml:12:8: `unit` has the wrong type: an integer
         ] {
             assert_eq!(nearest(word, known), meant, "{word}");
         }
+        // Of one letter nothing is left when one is wrong.
+        assert_eq!(nearest("c", ["a", "b"]), None);
     }
 }

@@ -66,6 +66,13 @@ mod tests {
         assert_eq!(large, [2884969819692289916, 1241397052035487138, 3630431982829390007]);
         let small: Vec<u64> = (0..8).map(|_| order.below(245)).collect();
         assert_eq!(small, [52, 232, 103, 92, 19, 120, 124, 110]);
+        // Half of all products are rejected below this bound.
+        let mut order = Order::new(5, &[9]);
+        let rejecting: Vec<u64> = (0..4).map(|_| order.below((1 << 63) + 1)).collect();
+        assert_eq!(
+            rejecting,
+            [2476311154795161420, 7965522405175317382, 8935933995815428408, 1637847789101125992]
+        );
     }
 
     #[test]

@@ -56,7 +56,7 @@ fn read_claim(reader: &mut Reader, path: &str, items: &dyn TableLike, context: &
     check_references(reader, &table, &claim, context);
     check_statement(reader, &table);
     check_numbers(reader, &table);
-    claim.candidate = candidate(reader, &table, claim.candidate, context);
+    claim.candidate = candidate(reader, &table, &claim, context);
     claim
 }
 
@@ -136,13 +136,13 @@ fn check_numbers(reader: &mut Reader, table: &Table) {
 }
 
 /// Who the claim is about: as given, or the only one that it can be; a note if a comparison could be about several.
-fn candidate(reader: &mut Reader, table: &Table, given: Option<String>, context: &Context) -> Option<String> {
+fn candidate(reader: &mut Reader, table: &Table, claim: &ClaimSpec, context: &Context) -> Option<String> {
     let arithmetic = table.has("before") && table.has("after");
     let measured = table.has("says") || table.has("ns_per_unit") || (table.has("ratio") && !arithmetic);
     if table.has("candidate") || !measured {
-        return given;
+        return claim.candidate.clone();
     }
-    let baseline = context.baseline;
+    let baseline = claim.baseline.as_deref().unwrap_or(context.baseline);
     let mut others = context.variants.iter().map(|variant| &variant.name).filter(|name| *name != baseline);
     match (others.next(), others.next()) {
         (Some(only), None) => Some(only.clone()),

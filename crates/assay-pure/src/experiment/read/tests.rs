@@ -164,6 +164,24 @@ fn takes_unoptimised_code_only_where_it_is_asked_for() {
 }
 
 #[test]
+fn takes_the_ends_of_each_range() {
+    let placement = with("", "[placement]\nrotations = 9\nmax_rotations = 9\nphases = [0, 63]").placement;
+    assert_eq!((placement.rotations, placement.max_rotations, placement.phases), (9, 9, vec![0, 63]));
+    let text = "[inputs.x]\ngenerator = \"lengths\"\nweights = [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\nunits = 1_000_000_000";
+    let source = with("", text).inputs.remove(0).source;
+    let InputSource::Generated { generator: Generator::Lengths { weights }, units, .. } = source else {
+        panic!("{source:?}")
+    };
+    assert_eq!((weights.len(), units), (10, 1_000_000_000));
+}
+
+#[test]
+fn refuses_paths_and_flags_that_no_command_line_can_carry() {
+    let text = MINIMAL.replace("decode.c", "decode\\u0007.c");
+    assert_eq!(problems(&text)[0].message, "`program.sources[0]` contains a control character");
+}
+
+#[test]
 fn raises_the_largest_number_of_rotations_with_the_first() {
     let placement = with("", "[placement]\nrotations = 40").placement;
     assert_eq!((placement.rotations, placement.max_rotations), (40, 40));
@@ -215,6 +233,8 @@ fn reads_every_statement_of_a_claim() {
 fn takes_a_claim_for_one_about_the_only_candidate() {
     let claims = with("", "[[claims]]\ntext = \"faster\"\nsays = \"faster\"").claims;
     assert_eq!(claims[0].candidate.as_deref(), Some("table"));
+    let text = "[[claims]]\ntext = \"faster\"\nsays = \"faster\"\nbaseline = \"table\"";
+    assert_eq!(with("", text).claims[0].candidate.as_deref(), Some("branch"));
 }
 
 #[test]
