@@ -104,9 +104,9 @@ fn urgent(event: &Event) -> Option<String> {
 }
 
 fn new_bar() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND));
+    let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND));
     let style =
-        ProgressStyle::with_template("{prefix:<9} [{bar:24}] {wide_msg}").expect("the template is valid");
+        ProgressStyle::with_template("{prefix:<9} [{bar:18}] {wide_msg}").expect("the template is valid");
     bar.set_style(style.progress_chars("=> "));
     bar
 }
@@ -120,10 +120,13 @@ fn redraw(bar: &ProgressBar, tracker: &Tracker, event: &Event, now: Duration) {
         bar.suspend(|| eprintln!("{line}"));
     }
     let (done, total) = tracker.extent();
+    // Both at once, and never of nothing: a bar of length 0 would be drawn full.
+    bar.update(|state| {
+        state.set_len(total.max(1));
+        state.set_pos(done);
+    });
     bar.set_prefix(tracker.phase().to_owned());
-    bar.set_length(total);
     bar.set_message(tracker.message(now));
-    bar.set_position(done);
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The published schema held against the code, in both directions.
+//! The published schemas held against the code, in both directions.
 //!
 //! A small reader of the keywords that our schema uses; any other keyword fails the test, so that it can't be silently
 //! unchecked. Stricter than the schema itself: a key of the JSON that the schema doesn't describe is an error here, and
@@ -12,6 +12,7 @@ use super::page::{
     AsBuiltSays, CauseKind, ClaimStatus, CountSource, FailureKind, Flips, SCHEMA, StoppedBecause,
     TwinVerdict, Verdict,
 };
+use super::plan::PLAN_SCHEMA;
 use super::sample;
 
 const KEYWORDS: [&str; 15] = [
@@ -32,10 +33,14 @@ const KEYWORDS: [&str; 15] = [
     "format",
 ];
 
-fn schema() -> Value {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/campaign-1.schema.json");
+fn schema_of(name: &str) -> Value {
+    let path = format!("{}/../../schema/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("the schema is in the repository");
     serde_json::from_str(&text).expect("the schema is JSON")
+}
+
+fn schema() -> Value {
+    schema_of("campaign-1")
 }
 
 struct Check<'a> {
@@ -180,15 +185,27 @@ fn the_rich_page_shows_every_key_of_the_schema() {
 }
 
 #[test]
+fn the_plan_fits_its_schema_and_shows_every_key() {
+    let root = schema_of("plan-1");
+    let plan = serde_json::to_value(sample::plan()).expect("a plan has only string keys");
+    let check = Check::of(&root, &plan);
+    assert_eq!(check.problems, Vec::<String>::new());
+    let missing: Vec<String> = described(&root).difference(&check.met).cloned().collect();
+    assert_eq!(missing, Vec::<String>::new());
+    assert_eq!(root["properties"]["schema"]["const"], PLAN_SCHEMA);
+}
+
+#[test]
 fn every_key_is_required_as_pages_always_carry_all_keys() {
-    let root = schema();
-    let definitions = root["$defs"].as_object().expect("definitions").values();
-    for schema in definitions.chain([&root]).filter(|schema| schema["properties"].is_object()) {
-        let keys: BTreeSet<&str> =
-            schema["properties"].as_object().expect("an object").keys().map(String::as_str).collect();
-        let required: BTreeSet<&str> =
-            schema["required"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
-        assert_eq!(keys, required, "{}", schema["description"]);
+    for root in [schema(), schema_of("plan-1")] {
+        let definitions = root["$defs"].as_object().expect("definitions").values();
+        for schema in definitions.chain([&root]).filter(|schema| schema["properties"].is_object()) {
+            let properties = schema["properties"].as_object().expect("an object");
+            let required = schema["required"].as_array().expect("a list");
+            let keys: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
+            let required: BTreeSet<&str> = required.iter().filter_map(Value::as_str).collect();
+            assert_eq!(keys, required, "{}", schema["description"]);
+        }
     }
 }
 

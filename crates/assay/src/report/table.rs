@@ -1,7 +1,7 @@
 //! A table that fits its margin: it leaves out what it may, wraps what it can, and else goes on in a second block.
 //!
 //! The order of concessions: optional columns go (the highest `optional` first), the wrapping column narrows to
-//! [`WRAP_MINIMUM`], the columns after the keys continue in further blocks with the keys repeated, and at last entries are
+//! 16 columns, the columns after the keys continue in further blocks with the keys repeated, and at last entries are
 //! shortened with "…". So no line is ever wider than asked.
 
 use unicode_width::UnicodeWidthStr;

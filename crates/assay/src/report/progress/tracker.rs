@@ -79,18 +79,19 @@ impl Tracker {
     pub(super) fn message(&self, now: Duration) -> String {
         let mut parts = Vec::new();
         match &self.measuring {
+            // What matters most first: a narrow terminal cuts the end off.
             Some(measuring) => {
+                let left = (measuring.budget_seconds - measuring.measured_seconds).max(0.0);
+                parts.push(format!("at most {} left", number::duration(left)));
+                if let Some((decided, contrasts)) = self.look {
+                    parts.push(format!("{decided} of {contrasts} decided"));
+                }
                 let round = u64::from(measuring.round) + 1;
                 parts.push(format!(
-                    "round {round}, {} of {}",
+                    "round {round} ({} of {})",
                     self.done,
                     prose::plural(self.total, self.noun)
                 ));
-                if let Some((decided, contrasts)) = self.look {
-                    parts.push(format!("{decided} of {contrasts} contrasts decided"));
-                }
-                let left = (measuring.budget_seconds - measuring.measured_seconds).max(0.0);
-                parts.push(format!("at most {} left", number::duration(left)));
             }
             None if self.total > 0 => {
                 parts.push(format!("{} of {}", self.done, prose::plural(self.total, self.noun)));
@@ -154,7 +155,7 @@ mod tests {
             },
         ];
         let (message, extent) = after(&events, 100);
-        assert_eq!(message, "round 7, 30 of 120 visits, 12 of 27 contrasts decided, at most 38 s left");
+        assert_eq!(message, "at most 38 s left, 12 of 27 decided, round 7 (30 of 120 visits)");
         assert_eq!(extent, (22_500, 60_000));
     }
 
