@@ -103,6 +103,22 @@ fn a_failed_twin_control_is_said_before_any_verdict() {
 }
 
 #[test]
+fn the_twin_control_is_told_once_where_the_warnings_have_it_already() {
+    let mut page = failing_twin();
+    let told =
+        |page: &Page| render(page, 300, false, Detail::Brief).matches("\n! The twin control failed").count();
+    assert_eq!(told(&page), 1);
+    page.warnings.insert(0, page.twin_control.note.clone().expect("the failing twin has a note"));
+    assert_eq!(told(&page), 1);
+    page.warnings.clear();
+    page.twin_control.note = None;
+    assert!(
+        render(&page, 300, false, Detail::Brief)
+            .contains("! The twin control failed: branch differs from itself by +3.1 % ± 0.9.")
+    );
+}
+
+#[test]
 fn a_page_survives_its_json() {
     for page in [sample::page(), sample::many(), sample::nothing()] {
         assert_eq!(Page::from_json(&page.to_json()).expect("its own JSON is read"), page);
