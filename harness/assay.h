@@ -1128,7 +1128,7 @@ static inline int assay_serve(struct assay_channel *channel, struct assay_progra
             assay_serve_answer(channel, program, &fields);
         } else if (word == 7 && memcmp(*line, "measure", 7) == 0) {
             assay_serve_measure(channel, program, &fields);
-        } else if (word == 3 && memcmp(*line, "bye", 3) == 0) {
+        } else if (word == 3 && memcmp(*line, "bye", 3) == 0 && fields.problem[0] == '\0') {
             assay_say(channel, "bye");
             return 0;
         } else {

@@ -1,0 +1,49 @@
+/* The program that harness/vectors.txt speaks to; crates/assay-harness/examples/vectors.rs is the same in Rust. Compiles
+ * as C11 and as C++17. */
+#include <assay.h>
+
+static uint64_t sum(const uint8_t *data, size_t size)
+{
+    uint64_t total = 0;
+    size_t i;
+    for (i = 0; i < size; i++) {
+        total += data[i];
+    }
+    return total;
+}
+
+struct bytes {
+    const uint8_t *data;
+    size_t size;
+};
+
+static void *prepare(const uint8_t *data, size_t size)
+{
+    struct bytes *bytes = (struct bytes *)malloc(sizeof *bytes);
+    if (bytes == NULL) {
+        abort();
+    }
+    bytes->data = data;
+    bytes->size = size;
+    return bytes;
+}
+
+static uint64_t sum_prepared(const void *prepared)
+{
+    const struct bytes *bytes = (const struct bytes *)prepared;
+    return sum(bytes->data, bytes->size);
+}
+
+ASSAY_VARIANT("sum", sum)
+ASSAY_VARIANT_PREPARED("sum/prepared", prepare, sum_prepared, free)
+ASSAY_LOOP("sum/looped", state, in)
+{
+    uint64_t total = 0;
+    while (assay_next(state)) {
+        total = sum(in.data, in.size);
+        assay_use(total);
+    }
+    assay_answer(state, total);
+}
+ASSAY_VARIANT_IF("absent", sum, 0, "no machine can run this")
+ASSAY_MAIN()
