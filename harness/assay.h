@@ -1203,9 +1203,9 @@ struct assay_options {
 /* What was found of one variant. */
 struct assay_row {
     int chosen, available;
-    uint64_t whole, iterations, interrupted;
-    size_t taken;
-    double *ns; /* per call, one per sample that nothing interrupted */
+    uint64_t whole, iterations;
+    double *ns; /* per call; `taken` undisturbed samples from the front, `interrupted` ones from the back */
+    size_t taken, interrupted;
     double ns_per_call;
     const char *problem; /* NULL, or why there is no figure */
 };
@@ -1339,14 +1339,18 @@ static inline struct assay_loaded *assay_load_alone(struct assay_program *progra
     }
     loaded.units = options->units != 0 ? options->units : loaded.size;
     loaded.windows = (struct assay_window *)calloc(1, sizeof *loaded.windows);
-    if (loaded.windows == NULL || !(loaded.windows[0].data = loaded.map, assay_keep_input(program, &loaded))) {
+    if (loaded.windows != NULL) {
+        loaded.window_count = 1;
+        loaded.windows[0].data = loaded.map;
+        loaded.windows[0].size = loaded.size;
+        loaded.windows[0].units = loaded.units;
+    }
+    if (loaded.windows == NULL || !assay_keep_input(program, &loaded)) {
         loaded.prepared = NULL;
         assay_unload(program, &loaded);
         snprintf(why, why_bytes, "out of memory");
         return NULL;
     }
-    program->inputs[0].windows[0].size = loaded.size;
-    program->inputs[0].windows[0].units = loaded.units;
     return &program->inputs[0];
 }
 
@@ -1391,19 +1395,20 @@ static inline void assay_measure_rows(const struct assay_program *program, struc
             }
             row->problem = assay_sample(program, index, input, &at, row->iterations, &combined, &units, &region);
             ns = ((double)region.wall_ns - costs->region_wall_ns) / (double)row->iterations;
+            ns = ns > 0.0 ? ns : 0.0;
             if (region.switches != 0) {
-                row->interrupted++;
+                row->ns[ASSAY_ALONE_ROUNDS - ++row->interrupted] = ns;
             } else {
-                row->ns[row->taken++] = ns > 0.0 ? ns : 0.0;
+                row->ns[row->taken++] = ns;
             }
         }
     }
     for (index = 0; index < program->variant_count; index++) {
         struct assay_row *row = &rows[index];
-        if (row->ns != NULL && row->problem == NULL && row->taken == 0) {
-            row->problem = "every sample was interrupted by other work on this core";
-        } else if (row->ns != NULL && row->problem == NULL) {
+        if (row->ns != NULL && row->problem == NULL && row->taken != 0) {
             row->ns_per_call = assay_median(row->ns, row->taken);
+        } else if (row->ns != NULL && row->problem == NULL) {
+            row->ns_per_call = assay_median(row->ns + ASSAY_ALONE_ROUNDS - row->interrupted, row->interrupted);
         }
     }
 }
@@ -1461,6 +1466,9 @@ static inline void assay_print_table(const struct assay_program *program, const 
         printf("  %016llx", (unsigned long long)row->whole);
         if (row->whole != rows[reference].whole) {
             printf("  differs from %s", program->variants[reference]->name);
+        }
+        if (row->taken == 0) {
+            printf("  other work interrupted every sample");
         }
         printf("\n");
     }

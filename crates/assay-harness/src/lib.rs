@@ -1,1 +1,66 @@
 //! What a Rust benchmark links to be measured by assay.
+//!
+//! ```no_run
+//! use assay_harness::{Bench, use_value};
+//! use std::process::ExitCode;
+//!
+//! fn sum(data: &[u8]) -> u64 {
+//!     data.iter().map(|&byte| u64::from(byte)).sum()
+//! }
+//!
+//! fn main() -> ExitCode {
+//!     Bench::new()
+//!         .variant("sum", sum)
+//!         .looped("sum/looped", |state, data| {
+//!             let mut total = 0;
+//!             while state.next() {
+//!                 total = sum(data);
+//!                 use_value(total);
+//!             }
+//!             state.answer(total);
+//!         })
+//!         .main()
+//! }
+//! ```
+//!
+//! A variant is a function from an input's bytes to an answer; variants of one program must give the same answer. Run
+//! alone, the program prints a small table (see `--help`). Run by the lab (`assay run`), which sets `ASSAY_CHANNEL`, it
+//! serves the requests described in PROTOCOL.md and computes no statistics: measured programs only measure.
+//!
+//! The crate has no dependencies, so that a benchmark's build is the user's own and nothing else; what it needs of the
+//! C library it declares itself. It does what `harness/assay.h` does, and both are held to `harness/vectors.txt`.
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+compile_error!("assay-harness works on 64-bit Linux only: its clocks and mappings are Linux's");
+
+mod alone;
+mod bench;
+mod channel;
+mod clock;
+mod fields;
+mod inputs;
+mod lab;
+mod sample;
+mod state;
+mod system;
+mod table;
+
+pub use bench::Bench;
+pub use state::State;
+
+/// Keeps `value`, and all that it points to, alive: the compiler must compute it and may not assume what happens to it.
+///
+/// Cost: a store, in the shadow of the work. Unlike `std::hint::black_box` nothing is read back.
+#[inline(always)]
+pub fn use_value<T>(value: T) {
+    // SAFETY: no instruction is executed. Not being `pure` or `nomem`, the statement stays, and counts as reading and
+    // writing whatever can be reached from the address.
+    unsafe { std::arch::asm!("/* {} */", in(reg) &raw const value, options(nostack, preserves_flags)) }
+}
+
+/// Makes the compiler believe that all memory that can be reached was read and written.
+#[inline(always)]
+pub fn clobber() {
+    // SAFETY: no instruction is executed.
+    unsafe { std::arch::asm!("", options(nostack, preserves_flags)) }
+}

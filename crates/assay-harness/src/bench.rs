@@ -1,0 +1,167 @@
+//! A program's variants.
+
+use crate::clock::Region;
+use crate::state::{Run, State};
+use crate::{alone, lab, sample, system};
+use std::any::Any;
+use std::process::ExitCode;
+
+type Prepare = Box<dyn Fn(&'static [u8]) -> Box<dyn Any>>;
+type TimePrepared = Box<dyn Fn(&dyn Any, u64, &mut u64) -> Region>;
+type RunLoop = Box<dyn Fn(u64, &[u8]) -> Option<(u64, Region)>>;
+
+/// How a variant is called.
+pub(crate) enum Body {
+    Call(fn(&[u8]) -> u64),
+    Prepared {
+        prepare: Prepare,
+        time: TimePrepared,
+    },
+    /// Runs the loop: its answer and region, or nothing where it did not go to its end.
+    Loop {
+        run: RunLoop,
+    },
+}
+
+/// One variant.
+pub(crate) struct Variant {
+    pub(crate) name: String,
+    pub(crate) body: Body,
+    /// Its function, from the start of the program's image.
+    pub(crate) entry: u64,
+    /// Why it cannot run here, if so.
+    pub(crate) unavailable: Option<String>,
+}
+
+impl Variant {
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.body {
+            Body::Call(_) => "call",
+            Body::Prepared { .. } => "prepared",
+            Body::Loop { .. } => "loop",
+        }
+    }
+}
+
+/// The variants of a program, in the order in which they are added.
+///
+/// Names are made of letters, digits and `_.:/+-`, and are unique; otherwise [`Bench::main`] says so and measures nothing.
+#[derive(Default)]
+#[must_use = "nothing is measured before `main` is called"]
+pub struct Bench {
+    variants: Vec<Variant>,
+}
+
+impl Bench {
+    /// No variants yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a function from an input's bytes, or from one window of them, to an answer.
+    pub fn variant(self, name: &str, call: fn(&[u8]) -> u64) -> Self {
+        self.variant_if(name, call, true, "")
+    }
+
+    /// The same for a function that runs only where `available`; elsewhere it is skipped with `reason`.
+    pub fn variant_if(self, name: &str, call: fn(&[u8]) -> u64, available: bool, reason: &str) -> Self {
+        let unavailable = (!available).then(|| reason.to_owned());
+        self.add(name, call as *const (), Body::Call(call), unavailable)
+    }
+
+    /// Adds a function of a state that `prepare` makes of the whole input outside the timed region, once per input.
+    /// The bytes live as long as the program, so the state may borrow them.
+    pub fn prepared<S: 'static>(
+        self,
+        name: &str,
+        prepare: fn(&'static [u8]) -> S,
+        run: fn(&S) -> u64,
+    ) -> Self {
+        let time = move |state: &dyn Any, iterations: u64, combined: &mut u64| {
+            let state = state.downcast_ref::<S>().expect("the state was made by this variant's prepare");
+            sample::time_prepared(run, state, iterations, combined)
+        };
+        let body =
+            Body::Prepared { prepare: Box::new(move |data| Box::new(prepare(data))), time: Box::new(time) };
+        self.add(name, run as *const (), body, None)
+    }
+
+    /// Adds a loop of the program's own over the whole input: setup, `while state.next() { ... }`, `state.answer(value)`.
+    /// Only the loop is timed.
+    pub fn looped<F: Fn(&mut State<'_>, &[u8]) + 'static>(self, name: &str, body: F) -> Self {
+        let entry = own_state::<F> as fn(&F, &mut Run, &[u8]);
+        let run = move |iterations: u64, data: &[u8]| {
+            let mut run = Run::new(iterations);
+            own_state(&body, &mut run, data);
+            run.region().map(|region| (run.answer, region))
+        };
+        self.add(name, entry as *const (), Body::Loop { run: Box::new(run) }, None)
+    }
+
+    fn add(mut self, name: &str, function: *const (), body: Body, unavailable: Option<String>) -> Self {
+        self.variants.push(Variant {
+            name: name.to_owned(),
+            body,
+            entry: system::entry(function),
+            unavailable,
+        });
+        self
+    }
+
+    /// Serves the lab where `ASSAY_CHANNEL` is set; otherwise reads the command line and prints a table.
+    ///
+    /// Call it from `main`, before starting threads, and return its exit code: 0; 1 where a variant could not be
+    /// measured or the answers differ; 2 for what only the user can mend.
+    #[must_use]
+    pub fn main(self) -> ExitCode {
+        match std::env::var_os(lab::CHANNEL_VARIABLE) {
+            Some(descriptors) => lab::main(&descriptors, &self.variants),
+            None => alone::main(&self.variants),
+        }
+    }
+}
+
+/// Owns the state of a loop by value, with the loop's body inlined: so the counter can stay in a register.
+#[inline(never)]
+fn own_state<F: Fn(&mut State<'_>, &[u8])>(body: &F, run: &mut Run, data: &[u8]) {
+    body(&mut State::new(run), data);
+}
+
+/// Why the variants cannot be told apart, if so.
+pub(crate) fn objection(variants: &[Variant]) -> Option<String> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:/+-".contains(&byte))
+    };
+    if variants.is_empty() {
+        return Some("the program registers no variant".to_owned());
+    }
+    for (i, Variant { name, .. }) in variants.iter().enumerate() {
+        if !is_name(name) {
+            return Some(format!(
+                "the variant name {name:?} has other characters than letters, digits and _.:/+-"
+            ));
+        }
+        if variants[..i].iter().any(|earlier| earlier.name == *name) {
+            return Some(format!("two variants are named {name:?}"));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bench, objection};
+
+    #[test]
+    fn variants_that_cannot_be_told_apart_are_refused() {
+        let named = |names: &[&str]| {
+            let bench = names.iter().fold(Bench::new(), |bench, name| bench.variant(name, |_| 0));
+            objection(&bench.variants)
+        };
+        assert_eq!(named(&["a_B.c:d/e+f-9", "b"]), None);
+        assert!(named(&[]).is_some_and(|why| why.contains("no variant")));
+        assert!(named(&["a", "b", "a"]).is_some_and(|why| why.contains("two variants are named \"a\"")));
+        assert!(named(&["a b"]).is_some_and(|why| why.contains("\"a b\"")));
+        assert!(named(&[""]).is_some());
+    }
+}

@@ -1,0 +1,119 @@
+//! Samples: one timed region of consecutive calls each.
+
+use crate::bench::{Body, Variant};
+use crate::clock::{Costs, Opened, Region};
+use crate::inputs::{Input, Window};
+
+/// Why a loop gave no sample.
+const UNFINISHED: &str = "the loop did not call State::next until it returned false, so nothing was timed";
+
+/// One sample.
+pub(crate) struct Sample {
+    pub(crate) region: Region,
+    pub(crate) units: u64,
+}
+
+/// The answers of a variant on an input.
+pub(crate) struct Answers {
+    pub(crate) whole: u64,
+    pub(crate) windows: u64,
+}
+
+/// Combines answers in order, so that another order is noticed.
+#[inline(always)]
+pub(crate) fn combine(combined: u64, answer: u64) -> u64 {
+    combined.rotate_left(5) ^ answer
+}
+
+/// Calls on consecutive windows from `*at`, wrapping. Out of line and through a function pointer, so that a variant is
+/// one piece of code whoever calls it.
+#[inline(never)]
+fn time_calls(
+    call: fn(&[u8]) -> u64,
+    windows: &[Window],
+    at: &mut usize,
+    iterations: u64,
+    combined: &mut u64,
+) -> Region {
+    let (mut next, mut answers) = (*at, *combined);
+    let opened = Opened::now();
+    for _ in 0..iterations {
+        answers = combine(answers, call(windows[next].data));
+        next += 1;
+        if next == windows.len() {
+            next = 0;
+        }
+    }
+    let region = opened.close();
+    (*at, *combined) = (next, answers);
+    region
+}
+
+/// Calls on a prepared state.
+#[inline(never)]
+pub(crate) fn time_prepared<S>(run: fn(&S) -> u64, state: &S, iterations: u64, combined: &mut u64) -> Region {
+    let mut answers = *combined;
+    let opened = Opened::now();
+    for _ in 0..iterations {
+        answers = combine(answers, run(state));
+    }
+    let region = opened.close();
+    *combined = answers;
+    region
+}
+
+/// One sample of variant `index`. `at` and `combined` go on from one sample to the next.
+pub(crate) fn take(
+    variant: &Variant,
+    index: usize,
+    input: &mut Input,
+    at: &mut usize,
+    iterations: u64,
+    combined: &mut u64,
+) -> Result<Sample, String> {
+    let whole_units = iterations.wrapping_mul(input.units);
+    match &variant.body {
+        Body::Call(call) => {
+            let from = *at;
+            let region = time_calls(*call, &input.windows, at, iterations, combined);
+            let windows = input.windows.iter().cycle().skip(from);
+            let units =
+                (0..iterations).zip(windows).fold(0u64, |sum, (_, window)| sum.wrapping_add(window.units));
+            Ok(Sample { region, units })
+        }
+        Body::Prepared { prepare, time, .. } => {
+            let state = input.prepared[index].get_or_insert_with(|| prepare(input.data));
+            Ok(Sample { region: time(state.as_ref(), iterations, combined), units: whole_units })
+        }
+        Body::Loop { run, .. } => {
+            let (answer, region) = run(iterations, input.data).ok_or(UNFINISHED)?;
+            *combined = combine(*combined, answer);
+            Ok(Sample { region, units: whole_units })
+        }
+    }
+}
+
+/// The answers without timing: a prepared or looped variant knows no windows and repeats the whole.
+pub(crate) fn answers(variant: &Variant, index: usize, input: &mut Input) -> Result<Answers, String> {
+    let whole = match &variant.body {
+        Body::Call(call) => {
+            let whole = call(input.data);
+            let windows =
+                input.windows.iter().fold(0, |combined, window| combine(combined, call(window.data)));
+            return Ok(Answers { whole, windows });
+        }
+        Body::Prepared { prepare, time, .. } => {
+            let state = input.prepared[index].get_or_insert_with(|| prepare(input.data));
+            let mut whole = 0; // rotl(0, 5) ^ answer is the answer itself
+            time(state.as_ref(), 1, &mut whole);
+            whole
+        }
+        Body::Loop { run, .. } => run(1, input.data).ok_or(UNFINISHED)?.0,
+    };
+    Ok(Answers { whole, windows: whole })
+}
+
+/// What the clocks cost, with the very function that takes samples.
+pub(crate) fn calibrate() -> Costs {
+    Costs::calibrate(|| time_calls(|_| 0, &[], &mut 0, 0, &mut 0))
+}

@@ -1,0 +1,111 @@
+//! The state of a loop of the program's own: one decrement and one jump per iteration.
+
+use crate::clock::{Opened, Region};
+
+/// One timed run of a loop.
+pub(crate) struct Run {
+    iterations: u64,
+    pub(crate) answer: u64,
+    phase: Phase,
+}
+
+enum Phase {
+    Before,
+    Inside(Opened),
+    After(Region),
+}
+
+impl Run {
+    pub(crate) fn new(iterations: u64) -> Self {
+        Self { iterations, answer: 0, phase: Phase::Before }
+    }
+
+    /// What was timed; `None` where the loop did not go on until [`State::next`] returned false.
+    pub(crate) fn region(&self) -> Option<Region> {
+        if let Phase::After(region) = self.phase { Some(region) } else { None }
+    }
+
+    /// An edge of the region: how many iterations follow. Takes the run, not the state, so that the state need not
+    /// have an address and its counter stays in a register whatever the loop does to memory.
+    #[inline(never)]
+    fn edge(&mut self) -> u64 {
+        match self.phase {
+            Phase::Inside(opened) => {
+                self.phase = Phase::After(opened.close());
+                0
+            }
+            Phase::After(_) => 0,
+            Phase::Before => {
+                self.phase = Phase::Inside(Opened::now());
+                self.iterations
+            }
+        }
+    }
+}
+
+/// Handed to a loop, which must call [`State::next`] until it returns false.
+pub struct State<'run> {
+    run: &'run mut Run,
+    left: u64,
+}
+
+impl<'run> State<'run> {
+    pub(crate) fn new(run: &'run mut Run) -> Self {
+        Self { run, left: 1 }
+    }
+
+    /// True while the loop must go on. The first call starts the timed region, the last one ends it.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "not an iterator: there is no item, and `while` is the point"
+    )]
+    #[inline(always)]
+    pub fn next(&mut self) -> bool {
+        // SAFETY: no instruction is executed; but a loop around it cannot be counted out and dropped.
+        unsafe { std::arch::asm!("", options(nomem, nostack, preserves_flags)) }
+        self.left = self.left.wrapping_sub(1);
+        if self.left != 0 {
+            return true;
+        }
+        self.left = self.run.edge();
+        if self.left != 0 {
+            return true;
+        }
+        self.left = 1;
+        false
+    }
+
+    /// Gives the loop's answer, which must not depend on the number of iterations.
+    #[inline(always)]
+    pub fn answer(&mut self, answer: u64) {
+        self.run.answer = answer;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Run, State};
+
+    #[test]
+    fn a_loop_runs_exactly_the_iterations_asked_for() {
+        for iterations in [1, 2, 3, 1000] {
+            let mut run = Run::new(iterations);
+            let mut state = State::new(&mut run);
+            let mut counted = 0;
+            while state.next() {
+                counted += 1;
+            }
+            assert!(!state.next(), "it stays over");
+            assert_eq!(counted, iterations);
+            assert!(run.region().is_some());
+        }
+    }
+
+    #[test]
+    fn a_loop_that_stops_early_has_no_region() {
+        let mut run = Run::new(2);
+        assert!(run.region().is_none());
+        assert!(State::new(&mut run).next());
+        assert!(run.region().is_none());
+    }
+}

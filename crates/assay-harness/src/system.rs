@@ -1,0 +1,133 @@
+//! The few functions of the C library that the standard library does not offer, each behind a safe function.
+
+use std::ffi::{c_int, c_long, c_void};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// Readable zero bytes after the end of an input.
+pub(crate) const PADDING_BYTES: usize = 64;
+
+const CLOCK_MONOTONIC: c_int = 1;
+const CLOCK_THREAD_CPUTIME_ID: c_int = 3;
+const RUSAGE_THREAD: c_int = 1;
+const F_SETFD: c_int = 2;
+const FD_CLOEXEC: c_int = 1;
+const SC_PAGESIZE: c_int = 30;
+const PROT_READ: c_int = 1;
+const MAP_PRIVATE: c_int = 2;
+const MAP_FIXED: c_int = 0x10;
+#[cfg(not(any(target_arch = "mips64", target_arch = "mips64r6")))]
+const MAP_ANONYMOUS: c_int = 0x20;
+#[cfg(any(target_arch = "mips64", target_arch = "mips64r6"))]
+const MAP_ANONYMOUS: c_int = 0x800;
+
+#[repr(C)]
+struct Timespec {
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+/// `struct rusage` of 64-bit Linux: two `timeval`s, then 14 longs of which the last is `ru_nivcsw`.
+#[repr(C)]
+struct Rusage {
+    times: [i64; 4],
+    counts: [c_long; 14],
+}
+
+unsafe extern "C" {
+    fn clock_gettime(clock: c_int, now: *mut Timespec) -> c_int;
+    fn getrusage(who: c_int, usage: *mut Rusage) -> c_int;
+    fn fcntl(descriptor: c_int, command: c_int, ...) -> c_int;
+    fn sysconf(name: c_int) -> c_long;
+    fn mmap(
+        at: *mut c_void,
+        bytes: usize,
+        protection: c_int,
+        flags: c_int,
+        file: c_int,
+        offset: i64,
+    ) -> *mut c_void;
+    fn munmap(at: *mut c_void, bytes: usize) -> c_int;
+    /// The first byte of the program's image, defined by the linker.
+    static __ehdr_start: u8;
+}
+
+#[inline(always)]
+fn clock_ns(clock: c_int) -> u64 {
+    let mut now = Timespec { seconds: 0, nanoseconds: 0 };
+    // SAFETY: `now` is a valid timespec of this platform. Both clocks exist since Linux 2.6, so it cannot fail.
+    unsafe { clock_gettime(clock, &mut now) };
+    (now.seconds as u64).wrapping_mul(1_000_000_000).wrapping_add(now.nanoseconds as u64)
+}
+
+/// CLOCK_MONOTONIC, nanoseconds.
+#[inline(always)]
+pub(crate) fn wall_ns() -> u64 {
+    clock_ns(CLOCK_MONOTONIC)
+}
+
+/// CLOCK_THREAD_CPUTIME_ID, nanoseconds.
+#[inline(always)]
+pub(crate) fn cpu_ns() -> u64 {
+    clock_ns(CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Involuntary context switches of this thread so far.
+#[inline(always)]
+pub(crate) fn switches() -> u64 {
+    let mut usage = Rusage { times: [0; 4], counts: [0; 14] };
+    // SAFETY: `usage` is a valid rusage of this platform.
+    unsafe { getrusage(RUSAGE_THREAD, &mut usage) };
+    usage.counts[13] as u64
+}
+
+/// The distance of a function from the start of the program's image; 0 where it lies before it.
+pub(crate) fn entry(function: *const ()) -> u64 {
+    let image = (&raw const __ehdr_start).addr();
+    function.addr().checked_sub(image).map_or(0, |distance| distance as u64)
+}
+
+/// Whether `descriptor` is open; if so it will be closed in programs that this one executes.
+pub(crate) fn close_on_exec(descriptor: c_int) -> bool {
+    // SAFETY: F_SETFD takes one int; a descriptor that is not open is an error and nothing else.
+    unsafe { fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 }
+}
+
+/// A page of memory, bytes.
+pub(crate) fn page_bytes() -> usize {
+    // SAFETY: no preconditions.
+    let bytes = unsafe { sysconf(SC_PAGESIZE) };
+    usize::try_from(bytes).unwrap_or(4096)
+}
+
+/// Maps `size` bytes of `file`, or of nothing, read-only, with at least [`PADDING_BYTES`] zero bytes behind them.
+///
+/// The mapping stays to the end of the program: what a variant prepared from an input may borrow it, and a measured
+/// program is over soon. Errors: of `mmap`.
+pub(crate) fn map(file: Option<&File>, size: usize) -> io::Result<&'static [u8]> {
+    let page = page_bytes();
+    let bytes = size
+        .checked_add(PADDING_BYTES + page - 1)
+        .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?
+        / page
+        * page;
+    // SAFETY: a new private mapping where the kernel likes it, which nothing else refers to.
+    let at = unsafe { mmap(std::ptr::null_mut(), bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) };
+    if at.addr() == usize::MAX {
+        return Err(io::Error::last_os_error());
+    }
+    if let Some(file) = file.filter(|_| size != 0) {
+        // SAFETY: the range lies within the mapping just made, so MAP_FIXED replaces nothing of anybody else.
+        let over = unsafe { mmap(at, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, file.as_raw_fd(), 0) };
+        if over.addr() == usize::MAX {
+            let error = io::Error::last_os_error();
+            // SAFETY: the mapping made above, to which no reference exists yet.
+            unsafe { munmap(at, bytes) };
+            return Err(error);
+        }
+    }
+    // SAFETY: `size` readable bytes that are never unmapped and that this process cannot write. Whoever changes the
+    // file while it is measured changes the input, which the lab prevents: inputs are files by digest.
+    Ok(unsafe { std::slice::from_raw_parts(at.cast::<u8>(), size) })
+}

@@ -1,0 +1,94 @@
+//! What a program run alone prints: a table, or JSON. The same text as assay.h prints.
+
+use crate::alone::{Options, Row};
+use crate::inputs::Input;
+use std::fmt::Write as _;
+
+/// The first variant with an answer, which the others must share.
+pub(crate) fn reference<'a>(rows: &[Row<'a>]) -> Option<(&'a str, u64)> {
+    rows.iter().find_map(|row| row.outcome.as_ref().ok().map(|figure| (&*row.variant.name, figure.answer)))
+}
+
+/// An aligned table.
+pub(crate) fn text(rows: &[Row<'_>], options: &Options, input: &Input) -> String {
+    let reference = reference(rows);
+    let width = rows.iter().map(|row| row.variant.name.len()).max().unwrap_or(0).max("variant".len());
+    let per = if options.units.is_some() { "ns/unit" } else { "ns/byte" };
+    let name = options.input.as_deref().unwrap_or("built-in pseudo-random bytes (seed 42)");
+    let mut text = format!("input: {name}, {} bytes, {} units\n", input.data.len(), input.units);
+    text += &format!("{:<width$}  {:>14}  {per:>11}  {:<16}\n", "variant", "ns/call", "answer");
+    for Row { variant, outcome } in rows {
+        let line = match outcome {
+            Err(why) => {
+                let why: String = why.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+                format!("{:>14}  {:>11}  {:<16}  {why}", "-", "-", "-")
+            }
+            Ok(figure) => {
+                let per_unit = match input.units {
+                    0 => "-".to_owned(),
+                    units => format!("{:.4}", figure.ns_per_call / units as f64),
+                };
+                let mut note = match reference {
+                    Some((first, answer)) if answer != figure.answer => format!("  differs from {first}"),
+                    _ => String::new(),
+                };
+                if figure.samples_ns.is_empty() {
+                    note += "  other work interrupted every sample";
+                }
+                format!("{:>14.1}  {per_unit:>11}  {:016x}{note}", figure.ns_per_call, figure.answer)
+            }
+        };
+        text += &format!("{:<width$}  {line}\n", variant.name);
+    }
+    text + "One placement of one link: a difference may come from where the linker put the code. `assay run` gives verdicts.\n"
+}
+
+/// `assay.alone/1`.
+pub(crate) fn json(rows: &[Row<'_>], options: &Options, input: &Input) -> String {
+    let reference = reference(rows);
+    let name = quoted(options.input.as_deref().unwrap_or("built-in"));
+    let (bytes, units) = (input.data.len(), input.units);
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|Row { variant, outcome }| {
+            let figures = match outcome {
+                Err(why) => format!("\"failed\": {}", quoted(why)),
+                Ok(figure) => format!(
+                    "\"ns_per_call\": {:.3}, \"samples\": {}, \"interrupted\": {}, \"iterations\": {}, \"answer\": \"{:016x}\", \"agrees\": {}",
+                    figure.ns_per_call,
+                    figure.samples_ns.len(),
+                    figure.interrupted_ns.len(),
+                    figure.iterations,
+                    figure.answer,
+                    reference.is_some_and(|(_, answer)| answer == figure.answer)
+                ),
+            };
+            format!("\n  {{\"variant\": {}, {figures}}}", quoted(&variant.name))
+        })
+        .collect();
+    format!(
+        "{{\"schema\": \"assay.alone/1\", \"placements\": 1, \"input\": {name}, \"bytes\": {bytes}, \"units\": {units}, \"variants\": [{}\n]}}\n",
+        rows.join(",")
+    )
+}
+
+/// A JSON string.
+fn quoted(text: &str) -> String {
+    let mut json = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => json.extend(['\\', c]),
+            c if c < ' ' => write!(json, "\\u{:04x}", u32::from(c)).expect("a String takes every write"),
+            c => json.push(c),
+        }
+    }
+    json + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn json_text_escapes_what_json_cannot_hold() {
+        assert_eq!(super::quoted("a \"b\" \\ \n\u{1}é"), "\"a \\\"b\\\" \\\\ \\u000a\\u0001é\"");
+    }
+}
