@@ -1,3 +1,33 @@
 //! From samples to verdicts with causes.
+//!
+//! Question: is the candidate's code faster than the baseline's, by how much, and what would have been reported
+//! without moving it about? Method, its reasons and its calibration: METHODOLOGY.md.
+//!
+//! The order of thought, a file each: `effect` (samples to one ratio per rotation), `as_built` (what anybody else
+//! would have reported), `decide` (interval to word), `twin` (the baseline against itself), `input_dependence`,
+//! `cause` (evidence), `judge` (all of it, with the confidence shared out), `placement_table` (per variant),
+//! `claims` (what somebody says, held against all this).
 
+pub mod as_built;
+pub mod cause;
+//CLAIMS
+pub mod contrast;
+pub mod decide;
+pub mod effect;
+pub mod input_dependence;
+pub mod judge;
 pub mod observed;
+pub mod options;
+pub mod placement_table;
+pub mod profile;
+mod reasons;
+pub mod twin;
+mod wording;
+
+pub use contrast::{AsBuiltSays, ContrastVerdict, RatioInterval, Verdict};
+pub use input_dependence::{Dependence, InputDependence};
+pub use judge::{Judgement, judge};
+pub use observed::{Observation, ObservedContrast, PairAt, Rotation};
+pub use options::Options;
+pub use placement_table::{VariantPlacement, placement_table};
+pub use twin::{TwinControl, TwinVerdict};

@@ -1,0 +1,187 @@
+//! Why a verdict is what it is: causes, each with its evidence and, where there is one, its share.
+
+use super::contrast::{AsBuiltSays, RatioInterval};
+use super::decide::Judged;
+use super::observed::{ObservedContrast, PairAt};
+use super::profile::predicted_placement;
+use super::wording::{fraction, percent, span};
+
+/// A cause. All that the design names; `work`, `prediction`, `memory` and `codegen-drift` need counts or sweeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Where the linker put the code.
+    Placement,
+    /// Both functions are the same machine code: any difference is placement.
+    IdenticalCode,
+    /// Instructions or branches differ.
+    Work,
+    /// Mispredictions times their penalty.
+    Prediction,
+    /// The sign or the size depends on the input.
+    Input,
+    /// It appears past a cache size.
+    Memory,
+    /// Counts changed in functions whose source did not.
+    CodegenDrift,
+    /// The twin control failed.
+    Noise,
+    /// Unoptimised or instrumented code.
+    Build,
+}
+
+/// A cause with what speaks for it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct CauseEvidence {
+    /// The cause.
+    pub cause: Cause,
+    /// How much of the difference it accounts for, 0 to 1, where that can be said.
+    pub share: Option<f64>,
+    /// What speaks for it, with numbers.
+    pub evidence: String,
+}
+
+/// ln(as built) = ln(code) + ln(placement).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decomposition {
+    /// ln of what the placement adds.
+    pub log_placement: f64,
+    /// |placement| / (|placement| + |code|); 0 when both are 0.
+    pub share: f64,
+}
+
+/// Splits the as-built difference.
+pub fn decompose(log_as_built: f64, log_code: f64) -> Decomposition {
+    let log_placement = log_as_built - log_code;
+    let whole = log_placement.abs() + log_code.abs();
+    let share = if whole > 0.0 {
+        log_placement.abs() / whole
+    } else {
+        0.0
+    };
+    Decomposition {
+        log_placement,
+        share,
+    }
+}
+
+/// The placement as a cause: when it adds more than the margin and more than noise, or the as-built word is wrong.
+pub fn placement(
+    contrast: &ObservedContrast,
+    as_built: Judged,
+    code: Judged,
+    says: Option<AsBuiltSays>,
+    margin: f64,
+) -> Option<CauseEvidence> {
+    let split = decompose(as_built.estimate, code.estimate);
+    let beyond_noise = as_built.interval.disjoint(&code.interval);
+    let notable = split.log_placement.abs() > margin && beyond_noise;
+    let word_is_wrong = says.is_some_and(|says| says != AsBuiltSays::Confirmed);
+    if !notable && !word_is_wrong {
+        return None;
+    }
+    let mut evidence = format!(
+        "as built {} = code {} and placement {}: the placement is {} of it",
+        percent(as_built.estimate),
+        percent(code.estimate),
+        percent(split.log_placement),
+        fraction(split.share)
+    );
+    if !beyond_noise {
+        evidence.push_str("; the two intervals overlap, so part of this may be noise");
+    }
+    if let Some(offsets) = contrast
+        .as_built
+        .as_ref()
+        .and_then(|at| offset_evidence(contrast, at))
+    {
+        evidence.push_str(&offsets);
+    }
+    Some(CauseEvidence {
+        cause: Cause::Placement,
+        share: Some(split.share),
+        evidence,
+    })
+}
+
+/// What the rotations say of the as-built offsets.
+fn offset_evidence(contrast: &ObservedContrast, at: &PairAt) -> Option<String> {
+    let predicted = predicted_placement(contrast, at)?;
+    Some(format!(
+        "; as built {} starts at offset {} of its 64-byte line and {} at {}, and over the rotations these offsets alone make {}",
+        contrast.candidate,
+        at.candidate_offset % 64,
+        contrast.baseline,
+        at.baseline_offset % 64,
+        percent(predicted)
+    ))
+}
+
+/// Identical machine code as a cause of whatever was seen.
+pub fn identical_code(contrast: &ObservedContrast) -> Option<CauseEvidence> {
+    contrast.identical_code?.then(|| CauseEvidence {
+        cause: Cause::IdenticalCode,
+        share: Some(1.0),
+        evidence: format!(
+            "{} and {} are the same machine code after relocation: any difference between them is placement or noise",
+            contrast.candidate, contrast.baseline
+        ),
+    })
+}
+
+/// Unoptimised code.
+pub fn build(contrast: &ObservedContrast, unoptimised_flags: &[String]) -> Option<CauseEvidence> {
+    unoptimised_flags.contains(&contrast.flags).then(|| CauseEvidence {
+        cause: Cause::Build,
+        share: None,
+        evidence: format!(
+            "the flags \"{}\" compile without optimisation: this says nothing about an optimised build",
+            contrast.flags
+        ),
+    })
+}
+
+/// A failed twin control.
+pub fn noise(reason: &str, code: Option<RatioInterval>) -> CauseEvidence {
+    let measured = code.map_or(String::new(), |code| {
+        format!(" The code effect measured was {}.", span(&code))
+    });
+    CauseEvidence {
+        cause: Cause::Noise,
+        share: None,
+        evidence: format!("{reason}{measured}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_make_the_whole() {
+        let split = decompose(0.2, 0.05);
+        assert!((split.log_placement - 0.15).abs() < 1e-15);
+        assert!((split.share - 0.75).abs() < 1e-12);
+        let hidden = decompose(0.0, -0.08);
+        assert!((hidden.share - 0.5).abs() < 1e-12);
+        assert_eq!(decompose(0.0, 0.0).share, 0.0);
+    }
+
+    /// serde serializes a unit variant straight into a formatter.
+    struct Name(Cause);
+
+    impl std::fmt::Display for Name {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            serde::Serialize::serialize(&self.0, f)
+        }
+    }
+
+    #[test]
+    fn names_are_kebab_case_in_json() {
+        let names = [Cause::IdenticalCode, Cause::CodegenDrift, Cause::Placement];
+        assert_eq!(
+            names.map(|cause| Name(cause).to_string()),
+            ["identical-code", "codegen-drift", "placement"]
+        );
+    }
+}

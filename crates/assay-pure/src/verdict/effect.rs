@@ -1,0 +1,81 @@
+//! From the samples of a contrast to one ratio per rotation, and from those to the code effect.
+
+use super::observed::{Observation, ObservedContrast, PairAt};
+use crate::stats::StatsError;
+use crate::stats::paired::{Comparison, Keyed, compare};
+use crate::stats::rotation::{Effect, RotationRatio, rotation_ratio};
+
+/// The rotations of one contrast, reduced to a ratio each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CodeObservations {
+    /// One ratio per complete rotation, in order of rotation number.
+    pub ratios: Vec<RotationRatio>,
+    /// Rotations left out because a phase was missing or had no usable sample.
+    pub incomplete: usize,
+    /// Placements (phases of complete rotations) used.
+    pub placements: usize,
+    /// The fewest pairs at any placement used; 0: somewhere only the medians of both sides could be compared.
+    pub fewest_pairs: usize,
+}
+
+/// Reduces a contrast's rotations.
+///
+/// A rotation counts when it has as many phases as the richest one and every phase could be compared: a mean over
+/// fewer phases would bring the offset effect back in.
+pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
+    let full = contrast
+        .rotations
+        .iter()
+        .map(|rotation| rotation.phases.len())
+        .max()
+        .unwrap_or(0);
+    let mut order: Vec<_> = contrast.rotations.iter().collect();
+    order.sort_by_key(|rotation| rotation.rotation);
+    let mut found = CodeObservations {
+        ratios: Vec::new(),
+        incomplete: 0,
+        placements: 0,
+        fewest_pairs: usize::MAX,
+    };
+    for rotation in order {
+        let compared: Result<Vec<Comparison>, StatsError> =
+            rotation.phases.iter().map(compare_at).collect();
+        let complete = compared.ok().filter(|phases| phases.len() == full);
+        match complete.as_deref().and_then(rotation_ratio) {
+            Some(ratio) => {
+                let phases = complete.unwrap_or_default();
+                found.placements += phases.len();
+                let pairs = phases.iter().map(|phase| phase.pairs).min().unwrap_or(0);
+                found.fewest_pairs = found.fewest_pairs.min(pairs);
+                found.ratios.push(ratio);
+            }
+            None => found.incomplete += 1,
+        }
+    }
+    if found.ratios.is_empty() {
+        found.fewest_pairs = 0;
+    }
+    found
+}
+
+/// The code effect with its plain variance. Errors: `TooFewRotations` below three.
+pub fn code_effect(observations: &CodeObservations) -> Result<Effect, StatsError> {
+    Effect::of(&observations.ratios)
+}
+
+/// Both sides at one placement. Errors: `NoUsableSamples`.
+pub fn compare_at(pair: &PairAt) -> Result<Comparison, StatsError> {
+    compare(&keyed(&pair.candidate), &keyed(&pair.baseline))
+}
+
+/// Samples as the statistics know them.
+pub fn keyed(samples: &[Observation]) -> Vec<Keyed> {
+    samples
+        .iter()
+        .map(|sample| Keyed {
+            round: sample.round,
+            index: sample.index,
+            value: sample.ns_per_unit,
+        })
+        .collect()
+}

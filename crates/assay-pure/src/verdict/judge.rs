@@ -1,0 +1,301 @@
+//! All contrasts of an experiment judged together: the error budget is one, and so is the twin control.
+//!
+//! Method: METHODOLOGY.md. Phases, each a function that returns values: effects of all contrasts; their spreads
+//! moderated by each other; levels by Holm within this look's share of the budget; a draft verdict per contrast; the
+//! twin control and the identical-code rule take back what they do not bear out; then causes and reasons.
+
+use super::as_built::judge_as_built;
+use super::cause::{self, Decomposition};
+use super::contrast::{ContrastVerdict, RatioInterval, Verdict};
+use super::decide::{Judged, as_built_says, decide};
+use super::effect::{CodeObservations, code_effect, observe};
+use super::input_dependence::{InputDependence, input_cause, input_dependence};
+use super::observed::ObservedContrast;
+use super::options::Options;
+use super::reasons;
+use super::twin::{TwinControl, TwinVerdict, downgrade, twin_control};
+use crate::stats::StatsError;
+use crate::stats::moderation::{estimate_prior, moderate};
+use crate::stats::multiplicity::{MOST_SHARE, alpha_per_look, holm};
+use crate::stats::rotation::Effect;
+
+/// Rotations beyond which an answer is called out of reach.
+pub const ROTATION_LIMIT: u32 = 10_000;
+
+/// Pairs per placement below which a warning is given: with four, two spoilt samples carry the median.
+pub const FEW_PAIRS: usize = 8;
+
+/// Everything said of one experiment.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Judgement {
+    /// One per contrast, in the order given.
+    pub contrasts: Vec<ContrastVerdict>,
+    /// The baseline against itself.
+    pub twin: TwinControl,
+    /// Per candidate, compiler and flags: which inputs favour whom.
+    pub input_dependence: Vec<InputDependence>,
+    /// What the reader should know first; a failed twin control comes first of all.
+    pub warnings: Vec<String>,
+}
+
+/// Judges all contrasts of an experiment.
+///
+/// Input: every contrast measured, with usable samples only; the options of this look. Returns: verdicts in the same
+/// order, never an error: what cannot be said is `inconclusive` with a reason. Cost: O(samples · log) plus about a
+/// millisecond per contrast. Source: design section 6, METHODOLOGY.md. Checked: tests/judge.rs, tests/calibration.rs.
+pub fn judge(contrasts: &[ObservedContrast], options: &Options) -> Judgement {
+    let drafts = draft_all(contrasts, options);
+    let twin = twin_control(contrasts, options);
+    let mut verdicts: Vec<ContrastVerdict> = contrasts
+        .iter()
+        .zip(&drafts)
+        .map(|(contrast, draft)| settle(contrast, draft, &twin, options))
+        .collect();
+    let causes: Vec<_> = verdicts
+        .iter()
+        .map(|found| input_cause(found, &verdicts, options.margin()))
+        .collect();
+    for (found, cause) in verdicts.iter_mut().zip(causes) {
+        found.reasons.extend(
+            cause
+                .as_ref()
+                .map(|cause| reasons::sentence(&cause.evidence)),
+        );
+        found.causes.extend(cause);
+    }
+    let input_dependence = input_dependence(&verdicts, options.margin());
+    let warnings = warnings(contrasts, &drafts, &twin, options);
+    Judgement {
+        contrasts: verdicts,
+        twin,
+        input_dependence,
+        warnings,
+    }
+}
+
+/// One contrast before the controls had their say.
+pub(super) struct Draft {
+    pub(super) observations: CodeObservations,
+    /// The effect as judged (moderated), or why there is none.
+    pub(super) effect: Result<Effect, StatsError>,
+    /// Two-sided level of its interval.
+    pub(super) alpha: f64,
+    /// Interval and word; absent with the effect.
+    pub(super) code: Option<Judged>,
+    pub(super) as_built: Option<Judged>,
+}
+
+fn draft_all(contrasts: &[ObservedContrast], options: &Options) -> Vec<Draft> {
+    let observations: Vec<CodeObservations> = contrasts.iter().map(observe).collect();
+    let mut effects: Vec<Result<Effect, StatsError>> =
+        observations.iter().map(code_effect).collect();
+    let plain: Vec<Effect> = effects
+        .iter()
+        .filter_map(|effect| effect.as_ref().ok())
+        .copied()
+        .collect();
+    if let Some(prior) = estimate_prior(&plain) {
+        effects
+            .iter_mut()
+            .flatten()
+            .for_each(|effect| *effect = moderate(*effect, prior));
+    }
+    // A contrast without an effect keeps its place in the family: it may be decided at a later look.
+    let p_values: Vec<f64> = effects
+        .iter()
+        .map(|effect| effect.as_ref().map_or(1.0, Effect::p_value))
+        .collect();
+    let alpha = alpha_per_look(options.confidence, options.planned_looks());
+    let steps = holm(&p_values, alpha, MOST_SHARE * alpha);
+    let plain_alpha = 1.0 - options.confidence;
+    observations
+        .into_iter()
+        .zip(effects)
+        .zip(steps)
+        .zip(contrasts)
+        .map(|(((observations, effect), step), contrast)| Draft {
+            code: effect
+                .as_ref()
+                .ok()
+                .and_then(|effect| judge_code(effect, step.alpha, options.margin())),
+            as_built: contrast
+                .as_built
+                .as_ref()
+                .and_then(|at| judge_as_built(at, plain_alpha, options.margin())),
+            observations,
+            effect,
+            alpha: step.alpha,
+        })
+        .collect()
+}
+
+fn judge_code(effect: &Effect, alpha: f64, margin: f64) -> Option<Judged> {
+    let interval = effect.interval(alpha).ok()?;
+    Some(Judged {
+        estimate: effect.estimate,
+        interval,
+        verdict: decide(effect.estimate, interval, margin),
+    })
+}
+
+/// The controls, the decomposition, the causes and the reasons of one contrast.
+fn settle(
+    contrast: &ObservedContrast,
+    draft: &Draft,
+    twin: &TwinControl,
+    options: &Options,
+) -> ContrastVerdict {
+    let mut found = without_controls(contrast, draft, options);
+    let noise = downgrade(&found, twin);
+    let contradiction = reasons::identical_contradiction(contrast, &found);
+    if noise.is_some() || contradiction.is_some() {
+        found.verdict = Verdict::Inconclusive;
+    }
+    found.decided = found.verdict != Verdict::Inconclusive;
+    let controlled = draft.code.map(|code| Judged {
+        verdict: found.verdict,
+        ..code
+    });
+    if let (Some(as_built), Some(code)) = (draft.as_built, controlled) {
+        found.as_built_says = as_built_says(as_built, code, options.margin());
+        found.causes.extend(cause::placement(
+            contrast,
+            as_built,
+            code,
+            found.as_built_says,
+            options.margin(),
+        ));
+    }
+    found.causes.extend(cause::identical_code(contrast));
+    found.causes.extend(
+        noise
+            .as_ref()
+            .map(|reason| cause::noise(reason, found.code)),
+    );
+    found
+        .causes
+        .extend(cause::build(contrast, &options.unoptimised_flags));
+    set_need(&mut found, draft, options);
+    found.reasons = reasons::of(
+        &found,
+        draft,
+        options,
+        noise.into_iter().chain(contradiction).collect(),
+    );
+    found
+}
+
+fn without_controls(
+    contrast: &ObservedContrast,
+    draft: &Draft,
+    options: &Options,
+) -> ContrastVerdict {
+    let ratio = |judged: Option<Judged>| {
+        judged.map(|found| RatioInterval::from_log(found.estimate, found.interval))
+    };
+    let split: Option<Decomposition> = draft
+        .as_built
+        .zip(draft.code)
+        .map(|(as_built, code)| cause::decompose(as_built.estimate, code.estimate));
+    let detectable = draft
+        .effect
+        .as_ref()
+        .ok()
+        .and_then(|effect| effect.minimum_detectable(draft.alpha).ok());
+    ContrastVerdict {
+        candidate: contrast.candidate.clone(),
+        baseline: contrast.baseline.clone(),
+        input: contrast.input.clone(),
+        compiler: contrast.compiler.clone(),
+        flags: contrast.flags.clone(),
+        as_built: ratio(draft.as_built),
+        as_built_verdict: draft.as_built.map(|judged| judged.verdict),
+        code: ratio(draft.code),
+        placement_ratio: split.map(|split| split.log_placement.exp()),
+        placement_share: split.map(|split| split.share),
+        verdict: draft
+            .code
+            .map_or(Verdict::Inconclusive, |judged| judged.verdict),
+        as_built_says: None,
+        causes: Vec::new(),
+        reasons: Vec::new(),
+        rotations: draft.observations.ratios.len(),
+        // The rule also wants the estimate beyond the margin, so nothing smaller can ever be found.
+        minimum_detectable_effect: detectable.map(|log| log.exp_m1().max(options.minimum_effect)),
+        rotations_needed: None,
+        seconds_needed: None,
+        decided: false,
+        confidence_level: 1.0 - draft.alpha,
+    }
+}
+
+/// What it would take to decide, at the spread seen: half the width must fit between the estimate and what it must
+/// stay clear of (the margin when the estimate lies inside it, 0 when it lies outside).
+fn set_need(found: &mut ContrastVerdict, draft: &Draft, options: &Options) {
+    if found.decided {
+        return;
+    }
+    found.rotations_needed = match &draft.effect {
+        Err(StatsError::TooFewRotations { need, .. }) => u32::try_from(*need).ok(),
+        Err(_) => None,
+        Ok(effect) => {
+            let size = effect.estimate.abs();
+            let clearance = if size < options.margin() {
+                options.margin() - size
+            } else {
+                size
+            };
+            effect
+                .rotations_for(clearance, draft.alpha, ROTATION_LIMIT)
+                .filter(|need| *need as usize > found.rotations)
+        }
+    };
+    found.seconds_needed = found
+        .rotations_needed
+        .zip(options.seconds_per_rotation)
+        .map(|(need, seconds)| f64::from(need.saturating_sub(found.rotations as u32)) * seconds);
+}
+
+fn warnings(
+    contrasts: &[ObservedContrast],
+    drafts: &[Draft],
+    twin: &TwinControl,
+    options: &Options,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if twin.verdict != TwinVerdict::Equivalent && !contrasts.is_empty() {
+        warnings.push(twin.statement.clone());
+    }
+    let mut unoptimised: Vec<&str> = contrasts
+        .iter()
+        .filter(|contrast| options.unoptimised_flags.contains(&contrast.flags))
+        .map(|contrast| contrast.flags.as_str())
+        .collect();
+    unoptimised.sort_unstable();
+    unoptimised.dedup();
+    for flags in unoptimised {
+        warnings.push(format!(
+            "The flags \"{flags}\" compile without optimisation."
+        ));
+    }
+    let incomplete: usize = drafts
+        .iter()
+        .map(|draft| draft.observations.incomplete)
+        .sum();
+    if incomplete > 0 {
+        warnings.push(format!(
+            "{incomplete} rotations (over all contrasts) lacked usable samples at some placement and were left out."
+        ));
+    }
+    let fewest = drafts
+        .iter()
+        .filter(|draft| !draft.observations.ratios.is_empty())
+        .map(|draft| draft.observations.fewest_pairs)
+        .min();
+    if let Some(fewest) = fewest.filter(|fewest| *fewest < FEW_PAIRS) {
+        warnings.push(format!(
+            "Some placement has only {fewest} pairs of samples; below {FEW_PAIRS} a few interrupted samples can move a rotation and widen the intervals."
+        ));
+    }
+    warnings
+}

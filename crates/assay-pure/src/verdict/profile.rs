@@ -1,0 +1,133 @@
+//! One variant over all its placements: its time by rotation and by offset, cleaned of drift between rotations.
+
+use super::observed::{Observation, ObservedContrast, PairAt};
+use crate::stats::quantile::median;
+
+/// Which side of a contrast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The candidate.
+    Candidate,
+    /// The baseline.
+    Baseline,
+}
+
+impl Side {
+    /// Its samples and its entry's offset at a placement.
+    pub fn of(self, pair: &PairAt) -> (&[Observation], u64) {
+        match self {
+            Side::Candidate => (&pair.candidate, pair.candidate_offset),
+            Side::Baseline => (&pair.baseline, pair.baseline_offset),
+        }
+    }
+}
+
+/// One rotation of one variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RotationTimes {
+    /// The shuffle's number.
+    pub rotation: u32,
+    /// Mean over phases of the median nanoseconds per unit.
+    pub mean_ns: f64,
+    /// (offset of the entry in its 64-byte line, median nanoseconds per unit) of each phase.
+    pub by_offset: Vec<(u64, f64)>,
+}
+
+/// The times of one side over all rotations with usable samples in every phase, in order of rotation.
+pub fn rotation_times(contrast: &ObservedContrast, side: Side) -> Vec<RotationTimes> {
+    let full = contrast
+        .rotations
+        .iter()
+        .map(|rotation| rotation.phases.len())
+        .max()
+        .unwrap_or(0);
+    let mut times: Vec<RotationTimes> = contrast
+        .rotations
+        .iter()
+        .filter(|rotation| rotation.phases.len() == full)
+        .filter_map(|rotation| {
+            let by_offset: Option<Vec<(u64, f64)>> = rotation
+                .phases
+                .iter()
+                .map(|pair| time_at(pair, side))
+                .collect();
+            let by_offset = by_offset.filter(|phases| !phases.is_empty())?;
+            let mean_ns = by_offset.iter().map(|(_, ns)| ns).sum::<f64>() / by_offset.len() as f64;
+            Some(RotationTimes {
+                rotation: rotation.rotation,
+                mean_ns,
+                by_offset,
+            })
+        })
+        .collect();
+    times.sort_by_key(|rotation| rotation.rotation);
+    times
+}
+
+/// (offset, median nanoseconds per unit) of one side at one placement; `None` without usable samples.
+pub fn time_at(pair: &PairAt, side: Side) -> Option<(u64, f64)> {
+    let (samples, offset) = side.of(pair);
+    let values: Vec<f64> = samples
+        .iter()
+        .map(|sample| sample.ns_per_unit)
+        .filter(|ns| ns.is_finite() && *ns > 0.0)
+        .collect();
+    Some((offset % 64, median(&values)?))
+}
+
+/// Effect of one offset: how the time there compares with the mean over its own rotation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OffsetEffect {
+    /// Offset of the entry in its 64-byte line.
+    pub offset: u64,
+    /// Median over placements of ln(time there / mean time of that rotation).
+    pub log_effect: f64,
+    /// Placements at this offset.
+    pub placements: usize,
+}
+
+/// Effects by offset, ascending by offset. Dividing by the rotation's own mean takes out drift between rotations.
+pub fn offset_effects(times: &[RotationTimes]) -> Vec<OffsetEffect> {
+    let mut offsets: Vec<u64> = times
+        .iter()
+        .flat_map(|rotation| rotation.by_offset.iter().map(|(offset, _)| *offset))
+        .collect();
+    offsets.sort_unstable();
+    offsets.dedup();
+    offsets
+        .into_iter()
+        .filter_map(|offset| {
+            let effects: Vec<f64> = times
+                .iter()
+                .flat_map(|rotation| {
+                    let at = rotation
+                        .by_offset
+                        .iter()
+                        .filter(move |(found, _)| *found == offset);
+                    at.map(move |(_, ns)| (ns / rotation.mean_ns).ln())
+                })
+                .collect();
+            Some(OffsetEffect {
+                offset,
+                log_effect: median(&effects)?,
+                placements: effects.len(),
+            })
+        })
+        .collect()
+}
+
+/// What the offsets alone would add to the ratio at a placement: ln(effect on candidate / effect on baseline).
+///
+/// Returns: `None` where an offset was never visited. This is a prediction made from the rotations only, so that the
+/// as-built comparison can be held against it.
+pub fn predicted_placement(contrast: &ObservedContrast, at: &PairAt) -> Option<f64> {
+    let effect = |side: Side| {
+        let offset = side.of(at).1 % 64;
+        let effects = offset_effects(&rotation_times(contrast, side));
+        effects
+            .iter()
+            .find(|effect| effect.offset == offset)
+            .map(|effect| effect.log_effect)
+    };
+    Some(effect(Side::Candidate)? - effect(Side::Baseline)?)
+}

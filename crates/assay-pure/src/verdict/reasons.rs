@@ -1,0 +1,158 @@
+//! Why a verdict is what it is, in plain sentences with their numbers.
+
+use super::contrast::{AsBuiltSays, ContrastVerdict, Verdict};
+use super::judge::Draft;
+use super::observed::ObservedContrast;
+use super::options::Options;
+use super::wording::{confidence, fraction, percent, span};
+
+/// All reasons of one contrast; `controls` are the reasons of those controls that took the verdict back.
+pub(super) fn of(
+    found: &ContrastVerdict,
+    draft: &Draft,
+    options: &Options,
+    controls: Vec<String>,
+) -> Vec<String> {
+    let mut reasons = vec![code(found, draft, options)];
+    let taken_back = !controls.is_empty();
+    reasons.extend(controls);
+    if found.verdict == Verdict::Inconclusive && !taken_back {
+        reasons.push(need(found, draft, options));
+    }
+    reasons.extend(as_built(found));
+    reasons.extend(found.causes.iter().map(|cause| sentence(&cause.evidence)));
+    reasons.dedup();
+    reasons
+}
+
+/// What the rotations say.
+fn code(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
+    let margin = fraction(options.minimum_effect);
+    let (Some(code), Ok(_)) = (&found.code, &draft.effect) else {
+        let why = draft
+            .effect
+            .as_ref()
+            .err()
+            .map_or("no interval".to_string(), |error| error.to_string());
+        return format!("The code effect is unknown: {why}.");
+    };
+    let estimate = percent(code.ratio.ln());
+    let head = format!(
+        "Over {} rotations ({} placements) {} takes {estimate} of time against {}, interval {} at {}",
+        found.rotations,
+        draft.observations.placements,
+        found.candidate,
+        found.baseline,
+        span(code),
+        confidence(found.confidence_level)
+    );
+    match draft.code.map(|judged| judged.verdict) {
+        Some(Verdict::Equivalent) => format!("{head}: inside the minimum effect of {margin}."),
+        Some(Verdict::Faster | Verdict::Slower) => {
+            format!(
+                "{head}: it excludes 0 and the estimate is beyond the minimum effect of {margin}."
+            )
+        }
+        _ if code.log_interval().excludes_zero() => {
+            format!(
+                "{head}: it excludes 0, but the estimate is within the minimum effect of {margin}."
+            )
+        }
+        _ => {
+            format!("{head}: it neither excludes 0 nor fits inside the minimum effect of {margin}.")
+        }
+    }
+}
+
+/// What it would take.
+fn need(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
+    let Some(effect) = draft.effect.as_ref().ok() else {
+        return "Measure at least three complete rotations.".to_string();
+    };
+    let spread = percent(effect.variance.sqrt());
+    let detectable = found
+        .minimum_detectable_effect
+        .map_or(String::new(), |least| {
+            format!(
+                "effects of {} and more would be found four times in five",
+                fraction(least)
+            )
+        });
+    match (found.rotations_needed, found.seconds_needed) {
+        (Some(need), Some(seconds)) => format!(
+            "One rotation spreads by {spread}; {detectable}. About {need} rotations in all would decide, {seconds:.0} s more."
+        ),
+        (Some(need), None) => {
+            format!(
+                "One rotation spreads by {spread}; {detectable}. About {need} rotations in all would decide."
+            )
+        }
+        (None, _) => format!(
+            "One rotation spreads by {spread}; {detectable}. The estimate lies so near the minimum effect of {} that no affordable number of rotations would decide.",
+            fraction(options.minimum_effect)
+        ),
+    }
+}
+
+/// What anybody else would have reported.
+fn as_built(found: &ContrastVerdict) -> Option<String> {
+    let ratio = found.as_built?;
+    let estimate = percent(ratio.ratio.ln());
+    let head = format!(
+        "As built it takes {estimate} of time, interval {}",
+        span(&ratio)
+    );
+    Some(match found.as_built_says {
+        Some(AsBuiltSays::Confirmed) => format!("{head}: confirmed."),
+        Some(AsBuiltSays::Ghost) => {
+            format!(
+                "{head}: a ghost, an ordinary benchmark would report a difference that is not in the code."
+            )
+        }
+        Some(AsBuiltSays::Inflated) => {
+            format!("{head}: inflated, the code effect is smaller by more than a half of itself.")
+        }
+        Some(AsBuiltSays::Deflated) => {
+            format!("{head}: deflated, the code effect is larger by more than half of it.")
+        }
+        Some(AsBuiltSays::Masked) => {
+            format!(
+                "{head}: masked, an ordinary benchmark would miss a difference that is in the code."
+            )
+        }
+        Some(AsBuiltSays::Reversed) => {
+            format!("{head}: reversed, an ordinary benchmark would name the wrong one.")
+        }
+        None if found.verdict == Verdict::Inconclusive => {
+            format!("{head}: nothing is said of it while the code effect is inconclusive.")
+        }
+        None => format!("{head}: too wide to be held against the code effect."),
+    })
+}
+
+/// Identical machine code cannot be faster than itself: a difference beyond the margin contradicts itself.
+pub(super) fn identical_contradiction(
+    contrast: &ObservedContrast,
+    found: &ContrastVerdict,
+) -> Option<String> {
+    let contradicts = contrast.identical_code == Some(true) && found.verdict.is_difference();
+    contradicts.then(|| {
+        format!(
+            "The rotations call {} {} than {}, but both are the same machine code: the difference must be placement that the rotations did not even out, so no verdict is given.",
+            found.candidate,
+            found.verdict.word(),
+            found.baseline
+        )
+    })
+}
+
+/// Evidence as a sentence: a capital first, a full stop last.
+pub(super) fn sentence(evidence: &str) -> String {
+    let mut letters = evidence.chars();
+    let capital = letters
+        .next()
+        .map(|first| first.to_uppercase().collect::<String>())
+        .unwrap_or_default();
+    let stop = if evidence.ends_with('.') { "" } else { "." };
+    format!("{capital}{}{stop}", letters.as_str())
+}

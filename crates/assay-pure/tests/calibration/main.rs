@@ -1,0 +1,168 @@
+//! Does a judgement keep its promises? Simulated campaigns with known truth, judged as the runner judges them: at
+//! 8, 12, 16, 24 and 32 rotations, stopping when all is decided. Seeded; slow, hence ignored by default:
+//!
+//!     cargo test --release -p assay-pure --test calibration -- --ignored --nocapture
+//!
+//! The figures of METHODOLOGY.md come from here.
+
+mod adaptive;
+mod alternatives;
+mod model;
+
+use adaptive::{Tally, simulate};
+use model::{Model, Residual};
+
+const MINIMUM_EFFECT: f64 = 0.01;
+
+/// ln of a ratio given as a percentage.
+fn by(percent: f64) -> f64 {
+    (percent / 100.0).ln_1p()
+}
+
+fn report(name: &str, tally: &Tally) {
+    println!("{}", tally.row(name));
+}
+
+#[test]
+#[ignore = "slow lane"]
+fn null_campaigns_hardly_ever_name_a_winner() {
+    println!("{}", Tally::header());
+    for (name, residual, groups, candidates, campaigns) in [
+        ("null normal 48", Residual::Normal, 16, 3, 100),
+        ("null heavy 48", Residual::Heavy, 16, 3, 100),
+        ("null bimodal 48", Residual::Bimodal, 16, 3, 100),
+        ("null normal 4", Residual::Normal, 2, 2, 600),
+        ("null normal 1", Residual::Normal, 1, 1, 1500),
+        ("null bimodal 1", Residual::Bimodal, 1, 1, 1500),
+    ] {
+        let model = Model {
+            groups,
+            candidates,
+            residual,
+            ..Model::default()
+        };
+        let tally = simulate(&model, campaigns, 11, MINIMUM_EFFECT);
+        report(name, &tally);
+        assert!(tally.false_difference_rate() <= 0.01, "{name}");
+        assert!(tally.family_error_rate() <= 0.05, "{name}");
+        assert!(tally.coverage() >= 0.94, "{name}");
+    }
+}
+
+#[test]
+#[ignore = "slow lane"]
+fn a_spread_far_above_the_margin_does_not_break_the_promise() {
+    println!("{}", Tally::header());
+    for (groups, candidates, campaigns) in [(1, 1, 2000), (1, 3, 700), (16, 3, 60)] {
+        let model = Model {
+            groups,
+            candidates,
+            spread: (0.02, 0.06),
+            ..Model::default()
+        };
+        let tally = simulate(&model, campaigns, 12, MINIMUM_EFFECT);
+        report(
+            &format!("null, spread 2-6 %, {}", groups * candidates),
+            &tally,
+        );
+        assert!(tally.false_difference_rate() <= 0.012);
+        assert!(tally.family_error_rate() <= 0.05);
+    }
+}
+
+#[test]
+#[ignore = "slow lane"]
+fn mixed_campaigns_find_what_is_there() {
+    println!("{}", Tally::header());
+    let effects = vec![
+        0.0,
+        0.0,
+        by(2.0),
+        by(-2.0),
+        by(3.0),
+        by(-3.0),
+        by(5.0),
+        by(10.0),
+        by(-10.0),
+    ];
+    for (name, residual, groups, candidates, campaigns) in [
+        ("mixed normal 48", Residual::Normal, 16, 3, 100),
+        ("mixed heavy 48", Residual::Heavy, 16, 3, 100),
+        ("mixed bimodal 48", Residual::Bimodal, 16, 3, 100),
+        ("mixed normal 6", Residual::Normal, 2, 3, 400),
+        ("mixed normal 1", Residual::Normal, 1, 1, 1500),
+    ] {
+        let model = Model {
+            groups,
+            candidates,
+            residual,
+            effects: effects.clone(),
+            ..Model::default()
+        };
+        let tally = simulate(&model, campaigns, 13, MINIMUM_EFFECT);
+        report(name, &tally);
+        assert_eq!(tally.wrong_sign, 0, "{name}");
+        assert!(tally.family_error_rate() <= 0.05, "{name}");
+        assert!(tally.coverage() >= 0.94, "{name}");
+        for percent in [3.0, 5.0, 10.0] {
+            assert!(tally.power(by(percent)) >= 0.95, "{name}: {percent} %");
+        }
+    }
+}
+
+#[test]
+#[ignore = "slow lane"]
+fn effects_at_the_margin_are_not_called_equivalent() {
+    println!("{}", Tally::header());
+    for percent in [1.1, -1.1, 1.5] {
+        let model = Model {
+            groups: 8,
+            effects: vec![by(percent)],
+            ..Model::default()
+        };
+        let tally = simulate(&model, 150, 14, MINIMUM_EFFECT);
+        report(&format!("all {percent} %"), &tally);
+        assert!(tally.family_error_rate() <= 0.05, "{percent}");
+    }
+}
+
+#[test]
+#[ignore = "slow lane"]
+fn the_twin_control_seldom_cries_wolf() {
+    println!("twin control: share of campaigns at the last look, null candidates, 5 looks");
+    for (name, drift, residual) in [
+        ("no drift", (0.0, 0.0), Residual::Normal),
+        ("steady drift 1 % per round", (0.01, 0.0), Residual::Normal),
+        ("random walk 1 % per round", (0.0, 0.01), Residual::Normal),
+        ("random walk 3 % per round", (0.0, 0.03), Residual::Normal),
+        ("bimodal residual", (0.0, 0.01), Residual::Bimodal),
+        ("heavy residual", (0.0, 0.01), Residual::Heavy),
+    ] {
+        let one_by_one = vec![1; 32];
+        for (layout, batches) in [
+            ("batches", vec![8, 4, 4, 8, 8]),
+            ("one rotation at a time", one_by_one),
+        ] {
+            let model = Model {
+                groups: 8,
+                candidates: 1,
+                drift,
+                residual,
+                batches,
+                ..Model::default()
+            };
+            let twin = adaptive::twins(&model, 150, 15, MINIMUM_EFFECT);
+            println!("{name:28} {layout:24} {twin}");
+            assert!(twin.different_rate() <= 0.02, "{name}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "slow lane"]
+fn the_rejected_alternatives_are_worse() {
+    alternatives::estimators();
+    let table = alternatives::methods();
+    assert!(table.ours_false <= 0.01);
+    assert!(table.u_test_false > 0.5);
+}
