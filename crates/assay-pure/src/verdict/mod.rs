@@ -10,7 +10,7 @@
 
 pub mod as_built;
 pub mod cause;
-//CLAIMS
+pub mod claims;
 pub mod contrast;
 pub mod decide;
 pub mod effect;

@@ -1,0 +1,197 @@
+//! Claims that are impossible whatever was measured.
+
+use super::{ClaimContext, Finding, InputFacts, Standing, scope, tolerance};
+use crate::experiment::{ClaimSpec, Says};
+
+/// A change that its own numbers reproduce to one percentage point is only rounded.
+const ROUNDING: f64 = 0.01;
+
+/// Everything arithmetic can say of a claim.
+pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(domain(claim));
+    findings.extend(direction(claim, context.minimum_effect));
+    findings.extend(own_numbers(claim));
+    findings.extend(share(claim));
+    findings.extend(misses(claim, context));
+    findings
+}
+
+fn against(text: String) -> Finding {
+    Finding::new(Standing::Contradicted, text)
+}
+
+/// Times and ratios are positive, rates lie between 0 and 1.
+fn domain(claim: &ClaimSpec) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (what, value) in [("ratio of times", claim.ratio), ("time", claim.ns_per_unit)] {
+        if let Some(value) = value.filter(|value| value.is_nan() || *value <= 0.0) {
+            findings.push(against(format!(
+                "impossible: a {what} of {value} is not positive"
+            )));
+        }
+    }
+    if let Some(rate) = claim.miss_rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
+        findings.push(against(format!(
+            "impossible: a miss rate of {rate} does not lie between 0 and 1"
+        )));
+    }
+    if let Some(misses) = claim
+        .misses_per_unit
+        .filter(|misses| misses.is_nan() || *misses < 0.0)
+    {
+        findings.push(against(format!(
+            "impossible: {misses} mispredictions per unit"
+        )));
+    }
+    findings
+}
+
+/// The direction must agree with the claim's own ratio.
+fn direction(claim: &ClaimSpec, minimum_effect: f64) -> Option<Finding> {
+    let (says, ratio) = (claim.says?, claim.ratio?);
+    let (agrees, word) = match says {
+        Says::Faster => (ratio < 1.0, "faster"),
+        Says::Slower => (ratio > 1.0, "slower"),
+        Says::Equivalent => (ratio.ln().abs() <= minimum_effect.ln_1p(), "equivalent"),
+    };
+    (!agrees).then(|| {
+        against(format!(
+            "the claim contradicts itself: it says {word}, but its ratio of times (candidate / baseline) is {ratio}"
+        ))
+    })
+}
+
+/// Before and after must reproduce the change, or the ratio where no change is stated.
+fn own_numbers(claim: &ClaimSpec) -> Option<Finding> {
+    let (before, after) = (claim.before?, claim.after?);
+    let (name, stated) = match (claim.change, claim.ratio) {
+        (Some(change), _) => ("change", change),
+        (None, Some(ratio)) => ("ratio", ratio),
+        (None, None) => return None,
+    };
+    if before == 0.0 {
+        return Some(Finding::new(
+            Standing::Open,
+            format!("no {name} can be computed from a \"before\" of 0"),
+        ));
+    }
+    let computed = if name == "change" {
+        (after - before) / before
+    } else {
+        after / before
+    };
+    let allowed = (tolerance(claim) * stated.abs()).max(ROUNDING);
+    Some(if (computed - stated).abs() <= allowed {
+        Finding::new(
+            Standing::Consistent,
+            format!("its own numbers agree: from {before} to {after} is a {name} of {computed:.4}"),
+        )
+    } else {
+        against(format!(
+            "its own numbers contradict it: from {before} to {after} is a {name} of {computed:.4}, not {stated}"
+        ))
+    })
+}
+
+fn share(claim: &ClaimSpec) -> Option<Finding> {
+    let share = claim.share?;
+    Some(if (0.0..=1.0).contains(&share) {
+        Finding::new(
+            Standing::Consistent,
+            format!("a share of {share} is possible"),
+        )
+    } else {
+        against(format!(
+            "impossible: a share of {share} is not part of a whole"
+        ))
+    })
+}
+
+/// Mispredictions against the floor of an independent stream, input by input.
+fn misses(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
+    if claim.miss_rate.is_none() && claim.misses_per_unit.is_none() {
+        return Vec::new();
+    }
+    let inputs: Vec<&InputFacts> = context
+        .inputs
+        .iter()
+        .filter(|facts| scope::names(&claim.inputs, &facts.name))
+        .collect();
+    if inputs.is_empty() {
+        return vec![Finding::new(
+            Standing::Open,
+            "nothing is known of the inputs it speaks of".to_string(),
+        )];
+    }
+    let rates = claim
+        .miss_rate
+        .map(|rate| inputs.iter().map(move |facts| of_rate(claim, rate, facts)));
+    let counts = claim.misses_per_unit.map(|count| {
+        inputs
+            .iter()
+            .map(move |facts| of_count(claim, count, facts))
+    });
+    rates
+        .into_iter()
+        .flatten()
+        .chain(counts.into_iter().flatten())
+        .collect()
+}
+
+fn of_rate(claim: &ClaimSpec, rate: f64, facts: &InputFacts) -> Finding {
+    let (Some(floor), Some(branches)) = (facts.floor_misses_per_unit, facts.branches_per_unit)
+    else {
+        return unknown_floor(facts);
+    };
+    let least = floor / branches;
+    if rate * (1.0 + tolerance(claim)) < least {
+        against(format!(
+            "impossible on {}: its outcomes are independent, no predictor misses less than {:.1} % of the branches ({floor:.3} of {branches:.2} per unit), the claim says {:.1} %",
+            facts.name,
+            100.0 * least,
+            100.0 * rate
+        ))
+    } else {
+        possible(facts, format!("{:.1} % of the branches", 100.0 * least))
+    }
+}
+
+fn of_count(claim: &ClaimSpec, count: f64, facts: &InputFacts) -> Finding {
+    if let Some(branches) = facts
+        .branches_per_unit
+        .filter(|branches| count > branches * (1.0 + tolerance(claim)))
+    {
+        return against(format!(
+            "impossible on {}: {count} mispredictions per unit, but only {branches:.2} branches",
+            facts.name
+        ));
+    }
+    let Some(floor) = facts.floor_misses_per_unit else {
+        return unknown_floor(facts);
+    };
+    if count * (1.0 + tolerance(claim)) < floor {
+        against(format!(
+            "impossible on {}: its outcomes are independent, no predictor misses less than {floor:.3} per unit, the claim says {count}",
+            facts.name
+        ))
+    } else {
+        possible(facts, format!("{floor:.3} per unit"))
+    }
+}
+
+fn unknown_floor(facts: &InputFacts) -> Finding {
+    let text = format!(
+        "{}: no floor is known (its outcomes are not independent) and no mispredictions were counted",
+        facts.name
+    );
+    Finding::new(Standing::Open, text)
+}
+
+fn possible(facts: &InputFacts, least: String) -> Finding {
+    let text = format!(
+        "{}: not below the floor of {least}, but no mispredictions were counted",
+        facts.name
+    );
+    Finding::new(Standing::Open, text)
+}

@@ -1,0 +1,160 @@
+//! Claims held against the verdicts and times.
+
+use super::scope::{self, Measured};
+use super::{CellFigure, ClaimContext, Finding, Standing, tolerance};
+use crate::experiment::{ClaimSpec, Says};
+use crate::verdict::contrast::{RatioInterval, Verdict};
+use crate::verdict::wording::span;
+
+/// Everything the measurement says of a claim: one finding per statement and cell.
+pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if claim.says.is_some() || claim.ratio.is_some() {
+        findings.extend(of_contrasts(claim, context));
+    }
+    if let Some(claimed) = claim.ns_per_unit {
+        findings.extend(of_cells(claim, claimed, context));
+    }
+    findings
+}
+
+fn open(text: &str) -> Vec<Finding> {
+    vec![Finding::new(Standing::Open, text.to_string())]
+}
+
+fn of_contrasts(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
+    if claim.candidate.is_none() {
+        return open("the claim names no variant that could be compared");
+    }
+    let measured = scope::contrasts(claim, context.baseline, &context.judgement.contrasts);
+    if measured.is_empty() {
+        return open("no such contrast was measured");
+    }
+    let missing: Vec<Finding> = claim
+        .inputs
+        .iter()
+        .filter(|input| !measured.iter().any(|found| &found.contrast.input == *input))
+        .map(|input| Finding::new(Standing::Open, format!("it was not measured on {input}")))
+        .collect();
+    let findings = measured.iter().flat_map(|found| {
+        let says = claim.says.map(|says| of_direction(says, found));
+        let ratio = claim.ratio.map(|ratio| of_ratio(claim, ratio, found));
+        says.into_iter().chain(ratio)
+    });
+    findings.chain(missing).collect()
+}
+
+fn place(found: &Measured<'_>) -> String {
+    format!(
+        "{} ({}, {})",
+        found.contrast.input, found.contrast.compiler, found.contrast.flags
+    )
+}
+
+fn of_direction(says: Says, found: &Measured<'_>) -> Finding {
+    let wanted = match says {
+        Says::Faster => Verdict::Faster,
+        Says::Slower => Verdict::Slower,
+        Says::Equivalent => Verdict::Equivalent,
+    };
+    let standing = match found.verdict {
+        Verdict::Inconclusive => Standing::Open,
+        verdict if verdict == wanted => Standing::Holds,
+        _ => Standing::Contradicted,
+    };
+    let measured = found
+        .code
+        .map_or(String::new(), |code| format!(", {}", span(&code)));
+    let mut text = format!("{} on {}{measured}", found.verdict.word(), place(found));
+    if standing == Standing::Contradicted && as_built_would_agree(says, found) {
+        text.push_str(", though as built it looks as claimed: that is placement");
+    }
+    Finding::new(standing, text)
+}
+
+/// The as-built comparison shows the direction claimed: where such claims come from.
+fn as_built_would_agree(says: Says, found: &Measured<'_>) -> bool {
+    found.as_built.is_some_and(|ratio| match says {
+        Says::Faster => ratio.upper < 1.0,
+        Says::Slower => ratio.lower > 1.0,
+        Says::Equivalent => ratio.lower <= 1.0 && ratio.upper >= 1.0,
+    })
+}
+
+/// Where an interval lies relative to what was claimed, give or take the tolerance.
+fn standing(claimed: f64, tolerance: f64, lower: f64, upper: f64) -> Standing {
+    let (least, most) = (claimed * (1.0 - tolerance), claimed * (1.0 + tolerance));
+    if lower >= least && upper <= most {
+        Standing::Holds
+    } else if upper < least || lower > most {
+        Standing::Contradicted
+    } else {
+        Standing::Open
+    }
+}
+
+fn of_ratio(claim: &ClaimSpec, claimed: f64, found: &Measured<'_>) -> Finding {
+    let Some(code) = found.code else {
+        return Finding::new(
+            Standing::Open,
+            format!("too few rotations on {}", place(found)),
+        );
+    };
+    // A verdict that a control took back leaves its interval in doubt.
+    let doubted = found.verdict == Verdict::Inconclusive && was_taken_back(found);
+    let standing = if doubted {
+        Standing::Open
+    } else {
+        standing(claimed, tolerance(claim), code.lower, code.upper)
+    };
+    let RatioInterval {
+        ratio,
+        lower,
+        upper,
+    } = code;
+    Finding::new(
+        standing,
+        format!(
+            "ratio {ratio:.3} ({lower:.3} to {upper:.3}) on {}, claimed {claimed}",
+            place(found)
+        ),
+    )
+}
+
+fn was_taken_back(found: &Measured<'_>) -> bool {
+    use crate::verdict::cause::Cause;
+    found
+        .contrast
+        .causes
+        .iter()
+        .any(|cause| matches!(cause.cause, Cause::Noise | Cause::IdenticalCode))
+}
+
+fn of_cells(claim: &ClaimSpec, claimed: f64, context: &ClaimContext<'_>) -> Vec<Finding> {
+    let Some(candidate) = claim.candidate.as_deref() else {
+        return open("the claim names no variant whose time could be looked up");
+    };
+    let cells: Vec<&CellFigure> = context
+        .cells
+        .iter()
+        .filter(|cell| cell.variant == candidate)
+        .filter(|cell| {
+            scope::names(&claim.inputs, &cell.input)
+                && scope::globs(&claim.compilers, &cell.compiler)
+        })
+        .collect();
+    if cells.is_empty() {
+        return open("no such time was measured");
+    }
+    cells
+        .into_iter()
+        .map(|cell| {
+            let standing = standing(claimed, tolerance(claim), cell.lower, cell.upper);
+            let text = format!(
+                "{:.3} ns ({:.3} to {:.3}) on {} ({}, {}), claimed {claimed}",
+                cell.ns_per_unit, cell.lower, cell.upper, cell.input, cell.compiler, cell.flags
+            );
+            Finding::new(standing, text)
+        })
+        .collect()
+}

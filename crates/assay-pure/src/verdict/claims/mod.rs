@@ -1,0 +1,170 @@
+//! What somebody says, held against arithmetic first and the measurement second.
+//!
+//! A claim may state several things about several inputs and compilers. It is `refuted` when anything it states is
+//! contradicted anywhere (and the finding says where), `confirmed` when everything it states about the measurement
+//! holds everywhere, `undecided` otherwise. Its own numbers agreeing with each other confirms nothing by itself.
+
+mod arithmetic;
+mod measured;
+mod scope;
+
+use super::judge::Judgement;
+use crate::experiment::ClaimSpec;
+
+/// A variant's time in one cell, with its interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellFigure {
+    /// The variant.
+    pub variant: String,
+    /// Input name.
+    pub input: String,
+    /// Compiler name.
+    pub compiler: String,
+    /// Flag set name.
+    pub flags: String,
+    /// Nanoseconds per unit.
+    pub ns_per_unit: f64,
+    /// Lower end of its interval.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+}
+
+/// What is known of an input before any measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputFacts {
+    /// Input name.
+    pub name: String,
+    /// Least mispredictions per unit that any predictor can reach when the outcomes are independent; `None` when the
+    /// stream is not independent, or so short that a predictor may know it by heart.
+    pub floor_misses_per_unit: Option<f64>,
+    /// Conditional branches per unit of a decoder that branches once per byte and once per unit.
+    pub branches_per_unit: Option<f64>,
+}
+
+/// What a claim is held against.
+#[derive(Clone, Copy, Debug)]
+pub struct ClaimContext<'a> {
+    /// The verdicts.
+    pub judgement: &'a Judgement,
+    /// The experiment's baseline, for claims that name none.
+    pub baseline: &'a str,
+    /// The equivalence margin δ as a fraction.
+    pub minimum_effect: f64,
+    /// Times per cell.
+    pub cells: &'a [CellFigure],
+    /// Facts about the inputs.
+    pub inputs: &'a [InputFacts],
+}
+
+/// How a claim came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimStatus {
+    /// Everything it states about the measurement holds, everywhere it speaks of.
+    Confirmed,
+    /// Something it states is impossible, or contradicted somewhere.
+    Refuted,
+    /// Neither.
+    Undecided,
+}
+
+/// A claim with what was found.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct ClaimResult {
+    /// The sentence as it was said.
+    pub text: String,
+    /// How it came out.
+    pub status: ClaimStatus,
+    /// What was found, with numbers and places.
+    pub found: String,
+}
+
+/// What one statement of a claim is worth at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// The measurement bears it out.
+    Holds,
+    /// Impossible, or the measurement speaks against it.
+    Contradicted,
+    /// Nothing settles it.
+    Open,
+    /// It agrees with itself, which settles nothing.
+    Consistent,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Finding {
+    standing: Standing,
+    text: String,
+}
+
+impl Finding {
+    fn new(standing: Standing, text: String) -> Self {
+        Finding { standing, text }
+    }
+}
+
+/// Relative tolerance of a claim that states none.
+const DEFAULT_TOLERANCE: f64 = 0.05;
+
+fn tolerance(claim: &ClaimSpec) -> f64 {
+    claim.ratio_tolerance.unwrap_or(DEFAULT_TOLERANCE)
+}
+
+/// Holds one claim against arithmetic, then against the measurement.
+///
+/// What is impossible is refuted without looking at a single sample.
+pub fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> ClaimResult {
+    let impossible = arithmetic::check(claim, context);
+    let refuted_by_arithmetic = impossible
+        .iter()
+        .any(|finding| finding.standing == Standing::Contradicted);
+    let findings = if refuted_by_arithmetic {
+        impossible
+    } else {
+        impossible
+            .into_iter()
+            .chain(measured::check(claim, context))
+            .collect()
+    };
+    conclude(claim, &findings)
+}
+
+fn conclude(claim: &ClaimSpec, findings: &[Finding]) -> ClaimResult {
+    let texts = |standing: Standing| -> Vec<&str> {
+        findings
+            .iter()
+            .filter(|f| f.standing == standing)
+            .map(|f| f.text.as_str())
+            .collect()
+    };
+    let (against, open) = (texts(Standing::Contradicted), texts(Standing::Open));
+    let (holds, consistent) = (texts(Standing::Holds), texts(Standing::Consistent));
+    let (status, found) = if !against.is_empty() {
+        (ClaimStatus::Refuted, [against, holds].concat())
+    } else if !open.is_empty() {
+        (ClaimStatus::Undecided, [open, holds].concat())
+    } else if !holds.is_empty() {
+        (ClaimStatus::Confirmed, holds)
+    } else if !consistent.is_empty() {
+        let nothing = ["nothing measured here settles the claim itself"];
+        (
+            ClaimStatus::Undecided,
+            [consistent.as_slice(), nothing.as_slice()].concat(),
+        )
+    } else {
+        (
+            ClaimStatus::Undecided,
+            vec!["the claim states nothing that arithmetic or a measurement could settle"],
+        )
+    };
+    ClaimResult {
+        text: claim.text.clone(),
+        status,
+        found: found.join("; "),
+    }
+}
+
+#[cfg(test)]
+mod tests;
