@@ -27,6 +27,8 @@ impl Side {
 pub struct RotationTimes {
     /// The shuffle's number.
     pub rotation: u32,
+    /// The earliest round any of its samples was taken in: rotations that share it were measured side by side.
+    pub first_round: u32,
     /// Mean over phases of the median nanoseconds per unit.
     pub mean_ns: f64,
     /// (offset of the entry in its 64-byte line, median nanoseconds per unit) of each phase.
@@ -53,8 +55,12 @@ pub fn rotation_times(contrast: &ObservedContrast, side: Side) -> Vec<RotationTi
                 .collect();
             let by_offset = by_offset.filter(|phases| !phases.is_empty())?;
             let mean_ns = by_offset.iter().map(|(_, ns)| ns).sum::<f64>() / by_offset.len() as f64;
+            let of_side =
+                |pair: &'_ PairAt| side.of(pair).0.iter().map(|sample| sample.round).min();
+            let first_round = rotation.phases.iter().filter_map(of_side).min()?;
             Some(RotationTimes {
                 rotation: rotation.rotation,
+                first_round,
                 mean_ns,
                 by_offset,
             })
