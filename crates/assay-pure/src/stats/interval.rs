@@ -17,10 +17,7 @@ pub struct Interval {
 impl Interval {
     /// `centre` ± `half_width`.
     pub fn around(centre: f64, half_width: f64) -> Self {
-        Interval {
-            lower: centre - half_width,
-            upper: centre + half_width,
-        }
+        Interval { lower: centre - half_width, upper: centre + half_width }
     }
 
     /// True when no difference (0) lies outside.
@@ -40,11 +37,7 @@ impl Interval {
 
     /// The distance from 0 of the nearer end; 0 when 0 lies inside.
     pub fn nearest_to_zero(&self) -> f64 {
-        if self.excludes_zero() {
-            self.lower.abs().min(self.upper.abs())
-        } else {
-            0.0
-        }
+        if self.excludes_zero() { self.lower.abs().min(self.upper.abs()) } else { 0.0 }
     }
 
     /// The distance from 0 of the farther end.
@@ -62,22 +55,14 @@ pub fn mean_and_variance(values: &[f64]) -> Option<(f64, f64)> {
         return None;
     }
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let squares = values
-        .iter()
-        .map(|value| (value - mean).powi(2))
-        .sum::<f64>();
+    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
     Some((mean, squares / (values.len() - 1) as f64))
 }
 
 /// `mean` ± t · `standard_error` at two-sided level `alpha`.
 ///
 /// Errors: `ProbabilityOutOfRange`. Source: Student 1908. Checked: the same data.
-pub fn t_interval(
-    mean: f64,
-    standard_error: f64,
-    degrees: f64,
-    alpha: f64,
-) -> Result<Interval, StatsError> {
+pub fn t_interval(mean: f64, standard_error: f64, degrees: f64, alpha: f64) -> Result<Interval, StatsError> {
     let t = student::two_sided_quantile(alpha, degrees)?;
     Ok(Interval::around(mean, t * standard_error))
 }
@@ -108,13 +93,7 @@ pub fn median_interval(values: &[f64], alpha: f64) -> Option<(Interval, f64)> {
         cut = k;
         coverage = 1.0 - 2.0 * tail;
     }
-    Some((
-        Interval {
-            lower: sorted[cut],
-            upper: sorted[n - 1 - cut],
-        },
-        coverage.max(0.0),
-    ))
+    Some((Interval { lower: sorted[cut], upper: sorted[n - 1 - cut] }, coverage.max(0.0)))
 }
 
 #[cfg(test)]
@@ -141,10 +120,7 @@ mod tests {
             .map(|&alpha| t_interval(1.0, 0.2, 6.0, alpha).unwrap())
             .map(|interval| interval.upper - interval.lower)
             .collect();
-        assert!(
-            widths.windows(2).all(|pair| pair[0] < pair[1]),
-            "{widths:?}"
-        );
+        assert!(widths.windows(2).all(|pair| pair[0] < pair[1]), "{widths:?}");
     }
 
     #[test]
@@ -179,9 +155,7 @@ mod tests {
         let i = |lower, upper| Interval { lower, upper };
         assert!(i(0.1, 0.2).excludes_zero() && i(-0.2, -0.1).excludes_zero());
         assert!(
-            !i(-0.1, 0.2).excludes_zero()
-                && !i(0.0, 0.2).excludes_zero()
-                && !i(-0.2, 0.0).excludes_zero()
+            !i(-0.1, 0.2).excludes_zero() && !i(0.0, 0.2).excludes_zero() && !i(-0.2, 0.0).excludes_zero()
         );
         assert!(i(-0.1, 0.2).inside(0.3) && !i(-0.1, 0.3).inside(0.3) && !i(-0.3, 0.1).inside(0.3));
         assert!(i(0.0, 1.0).disjoint(&i(1.1, 2.0)) && i(1.1, 2.0).disjoint(&i(0.0, 1.0)));

@@ -40,15 +40,9 @@ impl fmt::Display for StatsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StatsError::TooFewRotations { have, need } => {
-                write!(
-                    f,
-                    "{have} complete rotations, an interval needs at least {need}"
-                )
+                write!(f, "{have} complete rotations, an interval needs at least {need}")
             }
-            StatsError::NoUsableSamples {
-                candidate,
-                baseline,
-            } => write!(
+            StatsError::NoUsableSamples { candidate, baseline } => write!(
                 f,
                 "{candidate} usable samples of the candidate and {baseline} of the baseline, at least one of each is needed"
             ),

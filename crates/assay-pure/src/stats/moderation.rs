@@ -37,27 +37,14 @@ pub fn estimate_prior(effects: &[Effect]) -> Option<Prior> {
     let count = effects.len() as f64;
     let centred: Vec<f64> = effects
         .iter()
-        .map(|effect| {
-            effect.variance.ln() - digamma(0.5 * effect.degrees) + (0.5 * effect.degrees).ln()
-        })
+        .map(|effect| effect.variance.ln() - digamma(0.5 * effect.degrees) + (0.5 * effect.degrees).ln())
         .collect();
     let mean = centred.iter().sum::<f64>() / count;
-    let spread = centred
-        .iter()
-        .map(|value| (value - mean).powi(2))
-        .sum::<f64>()
-        / (count - 1.0);
-    let expected = effects
-        .iter()
-        .map(|effect| trigamma(0.5 * effect.degrees))
-        .sum::<f64>()
-        / count;
+    let spread = centred.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let expected = effects.iter().map(|effect| trigamma(0.5 * effect.degrees)).sum::<f64>() / count;
     let excess = spread - expected;
     if excess <= 0.0 {
-        return Some(Prior {
-            variance: mean.exp(),
-            degrees: f64::INFINITY,
-        });
+        return Some(Prior { variance: mean.exp(), degrees: f64::INFINITY });
     }
     let degrees = 2.0 * inverse_trigamma(excess);
     let variance = (mean + digamma(0.5 * degrees) - (0.5 * degrees).ln()).exp();
@@ -72,11 +59,7 @@ pub fn moderate(effect: Effect, prior: Prior) -> Effect {
     let borrowed = prior.degrees.min(PRIOR_CAP * effect.degrees);
     let degrees = effect.degrees + borrowed;
     let weighted = (borrowed * prior.variance + effect.degrees * effect.variance) / degrees;
-    Effect {
-        variance: weighted.max(effect.variance),
-        degrees,
-        ..effect
-    }
+    Effect { variance: weighted.max(effect.variance), degrees, ..effect }
 }
 
 /// The derivative of digamma.
@@ -115,12 +98,7 @@ mod tests {
     use super::*;
 
     fn effect(variance: f64) -> Effect {
-        Effect {
-            estimate: 0.01,
-            variance,
-            degrees: 7.0,
-            rotations: 8,
-        }
+        Effect { estimate: 0.01, variance, degrees: 7.0, rotations: 8 }
     }
 
     #[test]
@@ -138,11 +116,7 @@ mod tests {
             (100.0, 0.010050166663334),
         ];
         for (x, expected) in table {
-            assert!(
-                (trigamma(x) / expected - 1.0).abs() < 1e-12,
-                "x={x}: {}",
-                trigamma(x)
-            );
+            assert!((trigamma(x) / expected - 1.0).abs() < 1e-12, "x={x}: {}", trigamma(x));
             assert!((inverse_trigamma(expected) / x - 1.0).abs() < 1e-9, "x={x}");
         }
     }
@@ -154,10 +128,7 @@ mod tests {
         let effects: Vec<Effect> = variances.into_iter().map(effect).collect();
         let prior = estimate_prior(&effects).unwrap();
         assert!((prior.degrees / 2.40074407 - 1.0).abs() < 1e-6, "{prior:?}");
-        assert!(
-            (prior.variance / 5.7060064e-05 - 1.0).abs() < 1e-6,
-            "{prior:?}"
-        );
+        assert!((prior.variance / 5.7060064e-05 - 1.0).abs() < 1e-6, "{prior:?}");
     }
 
     #[test]
@@ -173,10 +144,7 @@ mod tests {
 
     #[test]
     fn a_spread_is_never_made_smaller_than_it_showed_itself() {
-        let prior = Prior {
-            variance: 1e-4,
-            degrees: 14.0,
-        };
+        let prior = Prior { variance: 1e-4, degrees: 14.0 };
         assert_eq!(moderate(effect(9e-4), prior).variance, 9e-4);
         // (14 * 1e-4 + 7 * 1e-6) / 21
         assert!((moderate(effect(1e-6), prior).variance - 6.7e-5).abs() < 1e-12);

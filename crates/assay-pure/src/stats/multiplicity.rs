@@ -23,13 +23,7 @@ pub fn holm(p_values: &[f64], alpha: f64, most: f64) -> Vec<Step> {
     let count = p_values.len();
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
-    let mut steps = vec![
-        Step {
-            alpha,
-            rejected: false
-        };
-        count
-    ];
+    let mut steps = vec![Step { alpha, rejected: false }; count];
     let mut kept_at = None;
     for (rank, &which) in order.iter().enumerate() {
         let level = kept_at.unwrap_or((alpha / (count - rank) as f64).min(most));
@@ -37,10 +31,7 @@ pub fn holm(p_values: &[f64], alpha: f64, most: f64) -> Vec<Step> {
         if !rejected {
             kept_at = Some(level);
         }
-        steps[which] = Step {
-            alpha: level,
-            rejected,
-        };
+        steps[which] = Step { alpha: level, rejected };
     }
     steps
 }
@@ -98,13 +89,7 @@ mod tests {
 
     #[test]
     fn one_contrast_keeps_the_whole_level_and_none_is_no_problem() {
-        assert_eq!(
-            holm(&[0.05], 0.05, 0.05),
-            [Step {
-                alpha: 0.05,
-                rejected: true
-            }]
-        );
+        assert_eq!(holm(&[0.05], 0.05, 0.05), [Step { alpha: 0.05, rejected: true }]);
         assert!(holm(&[], 0.05, 0.05).is_empty());
     }
 

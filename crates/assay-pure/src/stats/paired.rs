@@ -42,36 +42,20 @@ pub struct Comparison {
 pub fn compare(candidate: &[Keyed], baseline: &[Keyed]) -> Result<Comparison, StatsError> {
     let candidate = usable(candidate);
     let baseline = usable(baseline);
-    let logs = |side: &[Keyed]| {
-        side.iter()
-            .map(|sample| sample.value.ln())
-            .collect::<Vec<f64>>()
-    };
+    let logs = |side: &[Keyed]| side.iter().map(|sample| sample.value.ln()).collect::<Vec<f64>>();
     let (log_c, log_b) = (logs(&candidate), logs(&baseline));
-    let none = StatsError::NoUsableSamples {
-        candidate: log_c.len(),
-        baseline: log_b.len(),
-    };
+    let none = StatsError::NoUsableSamples { candidate: log_c.len(), baseline: log_b.len() };
     let (Some(log_candidate), Some(log_baseline)) = (median(&log_c), median(&log_b)) else {
         return Err(none);
     };
-    let differences: Vec<f64> = join(&candidate, &baseline)
-        .map(|(_, difference)| difference)
-        .collect();
+    let differences: Vec<f64> = join(&candidate, &baseline).map(|(_, difference)| difference).collect();
     let (log_ratio, standard_error) = match median(&differences) {
         Some(middle) => (middle, median_standard_error(&differences)),
-        None => (
-            log_candidate - log_baseline,
-            median_standard_error(&log_c).hypot(median_standard_error(&log_b)),
-        ),
+        None => {
+            (log_candidate - log_baseline, median_standard_error(&log_c).hypot(median_standard_error(&log_b)))
+        }
     };
-    Ok(Comparison {
-        log_ratio,
-        standard_error,
-        log_candidate,
-        log_baseline,
-        pairs: differences.len(),
-    })
+    Ok(Comparison { log_ratio, standard_error, log_candidate, log_baseline, pairs: differences.len() })
 }
 
 /// The median log ratio of each round that has pairs, in order of rounds.
@@ -86,37 +70,22 @@ pub fn per_round(candidate: &[Keyed], baseline: &[Keyed]) -> Vec<f64> {
             _ => rounds.push((round, vec![difference])),
         }
     }
-    rounds
-        .iter()
-        .filter_map(|(_, differences)| median(differences))
-        .collect()
+    rounds.iter().filter_map(|(_, differences)| median(differences)).collect()
 }
 
 fn usable(samples: &[Keyed]) -> Vec<Keyed> {
-    let mut kept: Vec<Keyed> = samples
-        .iter()
-        .filter(|sample| sample.value.is_finite() && sample.value > 0.0)
-        .copied()
-        .collect();
-    kept.sort_by(|a, b| {
-        (a.round, a.index)
-            .cmp(&(b.round, b.index))
-            .then(a.value.total_cmp(&b.value))
-    });
+    let mut kept: Vec<Keyed> =
+        samples.iter().filter(|sample| sample.value.is_finite() && sample.value > 0.0).copied().collect();
+    kept.sort_by(|a, b| (a.round, a.index).cmp(&(b.round, b.index)).then(a.value.total_cmp(&b.value)));
     kept.dedup_by_key(|sample| (sample.round, sample.index));
     kept
 }
 
 /// Merge join of two sides sorted by (round, index): (round, ln ratio) per pair.
-fn join<'a>(
-    candidate: &'a [Keyed],
-    baseline: &'a [Keyed],
-) -> impl Iterator<Item = (u32, f64)> + 'a {
+fn join<'a>(candidate: &'a [Keyed], baseline: &'a [Keyed]) -> impl Iterator<Item = (u32, f64)> + 'a {
     candidate.iter().filter_map(move |c| {
         let key = (c.round, c.index);
-        let found = baseline
-            .binary_search_by_key(&key, |b| (b.round, b.index))
-            .ok()?;
+        let found = baseline.binary_search_by_key(&key, |b| (b.round, b.index)).ok()?;
         Some((c.round, (c.value / baseline[found].value).ln()))
     })
 }
@@ -126,14 +95,7 @@ mod tests {
     use super::*;
 
     fn side(values: &[(u32, u32, f64)]) -> Vec<Keyed> {
-        values
-            .iter()
-            .map(|&(round, index, value)| Keyed {
-                round,
-                index,
-                value,
-            })
-            .collect()
+        values.iter().map(|&(round, index, value)| Keyed { round, index, value }).collect()
     }
 
     #[test]
@@ -144,16 +106,8 @@ mod tests {
         for round in 0..4u32 {
             for index in 0..3u32 {
                 let cost = (1.0 + 0.1 * f64::from(round)) * (1.0 + 0.5 * f64::from(index));
-                baseline.push(Keyed {
-                    round,
-                    index,
-                    value: cost,
-                });
-                candidate.push(Keyed {
-                    round,
-                    index,
-                    value: 1.1 * cost,
-                });
+                baseline.push(Keyed { round, index, value: cost });
+                candidate.push(Keyed { round, index, value: 1.1 * cost });
             }
         }
         candidate.reverse();
@@ -161,11 +115,7 @@ mod tests {
         assert!((found.log_ratio - 1.1f64.ln()).abs() < 1e-12);
         assert!(found.standard_error < 1e-12);
         assert_eq!(found.pairs, 12);
-        assert!(
-            per_round(&candidate, &baseline)
-                .iter()
-                .all(|ratio| (ratio - 1.1f64.ln()).abs() < 1e-12)
-        );
+        assert!(per_round(&candidate, &baseline).iter().all(|ratio| (ratio - 1.1f64.ln()).abs() < 1e-12));
     }
 
     #[test]
@@ -201,39 +151,16 @@ mod tests {
 
     #[test]
     fn one_interrupted_sample_does_not_move_the_ratio() {
-        let a = side(&[
-            (0, 0, 1.00),
-            (0, 1, 1.01),
-            (0, 2, 9.0),
-            (1, 0, 1.02),
-            (1, 1, 1.00),
-        ]);
-        let b = side(&[
-            (0, 0, 1.00),
-            (0, 1, 1.01),
-            (0, 2, 1.0),
-            (1, 0, 1.02),
-            (1, 1, 1.00),
-        ]);
+        let a = side(&[(0, 0, 1.00), (0, 1, 1.01), (0, 2, 9.0), (1, 0, 1.02), (1, 1, 1.00)]);
+        let b = side(&[(0, 0, 1.00), (0, 1, 1.01), (0, 2, 1.0), (1, 0, 1.02), (1, 1, 1.00)]);
         assert_eq!(compare(&a, &b).unwrap().log_ratio, 0.0);
     }
 
     #[test]
     fn a_time_that_is_no_time_is_left_out() {
-        let a = side(&[
-            (0, 0, f64::NAN),
-            (0, 1, 0.0),
-            (1, 0, -1.0),
-            (1, 1, f64::INFINITY),
-        ]);
+        let a = side(&[(0, 0, f64::NAN), (0, 1, 0.0), (1, 0, -1.0), (1, 1, f64::INFINITY)]);
         let b = side(&[(0, 0, 1.0)]);
-        assert_eq!(
-            compare(&a, &b),
-            Err(StatsError::NoUsableSamples {
-                candidate: 0,
-                baseline: 1
-            })
-        );
+        assert_eq!(compare(&a, &b), Err(StatsError::NoUsableSamples { candidate: 0, baseline: 1 }));
     }
 
     #[test]

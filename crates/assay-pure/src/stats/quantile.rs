@@ -69,14 +69,7 @@ mod tests {
     fn agrees_with_numpys_linear_definition() {
         // numpy.quantile([9,1,4,16,25], [0,.1,.25,.5,.9,1]) = 1, 2.2, 4, 9, 21.4, 25
         let x = [9.0, 1.0, 4.0, 16.0, 25.0];
-        for (p, expected) in [
-            (0.0, 1.0),
-            (0.1, 2.2),
-            (0.25, 4.0),
-            (0.5, 9.0),
-            (0.9, 21.4),
-            (1.0, 25.0),
-        ] {
+        for (p, expected) in [(0.0, 1.0), (0.1, 2.2), (0.25, 4.0), (0.5, 9.0), (0.9, 21.4), (1.0, 25.0)] {
             assert!((quantile(&x, p).unwrap() - expected).abs() < 1e-12, "p={p}");
         }
         // numpy.quantile([3, 8, 1, 10], 0.3) = 2.8

@@ -72,30 +72,16 @@ impl Effect {
     /// Errors: `TooFewRotations` below three. Source: Student 1908; the floor is ours, see `RESOLUTION`.
     pub fn of(rotations: &[RotationRatio]) -> Result<Effect, StatsError> {
         let have = rotations.len();
-        let ratios: Vec<f64> = rotations
-            .iter()
-            .map(|rotation| rotation.log_ratio)
-            .collect();
+        let ratios: Vec<f64> = rotations.iter().map(|rotation| rotation.log_ratio).collect();
         match mean_and_variance(&ratios) {
             Some((estimate, between)) if have >= MIN_ROTATIONS => {
-                let within = rotations
-                    .iter()
-                    .map(|rotation| rotation.sampling_variance)
-                    .sum::<f64>()
-                    / have as f64;
+                let within =
+                    rotations.iter().map(|rotation| rotation.sampling_variance).sum::<f64>() / have as f64;
                 let resolution = RESOLUTION.powi(2) * have as f64;
                 let variance = between.max(within).max(resolution);
-                Ok(Effect {
-                    estimate,
-                    variance,
-                    degrees: (have - 1) as f64,
-                    rotations: have,
-                })
+                Ok(Effect { estimate, variance, degrees: (have - 1) as f64, rotations: have })
             }
-            _ => Err(StatsError::TooFewRotations {
-                have,
-                need: MIN_ROTATIONS,
-            }),
+            _ => Err(StatsError::TooFewRotations { have, need: MIN_ROTATIONS }),
         }
     }
 
@@ -166,22 +152,15 @@ mod tests {
     }
 
     fn rotations(ratios: &[f64]) -> Vec<RotationRatio> {
-        ratios
-            .iter()
-            .map(|&log_ratio| RotationRatio {
-                log_ratio,
-                sampling_variance: 0.0,
-            })
-            .collect()
+        ratios.iter().map(|&log_ratio| RotationRatio { log_ratio, sampling_variance: 0.0 }).collect()
     }
 
     #[test]
     fn the_same_code_at_any_starting_offset_comes_out_equal() {
         // ns by offset of the design's copy 1; the candidate starts 16 bytes further.
         let by_offset = [0.713, 0.876, 0.815, 0.721];
-        let phases: Vec<Comparison> = (0..4)
-            .map(|p| phase(by_offset[(p + 1) % 4], by_offset[p], 0.001))
-            .collect();
+        let phases: Vec<Comparison> =
+            (0..4).map(|p| phase(by_offset[(p + 1) % 4], by_offset[p], 0.001)).collect();
         assert!(phases.iter().any(|phase| phase.log_ratio > 0.2));
         assert!(rotation_ratio(&phases).unwrap().log_ratio.abs() < 1e-12);
     }
@@ -217,20 +196,10 @@ mod tests {
         let effect = Effect::of(&rotations(&[0.01, 0.03, 0.02, 0.04, 0.015])).unwrap();
         assert!((effect.estimate - 0.023).abs() < 1e-12);
         let interval = effect.interval(0.05).unwrap();
-        assert!(
-            (interval.lower - 0.008_048_385_5).abs() < 1e-7,
-            "{interval:?}"
-        );
-        assert!(
-            (interval.upper - 0.037_951_614_5).abs() < 1e-7,
-            "{interval:?}"
-        );
+        assert!((interval.lower - 0.008_048_385_5).abs() < 1e-7, "{interval:?}");
+        assert!((interval.upper - 0.037_951_614_5).abs() < 1e-7, "{interval:?}");
         // scipy: ttest_1samp(x, 0).pvalue = 0.0129399174
-        assert!(
-            (effect.p_value() - 0.012_939_917_4).abs() < 1e-9,
-            "{}",
-            effect.p_value()
-        );
+        assert!((effect.p_value() - 0.012_939_917_4).abs() < 1e-9, "{}", effect.p_value());
     }
 
     #[test]
@@ -243,21 +212,13 @@ mod tests {
     fn equal_rotations_do_not_make_an_estimate_exact() {
         let effect = Effect::of(&rotations(&[0.02; 4])).unwrap();
         assert!((effect.standard_error() - RESOLUTION).abs() < 1e-12);
-        let noisy = [RotationRatio {
-            log_ratio: 0.02,
-            sampling_variance: 4e-4,
-        }; 4];
+        let noisy = [RotationRatio { log_ratio: 0.02, sampling_variance: 4e-4 }; 4];
         assert!((Effect::of(&noisy).unwrap().standard_error() - 0.01).abs() < 1e-12);
     }
 
     #[test]
     fn the_detectable_effect_shrinks_and_the_need_grows_as_they_should() {
-        let effect = Effect {
-            estimate: 0.0,
-            variance: 1e-4,
-            degrees: 7.0,
-            rotations: 8,
-        };
+        let effect = Effect { estimate: 0.0, variance: 1e-4, degrees: 7.0, rotations: 8 };
         // scipy: (t.isf(.025, 7) + t.isf(.2, 7)) * .01 / sqrt(8) = 0.01152815
         assert!((effect.minimum_detectable(0.05).unwrap() - 0.011_528_152).abs() < 1e-8);
         // scipy: t.isf(.025, n-1) * .01 / sqrt(n) <= .005 first at n = 18 (17: .00514, 18: .00497)

@@ -61,10 +61,7 @@ mod tests {
                 (found / expected - 1.0).abs() < 1e-8,
                 "alpha={alpha} df={degrees}: {found} not {expected}"
             );
-            assert!(
-                (two_sided_p(expected, degrees) / alpha - 1.0).abs() < 1e-7,
-                "p at {expected}"
-            );
+            assert!((two_sided_p(expected, degrees) / alpha - 1.0).abs() < 1e-7, "p at {expected}");
         }
     }
 

@@ -27,36 +27,21 @@ pub fn judge_as_built(pair: &PairAt, alpha: f64, margin: f64) -> Option<Judged> 
         3..ORDER_STATISTICS_FROM => {
             let (mean, variance) = mean_and_variance(&rounds)?;
             let error = (variance / rounds.len() as f64).sqrt();
-            (
-                median(&rounds)?,
-                t_interval(mean, error, rounds.len() as f64 - 1.0, alpha).ok()?,
-            )
+            (median(&rounds)?, t_interval(mean, error, rounds.len() as f64 - 1.0, alpha).ok()?)
         }
         _ => (median(&rounds)?, median_interval(&rounds, alpha)?.0),
     };
     let floor = Interval::around(estimate, RESOLUTION);
-    let interval = Interval {
-        lower: interval.lower.min(floor.lower),
-        upper: interval.upper.max(floor.upper),
-    };
-    Some(Judged {
-        estimate,
-        interval,
-        verdict: decide(estimate, interval, margin),
-    })
+    let interval =
+        Interval { lower: interval.lower.min(floor.lower), upper: interval.upper.max(floor.upper) };
+    Some(Judged { estimate, interval, verdict: decide(estimate, interval, margin) })
 }
 
 /// Too few rounds: the samples as if they were independent, as most tools take them.
 fn from_samples(pair: &PairAt, alpha: f64) -> Option<(f64, Interval)> {
     let comparison = compare_at(pair).ok()?;
     let degrees = (comparison.pairs.max(2) - 1) as f64;
-    let interval = t_interval(
-        comparison.log_ratio,
-        comparison.standard_error,
-        degrees,
-        alpha,
-    )
-    .ok()?;
+    let interval = t_interval(comparison.log_ratio, comparison.standard_error, degrees, alpha).ok()?;
     Some((comparison.log_ratio, interval))
 }
 
@@ -71,11 +56,8 @@ mod tests {
         for (round, of_round) in ratios.iter().enumerate() {
             for (index, ratio) in of_round.iter().enumerate() {
                 let level = 1.0 + round as f64;
-                let sample = |ns_per_unit| Observation {
-                    round: round as u32,
-                    index: index as u32,
-                    ns_per_unit,
-                };
+                let sample =
+                    |ns_per_unit| Observation { round: round as u32, index: index as u32, ns_per_unit };
                 at.baseline.push(sample(level));
                 at.candidate.push(sample(level * ratio));
             }
@@ -85,14 +67,7 @@ mod tests {
 
     #[test]
     fn six_rounds_give_the_range_of_their_medians() {
-        let at = pair(&[
-            &[1.20, 1.21, 9.0],
-            &[1.19],
-            &[1.22],
-            &[1.18],
-            &[1.23],
-            &[1.20],
-        ]);
+        let at = pair(&[&[1.20, 1.21, 9.0], &[1.19], &[1.22], &[1.18], &[1.23], &[1.20]]);
         let found = judge_as_built(&at, 0.05, 0.01).unwrap();
         // medians 1.21 1.19 1.22 1.18 1.23 1.20: the middle of their logarithms is ln sqrt(1.20 * 1.21)
         assert!((found.estimate.exp() - (1.20f64 * 1.21).sqrt()).abs() < 1e-9);
@@ -121,12 +96,8 @@ mod tests {
 
     #[test]
     fn identical_timings_are_not_exact() {
-        let found = judge_as_built(
-            &pair(&[&[1.0], &[1.0], &[1.0], &[1.0], &[1.0], &[1.0]]),
-            0.05,
-            0.01,
-        )
-        .unwrap();
+        let found =
+            judge_as_built(&pair(&[&[1.0], &[1.0], &[1.0], &[1.0], &[1.0], &[1.0]]), 0.05, 0.01).unwrap();
         assert!((found.interval.upper - RESOLUTION).abs() < 1e-15);
         assert!((found.interval.lower + RESOLUTION).abs() < 1e-15);
     }

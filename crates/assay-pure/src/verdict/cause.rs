@@ -54,15 +54,8 @@ pub struct Decomposition {
 pub fn decompose(log_as_built: f64, log_code: f64) -> Decomposition {
     let log_placement = log_as_built - log_code;
     let whole = log_placement.abs() + log_code.abs();
-    let share = if whole > 0.0 {
-        log_placement.abs() / whole
-    } else {
-        0.0
-    };
-    Decomposition {
-        log_placement,
-        share,
-    }
+    let share = if whole > 0.0 { log_placement.abs() / whole } else { 0.0 };
+    Decomposition { log_placement, share }
 }
 
 /// The placement as a cause: when it adds more than the margin and more than noise, or the as-built word is wrong.
@@ -90,18 +83,10 @@ pub fn placement(
     if !beyond_noise {
         evidence.push_str("; the two intervals overlap, so part of this may be noise");
     }
-    if let Some(offsets) = contrast
-        .as_built
-        .as_ref()
-        .and_then(|at| offset_evidence(contrast, at))
-    {
+    if let Some(offsets) = contrast.as_built.as_ref().and_then(|at| offset_evidence(contrast, at)) {
         evidence.push_str(&offsets);
     }
-    Some(CauseEvidence {
-        cause: Cause::Placement,
-        share: Some(split.share),
-        evidence,
-    })
+    Some(CauseEvidence { cause: Cause::Placement, share: Some(split.share), evidence })
 }
 
 /// What the rotations say of the as-built offsets.
@@ -143,14 +128,9 @@ pub fn build(contrast: &ObservedContrast, unoptimised_flags: &[String]) -> Optio
 
 /// A failed twin control.
 pub fn noise(reason: &str, code: Option<RatioInterval>) -> CauseEvidence {
-    let measured = code.map_or(String::new(), |code| {
-        format!(" The code effect measured was {}.", span(&code))
-    });
-    CauseEvidence {
-        cause: Cause::Noise,
-        share: None,
-        evidence: format!("{reason}{measured}"),
-    }
+    let measured =
+        code.map_or(String::new(), |code| format!(" The code effect measured was {}.", span(&code)));
+    CauseEvidence { cause: Cause::Noise, share: None, evidence: format!("{reason}{measured}") }
 }
 
 #[cfg(test)]

@@ -17,19 +17,12 @@ pub struct RatioInterval {
 impl RatioInterval {
     /// From the log scale, on which everything is computed.
     pub fn from_log(estimate: f64, interval: Interval) -> Self {
-        RatioInterval {
-            ratio: estimate.exp(),
-            lower: interval.lower.exp(),
-            upper: interval.upper.exp(),
-        }
+        RatioInterval { ratio: estimate.exp(), lower: interval.lower.exp(), upper: interval.upper.exp() }
     }
 
     /// The interval on the log scale.
     pub fn log_interval(&self) -> Interval {
-        Interval {
-            lower: self.lower.ln(),
-            upper: self.upper.ln(),
-        }
+        Interval { lower: self.lower.ln(), upper: self.upper.ln() }
     }
 }
 

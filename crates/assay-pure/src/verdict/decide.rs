@@ -12,11 +12,7 @@ pub fn decide(estimate: f64, interval: Interval, margin: f64) -> Verdict {
     if interval.inside(margin) {
         Verdict::Equivalent
     } else if interval.excludes_zero() && estimate.abs() > margin {
-        if estimate < 0.0 {
-            Verdict::Faster
-        } else {
-            Verdict::Slower
-        }
+        if estimate < 0.0 { Verdict::Faster } else { Verdict::Slower }
     } else {
         Verdict::Inconclusive
     }
@@ -44,10 +40,9 @@ pub fn as_built_says(as_built: Judged, code: Judged, margin: f64) -> Option<AsBu
         (Verdict::Equivalent, Verdict::Faster | Verdict::Slower) => Some(AsBuiltSays::Ghost),
         (Verdict::Equivalent, Verdict::Inconclusive) => None,
         (_, Verdict::Equivalent) => Some(AsBuiltSays::Masked),
-        (_, Verdict::Inconclusive) => as_built
-            .interval
-            .disjoint(&code.interval)
-            .then_some(AsBuiltSays::Masked),
+        (_, Verdict::Inconclusive) => {
+            as_built.interval.disjoint(&code.interval).then_some(AsBuiltSays::Masked)
+        }
         (said, seen) if said != seen => Some(AsBuiltSays::Reversed),
         _ => Some(size(as_built, code, margin)),
     }
@@ -74,21 +69,14 @@ mod tests {
 
     fn judged(lower: f64, estimate: f64, upper: f64) -> Judged {
         let interval = Interval { lower, upper };
-        Judged {
-            estimate,
-            interval,
-            verdict: decide(estimate, interval, MARGIN),
-        }
+        Judged { estimate, interval, verdict: decide(estimate, interval, MARGIN) }
     }
 
     #[test]
     fn refuses_a_winner_when_the_interval_spans_zero_or_the_estimate_is_within_the_margin() {
         assert_eq!(judged(-0.001, 0.02, 0.041).verdict, Verdict::Inconclusive);
         assert_eq!(judged(0.002, 0.009, 0.016).verdict, Verdict::Inconclusive);
-        assert_eq!(
-            judged(-0.016, -0.009, -0.002).verdict,
-            Verdict::Inconclusive
-        );
+        assert_eq!(judged(-0.016, -0.009, -0.002).verdict, Verdict::Inconclusive);
         assert_eq!(judged(0.0, 0.02, 0.04).verdict, Verdict::Inconclusive);
         assert_eq!(judged(0.001, 0.01, 0.019).verdict, Verdict::Inconclusive);
     }
@@ -109,31 +97,13 @@ mod tests {
         let slower = judged(0.07, 0.08, 0.09);
         let unsure = judged(-0.02, 0.0, 0.02);
         let says = |as_built, code| as_built_says(as_built, code, MARGIN);
-        assert_eq!(
-            says(judged(0.19, 0.2, 0.21), equal),
-            Some(AsBuiltSays::Ghost)
-        );
-        assert_eq!(
-            says(judged(-0.001, 0.001, 0.003), equal),
-            Some(AsBuiltSays::Confirmed)
-        );
+        assert_eq!(says(judged(0.19, 0.2, 0.21), equal), Some(AsBuiltSays::Ghost));
+        assert_eq!(says(judged(-0.001, 0.001, 0.003), equal), Some(AsBuiltSays::Confirmed));
         assert_eq!(says(unsure, equal), None);
-        assert_eq!(
-            says(judged(0.07, 0.085, 0.10), slower),
-            Some(AsBuiltSays::Confirmed)
-        );
-        assert_eq!(
-            says(judged(0.19, 0.2, 0.21), slower),
-            Some(AsBuiltSays::Inflated)
-        );
-        assert_eq!(
-            says(judged(0.025, 0.03, 0.035), slower),
-            Some(AsBuiltSays::Deflated)
-        );
-        assert_eq!(
-            says(judged(-0.05, -0.04, -0.03), slower),
-            Some(AsBuiltSays::Reversed)
-        );
+        assert_eq!(says(judged(0.07, 0.085, 0.10), slower), Some(AsBuiltSays::Confirmed));
+        assert_eq!(says(judged(0.19, 0.2, 0.21), slower), Some(AsBuiltSays::Inflated));
+        assert_eq!(says(judged(0.025, 0.03, 0.035), slower), Some(AsBuiltSays::Deflated));
+        assert_eq!(says(judged(-0.05, -0.04, -0.03), slower), Some(AsBuiltSays::Reversed));
         assert_eq!(says(equal, slower), Some(AsBuiltSays::Masked));
         // too wide to be called equal, yet it rules the code effect out: an ordinary tool reports no difference
         assert_eq!(says(unsure, slower), Some(AsBuiltSays::Masked));
@@ -145,14 +115,8 @@ mod tests {
     fn a_faster_code_gets_the_same_words() {
         let faster = judged(-0.09, -0.08, -0.07);
         let says = |as_built| as_built_says(as_built, faster, MARGIN);
-        assert_eq!(
-            says(judged(-0.21, -0.2, -0.19)),
-            Some(AsBuiltSays::Inflated)
-        );
-        assert_eq!(
-            says(judged(-0.035, -0.03, -0.025)),
-            Some(AsBuiltSays::Deflated)
-        );
+        assert_eq!(says(judged(-0.21, -0.2, -0.19)), Some(AsBuiltSays::Inflated));
+        assert_eq!(says(judged(-0.035, -0.03, -0.025)), Some(AsBuiltSays::Deflated));
         assert_eq!(says(judged(0.03, 0.04, 0.05)), Some(AsBuiltSays::Reversed));
     }
 
@@ -160,24 +124,12 @@ mod tests {
     fn a_wrong_size_must_exceed_a_half_the_margin_and_the_noise() {
         let small = judged(0.011, 0.012, 0.013);
         // 0.019 is 58 % more, but only 0.007 away: less than the margin
-        assert_eq!(
-            as_built_says(judged(0.018, 0.019, 0.020), small, MARGIN),
-            Some(AsBuiltSays::Confirmed)
-        );
+        assert_eq!(as_built_says(judged(0.018, 0.019, 0.020), small, MARGIN), Some(AsBuiltSays::Confirmed));
         let slower = judged(0.07, 0.08, 0.09);
         // 40 % more
-        assert_eq!(
-            as_built_says(judged(0.11, 0.112, 0.115), slower, MARGIN),
-            Some(AsBuiltSays::Confirmed)
-        );
+        assert_eq!(as_built_says(judged(0.11, 0.112, 0.115), slower, MARGIN), Some(AsBuiltSays::Confirmed));
         // 60 % more, but the intervals meet
-        assert_eq!(
-            as_built_says(judged(0.085, 0.128, 0.17), slower, MARGIN),
-            Some(AsBuiltSays::Confirmed)
-        );
-        assert_eq!(
-            as_built_says(judged(0.12, 0.128, 0.14), slower, MARGIN),
-            Some(AsBuiltSays::Inflated)
-        );
+        assert_eq!(as_built_says(judged(0.085, 0.128, 0.17), slower, MARGIN), Some(AsBuiltSays::Confirmed));
+        assert_eq!(as_built_says(judged(0.12, 0.128, 0.14), slower, MARGIN), Some(AsBuiltSays::Inflated));
     }
 }

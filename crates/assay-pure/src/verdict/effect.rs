@@ -23,23 +23,13 @@ pub struct CodeObservations {
 /// A rotation counts when it has as many phases as the richest one and every phase could be compared: a mean over
 /// fewer phases would bring the offset effect back in.
 pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
-    let full = contrast
-        .rotations
-        .iter()
-        .map(|rotation| rotation.phases.len())
-        .max()
-        .unwrap_or(0);
+    let full = contrast.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
     let mut order: Vec<_> = contrast.rotations.iter().collect();
     order.sort_by_key(|rotation| rotation.rotation);
-    let mut found = CodeObservations {
-        ratios: Vec::new(),
-        incomplete: 0,
-        placements: 0,
-        fewest_pairs: usize::MAX,
-    };
+    let mut found =
+        CodeObservations { ratios: Vec::new(), incomplete: 0, placements: 0, fewest_pairs: usize::MAX };
     for rotation in order {
-        let compared: Result<Vec<Comparison>, StatsError> =
-            rotation.phases.iter().map(compare_at).collect();
+        let compared: Result<Vec<Comparison>, StatsError> = rotation.phases.iter().map(compare_at).collect();
         let complete = compared.ok().filter(|phases| phases.len() == full);
         match complete.as_deref().and_then(rotation_ratio) {
             Some(ratio) => {
@@ -72,10 +62,6 @@ pub fn compare_at(pair: &PairAt) -> Result<Comparison, StatsError> {
 pub fn keyed(samples: &[Observation]) -> Vec<Keyed> {
     samples
         .iter()
-        .map(|sample| Keyed {
-            round: sample.round,
-            index: sample.index,
-            value: sample.ns_per_unit,
-        })
+        .map(|sample| Keyed { round: sample.round, index: sample.index, value: sample.ns_per_unit })
         .collect()
 }

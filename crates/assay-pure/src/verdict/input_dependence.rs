@@ -57,10 +57,8 @@ pub fn input_dependence(contrasts: &[ContrastVerdict], margin: f64) -> Vec<Input
     firsts
         .into_iter()
         .map(|first| {
-            let group: Vec<&ContrastVerdict> = contrasts
-                .iter()
-                .filter(|other| same_group(first, other))
-                .collect();
+            let group: Vec<&ContrastVerdict> =
+                contrasts.iter().filter(|other| same_group(first, other)).collect();
             summarise(&group, margin)
         })
         .collect()
@@ -73,27 +71,15 @@ pub fn input_cause(
     margin: f64,
 ) -> Option<CauseEvidence> {
     let own = contrast.code?;
-    let others: Vec<&ContrastVerdict> = all
-        .iter()
-        .filter(|other| same_group(contrast, other) && differ(contrast, other, margin))
-        .collect();
+    let others: Vec<&ContrastVerdict> =
+        all.iter().filter(|other| same_group(contrast, other) && differ(contrast, other, margin)).collect();
     let said: Vec<String> = others
         .iter()
-        .filter_map(|other| {
-            Some(format!(
-                "{} on {}",
-                percent(other.code?.ratio.ln()),
-                other.input
-            ))
-        })
+        .filter_map(|other| Some(format!("{} on {}", percent(other.code?.ratio.ln()), other.input)))
         .collect();
     (!said.is_empty()).then(|| {
         let flips = others.iter().any(|other| opposite(contrast, other));
-        let what = if flips {
-            "the sign flips with the input"
-        } else {
-            "the size depends on the input"
-        };
+        let what = if flips { "the sign flips with the input" } else { "the size depends on the input" };
         CauseEvidence {
             cause: Cause::Input,
             share: None,
@@ -108,8 +94,7 @@ pub fn input_cause(
 }
 
 fn same_group(a: &ContrastVerdict, b: &ContrastVerdict) -> bool {
-    (&a.candidate, &a.baseline, &a.compiler, &a.flags)
-        == (&b.candidate, &b.baseline, &b.compiler, &b.flags)
+    (&a.candidate, &a.baseline, &a.compiler, &a.flags) == (&b.candidate, &b.baseline, &b.compiler, &b.flags)
 }
 
 /// Two decided contrasts with disjoint intervals and estimates farther apart than the margin.
@@ -131,17 +116,11 @@ fn opposite(a: &ContrastVerdict, b: &ContrastVerdict) -> bool {
 fn summarise(group: &[&ContrastVerdict], margin: f64) -> InputDependence {
     let first = group[0];
     let on = |verdict: Verdict| -> Vec<String> {
-        group
-            .iter()
-            .filter(|found| found.verdict == verdict)
-            .map(|found| found.input.clone())
-            .collect()
+        group.iter().filter(|found| found.verdict == verdict).map(|found| found.input.clone()).collect()
     };
     let (faster, slower) = (on(Verdict::Faster), on(Verdict::Slower));
-    let any_pair = group
-        .iter()
-        .enumerate()
-        .any(|(at, a)| group[at + 1..].iter().any(|b| differ(a, b, margin)));
+    let any_pair =
+        group.iter().enumerate().any(|(at, a)| group[at + 1..].iter().any(|b| differ(a, b, margin)));
     let dependence = match (faster.is_empty() || slower.is_empty(), any_pair) {
         (false, _) => Dependence::Sign,
         (true, true) => Dependence::Size,

@@ -51,26 +51,15 @@ pub fn judge(contrasts: &[ObservedContrast], options: &Options) -> Judgement {
         .zip(&drafts)
         .map(|(contrast, draft)| settle(contrast, draft, &twin, options))
         .collect();
-    let causes: Vec<_> = verdicts
-        .iter()
-        .map(|found| input_cause(found, &verdicts, options.margin()))
-        .collect();
+    let causes: Vec<_> =
+        verdicts.iter().map(|found| input_cause(found, &verdicts, options.margin())).collect();
     for (found, cause) in verdicts.iter_mut().zip(causes) {
-        found.reasons.extend(
-            cause
-                .as_ref()
-                .map(|cause| reasons::sentence(&cause.evidence)),
-        );
+        found.reasons.extend(cause.as_ref().map(|cause| reasons::sentence(&cause.evidence)));
         found.causes.extend(cause);
     }
     let input_dependence = input_dependence(&verdicts, options.margin());
     let warnings = warnings(contrasts, &drafts, &twin, options);
-    Judgement {
-        contrasts: verdicts,
-        twin,
-        input_dependence,
-        warnings,
-    }
+    Judgement { contrasts: verdicts, twin, input_dependence, warnings }
 }
 
 /// One contrast before the controls had their say.
@@ -87,24 +76,14 @@ pub(super) struct Draft {
 
 fn draft_all(contrasts: &[ObservedContrast], options: &Options) -> Vec<Draft> {
     let observations: Vec<CodeObservations> = contrasts.iter().map(observe).collect();
-    let mut effects: Vec<Result<Effect, StatsError>> =
-        observations.iter().map(code_effect).collect();
-    let plain: Vec<Effect> = effects
-        .iter()
-        .filter_map(|effect| effect.as_ref().ok())
-        .copied()
-        .collect();
+    let mut effects: Vec<Result<Effect, StatsError>> = observations.iter().map(code_effect).collect();
+    let plain: Vec<Effect> = effects.iter().filter_map(|effect| effect.as_ref().ok()).copied().collect();
     if let Some(prior) = estimate_prior(&plain) {
-        effects
-            .iter_mut()
-            .flatten()
-            .for_each(|effect| *effect = moderate(*effect, prior));
+        effects.iter_mut().flatten().for_each(|effect| *effect = moderate(*effect, prior));
     }
     // A contrast without an effect keeps its place in the family: it may be decided at a later look.
-    let p_values: Vec<f64> = effects
-        .iter()
-        .map(|effect| effect.as_ref().map_or(1.0, Effect::p_value))
-        .collect();
+    let p_values: Vec<f64> =
+        effects.iter().map(|effect| effect.as_ref().map_or(1.0, Effect::p_value)).collect();
     let alpha = alpha_per_look(options.confidence, options.planned_looks());
     let steps = holm(&p_values, alpha, MOST_SHARE * alpha);
     let plain_alpha = 1.0 - options.confidence;
@@ -114,10 +93,7 @@ fn draft_all(contrasts: &[ObservedContrast], options: &Options) -> Vec<Draft> {
         .zip(steps)
         .zip(contrasts)
         .map(|(((observations, effect), step), contrast)| Draft {
-            code: effect
-                .as_ref()
-                .ok()
-                .and_then(|effect| judge_code(effect, step.alpha, options.margin())),
+            code: effect.as_ref().ok().and_then(|effect| judge_code(effect, step.alpha, options.margin())),
             as_built: contrast
                 .as_built
                 .as_ref()
@@ -131,11 +107,7 @@ fn draft_all(contrasts: &[ObservedContrast], options: &Options) -> Vec<Draft> {
 
 fn judge_code(effect: &Effect, alpha: f64, margin: f64) -> Option<Judged> {
     let interval = effect.interval(alpha).ok()?;
-    Some(Judged {
-        estimate: effect.estimate,
-        interval,
-        verdict: decide(effect.estimate, interval, margin),
-    })
+    Some(Judged { estimate: effect.estimate, interval, verdict: decide(effect.estimate, interval, margin) })
 }
 
 /// The controls, the decomposition, the causes and the reasons of one contrast.
@@ -152,10 +124,7 @@ fn settle(
         found.verdict = Verdict::Inconclusive;
     }
     found.decided = found.verdict != Verdict::Inconclusive;
-    let controlled = draft.code.map(|code| Judged {
-        verdict: found.verdict,
-        ..code
-    });
+    let controlled = draft.code.map(|code| Judged { verdict: found.verdict, ..code });
     if let (Some(as_built), Some(code)) = (draft.as_built, controlled) {
         found.as_built_says = as_built_says(as_built, code, options.margin());
         found.causes.extend(cause::placement(
@@ -167,41 +136,22 @@ fn settle(
         ));
     }
     found.causes.extend(cause::identical_code(contrast));
-    found.causes.extend(
-        noise
-            .as_ref()
-            .map(|reason| cause::noise(reason, found.code)),
-    );
-    found
-        .causes
-        .extend(cause::build(contrast, &options.unoptimised_flags));
+    found.causes.extend(noise.as_ref().map(|reason| cause::noise(reason, found.code)));
+    found.causes.extend(cause::build(contrast, &options.unoptimised_flags));
     set_need(&mut found, draft, options);
-    found.reasons = reasons::of(
-        &found,
-        draft,
-        options,
-        noise.into_iter().chain(contradiction).collect(),
-    );
+    found.reasons = reasons::of(&found, draft, options, noise.into_iter().chain(contradiction).collect());
     found
 }
 
-fn without_controls(
-    contrast: &ObservedContrast,
-    draft: &Draft,
-    options: &Options,
-) -> ContrastVerdict {
-    let ratio = |judged: Option<Judged>| {
-        judged.map(|found| RatioInterval::from_log(found.estimate, found.interval))
-    };
+fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &Options) -> ContrastVerdict {
+    let ratio =
+        |judged: Option<Judged>| judged.map(|found| RatioInterval::from_log(found.estimate, found.interval));
     let split: Option<Decomposition> = draft
         .as_built
         .zip(draft.code)
         .map(|(as_built, code)| cause::decompose(as_built.estimate, code.estimate));
-    let detectable = draft
-        .effect
-        .as_ref()
-        .ok()
-        .and_then(|effect| effect.minimum_detectable(draft.alpha).ok());
+    let detectable =
+        draft.effect.as_ref().ok().and_then(|effect| effect.minimum_detectable(draft.alpha).ok());
     ContrastVerdict {
         candidate: contrast.candidate.clone(),
         baseline: contrast.baseline.clone(),
@@ -213,9 +163,7 @@ fn without_controls(
         code: ratio(draft.code),
         placement_ratio: split.map(|split| split.log_placement.exp()),
         placement_share: split.map(|split| split.share),
-        verdict: draft
-            .code
-            .map_or(Verdict::Inconclusive, |judged| judged.verdict),
+        verdict: draft.code.map_or(Verdict::Inconclusive, |judged| judged.verdict),
         as_built_says: None,
         causes: Vec::new(),
         reasons: Vec::new(),
@@ -240,11 +188,7 @@ fn set_need(found: &mut ContrastVerdict, draft: &Draft, options: &Options) {
         Err(_) => None,
         Ok(effect) => {
             let size = effect.estimate.abs();
-            let clearance = if size < options.margin() {
-                options.margin() - size
-            } else {
-                size
-            };
+            let clearance = if size < options.margin() { options.margin() - size } else { size };
             effect
                 .rotations_for(clearance, draft.alpha, ROTATION_LIMIT)
                 .filter(|need| *need as usize > found.rotations)
@@ -274,14 +218,9 @@ fn warnings(
     unoptimised.sort_unstable();
     unoptimised.dedup();
     for flags in unoptimised {
-        warnings.push(format!(
-            "The flags \"{flags}\" compile without optimisation."
-        ));
+        warnings.push(format!("The flags \"{flags}\" compile without optimisation."));
     }
-    let incomplete: usize = drafts
-        .iter()
-        .map(|draft| draft.observations.incomplete)
-        .sum();
+    let incomplete: usize = drafts.iter().map(|draft| draft.observations.incomplete).sum();
     if incomplete > 0 {
         warnings.push(format!(
             "{incomplete} rotations (over all contrasts) lacked usable samples at some placement and were left out."

@@ -48,30 +48,15 @@ mod tests {
 
     #[test]
     fn the_margin_is_symmetric_in_ratios() {
-        let options = Options {
-            minimum_effect: 0.25,
-            ..Options::default()
-        };
+        let options = Options { minimum_effect: 0.25, ..Options::default() };
         assert!((options.margin().exp() - 1.25).abs() < 1e-12);
         assert!(((-options.margin()).exp() - 0.8).abs() < 1e-12);
     }
 
     #[test]
     fn a_look_beyond_the_plan_still_counts() {
-        let options = Options {
-            look: 7,
-            looks: 5,
-            ..Options::default()
-        };
+        let options = Options { look: 7, looks: 5, ..Options::default() };
         assert_eq!(options.planned_looks(), 7);
-        assert_eq!(
-            Options {
-                look: 0,
-                looks: 0,
-                ..Options::default()
-            }
-            .planned_looks(),
-            1
-        );
+        assert_eq!(Options { look: 0, looks: 0, ..Options::default() }.planned_looks(), 1);
     }
 }

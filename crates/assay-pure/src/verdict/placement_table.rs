@@ -81,10 +81,7 @@ pub fn placement_table(contrasts: &[ObservedContrast]) -> Vec<VariantPlacement> 
             }
         }
     }
-    chosen
-        .into_iter()
-        .filter_map(|(contrast, side)| row(contrast, side))
-        .collect()
+    chosen.into_iter().filter_map(|(contrast, side)| row(contrast, side)).collect()
 }
 
 fn key(contrast: &ObservedContrast, side: Side) -> (&str, &str, &str, &str) {
@@ -92,41 +89,22 @@ fn key(contrast: &ObservedContrast, side: Side) -> (&str, &str, &str, &str) {
         Side::Candidate => &contrast.candidate,
         Side::Baseline => &contrast.baseline,
     };
-    (
-        variant,
-        &contrast.input,
-        &contrast.compiler,
-        &contrast.flags,
-    )
+    (variant, &contrast.input, &contrast.compiler, &contrast.flags)
 }
 
 fn row(contrast: &ObservedContrast, side: Side) -> Option<VariantPlacement> {
     let times: Vec<RotationTimes> = rotation_times(contrast, side);
     let means: Vec<f64> = times.iter().map(|rotation| rotation.mean_ns).collect();
     let (interval, confidence) = median_interval(&means, 0.05)?;
-    let ns_per_unit = TimeInterval {
-        median: median(&means)?,
-        lower: interval.lower,
-        upper: interval.upper,
-    };
+    let ns_per_unit = TimeInterval { median: median(&means)?, lower: interval.lower, upper: interval.upper };
     let effects = offset_effects(&times);
-    let by_offset: Vec<OffsetTime> = effects
-        .iter()
-        .map(|effect| at_offset(effect, ns_per_unit.median))
-        .collect();
-    let best = effects
-        .iter()
-        .min_by(|a, b| a.log_effect.total_cmp(&b.log_effect))?;
-    let worst = effects
-        .iter()
-        .max_by(|a, b| a.log_effect.total_cmp(&b.log_effect))?;
+    let by_offset: Vec<OffsetTime> =
+        effects.iter().map(|effect| at_offset(effect, ns_per_unit.median)).collect();
+    let best = effects.iter().min_by(|a, b| a.log_effect.total_cmp(&b.log_effect))?;
+    let worst = effects.iter().max_by(|a, b| a.log_effect.total_cmp(&b.log_effect))?;
     let as_built = contrast.as_built.as_ref().and_then(|pair| {
         let (offset, ns_per_unit) = time_at(pair, side)?;
-        Some(OffsetTime {
-            offset,
-            ns_per_unit,
-            placements: 1,
-        })
+        Some(OffsetTime { offset, ns_per_unit, placements: 1 })
     });
     let (variant, input, compiler, flags) = key(contrast, side);
     let mut row = VariantPlacement {
@@ -165,15 +143,9 @@ fn statement(row: &VariantPlacement) -> String {
         );
     }
     let as_built = row.as_built.as_ref().and_then(|built| {
-        let best = row
-            .by_offset
-            .iter()
-            .find(|at| at.offset == row.best_offset)?;
+        let best = row.by_offset.iter().find(|at| at.offset == row.best_offset)?;
         let gain = percent((best.ns_per_unit / built.ns_per_unit).ln());
-        Some(format!(
-            ", {gain} against the place it has as built (offset {})",
-            built.offset
-        ))
+        Some(format!(", {gain} against the place it has as built (offset {})", built.offset))
     });
     format!(
         "{}: offset {} is {} slower than offset {}; pinned to {} it would take {} of time against the mean over placements{}.",

@@ -37,33 +37,19 @@ pub struct RotationTimes {
 
 /// The times of one side over all rotations with usable samples in every phase, in order of rotation.
 pub fn rotation_times(contrast: &ObservedContrast, side: Side) -> Vec<RotationTimes> {
-    let full = contrast
-        .rotations
-        .iter()
-        .map(|rotation| rotation.phases.len())
-        .max()
-        .unwrap_or(0);
+    let full = contrast.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
     let mut times: Vec<RotationTimes> = contrast
         .rotations
         .iter()
         .filter(|rotation| rotation.phases.len() == full)
         .filter_map(|rotation| {
-            let by_offset: Option<Vec<(u64, f64)>> = rotation
-                .phases
-                .iter()
-                .map(|pair| time_at(pair, side))
-                .collect();
+            let by_offset: Option<Vec<(u64, f64)>> =
+                rotation.phases.iter().map(|pair| time_at(pair, side)).collect();
             let by_offset = by_offset.filter(|phases| !phases.is_empty())?;
             let mean_ns = by_offset.iter().map(|(_, ns)| ns).sum::<f64>() / by_offset.len() as f64;
-            let of_side =
-                |pair: &'_ PairAt| side.of(pair).0.iter().map(|sample| sample.round).min();
+            let of_side = |pair: &'_ PairAt| side.of(pair).0.iter().map(|sample| sample.round).min();
             let first_round = rotation.phases.iter().filter_map(of_side).min()?;
-            Some(RotationTimes {
-                rotation: rotation.rotation,
-                first_round,
-                mean_ns,
-                by_offset,
-            })
+            Some(RotationTimes { rotation: rotation.rotation, first_round, mean_ns, by_offset })
         })
         .collect();
     times.sort_by_key(|rotation| rotation.rotation);
@@ -73,11 +59,8 @@ pub fn rotation_times(contrast: &ObservedContrast, side: Side) -> Vec<RotationTi
 /// (offset, median nanoseconds per unit) of one side at one placement; `None` without usable samples.
 pub fn time_at(pair: &PairAt, side: Side) -> Option<(u64, f64)> {
     let (samples, offset) = side.of(pair);
-    let values: Vec<f64> = samples
-        .iter()
-        .map(|sample| sample.ns_per_unit)
-        .filter(|ns| ns.is_finite() && *ns > 0.0)
-        .collect();
+    let values: Vec<f64> =
+        samples.iter().map(|sample| sample.ns_per_unit).filter(|ns| ns.is_finite() && *ns > 0.0).collect();
     Some((offset % 64, median(&values)?))
 }
 
@@ -94,10 +77,8 @@ pub struct OffsetEffect {
 
 /// Effects by offset, ascending by offset. Dividing by the rotation's own mean takes out drift between rotations.
 pub fn offset_effects(times: &[RotationTimes]) -> Vec<OffsetEffect> {
-    let mut offsets: Vec<u64> = times
-        .iter()
-        .flat_map(|rotation| rotation.by_offset.iter().map(|(offset, _)| *offset))
-        .collect();
+    let mut offsets: Vec<u64> =
+        times.iter().flat_map(|rotation| rotation.by_offset.iter().map(|(offset, _)| *offset)).collect();
     offsets.sort_unstable();
     offsets.dedup();
     offsets
@@ -106,18 +87,11 @@ pub fn offset_effects(times: &[RotationTimes]) -> Vec<OffsetEffect> {
             let effects: Vec<f64> = times
                 .iter()
                 .flat_map(|rotation| {
-                    let at = rotation
-                        .by_offset
-                        .iter()
-                        .filter(move |(found, _)| *found == offset);
+                    let at = rotation.by_offset.iter().filter(move |(found, _)| *found == offset);
                     at.map(move |(_, ns)| (ns / rotation.mean_ns).ln())
                 })
                 .collect();
-            Some(OffsetEffect {
-                offset,
-                log_effect: median(&effects)?,
-                placements: effects.len(),
-            })
+            Some(OffsetEffect { offset, log_effect: median(&effects)?, placements: effects.len() })
         })
         .collect()
 }
@@ -130,10 +104,7 @@ pub fn predicted_placement(contrast: &ObservedContrast, at: &PairAt) -> Option<f
     let effect = |side: Side| {
         let offset = side.of(at).1 % 64;
         let effects = offset_effects(&rotation_times(contrast, side));
-        effects
-            .iter()
-            .find(|effect| effect.offset == offset)
-            .map(|effect| effect.log_effect)
+        effects.iter().find(|effect| effect.offset == offset).map(|effect| effect.log_effect)
     };
     Some(effect(Side::Candidate)? - effect(Side::Baseline)?)
 }

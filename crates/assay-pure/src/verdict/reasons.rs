@@ -29,11 +29,7 @@ pub(super) fn of(
 fn code(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
     let margin = fraction(options.minimum_effect);
     let (Some(code), Ok(_)) = (&found.code, &draft.effect) else {
-        let why = draft
-            .effect
-            .as_ref()
-            .err()
-            .map_or("no interval".to_string(), |error| error.to_string());
+        let why = draft.effect.as_ref().err().map_or("no interval".to_string(), |error| error.to_string());
         return format!("The code effect is unknown: {why}.");
     };
     let estimate = percent(code.ratio.ln());
@@ -49,14 +45,10 @@ fn code(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
     match draft.code.map(|judged| judged.verdict) {
         Some(Verdict::Equivalent) => format!("{head}: inside the minimum effect of {margin}."),
         Some(Verdict::Faster | Verdict::Slower) => {
-            format!(
-                "{head}: it excludes 0 and the estimate is beyond the minimum effect of {margin}."
-            )
+            format!("{head}: it excludes 0 and the estimate is beyond the minimum effect of {margin}.")
         }
         _ if code.log_interval().excludes_zero() => {
-            format!(
-                "{head}: it excludes 0, but the estimate is within the minimum effect of {margin}."
-            )
+            format!("{head}: it excludes 0, but the estimate is within the minimum effect of {margin}.")
         }
         _ => {
             format!("{head}: it neither excludes 0 nor fits inside the minimum effect of {margin}.")
@@ -70,14 +62,9 @@ fn need(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
         return "Measure at least three complete rotations.".to_string();
     };
     let spread = percent(effect.variance.sqrt());
-    let detectable = found
-        .minimum_detectable_effect
-        .map_or(String::new(), |least| {
-            format!(
-                "effects of {} and more would be found four times in five",
-                fraction(least)
-            )
-        });
+    let detectable = found.minimum_detectable_effect.map_or(String::new(), |least| {
+        format!("effects of {} and more would be found four times in five", fraction(least))
+    });
     match (found.rotations_needed, found.seconds_needed) {
         (Some(need), Some(seconds)) => format!(
             "One rotation spreads by {spread}; {detectable}. About {need} rotations in all would decide, {seconds:.0} s more."
@@ -98,10 +85,7 @@ fn need(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
 fn as_built(found: &ContrastVerdict) -> Option<String> {
     let ratio = found.as_built?;
     let estimate = percent(ratio.ratio.ln());
-    let head = format!(
-        "As built it takes {estimate} of time, interval {}",
-        span(&ratio)
-    );
+    let head = format!("As built it takes {estimate} of time, interval {}", span(&ratio));
     Some(match found.as_built_says {
         Some(AsBuiltSays::Confirmed) => format!("{head}: confirmed."),
         Some(AsBuiltSays::Ghost) => {
@@ -116,9 +100,7 @@ fn as_built(found: &ContrastVerdict) -> Option<String> {
             format!("{head}: deflated, the code effect is larger by more than half of it.")
         }
         Some(AsBuiltSays::Masked) => {
-            format!(
-                "{head}: masked, an ordinary benchmark would miss a difference that is in the code."
-            )
+            format!("{head}: masked, an ordinary benchmark would miss a difference that is in the code.")
         }
         Some(AsBuiltSays::Reversed) => {
             format!("{head}: reversed, an ordinary benchmark would name the wrong one.")
@@ -149,10 +131,7 @@ pub(super) fn identical_contradiction(
 /// Evidence as a sentence: a capital first, a full stop last.
 pub(super) fn sentence(evidence: &str) -> String {
     let mut letters = evidence.chars();
-    let capital = letters
-        .next()
-        .map(|first| first.to_uppercase().collect::<String>())
-        .unwrap_or_default();
+    let capital = letters.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
     let stop = if evidence.ends_with('.') { "" } else { "." };
     format!("{capital}{}{stop}", letters.as_str())
 }

@@ -84,16 +84,10 @@ pub struct TwinControl {
 /// Compares the baseline of every group with itself.
 pub fn twin_control(contrasts: &[ObservedContrast], options: &Options) -> TwinControl {
     let groups = groups(contrasts);
-    let mut effects: Vec<Option<Effect>> = groups
-        .iter()
-        .map(|(_, times)| halves(&timed(times)))
-        .collect();
+    let mut effects: Vec<Option<Effect>> = groups.iter().map(|(_, times)| halves(&timed(times))).collect();
     let prior = estimate_prior(&effects.iter().flatten().copied().collect::<Vec<_>>());
     if let Some(prior) = prior {
-        effects
-            .iter_mut()
-            .flatten()
-            .for_each(|effect| *effect = moderate(*effect, prior));
+        effects.iter_mut().flatten().for_each(|effect| *effect = moderate(*effect, prior));
     }
     let (of_groups, pooled) = judge_all(&effects, halves(&pooled(&groups)), options);
     let groups: Vec<TwinGroup> = groups
@@ -109,22 +103,10 @@ pub fn twin_control(contrasts: &[ObservedContrast], options: &Options) -> TwinCo
             rotations: times.len() / 2 * 2,
         })
         .collect();
-    let any_different = groups
-        .iter()
-        .any(|group| group.verdict == TwinVerdict::Different);
-    let verdict = if any_different {
-        TwinVerdict::Different
-    } else {
-        pooled.verdict
-    };
+    let any_different = groups.iter().any(|group| group.verdict == TwinVerdict::Different);
+    let verdict = if any_different { TwinVerdict::Different } else { pooled.verdict };
     let statement = statement(verdict, &pooled, &groups, options);
-    TwinControl {
-        verdict,
-        ratio: pooled.ratio,
-        confidence_level: 1.0 - pooled.alpha,
-        groups,
-        statement,
-    }
+    TwinControl { verdict, ratio: pooled.ratio, confidence_level: 1.0 - pooled.alpha, groups, statement }
 }
 
 /// Takes back the verdicts that the twin control does not bear out; returns the reason where it did.
@@ -156,10 +138,7 @@ fn different_ratio(found: &ContrastVerdict, twin: &TwinControl) -> Option<RatioI
             && group.compiler == found.compiler
             && group.flags == found.flags
     });
-    let only_pooled = !twin
-        .groups
-        .iter()
-        .any(|group| group.verdict == TwinVerdict::Different);
+    let only_pooled = !twin.groups.iter().any(|group| group.verdict == TwinVerdict::Different);
     match own {
         Some(group) => group.ratio,
         None if only_pooled && twin.verdict == TwinVerdict::Different => twin.ratio,
@@ -176,12 +155,7 @@ fn groups(contrasts: &[ObservedContrast]) -> Vec<Group<'_>> {
         let times = rotation_times(contrast, Side::Baseline);
         let same = |other: &ObservedContrast| {
             (&other.baseline, &other.input, &other.compiler, &other.flags)
-                == (
-                    &contrast.baseline,
-                    &contrast.input,
-                    &contrast.compiler,
-                    &contrast.flags,
-                )
+                == (&contrast.baseline, &contrast.input, &contrast.compiler, &contrast.flags)
         };
         match groups.iter_mut().find(|(other, _)| same(other)) {
             Some(group) if group.1.len() < times.len() => *group = (contrast, times),
@@ -202,10 +176,7 @@ struct Timed {
 fn timed(times: &[RotationTimes]) -> Vec<Timed> {
     times
         .iter()
-        .map(|rotation| Timed {
-            first_round: rotation.first_round,
-            log_mean: rotation.mean_ns.ln(),
-        })
+        .map(|rotation| Timed { first_round: rotation.first_round, log_mean: rotation.mean_ns.ln() })
         .collect()
 }
 
@@ -218,10 +189,7 @@ fn pooled(groups: &[Group<'_>]) -> Vec<Timed> {
         let means: Option<Vec<f64>> = groups
             .iter()
             .map(|(_, times)| {
-                times
-                    .iter()
-                    .find(|found| found.rotation == rotation)
-                    .map(|found| found.mean_ns.ln())
+                times.iter().find(|found| found.rotation == rotation).map(|found| found.mean_ns.ln())
             })
             .collect();
         means.map(|means| means.iter().sum::<f64>() / means.len() as f64)
@@ -229,10 +197,7 @@ fn pooled(groups: &[Group<'_>]) -> Vec<Timed> {
     first
         .iter()
         .filter_map(|rotation| {
-            Some(Timed {
-                first_round: rotation.first_round,
-                log_mean: in_all(rotation.rotation)?,
-            })
+            Some(Timed { first_round: rotation.first_round, log_mean: in_all(rotation.rotation)? })
         })
         .collect()
 }
@@ -249,11 +214,7 @@ fn blocks(timed: &[Timed]) -> Vec<Vec<f64>> {
             .map(|rotation| rotation.log_mean)
             .collect()
     };
-    let blocks: Vec<Vec<f64>> = rounds
-        .into_iter()
-        .map(of_round)
-        .filter(|block| block.len() >= 2)
-        .collect();
+    let blocks: Vec<Vec<f64>> = rounds.into_iter().map(of_round).filter(|block| block.len() >= 2).collect();
     let side_by_side: usize = blocks.iter().map(Vec::len).sum();
     if side_by_side * 2 > timed.len() && side_by_side >= 2 * blocks.len() + 2 {
         blocks
@@ -274,10 +235,7 @@ fn halves(timed: &[Timed]) -> Option<Effect> {
         let count = block.len() / 2 * 2;
         let half = |wanted: bool| -> Vec<f64> {
             let of_half = block[..count].iter().enumerate();
-            of_half
-                .filter(|(at, _)| matches!(at % 4, 1 | 2) == wanted)
-                .map(|(_, value)| *value)
-                .collect()
+            of_half.filter(|(at, _)| matches!(at % 4, 1 | 2) == wanted).map(|(_, value)| *value).collect()
         };
         let means = [half(false), half(true)].map(|half| {
             let mean = half.iter().sum::<f64>() / half.len() as f64;
@@ -294,12 +252,7 @@ fn halves(timed: &[Timed]) -> Option<Effect> {
     // by their counts: what an Effect of `used` rotations with variance 4 v has.
     let degrees = (used - 2 * blocks.len()) as f64;
     let variance = (4.0 * squares / degrees).max(RESOLUTION.powi(2) * used as f64);
-    Some(Effect {
-        estimate: weighted / used as f64,
-        variance,
-        degrees,
-        rotations: used,
-    })
+    Some(Effect { estimate: weighted / used as f64, variance, degrees, rotations: used })
 }
 
 struct JudgedTwin {
@@ -317,30 +270,19 @@ fn judge_all(
     let alpha = 0.5 * MOST_SHARE * alpha_per_look(options.confidence, options.planned_looks());
     let judge = |effect: &Option<Effect>, alpha: f64| match effect {
         Some(effect) => judge_one(effect, alpha, options.margin()),
-        None => JudgedTwin {
-            verdict: TwinVerdict::Undecided,
-            ratio: None,
-            alpha,
-        },
+        None => JudgedTwin { verdict: TwinVerdict::Undecided, ratio: None, alpha },
     };
-    let p_values: Vec<f64> = groups
-        .iter()
-        .map(|effect| effect.as_ref().map_or(1.0, Effect::p_value))
-        .collect();
+    let p_values: Vec<f64> =
+        groups.iter().map(|effect| effect.as_ref().map_or(1.0, Effect::p_value)).collect();
     let steps = holm(&p_values, alpha, alpha);
-    let of_groups = groups
-        .iter()
-        .zip(steps)
-        .map(|(effect, step)| judge(effect, step.alpha))
-        .collect();
+    let of_groups = groups.iter().zip(steps).map(|(effect, step)| judge(effect, step.alpha)).collect();
     (of_groups, judge(&pooled, alpha))
 }
 
 fn judge_one(effect: &Effect, alpha: f64, margin: f64) -> JudgedTwin {
     let interval: Option<Interval> = effect.interval(alpha).ok();
-    let verdict = interval.map_or(Verdict::Inconclusive, |interval| {
-        decide(effect.estimate, interval, margin)
-    });
+    let verdict =
+        interval.map_or(Verdict::Inconclusive, |interval| decide(effect.estimate, interval, margin));
     JudgedTwin {
         verdict: TwinVerdict::of(verdict),
         ratio: interval.map(|interval| RatioInterval::from_log(effect.estimate, interval)),
@@ -348,12 +290,7 @@ fn judge_one(effect: &Effect, alpha: f64, margin: f64) -> JudgedTwin {
     }
 }
 
-fn statement(
-    verdict: TwinVerdict,
-    pooled: &JudgedTwin,
-    groups: &[TwinGroup],
-    options: &Options,
-) -> String {
+fn statement(verdict: TwinVerdict, pooled: &JudgedTwin, groups: &[TwinGroup], options: &Options) -> String {
     let margin = fraction(options.minimum_effect);
     let level = confidence(1.0 - pooled.alpha);
     let interval = pooled.ratio.map(|ratio| span(&ratio));
@@ -363,16 +300,12 @@ fn statement(
                 .iter()
                 .filter(|group| group.verdict == TwinVerdict::Different)
                 .map(|group| {
-                    let by = group
-                        .ratio
-                        .map_or(String::new(), |ratio| format!(" by {}", span(&ratio)));
+                    let by = group.ratio.map_or(String::new(), |ratio| format!(" by {}", span(&ratio)));
                     format!("{} ({}, {}){by}", group.input, group.compiler, group.flags)
                 })
                 .collect();
             let place = if wrong.is_empty() {
-                interval.map_or(String::new(), |interval| {
-                    format!("over all inputs by {interval}")
-                })
+                interval.map_or(String::new(), |interval| format!("over all inputs by {interval}"))
             } else {
                 format!("on {}", list(&wrong))
             };
@@ -399,22 +332,13 @@ mod tests {
     use super::*;
 
     fn one_block(values: &[f64]) -> Vec<Timed> {
-        values
-            .iter()
-            .map(|&log_mean| Timed {
-                first_round: 0,
-                log_mean,
-            })
-            .collect()
+        values.iter().map(|&log_mean| Timed { first_round: 0, log_mean }).collect()
     }
 
     #[test]
     fn a_steady_drift_cancels_between_the_halves() {
         let one_by_one: Vec<Timed> = (0..8)
-            .map(|rotation| Timed {
-                first_round: rotation,
-                log_mean: 0.05 * f64::from(rotation),
-            })
+            .map(|rotation| Timed { first_round: rotation, log_mean: 0.05 * f64::from(rotation) })
             .collect();
         let effect = halves(&one_by_one).unwrap();
         assert!(effect.estimate.abs() < 1e-12);
@@ -428,10 +352,7 @@ mod tests {
         let timed: Vec<Timed> = values
             .iter()
             .enumerate()
-            .map(|(at, &log_mean)| Timed {
-                first_round: at as u32 / 4,
-                log_mean,
-            })
+            .map(|(at, &log_mean)| Timed { first_round: at as u32 / 4, log_mean })
             .collect();
         let effect = halves(&timed).unwrap();
         // each block: B = (.01 + .02) / 2, A = (0 + .01) / 2; squares 2 * (2 * .005^2) * 2 = 2e-4 on 4 degrees
@@ -443,20 +364,9 @@ mod tests {
     #[test]
     fn blocks_count_by_their_size() {
         // Four rotations say +0.02, two say -0.04: (4 * .02 - 2 * .04) / 6 = 0
-        let values = [
-            (0, 0.0),
-            (0, 0.02),
-            (0, 0.02),
-            (0, 0.0),
-            (9, 0.5),
-            (9, 0.46),
-        ];
-        let timed: Vec<Timed> = values
-            .map(|(first_round, log_mean)| Timed {
-                first_round,
-                log_mean,
-            })
-            .to_vec();
+        let values = [(0, 0.0), (0, 0.02), (0, 0.02), (0, 0.0), (9, 0.5), (9, 0.46)];
+        let timed: Vec<Timed> =
+            values.map(|(first_round, log_mean)| Timed { first_round, log_mean }).to_vec();
         let effect = halves(&timed).unwrap();
         assert!(effect.estimate.abs() < 1e-12);
         assert_eq!((effect.degrees, effect.rotations), (2.0, 6));
@@ -465,10 +375,7 @@ mod tests {
     #[test]
     fn the_halves_are_compared_by_a_two_sample_t_test() {
         // scipy: ttest_ind([.02,.01,.03,.05], [.00,-.01,.02,.01])
-        let effect = halves(&one_block(&[
-            0.0, 0.02, 0.01, -0.01, 0.02, 0.03, 0.05, 0.01,
-        ]))
-        .unwrap();
+        let effect = halves(&one_block(&[0.0, 0.02, 0.01, -0.01, 0.02, 0.03, 0.05, 0.01])).unwrap();
         assert!((effect.estimate - 0.0225).abs() < 1e-12);
         assert!((effect.estimate / effect.standard_error() - 2.101_947_149_24).abs() < 1e-9);
         assert!((effect.p_value() - 0.080_261_326_219).abs() < 1e-9);
@@ -478,9 +385,6 @@ mod tests {
     fn three_rotations_make_no_halves_and_a_fifth_is_left_out() {
         assert_eq!(halves(&one_block(&[0.0, 0.1, 0.2])), None);
         let four = halves(&one_block(&[0.0, 0.1, 0.2, 0.3])).unwrap();
-        assert_eq!(
-            four,
-            halves(&one_block(&[0.0, 0.1, 0.2, 0.3, 9.0])).unwrap()
-        );
+        assert_eq!(four, halves(&one_block(&[0.0, 0.1, 0.2, 0.3, 9.0])).unwrap());
     }
 }

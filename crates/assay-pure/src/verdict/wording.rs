@@ -5,21 +5,13 @@ use super::contrast::RatioInterval;
 /// A log ratio as a signed percentage: "+8.9 %", "-0.42 %".
 pub(super) fn percent(log_ratio: f64) -> String {
     let percent = 100.0 * log_ratio.exp_m1();
-    if percent.abs() < 1.0 {
-        format!("{percent:+.2} %")
-    } else {
-        format!("{percent:+.1} %")
-    }
+    if percent.abs() < 1.0 { format!("{percent:+.2} %") } else { format!("{percent:+.1} %") }
 }
 
 /// A fraction as an unsigned percentage: "1 %", "0.25 %".
 pub(super) fn fraction(value: f64) -> String {
     let percent = (1e6 * value).round() / 1e4;
-    if percent >= 10.0 {
-        format!("{percent:.0} %")
-    } else {
-        format!("{} %", (1e2 * percent).round() / 1e2)
-    }
+    if percent >= 10.0 { format!("{percent:.0} %") } else { format!("{} %", (1e2 * percent).round() / 1e2) }
 }
 
 /// An interval of ratios as percentages: "+8.4 % to +9.4 %".
@@ -64,14 +56,7 @@ mod tests {
         assert_eq!(confidence(0.95), "95 %");
         assert_eq!(confidence(0.9998), "99.98 %");
         assert_eq!(confidence(0.99998), "99.998 %");
-        assert_eq!(
-            span(&RatioInterval {
-                ratio: 1.0,
-                lower: 0.99,
-                upper: 1.02
-            }),
-            "-1.0 % to +2.0 %"
-        );
+        assert_eq!(span(&RatioInterval { ratio: 1.0, lower: 0.99, upper: 1.02 }), "-1.0 % to +2.0 %");
         let names: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
         assert_eq!(list(&names), "a, b and c");
         assert_eq!(list(&names[..2]), "a and b");

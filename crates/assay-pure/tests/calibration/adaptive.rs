@@ -47,19 +47,10 @@ fn run(campaign: &Campaign, batches: &[usize], minimum_effect: f64, tally: &mut 
     let mut have = 0;
     for (look, batch) in batches.iter().enumerate() {
         have += batch;
-        let options = Options {
-            minimum_effect,
-            look: look as u32 + 1,
-            looks: LOOKS,
-            ..Options::default()
-        };
+        let options = Options { minimum_effect, look: look as u32 + 1, looks: LOOKS, ..Options::default() };
         let judgement = judge(&campaign.after(have), &options);
         if look == 0 {
-            tally.decided_first += judgement
-                .contrasts
-                .iter()
-                .filter(|found| found.decided)
-                .count();
+            tally.decided_first += judgement.contrasts.iter().filter(|found| found.decided).count();
         }
         let last = look + 1 == batches.len();
         if last || judgement.contrasts.iter().all(|found| found.decided) {
@@ -88,13 +79,7 @@ impl Tally {
         }
     }
 
-    fn count(
-        &mut self,
-        campaign: &Campaign,
-        judgement: &Judgement,
-        rotations: usize,
-        minimum_effect: f64,
-    ) {
+    fn count(&mut self, campaign: &Campaign, judgement: &Judgement, rotations: usize, minimum_effect: f64) {
         let margin = minimum_effect.ln_1p();
         let mut any_false = false;
         for (found, truth) in judgement.contrasts.iter().zip(&campaign.truth) {
@@ -116,15 +101,8 @@ impl Tally {
             self.undecided += usize::from(!found.decided);
             let as_built_differs = found.as_built_verdict.is_some_and(Verdict::is_difference);
             self.ghosts += usize::from(null && as_built_differs);
-            let right = if null {
-                found.verdict == Verdict::Equivalent
-            } else {
-                said * truth > 0.0
-            };
-            let counts = self
-                .by_effect
-                .entry((truth * 1e6).round() as i64)
-                .or_default();
+            let right = if null { found.verdict == Verdict::Equivalent } else { said * truth > 0.0 };
+            let counts = self.by_effect.entry((truth * 1e6).round() as i64).or_default();
             counts.0 += 1;
             counts.1 += usize::from(right);
         }
@@ -196,12 +174,7 @@ pub fn twins(model: &Model, campaigns: usize, seed: u64, minimum_effect: f64) ->
     for number in 0..campaigns {
         let campaign = model.campaign(&mut Dice::new(seed * 1_000_003 + number as u64));
         let at = |rotations: usize, look: u32| {
-            let options = Options {
-                minimum_effect,
-                look,
-                looks: LOOKS,
-                ..Options::default()
-            };
+            let options = Options { minimum_effect, look, looks: LOOKS, ..Options::default() };
             judge(&campaign.after(rotations), &options).twin.verdict
         };
         let (first, last) = (at(8, 1), at(32, 5));

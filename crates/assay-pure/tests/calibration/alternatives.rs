@@ -22,11 +22,8 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 fn walsh_averages(pair: &PairAt) -> f64 {
-    let differences: Vec<f64> = logs(&pair.candidate)
-        .iter()
-        .zip(logs(&pair.baseline))
-        .map(|(c, b)| c - b)
-        .collect();
+    let differences: Vec<f64> =
+        logs(&pair.candidate).iter().zip(logs(&pair.baseline)).map(|(c, b)| c - b).collect();
     let averages: Vec<f64> = (0..differences.len())
         .flat_map(|i| (i..differences.len()).map(move |j| (i, j)))
         .map(|(i, j)| 0.5 * (differences[i] + differences[j]))
@@ -35,28 +32,19 @@ fn walsh_averages(pair: &PairAt) -> f64 {
 }
 
 const ESTIMATORS: [Estimator; 5] = [
-    ("median of paired log ratios", |pair| {
-        compare_at(pair).expect("samples").log_ratio
-    }),
+    ("median of paired log ratios", |pair| compare_at(pair).expect("samples").log_ratio),
     ("Hodges-Lehmann of paired", walsh_averages),
     ("difference of medians", |pair| {
-        median(&logs(&pair.candidate)).expect("samples")
-            - median(&logs(&pair.baseline)).expect("samples")
+        median(&logs(&pair.candidate)).expect("samples") - median(&logs(&pair.baseline)).expect("samples")
     }),
-    ("difference of minima", |pair| {
-        least(&logs(&pair.candidate)) - least(&logs(&pair.baseline))
-    }),
-    ("difference of means", |pair| {
-        mean(&logs(&pair.candidate)) - mean(&logs(&pair.baseline))
-    }),
+    ("difference of minima", |pair| least(&logs(&pair.candidate)) - least(&logs(&pair.baseline))),
+    ("difference of means", |pair| mean(&logs(&pair.candidate)) - mean(&logs(&pair.baseline))),
 ];
 
 /// Prints the standard error of each estimator at one placement; the truth is known to the last digit because both
 /// sides lie at the same offset with no residual.
 pub fn estimators() {
-    println!(
-        "standard error of ln ratio at one placement, % (rounds x samples; window cost differs by 5 %)"
-    );
+    println!("standard error of ln ratio at one placement, % (rounds x samples; window cost differs by 5 %)");
     for (rounds, outliers) in [(1, 0.05), (2, 0.05), (3, 0.05), (2, 0.15), (6, 0.05)] {
         let model = Model {
             groups: 60,
@@ -71,29 +59,17 @@ pub fn estimators() {
         let same_offset: Vec<&PairAt> = campaign
             .contrasts
             .iter()
-            .flat_map(|contrast| {
-                contrast
-                    .rotations
-                    .iter()
-                    .flat_map(|rotation| &rotation.phases)
-            })
+            .flat_map(|contrast| contrast.rotations.iter().flat_map(|rotation| &rotation.phases))
             .filter(|pair| pair.candidate_offset == pair.baseline_offset)
             .collect();
         let errors: Vec<String> = ESTIMATORS
             .iter()
             .map(|(name, estimator)| {
-                let squares: Vec<f64> = same_offset
-                    .iter()
-                    .map(|pair| estimator(pair).powi(2))
-                    .collect();
+                let squares: Vec<f64> = same_offset.iter().map(|pair| estimator(pair).powi(2)).collect();
                 format!("{name} {:.2}", 100.0 * mean(&squares).sqrt())
             })
             .collect();
-        println!(
-            "{rounds} x 4, {:2.0} % outliers: {}",
-            100.0 * outliers,
-            errors.join(", ")
-        );
+        println!("{rounds} x 4, {:2.0} % outliers: {}", 100.0 * outliers, errors.join(", "));
     }
 }
 
@@ -105,13 +81,7 @@ pub struct Methods {
 
 /// Null pairs, 8 rotations (32 links); prints false winners beyond 1 % and the half widths of the intervals.
 pub fn methods() -> Methods {
-    let model = Model {
-        groups: 400,
-        candidates: 1,
-        rounds: 4,
-        batches: vec![8],
-        ..Model::default()
-    };
+    let model = Model { groups: 400, candidates: 1, rounds: 4, batches: vec![8], ..Model::default() };
     let contrasts = model.campaign(&mut Dice::new(22)).contrasts;
     let share = |wrong: &dyn Fn(&ObservedContrast) -> bool| {
         contrasts.iter().filter(|contrast| wrong(contrast)).count() as f64 / contrasts.len() as f64
@@ -126,11 +96,7 @@ pub fn methods() -> Methods {
     let t_test = share(&|contrast| welch_says_different(&as_built(contrast)));
     let options = Options::default();
     let ours = judge(&contrasts, &options);
-    let ours_false = ours
-        .contrasts
-        .iter()
-        .filter(|found| found.verdict.is_difference())
-        .count() as f64
+    let ours_false = ours.contrasts.iter().filter(|found| found.verdict.is_difference()).count() as f64
         / contrasts.len() as f64;
     let naive = share(&|contrast| {
         let found = &judge(std::slice::from_ref(contrast), &options).contrasts[0];
@@ -141,18 +107,12 @@ pub fn methods() -> Methods {
         "  U test on as-built samples {u_test:.3}, best-of-n as built {minima:.3}, Welch on as-built samples {t_test:.3},"
     );
     println!("  paired by rounds as built {naive:.3}, rotations {ours_false:.4}");
-    let (random, rotated) = (
-        half_widths(&contrasts, false),
-        half_widths(&contrasts, true),
-    );
+    let (random, rotated) = (half_widths(&contrasts, false), half_widths(&contrasts, true));
     println!(
         "  median half width of a 95 % interval from 32 links: random links {:.2} %, rotations {:.2} %",
         random, rotated
     );
-    Methods {
-        ours_false,
-        u_test_false: u_test,
-    }
+    Methods { ours_false, u_test_false: u_test }
 }
 
 /// Median over contrasts of the 95 % half width in %: 32 placements as if each were a random link, or 8 rotations.
@@ -166,11 +126,8 @@ fn half_widths(contrasts: &[ObservedContrast], rotated: bool) -> f64 {
                 found.ratios.iter().map(|ratio| ratio.log_ratio).collect()
             } else {
                 // A random link puts either function anywhere: the sides come from independently drawn phases.
-                let phases: Vec<&PairAt> = contrast
-                    .rotations
-                    .iter()
-                    .flat_map(|rotation| &rotation.phases)
-                    .collect();
+                let phases: Vec<&PairAt> =
+                    contrast.rotations.iter().flat_map(|rotation| &rotation.phases).collect();
                 (0..32)
                     .map(|_| {
                         let (a, b) = (dice.pick(&phases), dice.pick(&phases));
@@ -181,8 +138,7 @@ fn half_widths(contrasts: &[ObservedContrast], rotated: bool) -> f64 {
             };
             let (centre, variance) = mean_and_variance(&values).expect("several");
             let error = (variance / values.len() as f64).sqrt();
-            let interval =
-                t_interval(centre, error, values.len() as f64 - 1.0, 0.05).expect("a level");
+            let interval = t_interval(centre, error, values.len() as f64 - 1.0, 0.05).expect("a level");
             100.0 * 0.5 * (interval.upper - interval.lower)
         })
         .collect();
@@ -201,10 +157,7 @@ fn welch_says_different(pair: &PairAt) -> bool {
 
 /// Two-sided p of the Mann-Whitney U test, normal approximation (no ties in continuous timings).
 fn mann_whitney_p(a: &[f64], b: &[f64]) -> f64 {
-    let wins: f64 = a
-        .iter()
-        .map(|x| b.iter().filter(|y| x > y).count() as f64)
-        .sum();
+    let wins: f64 = a.iter().map(|x| b.iter().filter(|y| x > y).count() as f64).sum();
     let (n, m) = (a.len() as f64, b.len() as f64);
     let z = (wins - n * m / 2.0).abs() / (n * m * (n + m + 1.0) / 12.0).sqrt();
     // Student's t with very many degrees is the normal distribution.

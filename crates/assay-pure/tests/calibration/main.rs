@@ -35,12 +35,7 @@ fn null_campaigns_hardly_ever_name_a_winner() {
         ("null normal 1", Residual::Normal, 1, 1, 1500),
         ("null bimodal 1", Residual::Bimodal, 1, 1, 1500),
     ] {
-        let model = Model {
-            groups,
-            candidates,
-            residual,
-            ..Model::default()
-        };
+        let model = Model { groups, candidates, residual, ..Model::default() };
         let tally = simulate(&model, campaigns, 11, MINIMUM_EFFECT);
         report(name, &tally);
         assert!(tally.false_difference_rate() <= 0.01, "{name}");
@@ -54,17 +49,9 @@ fn null_campaigns_hardly_ever_name_a_winner() {
 fn a_spread_far_above_the_margin_does_not_break_the_promise() {
     println!("{}", Tally::header());
     for (groups, candidates, campaigns) in [(1, 1, 2000), (1, 3, 700), (16, 3, 60)] {
-        let model = Model {
-            groups,
-            candidates,
-            spread: (0.02, 0.06),
-            ..Model::default()
-        };
+        let model = Model { groups, candidates, spread: (0.02, 0.06), ..Model::default() };
         let tally = simulate(&model, campaigns, 12, MINIMUM_EFFECT);
-        report(
-            &format!("null, spread 2-6 %, {}", groups * candidates),
-            &tally,
-        );
+        report(&format!("null, spread 2-6 %, {}", groups * candidates), &tally);
         assert!(tally.false_difference_rate() <= 0.012);
         assert!(tally.family_error_rate() <= 0.05);
     }
@@ -74,17 +61,7 @@ fn a_spread_far_above_the_margin_does_not_break_the_promise() {
 #[ignore = "slow lane"]
 fn mixed_campaigns_find_what_is_there() {
     println!("{}", Tally::header());
-    let effects = vec![
-        0.0,
-        0.0,
-        by(2.0),
-        by(-2.0),
-        by(3.0),
-        by(-3.0),
-        by(5.0),
-        by(10.0),
-        by(-10.0),
-    ];
+    let effects = vec![0.0, 0.0, by(2.0), by(-2.0), by(3.0), by(-3.0), by(5.0), by(10.0), by(-10.0)];
     for (name, residual, groups, candidates, campaigns) in [
         ("mixed normal 48", Residual::Normal, 16, 3, 100),
         ("mixed heavy 48", Residual::Heavy, 16, 3, 100),
@@ -92,13 +69,7 @@ fn mixed_campaigns_find_what_is_there() {
         ("mixed normal 6", Residual::Normal, 2, 3, 400),
         ("mixed normal 1", Residual::Normal, 1, 1, 1500),
     ] {
-        let model = Model {
-            groups,
-            candidates,
-            residual,
-            effects: effects.clone(),
-            ..Model::default()
-        };
+        let model = Model { groups, candidates, residual, effects: effects.clone(), ..Model::default() };
         let tally = simulate(&model, campaigns, 13, MINIMUM_EFFECT);
         report(name, &tally);
         assert_eq!(tally.wrong_sign, 0, "{name}");
@@ -115,11 +86,7 @@ fn mixed_campaigns_find_what_is_there() {
 fn effects_at_the_margin_are_not_called_equivalent() {
     println!("{}", Tally::header());
     for percent in [1.1, -1.1, 1.5] {
-        let model = Model {
-            groups: 8,
-            effects: vec![by(percent)],
-            ..Model::default()
-        };
+        let model = Model { groups: 8, effects: vec![by(percent)], ..Model::default() };
         let tally = simulate(&model, 150, 14, MINIMUM_EFFECT);
         report(&format!("all {percent} %"), &tally);
         assert!(tally.family_error_rate() <= 0.05, "{percent}");
@@ -139,18 +106,8 @@ fn the_twin_control_seldom_cries_wolf() {
         ("heavy residual", (0.0, 0.01), Residual::Heavy),
     ] {
         let one_by_one = vec![1; 32];
-        for (layout, batches) in [
-            ("batches", vec![8, 4, 4, 8, 8]),
-            ("one rotation at a time", one_by_one),
-        ] {
-            let model = Model {
-                groups: 8,
-                candidates: 1,
-                drift,
-                residual,
-                batches,
-                ..Model::default()
-            };
+        for (layout, batches) in [("batches", vec![8, 4, 4, 8, 8]), ("one rotation at a time", one_by_one)] {
+            let model = Model { groups: 8, candidates: 1, drift, residual, batches, ..Model::default() };
             let twin = adaptive::twins(&model, 600, 15, MINIMUM_EFFECT);
             println!("{name:28} {layout:24} {twin}");
             assert!(twin.different_rate() <= 0.012, "{name}");

@@ -140,10 +140,7 @@ const PHASE_SD_SHARE: f64 = 0.5;
 
 impl Model {
     pub fn campaign(&self, dice: &mut Dice) -> Campaign {
-        let mut campaign = Campaign {
-            contrasts: Vec::new(),
-            truth: Vec::new(),
-        };
+        let mut campaign = Campaign { contrasts: Vec::new(), truth: Vec::new() };
         let drift = self.drift_by_round(dice);
         for group in 0..self.groups {
             self.add_group(group, &drift, dice, &mut campaign);
@@ -167,22 +164,15 @@ impl Model {
         let shared = table(dice);
         let functions: Vec<Function> = (0..=self.candidates)
             .map(|which| {
-                let effect = if which == 0 {
-                    0.0
-                } else {
-                    dice.pick(&self.effects)
-                };
+                let effect = if which == 0 { 0.0 } else { dice.pick(&self.effects) };
                 let offsets = if effect == 0.0 { shared } else { table(dice) };
                 let mean = offsets.map(f64::exp).iter().sum::<f64>() / 4.0;
                 // The truth is the ratio of mean times over the offsets.
                 let offsets = offsets.map(|offset| offset - mean.ln());
-                Function {
-                    effect,
-                    spread: spread * (0.3 * dice.normal()).exp(),
-                    offsets,
-                }
+                Function { effect, spread: spread * (0.3 * dice.normal()).exp(), offsets }
             })
             .collect();
+        let common = self.common(drift, dice);
         let first = campaign.contrasts.len();
         for (which, function) in functions.iter().enumerate().skip(1) {
             campaign.truth.push(function.effect);
@@ -205,14 +195,14 @@ impl Model {
                     &functions,
                     number,
                     rounds.clone(),
-                    drift,
+                    &common,
                     dice,
                     &mut campaign.contrasts[first..],
                 );
                 number += 1;
             }
         }
-        self.add_as_built(&functions, drift, dice, &mut campaign.contrasts[first..]);
+        self.add_as_built(&functions, &common, dice, &mut campaign.contrasts[first..]);
     }
 
     fn add_rotation(
@@ -220,38 +210,24 @@ impl Model {
         functions: &[Function],
         number: u32,
         rounds: std::ops::Range<u32>,
-        drift: &[f64],
+        common: &[Vec<f64>],
         dice: &mut Dice,
         contrasts: &mut [ObservedContrast],
     ) {
-        let starts: Vec<u64> = functions
-            .iter()
-            .map(|_| dice.pick(&[0, 16, 32, 48]))
-            .collect();
-        let residuals: Vec<f64> = functions
-            .iter()
-            .map(|f| f.spread * self.residual.draw(dice))
-            .collect();
+        let starts: Vec<u64> = functions.iter().map(|_| dice.pick(&[0, 16, 32, 48])).collect();
+        let residuals: Vec<f64> = functions.iter().map(|f| f.spread * self.residual.draw(dice)).collect();
         contrasts.iter_mut().for_each(|contrast| {
-            contrast.rotations.push(Rotation {
-                rotation: number,
-                phases: Vec::new(),
-            });
+            contrast.rotations.push(Rotation { rotation: number, phases: Vec::new() });
         });
         for phase in [0u64, 16, 32, 48] {
-            let windows = self.windows(rounds.clone(), dice);
             let sides: Vec<(u64, Vec<Observation>)> = functions
                 .iter()
                 .zip(starts.iter().zip(&residuals))
                 .map(|(function, (start, residual))| {
                     let offset = (start + phase) % 64;
                     let own = PHASE_SD_SHARE * function.spread * dice.normal();
-                    let level =
-                        function.effect + residual + own + function.offsets[offset as usize / 16];
-                    (
-                        offset,
-                        self.visits(level, rounds.clone(), drift, &windows, dice),
-                    )
+                    let level = function.effect + residual + own + function.offsets[offset as usize / 16];
+                    (offset, self.visits(level, rounds.clone(), common, dice))
                 })
                 .collect();
             for (contrast, side) in contrasts.iter_mut().zip(&sides[1..]) {
@@ -264,22 +240,18 @@ impl Model {
     fn add_as_built(
         &self,
         functions: &[Function],
-        drift: &[f64],
+        common: &[Vec<f64>],
         dice: &mut Dice,
         contrasts: &mut [ObservedContrast],
     ) {
-        let rounds = 0..drift.len() as u32;
-        let windows = self.windows(rounds.clone(), dice);
+        let rounds = 0..common.len() as u32;
         let sides: Vec<(u64, Vec<Observation>)> = functions
             .iter()
             .map(|function| {
                 let offset = dice.pick(&[0u64, 16, 32, 48]);
                 let residual = function.spread * self.residual.draw(dice);
                 let level = function.effect + residual + function.offsets[offset as usize / 16];
-                (
-                    offset,
-                    self.visits(level, rounds.clone(), drift, &windows, dice),
-                )
+                (offset, self.visits(level, rounds.clone(), common, dice))
             })
             .collect();
         for (contrast, side) in contrasts.iter_mut().zip(&sides[1..]) {
@@ -287,10 +259,11 @@ impl Model {
         }
     }
 
-    /// Cost of each window visited, the same for all variants of one artifact.
-    fn windows(&self, rounds: std::ops::Range<u32>, dice: &mut Dice) -> Vec<f64> {
-        (0..rounds.len() as u32 * self.samples)
-            .map(|_| WINDOW_SD * dice.normal())
+    /// What all samples of one round and index share, whatever the placement: drift and the cost of their windows.
+    fn common(&self, drift: &[f64], dice: &mut Dice) -> Vec<Vec<f64>> {
+        drift
+            .iter()
+            .map(|level| (0..self.samples).map(|_| level + WINDOW_SD * dice.normal()).collect())
             .collect()
     }
 
@@ -298,38 +271,25 @@ impl Model {
         &self,
         level: f64,
         rounds: std::ops::Range<u32>,
-        drift: &[f64],
-        windows: &[f64],
+        common: &[Vec<f64>],
         dice: &mut Dice,
     ) -> Vec<Observation> {
-        let mut samples = Vec::with_capacity(windows.len());
-        let mut windows = windows.iter();
+        let mut samples = Vec::new();
         for round in rounds {
-            let visit = drift[round as usize] + VISIT_SD * dice.normal();
-            for index in 0..self.samples {
-                let mut log = level
-                    + visit
-                    + windows.next().expect("one per sample")
-                    + SAMPLE_SD * dice.normal();
+            let visit = level + VISIT_SD * dice.normal();
+            for (index, shared) in common[round as usize].iter().enumerate() {
+                let mut log = visit + shared + SAMPLE_SD * dice.normal();
                 if dice.uniform() < self.outliers {
                     log += (0.2 + dice.exponential(0.2)).ln_1p();
                 }
-                samples.push(Observation {
-                    round,
-                    index,
-                    ns_per_unit: log.exp(),
-                });
+                samples.push(Observation { round, index: index as u32, ns_per_unit: log.exp() });
             }
         }
         samples
     }
 }
 
-fn pair(
-    phase_bytes: u32,
-    candidate: &(u64, Vec<Observation>),
-    baseline: &(u64, Vec<Observation>),
-) -> PairAt {
+fn pair(phase_bytes: u32, candidate: &(u64, Vec<Observation>), baseline: &(u64, Vec<Observation>)) -> PairAt {
     PairAt {
         phase_bytes,
         candidate_offset: candidate.0,

@@ -26,23 +26,14 @@ fn domain(claim: &ClaimSpec) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (what, value) in [("ratio of times", claim.ratio), ("time", claim.ns_per_unit)] {
         if let Some(value) = value.filter(|value| value.is_nan() || *value <= 0.0) {
-            findings.push(against(format!(
-                "impossible: a {what} of {value} is not positive"
-            )));
+            findings.push(against(format!("impossible: a {what} of {value} is not positive")));
         }
     }
     if let Some(rate) = claim.miss_rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
-        findings.push(against(format!(
-            "impossible: a miss rate of {rate} does not lie between 0 and 1"
-        )));
+        findings.push(against(format!("impossible: a miss rate of {rate} does not lie between 0 and 1")));
     }
-    if let Some(misses) = claim
-        .misses_per_unit
-        .filter(|misses| misses.is_nan() || *misses < 0.0)
-    {
-        findings.push(against(format!(
-            "impossible: {misses} mispredictions per unit"
-        )));
+    if let Some(misses) = claim.misses_per_unit.filter(|misses| misses.is_nan() || *misses < 0.0) {
+        findings.push(against(format!("impossible: {misses} mispredictions per unit")));
     }
     findings
 }
@@ -76,11 +67,7 @@ fn own_numbers(claim: &ClaimSpec) -> Option<Finding> {
             format!("no {name} can be computed from a \"before\" of 0"),
         ));
     }
-    let computed = if name == "change" {
-        (after - before) / before
-    } else {
-        after / before
-    };
+    let computed = if name == "change" { (after - before) / before } else { after / before };
     let allowed = (tolerance(claim) * stated.abs()).max(ROUNDING);
     Some(if (computed - stated).abs() <= allowed {
         Finding::new(
@@ -97,14 +84,9 @@ fn own_numbers(claim: &ClaimSpec) -> Option<Finding> {
 fn share(claim: &ClaimSpec) -> Option<Finding> {
     let share = claim.share?;
     Some(if (0.0..=1.0).contains(&share) {
-        Finding::new(
-            Standing::Consistent,
-            format!("a share of {share} is possible"),
-        )
+        Finding::new(Standing::Consistent, format!("a share of {share} is possible"))
     } else {
-        against(format!(
-            "impossible: a share of {share} is not part of a whole"
-        ))
+        against(format!("impossible: a share of {share} is not part of a whole"))
     })
 }
 
@@ -113,35 +95,19 @@ fn misses(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
     if claim.miss_rate.is_none() && claim.misses_per_unit.is_none() {
         return Vec::new();
     }
-    let inputs: Vec<&InputFacts> = context
-        .inputs
-        .iter()
-        .filter(|facts| scope::names(&claim.inputs, &facts.name))
-        .collect();
+    let inputs: Vec<&InputFacts> =
+        context.inputs.iter().filter(|facts| scope::names(&claim.inputs, &facts.name)).collect();
     if inputs.is_empty() {
-        return vec![Finding::new(
-            Standing::Open,
-            "nothing is known of the inputs it speaks of".to_string(),
-        )];
+        return vec![Finding::new(Standing::Open, "nothing is known of the inputs it speaks of".to_string())];
     }
-    let rates = claim
-        .miss_rate
-        .map(|rate| inputs.iter().map(move |facts| of_rate(claim, rate, facts)));
-    let counts = claim.misses_per_unit.map(|count| {
-        inputs
-            .iter()
-            .map(move |facts| of_count(claim, count, facts))
-    });
-    rates
-        .into_iter()
-        .flatten()
-        .chain(counts.into_iter().flatten())
-        .collect()
+    let rates = claim.miss_rate.map(|rate| inputs.iter().map(move |facts| of_rate(claim, rate, facts)));
+    let counts =
+        claim.misses_per_unit.map(|count| inputs.iter().map(move |facts| of_count(claim, count, facts)));
+    rates.into_iter().flatten().chain(counts.into_iter().flatten()).collect()
 }
 
 fn of_rate(claim: &ClaimSpec, rate: f64, facts: &InputFacts) -> Finding {
-    let (Some(floor), Some(branches)) = (facts.floor_misses_per_unit, facts.branches_per_unit)
-    else {
+    let (Some(floor), Some(branches)) = (facts.floor_misses_per_unit, facts.branches_per_unit) else {
         return unknown_floor(facts);
     };
     let least = floor / branches;
@@ -158,9 +124,8 @@ fn of_rate(claim: &ClaimSpec, rate: f64, facts: &InputFacts) -> Finding {
 }
 
 fn of_count(claim: &ClaimSpec, count: f64, facts: &InputFacts) -> Finding {
-    if let Some(branches) = facts
-        .branches_per_unit
-        .filter(|branches| count > branches * (1.0 + tolerance(claim)))
+    if let Some(branches) =
+        facts.branches_per_unit.filter(|branches| count > branches * (1.0 + tolerance(claim)))
     {
         return against(format!(
             "impossible on {}: {count} mispredictions per unit, but only {branches:.2} branches",
@@ -189,9 +154,6 @@ fn unknown_floor(facts: &InputFacts) -> Finding {
 }
 
 fn possible(facts: &InputFacts, least: String) -> Finding {
-    let text = format!(
-        "{}: not below the floor of {least}, but no mispredictions were counted",
-        facts.name
-    );
+    let text = format!("{}: not below the floor of {least}, but no mispredictions were counted", facts.name);
     Finding::new(Standing::Open, text)
 }

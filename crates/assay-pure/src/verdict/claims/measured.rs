@@ -45,10 +45,7 @@ fn of_contrasts(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
 }
 
 fn place(found: &Measured<'_>) -> String {
-    format!(
-        "{} ({}, {})",
-        found.contrast.input, found.contrast.compiler, found.contrast.flags
-    )
+    format!("{} ({}, {})", found.contrast.input, found.contrast.compiler, found.contrast.flags)
 }
 
 fn of_direction(says: Says, found: &Measured<'_>) -> Finding {
@@ -62,9 +59,7 @@ fn of_direction(says: Says, found: &Measured<'_>) -> Finding {
         verdict if verdict == wanted => Standing::Holds,
         _ => Standing::Contradicted,
     };
-    let measured = found
-        .code
-        .map_or(String::new(), |code| format!(", {}", span(&code)));
+    let measured = found.code.map_or(String::new(), |code| format!(", {}", span(&code)));
     let mut text = format!("{} on {}{measured}", found.verdict.word(), place(found));
     if standing == Standing::Contradicted && as_built_would_agree(says, found) {
         text.push_str(", though as built it looks as claimed: that is placement");
@@ -95,39 +90,22 @@ fn standing(claimed: f64, tolerance: f64, lower: f64, upper: f64) -> Standing {
 
 fn of_ratio(claim: &ClaimSpec, claimed: f64, found: &Measured<'_>) -> Finding {
     let Some(code) = found.code else {
-        return Finding::new(
-            Standing::Open,
-            format!("too few rotations on {}", place(found)),
-        );
+        return Finding::new(Standing::Open, format!("too few rotations on {}", place(found)));
     };
     // A verdict that a control took back leaves its interval in doubt.
     let doubted = found.verdict == Verdict::Inconclusive && was_taken_back(found);
-    let standing = if doubted {
-        Standing::Open
-    } else {
-        standing(claimed, tolerance(claim), code.lower, code.upper)
-    };
-    let RatioInterval {
-        ratio,
-        lower,
-        upper,
-    } = code;
+    let standing =
+        if doubted { Standing::Open } else { standing(claimed, tolerance(claim), code.lower, code.upper) };
+    let RatioInterval { ratio, lower, upper } = code;
     Finding::new(
         standing,
-        format!(
-            "ratio {ratio:.3} ({lower:.3} to {upper:.3}) on {}, claimed {claimed}",
-            place(found)
-        ),
+        format!("ratio {ratio:.3} ({lower:.3} to {upper:.3}) on {}, claimed {claimed}", place(found)),
     )
 }
 
 fn was_taken_back(found: &Measured<'_>) -> bool {
     use crate::verdict::cause::Cause;
-    found
-        .contrast
-        .causes
-        .iter()
-        .any(|cause| matches!(cause.cause, Cause::Noise | Cause::IdenticalCode))
+    found.contrast.causes.iter().any(|cause| matches!(cause.cause, Cause::Noise | Cause::IdenticalCode))
 }
 
 fn of_cells(claim: &ClaimSpec, claimed: f64, context: &ClaimContext<'_>) -> Vec<Finding> {
@@ -139,8 +117,7 @@ fn of_cells(claim: &ClaimSpec, claimed: f64, context: &ClaimContext<'_>) -> Vec<
         .iter()
         .filter(|cell| cell.variant == candidate)
         .filter(|cell| {
-            scope::names(&claim.inputs, &cell.input)
-                && scope::globs(&claim.compilers, &cell.compiler)
+            scope::names(&claim.inputs, &cell.input) && scope::globs(&claim.compilers, &cell.compiler)
         })
         .collect();
     if cells.is_empty() {

@@ -117,27 +117,18 @@ fn tolerance(claim: &ClaimSpec) -> f64 {
 /// What is impossible is refuted without looking at a single sample.
 pub fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> ClaimResult {
     let impossible = arithmetic::check(claim, context);
-    let refuted_by_arithmetic = impossible
-        .iter()
-        .any(|finding| finding.standing == Standing::Contradicted);
+    let refuted_by_arithmetic = impossible.iter().any(|finding| finding.standing == Standing::Contradicted);
     let findings = if refuted_by_arithmetic {
         impossible
     } else {
-        impossible
-            .into_iter()
-            .chain(measured::check(claim, context))
-            .collect()
+        impossible.into_iter().chain(measured::check(claim, context)).collect()
     };
     conclude(claim, &findings)
 }
 
 fn conclude(claim: &ClaimSpec, findings: &[Finding]) -> ClaimResult {
     let texts = |standing: Standing| -> Vec<&str> {
-        findings
-            .iter()
-            .filter(|f| f.standing == standing)
-            .map(|f| f.text.as_str())
-            .collect()
+        findings.iter().filter(|f| f.standing == standing).map(|f| f.text.as_str()).collect()
     };
     let (against, open) = (texts(Standing::Contradicted), texts(Standing::Open));
     let (holds, consistent) = (texts(Standing::Holds), texts(Standing::Consistent));
@@ -149,21 +140,14 @@ fn conclude(claim: &ClaimSpec, findings: &[Finding]) -> ClaimResult {
         (ClaimStatus::Confirmed, holds)
     } else if !consistent.is_empty() {
         let nothing = ["nothing measured here settles the claim itself"];
-        (
-            ClaimStatus::Undecided,
-            [consistent.as_slice(), nothing.as_slice()].concat(),
-        )
+        (ClaimStatus::Undecided, [consistent.as_slice(), nothing.as_slice()].concat())
     } else {
         (
             ClaimStatus::Undecided,
             vec!["the claim states nothing that arithmetic or a measurement could settle"],
         )
     };
-    ClaimResult {
-        text: claim.text.clone(),
-        status,
-        found: found.join("; "),
-    }
+    ClaimResult { text: claim.text.clone(), status, found: found.join("; ") }
 }
 
 #[cfg(test)]

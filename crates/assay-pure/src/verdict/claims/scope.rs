@@ -10,20 +10,14 @@ pub(super) fn names(list: &[String], name: &str) -> bool {
 
 /// True when the list is empty or one of its globs (`*` any text, `?` any character) matches the name.
 pub(super) fn globs(list: &[String], name: &str) -> bool {
-    list.is_empty()
-        || list
-            .iter()
-            .any(|glob| matches(glob.as_bytes(), name.as_bytes()))
+    list.is_empty() || list.iter().any(|glob| matches(glob.as_bytes(), name.as_bytes()))
 }
 
 fn matches(glob: &[u8], name: &[u8]) -> bool {
     match (glob.split_first(), name.split_first()) {
         (None, None) => true,
         (Some((b'*', rest)), _) => {
-            matches(rest, name)
-                || name
-                    .split_first()
-                    .is_some_and(|(_, shorter)| matches(glob, shorter))
+            matches(rest, name) || name.split_first().is_some_and(|(_, shorter)| matches(glob, shorter))
         }
         (Some((b'?', rest)), Some((_, shorter))) => matches(rest, shorter),
         (Some((wanted, rest)), Some((found, shorter))) => wanted == found && matches(rest, shorter),
@@ -51,9 +45,7 @@ pub(super) fn contrasts<'a>(
     };
     let baseline = claim.baseline.as_deref().unwrap_or(baseline);
     all.iter()
-        .filter(|found| {
-            names(&claim.inputs, &found.input) && globs(&claim.compilers, &found.compiler)
-        })
+        .filter(|found| names(&claim.inputs, &found.input) && globs(&claim.compilers, &found.compiler))
         .filter_map(|found| {
             let straight = found.candidate == candidate && found.baseline == baseline;
             let turned = found.candidate == baseline && found.baseline == candidate;
@@ -85,11 +77,7 @@ fn turn(verdict: Verdict) -> Verdict {
 }
 
 fn turn_ratio(found: RatioInterval) -> RatioInterval {
-    RatioInterval {
-        ratio: 1.0 / found.ratio,
-        lower: 1.0 / found.upper,
-        upper: 1.0 / found.lower,
-    }
+    RatioInterval { ratio: 1.0 / found.ratio, lower: 1.0 / found.upper, upper: 1.0 / found.lower }
 }
 
 #[cfg(test)]
@@ -99,14 +87,9 @@ mod tests {
     #[test]
     fn globs_match_as_in_a_shell() {
         let one = |glob: &str, name: &str| globs(&[glob.to_string()], name);
+        assert!(one("gcc*", "gcc-12") && one("gcc*", "gcc") && one("*", "") && one("*-1?", "clang-16"));
         assert!(
-            one("gcc*", "gcc-12") && one("gcc*", "gcc") && one("*", "") && one("*-1?", "clang-16")
-        );
-        assert!(
-            !one("gcc*", "clang-16")
-                && !one("gcc", "gcc-12")
-                && !one("gcc-1?", "gcc-1")
-                && !one("", "gcc")
+            !one("gcc*", "clang-16") && !one("gcc", "gcc-12") && !one("gcc-1?", "gcc-1") && !one("", "gcc")
         );
         assert!(globs(&[], "anything") && names(&[], "anything"));
         assert!(!names(&["a".to_string()], "b"));

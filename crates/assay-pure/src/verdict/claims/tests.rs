@@ -5,18 +5,8 @@ use crate::experiment::Says;
 use crate::verdict::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use crate::verdict::{Options, judge};
 
-fn contrast(
-    candidate: &str,
-    input: &str,
-    compiler: &str,
-    verdict: Verdict,
-    ratio: f64,
-) -> ContrastVerdict {
-    let around = |ratio: f64| RatioInterval {
-        ratio,
-        lower: 0.99 * ratio,
-        upper: 1.01 * ratio,
-    };
+fn contrast(candidate: &str, input: &str, compiler: &str, verdict: Verdict, ratio: f64) -> ContrastVerdict {
+    let around = |ratio: f64| RatioInterval { ratio, lower: 0.99 * ratio, upper: 1.01 * ratio };
     ContrastVerdict {
         candidate: candidate.to_string(),
         baseline: "branch".to_string(),
@@ -42,10 +32,7 @@ fn contrast(
 }
 
 fn judgement(contrasts: Vec<ContrastVerdict>) -> Judgement {
-    Judgement {
-        contrasts,
-        ..judge(&[], &Options::default())
-    }
+    Judgement { contrasts, ..judge(&[], &Options::default()) }
 }
 
 fn measured() -> Judgement {
@@ -127,73 +114,41 @@ fn status(claim: &ClaimSpec) -> ClaimStatus {
 
 #[test]
 fn a_direction_that_holds_everywhere_is_confirmed() {
-    let slower = ClaimSpec {
-        says: Some(Says::Slower),
-        ..about("table", &[])
-    };
+    let slower = ClaimSpec { says: Some(Says::Slower), ..about("table", &[]) };
     assert_eq!(status(&slower), ClaimStatus::Confirmed);
-    let equal = ClaimSpec {
-        says: Some(Says::Equivalent),
-        ..about("twin", &["geometric"])
-    };
+    let equal = ClaimSpec { says: Some(Says::Equivalent), ..about("twin", &["geometric"]) };
     assert_eq!(status(&equal), ClaimStatus::Confirmed);
 }
 
 #[test]
 fn a_direction_contradicted_on_one_input_is_refuted_and_says_where() {
-    let faster = ClaimSpec {
-        says: Some(Says::Faster),
-        ..about("bmi2", &[])
-    };
+    let faster = ClaimSpec { says: Some(Says::Faster), ..about("bmi2", &[]) };
     let found = result(&faster);
     assert_eq!(found.status, ClaimStatus::Refuted);
-    assert!(
-        found.found.contains("slower on realistic (gcc-12, O2)"),
-        "{}",
-        found.found
-    );
-    let only_geometric = ClaimSpec {
-        inputs: vec!["geometric".to_string()],
-        ..faster
-    };
+    assert!(found.found.contains("slower on realistic (gcc-12, O2)"), "{}", found.found);
+    let only_geometric = ClaimSpec { inputs: vec!["geometric".to_string()], ..faster };
     assert_eq!(status(&only_geometric), ClaimStatus::Confirmed);
 }
 
 #[test]
 fn an_inconclusive_verdict_decides_no_claim() {
-    let faster = ClaimSpec {
-        says: Some(Says::Faster),
-        ..about("hinted", &[])
-    };
+    let faster = ClaimSpec { says: Some(Says::Faster), ..about("hinted", &[]) };
     assert_eq!(status(&faster), ClaimStatus::Undecided);
 }
 
 #[test]
 fn an_equivalent_code_refutes_a_claimed_difference() {
-    let faster = ClaimSpec {
-        says: Some(Says::Faster),
-        ..about("twin", &[])
-    };
+    let faster = ClaimSpec { says: Some(Says::Faster), ..about("twin", &[]) };
     assert_eq!(status(&faster), ClaimStatus::Refuted);
 }
 
 #[test]
 fn a_claim_about_an_input_that_was_not_measured_stays_open() {
-    let slower = ClaimSpec {
-        says: Some(Says::Slower),
-        ..about("table", &["geometric", "production"])
-    };
+    let slower = ClaimSpec { says: Some(Says::Slower), ..about("table", &["geometric", "production"]) };
     let found = result(&slower);
     assert_eq!(found.status, ClaimStatus::Undecided);
-    assert!(
-        found.found.contains("not measured on production"),
-        "{}",
-        found.found
-    );
-    let other = ClaimSpec {
-        says: Some(Says::Slower),
-        ..about("simd", &[])
-    };
+    assert!(found.found.contains("not measured on production"), "{}", found.found);
+    let other = ClaimSpec { says: Some(Says::Slower), ..about("simd", &[]) };
     assert_eq!(status(&other), ClaimStatus::Undecided);
 }
 
@@ -206,19 +161,13 @@ fn compilers_are_chosen_by_glob() {
         ..about("table", &["geometric"])
     };
     assert_eq!(status(&gcc_only), ClaimStatus::Confirmed);
-    let all = ClaimSpec {
-        compilers: Vec::new(),
-        ..gcc_only
-    };
+    let all = ClaimSpec { compilers: Vec::new(), ..gcc_only };
     assert_eq!(status(&all), ClaimStatus::Refuted);
 }
 
 #[test]
 fn a_ratio_is_confirmed_only_when_its_whole_interval_fits() {
-    let ratio = |claimed| ClaimSpec {
-        ratio: Some(claimed),
-        ..about("table", &["realistic"])
-    };
+    let ratio = |claimed| ClaimSpec { ratio: Some(claimed), ..about("table", &["realistic"]) };
     assert_eq!(status(&ratio(1.20)), ClaimStatus::Confirmed);
     // 1.188 to 1.212 against 1.1875 to 1.3125, then against 1.2065 to 1.3335, then against 1.235 to 1.365
     assert_eq!(status(&ratio(1.25)), ClaimStatus::Confirmed);
@@ -236,28 +185,18 @@ fn a_contrast_measured_the_other_way_round_is_turned() {
         ..about("branch", &["realistic"])
     };
     assert_eq!(status(&turned), ClaimStatus::Confirmed);
-    let wrong = ClaimSpec {
-        says: Some(Says::Slower),
-        ratio: None,
-        ..turned
-    };
+    let wrong = ClaimSpec { says: Some(Says::Slower), ratio: None, ..turned };
     assert_eq!(status(&wrong), ClaimStatus::Refuted);
 }
 
 #[test]
 fn a_time_is_held_against_the_cells() {
-    let time = |claimed| ClaimSpec {
-        ns_per_unit: Some(claimed),
-        ..about("table", &["realistic"])
-    };
+    let time = |claimed| ClaimSpec { ns_per_unit: Some(claimed), ..about("table", &["realistic"]) };
     assert_eq!(status(&time(2.72)), ClaimStatus::Confirmed);
     assert_eq!(status(&time(1.8)), ClaimStatus::Refuted);
     assert_eq!(status(&time(2.85)), ClaimStatus::Undecided);
     assert_eq!(
-        status(&ClaimSpec {
-            ns_per_unit: Some(2.7),
-            ..about("table", &["nowhere"])
-        }),
+        status(&ClaimSpec { ns_per_unit: Some(2.7), ..about("table", &["nowhere"]) }),
         ClaimStatus::Undecided
     );
 }
@@ -265,10 +204,7 @@ fn a_time_is_held_against_the_cells() {
 #[test]
 fn a_miss_rate_below_the_floor_is_impossible() {
     // The seed's 3 % on 80/18/2: the floor is 0.233 / 2.24 = 10.4 %.
-    let rate = |rate, input| ClaimSpec {
-        miss_rate: Some(rate),
-        ..about("branch", &[input])
-    };
+    let rate = |rate, input| ClaimSpec { miss_rate: Some(rate), ..about("branch", &[input]) };
     let found = result(&rate(0.03, "realistic"));
     assert_eq!(found.status, ClaimStatus::Refuted);
     assert!(found.found.contains("10.4 %"), "{}", found.found);
@@ -282,10 +218,7 @@ fn a_miss_rate_below_the_floor_is_impossible() {
 
 #[test]
 fn misses_per_unit_lie_between_the_floor_and_the_branches() {
-    let misses = |count| ClaimSpec {
-        misses_per_unit: Some(count),
-        ..about("branch", &["geometric"])
-    };
+    let misses = |count| ClaimSpec { misses_per_unit: Some(count), ..about("branch", &["geometric"]) };
     assert_eq!(status(&misses(0.5)), ClaimStatus::Refuted);
     assert_eq!(status(&misses(1.0)), ClaimStatus::Undecided);
     assert_eq!(status(&misses(3.5)), ClaimStatus::Refuted);
@@ -294,10 +227,7 @@ fn misses_per_unit_lie_between_the_floor_and_the_branches() {
 
 #[test]
 fn a_share_above_the_whole_is_impossible() {
-    let share = |share| ClaimSpec {
-        share: Some(share),
-        ..claim("x")
-    };
+    let share = |share| ClaimSpec { share: Some(share), ..claim("x") };
     assert_eq!(status(&share(1.05)), ClaimStatus::Refuted);
     assert_eq!(status(&share(-0.05)), ClaimStatus::Refuted);
     assert_eq!(status(&share(0.41)), ClaimStatus::Undecided);
@@ -306,74 +236,34 @@ fn a_share_above_the_whole_is_impossible() {
 #[test]
 fn its_own_numbers_must_reproduce_the_change() {
     // 0.103 s to 0.060 s is 41.7 % less time; somebody labels it 30 %.
-    let change = |change| ClaimSpec {
-        before: Some(0.103),
-        after: Some(0.060),
-        change: Some(change),
-        ..claim("x")
-    };
+    let change =
+        |change| ClaimSpec { before: Some(0.103), after: Some(0.060), change: Some(change), ..claim("x") };
     assert_eq!(status(&change(-0.30)), ClaimStatus::Refuted);
     assert_eq!(status(&change(-0.42)), ClaimStatus::Undecided);
-    let ratio = |ratio| ClaimSpec {
-        before: Some(2.0),
-        after: Some(1.5),
-        ratio: Some(ratio),
-        ..claim("x")
-    };
+    let ratio = |ratio| ClaimSpec { before: Some(2.0), after: Some(1.5), ratio: Some(ratio), ..claim("x") };
     assert_eq!(status(&ratio(0.60)), ClaimStatus::Refuted);
-    assert!(
-        result(&ratio(0.75)).found.contains("no variant"),
-        "consistent, but nothing to measure it on"
-    );
-    let nothing = ClaimSpec {
-        before: Some(0.0),
-        after: Some(1.0),
-        change: Some(1.0),
-        ..claim("x")
-    };
+    assert!(result(&ratio(0.75)).found.contains("no variant"), "consistent, but nothing to measure it on");
+    let nothing = ClaimSpec { before: Some(0.0), after: Some(1.0), change: Some(1.0), ..claim("x") };
     assert_eq!(status(&nothing), ClaimStatus::Undecided);
 }
 
 #[test]
 fn a_direction_against_its_own_ratio_is_refuted_before_any_measurement() {
-    let says = |says, ratio| ClaimSpec {
-        says: Some(says),
-        ratio: Some(ratio),
-        ..about("unknown", &[])
-    };
-    for (direction, ratio) in [
-        (Says::Faster, 1.3),
-        (Says::Slower, 0.77),
-        (Says::Equivalent, 1.3),
-        (Says::Faster, -1.0),
-    ] {
-        assert_eq!(
-            status(&says(direction, ratio)),
-            ClaimStatus::Refuted,
-            "{direction:?} {ratio}"
-        );
+    let says = |says, ratio| ClaimSpec { says: Some(says), ratio: Some(ratio), ..about("unknown", &[]) };
+    for (direction, ratio) in
+        [(Says::Faster, 1.3), (Says::Slower, 0.77), (Says::Equivalent, 1.3), (Says::Faster, -1.0)]
+    {
+        assert_eq!(status(&says(direction, ratio)), ClaimStatus::Refuted, "{direction:?} {ratio}");
     }
-    for (direction, ratio) in [
-        (Says::Faster, 0.77),
-        (Says::Slower, 1.3),
-        (Says::Equivalent, 1.005),
-    ] {
-        assert_eq!(
-            status(&says(direction, ratio)),
-            ClaimStatus::Undecided,
-            "{direction:?} {ratio}"
-        );
+    for (direction, ratio) in [(Says::Faster, 0.77), (Says::Slower, 1.3), (Says::Equivalent, 1.005)] {
+        assert_eq!(status(&says(direction, ratio)), ClaimStatus::Undecided, "{direction:?} {ratio}");
     }
 }
 
 #[test]
 fn a_ghost_is_named_where_the_as_built_comparison_looks_as_claimed() {
     let mut ghost = contrast("table", "all-one", "gcc-12", Verdict::Equivalent, 1.0);
-    ghost.as_built = Some(RatioInterval {
-        ratio: 0.6,
-        lower: 0.59,
-        upper: 0.61,
-    });
+    ghost.as_built = Some(RatioInterval { ratio: 0.6, lower: 0.59, upper: 0.61 });
     let judgement = judgement(vec![ghost]);
     let context = ClaimContext {
         judgement: &judgement,
@@ -382,32 +272,20 @@ fn a_ghost_is_named_where_the_as_built_comparison_looks_as_claimed() {
         cells: &[],
         inputs: &[],
     };
-    let found = check(
-        &ClaimSpec {
-            says: Some(Says::Faster),
-            ..about("table", &[])
-        },
-        &context,
-    );
+    let found = check(&ClaimSpec { says: Some(Says::Faster), ..about("table", &[]) }, &context);
     assert_eq!(found.status, ClaimStatus::Refuted);
     assert!(found.found.contains("that is placement"), "{}", found.found);
 }
 
 #[test]
 fn a_claim_that_states_nothing_stays_undecided() {
-    assert_eq!(
-        status(&claim("it is blazingly fast")),
-        ClaimStatus::Undecided
-    );
+    assert_eq!(status(&claim("it is blazingly fast")), ClaimStatus::Undecided);
 }
 
 #[test]
 fn a_verdict_taken_back_leaves_the_ratio_open() {
     let mut doubted = contrast("table", "geometric", "gcc-12", Verdict::Inconclusive, 1.3);
-    doubted.causes.push(crate::verdict::cause::noise(
-        "the twin control failed",
-        None,
-    ));
+    doubted.causes.push(crate::verdict::cause::noise("the twin control failed", None));
     let judgement = judgement(vec![doubted]);
     let context = ClaimContext {
         judgement: &judgement,
@@ -416,12 +294,6 @@ fn a_verdict_taken_back_leaves_the_ratio_open() {
         cells: &[],
         inputs: &[],
     };
-    let found = check(
-        &ClaimSpec {
-            ratio: Some(1.3),
-            ..about("table", &[])
-        },
-        &context,
-    );
+    let found = check(&ClaimSpec { ratio: Some(1.3), ..about("table", &[]) }, &context);
     assert_eq!(found.status, ClaimStatus::Undecided);
 }
