@@ -25,12 +25,12 @@ goal=$1
 
 # ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
 
-all_needs="cargo cc make git python3 clang lld cxx clangxx sanitizers fmt clippy benchmark hyperfine"
+all_needs="cargo cc make git python3 clang plain_clang lld cxx sanitizers fmt clippy benchmark hyperfine"
 case $goal in
     demo) needs="cargo cc clang" ;;
-    test) needs="cargo fmt clippy cc clang lld cxx clangxx sanitizers git python3" ;;
+    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers git python3" ;;
     peers) needs="cargo cc cxx benchmark hyperfine" ;;
-    ci) needs="make cargo fmt clippy cc clang lld cxx clangxx sanitizers git python3" ;;
+    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers git python3" ;;
     *) usage ;;
 esac
 
@@ -42,7 +42,7 @@ without() {
         clang) echo "measuring with a second compiler; gcc alone is measured" ;;
         lld) echo "the tests of links made by lld; GNU ld is still tested" ;;
         cxx) if [ "$goal" = peers ]; then echo essential; else echo "the harness as C++ with g++"; fi ;;
-        clangxx) echo "the harness as C++ with clang++" ;;
+        plain_clang) echo "the tests with clang and clang++; gcc is still tested" ;;
         sanitizers) echo "the decoders and the harness under clang's sanitizers" ;;
         fmt) echo "the check of the format of Rust code" ;;
         clippy) echo "the lints of Rust code" ;;
@@ -59,7 +59,7 @@ why() {
         clang) echo "a second compiler to measure" ;;
         lld) echo "the linker that shuffles sections" ;;
         cxx) echo "a C++ compiler" ;;
-        clangxx) echo "clang as a C++ compiler" ;;
+        plain_clang) echo "clang and clang++, by these names" ;;
         sanitizers) echo "clang's sanitizer runtime" ;;
         git) echo "git" ;;
         python3) echo "python3" ;;
@@ -71,15 +71,17 @@ why() {
     esac
 }
 
-# Debian's names, best first. A versioned clang is nicer than bookworm's default 14.
+# Debian's names, best first. To measure with, a newer clang is nicer than bookworm's own 14, which the tests take
+# because they call it by its plain name.
 packages() {
     case $1 in
         cc) echo "gcc,libc6-dev,binutils" ;;
         make) echo "make" ;;
-        clang | clangxx) echo "clang-16 clang" ;;
-        lld) echo "lld-$(clang_version) lld" ;;
+        clang) echo "clang-16 clang" ;;
+        plain_clang) echo "clang" ;;
+        lld) echo "lld" ;;
         cxx) echo "g++" ;;
-        sanitizers) echo "libclang-rt-$(clang_version)-dev libclang-rt-16-dev libclang-rt-dev" ;;
+        sanitizers) echo "libclang-rt-$(clang_version)-dev libclang-rt-dev" ;;
         git) echo "git" ;;
         python3) echo "python3" ;;
         benchmark) echo "libbenchmark-dev" ;;
@@ -89,17 +91,15 @@ packages() {
 
 # ---- checks, by use
 
-# The newest clang of PATH: `clang` or `clang-NN`; $1 is "clang" or "clang++".
-newest() {
-    { compgen -c "$1-" | grep -E "^${1//+/\\+}-[0-9]+\$" | sort -t- -k2,2nr; command -v "$1" || true; } |
+newest_clang() { # of PATH: clang-NN with the highest number, else clang
+    { compgen -c clang- | grep -E '^clang-[0-9]+$' | sort -t- -k2,2nr || true; command -v clang || true; } |
         { read -r first && echo "$first" || true; cat > /dev/null; }
 }
 
-clang_version() { # major version of the newest clang, 16 where there is none yet
-    local clang version
-    clang=$(newest clang)
-    version=$([ -z "$clang" ] || "$clang" -dumpversion 2> /dev/null || true)
-    echo "${version%%.*}" | grep -E '^[0-9]+$' || echo 16
+clang_version() { # major version of clang, or of the one that apt would install
+    local version
+    version=$(clang -dumpversion 2> /dev/null || apt-cache policy clang 2> /dev/null | sed -n 's/.*Candidate: *[0-9]*://p')
+    echo "${version%%.*}"
 }
 
 links() { # $1 language, then a compiler with its flags: does a small program compile and link?
@@ -112,16 +112,15 @@ links() { # $1 language, then a compiler with its flags: does a small program co
 }
 
 have() {
-    local clang
     case $1 in
         cargo) cargo --version > /dev/null 2>&1 ;;
         cc) links c gcc || links c cc ;;
         make | git | python3 | hyperfine) command -v "$1" > /dev/null ;;
-        clang) links c "$(newest clang)" ;;
-        lld) compgen -c ld.lld > /dev/null ;;
+        clang) links c "$(newest_clang)" ;;
+        plain_clang) links c clang && links c++ clang++ ;;
+        lld) command -v ld.lld > /dev/null ;;
         cxx) links c++ g++ ;;
-        clangxx) links c++ "$(newest clang++)" ;;
-        sanitizers) links c "$(newest clang)" -fsanitize=address,undefined ;;
+        sanitizers) links c clang -fsanitize=address,undefined ;;
         fmt) cargo fmt --version > /dev/null 2>&1 ;;
         clippy) cargo clippy --version > /dev/null 2>&1 ;;
         benchmark) [ -e /usr/include/benchmark/benchmark.h ] || [ -e /usr/local/include/benchmark/benchmark.h ] ;;

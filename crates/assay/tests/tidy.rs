@@ -119,6 +119,10 @@ mod planted {
             [1]
         );
         assert_eq!(imports("crates/assay/src/event.rs", "use super::cli;\n"), [1]);
+        assert_eq!(
+            imports("crates/assay/src/campaign/turn.rs", "use crate::{build, run};\nuse crate::cli;\n"),
+            [2]
+        );
     }
 
     #[test]
@@ -153,6 +157,17 @@ mod planted {
             [2]
         );
         assert_eq!(found("crates/assay-pure/Cargo.toml", "[dependencies.assay-linux]\npath = \"x\"\n"), [1]);
+    }
+
+    #[test]
+    fn sees_a_dependency_without_a_reason() {
+        let found =
+            |text: &str| lines(&rules::unexplained_dependencies(&file("crates/assay/Cargo.toml", text)));
+        assert_eq!(found("[dependencies]\n# errors with context\nanyhow = \"1\"\nclap = \"4\"\n"), [4]);
+        assert_eq!(found("[dependencies]\n#\nanyhow = \"1\"\n"), [3]);
+        let explained =
+            "[dev-dependencies]\ntempfile = \"3\" # ledgers that vanish\n\n[lints]\nworkspace = true\n";
+        assert_eq!(found(explained), [0_usize; 0]);
     }
 
     #[test]

@@ -38,11 +38,20 @@ const CRATE_EDGES: &[(&str, &[&str], &str)] = &[
 
 /// A top module of the lab, the top modules that it must not name, and why.
 const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
-    ("build", &["run", "report", "cli"], "building can be repeated alone; the ledger is what stages share"),
-    ("run", &["build", "report", "cli"], "measuring can be repeated alone; the ledger is what stages share"),
-    ("report", &["build", "run", "cli"], "a report is made from the ledger, long after measuring"),
-    ("store", &["build", "run", "report", "cli"], "the ledger is below all stages"),
-    ("event", &["build", "run", "report", "cli"], "events are plain data for whoever listens"),
+    (
+        "build",
+        &["run", "report", "campaign", "cli"],
+        "building knows no other stage; what stages share is in the ledger",
+    ),
+    (
+        "run",
+        &["build", "report", "campaign", "cli"],
+        "measuring knows no other stage; what stages share is in the ledger",
+    ),
+    ("report", &["build", "run", "campaign", "cli"], "a report is plain data shown, long after measuring"),
+    ("store", &["build", "run", "report", "campaign", "cli"], "the ledger is below all stages"),
+    ("event", &["build", "run", "report", "campaign", "cli"], "events are plain data for whoever listens"),
+    ("campaign", &["cli"], "a campaign is led through its stages by its caller, whoever that is"),
 ];
 
 /// Paths that cross a forbidden edge.
@@ -161,6 +170,24 @@ pub fn dependencies(text: &str) -> Vec<Dependency> {
         }
     }
     found
+}
+
+/// Dependencies without a comment that gives the reason for them, on the line above or at the end of their own.
+pub fn unexplained_dependencies(file: &File) -> Vec<Violation> {
+    let Some((_, "Cargo.toml")) = file.in_crate() else { return Vec::new() };
+    let lines: Vec<&str> = file.text.lines().collect();
+    let is_explained = |line: usize| {
+        let above = line.checked_sub(2).and_then(|above| lines.get(above)).copied().unwrap_or("");
+        let has_reason =
+            |text: &str| text.split_once('#').is_some_and(|(_, reason)| !reason.trim().is_empty());
+        above.trim_start().starts_with('#') && has_reason(above) || has_reason(lines[line - 1])
+    };
+    let found = dependencies(&file.text).into_iter().filter(|dependency| !is_explained(dependency.line));
+    found
+        .map(|dependency| {
+            violation(file, dependency.line, format!("no reason is given for {}", dependency.name))
+        })
+        .collect()
 }
 
 /// `unsafe` outside the two crates that need it.
