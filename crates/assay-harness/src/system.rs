@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_long, c_void};
 use std::fs::File;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 
 /// Readable zero bytes after the end of an input.
@@ -55,10 +56,16 @@ unsafe extern "C" {
 
 #[inline(always)]
 fn clock_ns(clock: c_int) -> u64 {
-    let mut now = Timespec { seconds: 0, nanoseconds: 0 };
-    // SAFETY: `now` is a valid timespec of this platform. Both clocks exist since Linux 2.6, so it cannot fail.
-    unsafe { clock_gettime(clock, &mut now) };
-    (now.seconds as u64).wrapping_mul(1_000_000_000).wrapping_add(now.nanoseconds as u64)
+    let mut now = MaybeUninit::<Timespec>::uninit();
+    // SAFETY: the pointer is to a timespec of this platform, which the call fills: both clocks exist since Linux 2.6, so
+    // it cannot fail. The fields are read one by one because the clock has just stored them one by one: a compiler that
+    // loads both at once waits for the stores to leave the store buffer, 7 ns inside every region (seen with rustc 1.95).
+    let (seconds, nanoseconds) = unsafe {
+        clock_gettime(clock, now.as_mut_ptr());
+        let now = now.as_ptr();
+        ((&raw const (*now).seconds).read_volatile(), (&raw const (*now).nanoseconds).read_volatile())
+    };
+    (seconds as u64).wrapping_mul(1_000_000_000).wrapping_add(nanoseconds as u64)
 }
 
 /// CLOCK_MONOTONIC, nanoseconds.
@@ -76,9 +83,12 @@ pub(crate) fn cpu_ns() -> u64 {
 /// Involuntary context switches of this thread so far.
 #[inline(always)]
 pub(crate) fn switches() -> u64 {
-    let mut usage = Rusage { times: [0; 4], counts: [0; 14] };
-    // SAFETY: `usage` is a valid rusage of this platform.
-    unsafe { getrusage(RUSAGE_THREAD, &mut usage) };
+    let mut usage = MaybeUninit::<Rusage>::zeroed();
+    // SAFETY: the pointer is to a rusage of this platform; all zero is one, should the call fail.
+    let usage = unsafe {
+        getrusage(RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
     usage.counts[13] as u64
 }
 

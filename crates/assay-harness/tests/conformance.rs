@@ -212,6 +212,27 @@ fn variants_of_several_translation_units_in_c_and_cxx_meet_in_declared_order() {
     }
 }
 
+#[test]
+fn assay_use_takes_any_scalar_and_evaluates_it_once() {
+    let path = scratch("use.c");
+    let text = "#include <assay.h>\nenum colour { red };\nstatic int calls;\nstatic int called(void) { return ++calls; }\n\
+                int main(void)\n{\n    int i = 0;\n    enum colour c = red;\n    double d = 0;\n    volatile int v = 3;\n\
+                const char *p = \"a\";\n    static const char text[] = \"abc\";\n\
+                assay_use(i++); assay_use(c); assay_use(d += 1.0); assay_use((float)d); assay_use(1.0L * d);\n\
+                assay_use(v); assay_use(p); assay_use(text); assay_use(\"abc\"); assay_use(called); assay_use(called());\n\
+                assay_use((char)1); assay_use(1ull); assay_use((void *)&i); assay_clobber();\n\
+                return !(i == 1 && calls == 1 && d == 1.0);\n}\n";
+    std::fs::write(&path, text).expect("the scratch directory is writable");
+    for compiler in compilers(&["gcc", "g++", "clang", "clang++"]) {
+        for level in ["-O0", "-O2"] {
+            let flags = [level, standards(compiler)[0]];
+            let program =
+                build(compiler, &flags, std::slice::from_ref(&path), &format!("use-{compiler}{level}"));
+            assert!(Command::new(program).status().expect("it starts").success(), "{compiler} {level}");
+        }
+    }
+}
+
 /// The instructions of the smallest loop of `function`, from the target of its backward jump to the jump.
 fn innermost_loop(program: &Path, function: &str) -> Option<Vec<String>> {
     let output = Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(program).output();
