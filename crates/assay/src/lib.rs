@@ -1,6 +1,10 @@
 //! The lab: builds, measures, keeps and reports.
 #![forbid(unsafe_code)]
 
+pub mod build;
+pub mod campaign;
+pub mod cli;
 pub mod event;
 pub mod report;
+pub mod run;
 pub mod store;

@@ -1,1 +1,7 @@
-fn main() {}
+//! The command `assay`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    assay::cli::main()
+}

@@ -3,7 +3,8 @@
 pub mod claim;
 pub mod diagnostic;
 pub mod matrix;
-mod order;
+pub(crate) mod order;
+pub mod pattern;
 pub mod plan;
 mod read;
 pub mod spans;

@@ -9,16 +9,16 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A source of choices for one purpose. `path` says which (a purpose, a round, a group), so that purposes do not share
 /// numbers and one more choice in one of them moves nothing elsewhere.
-pub(super) struct Order(Xoshiro256PlusPlus);
+pub(crate) struct Order(Xoshiro256PlusPlus);
 
 impl Order {
-    pub(super) fn new(seed: u64, path: &[u64]) -> Self {
+    pub(crate) fn new(seed: u64, path: &[u64]) -> Self {
         let state = path.iter().fold(finalise(seed), |state, step| finalise(state ^ step));
         Order(Xoshiro256PlusPlus::seed_from_u64(state))
     }
 
     /// A number uniform over `0..bound`; 0 if `bound` is 0.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         // Products whose low half is under this threshold belong to results that would otherwise be met once too often.
         let threshold = if bound == 0 { 0 } else { bound.wrapping_neg() % bound };
         loop {
@@ -29,7 +29,7 @@ impl Order {
         }
     }
 
-    pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let chosen = self.below(last as u64 + 1) as usize;
             items.swap(last, chosen);
@@ -37,7 +37,7 @@ impl Order {
     }
 
     /// The numbers `0..count` in random order.
-    pub(super) fn permutation(&mut self, count: usize) -> Vec<usize> {
+    pub(crate) fn permutation(&mut self, count: usize) -> Vec<usize> {
         let mut places: Vec<usize> = (0..count).collect();
         self.shuffle(&mut places);
         places

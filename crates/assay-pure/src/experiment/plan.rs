@@ -42,6 +42,29 @@ const BLOCKS: u64 = 1;
 const ROWS: u64 = 2;
 const STARTS: u64 = 3;
 const WINDOWS: u64 = 4;
+const SHUFFLES: u64 = 5;
+const ENVIRONMENTS: u64 = 6;
+
+/// Sizes of the environment's padding are drawn below this, bytes: a page, beyond which the stack's offset repeats.
+const ENVIRONMENT_BYTES: u64 = 4096;
+
+/// The seed by which a rotation's sections are shuffled; 0, the order of the sources, for the first rotation.
+///
+/// Input: the campaign's seed; the rotation, from 0. Returns: below 2^32, because lld takes no more.
+pub fn shuffle_seed(seed: u64, rotation: u32) -> u64 {
+    match rotation {
+        0 => 0,
+        rotation => 1 + Order::new(seed, &[SHUFFLES, u64::from(rotation)]).below(u64::from(u32::MAX) - 1),
+    }
+}
+
+/// Bytes of padding in the environment of a process, which moves its stack.
+///
+/// Input: the campaign's seed; numbers that tell the process from all others.
+pub fn environment_bytes(seed: u64, process: &[u64]) -> u64 {
+    let path: Vec<u64> = [ENVIRONMENTS].iter().chain(process).copied().collect();
+    Order::new(seed, &path).below(ENVIRONMENT_BYTES)
+}
 
 /// The visits of one round, in order: every subject of every block exactly once, blocks not interleaved with each other.
 ///
@@ -90,6 +113,22 @@ pub fn start_window(seed: u64, round: u32, input: usize, windows: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shuffles_every_rotation_but_the_first_differently() {
+        let seeds: std::collections::HashSet<u64> =
+            (0..32).map(|rotation| shuffle_seed(7, rotation)).collect();
+        assert_eq!(shuffle_seed(7, 0), 0);
+        assert_eq!(seeds.len(), 32);
+        assert!(seeds.iter().all(|&seed| seed <= u64::from(u32::MAX)));
+    }
+
+    #[test]
+    fn gives_each_process_its_own_environment() {
+        let sizes: std::collections::HashSet<u64> = (0..100).map(|n| environment_bytes(7, &[n, 1])).collect();
+        assert!(sizes.len() > 90 && sizes.iter().all(|&size| size < 4096));
+        assert_eq!(environment_bytes(7, &[3, 1]), environment_bytes(7, &[3, 1]));
+    }
     use std::collections::{HashMap, HashSet};
 
     fn blocks(count: usize, subjects: usize) -> Vec<Block> {

@@ -1,4 +1,6 @@
-//! Where functions lie in a linked binary, and whether two functions are the same machine code.
+//! Where functions lie in a linked binary, in which order they can be put, and whether two of them are the same
+//! machine code.
 
 pub mod identity;
 pub mod layout;
+pub mod shuffle;

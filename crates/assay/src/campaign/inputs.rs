@@ -1,0 +1,150 @@
+//! The inputs of an experiment as files: made or copied once, kept by content, described, cut into windows.
+
+use crate::run::LoadedInput;
+use crate::store::{InputRow, Ledger};
+use anyhow::{Context, Result, bail};
+use assay_pure::experiment::spec::{InputSource, InputSpec};
+use assay_pure::inputs::{Description, Format, Window, digest};
+use assay_pure::protocol::Request;
+use serde_json::Value;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// One input, ready to be given to measured programs.
+#[derive(Clone, Debug)]
+pub struct ReadyInput {
+    /// Name in the experiment.
+    pub name: String,
+    /// Content, recipe and description, as kept.
+    pub row: InputRow,
+    /// What a predictor sees in it.
+    pub description: Description,
+    /// Where its bytes lie.
+    pub file: PathBuf,
+    /// The stretches that one call gets.
+    pub windows: Vec<Window>,
+}
+
+impl ReadyInput {
+    /// As a measured program is told of it.
+    pub fn loaded(&self, id: usize) -> LoadedInput {
+        LoadedInput {
+            name: self.name.clone(),
+            digest: self.row.digest.clone(),
+            windows: self.windows.len() as u64,
+            units: self.description.units,
+            request: Request::Load {
+                id: id as u32,
+                size: self.row.bytes,
+                units: self.description.units,
+                windows: self.windows.clone(),
+                path: self.file.to_string_lossy().into_owned(),
+            },
+        }
+    }
+}
+
+/// Makes one input ready. `folder` is the experiment file's, `store` where inputs are kept by content.
+///
+/// # Errors
+/// A recorded file is missing or is not of its format; the store cannot be written.
+pub fn ready(spec: &InputSpec, folder: &Path, store: &Path, ledger: &Ledger) -> Result<ReadyInput> {
+    let format = format_word(spec.format);
+    let recipe = serde_json::to_value(&spec.source)?;
+    let known = match spec.source {
+        // A recorded file can change under its name, so only a recipe that determines the bytes is trusted.
+        InputSource::Generated { .. } => ledger.input_by_recipe(&recipe, format)?,
+        InputSource::Recorded { .. } | InputSource::Empty => None,
+    };
+    if let Some(row) = known
+        && let Ok(bytes) = std::fs::read(stored(store, &row.digest))
+        && digest::digest(&bytes) == row.digest
+        && let Ok(description) = serde_json::from_value(row.description.clone())
+    {
+        let windows = spec.format.windows(&bytes, spec.window_units)?;
+        let file = stored(store, &row.digest);
+        return Ok(ReadyInput { name: spec.name.clone(), row, description, file, windows });
+    }
+    let bytes = bytes_of(spec, folder)?;
+    make(spec, format, recipe, &bytes, store, ledger)
+}
+
+fn make(
+    spec: &InputSpec,
+    format: &str,
+    recipe: Value,
+    bytes: &[u8],
+    store: &Path,
+    ledger: &Ledger,
+) -> Result<ReadyInput> {
+    let context = || format!("input `{}` is not of format {format}", spec.name);
+    let windows = spec.format.windows(bytes, spec.window_units).with_context(context)?;
+    let description = assay_pure::inputs::describe::describe(bytes, spec.format).with_context(context)?;
+    let digest = digest::digest(bytes);
+    let file = stored(store, &digest);
+    write_once(&file, bytes)?;
+    let row = InputRow {
+        digest,
+        bytes: bytes.len() as u64,
+        recipe,
+        format: format.to_owned(),
+        description: serde_json::to_value(&description)?,
+    };
+    ledger.put_input(&row)?;
+    Ok(ReadyInput { name: spec.name.clone(), row, description, file, windows })
+}
+
+fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
+    match &spec.source {
+        InputSource::Generated { generator, units, seed } => Ok(generator.generate(*units, *seed)),
+        InputSource::Empty => Ok(Vec::new()),
+        InputSource::Recorded { path } => {
+            let path = folder.join(path);
+            let bytes = std::fs::read(&path)
+                .with_context(|| format!("input `{}`: cannot read {}", spec.name, path.display()))?;
+            if bytes.is_empty() {
+                bail!("input `{}`: {} is empty", spec.name, path.display());
+            }
+            Ok(bytes)
+        }
+    }
+}
+
+/// The word of a format in the ledger.
+pub fn format_word(format: Format) -> &'static str {
+    match format {
+        Format::Varint => "varint",
+        Format::Lines => "lines",
+        Format::Bytes => "bytes",
+        Format::Whole => "whole",
+    }
+}
+
+fn stored(store: &Path, digest: &str) -> PathBuf {
+    store.join(digest)
+}
+
+/// Writes a file under a name that is its content: two writers write the same, and none sees half of it.
+fn write_once(file: &Path, bytes: &[u8]) -> Result<()> {
+    if std::fs::metadata(file).is_ok_and(|found| found.len() == bytes.len() as u64)
+        && std::fs::read(file).is_ok_and(|found| found == bytes)
+    {
+        return Ok(());
+    }
+    let folder = file.parent().expect("a stored input lies in the store");
+    let context = || format!("cannot write the input {} (is the disk full?)", file.display());
+    std::fs::create_dir_all(folder).with_context(context)?;
+    let draft = file.with_extension(format!("{}.draft", std::process::id()));
+    let mut writer = std::fs::File::create(&draft).with_context(context)?;
+    writer.write_all(bytes).with_context(context)?;
+    writer.sync_all().with_context(context)?;
+    std::fs::rename(&draft, file).with_context(context)
+}
+
+
+/// The format of a word.
+pub fn parse_format(word: &str) -> Option<Format> {
+    [Format::Varint, Format::Lines, Format::Bytes, Format::Whole]
+        .into_iter()
+        .find(|&format| format_word(format) == word)
+}

@@ -1,0 +1,144 @@
+//! Verdicts from what the ledger holds, and which cells are still open.
+
+use super::observe::{self, Observed};
+use super::placements::Group;
+use super::prepare::Prepared;
+use super::steps::Done;
+use crate::store::Ledger;
+use anyhow::Result;
+use assay_pure::experiment::Experiment;
+use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge as judge_contrasts};
+use std::collections::HashSet;
+
+/// Verdicts and what they were made from.
+#[derive(Debug)]
+pub struct Judged {
+    /// The samples.
+    pub observed: Observed,
+    /// Contrasts that have samples.
+    pub contrasts: Vec<ObservedContrast>,
+    /// The verdicts, in the same order.
+    pub judgement: Judgement,
+}
+
+impl Judged {
+    /// Contrasts without a verdict.
+    pub fn undecided(&self) -> usize {
+        self.judgement.contrasts.iter().filter(|contrast| !contrast.decided).count()
+    }
+
+    /// All contrasts.
+    pub fn contrasts(&self) -> usize {
+        self.judgement.contrasts.len()
+    }
+}
+
+/// Judges a campaign of a prepared experiment at a look.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn judge(prepared: &Prepared, ledger: &Ledger, campaign: i64, look: u32, looks: u32) -> Result<Judged> {
+    let compilers: Vec<String> = prepared.compilers.iter().map(|compiler| compiler.name.clone()).collect();
+    judge_ledger(&prepared.experiment, &compilers, ledger, campaign, (look, looks))
+}
+
+/// Judges a campaign from the ledger alone.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn judge_ledger(
+    experiment: &Experiment,
+    compilers: &[String],
+    ledger: &Ledger,
+    campaign: i64,
+    (look, looks): (u32, u32),
+) -> Result<Judged> {
+    let observed = observe::observe(ledger, campaign, experiment.clock)?;
+    let failures = ledger.failures(campaign)?;
+    let identical = observe::identical_code(ledger, campaign, experiment)?;
+    let contrasts = observe::contrasts(experiment, compilers, &observed, &failures, &identical);
+    let options = Options {
+        minimum_effect: experiment.minimum_effect,
+        confidence: experiment.confidence,
+        look,
+        looks,
+        seconds_per_rotation: seconds_per_rotation(ledger, campaign)?,
+        unoptimised_flags: unoptimised(experiment),
+    };
+    let judgement = judge_contrasts(&contrasts, &options);
+    Ok(Judged { observed, contrasts, judgement })
+}
+
+/// What one rotation took so far, seconds of measuring.
+fn seconds_per_rotation(ledger: &Ledger, campaign: i64) -> Result<Option<f64>> {
+    let rounds = ledger.rounds(campaign)?;
+    let seconds: f64 = rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum();
+    let rotations: HashSet<u32> = rounds.iter().flat_map(|round| round.rotations.iter().copied()).collect();
+    Ok((!rotations.is_empty()).then(|| seconds / rotations.len() as f64))
+}
+
+/// Flag sets that do not optimise; the experiment file allowed them by name.
+fn unoptimised(experiment: &Experiment) -> Vec<String> {
+    let sets = experiment.flags.iter().filter(|set| set.allow_unoptimised);
+    sets.map(|set| set.name.clone()).collect()
+}
+
+/// The cells that are still to be measured.
+#[derive(Clone, Debug, Default)]
+pub struct Open {
+    cells: HashSet<(Group, usize, usize)>,
+}
+
+impl Open {
+    /// Is this (group, input, variant) open?
+    pub fn has(&self, group: Group, input: usize, variant: usize) -> bool {
+        self.cells.contains(&(group, input, variant))
+    }
+
+    /// Is anything of this group open?
+    pub fn has_group(&self, group: Group) -> bool {
+        self.cells.iter().any(|(open, _, _)| *open == group)
+    }
+
+    /// Is any input open for this variant?
+    pub fn has_variant(&self, group: Group, variant: usize) -> bool {
+        self.cells.iter().any(|(open, _, this)| *open == group && *this == variant)
+    }
+}
+
+/// All runnable cells before the first look; afterwards both sides of the contrasts that are undecided.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn open_cells(
+    prepared: &Prepared,
+    ledger: &Ledger,
+    campaign: i64,
+    done: &Done,
+    looks: u32,
+) -> Result<Open> {
+    let mut open = Open::default();
+    let experiment = &prepared.experiment;
+    if done.looks == 0 {
+        for cell in assay_pure::experiment::matrix::cells(experiment, prepared.compilers.len()) {
+            if prepared.runnable.contains(&cell.variant) {
+                let group = Group { compiler: cell.compiler, flags: cell.flags };
+                open.cells.insert((group, cell.input, cell.variant));
+            }
+        }
+        return Ok(open);
+    }
+    let judged = judge(prepared, ledger, campaign, done.looks, looks)?;
+    for contrast in judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided) {
+        let position = |found: Option<usize>| found.expect("the contrast was made from these axes");
+        let compiler =
+            position(prepared.compilers.iter().position(|compiler| compiler.name == contrast.compiler));
+        let flags = position(experiment.flags.iter().position(|set| set.name == contrast.flags));
+        let input = position(experiment.inputs.iter().position(|input| input.name == contrast.input));
+        let variant = position(experiment.variants.iter().position(|variant| variant.name == contrast.candidate));
+        let group = Group { compiler, flags };
+        open.cells.insert((group, input, variant));
+        open.cells.insert((group, input, prepared.baseline()));
+    }
+    Ok(open)
+}

@@ -1,0 +1,412 @@
+//! The loop of a campaign: link, launch, walk rounds, look, until every verdict is decided or the budget is spent.
+//! What comes next is decided by [`super::steps`] from what the ledger holds, so a killed campaign goes on.
+
+use super::judge;
+use super::placements::{Group, Placements};
+use super::prepare::Prepared;
+use super::start::{self, Cell, Started};
+use super::steps::{self, Done, Limits, Step};
+use super::turn;
+use crate::event::Event;
+use crate::run::lineup::Conditions;
+use crate::run::round::{self, InputPlan, RoundBlock, RoundOutcome};
+use crate::run::{Lineup, tune};
+use crate::store::{CampaignInput, CampaignRow, Ledger, Round, SampleRow};
+use anyhow::Result;
+use std::collections::HashSet;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Visits of the as-built link per round: it is one placement against a rotation's four, and its interval must
+/// stand beside theirs.
+const AS_BUILT_REPEATS: u32 = 3;
+/// Samples of a visit that count, where the warm-up is short.
+const SAMPLES: u64 = 4;
+/// What a visit costs beside its samples, seconds: waking a program, two messages, a context switch.
+const VISIT_SECONDS: f64 = 80e-6;
+/// The share of the budget that the first look may take.
+const FIRST_LOOK_SHARE: f64 = 0.5;
+/// Rounds per rotation, at most: more tell nothing new, since rotations differ by more than their samples do.
+const MOST_ROUNDS: u32 = 8;
+
+/// A campaign in motion.
+struct Campaign<'a> {
+    prepared: &'a Prepared,
+    placements: &'a Placements<'a>,
+    ledger: &'a Ledger,
+    id: i64,
+    conditions: Conditions,
+    failed: HashSet<Cell>,
+    inputs: Vec<CampaignInput>,
+    visit_seconds: f64,
+    round: u32,
+    measured_seconds: f64,
+}
+
+/// One level's programs and the blocks they are visited in.
+struct Level {
+    index: usize,
+    rotations: Vec<u32>,
+    started: Started,
+    blocks: Vec<RoundBlock>,
+}
+
+/// Measures until it is time to stop, and says why it stopped: decided, budget, rotations or interrupted.
+///
+/// # Errors
+/// The ledger cannot be written, or nothing at all can be measured.
+pub fn measure(
+    prepared: &Prepared,
+    placements: &Placements<'_>,
+    ledger: &Ledger,
+    row: &CampaignRow,
+    (cpu, patience): (usize, Duration),
+    events: &mut dyn FnMut(Event),
+) -> Result<&'static str> {
+    let rounds = ledger.rounds(row.id)?;
+    let mut campaign = Campaign {
+        prepared,
+        placements,
+        ledger,
+        id: row.id,
+        conditions: Conditions { cpu: Some(cpu), patience },
+        failed: failed_cells(prepared, ledger, row.id)?,
+        inputs: ledger.campaign_inputs(row.id)?,
+        visit_seconds: 0.0,
+        round: rounds.last().map_or(0, |round| round.round + 1),
+        measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum(),
+    };
+    let mut levels = plan_levels(prepared);
+    let looks = ledger.looks(row.id)?;
+    let mut done = Done { looks, measured_seconds: campaign.measured_seconds, ..Done::default() };
+    done.rounds_at_level = rounds_at(&rounds, &levels, looks as usize);
+    if looks > 0 {
+        done.undecided = Some(judge::judge(prepared, ledger, row.id, looks, levels.len() as u32)?.undecided());
+    }
+    campaign.walk_levels(&mut levels, &mut done, events)
+}
+
+/// Rotations at each look.
+pub fn plan_levels(prepared: &Prepared) -> Vec<u32> {
+    let placement = &prepared.experiment.placement;
+    steps::looks(placement.rotations, placement.max_rotations)
+}
+
+/// Finished rounds at the level that comes after `looks` looks.
+fn rounds_at(rounds: &[Round], levels: &[u32], looks: usize) -> u32 {
+    let Some(&until) = levels.get(looks) else { return 0 };
+    let from = if looks == 0 { 0 } else { levels[looks - 1] };
+    let inside = |round: &&Round| round.rotations.iter().any(|rotation| (from..until).contains(rotation));
+    rounds.iter().filter(inside).count() as u32
+}
+
+impl Campaign<'_> {
+    fn walk_levels(
+        &mut self,
+        levels: &mut [u32],
+        done: &mut Done,
+        events: &mut dyn FnMut(Event),
+    ) -> Result<&'static str> {
+        let mut level: Option<Level> = None;
+        let mut limits = Limits {
+            levels: levels.to_vec(),
+            rounds_per_level: 1,
+            budget_seconds: self.prepared.experiment.budget_seconds,
+            round_seconds: 0.0,
+        };
+        loop {
+            if assay_linux::interrupt::asked() {
+                return Ok("interrupted");
+            }
+            match steps::next(done, &limits) {
+                Step::Stop(why) => return Ok(why),
+                Step::Look => {
+                    let looks = done.looks + 1;
+                    let judged =
+                        judge::judge(self.prepared, self.ledger, self.id, looks, limits.levels.len() as u32)?;
+                    let (undecided, contrasts) = (judged.undecided(), judged.contrasts());
+                    let rotations = limits.levels[done.looks as usize];
+                    self.ledger.put_look(self.id, rotations, contrasts - undecided, contrasts)?;
+                    events(Event::Look {
+                        rotations,
+                        decided: (contrasts - undecided) as u64,
+                        contrasts: contrasts as u64,
+                    });
+                    *done = Done { looks, undecided: Some(undecided), rounds_at_level: 0, ..done.clone() };
+                    end(level.take(), events);
+                }
+                Step::Round { level: index } => {
+                    if level.as_ref().is_none_or(|level| level.index != index) {
+                        let Some(begun) = self.begin_level(index, &mut limits, done, events)? else {
+                            return Ok("interrupted");
+                        };
+                        level = Some(begun);
+                        if !matches!(steps::next(done, &limits), Step::Round { .. }) {
+                            continue;
+                        }
+                    }
+                    let current = level.as_mut().expect("begun above");
+                    if !self.walk_round(current, &limits, events)? {
+                        return Ok("interrupted");
+                    }
+                    done.rounds_at_level += 1;
+                    done.measured_seconds = self.measured_seconds;
+                }
+            }
+        }
+    }
+
+    /// Links, launches, proves and (the first time) tunes what a level needs. None: asked to stop meanwhile.
+    fn begin_level(
+        &mut self,
+        index: usize,
+        limits: &mut Limits,
+        done: &Done,
+        events: &mut dyn FnMut(Event),
+    ) -> Result<Option<Level>> {
+        let from = if index == 0 { 0 } else { limits.levels[index - 1] };
+        let rotations: Vec<u32> = (from..limits.levels[index]).collect();
+        let open = judge::open_cells(self.prepared, self.ledger, self.id, done, limits.levels.len() as u32)?;
+        let groups: Vec<Group> =
+            self.placements.groups().into_iter().filter(|group| open.has_group(*group)).collect();
+        events(Event::Phase { name: "link".into() });
+        let place = (self.ledger, self.id);
+        let placed = self.placements.link(&groups, &rotations, true, place, events)?;
+        events(Event::Phase { name: "start".into() });
+        let subjects = self.placements.subjects(&placed, &self.prepared.runnable);
+        let subjects: Vec<_> = subjects
+            .into_iter()
+            .filter(|subject| open.has_variant(Group { compiler: subject.compiler, flags: subject.flags }, subject.variant))
+            .collect();
+        assay_linux::process::raise_file_limit();
+        let loaded = self.prepared.inputs.iter().enumerate().map(|(id, input)| input.loaded(id)).collect();
+        let lineup = Lineup::new(self.conditions.clone(), loaded);
+        let mut started =
+            start::launch(self.prepared, lineup, subjects, (self.ledger, self.id), &mut self.failed, events)?;
+        start::prove(self.prepared, &mut started, (self.ledger, self.id), &mut self.failed, events)?;
+        start::compare_code(self.prepared, &started, &placed, self.ledger)?;
+        if assay_linux::interrupt::asked() {
+            return Ok(None);
+        }
+        events(Event::Phase { name: "measure".into() });
+        if self.inputs.is_empty() || self.visit_seconds == 0.0 {
+            self.tune(&mut started, events)?;
+        }
+        let blocks = blocks(self.prepared, &started, &open);
+        let visits: usize = blocks.iter().map(|block| block.subjects.len()).sum();
+        limits.round_seconds = visits as f64 * self.visit_seconds;
+        if index == 0 {
+            let share = limits.budget_seconds * FIRST_LOOK_SHARE / limits.round_seconds.max(1e-6);
+            limits.rounds_per_level = (share.floor() as u32).clamp(1, MOST_ROUNDS);
+        }
+        Ok(Some(Level { index, rotations, started, blocks }))
+    }
+
+    /// Finds calls per sample and warm-up of every input, or takes those of the campaign that goes on.
+    fn tune(&mut self, started: &mut Started, events: &mut dyn FnMut(Event)) -> Result<()> {
+        let _turn = self.take_turn(events)?;
+        let known = !self.inputs.is_empty();
+        let subjects = tuning_subjects(&started.lineup);
+        let mut visit_ns = 0.0;
+        for (number, ready) in self.prepared.inputs.iter().enumerate() {
+            let windows = ready.windows.len() as u64;
+            let tuned = tune::input(&mut started.lineup, number, windows, &subjects, SAMPLES);
+            visit_ns += tuned.visit_ns;
+            if known {
+                continue;
+            }
+            if tuned.unsettled {
+                events(Event::Warning(format!(
+                    "input {}: still getting faster after {} warm-up samples (is the CPU learning it by heart?)",
+                    ready.name, tuned.plan.warmup
+                )));
+            }
+            let input = CampaignInput {
+                name: ready.name.clone(),
+                digest: ready.row.digest.clone(),
+                windows,
+                iterations: tuned.plan.iterations,
+                warmup: tuned.plan.warmup,
+                samples: tuned.plan.samples,
+            };
+            self.ledger.put_campaign_input(self.id, &input)?;
+            self.inputs.push(input);
+        }
+        self.visit_seconds = visit_ns / 1e9 / self.prepared.inputs.len().max(1) as f64 + VISIT_SECONDS;
+        Ok(())
+    }
+
+    /// One round, kept as a whole. False: asked to stop, nothing of it is kept.
+    fn walk_round(&mut self, level: &mut Level, limits: &Limits, events: &mut dyn FnMut(Event)) -> Result<bool> {
+        let _turn = self.take_turn(events)?;
+        let plans: Vec<InputPlan> = self
+            .inputs
+            .iter()
+            .map(|input| InputPlan {
+                windows: input.windows,
+                iterations: input.iterations,
+                warmup: input.warmup,
+                samples: input.samples,
+            })
+            .collect();
+        let begun = SystemTime::now();
+        let (round, seed, before) = (self.round, self.prepared.experiment.seed, self.measured_seconds);
+        let outcome = round::walk(
+            &mut level.started.lineup,
+            &level.blocks,
+            &plans,
+            (seed, round),
+            &mut self.failed,
+            &mut |visits_done, visits_total| {
+                events(Event::Round {
+                    round,
+                    visits_done,
+                    visits_total,
+                    measured_seconds: before + begun.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64()),
+                    budget_seconds: limits.budget_seconds,
+                });
+                !assay_linux::interrupt::asked()
+            },
+        );
+        for ((group, input), fault) in &outcome.faults {
+            let place = (*group, Some(*input));
+            start::keep_fault(self.prepared, (self.ledger, self.id), place, fault, events)?;
+        }
+        if !outcome.complete {
+            return Ok(false);
+        }
+        self.keep_round(level, begun, &outcome)?;
+        Ok(true)
+    }
+
+    fn keep_round(&mut self, level: &Level, begun: SystemTime, outcome: &RoundOutcome) -> Result<()> {
+        let samples: Vec<SampleRow> = outcome
+            .taken
+            .iter()
+            .map(|taken| SampleRow {
+                round: self.round,
+                process: level.started.processes[taken.subject],
+                input: self.inputs[taken.input].name.clone(),
+                start_window: taken.start_window,
+                position: taken.position,
+                warmup: taken.raw.warmup,
+                wall_ns: taken.raw.wall_ns,
+                cpu_ns: taken.raw.cpu_ns,
+                units: taken.raw.units,
+                switches: taken.raw.switches,
+                flagged: taken.flagged.map(str::to_owned),
+                at: taken.at,
+            })
+            .collect();
+        let round = Round {
+            round: self.round,
+            rotations: level.rotations.clone(),
+            started_at: begun.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()),
+            elapsed_ns: outcome.elapsed.as_nanos() as u64,
+        };
+        self.ledger.put_round(self.id, &round, &samples)?;
+        self.round += 1;
+        self.measured_seconds += outcome.elapsed.as_secs_f64();
+        let visits: usize = level.blocks.iter().map(|block| block.subjects.len()).sum();
+        self.visit_seconds = outcome.elapsed.as_secs_f64() / visits.max(1) as f64;
+        Ok(())
+    }
+
+    fn take_turn(&self, events: &mut dyn FnMut(Event)) -> Result<turn::Turn> {
+        turn::take(self.conditions.cpu.unwrap_or(0), &mut || {
+            events(Event::Warning("another campaign is measuring on this processor; waiting for its turn".into()));
+        })
+    }
+}
+
+/// Ends a level's programs; one that does not leave properly is told of, but what it measured stands.
+fn end(level: Option<Level>, events: &mut dyn FnMut(Event)) {
+    let Some(mut level) = level else { return };
+    for (subject, fault) in level.started.lineup.stop() {
+        events(Event::Warning(format!("{}: {fault}", subject.variant_name)));
+    }
+}
+
+/// One program of each cell: its first placement.
+fn tuning_subjects(lineup: &Lineup) -> Vec<usize> {
+    let mut seen = HashSet::new();
+    (0..lineup.len())
+        .filter(|&number| {
+            let subject = lineup.subject(number);
+            subject.rotation.is_some() && seen.insert((subject.variant, subject.compiler, subject.flags))
+        })
+        .collect()
+}
+
+/// The blocks of a level: per artifact and open input, the programs of all its variants, the baseline's first.
+fn blocks(prepared: &Prepared, started: &Started, open: &judge::Open) -> Vec<RoundBlock> {
+    let phases = &prepared.experiment.placement.phases;
+    let inputs = prepared.inputs.len();
+    let flag_sets = prepared.experiment.flags.len();
+    let baseline = prepared.baseline();
+    let mut artifacts: Vec<(usize, Vec<usize>)> = Vec::new();
+    for number in 0..started.lineup.len() {
+        let subject = started.lineup.subject(number);
+        let same = |&(first, _): &(usize, Vec<usize>)| {
+            let other = started.lineup.subject(first);
+            (other.compiler, other.flags, other.rotation, other.phase_bytes)
+                == (subject.compiler, subject.flags, subject.rotation, subject.phase_bytes)
+        };
+        match artifacts.iter_mut().find(|artifact| same(artifact)) {
+            Some((_, programs)) => programs.push(number),
+            None => artifacts.push((number, vec![number])),
+        }
+    }
+    let mut blocks = Vec::new();
+    for (first, mut programs) in artifacts {
+        let subject = started.lineup.subject(first).clone();
+        let group = Group { compiler: subject.compiler, flags: subject.flags };
+        programs.sort_by_key(|&number| (started.lineup.subject(number).variant != baseline, number));
+        let place = match (subject.rotation, subject.phase_bytes) {
+            (Some(rotation), Some(bytes)) => {
+                let phase = phases.iter().position(|&phase| phase == bytes).unwrap_or(0);
+                AS_BUILT_REPEATS as usize + rotation as usize * phases.len() + phase
+            }
+            _ => 0,
+        };
+        let repeats = if subject.rotation.is_none() { AS_BUILT_REPEATS } else { 1 };
+        for input in 0..inputs {
+            let subjects: Vec<usize> = programs
+                .iter()
+                .copied()
+                .filter(|&number| open.has(group, input, started.lineup.subject(number).variant))
+                .collect();
+            for repeat in 0..repeats {
+                // Placements of one cell have neighbouring numbers, so that the plan balances orders over them.
+                let row = (group.compiler * flag_sets + group.flags) * inputs + input;
+                let id = row * 8192 + place + repeat as usize;
+                blocks.push(RoundBlock { id, input, subjects: subjects.clone(), repeat });
+            }
+        }
+    }
+    blocks.retain(|block| !block.subjects.is_empty());
+    blocks
+}
+
+/// Cells that failed earlier in this campaign, so that one that goes on does not try them again.
+fn failed_cells(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<HashSet<Cell>> {
+    let matches = |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);
+    let mut failed = HashSet::new();
+    for failure in ledger.failures(campaign)? {
+        for (variant, spec) in prepared.experiment.variants.iter().enumerate() {
+            for (compiler, identity) in prepared.compilers.iter().enumerate() {
+                for (flags, set) in prepared.experiment.flags.iter().enumerate() {
+                    for (input, ready) in prepared.inputs.iter().enumerate() {
+                        if matches(&failure.variant, &spec.name)
+                            && matches(&failure.compiler, &identity.name)
+                            && matches(&failure.flags, &set.name)
+                            && matches(&failure.input, &ready.name)
+                        {
+                            failed.insert(((variant, compiler, flags), input));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Ok(failed)
+}

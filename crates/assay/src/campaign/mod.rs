@@ -1,0 +1,200 @@
+//! One campaign from an experiment file to verdicts: a list of phases, each a file of its own, each of whose results
+//! goes to the ledger before the next begins.
+
+pub mod compose;
+pub mod inputs;
+pub mod judge;
+pub mod measure;
+pub mod observe;
+pub mod placements;
+pub mod prepare;
+pub mod start;
+pub mod steps;
+pub mod turn;
+
+use crate::event::Event;
+use crate::store::{CampaignRow, Ledger, NewCampaign};
+use anyhow::{Context, Result, bail};
+use assay_pure::experiment::Experiment;
+use assay_pure::inputs::digest::digest;
+use prepare::Prepared;
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the user asked for wrongly; shown as it is, exit code 2.
+#[derive(Debug)]
+pub struct Misuse(pub String);
+
+impl std::fmt::Display for Misuse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misuse {}
+
+/// What this machine cannot do; exit code 3.
+#[derive(Debug)]
+pub struct Unable(pub String);
+
+impl std::fmt::Display for Unable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unable {}
+
+/// What the command line asks for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The experiment file.
+    pub experiment: PathBuf,
+    /// The ledger.
+    pub ledger: PathBuf,
+    /// Where inputs and artifacts are kept by content.
+    pub store: PathBuf,
+    /// A first answer fast.
+    pub quick: bool,
+    /// Go on with the newest unfinished campaign of this experiment.
+    pub resume: bool,
+    /// The processor to measure on.
+    pub cpu: Option<usize>,
+    /// How long a measured program may take for one reply.
+    pub patience: Duration,
+    /// Seconds of measuring, instead of the file's.
+    pub budget: Option<f64>,
+    /// Only inputs whose names match one of these globs.
+    pub inputs: Vec<String>,
+    /// Only compilers that match these, instead of the file's.
+    pub compilers: Vec<String>,
+    /// Seed of the plan, instead of the file's.
+    pub seed: Option<u64>,
+}
+
+/// Measuring time of `--quick`, seconds.
+const QUICK_SECONDS: f64 = 11.0;
+
+impl Asked {
+    /// Applies the command line's wishes to what the file says.
+    ///
+    /// # Errors
+    /// A filter that leaves no input.
+    pub fn apply(&self, experiment: &mut Experiment) -> Result<(), Misuse> {
+        if let Some(seed) = self.seed {
+            experiment.seed = seed;
+        }
+        if self.quick {
+            experiment.budget_seconds = experiment.budget_seconds.min(QUICK_SECONDS);
+            experiment.placement.max_rotations = experiment.placement.rotations;
+        }
+        if let Some(budget) = self.budget {
+            experiment.budget_seconds = budget;
+        }
+        if !self.inputs.is_empty() {
+            let names: Vec<String> = experiment.inputs.iter().map(|input| input.name.clone()).collect();
+            experiment.inputs.retain(|input| {
+                self.inputs.iter().any(|glob| assay_pure::experiment::pattern::matches(glob, &input.name))
+            });
+            if experiment.inputs.is_empty() {
+                return Err(Misuse(format!(
+                    "--input {} matches none of the experiment's inputs: {}",
+                    self.inputs.join(" "),
+                    names.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A campaign that has come to its end, or was interrupted.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its number in the ledger.
+    pub campaign: i64,
+    /// Somebody pressed Ctrl-C.
+    pub interrupted: bool,
+}
+
+/// Runs an experiment to its verdicts.
+///
+/// # Errors
+/// [`Misuse`], [`Unable`], a ledger that cannot be written. What a measured program or a compiler does wrong is no
+/// error: it is a failed cell.
+pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
+    let outline = prepare::outline(asked)?;
+    // Before this process keeps off the measuring processor, which would then be missing from the facts.
+    let machine = assay_linux::machine::facts();
+    let ledger = Ledger::open(&asked.ledger)?;
+    let cpu = measuring_cpu(asked.cpu)?;
+    let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
+    let campaign = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
+    let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign.id, events)?;
+    let stopped =
+        measure::measure(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
+    ledger.finish(campaign.id, Some(stopped))?;
+    events(Event::Finished);
+    Ok(Ended { campaign: campaign.id, interrupted: stopped == "interrupted" })
+}
+
+/// The processor measured programs run on: the last one allowed, since interrupts and daemons favour the first; the
+/// lab itself keeps to the others.
+fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
+    let allowed = assay_linux::pin::allowed_cpus()?;
+    let cpu = match wish {
+        Some(cpu) if allowed.contains(&cpu) => cpu,
+        Some(cpu) => {
+            let list: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+            let message = format!("processor {cpu} is not one that this process may use: {}", list.join(", "));
+            return Err(Misuse(message).into());
+        }
+        None => *allowed.last().context("the kernel allows this process no processor")?,
+    };
+    let others: Vec<usize> = allowed.into_iter().filter(|&other| other != cpu).collect();
+    if !others.is_empty() {
+        assay_linux::pin::keep_to(&others)?;
+    }
+    Ok(cpu)
+}
+
+fn begin_or_resume(
+    asked: &Asked,
+    prepared: &Prepared,
+    ledger: &Ledger,
+    cpu: usize,
+    events: &mut dyn FnMut(Event),
+) -> Result<CampaignRow> {
+    let spec = serde_json::to_value(&prepared.experiment)?;
+    let compilers: Vec<&str> = prepared.compilers.iter().map(|compiler| compiler.sha256.as_str()).collect();
+    let asked_digest = digest(json!([prepared.text, spec, compilers]).to_string().as_bytes());
+    if asked.resume {
+        let Some(found) = ledger.unfinished(&asked_digest)? else {
+            return Err(Misuse(format!(
+                "nothing to resume: the ledger {} has no unfinished campaign of this experiment as it is now (same \
+                 file, options and compilers); run without --resume",
+                ledger.path().display()
+            ))
+            .into());
+        };
+        let rounds = ledger.rounds(found.id)?.len();
+        events(Event::Warning(format!("going on with campaign {} after {rounds} finished rounds", found.id)));
+        ledger.finish(found.id, None)?;
+        return Ok(found);
+    }
+    let machine = compose::machine_json(&prepared.machine, &prepared.compilers, cpu);
+    let id = ledger.begin(&NewCampaign {
+        experiment: &prepared.experiment.name,
+        experiment_digest: &asked_digest,
+        experiment_text: &prepared.text,
+        spec: &spec,
+        machine: &machine,
+        pinned_cpu: Some(cpu),
+    })?;
+    for failure in &prepared.skipped {
+        ledger.put_failure(id, failure)?;
+    }
+    let Some(row) = ledger.campaign(id)? else { bail!("the ledger lost the campaign it just began") };
+    Ok(row)
+}

@@ -1,0 +1,209 @@
+//! From the ledger's samples to what the verdict sees: usable samples only, the region's own cost subtracted, divided
+//! by units, grouped by placement.
+
+use crate::store::{Failure, Ledger, ProcessRow, SampleRow};
+use anyhow::Result;
+use assay_pure::experiment::Experiment;
+use assay_pure::experiment::spec::Clock;
+use assay_pure::verdict::{Observation, ObservedContrast, PairAt, Rotation};
+use std::collections::{BTreeMap, HashMap};
+
+/// A cell's axes by name: variant, input, compiler, flags.
+pub type CellName = (String, String, String, String);
+
+/// One side at one placement.
+#[derive(Clone, Debug, Default)]
+pub struct Placed {
+    /// The entry's offset in its 64-byte line.
+    pub offset: u64,
+    /// Usable samples.
+    pub samples: Vec<Observation>,
+}
+
+/// One cell at all its placements: (None, None) as built, else (rotation, phase).
+pub type Placements = BTreeMap<(Option<u32>, Option<u32>), Placed>;
+
+/// Everything usable that a campaign has measured.
+#[derive(Debug, Default)]
+pub struct Observed {
+    /// By cell.
+    pub cells: BTreeMap<CellName, Placements>,
+    /// All samples, the unused ones too.
+    pub samples: u64,
+    /// Samples left out, warm-up not counted.
+    pub flagged: u64,
+    /// Samples that would have counted.
+    pub counted: u64,
+    /// Samples per kind of flag.
+    pub flags: BTreeMap<String, u64>,
+}
+
+/// Reads a campaign's samples.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn observe(ledger: &Ledger, campaign: i64, clock: Clock) -> Result<Observed> {
+    let processes: HashMap<i64, ProcessRow> =
+        ledger.processes(campaign)?.into_iter().map(|process| (process.id, process)).collect();
+    let mut observed = Observed::default();
+    for sample in ledger.samples(campaign)? {
+        let Some(process) = processes.get(&sample.process) else { continue };
+        observed.take(process, &sample, clock);
+    }
+    Ok(observed)
+}
+
+impl Observed {
+    fn take(&mut self, process: &ProcessRow, sample: &SampleRow, clock: Clock) {
+        self.samples += 1;
+        if sample.warmup {
+            return;
+        }
+        self.counted += 1;
+        let cell = (
+            process.variant.clone(),
+            sample.input.clone(),
+            process.compiler.clone(),
+            process.flags.clone(),
+        );
+        let placed = self
+            .cells
+            .entry(cell)
+            .or_default()
+            .entry((process.rotation, process.phase_bytes))
+            .or_insert_with(|| Placed { offset: process.entry_address % 64, samples: Vec::new() });
+        if let Some(flag) = &sample.flagged {
+            self.flagged += 1;
+            *self.flags.entry(flag.clone()).or_default() += 1;
+            return;
+        }
+        placed.samples.push(Observation {
+            round: sample.round,
+            index: sample.position,
+            ns_per_unit: net_ns(process, sample, clock) / sample.units as f64,
+        });
+    }
+
+    /// One contrast, if both its cells have samples.
+    pub fn contrast(&self, candidate: &CellName, baseline: &CellName, phases: &[u32]) -> Option<ObservedContrast> {
+        let (left, right) = (self.cells.get(candidate)?, self.cells.get(baseline)?);
+        let pair = |at: &(Option<u32>, Option<u32>)| {
+            let (left, right) = (left.get(at)?, right.get(at)?);
+            let usable = !left.samples.is_empty() && !right.samples.is_empty();
+            usable.then(|| PairAt {
+                phase_bytes: at.1.unwrap_or(0),
+                candidate_offset: left.offset,
+                baseline_offset: right.offset,
+                candidate: left.samples.clone(),
+                baseline: right.samples.clone(),
+            })
+        };
+        let mut numbers: Vec<u32> = left.keys().filter_map(|(rotation, _)| *rotation).collect();
+        numbers.dedup();
+        let rotations = numbers
+            .into_iter()
+            .filter_map(|rotation| {
+                let phases: Vec<PairAt> =
+                    phases.iter().filter_map(|&phase| pair(&(Some(rotation), Some(phase)))).collect();
+                Some(Rotation { rotation, phases })
+            })
+            .filter(|rotation| rotation.phases.len() == phases.len())
+            .collect();
+        Some(ObservedContrast {
+            candidate: candidate.0.clone(),
+            baseline: baseline.0.clone(),
+            input: candidate.1.clone(),
+            compiler: candidate.2.clone(),
+            flags: candidate.3.clone(),
+            as_built: pair(&(None, None)),
+            rotations,
+            identical_code: None,
+        })
+    }
+}
+
+fn net_ns(process: &ProcessRow, sample: &SampleRow, clock: Clock) -> f64 {
+    match clock {
+        Clock::Wall => sample.wall_ns as f64 - process.region_wall_ns,
+        Clock::ThreadCpu => sample.cpu_ns as f64 - process.region_cpu_ns,
+    }
+}
+
+/// All contrasts of an experiment that have samples and have not failed, in the order of tables.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn contrasts(
+    experiment: &Experiment,
+    compilers: &[String],
+    observed: &Observed,
+    failures: &[Failure],
+    identical: &HashMap<(String, String, String, String), bool>,
+) -> Vec<ObservedContrast> {
+    let mut found = Vec::new();
+    let pairs = assay_pure::experiment::matrix::contrasts(experiment, compilers.len());
+    for pair in pairs {
+        let name = |cell: &assay_pure::experiment::matrix::Cell| -> CellName {
+            (
+                experiment.variants[cell.variant].name.clone(),
+                experiment.inputs[cell.input].name.clone(),
+                compilers[cell.compiler].clone(),
+                experiment.flags[cell.flags].name.clone(),
+            )
+        };
+        let (candidate, baseline) = (name(&pair.candidate), name(&pair.baseline));
+        if failed(failures, &candidate).is_some() || failed(failures, &baseline).is_some() {
+            continue;
+        }
+        let Some(mut contrast) = observed.contrast(&candidate, &baseline, &experiment.placement.phases) else {
+            continue;
+        };
+        let key = (candidate.2.clone(), candidate.3.clone(), baseline.0.clone(), candidate.0.clone());
+        contrast.identical_code = identical.get(&key).copied();
+        found.push(contrast);
+    }
+    found
+}
+
+/// Why a cell is out, if it is.
+pub fn failed<'a>(failures: &'a [Failure], cell: &CellName) -> Option<&'a Failure> {
+    let fits = |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);
+    failures.iter().find(|failure| {
+        fits(&failure.variant, &cell.0)
+            && fits(&failure.input, &cell.1)
+            && fits(&failure.compiler, &cell.2)
+            && fits(&failure.flags, &cell.3)
+    })
+}
+
+/// Per (compiler, flags, baseline, candidate): are they the same machine code? Absent where nobody knows.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn identical_code(
+    ledger: &Ledger,
+    campaign: i64,
+    experiment: &Experiment,
+) -> Result<HashMap<(String, String, String, String), bool>> {
+    let mut found = HashMap::new();
+    for process in ledger.processes(campaign)?.into_iter().filter(|process| process.rotation.is_some()) {
+        for variant in &experiment.variants {
+            let key = (
+                process.compiler.clone(),
+                process.flags.clone(),
+                experiment.baseline.clone(),
+                variant.name.clone(),
+            );
+            if variant.name == experiment.baseline || found.contains_key(&key) {
+                continue;
+            }
+            let identity = ledger.identity(&process.artifact, &experiment.baseline, &variant.name)?;
+            match identity.as_ref().map(|identity| identity.verdict.as_str()) {
+                Some("identical") => found.insert(key, true),
+                Some("different") => found.insert(key, false),
+                _ => None,
+            };
+        }
+    }
+    Ok(found)
+}

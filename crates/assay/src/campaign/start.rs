@@ -1,0 +1,250 @@
+//! From artifacts to programs that wait to be visited: launched, their answers proven, their machine code compared.
+
+use super::placements::Placed;
+use super::prepare::Prepared;
+use crate::event::Event;
+use crate::run::prove::{Answered, disagreements};
+use crate::run::{Fault, Lineup, Subject};
+use crate::store::{Answer, Failure, Identity, Ledger, ProcessRow};
+use anyhow::Result;
+use assay_pure::placement::identity::{self, Identity as Same};
+use assay_pure::placement::layout;
+use std::collections::{BTreeMap, HashSet};
+
+/// (variant, compiler, flags) and input: what fails together.
+pub type Cell = ((usize, usize, usize), usize);
+
+/// Programs that could be launched, and the ledger's numbers of their processes.
+#[derive(Debug)]
+pub struct Started {
+    /// The programs.
+    pub lineup: Lineup,
+    /// Ledger number of each, by its number in the line-up.
+    pub processes: Vec<i64>,
+}
+
+/// Keeps a fault as a failure of its cell (`input` None: of all inputs), and says so.
+///
+/// # Errors
+/// The ledger cannot be written.
+pub fn keep_fault(
+    prepared: &Prepared,
+    (ledger, campaign): (&Ledger, i64),
+    (group, input): ((usize, usize, usize), Option<usize>),
+    fault: &Fault,
+    events: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let (variant, compiler, flags) = group;
+    let failure = Failure {
+        stage: fault.stage.word().to_owned(),
+        variant: Some(prepared.experiment.variants[variant].name.clone()),
+        input: input.map(|input| prepared.inputs[input].name.clone()),
+        compiler: Some(prepared.compilers[compiler].name.clone()),
+        flags: Some(prepared.experiment.flags[flags].name.clone()),
+        reason: fault.to_string(),
+    };
+    let place = failure.input.as_deref().map_or(String::new(), |input| format!(" on {input}"));
+    let what = format!(
+        "{}{place}, {}, {}",
+        failure.variant.as_deref().unwrap_or_default(),
+        failure.compiler.as_deref().unwrap_or_default(),
+        failure.flags.as_deref().unwrap_or_default()
+    );
+    events(Event::Failed { what, reason: failure.reason.clone() });
+    ledger.put_failure(campaign, &failure)
+}
+
+/// Launches every subject. A group (variant, compiler, flags) whose program does not start is out for all inputs.
+///
+/// # Errors
+/// The ledger cannot be written.
+pub fn launch(
+    prepared: &Prepared,
+    mut lineup: Lineup,
+    subjects: Vec<Subject>,
+    (ledger, campaign): (&Ledger, i64),
+    failed: &mut HashSet<Cell>,
+    events: &mut dyn FnMut(Event),
+) -> Result<Started> {
+    let inputs = prepared.inputs.len();
+    let is_out = |failed: &HashSet<Cell>, group| (0..inputs).all(|input| failed.contains(&(group, input)));
+    for subject in subjects {
+        let group = (subject.variant, subject.compiler, subject.flags);
+        if is_out(failed, group) {
+            continue;
+        }
+        if let Err(fault) = lineup.add(subject) {
+            failed.extend((0..inputs).map(|input| (group, input)));
+            keep_fault(prepared, (ledger, campaign), (group, None), &fault, events)?;
+        }
+    }
+    let mut rows: Vec<ProcessRow> = (0..lineup.len()).map(|number| process_row(prepared, &lineup, number)).collect();
+    ledger.put_processes(campaign, &mut rows.iter_mut().collect::<Vec<_>>())?;
+    Ok(Started { lineup, processes: rows.iter().map(|row| row.id).collect() })
+}
+
+fn process_row(prepared: &Prepared, lineup: &Lineup, number: usize) -> ProcessRow {
+    use crate::run::round::Bench as _;
+    let subject = lineup.subject(number);
+    let region = lineup.region(number);
+    let (wall_read_ns, cpu_read_ns) = lineup.read_costs(number);
+    ProcessRow {
+        id: 0,
+        artifact: subject.artifact.clone(),
+        compiler: prepared.compilers[subject.compiler].name.clone(),
+        flags: prepared.experiment.flags[subject.flags].name.clone(),
+        variant: subject.variant_name.clone(),
+        rotation: subject.rotation,
+        phase_bytes: subject.phase_bytes,
+        entry_address: lineup.announced(number).entry,
+        environment_bytes: subject.environment_bytes,
+        region_wall_ns: region.wall_ns,
+        region_cpu_ns: region.cpu_ns,
+        wall_read_ns,
+        cpu_read_ns,
+    }
+}
+
+/// Proves the answers of one program of each object code: as built, and the first placement. All other placements
+/// are links of the same objects, and are held against these in every visit by the answers of what they measured.
+///
+/// # Errors
+/// The ledger cannot be written.
+pub fn prove(
+    prepared: &Prepared,
+    started: &mut Started,
+    (ledger, campaign): (&Ledger, i64),
+    failed: &mut HashSet<Cell>,
+    events: &mut dyn FnMut(Event),
+) -> Result<()> {
+    events(Event::Phase { name: "answers".into() });
+    let chosen = one_of_each_code(&started.lineup, prepared.baseline());
+    let total = (chosen.values().map(Vec::len).sum::<usize>() * prepared.inputs.len()) as u64;
+    let mut done = 0;
+    let mut proven = Vec::new();
+    for subjects in chosen.values() {
+        for (input, ready) in prepared.inputs.iter().enumerate() {
+            let mut answers: Vec<(usize, Answered)> = Vec::new();
+            for &number in subjects {
+                done += 1;
+                events(Event::Proved { done, total });
+                let subject = started.lineup.subject(number).clone();
+                let cell = ((subject.variant, subject.compiler, subject.flags), input);
+                if failed.contains(&cell) {
+                    continue;
+                }
+                let windows = ready.windows.len() as u64;
+                let known =
+                    ledger.answer(&subject.artifact, &subject.variant_name, &ready.row.digest, windows)?;
+                let answer = match known.and_then(|known| parse(&known)) {
+                    Some(answer) => answer,
+                    None => match started.lineup.answer(number, input as u32) {
+                        Ok(answer) => {
+                            proven.push((
+                                subject.artifact.clone(),
+                                subject.variant_name.clone(),
+                                ready.row.digest.clone(),
+                                windows,
+                                Answer {
+                                    whole: format!("{:016x}", answer.0),
+                                    by_window: format!("{:016x}", answer.1),
+                                },
+                            ));
+                            answer
+                        }
+                        Err(fault) => {
+                            failed.insert(cell);
+                            let place = (cell.0, Some(input));
+                            keep_fault(prepared, (ledger, campaign), place, &fault, events)?;
+                            continue;
+                        }
+                    },
+                };
+                let (whole, by_window) = answer;
+                answers.push((number, Answered { variant: subject.variant_name, whole, by_window }));
+            }
+            let plain: Vec<Answered> = answers.iter().map(|(_, answered)| answered.clone()).collect();
+            for (index, fault) in disagreements(&plain) {
+                let subject = started.lineup.subject(answers[index].0);
+                let group = (subject.variant, subject.compiler, subject.flags);
+                if failed.insert((group, input)) {
+                    keep_fault(prepared, (ledger, campaign), (group, Some(input)), &fault, events)?;
+                }
+            }
+        }
+    }
+    ledger.put_answers(&proven)
+}
+
+fn parse(answer: &Answer) -> Option<(u64, u64)> {
+    let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
+    Some((hexadecimal(&answer.whole)?, hexadecimal(&answer.by_window)?))
+}
+
+/// Per compiler, flags and object code (as built or placed): the first artifact's programs, the baseline's first.
+fn one_of_each_code(lineup: &Lineup, baseline: usize) -> BTreeMap<(usize, usize, bool), Vec<usize>> {
+    let mut chosen: BTreeMap<(usize, usize, bool), Vec<usize>> = BTreeMap::new();
+    for number in 0..lineup.len() {
+        let subject = lineup.subject(number);
+        let group = chosen.entry((subject.compiler, subject.flags, subject.rotation.is_none())).or_default();
+        if group.first().is_none_or(|&first| lineup.subject(first).artifact == subject.artifact) {
+            group.push(number);
+        }
+    }
+    for group in chosen.values_mut() {
+        group.sort_by_key(|&number| {
+            let variant = lineup.subject(number).variant;
+            (variant != baseline, variant)
+        });
+    }
+    chosen
+}
+
+/// Compares every variant's machine code with the baseline's, in the first placed artifact of each group.
+///
+/// # Errors
+/// The ledger cannot be written.
+pub fn compare_code(
+    prepared: &Prepared,
+    started: &Started,
+    placed: &[Placed],
+    ledger: &Ledger,
+) -> Result<()> {
+    let baseline = prepared.baseline();
+    let chosen = one_of_each_code(&started.lineup, baseline);
+    for subjects in chosen.iter().filter(|((_, _, as_built), _)| !as_built).map(|(_, subjects)| subjects) {
+        let Some((&first, others)) = subjects.split_first() else { continue };
+        if started.lineup.subject(first).variant != baseline {
+            continue;
+        }
+        let hash = &started.lineup.subject(first).artifact;
+        let Some(placed) = placed.iter().find(|placed| &placed.artifact.hash == hash) else { continue };
+        let elf = std::fs::read(&placed.artifact.path).unwrap_or_default();
+        for &other in others {
+            let found = compare(&elf, started.lineup.announced(first).entry, started.lineup.announced(other).entry);
+            let names = (&started.lineup.subject(first).variant_name, &started.lineup.subject(other).variant_name);
+            ledger.put_identity(hash, names.0, names.1, &found)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(elf: &[u8], first: u64, second: u64) -> Identity {
+    let unknown = |evidence: String| Identity { verdict: "unknown".into(), evidence };
+    if first == 0 || second == 0 {
+        return unknown("the program does not tell where the functions lie".into());
+    }
+    let base = match layout::image_base(elf) {
+        Ok(base) => base,
+        Err(error) => return unknown(error.to_string()),
+    };
+    match identity::same_code_at(elf, base + first, base + second) {
+        Ok(Same::Identical { .. }) => Identity {
+            verdict: "identical".into(),
+            evidence: "the same instructions after relocation".into(),
+        },
+        Ok(Same::Different { at, .. }) => Identity { verdict: "different".into(), evidence: format!("from byte {at} on") },
+        Ok(Same::Unknown { reason }) => unknown(reason),
+        Err(error) => unknown(error.to_string()),
+    }
+}

@@ -1,0 +1,153 @@
+//! `assay inputs`: what a file or an experiment's inputs look like to a decoder and its branch predictor.
+
+use super::{DONE, screen};
+use crate::campaign::Misuse;
+use crate::campaign::inputs::parse_format;
+use anyhow::Result;
+use assay_pure::experiment::Experiment;
+use assay_pure::experiment::spec::InputSource;
+use assay_pure::inputs::{Description, describe::describe, digest};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Describe or generate inputs
+#[derive(clap::Args, Clone, Debug)]
+pub struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand, Clone, Debug)]
+enum Verb {
+    Describe(Describe),
+    Generate(Generate),
+}
+
+/// Length histogram, entropy, predictability floor and period of a file, or of an experiment's inputs
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  assay inputs describe traffic.bin --format varint\n  \
+                        assay inputs describe casebook/varint/experiment.toml")]
+struct Describe {
+    /// Files to describe; of an experiment file (.toml), all its inputs
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// How units are found: varint, lines, bytes or whole
+    #[arg(long, default_value = "varint")]
+    format: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Write an input of an experiment to a file
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Example:\n  assay inputs generate casebook/varint/experiment.toml bursts bursts.bin")]
+struct Generate {
+    /// The experiment file
+    experiment: PathBuf,
+    /// Name of the input
+    input: String,
+    /// The file to write
+    output: PathBuf,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// A file cannot be read or is not of its format.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    match &arguments.verb {
+        Verb::Describe(describe) => describe_all(describe)?,
+        Verb::Generate(generate) => generate_one(generate)?,
+    }
+    Ok(DONE)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Misuse> {
+    std::fs::read(path).map_err(|error| Misuse(format!("cannot read {}: {error}", path.display())))
+}
+
+fn experiment(path: &Path) -> Result<Experiment> {
+    let text = String::from_utf8(read(path)?)
+        .map_err(|_| Misuse(format!("{} is not a text file", path.display())))?;
+    let parsed = Experiment::from_toml(&text, &path.display().to_string())
+        .map_err(|problems| Misuse(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n")))?;
+    Ok(parsed.experiment)
+}
+
+fn bytes_of(source: &InputSource, folder: &Path) -> Result<Vec<u8>, Misuse> {
+    match source {
+        InputSource::Generated { generator, units, seed } => Ok(generator.generate(*units, *seed)),
+        InputSource::Empty => Ok(Vec::new()),
+        InputSource::Recorded { path } => read(&folder.join(path)),
+    }
+}
+
+fn describe_all(asked: &Describe) -> Result<()> {
+    let mut found: Vec<(String, String, Description)> = Vec::new();
+    for file in &asked.files {
+        if file.extension().is_some_and(|extension| extension == "toml") {
+            let folder = file.parent().unwrap_or(Path::new("."));
+            for input in experiment(file)?.inputs {
+                let bytes = bytes_of(&input.source, folder)?;
+                found.push(described(&input.name, &bytes, input.format)?);
+            }
+        } else {
+            let Some(format) = parse_format(&asked.format) else {
+                let message = format!("no format `{}`; there are varint, lines, bytes and whole", asked.format);
+                return Err(Misuse(message).into());
+            };
+            found.push(described(&file.display().to_string(), &read(file)?, format)?);
+        }
+    }
+    if asked.json {
+        let list: Vec<_> = found
+            .iter()
+            .map(|(name, digest, description)| json!({"name": name, "digest": digest, "description": description}))
+            .collect();
+        screen::print(&format!("{}\n", serde_json::to_string_pretty(&list)?));
+        return Ok(());
+    }
+    let mut text = String::new();
+    for (name, digest, description) in &found {
+        text.push_str(&format!("{name}  sha256 {}\n", digest::short_digest(digest)));
+        for line in description.summary_lines() {
+            text.push_str(&format!("  {line}\n"));
+        }
+        text.push('\n');
+    }
+    screen::print(&text);
+    Ok(())
+}
+
+fn described(
+    name: &str,
+    bytes: &[u8],
+    format: assay_pure::inputs::Format,
+) -> Result<(String, String, Description), Misuse> {
+    let description = describe(bytes, format).map_err(|error| {
+        Misuse(format!("{name} is no stream of this format: {error} (--format names another: lines, bytes, whole)"))
+    })?;
+    Ok((name.to_owned(), digest::digest(bytes), description))
+}
+
+fn generate_one(asked: &Generate) -> Result<()> {
+    let experiment = experiment(&asked.experiment)?;
+    let Some(input) = experiment.inputs.iter().find(|input| input.name == asked.input) else {
+        let names: Vec<&str> = experiment.inputs.iter().map(|input| input.name.as_str()).collect();
+        let message = format!("no input `{}` in {}; it has: {}", asked.input, asked.experiment.display(), names.join(", "));
+        return Err(Misuse(message).into());
+    };
+    let folder = asked.experiment.parent().unwrap_or(Path::new("."));
+    let bytes = bytes_of(&input.source, folder)?;
+    std::fs::write(&asked.output, &bytes)
+        .map_err(|error| Misuse(format!("cannot write {}: {error}", asked.output.display())))?;
+    let line = format!(
+        "wrote {} ({} bytes, sha256 {})\n",
+        asked.output.display(),
+        bytes.len(),
+        digest::short_digest(&digest::digest(&bytes))
+    );
+    screen::print(&line);
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! The command line: one file per verb. Nothing here computes; it reads wishes, calls the lab, prints pages.
+
+mod calibrate;
+mod inputs;
+mod new;
+mod plan;
+mod report;
+mod run;
+mod screen;
+
+use crate::campaign::{Misuse, Unable};
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Exit code: done, no gate failed.
+const DONE: u8 = 0;
+/// Exit code: a cell failed, or a gate said slower.
+const FAILED: u8 = 1;
+/// Exit code: misuse.
+const MISUSE: u8 = 2;
+/// Exit code: this machine cannot measure what was asked.
+const UNABLE: u8 = 3;
+
+#[derive(Parser)]
+#[command(
+    name = "assay",
+    version,
+    about = "Is B really faster than A, by how much, on which inputs, and why?",
+    long_about = "assay measures variants of a function interleaved over inputs, compilers and placements in memory, \
+                  and returns verdicts with their causes instead of numbers that depend on where the linker put the \
+                  code.",
+    after_help = "Exit codes: 0 done, 1 a cell failed, 2 misuse, 3 this machine cannot measure what was asked.\n\n\
+                  Start with:\n  assay new sums && assay run sums/experiment.toml"
+)]
+struct Command {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Run(run::Arguments),
+    Plan(plan::Arguments),
+    New(new::Arguments),
+    Inputs(inputs::Arguments),
+    Report(report::Arguments),
+    Calibrate(calibrate::Arguments),
+}
+
+/// Reads the command line, does it, and says how it went.
+pub fn main() -> ExitCode {
+    let command = match Command::try_parse() {
+        Ok(command) => command,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { MISUSE } else { DONE });
+        }
+    };
+    let result = match &command.verb {
+        Verb::Run(arguments) => run::run(arguments),
+        Verb::Plan(arguments) => plan::run(arguments),
+        Verb::New(arguments) => new::run(arguments),
+        Verb::Inputs(arguments) => inputs::run(arguments),
+        Verb::Report(arguments) => report::run(arguments),
+        Verb::Calibrate(arguments) => calibrate::run(arguments),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            let (code, text) = explain(&error);
+            eprintln!("assay: {text}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// Exit code and text of an error. A broken pipe (`assay report | head`) is the reader's wish, not an error.
+fn explain(error: &anyhow::Error) -> (u8, String) {
+    if let Some(misuse) = error.downcast_ref::<Misuse>() {
+        return (MISUSE, misuse.0.clone());
+    }
+    if let Some(unable) = error.downcast_ref::<Unable>() {
+        return (UNABLE, unable.0.clone());
+    }
+    (FAILED, format!("{error:#}"))
+}

@@ -1,0 +1,46 @@
+//! `assay new`: a commented experiment and its program to start from.
+
+use super::{DONE, screen};
+use crate::campaign::Misuse;
+use anyhow::{Context, Result};
+use assay_pure::experiment::template;
+use std::path::PathBuf;
+
+/// Write a commented experiment and a small program to start from
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Example:\n  assay new sums && assay run sums/experiment.toml")]
+pub struct Arguments {
+    /// Folder to make
+    pub folder: PathBuf,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// The folder holds an experiment already, or cannot be written.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let folder = &arguments.folder;
+    let name = folder.file_name().map_or_else(|| "experiment".into(), |name| name.to_string_lossy().into_owned());
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let files = [
+        ("experiment.toml", template::commented_experiment(&name)),
+        (template::PROGRAM_FILE, template::commented_program()),
+    ];
+    for (file, _) in &files {
+        let path = folder.join(file);
+        if path.exists() {
+            let message = format!("{} is there already; nothing was written. Choose another folder", path.display());
+            return Err(Misuse(message).into());
+        }
+    }
+    let mut text = String::new();
+    for (file, content) in &files {
+        let path = folder.join(file);
+        std::fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
+        text.push_str(&format!("wrote {}\n", path.display()));
+    }
+    let experiment = folder.join("experiment.toml");
+    text.push_str(&format!("next: assay run {}\n", experiment.display()));
+    screen::print(&text);
+    Ok(DONE)
+}

@@ -1,0 +1,69 @@
+//! `assay report`: the page of a campaign again, from the ledger.
+
+use super::run::{Places, exit_code};
+use super::{DONE, screen};
+use crate::campaign::{Misuse, compose};
+use crate::report::{Detail, render};
+use crate::store::Ledger;
+use anyhow::Result;
+use std::path::PathBuf;
+
+/// Show a campaign's page again, or list the campaigns
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  assay report            the newest campaign\n  assay report --list\n  \
+                        assay report 3 --all\n  assay report --json -")]
+pub struct Arguments {
+    /// Number of the campaign; the newest if not given
+    pub campaign: Option<i64>,
+    /// List the campaigns of the ledger
+    #[arg(long)]
+    pub list: bool,
+    /// Every contrast, with its reasons
+    #[arg(long)]
+    pub all: bool,
+    /// Write the page as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub places: Places,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// No ledger, or no such campaign.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let path = &arguments.places.ledger;
+    if !path.is_file() {
+        let message =
+            format!("no ledger at {}; `assay run` makes one, --ledger FILE names another", path.display());
+        return Err(Misuse(message).into());
+    }
+    let ledger = Ledger::open(path)?;
+    let campaigns = ledger.campaigns()?;
+    if arguments.list {
+        let mut text = String::new();
+        for campaign in &campaigns {
+            let state = campaign.stopped_because.as_deref().unwrap_or("unfinished");
+            text.push_str(&format!("{:>5}  {:<24} {state}\n", campaign.id, campaign.experiment));
+        }
+        screen::print(&text);
+        return Ok(DONE);
+    }
+    let Some(id) = arguments.campaign.or_else(|| campaigns.first().map(|campaign| campaign.id)) else {
+        return Err(Misuse(format!("the ledger {} has no campaigns yet", path.display())).into());
+    };
+    if campaigns.iter().all(|campaign| campaign.id != id) {
+        let known: Vec<String> = campaigns.iter().map(|campaign| campaign.id.to_string()).collect();
+        return Err(Misuse(format!("no campaign {id} in {}; it has: {}", path.display(), known.join(", "))).into());
+    }
+    let page = compose::page(&ledger, id)?;
+    if let Some(file) = &arguments.json {
+        screen::write(file, &page.to_json())?;
+    }
+    if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+        let detail = if arguments.all { Detail::Full } else { Detail::Brief };
+        screen::print(&render(&page, screen::width(), screen::colour(), detail));
+    }
+    Ok(exit_code(&page))
+}

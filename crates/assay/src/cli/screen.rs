@@ -1,0 +1,46 @@
+//! Where pages go: how wide, with colour or not, and files that are written whole.
+
+use anyhow::{Context, Result};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+/// Columns where nobody says otherwise.
+const WIDTH: usize = 100;
+/// Wider tables are harder to read, not easier.
+const WIDEST: usize = 180;
+
+/// Columns of the screen: COLUMNS, the terminal, or 100.
+pub fn width() -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen = || {
+        let (_, columns) = console::Term::stdout().size_checked()?;
+        Some(usize::from(columns))
+    };
+    told.or_else(seen).unwrap_or(WIDTH).clamp(60, WIDEST)
+}
+
+/// Colour only where a terminal shows it and nobody refused (no-color.org).
+pub fn colour() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Prints text; a reader that has gone away is no error.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes a file whole or not at all; `-` is standard output.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write(path: &Path, text: &str) -> Result<()> {
+    if path.as_os_str() == "-" {
+        print(text);
+        return Ok(());
+    }
+    let draft = path.with_extension("draft");
+    std::fs::write(&draft, text)
+        .and_then(|()| std::fs::rename(&draft, path))
+        .with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,100 @@
+//! What a measured program did wrong, said so that its author knows where to look.
+
+use std::fmt;
+
+/// What it was asked to do when it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Starting and greeting.
+    Start,
+    /// Mapping an input.
+    Load,
+    /// Answering.
+    Answer,
+    /// Measuring.
+    Measure,
+    /// Ending.
+    End,
+}
+
+impl Stage {
+    /// Its word in the ledger.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Load => "load",
+            Self::Answer => "answer",
+            Self::Measure => "measure",
+            Self::End => "end",
+        }
+    }
+
+    fn doing(self) -> &'static str {
+        match self {
+            Self::Start => "at its start",
+            Self::Load => "while loading an input",
+            Self::Answer => "while answering",
+            Self::Measure => "while measuring",
+            Self::End => "at its end",
+        }
+    }
+}
+
+/// A fault of a measured program: the cell fails, the campaign goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// When.
+    pub stage: Stage,
+    /// What, as the rest of a sentence that begins with "the program".
+    pub what: String,
+    /// The beginning of what it printed on its standard output and error.
+    pub output: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the program {} {}", self.what, self.stage.doing())?;
+        let said: Vec<&str> = self.output.lines().filter(|line| !line.trim().is_empty()).take(3).collect();
+        if !said.is_empty() {
+            write!(f, "; it printed: {}", printable(&said.join(" / ")))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// A program's output can hold anything: control characters must not reach the terminal, nor pages of text.
+fn printable(text: &str) -> String {
+    const KEPT: usize = 160;
+    let mut shown: String =
+        text.chars().take(KEPT).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if text.chars().count() > KEPT {
+        shown.push_str("...");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_happened_when_and_what_was_printed() {
+        let fault = Fault {
+            stage: Stage::Measure,
+            what: "was ended by signal 11".into(),
+            output: "\n\u{1b}[31massertion failed\nmore\n".into(),
+        };
+        assert_eq!(
+            fault.to_string(),
+            "the program was ended by signal 11 while measuring; it printed: \u{fffd}[31massertion failed / more"
+        );
+    }
+
+    #[test]
+    fn cuts_a_page_of_output() {
+        let fault = Fault { stage: Stage::Start, what: "hung".into(), output: "x".repeat(10_000) };
+        assert!(fault.to_string().len() < 300);
+    }
+}

@@ -1,0 +1,217 @@
+//! All measured programs of a batch: started, greeted, given their inputs, then blocked on a pipe until visited.
+//! At any moment at most one of them runs.
+
+use super::fault::{Fault, Stage};
+use super::flag::RegionCost;
+use super::round::Bench;
+use super::worker::{Announced, VisitRequest, Visited, Worker};
+use assay_linux::process::Launch;
+use assay_pure::protocol::Request;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// One artifact for one variant: what a process is launched from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subject {
+    /// The executable.
+    pub program: PathBuf,
+    /// The artifact's hash.
+    pub artifact: String,
+    /// Variant, by number on its axis and by name.
+    pub variant: usize,
+    /// Its name in the program.
+    pub variant_name: String,
+    /// Number on the compiler axis.
+    pub compiler: usize,
+    /// Number on the flags axis.
+    pub flags: usize,
+    /// Shuffle; None as built.
+    pub rotation: Option<u32>,
+    /// Padding; None as built.
+    pub phase_bytes: Option<u32>,
+    /// Bytes of padding in its environment, which moves its stack.
+    pub environment_bytes: u64,
+}
+
+/// An input as every program is given it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadedInput {
+    /// Name in the experiment.
+    pub name: String,
+    /// Content hash.
+    pub digest: String,
+    /// How many windows it has.
+    pub windows: u64,
+    /// Units in all.
+    pub units: u64,
+    /// The request that loads it; its id is the input's number.
+    pub request: Request,
+}
+
+/// Where and how programs are launched.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    /// The processor measured programs are bound to.
+    pub cpu: Option<usize>,
+    /// How long a reply may take.
+    pub patience: Duration,
+}
+
+#[derive(Debug)]
+struct Live {
+    subject: Subject,
+    worker: Option<Worker>,
+    announced: Announced,
+}
+
+/// The live programs.
+#[derive(Debug)]
+pub struct Lineup {
+    conditions: Conditions,
+    inputs: Vec<LoadedInput>,
+    live: Vec<Live>,
+}
+
+impl Lineup {
+    /// An empty line-up.
+    pub fn new(conditions: Conditions, inputs: Vec<LoadedInput>) -> Self {
+        Self { conditions, inputs, live: Vec::new() }
+    }
+
+    /// Launches a program and returns its number.
+    ///
+    /// # Errors
+    /// It does not start, does not register the variant, says that it cannot run here, or cannot load an input.
+    pub fn add(&mut self, subject: Subject) -> Result<usize, Fault> {
+        let (worker, announced) = self.launch(&subject)?;
+        self.live.push(Live { subject, worker: Some(worker), announced });
+        Ok(self.live.len() - 1)
+    }
+
+    fn launch(&self, subject: &Subject) -> Result<(Worker, Announced), Fault> {
+        let environment = environment(subject.environment_bytes);
+        let launch =
+            Launch { program: &subject.program, environment: &environment, cpu: self.conditions.cpu };
+        let mut worker = Worker::start(&launch, self.conditions.patience)?;
+        let refuse = |what: String| Fault { stage: Stage::Start, what, output: String::new() };
+        let Some(announced) = worker.variants.iter().find(|variant| variant.name == subject.variant_name)
+        else {
+            let names: Vec<&str> = worker.variants.iter().map(|variant| variant.name.as_str()).collect();
+            return Err(refuse(format!(
+                "does not register a variant `{}` (it has: {})",
+                subject.variant_name,
+                names.join(", ")
+            )));
+        };
+        if let Some(reason) = &announced.unavailable {
+            return Err(refuse(format!("says that `{}` cannot run here: {reason}", subject.variant_name)));
+        }
+        let announced = announced.clone();
+        for input in &self.inputs {
+            worker.load(&input.request)?;
+        }
+        Ok((worker, announced))
+    }
+
+    /// How many programs there are, the ended ones included.
+    pub fn len(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    /// What a program was launched from.
+    pub fn subject(&self, number: usize) -> &Subject {
+        &self.live[number].subject
+    }
+
+    /// The variant as its program announced it.
+    pub fn announced(&self, number: usize) -> &Announced {
+        &self.live[number].announced
+    }
+
+    /// A program's clock read costs, nanoseconds: wall, thread CPU.
+    pub fn read_costs(&self, number: usize) -> (f64, f64) {
+        self.live[number].worker.as_ref().map_or((0.0, 0.0), |worker| (worker.wall_read_ns, worker.cpu_read_ns))
+    }
+
+    /// The answers of a program's variant on an input, launching the program anew if an earlier fault ended it.
+    ///
+    /// # Errors
+    /// Any fault; the program is then ended.
+    pub fn answer(&mut self, number: usize, input: u32) -> Result<(u64, u64), Fault> {
+        let variant = self.live[number].announced.index;
+        self.with_worker(number, |worker| worker.answer(variant, input))
+    }
+
+    /// Ends all programs and returns the faults of those that would not go properly.
+    pub fn stop(&mut self) -> Vec<(Subject, Fault)> {
+        self.live
+            .drain(..)
+            .filter_map(|live| {
+                let fault = live.worker?.stop().err()?;
+                Some((live.subject, fault))
+            })
+            .collect()
+    }
+
+    fn with_worker<T>(
+        &mut self,
+        number: usize,
+        work: impl FnOnce(&mut Worker) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if self.live[number].worker.is_none() {
+            let (worker, _) = self.launch(&self.live[number].subject)?;
+            self.live[number].worker = Some(worker);
+        }
+        let worker = self.live[number].worker.as_mut().expect("launched above");
+        let result = work(worker);
+        if result.is_err() {
+            self.live[number].worker = None;
+        }
+        result
+    }
+}
+
+impl Bench for Lineup {
+    fn visit(&mut self, subject: usize, request: &VisitRequest) -> Result<Visited, Fault> {
+        let variant = self.live[subject].announced.index;
+        self.with_worker(subject, |worker| {
+            let visited = worker.measure(variant, request)?;
+            if worker.has_children() {
+                return Err(Fault {
+                    stage: Stage::Measure,
+                    what: "started other processes, which run beside the measured function (it must not fork)"
+                        .into(),
+                    output: String::new(),
+                });
+            }
+            Ok(visited)
+        })
+    }
+
+    fn region(&self, subject: usize) -> RegionCost {
+        self.live[subject].worker.as_ref().map_or(RegionCost::default(), |worker| worker.region)
+    }
+
+    fn group(&self, subject: usize) -> (usize, usize, usize) {
+        let subject = &self.live[subject].subject;
+        (subject.variant, subject.compiler, subject.flags)
+    }
+}
+
+/// What a measured program may know of the user's environment, and padding that moves its stack.
+///
+/// The size of the environment shifts the stack and with it every local variable (Mytkowicz et al. 2009, "Producing
+/// wrong data without doing anything obviously wrong"), so it is small, the same for all but for the padding, and
+/// the padding is drawn per process.
+fn environment(padding: u64) -> Vec<(String, String)> {
+    const KEPT: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "TZ"];
+    let mut kept: Vec<(String, String)> =
+        KEPT.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect();
+    kept.push(("ASSAY_PADDING".to_owned(), "x".repeat(padding as usize)));
+    kept
+}

@@ -1,0 +1,297 @@
+//! One interleaved pass over the cells, in the order that the plan gives.
+
+use super::fault::{Fault, Stage};
+use super::flag::{RawSample, RegionCost};
+use super::worker::{VisitRequest, Visited};
+use assay_pure::experiment::plan::{self, Block};
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// What can be visited: the live programs, or a script in tests.
+pub trait Bench {
+    /// Takes the samples of one visit.
+    ///
+    /// # Errors
+    /// Any fault of the program.
+    fn visit(&mut self, subject: usize, request: &VisitRequest) -> Result<Visited, Fault>;
+    /// A subject's cost of an empty region.
+    fn region(&self, subject: usize) -> RegionCost;
+    /// (variant, compiler, flags) of a subject: what fails together.
+    fn group(&self, subject: usize) -> (usize, usize, usize);
+}
+
+/// How an input is visited; the same for all cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputPlan {
+    /// Number of windows.
+    pub windows: u64,
+    /// Calls per sample.
+    pub iterations: u64,
+    /// Samples ahead of each visit.
+    pub warmup: u64,
+    /// Samples per visit that count.
+    pub samples: u64,
+}
+
+/// All variants of one artifact on one input; the baseline's subject first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoundBlock {
+    /// Its number in the plan: stable from round to round, whatever other blocks come or go.
+    pub id: usize,
+    /// Number of the input.
+    pub input: usize,
+    /// Programs visited one after the other.
+    pub subjects: Vec<usize>,
+    /// Which of several visits in one round this is, from 0.
+    pub repeat: u32,
+}
+
+/// One sample and where it belongs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Taken {
+    /// The program.
+    pub subject: usize,
+    /// The input.
+    pub input: usize,
+    /// The visit's first window.
+    pub start_window: u64,
+    /// Number within the round's visits to this cell, warm-up ones included.
+    pub position: u32,
+    /// As reported.
+    pub raw: RawSample,
+    /// Why it is left out.
+    pub flagged: Option<&'static str>,
+    /// Unix seconds.
+    pub at: f64,
+}
+
+/// A cell that failed: all placements of a variant, by one compiler, on one input.
+pub type FailedCell = ((usize, usize, usize), usize);
+
+/// What a round brought.
+#[derive(Debug, Default)]
+pub struct RoundOutcome {
+    /// In the order of execution.
+    pub taken: Vec<Taken>,
+    /// Cells that failed, with the first fault of each.
+    pub faults: Vec<(FailedCell, Fault)>,
+    /// The whole pass was made; otherwise it was asked to stop.
+    pub complete: bool,
+    /// From the first visit to the last.
+    pub elapsed: Duration,
+}
+
+/// Walks one round.
+///
+/// `failed` holds the cells that are out; those that fail now are added, so that a program that hangs is waited for
+/// once and not at each of its placements. `progress` is told how many visits are done; when it returns false the
+/// round ends early.
+pub fn walk(
+    bench: &mut dyn Bench,
+    blocks: &[RoundBlock],
+    inputs: &[InputPlan],
+    (seed, round): (u64, u32),
+    failed: &mut HashSet<FailedCell>,
+    progress: &mut dyn FnMut(u64, u64) -> bool,
+) -> RoundOutcome {
+    let planned: Vec<Block> =
+        blocks.iter().map(|block| Block { id: block.id, subjects: block.subjects.clone() }).collect();
+    let at: HashMap<usize, usize> = blocks.iter().enumerate().map(|(index, block)| (block.id, index)).collect();
+    let order = plan::round(&planned, seed, round);
+    let total = order.len() as u64;
+    let mut outcome = RoundOutcome { complete: true, ..RoundOutcome::default() };
+    let mut checks: Vec<Vec<(usize, u64)>> = vec![Vec::new(); blocks.len()];
+    let begun = Instant::now();
+    for (done, visit) in order.iter().enumerate() {
+        let number = at[&visit.block];
+        let block = &blocks[number];
+        let cell = (bench.group(visit.subject), block.input);
+        if failed.contains(&cell) {
+            continue;
+        }
+        let plan = &inputs[block.input];
+        let start_window = plan::start_window(seed, round, block.input * 64 + block.repeat as usize, plan.windows);
+        let request = VisitRequest {
+            input: block.input as u32,
+            window: start_window,
+            iterations: plan.iterations,
+            warmup: plan.warmup,
+            samples: plan.samples,
+        };
+        match bench.visit(visit.subject, &request) {
+            Ok(visited) => {
+                checks[number].push((visit.subject, visited.check));
+                keep(&mut outcome, bench, (visit.subject, block), start_window, &visited);
+            }
+            Err(fault) => {
+                failed.insert(cell);
+                outcome.faults.push((cell, fault));
+            }
+        }
+        if !progress(done as u64 + 1, total) {
+            outcome.complete = false;
+            break;
+        }
+    }
+    outcome.elapsed = begun.elapsed();
+    compare_checks(&mut outcome, bench, blocks, &checks, failed);
+    outcome
+}
+
+fn keep(
+    outcome: &mut RoundOutcome,
+    bench: &dyn Bench,
+    (subject, block): (usize, &RoundBlock),
+    start_window: u64,
+    visited: &Visited,
+) {
+    let cost = bench.region(subject);
+    let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |elapsed| elapsed.as_secs_f64());
+    let first = block.repeat * visited.samples.len() as u32;
+    outcome.taken.extend(visited.samples.iter().enumerate().map(|(index, &raw)| Taken {
+        subject,
+        input: block.input,
+        start_window,
+        position: first + index as u32,
+        raw,
+        flagged: raw.flag(cost),
+        at,
+    }));
+}
+
+/// All cells of an input were given the same windows, so their answers must be equal, across variants and across
+/// artifacts; one that differs from the first block's first subject (the baseline) is out, with its samples.
+fn compare_checks(
+    outcome: &mut RoundOutcome,
+    bench: &dyn Bench,
+    blocks: &[RoundBlock],
+    checks: &[Vec<(usize, u64)>],
+    failed: &mut HashSet<FailedCell>,
+) {
+    let mut expected: HashMap<(usize, u32), (usize, u64)> = HashMap::new();
+    for (block, checks) in blocks.iter().zip(checks) {
+        let first = block.subjects.iter().find_map(|subject| checks.iter().find(|(s, _)| s == subject));
+        let Some(&first) = first else { continue };
+        let (reference, expected) = *expected.entry((block.input, block.repeat)).or_insert(first);
+        for &(subject, check) in checks.iter().filter(|(_, check)| *check != expected) {
+            let cell = (bench.group(subject), block.input);
+            if !failed.insert(cell) {
+                continue;
+            }
+            let what = if bench.group(subject) == bench.group(reference) {
+                format!("answered {check:016x} at one placement and {expected:016x} at another")
+            } else {
+                format!("answered {check:016x} where the baseline answered {expected:016x}")
+            };
+            outcome.faults.push((cell, Fault { stage: Stage::Measure, what, output: String::new() }));
+        }
+    }
+    let out: HashSet<FailedCell> = outcome.faults.iter().map(|(cell, _)| *cell).collect();
+    outcome.taken.retain(|taken| !out.contains(&(bench.group(taken.subject), taken.input)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bench that replays a script and notes who was visited.
+    struct Scripted {
+        visits: Vec<(usize, VisitRequest)>,
+        fails: Option<usize>,
+        wrong: Option<usize>,
+    }
+
+    impl Bench for Scripted {
+        fn visit(&mut self, subject: usize, request: &VisitRequest) -> Result<Visited, Fault> {
+            self.visits.push((subject, *request));
+            if self.fails == Some(subject) {
+                return Err(Fault { stage: Stage::Measure, what: "hung".into(), output: String::new() });
+            }
+            let sample = |warmup| RawSample { warmup, wall_ns: 200_000, cpu_ns: 200_000, units: 10, switches: 0 };
+            let samples =
+                (0..request.warmup + request.samples).map(|index| sample(index < request.warmup)).collect();
+            let check = if self.wrong == Some(subject) { 1 } else { request.window };
+            Ok(Visited { samples, check })
+        }
+        fn region(&self, _: usize) -> RegionCost {
+            RegionCost::default()
+        }
+        fn group(&self, subject: usize) -> (usize, usize, usize) {
+            (subject % 2, 0, 0)
+        }
+    }
+
+    /// Two artifacts (subjects 0, 1 and 2, 3) on two inputs.
+    fn blocks() -> Vec<RoundBlock> {
+        let block = |id, input, first| RoundBlock { id, input, subjects: vec![first, first + 1], repeat: 0 };
+        vec![block(0, 0, 0), block(1, 0, 2), block(10, 1, 0), block(11, 1, 2)]
+    }
+
+    fn plans() -> Vec<InputPlan> {
+        vec![InputPlan { windows: 100, iterations: 5, warmup: 1, samples: 3 }; 2]
+    }
+
+    fn scripted() -> Scripted {
+        Scripted { visits: Vec::new(), fails: None, wrong: None }
+    }
+
+    fn round(bench: &mut Scripted, failed: &mut HashSet<FailedCell>) -> RoundOutcome {
+        walk(bench, &blocks(), &plans(), (7, 3), failed, &mut |_, _| true)
+    }
+
+    #[test]
+    fn visits_every_cell_once_and_keeps_every_sample() {
+        let mut bench = scripted();
+        let outcome = round(&mut bench, &mut HashSet::new());
+        assert!(outcome.complete);
+        assert_eq!(bench.visits.len(), 8);
+        assert_eq!(outcome.taken.len(), 8 * 4);
+        assert_eq!(outcome.taken.iter().filter(|taken| taken.raw.warmup).count(), 8);
+    }
+
+    #[test]
+    fn gives_all_cells_of_an_input_the_same_windows_and_iterations() {
+        let mut bench = scripted();
+        round(&mut bench, &mut HashSet::new());
+        for input in 0..2 {
+            let mut requests: Vec<_> =
+                bench.visits.iter().map(|(_, request)| *request).filter(|request| request.input == input).collect();
+            requests.dedup();
+            assert_eq!(requests.len(), 1, "{requests:?}");
+        }
+    }
+
+    #[test]
+    fn waits_for_a_program_that_hangs_only_once() {
+        let mut bench = Scripted { fails: Some(1), ..scripted() };
+        let mut failed = HashSet::new();
+        let outcome = round(&mut bench, &mut failed);
+        let cells: HashSet<usize> = outcome.faults.iter().map(|(cell, _)| cell.1).collect();
+        // Subject 1 fails on whichever input comes first at it; its sibling 3 is of the same group.
+        assert!(!cells.is_empty());
+        let tries = bench.visits.iter().filter(|(subject, _)| *subject == 1).count();
+        assert!(tries <= 2);
+        let before = bench.visits.len();
+        round(&mut bench, &mut failed);
+        let again = bench.visits[before..].iter().filter(|(subject, _)| *subject == 1).count();
+        assert_eq!(again + tries, 2, "each input's fault is met once");
+    }
+
+    #[test]
+    fn leaves_out_a_variant_that_answers_differently_while_measuring() {
+        let mut bench = Scripted { wrong: Some(3), ..scripted() };
+        let mut failed = HashSet::new();
+        let outcome = round(&mut bench, &mut failed);
+        assert_eq!(outcome.faults.len(), 2);
+        assert!(outcome.faults[0].1.to_string().contains("answered 0000000000000001"));
+        assert!(outcome.taken.iter().all(|taken| taken.subject % 2 == 0), "its samples are out");
+    }
+
+    #[test]
+    fn ends_early_when_it_is_asked_to() {
+        let mut bench = scripted();
+        let outcome = walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut |done, _| done < 3);
+        assert!(!outcome.complete);
+        assert_eq!(bench.visits.len(), 3);
+    }
+}

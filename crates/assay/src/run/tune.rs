@@ -1,0 +1,192 @@
+//! How each input is sampled: one number of calls per sample for all cells, so that samples last 0.1 to 1 ms, and as
+//! much warm-up as the slowest cell is seen to need.
+
+use super::fault::Fault;
+use super::round::{Bench, InputPlan};
+use super::worker::VisitRequest;
+
+/// A sample's aim, nanoseconds: short enough to fit between the gaps that other work cuts into a pinned core, long
+/// enough that the clock's own 25 ns are nothing.
+const AIM_NS: f64 = 200_000.0;
+/// No sample should be longer, nanoseconds.
+const LONGEST_NS: f64 = 1_000_000.0;
+/// Samples watched after a disturbance, and how many where these do not suffice.
+const WATCHED: [u64; 2] = [8, 64];
+/// Visits watched per cell: their median is believed.
+const WATCHED_VISITS: u64 = 3;
+/// A sample has settled when it takes at most this much of the time of the same windows visited once more at once.
+const SETTLED: f64 = 1.01;
+
+/// Calls per sample for the times of one call that the cells of one input were seen to take, nanoseconds.
+///
+/// The geometric middle of the cells is aimed at [`AIM_NS`]; the slowest stays below [`LONGEST_NS`] where one call
+/// allows it.
+pub fn iterations(call_ns: &[f64]) -> u64 {
+    let usable: Vec<f64> = call_ns.iter().copied().filter(|ns| ns.is_finite() && *ns > 0.0).collect();
+    if usable.is_empty() {
+        return 1;
+    }
+    let middle = (usable.iter().map(|ns| ns.ln()).sum::<f64>() / usable.len() as f64).exp();
+    let slowest = usable.iter().copied().fold(0.0, f64::max);
+    let wanted = (AIM_NS / middle).round().min((LONGEST_NS / slowest).floor());
+    wanted.clamp(1.0, 1e9) as u64
+}
+
+/// After how many samples a cell has settled, from the ratios of cold to warm samples of several watched visits: the
+/// first position at which the median ratio, and that of the next position, are within 1 %. None: not within them.
+///
+/// Cold and warm samples are of the same windows, so what differs between windows is not mistaken for warming up.
+pub fn settled(visits: &[Vec<f64>]) -> Option<usize> {
+    let positions = visits.iter().map(Vec::len).min().unwrap_or(0);
+    let level = |position: usize| {
+        let ratios: Vec<f64> =
+            visits.iter().map(|visit| visit[position]).filter(|ratio| ratio.is_finite()).collect();
+        assay_pure::stats::quantile::median(&ratios).unwrap_or(f64::INFINITY)
+    };
+    (0..positions.saturating_sub(1)).find(|&start| level(start) <= SETTLED && level(start + 1) <= SETTLED)
+}
+
+/// What tuning found of one input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuned {
+    /// How it is visited from now on.
+    pub plan: InputPlan,
+    /// Mean time of a visit over the cells, nanoseconds.
+    pub visit_ns: f64,
+    /// No cell settled within the time watched: the input is being learned, or something drifts.
+    pub unsettled: bool,
+}
+
+/// Tunes one input by trying it on `subjects`, one of each cell. A fault of a subject leaves it out here; it will
+/// be met again, and reported, when it is measured.
+pub fn input(bench: &mut dyn Bench, number: usize, windows: u64, subjects: &[usize], samples: u64) -> Tuned {
+    let probe = VisitRequest { input: number as u32, window: 0, iterations: 1, warmup: 2, samples: 5 };
+    let mut call_ns = Vec::new();
+    let mut usable = Vec::new();
+    for &subject in subjects {
+        if let Ok(series) = net_series(bench, subject, &probe) {
+            let fastest = series.into_iter().filter(|ns| ns.is_finite()).fold(f64::INFINITY, f64::min);
+            call_ns.push(fastest);
+            usable.push(subject);
+        }
+    }
+    let iterations = iterations(&call_ns);
+    let mut warmup = 1;
+    let mut unsettled = false;
+    for group in variants(bench, &usable) {
+        match watch(bench, &usable, &group, &VisitRequest { iterations, warmup: 0, ..probe }, windows) {
+            Some(index) => warmup = warmup.max(index as u64),
+            None => {
+                unsettled = true;
+                warmup = warmup.max(WATCHED[1] / 2);
+            }
+        }
+    }
+    let mean_ns = call_ns.iter().filter(|ns| ns.is_finite()).sum::<f64>() / call_ns.len().max(1) as f64;
+    // Where much warm-up is paid, more is taken from the visit.
+    let samples = samples.max(warmup / 2);
+    let visit_ns = mean_ns * iterations as f64 * (warmup + samples) as f64;
+    Tuned { visit_ns, plan: InputPlan { windows, iterations, warmup, samples }, unsettled }
+}
+
+/// The subjects by variant: builds of one variant are watched together.
+fn variants(bench: &dyn Bench, subjects: &[usize]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
+    for &subject in subjects {
+        let variant = bench.group(subject).0;
+        match groups.iter_mut().find(|(known, _)| *known == variant) {
+            Some((_, group)) => group.push(subject),
+            None => groups.push((variant, vec![subject])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Watches the builds of one variant warm up; a longer look where the first does not suffice.
+fn watch(
+    bench: &mut dyn Bench,
+    all: &[usize],
+    group: &[usize],
+    request: &VisitRequest,
+    windows: u64,
+) -> Option<usize> {
+    WATCHED.iter().find_map(|&samples| {
+        let visits_each = WATCHED_VISITS.div_ceil(group.len() as u64);
+        let mut visits = Vec::new();
+        for &subject in group {
+            for visit in 0..visits_each {
+                let window = windows * (visit + 1) / (visits_each + 2);
+                let request = VisitRequest { samples, window, ..*request };
+                disturb(bench, all, subject, &request);
+                let cold = net_series(bench, subject, &request).ok()?;
+                let warm = net_series(bench, subject, &request).ok()?;
+                visits.push(cold.iter().zip(&warm).map(|(cold, warm)| cold / warm).collect());
+            }
+        }
+        settled(&visits)
+    })
+}
+
+/// Lets another program run, so that what is watched then starts as it will in a round.
+fn disturb(bench: &mut dyn Bench, subjects: &[usize], not: usize, request: &VisitRequest) {
+    if let Some(&other) = subjects.iter().find(|&&subject| subject != not) {
+        let _ = bench.visit(other, &VisitRequest { samples: 4, ..*request });
+    }
+}
+
+/// Net wall times per unit of a visit's counted samples, scaled to a full sample, nanoseconds; NaN where one was
+/// interrupted.
+fn net_series(bench: &mut dyn Bench, subject: usize, request: &VisitRequest) -> Result<Vec<f64>, Fault> {
+    let visited = bench.visit(subject, request)?;
+    let cost = bench.region(subject);
+    let counted: Vec<_> = visited.samples.iter().filter(|sample| !sample.warmup).collect();
+    // Windows differ in units (the last one is short): scaled to the fullest.
+    let units = counted.iter().map(|sample| sample.units).max().unwrap_or(1) as f64;
+    let net = |sample: &&super::flag::RawSample| match sample.flag(cost) {
+        None => sample.net_wall_ns(cost) * units / sample.units as f64,
+        Some(_) => f64::NAN,
+    };
+    Ok(counted.iter().map(net).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aims_the_middle_cell_at_a_fifth_of_a_millisecond() {
+        assert_eq!(iterations(&[10_000.0]), 20);
+        assert_eq!(iterations(&[5_000.0, 20_000.0]), 20);
+    }
+
+    #[test]
+    fn keeps_the_slowest_cell_below_a_millisecond() {
+        assert_eq!(iterations(&[1_000.0, 100_000.0]), 10);
+    }
+
+    #[test]
+    fn calls_once_where_one_call_is_long_or_unknown() {
+        assert_eq!(iterations(&[8_000_000.0]), 1);
+        assert_eq!(iterations(&[]), 1);
+        assert_eq!(iterations(&[f64::NAN]), 1);
+    }
+
+    #[test]
+    fn sees_when_a_cell_has_settled() {
+        let visits = vec![vec![1.5, 1.2, 1.001, 1.0, 1.0]; 3];
+        assert_eq!(settled(&visits), Some(2));
+        assert_eq!(settled(&[vec![1.0; 8]]), Some(0));
+    }
+
+    #[test]
+    fn is_not_fooled_by_an_outlier_or_an_interrupted_sample() {
+        let visits = vec![vec![1.0, 9.0, 1.0], vec![1.0, 1.0, f64::NAN], vec![1.0, 1.0, 1.0]];
+        assert_eq!(settled(&visits), Some(0));
+    }
+
+    #[test]
+    fn says_that_a_cell_goes_on_getting_faster() {
+        assert_eq!(settled(&[vec![1.3, 1.2, 1.1, 1.05]]), None);
+        assert_eq!(settled(&[]), None);
+    }
+}

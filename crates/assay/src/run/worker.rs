@@ -1,0 +1,268 @@
+//! One measured program, spoken to in the protocol: typed requests, typed replies, and a fault with its reason for
+//! whatever else it does.
+
+use super::fault::{Fault, Stage};
+use super::flag::{RawSample, RegionCost};
+use assay_linux::process::{Incoming, Launch, Process};
+use assay_pure::protocol::{Kind, Problem, Reply, Request};
+use std::time::{Duration, Instant};
+
+/// A variant as the program announced it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Announced {
+    /// Its number in requests.
+    pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// How it is called.
+    pub kind: Kind,
+    /// Address of its function minus that of the ELF header; 0 where unknown.
+    pub entry: u64,
+    /// Why it cannot run here.
+    pub unavailable: Option<String>,
+}
+
+/// What a visit asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VisitRequest {
+    /// The input's id.
+    pub input: u32,
+    /// First window.
+    pub window: u64,
+    /// Calls per sample.
+    pub iterations: u64,
+    /// Samples ahead.
+    pub warmup: u64,
+    /// Samples that count.
+    pub samples: u64,
+}
+
+/// What a visit returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visited {
+    /// Warm-up samples first.
+    pub samples: Vec<RawSample>,
+    /// All answers combined, equal for every variant that got the same request.
+    pub check: u64,
+}
+
+/// A greeted program.
+#[derive(Debug)]
+pub struct Worker {
+    process: Process,
+    patience: Duration,
+    /// All variants of the program.
+    pub variants: Vec<Announced>,
+    /// Cost of an empty region.
+    pub region: RegionCost,
+    /// Cost of one read of the wall clock, nanoseconds.
+    pub wall_read_ns: f64,
+    /// Cost of one read of the thread CPU clock, nanoseconds.
+    pub cpu_read_ns: f64,
+}
+
+impl Worker {
+    /// Starts the program and hears its greeting; every later request is given `patience`.
+    ///
+    /// # Errors
+    /// It cannot be started, ends, hangs, or speaks something else.
+    pub fn start(launch: &Launch<'_>, patience: Duration) -> Result<Self, Fault> {
+        let process = Process::start(launch).map_err(|error| Fault {
+            stage: Stage::Start,
+            what: format!("could not be started ({error})"),
+            output: String::new(),
+        })?;
+        let mut worker = Self {
+            process,
+            patience,
+            variants: Vec::new(),
+            region: RegionCost::default(),
+            wall_read_ns: 0.0,
+            cpu_read_ns: 0.0,
+        };
+        worker.hear_greeting()?;
+        Ok(worker)
+    }
+
+    fn hear_greeting(&mut self) -> Result<(), Fault> {
+        let deadline = Instant::now() + self.patience;
+        let Reply::Hello { variants: count, .. } = self.reply(Stage::Start, deadline)? else {
+            return Err(self.fault(Stage::Start, "did not begin with its hello".into()));
+        };
+        loop {
+            match self.reply(Stage::Start, deadline)? {
+                Reply::Variant { index, kind, entry, name, unavailable } => {
+                    self.variants.push(Announced { index, name, kind, entry, unavailable });
+                }
+                Reply::Ready { wall_read_ns, cpu_read_ns, region_wall_ns, region_cpu_ns } => {
+                    self.region = RegionCost { wall_ns: region_wall_ns, cpu_ns: region_cpu_ns };
+                    self.wall_read_ns = wall_read_ns;
+                    self.cpu_read_ns = cpu_read_ns;
+                    break;
+                }
+                other => return Err(self.unexpected(Stage::Start, &other)),
+            }
+        }
+        if self.variants.len() != count as usize {
+            let said = self.variants.len();
+            return Err(self.fault(Stage::Start, format!("announced {count} variants and named {said}")));
+        }
+        Ok(())
+    }
+
+    /// Makes an input known to the program.
+    ///
+    /// # Errors
+    /// It cannot map the file, or any other fault.
+    pub fn load(&mut self, request: &Request) -> Result<(), Fault> {
+        match self.ask(Stage::Load, request)? {
+            Reply::Loaded { .. } => Ok(()),
+            other => Err(self.unexpected(Stage::Load, &other)),
+        }
+    }
+
+    /// The answers of a variant on a loaded input: over the whole of it, and by windows combined.
+    ///
+    /// # Errors
+    /// Any fault.
+    pub fn answer(&mut self, variant: u32, input: u32) -> Result<(u64, u64), Fault> {
+        match self.ask(Stage::Answer, &Request::Answer { variant, input })? {
+            Reply::Answer { whole, windows } => Ok((whole, windows)),
+            other => Err(self.unexpected(Stage::Answer, &other)),
+        }
+    }
+
+    /// Takes the samples of one visit.
+    ///
+    /// # Errors
+    /// Any fault, among them samples that claim more time than has passed.
+    pub fn measure(&mut self, variant: u32, visit: &VisitRequest) -> Result<Visited, Fault> {
+        let stage = Stage::Measure;
+        let request = Request::Measure {
+            variant,
+            input: visit.input,
+            window: visit.window as u32,
+            iterations: visit.iterations,
+            warmup: visit.warmup as u32,
+            samples: visit.samples as u32,
+        };
+        let begun = Instant::now();
+        let deadline = begun + self.patience;
+        self.send(stage, &request, deadline)?;
+        let mut samples = Vec::with_capacity((visit.warmup + visit.samples) as usize);
+        loop {
+            let reply = self.reply(stage, deadline)?;
+            match (RawSample::of(&reply), reply) {
+                (Some(sample), _) => samples.push(sample),
+                (None, Reply::Measured { check }) => {
+                    self.believe(&samples, visit, begun.elapsed())?;
+                    return Ok(Visited { samples, check });
+                }
+                (None, other) => return Err(self.unexpected(stage, &other)),
+            }
+        }
+    }
+
+    /// Samples that cannot be true are worse than none.
+    fn believe(
+        &mut self,
+        samples: &[RawSample],
+        visit: &VisitRequest,
+        passed: Duration,
+    ) -> Result<(), Fault> {
+        let wanted = visit.warmup + visit.samples;
+        if samples.len() as u64 != wanted {
+            let got = samples.len();
+            return Err(self.fault(Stage::Measure, format!("was asked for {wanted} samples and gave {got}")));
+        }
+        let claimed: u128 = samples.iter().map(|sample| u128::from(sample.wall_ns)).sum();
+        if claimed > passed.as_nanos() {
+            let what = format!("claims to have measured {claimed} ns when {} ns had passed", passed.as_nanos());
+            return Err(self.fault(Stage::Measure, what));
+        }
+        Ok(())
+    }
+
+    /// Does the program have child processes? A benchmark that forks measures something else than its function.
+    pub fn has_children(&self) -> bool {
+        self.process.children().is_some_and(|count| count > 0)
+    }
+
+    /// Bytes it has written to its own standard output and error.
+    pub fn output_bytes(&self) -> u64 {
+        self.process.output_bytes
+    }
+
+    /// Says goodbye.
+    ///
+    /// # Errors
+    /// It does not leave, leaves with another code than 0, or leaves processes behind.
+    pub fn stop(mut self) -> Result<(), Fault> {
+        let reply = self.ask(Stage::End, &Request::Bye)?;
+        if reply != Reply::Bye {
+            return Err(self.unexpected(Stage::End, &reply));
+        }
+        let ended = self.process.finish(self.patience.min(Duration::from_secs(2)));
+        if ended.killed || ended.left_processes || ended.code != Some(0) {
+            return Err(self.fault(Stage::End, ended.to_string()));
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, stage: Stage, request: &Request) -> Result<Reply, Fault> {
+        let deadline = Instant::now() + self.patience;
+        self.send(stage, request, deadline)?;
+        self.reply(stage, deadline)
+    }
+
+    fn send(&mut self, stage: Stage, request: &Request, deadline: Instant) -> Result<(), Fault> {
+        match self.process.send(&request.to_text(), deadline) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(self.ended(stage)),
+            Err(_) => Err(self.hung(stage)),
+        }
+    }
+
+    fn reply(&mut self, stage: Stage, deadline: Instant) -> Result<Reply, Fault> {
+        let incoming = self.process.receive(deadline);
+        match incoming {
+            Ok(Incoming::Line(line)) => match Reply::parse(&line) {
+                Ok(Reply::Error { reason }) => Err(self.fault(stage, format!("refused: {reason}"))),
+                Ok(reply) => Ok(reply),
+                Err(error) => {
+                    let what = match error.problem {
+                        Problem::Version { .. } => {
+                            format!("does not fit this assay: {error}; rebuild it with this assay's harness")
+                        }
+                        _ => format!("wrote something that is not in the protocol ({error})"),
+                    };
+                    Err(self.fault(stage, what))
+                }
+            },
+            Ok(Incoming::Closed) => Err(self.ended(stage)),
+            Ok(Incoming::TimedOut) => Err(self.hung(stage)),
+            Ok(Incoming::TooLong) => Err(self.fault(stage, "wrote a line without end on its channel".into())),
+            Err(error) => Err(self.fault(stage, format!("could not be read ({error})"))),
+        }
+    }
+
+    fn ended(&mut self, stage: Stage) -> Fault {
+        let ended = self.process.finish(Duration::from_millis(500));
+        let what = if ended.killed { "closed its channel".to_owned() } else { ended.to_string() };
+        self.fault(stage, what)
+    }
+
+    fn hung(&mut self, stage: Stage) -> Fault {
+        let seconds = self.patience.as_secs_f64();
+        self.process.finish(Duration::ZERO);
+        self.fault(stage, format!("gave no reply within {seconds} s and was killed (--timeout allows more)"))
+    }
+
+    fn unexpected(&mut self, stage: Stage, reply: &Reply) -> Fault {
+        self.fault(stage, format!("replied out of turn: `{}`", reply.to_text().trim_end()))
+    }
+
+    fn fault(&mut self, stage: Stage, what: String) -> Fault {
+        Fault { stage, what, output: self.process.output() }
+    }
+}
