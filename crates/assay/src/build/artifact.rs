@@ -182,7 +182,8 @@ impl Builder {
             match &recipe.linker {
                 Linker::Gnu { script, .. } => {
                     let order = self.order(recipe, objects, &names, shuffle)?;
-                    let script = script::placed(script, phase_bytes, &order).unwrap_or_else(|| script.clone());
+                    let script =
+                        script::placed(script, phase_bytes, &order).unwrap_or_else(|| script.clone());
                     files.push(("placed.ld".into(), script.into_bytes()));
                     arguments.push("-Wl,-T,placed.ld".into());
                 }

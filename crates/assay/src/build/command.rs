@@ -48,7 +48,9 @@ pub fn run(
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| failure(format!("{} cannot be started: {error}", driver.display()), String::new()))?;
+        .map_err(|error| {
+            failure(format!("{} cannot be started: {error}", driver.display()), String::new())
+        })?;
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
         return Err(failure(output.status.to_string(), complaint));
@@ -79,16 +81,23 @@ mod tests {
     #[test]
     fn quotes_what_a_shell_would_take_apart() {
         let arguments = ["-O2", "-DNAME=a b", "it's", ""].map(str::to_owned);
-        assert_eq!(shell_line(Path::new("/usr/bin/gcc"), &arguments), r"/usr/bin/gcc -O2 '-DNAME=a b' 'it'\''s' ''");
+        assert_eq!(
+            shell_line(Path::new("/usr/bin/gcc"), &arguments),
+            r"/usr/bin/gcc -O2 '-DNAME=a b' 'it'\''s' ''"
+        );
     }
 
     #[test]
     fn tells_what_a_failing_command_said_and_how_to_repeat_it() {
         let started = Started::default();
         let arguments = ["-c", "echo wrong >&2; exit 3"].map(str::to_owned);
-        let failed = run(Path::new("/bin/sh"), &arguments, Path::new("/"), ("compile", "x"), &started).unwrap_err();
+        let failed =
+            run(Path::new("/bin/sh"), &arguments, Path::new("/"), ("compile", "x"), &started).unwrap_err();
         let text = failed.to_string();
-        assert!(text.contains("wrong") && text.contains("exit status: 3") && text.contains("cd / && /bin/sh"), "{text}");
+        assert!(
+            text.contains("wrong") && text.contains("exit status: 3") && text.contains("cd / && /bin/sh"),
+            "{text}"
+        );
         assert_eq!(started.count(), 1);
     }
 }

@@ -109,7 +109,10 @@ impl Compiling<'_> {
             stage: "compile",
             subject: compiler.name.clone(),
             command: String::new(),
-            ended: format!("the program has C++ sources, and {} has no C++ driver beside it", compiler.path.display()),
+            ended: format!(
+                "the program has C++ sources, and {} has no C++ driver beside it",
+                compiler.path.display()
+            ),
             complaint: String::new(),
         })
     }

@@ -34,7 +34,8 @@ mod tests {
 
     #[test]
     fn pads_ahead_of_all_code_and_names_the_order() {
-        let default = "SECTIONS {\n  .text :\n  {\n    *(.text.unlikely .text.*_unlikely)\n    *(.text)\n  }\n}";
+        let default =
+            "SECTIONS {\n  .text :\n  {\n    *(.text.unlikely .text.*_unlikely)\n    *(.text)\n  }\n}";
         let section = |object: &str, name: &str| Section { object: object.into(), name: name.into() };
         let script = placed(default, 48, &[section("u1.o", ".text.b"), section("u0.o", ".text.a")]).unwrap();
         assert_eq!(

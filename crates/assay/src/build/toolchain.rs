@@ -1,7 +1,7 @@
 //! Which compilers there are: every gcc and clang on PATH, told apart by what they are and not by what they are called.
 
-use assay_pure::experiment::pattern::matches;
 use assay_pure::experiment::diagnostic::nearest;
+use assay_pure::experiment::pattern::matches;
 use assay_pure::inputs::digest::digest;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -74,7 +74,9 @@ pub enum ToolchainError {
 impl fmt::Display for ToolchainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::None => write!(f, "no gcc and no clang on PATH; install one (Debian: apt-get install gcc clang)"),
+            Self::None => {
+                write!(f, "no gcc and no clang on PATH; install one (Debian: apt-get install gcc clang)")
+            }
             Self::Unknown { wanted, found, .. } => {
                 write!(f, "no compiler `{wanted}` on PATH; there is: {}", found.join(", "))
             }
@@ -109,10 +111,20 @@ fn choose(patterns: &[String], all: &[Found]) -> Result<Vec<Compiler>, Toolchain
         if !any {
             let names: Vec<String> = all.iter().map(|found| found.compiler.name.clone()).collect();
             let near = nearest(pattern, names.iter().map(String::as_str)).map(str::to_owned);
-            return Err(ToolchainError::Unknown { index, wanted: pattern.clone(), found: names, nearest: near });
+            return Err(ToolchainError::Unknown {
+                index,
+                wanted: pattern.clone(),
+                found: names,
+                nearest: near,
+            });
         }
     }
-    Ok(all.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(found, _)| found.compiler.clone()).collect())
+    Ok(all
+        .iter()
+        .zip(chosen)
+        .filter(|(_, chosen)| *chosen)
+        .map(|(found, _)| found.compiler.clone())
+        .collect())
 }
 
 /// A compiler and all names under which PATH has it.
