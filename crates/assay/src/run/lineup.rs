@@ -135,7 +135,10 @@ impl Lineup {
 
     /// A program's clock read costs, nanoseconds: wall, thread CPU.
     pub fn read_costs(&self, number: usize) -> (f64, f64) {
-        self.live[number].worker.as_ref().map_or((0.0, 0.0), |worker| (worker.wall_read_ns, worker.cpu_read_ns))
+        self.live[number]
+            .worker
+            .as_ref()
+            .map_or((0.0, 0.0), |worker| (worker.wall_read_ns, worker.cpu_read_ns))
     }
 
     /// The answers of a program's variant on an input, launching the program anew if an earlier fault ended it.
@@ -184,8 +187,9 @@ impl Bench for Lineup {
             if worker.has_children() {
                 return Err(Fault {
                     stage: Stage::Measure,
-                    what: "started other processes, which run beside the measured function (it must not fork)"
-                        .into(),
+                    what:
+                        "started other processes, which run beside the measured function (it must not fork)"
+                            .into(),
                     output: String::new(),
                 });
             }

@@ -96,7 +96,8 @@ pub fn walk(
 ) -> RoundOutcome {
     let planned: Vec<Block> =
         blocks.iter().map(|block| Block { id: block.id, subjects: block.subjects.clone() }).collect();
-    let at: HashMap<usize, usize> = blocks.iter().enumerate().map(|(index, block)| (block.id, index)).collect();
+    let at: HashMap<usize, usize> =
+        blocks.iter().enumerate().map(|(index, block)| (block.id, index)).collect();
     let order = plan::round(&planned, seed, round);
     let total = order.len() as u64;
     let mut outcome = RoundOutcome { complete: true, ..RoundOutcome::default() };
@@ -110,7 +111,8 @@ pub fn walk(
             continue;
         }
         let plan = &inputs[block.input];
-        let start_window = plan::start_window(seed, round, block.input * 64 + block.repeat as usize, plan.windows);
+        let start_window =
+            plan::start_window(seed, round, block.input * 64 + block.repeat as usize, plan.windows);
         let request = VisitRequest {
             input: block.input as u32,
             window: start_window,
@@ -207,7 +209,8 @@ mod tests {
             if self.fails == Some(subject) {
                 return Err(Fault { stage: Stage::Measure, what: "hung".into(), output: String::new() });
             }
-            let sample = |warmup| RawSample { warmup, wall_ns: 200_000, cpu_ns: 200_000, units: 10, switches: 0 };
+            let sample =
+                |warmup| RawSample { warmup, wall_ns: 200_000, cpu_ns: 200_000, units: 10, switches: 0 };
             let samples =
                 (0..request.warmup + request.samples).map(|index| sample(index < request.warmup)).collect();
             let check = if self.wrong == Some(subject) { 1 } else { request.window };
@@ -254,8 +257,12 @@ mod tests {
         let mut bench = scripted();
         round(&mut bench, &mut HashSet::new());
         for input in 0..2 {
-            let mut requests: Vec<_> =
-                bench.visits.iter().map(|(_, request)| *request).filter(|request| request.input == input).collect();
+            let mut requests: Vec<_> = bench
+                .visits
+                .iter()
+                .map(|(_, request)| *request)
+                .filter(|request| request.input == input)
+                .collect();
             requests.dedup();
             assert_eq!(requests.len(), 1, "{requests:?}");
         }
@@ -290,7 +297,8 @@ mod tests {
     #[test]
     fn ends_early_when_it_is_asked_to() {
         let mut bench = scripted();
-        let outcome = walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut |done, _| done < 3);
+        let outcome =
+            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut |done, _| done < 3);
         assert!(!outcome.complete);
         assert_eq!(bench.visits.len(), 3);
     }

@@ -177,7 +177,8 @@ impl Worker {
         }
         let claimed: u128 = samples.iter().map(|sample| u128::from(sample.wall_ns)).sum();
         if claimed > passed.as_nanos() {
-            let what = format!("claims to have measured {claimed} ns when {} ns had passed", passed.as_nanos());
+            let what =
+                format!("claims to have measured {claimed} ns when {} ns had passed", passed.as_nanos());
             return Err(self.fault(Stage::Measure, what));
         }
         Ok(())
