@@ -79,7 +79,12 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         contrasts: judged.judgement.contrasts.iter().map(contrast).collect(),
         cells,
         inputs: inputs.iter().map(|(_, shown, _)| shown.clone()).collect(),
-        input_dependence: judged.judgement.input_dependence.iter().filter_map(|found| dependence(found, &judged)).collect(),
+        input_dependence: judged
+            .judgement
+            .input_dependence
+            .iter()
+            .filter_map(|found| dependence(found, &judged))
+            .collect(),
         claims,
         failures: failures.iter().map(failure).collect(),
     };
@@ -319,7 +324,8 @@ fn inputs_of(ledger: &Ledger, row: &CampaignRow, experiment: &Experiment) -> Res
         ledger.campaign_inputs(row.id)?.into_iter().map(|input| (input.name, input.digest)).collect();
     let mut known = Vec::new();
     for spec in &experiment.inputs {
-        let Some(kept) = used.get(&spec.name).map(|digest| ledger.input(digest)).transpose()?.flatten() else {
+        let Some(kept) = used.get(&spec.name).map(|digest| ledger.input(digest)).transpose()?.flatten()
+        else {
             continue;
         };
         let description: Option<Description> = serde_json::from_value(kept.description.clone()).ok();
@@ -347,7 +353,10 @@ pub fn recipe(source: &InputSource) -> String {
             let mut parts = Vec::new();
             if let Value::Object(fields) = &value {
                 parts.extend(
-                    fields.iter().filter(|(key, _)| *key != "generator").map(|(key, value)| format!("{key} {value}")),
+                    fields
+                        .iter()
+                        .filter(|(key, _)| *key != "generator")
+                        .map(|(key, value)| format!("{key} {value}")),
                 );
             }
             let kind = value["generator"].as_str().unwrap_or("generated").to_owned();
@@ -386,10 +395,9 @@ fn page_cell(
     judged: &Judged,
     failures: &[Failure],
 ) -> page::Cell {
-    let failed = observe::failed(failures, name).map(|failure| page::Failed { reason: failure.reason.clone() });
-    let failed = failed.or_else(|| {
-        row.is_none().then(|| page::Failed { reason: no_figure(name, judged) })
-    });
+    let failed =
+        observe::failed(failures, name).map(|failure| page::Failed { reason: failure.reason.clone() });
+    let failed = failed.or_else(|| row.is_none().then(|| page::Failed { reason: no_figure(name, judged) }));
     page::Cell {
         variant: name.0.clone(),
         input: name.1.clone(),
@@ -428,11 +436,17 @@ fn no_figure(name: &CellName, judged: &Judged) -> String {
 fn reached(name: &CellName, experiment: &Experiment, judged: &Judged) -> page::Reached {
     let Some(placements) = judged.observed.cells.get(name) else { return page::Reached::default() };
     let phases = experiment.placement.phases.len();
-    let offsets: Vec<u64> =
-        placements.iter().filter(|((rotation, _), _)| *rotation == Some(0)).map(|(_, placed)| placed.offset).collect();
+    let offsets: Vec<u64> = placements
+        .iter()
+        .filter(|((rotation, _), _)| *rotation == Some(0))
+        .map(|(_, placed)| placed.offset)
+        .collect();
     let first = layout::reached(&offsets, phases);
-    let mut all: Vec<u64> =
-        placements.iter().filter(|((rotation, _), _)| rotation.is_some()).map(|(_, placed)| placed.offset).collect();
+    let mut all: Vec<u64> = placements
+        .iter()
+        .filter(|((rotation, _), _)| rotation.is_some())
+        .map(|(_, placed)| placed.offset)
+        .collect();
     all.sort_unstable();
     all.dedup();
     page::Reached { offsets: all, note: first.note }

@@ -141,7 +141,6 @@ fn write_once(file: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::rename(&draft, file).with_context(context)
 }
 
-
 /// The format of a word.
 pub fn parse_format(word: &str) -> Option<Format> {
     [Format::Varint, Format::Lines, Format::Bytes, Format::Whole]

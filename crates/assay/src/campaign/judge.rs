@@ -135,7 +135,8 @@ pub fn open_cells(
             position(prepared.compilers.iter().position(|compiler| compiler.name == contrast.compiler));
         let flags = position(experiment.flags.iter().position(|set| set.name == contrast.flags));
         let input = position(experiment.inputs.iter().position(|input| input.name == contrast.input));
-        let variant = position(experiment.variants.iter().position(|variant| variant.name == contrast.candidate));
+        let variant =
+            position(experiment.variants.iter().position(|variant| variant.name == contrast.candidate));
         let group = Group { compiler, flags };
         open.cells.insert((group, input, variant));
         open.cells.insert((group, input, prepared.baseline()));

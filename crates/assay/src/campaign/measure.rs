@@ -80,7 +80,8 @@ pub fn measure(
     let mut done = Done { looks, measured_seconds: campaign.measured_seconds, ..Done::default() };
     done.rounds_at_level = rounds_at(&rounds, &levels, looks as usize);
     if looks > 0 {
-        done.undecided = Some(judge::judge(prepared, ledger, row.id, looks, levels.len() as u32)?.undecided());
+        done.undecided =
+            Some(judge::judge(prepared, ledger, row.id, looks, levels.len() as u32)?.undecided());
     }
     campaign.walk_levels(&mut levels, &mut done, events)
 }
@@ -175,7 +176,9 @@ impl Campaign<'_> {
         let subjects = self.placements.subjects(&placed, &self.prepared.runnable);
         let subjects: Vec<_> = subjects
             .into_iter()
-            .filter(|subject| open.has_variant(Group { compiler: subject.compiler, flags: subject.flags }, subject.variant))
+            .filter(|subject| {
+                open.has_variant(Group { compiler: subject.compiler, flags: subject.flags }, subject.variant)
+            })
             .collect();
         assay_linux::process::raise_file_limit();
         let loaded = self.prepared.inputs.iter().enumerate().map(|(id, input)| input.loaded(id)).collect();
@@ -236,7 +239,12 @@ impl Campaign<'_> {
     }
 
     /// One round, kept as a whole. False: asked to stop, nothing of it is kept.
-    fn walk_round(&mut self, level: &mut Level, limits: &Limits, events: &mut dyn FnMut(Event)) -> Result<bool> {
+    fn walk_round(
+        &mut self,
+        level: &mut Level,
+        limits: &Limits,
+        events: &mut dyn FnMut(Event),
+    ) -> Result<bool> {
         let _turn = self.take_turn(events)?;
         let plans: Vec<InputPlan> = self
             .inputs
@@ -313,7 +321,9 @@ impl Campaign<'_> {
 
     fn take_turn(&self, events: &mut dyn FnMut(Event)) -> Result<turn::Turn> {
         turn::take(self.conditions.cpu.unwrap_or(0), &mut || {
-            events(Event::Warning("another campaign is measuring on this processor; waiting for its turn".into()));
+            events(Event::Warning(
+                "another campaign is measuring on this processor; waiting for its turn".into(),
+            ));
         })
     }
 }

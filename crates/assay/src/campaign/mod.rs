@@ -132,8 +132,7 @@ pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
     let campaign = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
     let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign.id, events)?;
-    let stopped =
-        measure::measure(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
+    let stopped = measure::measure(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
     ledger.finish(campaign.id, Some(stopped))?;
     events(Event::Finished);
     Ok(Ended { campaign: campaign.id, interrupted: stopped == "interrupted" })
@@ -147,7 +146,8 @@ fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
         Some(cpu) if allowed.contains(&cpu) => cpu,
         Some(cpu) => {
             let list: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-            let message = format!("processor {cpu} is not one that this process may use: {}", list.join(", "));
+            let message =
+                format!("processor {cpu} is not one that this process may use: {}", list.join(", "));
             return Err(Misuse(message).into());
         }
         None => *allowed.last().context("the kernel allows this process no processor")?,

@@ -60,12 +60,8 @@ impl Observed {
             return;
         }
         self.counted += 1;
-        let cell = (
-            process.variant.clone(),
-            sample.input.clone(),
-            process.compiler.clone(),
-            process.flags.clone(),
-        );
+        let cell =
+            (process.variant.clone(), sample.input.clone(), process.compiler.clone(), process.flags.clone());
         let placed = self
             .cells
             .entry(cell)
@@ -85,7 +81,12 @@ impl Observed {
     }
 
     /// One contrast, if both its cells have samples.
-    pub fn contrast(&self, candidate: &CellName, baseline: &CellName, phases: &[u32]) -> Option<ObservedContrast> {
+    pub fn contrast(
+        &self,
+        candidate: &CellName,
+        baseline: &CellName,
+        phases: &[u32],
+    ) -> Option<ObservedContrast> {
         let (left, right) = (self.cells.get(candidate)?, self.cells.get(baseline)?);
         let pair = |at: &(Option<u32>, Option<u32>)| {
             let (left, right) = (left.get(at)?, right.get(at)?);
@@ -155,7 +156,8 @@ pub fn contrasts(
         if failed(failures, &candidate).is_some() || failed(failures, &baseline).is_some() {
             continue;
         }
-        let Some(mut contrast) = observed.contrast(&candidate, &baseline, &experiment.placement.phases) else {
+        let Some(mut contrast) = observed.contrast(&candidate, &baseline, &experiment.placement.phases)
+        else {
             continue;
         };
         let key = (candidate.2.clone(), candidate.3.clone(), baseline.0.clone(), candidate.0.clone());

@@ -36,7 +36,9 @@ pub struct Prepared {
 impl Prepared {
     /// Number of the baseline on the variant axis.
     pub fn baseline(&self) -> usize {
-        self.experiment.baseline_index().expect("an experiment without its baseline is refused when it is read")
+        self.experiment
+            .baseline_index()
+            .expect("an experiment without its baseline is refused when it is read")
     }
 }
 
@@ -101,7 +103,8 @@ fn missing_files(parsed: &Parsed, folder: &Path) -> Vec<Diagnostic> {
         let there = if is_folder { full.is_dir() } else { full.is_file() };
         if !there {
             let kind = if is_folder { "folder" } else { "file" };
-            let message = format!("no {kind} `{path}` beside the experiment file (looked for {})", full.display());
+            let message =
+                format!("no {kind} `{path}` beside the experiment file (looked for {})", full.display());
             let nearest = nearest_file(folder, path);
             problems.push(parsed.diagnostic(&key, &message, nearest.as_deref(), None));
         }

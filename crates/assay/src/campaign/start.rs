@@ -78,7 +78,8 @@ pub fn launch(
             keep_fault(prepared, (ledger, campaign), (group, None), &fault, events)?;
         }
     }
-    let mut rows: Vec<ProcessRow> = (0..lineup.len()).map(|number| process_row(prepared, &lineup, number)).collect();
+    let mut rows: Vec<ProcessRow> =
+        (0..lineup.len()).map(|number| process_row(prepared, &lineup, number)).collect();
     ledger.put_processes(campaign, &mut rows.iter_mut().collect::<Vec<_>>())?;
     Ok(Started { lineup, processes: rows.iter().map(|row| row.id).collect() })
 }
@@ -221,8 +222,10 @@ pub fn compare_code(
         let Some(placed) = placed.iter().find(|placed| &placed.artifact.hash == hash) else { continue };
         let elf = std::fs::read(&placed.artifact.path).unwrap_or_default();
         for &other in others {
-            let found = compare(&elf, started.lineup.announced(first).entry, started.lineup.announced(other).entry);
-            let names = (&started.lineup.subject(first).variant_name, &started.lineup.subject(other).variant_name);
+            let found =
+                compare(&elf, started.lineup.announced(first).entry, started.lineup.announced(other).entry);
+            let names =
+                (&started.lineup.subject(first).variant_name, &started.lineup.subject(other).variant_name);
             ledger.put_identity(hash, names.0, names.1, &found)?;
         }
     }
@@ -243,7 +246,9 @@ fn compare(elf: &[u8], first: u64, second: u64) -> Identity {
             verdict: "identical".into(),
             evidence: "the same instructions after relocation".into(),
         },
-        Ok(Same::Different { at, .. }) => Identity { verdict: "different".into(), evidence: format!("from byte {at} on") },
+        Ok(Same::Different { at, .. }) => {
+            Identity { verdict: "different".into(), evidence: format!("from byte {at} on") }
+        }
         Ok(Same::Unknown { reason }) => unknown(reason),
         Err(error) => unknown(error.to_string()),
     }

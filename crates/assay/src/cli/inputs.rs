@@ -70,8 +70,9 @@ fn read(path: &Path) -> Result<Vec<u8>, Misuse> {
 fn experiment(path: &Path) -> Result<Experiment> {
     let text = String::from_utf8(read(path)?)
         .map_err(|_| Misuse(format!("{} is not a text file", path.display())))?;
-    let parsed = Experiment::from_toml(&text, &path.display().to_string())
-        .map_err(|problems| Misuse(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n")))?;
+    let parsed = Experiment::from_toml(&text, &path.display().to_string()).map_err(|problems| {
+        Misuse(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))
+    })?;
     Ok(parsed.experiment)
 }
 
@@ -94,7 +95,8 @@ fn describe_all(asked: &Describe) -> Result<()> {
             }
         } else {
             let Some(format) = parse_format(&asked.format) else {
-                let message = format!("no format `{}`; there are varint, lines, bytes and whole", asked.format);
+                let message =
+                    format!("no format `{}`; there are varint, lines, bytes and whole", asked.format);
                 return Err(Misuse(message).into());
             };
             found.push(described(&file.display().to_string(), &read(file)?, format)?);
@@ -126,7 +128,9 @@ fn described(
     format: assay_pure::inputs::Format,
 ) -> Result<(String, String, Description), Misuse> {
     let description = describe(bytes, format).map_err(|error| {
-        Misuse(format!("{name} is no stream of this format: {error} (--format names another: lines, bytes, whole)"))
+        Misuse(format!(
+            "{name} is no stream of this format: {error} (--format names another: lines, bytes, whole)"
+        ))
     })?;
     Ok((name.to_owned(), digest::digest(bytes), description))
 }
@@ -135,7 +139,12 @@ fn generate_one(asked: &Generate) -> Result<()> {
     let experiment = experiment(&asked.experiment)?;
     let Some(input) = experiment.inputs.iter().find(|input| input.name == asked.input) else {
         let names: Vec<&str> = experiment.inputs.iter().map(|input| input.name.as_str()).collect();
-        let message = format!("no input `{}` in {}; it has: {}", asked.input, asked.experiment.display(), names.join(", "));
+        let message = format!(
+            "no input `{}` in {}; it has: {}",
+            asked.input,
+            asked.experiment.display(),
+            names.join(", ")
+        );
         return Err(Misuse(message).into());
     };
     let folder = asked.experiment.parent().unwrap_or(Path::new("."));

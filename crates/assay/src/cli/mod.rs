@@ -1,9 +1,7 @@
 //! The command line: one file per verb. Nothing here computes; it reads wishes, calls the lab, prints pages.
 
-mod calibrate;
 mod inputs;
 mod new;
-mod plan;
 mod report;
 mod run;
 mod screen;
@@ -40,11 +38,9 @@ struct Command {
 #[derive(Subcommand)]
 enum Verb {
     Run(run::Arguments),
-    Plan(plan::Arguments),
     New(new::Arguments),
     Inputs(inputs::Arguments),
     Report(report::Arguments),
-    Calibrate(calibrate::Arguments),
 }
 
 /// Reads the command line, does it, and says how it went.
@@ -58,11 +54,9 @@ pub fn main() -> ExitCode {
     };
     let result = match &command.verb {
         Verb::Run(arguments) => run::run(arguments),
-        Verb::Plan(arguments) => plan::run(arguments),
         Verb::New(arguments) => new::run(arguments),
         Verb::Inputs(arguments) => inputs::run(arguments),
         Verb::Report(arguments) => report::run(arguments),
-        Verb::Calibrate(arguments) => calibrate::run(arguments),
     };
     match result {
         Ok(code) => ExitCode::from(code),

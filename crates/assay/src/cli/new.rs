@@ -20,7 +20,8 @@ pub struct Arguments {
 /// The folder holds an experiment already, or cannot be written.
 pub fn run(arguments: &Arguments) -> Result<u8> {
     let folder = &arguments.folder;
-    let name = folder.file_name().map_or_else(|| "experiment".into(), |name| name.to_string_lossy().into_owned());
+    let name =
+        folder.file_name().map_or_else(|| "experiment".into(), |name| name.to_string_lossy().into_owned());
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let files = [
         ("experiment.toml", template::commented_experiment(&name)),
@@ -29,7 +30,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     for (file, _) in &files {
         let path = folder.join(file);
         if path.exists() {
-            let message = format!("{} is there already; nothing was written. Choose another folder", path.display());
+            let message =
+                format!("{} is there already; nothing was written. Choose another folder", path.display());
             return Err(Misuse(message).into());
         }
     }

@@ -55,7 +55,9 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     };
     if campaigns.iter().all(|campaign| campaign.id != id) {
         let known: Vec<String> = campaigns.iter().map(|campaign| campaign.id.to_string()).collect();
-        return Err(Misuse(format!("no campaign {id} in {}; it has: {}", path.display(), known.join(", "))).into());
+        return Err(
+            Misuse(format!("no campaign {id} in {}; it has: {}", path.display(), known.join(", "))).into()
+        );
     }
     let page = compose::page(&ledger, id)?;
     if let Some(file) = &arguments.json {
