@@ -57,10 +57,13 @@ pub(crate) struct Costs {
 }
 
 const TRIALS: usize = 401;
+/// Rows of reads of one clock; fewer, because each program starts with them and has other programs waiting.
+const ROWS: usize = 101;
+/// Reads in a row.
 const READS: u32 = 16;
 
 impl Costs {
-    /// Measures them: some hundred trials each, a few milliseconds in all. `empty_region` must be what samples are
+    /// Measures them: some hundred trials each, two milliseconds in all. `empty_region` must be what samples are
     /// taken with, asked for no calls.
     pub(crate) fn calibrate(empty_region: impl Fn() -> Region) -> Self {
         let regions: Vec<Region> = (0..TRIALS).map(|_| empty_region()).collect();
@@ -74,7 +77,7 @@ impl Costs {
 }
 
 fn read_cost(clock: impl Fn() -> u64) -> f64 {
-    let trial = |_| {
+    let row = |_| {
         let from = clock();
         let mut to = from;
         for _ in 0..READS {
@@ -82,7 +85,7 @@ fn read_cost(clock: impl Fn() -> u64) -> f64 {
         }
         (to - from) as f64 / f64::from(READS)
     };
-    middle((0..TRIALS).map(trial).collect())
+    middle((0..ROWS).map(row).collect())
 }
 
 /// The mean of the middle half: as deaf to outliers as the median, and finer than the clock's grain, which on virtual

@@ -76,7 +76,7 @@ fn the_header_is_clean_under_sanitizers() {
     let sanitizers = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let empty = scratch("empty.c");
     std::fs::write(&empty, "int main(void) { return 0; }\n").expect("the scratch directory is writable");
-    for compiler in compilers(&["gcc", "clang++"]) {
+    for compiler in compilers(&["gcc", "clang", "clang++"]) {
         let mut probe = Command::new(compiler);
         probe.args(sanitizers).args(["-x", "c"]).arg(&empty).arg("-o").arg(scratch("empty"));
         if !probe.output().is_ok_and(|output| output.status.success()) {
