@@ -19,7 +19,7 @@ pub struct ClaimSpec {
     pub says: Option<Says>,
     /// Claimed time of candidate / time of baseline.
     pub ratio: Option<f64>,
-    /// Relative tolerance on `ratio`; 0.05 if absent.
+    /// Relative tolerance on `ratio`, and on the times and misses below; 0.05 if absent.
     pub ratio_tolerance: Option<f64>,
     /// Claimed nanoseconds per unit of the candidate, with the same tolerance.
     pub ns_per_unit: Option<f64>,

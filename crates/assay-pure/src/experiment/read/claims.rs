@@ -128,10 +128,11 @@ fn check_numbers(reader: &mut Reader, table: &Table) {
         problem.expected = Some("`change` or `ratio` as the claim has it".into());
         problem.example = Some(table.example_of("change"));
     }
-    if table.has("ratio_tolerance") && !table.has("ratio") && !table.has("ns_per_unit") {
+    let tolerant = ["ratio", "ns_per_unit", "miss_rate", "misses_per_unit"];
+    if table.has("ratio_tolerance") && !tolerant.iter().any(|key| table.has(key)) {
         let path = table.path_of("ratio_tolerance");
         let problem = reader.complain(&path, format!("`{path}` has nothing to tolerate"));
-        problem.expected = Some("`ratio` or `ns_per_unit` beside it".into());
+        problem.expected = Some("`ratio`, `ns_per_unit`, `miss_rate` or `misses_per_unit` beside it".into());
     }
 }
 
