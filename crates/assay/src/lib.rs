@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+pub mod calibrate;
 pub mod campaign;
 pub mod cli;
 pub mod event;

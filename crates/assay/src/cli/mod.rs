@@ -1,5 +1,6 @@
 //! The command line: one file per verb. Nothing here computes; it reads wishes, calls the lab, prints pages.
 
+mod calibrate;
 mod inputs;
 mod new;
 mod report;
@@ -41,6 +42,7 @@ enum Verb {
     New(new::Arguments),
     Inputs(inputs::Arguments),
     Report(report::Arguments),
+    Calibrate(calibrate::Arguments),
 }
 
 /// Reads the command line, does it, and says how it went.
@@ -57,6 +59,7 @@ pub fn main() -> ExitCode {
         Verb::New(arguments) => new::run(arguments),
         Verb::Inputs(arguments) => inputs::run(arguments),
         Verb::Report(arguments) => report::run(arguments),
+        Verb::Calibrate(arguments) => calibrate::run(arguments),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -1,0 +1,232 @@
+//! `assay calibrate`: the lab held against pairs whose truth is known, beside other tools.
+
+use super::run::Places;
+use super::{DONE, FAILED, screen};
+use crate::calibrate::tally::{self, CLASSES};
+use crate::calibrate::{Outcome, Pair, Said, Tally, Trial, peers, read_pairs};
+use crate::campaign::{self, Asked, compose};
+use crate::report::page::{Contrast, Page};
+use crate::store::Ledger;
+use anyhow::{Context, Result};
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Hold the verdicts against pairs of functions whose true difference is known
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  assay calibrate fixtures/verdicts -k 7\n  \
+    assay calibrate fixtures/verdicts --pair 'null_*' --peers\n\n\
+    Each pair is measured k times, each time with other shuffles and orders. Beside assay's verdict stands what its\n\
+    as-built link alone would have said and, with --peers, what Google Benchmark's U test and hyperfine say of it.\n\n\
+    Exit code 1: more than 1 in 100 null pairs called different, fewer than 95 in 100 effects of 3 % and more found,\n\
+    or any with the wrong sign.")]
+pub struct Arguments {
+    /// Folder of the pairs
+    pub folder: PathBuf,
+    /// How often each pair is measured
+    #[arg(short, long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub k: u32,
+    /// Only pairs with these names (globs)
+    #[arg(long = "pair", value_name = "GLOB")]
+    pub pairs: Vec<String>,
+    /// Seconds of measuring per pair and time, instead of the files'
+    #[arg(long)]
+    pub budget: Option<f64>,
+    /// Ask Google Benchmark and hyperfine too
+    #[arg(long)]
+    pub peers: bool,
+    /// First seed; the others follow it
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Write every verdict as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub places: Places,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// A pair's files are wrong, or a campaign cannot be run at all.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    assay_linux::interrupt::catch();
+    let pairs = read_pairs(&arguments.folder, &arguments.pairs)?;
+    let begun = Instant::now();
+    let mut trials = Vec::new();
+    let total = pairs.len() as u32 * arguments.k;
+    'all: for k in 0..arguments.k {
+        for (index, pair) in pairs.iter().enumerate() {
+            if assay_linux::interrupt::asked() {
+                eprintln!("assay: interrupted; what is known so far:");
+                break 'all;
+            }
+            let done = k * pairs.len() as u32 + index as u32;
+            say_progress(done, total, begun, pair);
+            trials.extend(measure(arguments, pair, arguments.seed + u64::from(k))?);
+        }
+    }
+    if arguments.peers {
+        eprintln!("asking Google Benchmark and hyperfine");
+        let (asked, skipped) = peers::ask(&arguments.folder, &pairs, arguments.k)?;
+        trials.extend(asked);
+        for reason in skipped {
+            eprintln!("skipped {reason}");
+        }
+    }
+    let tally = Tally::of(&trials);
+    if let Some(file) = &arguments.json {
+        screen::write(file, &serde_json::to_string_pretty(&trials_json(&trials))?)?;
+    }
+    screen::print(&table(&trials, &tally));
+    let shortcomings = tally.shortcomings(ASSAY);
+    for text in &shortcomings {
+        screen::print(&format!("short of its aim: {text}\n"));
+    }
+    Ok(if shortcomings.is_empty() { DONE } else { FAILED })
+}
+
+const ASSAY: &str = "assay";
+const AS_BUILT: &str = "as built";
+
+fn say_progress(done: u32, total: u32, begun: Instant, pair: &Pair) {
+    let left = match done {
+        0 => String::new(),
+        _ => {
+            let seconds = begun.elapsed().as_secs_f64() / f64::from(done) * f64::from(total - done);
+            format!(", about {seconds:.0} s left")
+        }
+    };
+    eprintln!("{} of {total}: {}{left}", done + 1, pair.name);
+}
+
+fn measure(arguments: &Arguments, pair: &Pair, seed: u64) -> Result<Vec<Trial>> {
+    let asked = Asked {
+        experiment: pair.experiment(),
+        ledger: arguments.places.ledger.clone(),
+        store: arguments.places.store(),
+        quick: false,
+        resume: false,
+        cpu: None,
+        patience: Duration::from_secs(20),
+        budget: arguments.budget,
+        inputs: Vec::new(),
+        compilers: Vec::new(),
+        seed: Some(seed),
+    };
+    let context = || format!("measuring {}", pair.name);
+    let ended = campaign::run(&asked, &mut |_| {}).with_context(context)?;
+    let page = compose::page(&Ledger::open(&asked.ledger)?, ended.campaign).with_context(context)?;
+    let mut trials = Vec::new();
+    for (input, truth) in &pair.inputs {
+        let contrast = page.contrasts.iter().find(|contrast| &contrast.input == input);
+        for tool in [ASSAY, AS_BUILT] {
+            let (said, difference) = match tool {
+                ASSAY => (contrast.map_or(Said::Undecided, by_code), contrast.and_then(|c| c.code)),
+                _ => (
+                    contrast.map_or(Said::Undecided, |c| by_link(c, &page)),
+                    contrast.and_then(|c| c.as_built),
+                ),
+            };
+            trials.push(Trial {
+                tool: tool.into(),
+                what: format!("{} {input}", pair.name),
+                kind: pair.kind,
+                truth: truth.clone(),
+                said,
+                difference: difference.map(|effect| effect.ratio - 1.0),
+            });
+        }
+    }
+    Ok(trials)
+}
+
+fn by_code(contrast: &Contrast) -> Said {
+    use crate::report::page::Verdict;
+    match contrast.verdict {
+        Verdict::Faster => Said::Faster,
+        Verdict::Slower => Said::Slower,
+        Verdict::Equivalent => Said::Same,
+        Verdict::Inconclusive => Said::Undecided,
+    }
+}
+
+/// What the same rule says of the as-built link alone.
+fn by_link(contrast: &Contrast, page: &Page) -> Said {
+    let margin = page.campaign.minimum_effect;
+    match contrast.as_built {
+        None => Said::Undecided,
+        Some(effect) if effect.lower > 1.0 && effect.ratio > 1.0 + margin => Said::Slower,
+        Some(effect) if effect.upper < 1.0 && effect.ratio < 1.0 / (1.0 + margin) => Said::Faster,
+        Some(effect) if effect.lower > 1.0 / (1.0 + margin) && effect.upper < 1.0 + margin => Said::Same,
+        Some(_) => Said::Undecided,
+    }
+}
+
+fn trials_json(trials: &[Trial]) -> Vec<serde_json::Value> {
+    let word = |said| match said {
+        Said::Faster => "faster",
+        Said::Slower => "slower",
+        Said::Same => "same",
+        Said::Undecided => "undecided",
+    };
+    trials
+        .iter()
+        .map(|trial| {
+            json!({
+                "tool": trial.tool,
+                "what": trial.what,
+                "class": tally::class(trial.kind, &trial.truth),
+                "truth": trial.truth.verdict,
+                "nominal_effect": trial.truth.nominal_effect,
+                "said": word(trial.said),
+                "outcome": format!("{:?}", tally::outcome(&trial.truth.verdict, trial.said)),
+                "difference": trial.difference,
+            })
+        })
+        .collect()
+}
+
+fn table(trials: &[Trial], tally: &Tally) -> String {
+    let mut tools: Vec<&str> = Vec::new();
+    for trial in trials {
+        if !tools.contains(&trial.tool.as_str()) {
+            tools.push(&trial.tool);
+        }
+    }
+    let mut text = format!(
+        "{:<22} {:<18} {:>6} {:>6} {:>10} {:>7} {:>6} {:>11}\n",
+        "truth", "tool", "trials", "right", "undecided", "missed", "false", "wrong sign"
+    );
+    for class in CLASSES {
+        for (index, tool) in tools.iter().enumerate() {
+            let count = |outcome| tally.count(tool, class, outcome);
+            text.push_str(&format!(
+                "{:<22} {tool:<18} {:>6} {:>6} {:>10} {:>7} {:>6} {:>11}\n",
+                if index == 0 { class } else { "" },
+                tally.total(tool, class),
+                count(Outcome::Right),
+                count(Outcome::Undecided),
+                count(Outcome::Missed),
+                count(Outcome::False),
+                count(Outcome::WrongSign),
+            ));
+        }
+    }
+    text.push_str("\nfalse: different where nothing is; missed: no difference where there is one\n");
+    let wrong: Vec<String> = trials
+        .iter()
+        .filter(|trial| trial.tool == ASSAY)
+        .filter(|trial| tally::outcome(&trial.truth.verdict, trial.said) > Outcome::Undecided)
+        .map(|trial| {
+            let difference =
+                trial.difference.map_or(String::new(), |value| format!(" ({:+.1} %)", value * 100.0));
+            format!("  {}: truth {}, said {:?}{difference}\n", trial.what, trial.truth.verdict, trial.said)
+        })
+        .collect();
+    if !wrong.is_empty() {
+        text.push_str("\nassay was wrong:\n");
+        text.extend(wrong);
+    }
+    text
+}
