@@ -63,14 +63,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         prediction: experiment.prediction.clone(),
         unit: experiment.unit.clone(),
         baseline: experiment.baseline.clone(),
-        variants: experiment
-            .variants
-            .iter()
-            .map(|variant| page::Variant {
-                name: variant.name.clone(),
-                description: variant.description.clone(),
-            })
-            .collect(),
+        variants: variants(&experiment),
         flag_sets: flag_sets(&experiment),
         machine,
         campaign: campaign_of(ledger, &row, &experiment, &judged)?,
@@ -92,7 +85,27 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     Ok(page)
 }
 
-fn flag_sets(experiment: &Experiment) -> Vec<page::FlagSet> {
+/// The variant axis as shown.
+pub fn variants(experiment: &Experiment) -> Vec<page::Variant> {
+    let shown = |variant: &assay_pure::experiment::spec::Variant| page::Variant {
+        name: variant.name.clone(),
+        description: variant.description.clone(),
+    };
+    experiment.variants.iter().map(shown).collect()
+}
+
+/// A compiler as shown.
+pub fn compiler(compiler: &Compiler) -> page::Compiler {
+    page::Compiler {
+        name: compiler.name.clone(),
+        version: compiler.version.clone(),
+        target: compiler.target.clone(),
+        sha256: compiler.sha256.clone(),
+    }
+}
+
+/// The flags axis as shown.
+pub fn flag_sets(experiment: &Experiment) -> Vec<page::FlagSet> {
     let all = |set: &assay_pure::experiment::spec::FlagSet| {
         experiment.program.flags.iter().chain(&set.flags).cloned().collect()
     };

@@ -94,7 +94,11 @@ fn make(
     Ok(ReadyInput { name: spec.name.clone(), row, description, file, windows })
 }
 
-fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
+/// The bytes of an input, made or read.
+///
+/// # Errors
+/// A recorded file cannot be read or is empty.
+pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
     match &spec.source {
         InputSource::Generated { generator, units, seed } => Ok(generator.generate(*units, *seed)),
         InputSource::Empty => Ok(Vec::new()),

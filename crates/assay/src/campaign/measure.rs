@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Visits of the as-built link per round: it is one placement against a rotation's four, and its interval must
 /// stand beside theirs.
-const AS_BUILT_REPEATS: u32 = 3;
+pub const AS_BUILT_REPEATS: u32 = 3;
 /// Samples of a visit that count, where the warm-up is short.
 const SAMPLES: u64 = 4;
 /// What a visit costs beside its samples, seconds: waking a program, two messages, a context switch.
@@ -84,6 +84,12 @@ pub fn measure(
             Some(judge::judge(prepared, ledger, row.id, looks, levels.len() as u32)?.undecided());
     }
     campaign.walk_levels(&mut levels, &mut done, events)
+}
+
+/// Rounds before a look: what half the budget allows for the first one.
+pub fn rounds_per_level(budget_seconds: f64, round_seconds: f64) -> u32 {
+    let affordable = budget_seconds * FIRST_LOOK_SHARE / round_seconds.max(1e-6);
+    (affordable.floor() as u32).clamp(1, MOST_ROUNDS)
 }
 
 /// Rotations at each look.
@@ -198,8 +204,7 @@ impl Campaign<'_> {
         let visits: usize = blocks.iter().map(|block| block.subjects.len()).sum();
         limits.round_seconds = visits as f64 * self.visit_seconds;
         if index == 0 {
-            let share = limits.budget_seconds * FIRST_LOOK_SHARE / limits.round_seconds.max(1e-6);
-            limits.rounds_per_level = (share.floor() as u32).clamp(1, MOST_ROUNDS);
+            limits.rounds_per_level = rounds_per_level(limits.budget_seconds, limits.round_seconds);
         }
         Ok(Some(Level { index, rotations, started, blocks }))
     }

@@ -6,6 +6,7 @@ pub mod inputs;
 pub mod judge;
 pub mod measure;
 pub mod observe;
+pub mod outlook;
 pub mod placements;
 pub mod prepare;
 pub mod start;

@@ -174,7 +174,8 @@ pub fn prepare(
     Ok(Prepared { experiment, text, folder, compilers, machine, inputs, runnable, skipped })
 }
 
-fn runnable(experiment: &Experiment, machine: &Machine) -> (Vec<usize>, Vec<Failure>) {
+/// Variants that this machine can run, by number, and the others with reasons.
+pub fn runnable(experiment: &Experiment, machine: &Machine) -> (Vec<usize>, Vec<Failure>) {
     let mut runnable = Vec::new();
     let mut skipped = Vec::new();
     for (index, variant) in experiment.variants.iter().enumerate() {

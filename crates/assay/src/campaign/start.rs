@@ -9,6 +9,7 @@ use crate::store::{Answer, Failure, Identity, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_pure::placement::identity::{self, Identity as Same};
 use assay_pure::placement::layout;
+use assay_pure::protocol::Kind;
 use std::collections::{BTreeMap, HashSet};
 
 /// (variant, compiler, flags) and input: what fails together.
@@ -162,6 +163,8 @@ pub fn prove(
                     },
                 };
                 let (whole, by_window) = answer;
+                let windowed = started.lineup.announced(number).kind == Kind::Call;
+                let by_window = windowed.then_some(by_window);
                 answers.push((number, Answered { variant: subject.variant_name, whole, by_window }));
             }
             let plain: Vec<Answered> = answers.iter().map(|(_, answered)| answered.clone()).collect();

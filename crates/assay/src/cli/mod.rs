@@ -3,6 +3,7 @@
 mod calibrate;
 mod inputs;
 mod new;
+mod plan;
 mod report;
 mod run;
 mod screen;
@@ -39,6 +40,7 @@ struct Command {
 #[derive(Subcommand)]
 enum Verb {
     Run(run::Arguments),
+    Plan(plan::Arguments),
     New(new::Arguments),
     Inputs(inputs::Arguments),
     Report(report::Arguments),
@@ -56,6 +58,7 @@ pub fn main() -> ExitCode {
     };
     let result = match &command.verb {
         Verb::Run(arguments) => run::run(arguments),
+        Verb::Plan(arguments) => plan::run(arguments),
         Verb::New(arguments) => new::run(arguments),
         Verb::Inputs(arguments) => inputs::run(arguments),
         Verb::Report(arguments) => report::run(arguments),

@@ -120,15 +120,15 @@ pub(super) fn input_table(inputs: &[Input], unit: &str) -> Table {
     ];
     let mut table = Table::new(columns, 1);
     for input in inputs {
-        let texts = [&input.summary, &input.recipe];
-        let texts: Vec<&str> = texts.into_iter().flatten().map(String::as_str).collect();
+        // The author's line says it better than the recipe; the JSON has both.
+        let what = input.summary.clone().or_else(|| input.recipe.clone()).unwrap_or_default();
         let digest: String = input.digest.chars().take(DIGEST_SHOWN).collect();
         table.row(vec![
             input.name.clone().into(),
             number::count(input.units).into(),
             number::bytes(input.bytes).into(),
             Entry::inked(digest, Ink::Dim),
-            texts.join("; ").into(),
+            what.into(),
         ]);
     }
     table

@@ -6,7 +6,7 @@ use super::flag::RegionCost;
 use super::round::Bench;
 use super::worker::{Announced, VisitRequest, Visited, Worker};
 use assay_linux::process::Launch;
-use assay_pure::protocol::Request;
+use assay_pure::protocol::{Kind, Request};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -199,6 +199,10 @@ impl Bench for Lineup {
 
     fn region(&self, subject: usize) -> RegionCost {
         self.live[subject].worker.as_ref().map_or(RegionCost::default(), |worker| worker.region)
+    }
+
+    fn kind(&self, subject: usize) -> Kind {
+        self.live[subject].announced.kind
     }
 
     fn group(&self, subject: usize) -> (usize, usize, usize) {

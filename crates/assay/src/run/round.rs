@@ -4,6 +4,7 @@ use super::fault::{Fault, Stage};
 use super::flag::{RawSample, RegionCost};
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::plan::{self, Block};
+use assay_pure::protocol::Kind;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -16,6 +17,8 @@ pub trait Bench {
     fn visit(&mut self, subject: usize, request: &VisitRequest) -> Result<Visited, Fault>;
     /// A subject's cost of an empty region.
     fn region(&self, subject: usize) -> RegionCost;
+    /// How a subject is called: only the answers of one kind can be compared.
+    fn kind(&self, subject: usize) -> Kind;
     /// (variant, compiler, flags) of a subject: what fails together.
     fn group(&self, subject: usize) -> (usize, usize, usize);
 }
@@ -170,12 +173,16 @@ fn compare_checks(
     checks: &[Vec<(usize, u64)>],
     failed: &mut HashSet<FailedCell>,
 ) {
-    let mut expected: HashMap<(usize, u32), (usize, u64)> = HashMap::new();
+    let mut first: HashMap<(usize, u32, Kind), (usize, u64)> = HashMap::new();
     for (block, checks) in blocks.iter().zip(checks) {
-        let first = block.subjects.iter().find_map(|subject| checks.iter().find(|(s, _)| s == subject));
-        let Some(&first) = first else { continue };
-        let (reference, expected) = *expected.entry((block.input, block.repeat)).or_insert(first);
-        for &(subject, check) in checks.iter().filter(|(_, check)| *check != expected) {
+        let in_table_order =
+            block.subjects.iter().filter_map(|subject| checks.iter().find(|(s, _)| s == subject));
+        for &(subject, check) in in_table_order {
+            let key = (block.input, block.repeat, bench.kind(subject));
+            let (reference, expected) = *first.entry(key).or_insert((subject, check));
+            if check == expected {
+                continue;
+            }
             let cell = (bench.group(subject), block.input);
             if !failed.insert(cell) {
                 continue;
@@ -218,6 +225,9 @@ mod tests {
         }
         fn region(&self, _: usize) -> RegionCost {
             RegionCost::default()
+        }
+        fn kind(&self, _: usize) -> Kind {
+            Kind::Call
         }
         fn group(&self, subject: usize) -> (usize, usize, usize) {
             (subject % 2, 0, 0)

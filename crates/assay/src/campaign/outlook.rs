@@ -1,0 +1,125 @@
+//! What a campaign would measure and about how long it would take, without building or measuring anything.
+
+use super::prepare::Outline;
+use super::{compose, measure};
+use crate::report::page::{self, FailureKind};
+use crate::report::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
+use crate::store::Ledger;
+use anyhow::Result;
+use assay_linux::machine::Machine;
+use assay_pure::experiment::matrix;
+use assay_pure::experiment::spec::{InputSource, InputSpec};
+use assay_pure::inputs::digest::digest;
+use std::path::Path;
+
+/// Seconds of one compilation and of one link, two at a time; measured on small C programs, so only about right.
+const COMPILE_SECONDS: f64 = 0.25;
+const LINK_SECONDS: f64 = 0.03;
+/// Nanoseconds to answer one unit, on average over what is usually measured.
+const ANSWER_NS: f64 = 6.0;
+/// Seconds of one visit: a warm-up sample and the counted ones at a fifth of a millisecond, and the switch.
+const VISIT_SECONDS: f64 = 1.2e-3;
+
+/// Looks ahead.
+///
+/// # Errors
+/// A recorded input cannot be read.
+pub fn outlook(
+    outline: &Outline,
+    machine: &Machine,
+    runnable: &[usize],
+    skipped: &[page::Failure],
+    ledger: Option<&Ledger>,
+) -> Result<PlanPage> {
+    let experiment = &outline.experiment;
+    let groups = (outline.compilers.len() * experiment.flags.len()) as u64;
+    let variants = runnable.len() as u64;
+    let inputs = inputs(&experiment.inputs, &outline.folder)?;
+    let per_rotation = experiment.placement.phases.len() as u64;
+    let placements = u64::from(experiment.placement.rotations) * per_rotation;
+    let compiles = groups * experiment.program.sources.len() as u64 * 2;
+    let links = groups * (placements + 1);
+    let cached = ledger.map_or(Ok(false), |ledger| measured_before(ledger, &outline.text))?;
+    let amount = |total| Amount { total, cached: if cached { total } else { 0 } };
+    let visits =
+        groups * variants * inputs.len() as u64 * (placements + u64::from(measure::AS_BUILT_REPEATS));
+    let round_seconds = visits as f64 * VISIT_SECONDS;
+    let rounds = measure::rounds_per_level(experiment.budget_seconds, round_seconds);
+    let units: u64 = inputs.iter().map(|input| input.units).sum();
+    // The answers over the whole input and by window, of two object codes.
+    let answers = groups * variants * inputs.len() as u64 * 2;
+    let answer_seconds = (groups * variants * 4 * units) as f64 * ANSWER_NS / 1e9;
+    Ok(PlanPage {
+        schema: PLAN_SCHEMA.into(),
+        experiment: experiment.name.clone(),
+        question: experiment.question.clone(),
+        prediction: experiment.prediction.clone(),
+        unit: experiment.unit.clone(),
+        baseline: experiment.baseline.clone(),
+        variants: compose::variants(experiment),
+        compilers: outline.compilers.iter().map(compose::compiler).collect(),
+        flag_sets: compose::flag_sets(experiment),
+        phases: experiment.placement.phases.clone(),
+        rotations: experiment.placement.rotations,
+        max_rotations: experiment.placement.max_rotations,
+        cells: groups * variants * inputs.len() as u64,
+        contrasts: matrix::contrasts(experiment, outline.compilers.len())
+            .iter()
+            .filter(|contrast| runnable.contains(&contrast.candidate.variant))
+            .count() as u64,
+        skipped: skipped.to_vec(),
+        compiles: amount(compiles),
+        links: amount(links),
+        processes: links * variants,
+        answers,
+        budget_seconds: experiment.budget_seconds,
+        estimate: Estimate {
+            build_seconds: if cached {
+                0.0
+            } else {
+                (compiles as f64 * COMPILE_SECONDS + links as f64 * LINK_SECONDS)
+                    / machine.cpus.len().clamp(1, 2) as f64
+            },
+            answers_seconds: if cached { 0.0 } else { answer_seconds },
+            first_look_seconds: round_seconds * f64::from(rounds),
+            measuring_seconds: experiment.budget_seconds.max(round_seconds),
+        },
+        seed: experiment.seed,
+        inputs,
+    })
+}
+
+/// Was this very file measured before, so that its binaries are kept?
+fn measured_before(ledger: &Ledger, text: &str) -> Result<bool> {
+    Ok(ledger.campaigns()?.iter().any(|campaign| {
+        campaign.experiment_text == text && campaign.stopped_because.as_deref() != Some("interrupted")
+    }))
+}
+
+fn inputs(specs: &[InputSpec], folder: &Path) -> Result<Vec<page::Input>> {
+    specs
+        .iter()
+        .map(|spec| {
+            let bytes = super::inputs::bytes_of(spec, folder)?;
+            let units = spec.format.count(&bytes).unwrap_or(0);
+            Ok(page::Input {
+                name: spec.name.clone(),
+                digest: digest(&bytes),
+                bytes: bytes.len() as u64,
+                units: if matches!(spec.source, InputSource::Empty) { 1 } else { units },
+                summary: spec.description.clone(),
+                recipe: Some(compose::recipe(&spec.source)),
+                description: serde_json::Value::Null,
+            })
+        })
+        .collect()
+}
+
+/// A variant that this machine cannot run, as the plan shows it.
+pub fn skipped(failure: &crate::store::Failure) -> page::Failure {
+    page::Failure {
+        kind: FailureKind::Skipped,
+        what: failure.variant.clone().unwrap_or_default(),
+        reason: failure.reason.clone(),
+    }
+}

@@ -1,0 +1,59 @@
+//! `assay plan`: what would be measured, and how long it would take.
+
+use super::run::Places;
+use super::{DONE, screen};
+use crate::campaign::{Asked, outlook, prepare};
+use crate::report::render_plan;
+use crate::store::Ledger;
+use anyhow::Result;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Show the matrix, the links and an estimate of the time; builds and measures nothing
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Example:\n  assay plan casebook/varint/experiment.toml")]
+pub struct Arguments {
+    /// The experiment file
+    pub experiment: PathBuf,
+    /// As for `assay run --quick`
+    #[arg(long)]
+    pub quick: bool,
+    /// As JSON (schema/plan-1.schema.json)
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub places: Places,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// The file has mistakes, or a recorded input cannot be read.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let asked = Asked {
+        experiment: arguments.experiment.clone(),
+        ledger: arguments.places.ledger.clone(),
+        store: arguments.places.store(),
+        quick: arguments.quick,
+        resume: false,
+        cpu: None,
+        patience: Duration::from_secs(1),
+        budget: None,
+        inputs: Vec::new(),
+        compilers: Vec::new(),
+        seed: None,
+    };
+    let outline = prepare::outline(&asked)?;
+    let machine = assay_linux::machine::facts();
+    let (runnable, skipped) = prepare::runnable(&outline.experiment, &machine);
+    let skipped: Vec<_> = skipped.iter().map(outlook::skipped).collect();
+    // A plan makes no ledger where there is none.
+    let ledger = asked.ledger.is_file().then(|| Ledger::open(&asked.ledger)).transpose()?;
+    let plan = outlook::outlook(&outline, &machine, &runnable, &skipped, ledger.as_ref())?;
+    if arguments.json {
+        screen::print(&format!("{}\n", serde_json::to_string_pretty(&plan)?));
+    } else {
+        screen::print(&render_plan(&plan, screen::width(), screen::colour()));
+    }
+    Ok(DONE)
+}
