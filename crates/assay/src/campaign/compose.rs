@@ -488,6 +488,7 @@ fn claims_of(experiment: &Experiment, judged: &Judged, inputs: &[KnownInput]) ->
                 name: shown.name.clone(),
                 floor_misses_per_unit: known.and_then(|description| description.floor_misses_per_unit),
                 branches_per_unit: known.and_then(|description| description.branches_per_unit),
+                learnable: description.as_ref().is_some_and(|known| known.length_warning().is_some()),
             }
         })
         .collect();

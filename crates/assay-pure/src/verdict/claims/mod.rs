@@ -40,6 +40,8 @@ pub struct InputFacts {
     pub floor_misses_per_unit: Option<f64>,
     /// Conditional branches per unit of a decoder that branches once per byte and once per unit.
     pub branches_per_unit: Option<f64>,
+    /// It is so short that a predictor can learn it by heart while it is read again and again.
+    pub learnable: bool,
 }
 
 /// What a claim is held against.
