@@ -23,8 +23,8 @@ pub const AS_BUILT_REPEATS: u32 = 3;
 const SAMPLES: u64 = 4;
 /// What a visit costs beside its samples, seconds: waking a program, two messages, a context switch.
 const VISIT_SECONDS: f64 = 80e-6;
-/// The share of the budget that the first look may take.
-const FIRST_LOOK_SHARE: f64 = 0.5;
+/// The share of the budget left that the way to the next look may take.
+const LOOK_SHARE: f64 = 0.5;
 /// Rounds per rotation, at most: more tell nothing new, since rotations differ by more than their samples do.
 const MOST_ROUNDS: u32 = 8;
 
@@ -86,9 +86,9 @@ pub fn measure(
     campaign.walk_levels(&mut levels, &mut done, events)
 }
 
-/// Rounds before a look: what half the budget allows for the first one.
-pub fn rounds_per_level(budget_seconds: f64, round_seconds: f64) -> u32 {
-    let affordable = budget_seconds * FIRST_LOOK_SHARE / round_seconds.max(1e-6);
+/// Rounds before a look: what half of the budget that is left allows.
+pub fn rounds_per_level(left_seconds: f64, round_seconds: f64) -> u32 {
+    let affordable = left_seconds.max(0.0) * LOOK_SHARE / round_seconds.max(1e-6);
     (affordable.floor() as u32).clamp(1, MOST_ROUNDS)
 }
 
@@ -203,9 +203,8 @@ impl Campaign<'_> {
         let blocks = blocks(self.prepared, &started, &open);
         let visits: usize = blocks.iter().map(|block| block.subjects.len()).sum();
         limits.round_seconds = visits as f64 * self.visit_seconds;
-        if index == 0 {
-            limits.rounds_per_level = rounds_per_level(limits.budget_seconds, limits.round_seconds);
-        }
+        limits.rounds_per_level =
+            rounds_per_level(limits.budget_seconds - done.measured_seconds, limits.round_seconds);
         Ok(Some(Level { index, rotations, started, blocks }))
     }
 
@@ -228,16 +227,17 @@ impl Campaign<'_> {
                     ready.name, tuned.plan.warmup
                 )));
             }
-            let input = CampaignInput {
+            self.inputs.push(CampaignInput {
                 name: ready.name.clone(),
                 digest: ready.row.digest.clone(),
                 windows,
                 iterations: tuned.plan.iterations,
                 warmup: tuned.plan.warmup,
                 samples: tuned.plan.samples,
-            };
-            self.ledger.put_campaign_input(self.id, &input)?;
-            self.inputs.push(input);
+            });
+        }
+        if !known {
+            self.ledger.put_campaign_inputs(self.id, &self.inputs)?;
         }
         self.visit_seconds = visit_ns / 1e9 / self.prepared.inputs.len().max(1) as f64 + VISIT_SECONDS;
         Ok(())

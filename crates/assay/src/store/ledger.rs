@@ -157,24 +157,29 @@ impl Ledger {
         )
     }
 
-    /// Keeps how a campaign uses an input.
+    /// Keeps how a campaign uses its inputs: all of them or none, so that one that goes on finds them whole.
     ///
     /// # Errors
     /// The ledger cannot be written.
-    pub fn put_campaign_input(&self, campaign: i64, input: &CampaignInput) -> Result<()> {
-        self.write(
-            "INSERT OR IGNORE INTO campaign_input (campaign, name, digest, windows, iterations, warmup, samples) \
-             VALUES (?,?,?,?,?,?,?)",
-            params![
-                campaign,
-                input.name,
-                input.digest,
-                input.windows as i64,
-                input.iterations as i64,
-                input.warmup as i64,
-                input.samples as i64
-            ],
-        )
+    pub fn put_campaign_inputs(&self, campaign: i64, inputs: &[CampaignInput]) -> Result<()> {
+        self.transaction(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO campaign_input (campaign, name, digest, windows, iterations, warmup, samples) \
+                 VALUES (?,?,?,?,?,?,?)",
+            )?;
+            for input in inputs {
+                insert.execute(params![
+                    campaign,
+                    input.name,
+                    input.digest,
+                    input.windows as i64,
+                    input.iterations as i64,
+                    input.warmup as i64,
+                    input.samples as i64
+                ])?;
+            }
+            Ok(())
+        })
     }
 
     /// Keeps artifacts, all in one transaction.
