@@ -155,6 +155,12 @@ impl Campaign<'_> {
                     if !self.walk_round(current, &limits, events)? {
                         return Ok("interrupted");
                     }
+                    if done.rounds_at_level == 0 {
+                        // The first round tells what one takes better than the tuning did.
+                        limits.round_seconds = self.measured_seconds - done.measured_seconds;
+                        let left = limits.budget_seconds - done.measured_seconds;
+                        limits.rounds_per_level = rounds_per_level(left, limits.round_seconds);
+                    }
                     done.rounds_at_level += 1;
                     done.measured_seconds = self.measured_seconds;
                 }
