@@ -139,7 +139,8 @@ fn settle(
     found.causes.extend(noise.as_ref().map(|reason| cause::noise(reason, found.code)));
     found.causes.extend(cause::build(contrast, &options.unoptimised_flags));
     set_need(&mut found, draft, options);
-    found.reasons = reasons::of(&found, draft, options, noise.into_iter().chain(contradiction).collect());
+    found.reasons =
+        reasons::of(contrast, &found, draft, options, noise.into_iter().chain(contradiction).collect());
     found
 }
 

@@ -24,6 +24,9 @@ mod reasons;
 pub mod twin;
 mod wording;
 
+#[cfg(test)]
+mod tests;
+
 pub use contrast::{AsBuiltSays, ContrastVerdict, RatioInterval, Verdict};
 pub use input_dependence::{Dependence, InputDependence};
 pub use judge::{Judgement, judge};

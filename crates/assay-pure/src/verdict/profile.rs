@@ -96,6 +96,26 @@ pub fn offset_effects(times: &[RotationTimes]) -> Vec<OffsetEffect> {
         .collect()
 }
 
+/// Which offsets one side visits over its rotations, and whether every rotation visits each of them equally often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OffsetsVisited {
+    /// Distinct offsets, ascending.
+    pub offsets: Vec<u64>,
+    /// Rotations that visit one offset more often than another: their mean is not free of the offset's effect.
+    pub uneven_rotations: usize,
+}
+
+/// The offsets of one side. An aligned function visits fewer of them, but evenly.
+pub fn offsets_visited(times: &[RotationTimes]) -> OffsetsVisited {
+    let offsets: Vec<u64> = offset_effects(times).iter().map(|effect| effect.offset).collect();
+    let uneven = |rotation: &&RotationTimes| {
+        let count = |offset: u64| rotation.by_offset.iter().filter(|(found, _)| *found == offset).count();
+        let counts = rotation.by_offset.iter().map(|(offset, _)| count(*offset));
+        counts.clone().min() != counts.max()
+    };
+    OffsetsVisited { uneven_rotations: times.iter().filter(uneven).count(), offsets }
+}
+
 /// What the offsets alone would add to the ratio at a placement: ln(effect on candidate / effect on baseline).
 ///
 /// Returns: `None` where an offset was never visited. This is a prediction made from the rotations only, so that the

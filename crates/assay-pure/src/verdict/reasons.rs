@@ -4,10 +4,12 @@ use super::contrast::{AsBuiltSays, ContrastVerdict, Verdict};
 use super::judge::Draft;
 use super::observed::ObservedContrast;
 use super::options::Options;
-use super::wording::{confidence, fraction, percent, span};
+use super::profile::{Side, offsets_visited, rotation_times};
+use super::wording::{confidence, fraction, list, percent, span};
 
 /// All reasons of one contrast; `controls` are the reasons of those controls that took the verdict back.
 pub(super) fn of(
+    contrast: &ObservedContrast,
     found: &ContrastVerdict,
     draft: &Draft,
     options: &Options,
@@ -19,6 +21,7 @@ pub(super) fn of(
     if found.verdict == Verdict::Inconclusive && !taken_back {
         reasons.push(need(found, draft, options));
     }
+    reasons.extend(offsets(contrast));
     reasons.extend(as_built(found));
     reasons.extend(found.causes.iter().map(|cause| sentence(&cause.evidence)));
     reasons.dedup();
@@ -79,6 +82,27 @@ fn need(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
             fraction(options.minimum_effect)
         ),
     }
+}
+
+/// Sides that do not visit each offset equally often, or fewer offsets than there are phases.
+fn offsets(contrast: &ObservedContrast) -> Vec<String> {
+    let phases = contrast.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
+    let sides = [(Side::Candidate, &contrast.candidate), (Side::Baseline, &contrast.baseline)];
+    let said = sides.into_iter().flat_map(|(side, name)| {
+        let visited = offsets_visited(&rotation_times(contrast, side));
+        let names: Vec<String> = visited.offsets.iter().map(u64::to_string).collect();
+        let uneven = (visited.uneven_rotations > 0).then(|| {
+            format!(
+                "In {} rotations {name} visits some offsets more often than others: the mean is not quite free of their effect.",
+                visited.uneven_rotations
+            )
+        });
+        let fewer = (!names.is_empty() && names.len() < phases && uneven.is_none()).then(|| {
+            format!("{name} visits only offset {} of its 64-byte line: it is aligned, or it has no entry of its own.", list(&names))
+        });
+        [uneven, fewer]
+    });
+    said.flatten().collect()
 }
 
 /// What anybody else would have reported.

@@ -71,6 +71,8 @@ pub struct TwinGroup {
 pub struct TwinControl {
     /// `different` if any group or the pooled comparison is; else what the pooled comparison says.
     pub verdict: TwinVerdict,
+    /// What the comparison pooled over the groups says.
+    pub pooled: TwinVerdict,
     /// Pooled over the groups; absent where they have no four rotations in common.
     pub ratio: Option<RatioInterval>,
     /// Confidence of the pooled interval.
@@ -106,7 +108,14 @@ pub fn twin_control(contrasts: &[ObservedContrast], options: &Options) -> TwinCo
     let any_different = groups.iter().any(|group| group.verdict == TwinVerdict::Different);
     let verdict = if any_different { TwinVerdict::Different } else { pooled.verdict };
     let statement = statement(verdict, &pooled, &groups, options);
-    TwinControl { verdict, ratio: pooled.ratio, confidence_level: 1.0 - pooled.alpha, groups, statement }
+    TwinControl {
+        verdict,
+        pooled: pooled.verdict,
+        ratio: pooled.ratio,
+        confidence_level: 1.0 - pooled.alpha,
+        groups,
+        statement,
+    }
 }
 
 /// Takes back the verdicts that the twin control does not bear out; returns the reason where it did.
@@ -138,10 +147,9 @@ fn different_ratio(found: &ContrastVerdict, twin: &TwinControl) -> Option<RatioI
             && group.compiler == found.compiler
             && group.flags == found.flags
     });
-    let only_pooled = !twin.groups.iter().any(|group| group.verdict == TwinVerdict::Different);
     match own {
         Some(group) => group.ratio,
-        None if only_pooled && twin.verdict == TwinVerdict::Different => twin.ratio,
+        None if twin.pooled == TwinVerdict::Different => twin.ratio,
         None => None,
     }
 }

@@ -9,6 +9,7 @@ mod measured;
 mod scope;
 
 use super::judge::Judgement;
+use super::placement_table::VariantPlacement;
 use crate::experiment::ClaimSpec;
 
 /// A variant's time in one cell, with its interval.
@@ -28,6 +29,20 @@ pub struct CellFigure {
     pub lower: f64,
     /// Upper end.
     pub upper: f64,
+}
+
+impl From<&VariantPlacement> for CellFigure {
+    fn from(row: &VariantPlacement) -> Self {
+        CellFigure {
+            variant: row.variant.clone(),
+            input: row.input.clone(),
+            compiler: row.compiler.clone(),
+            flags: row.flags.clone(),
+            ns_per_unit: row.ns_per_unit.median,
+            lower: row.ns_per_unit.lower,
+            upper: row.ns_per_unit.upper,
+        }
+    }
 }
 
 /// What is known of an input before any measurement.

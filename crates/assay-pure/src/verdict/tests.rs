@@ -1,0 +1,382 @@
+//! Whole judgements on small campaigns made by hand: deterministic timings with a known truth.
+
+use super::cause::Cause;
+use super::*;
+
+/// A campaign in which every number is chosen.
+#[derive(Clone)]
+struct Planted {
+    candidate: &'static str,
+    input: &'static str,
+    /// True ratio of the codes.
+    ratio: f64,
+    /// Size of the residual between rotations, ln.
+    spread: f64,
+    rotations: u32,
+    /// ns by offset, the same for both sides.
+    by_offset: [f64; 4],
+    /// Offsets as built: (candidate, baseline).
+    as_built: Option<(u64, u64)>,
+    /// Added to ln of the baseline's (and the candidate's) time in every second pair of rotations.
+    twin_shift: f64,
+    identical_code: Option<bool>,
+}
+
+/// The design's table of copy 1.
+const BY_OFFSET: [f64; 4] = [0.713, 0.876, 0.815, 0.721];
+
+impl Default for Planted {
+    fn default() -> Self {
+        Planted {
+            candidate: "candidate",
+            input: "uniform",
+            ratio: 1.0,
+            spread: 0.002,
+            rotations: 8,
+            by_offset: BY_OFFSET,
+            as_built: None,
+            twin_shift: 0.0,
+            identical_code: None,
+        }
+    }
+}
+
+/// A fixed sequence in -1..1 without pattern at small distances (golden ratio).
+fn wobble(at: u32) -> f64 {
+    2.0 * (f64::from(at) * 0.618_033_988_749_895).fract() - 1.0
+}
+
+fn samples(level: f64, rounds: std::ops::Range<u32>, salt: u32) -> Vec<Observation> {
+    rounds
+        .flat_map(|round| (0..4).map(move |index| (round, index)))
+        .map(|(round, index)| {
+            let window = 1.0 + 0.1 * f64::from(index);
+            let noise = 1.0 + 0.0005 * wobble(salt + 7 * round + index);
+            Observation { round, index, ns_per_unit: level * window * noise }
+        })
+        .collect()
+}
+
+impl Planted {
+    fn pair(&self, phase: u32, offsets: (u64, u64), residual: f64, shift: f64, rounds: u32) -> PairAt {
+        let baseline = self.by_offset[offsets.1 as usize / 16] * shift.exp();
+        let candidate = self.by_offset[offsets.0 as usize / 16] * (shift + residual).exp() * self.ratio;
+        PairAt {
+            phase_bytes: phase,
+            candidate_offset: offsets.0,
+            baseline_offset: offsets.1,
+            candidate: samples(candidate, 0..rounds, 3 * phase),
+            baseline: samples(baseline, 0..rounds, 5 * phase + 1),
+        }
+    }
+
+    fn contrast(&self) -> ObservedContrast {
+        let rotations = (0..self.rotations)
+            .map(|rotation| {
+                let residual = self.spread * wobble(11 * rotation + 5);
+                let shift = if matches!(rotation % 4, 1 | 2) { self.twin_shift } else { 0.0 };
+                let start = 16 * u64::from(rotation % 4);
+                let phases = [0u32, 16, 32, 48]
+                    .map(|phase| {
+                        let offsets = ((start + u64::from(phase)) % 64, u64::from(phase));
+                        self.pair(phase, offsets, residual, shift, 2)
+                    })
+                    .to_vec();
+                Rotation { rotation, phases }
+            })
+            .collect();
+        ObservedContrast {
+            candidate: self.candidate.to_string(),
+            baseline: "baseline".to_string(),
+            input: self.input.to_string(),
+            compiler: "gcc-12".to_string(),
+            flags: "O2".to_string(),
+            as_built: self.as_built.map(|offsets| self.pair(0, offsets, 0.0, 0.0, 8)),
+            rotations,
+            identical_code: self.identical_code,
+        }
+    }
+}
+
+fn judge_one(planted: &Planted) -> ContrastVerdict {
+    judge(&[planted.contrast()], &Options::default()).contrasts.remove(0)
+}
+
+fn has(found: &ContrastVerdict, cause: Cause) -> bool {
+    found.causes.iter().any(|evidence| evidence.cause == cause)
+}
+
+#[test]
+fn the_same_code_at_other_offsets_is_a_ghost_with_placement_as_its_cause() {
+    let found =
+        judge_one(&Planted { as_built: Some((16, 0)), identical_code: Some(true), ..Planted::default() });
+    assert_eq!(found.verdict, Verdict::Equivalent);
+    assert_eq!(found.as_built_verdict, Some(Verdict::Slower));
+    assert_eq!(found.as_built_says, Some(AsBuiltSays::Ghost));
+    assert!(has(&found, Cause::Placement) && has(&found, Cause::IdenticalCode));
+    assert!((found.as_built.unwrap().ratio / (0.876 / 0.713) - 1.0).abs() < 0.002);
+    assert!((found.placement_ratio.unwrap() / (0.876 / 0.713) - 1.0).abs() < 0.005);
+    assert!(found.placement_share.unwrap() > 0.95);
+    let evidence = &found.causes[0].evidence;
+    // the offsets alone predict it from the rotations: 0.876 / 0.713 = +22.9 %
+    assert!(
+        evidence.contains("offset 16") && evidence.contains("these offsets alone make +22.9 %"),
+        "{evidence}"
+    );
+}
+
+#[test]
+fn a_real_difference_is_found_and_the_as_built_comparison_judged_beside_it() {
+    let real = |as_built| judge_one(&Planted { ratio: 1.09, as_built: Some(as_built), ..Planted::default() });
+    let confirmed = real((0, 0));
+    assert_eq!(confirmed.verdict, Verdict::Slower);
+    assert_eq!(confirmed.as_built_says, Some(AsBuiltSays::Confirmed));
+    let code = confirmed.code.unwrap();
+    assert!(code.lower < 1.09 && 1.09 < code.upper, "{code:?}");
+    assert!(!has(&confirmed, Cause::Placement));
+    assert_eq!(real((16, 0)).as_built_says, Some(AsBuiltSays::Inflated));
+    assert_eq!(real((0, 16)).as_built_says, Some(AsBuiltSays::Reversed));
+    assert!(has(&real((0, 16)), Cause::Placement));
+    // 1.09 * 0.815 / 0.876 = 1.014: right sign, far too small
+    assert_eq!(real((32, 16)).as_built_says, Some(AsBuiltSays::Deflated));
+    let by_offset = [1.0, 1.09, 1.0, 1.0];
+    let masked =
+        judge_one(&Planted { ratio: 1.09, by_offset, as_built: Some((0, 16)), ..Planted::default() });
+    assert_eq!(masked.as_built_says, Some(AsBuiltSays::Masked));
+}
+
+#[test]
+fn a_wide_spread_is_inconclusive_and_says_what_it_would_take() {
+    let options = Options { seconds_per_rotation: Some(0.5), ..Options::default() };
+    let wide = Planted { spread: 0.04, as_built: Some((16, 0)), ..Planted::default() };
+    let found = judge(&[wide.contrast()], &options).contrasts.remove(0);
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert!(!found.decided);
+    assert_eq!(found.as_built_says, None);
+    let need = found.rotations_needed.unwrap();
+    assert!(need > 8, "{need}");
+    assert!((found.seconds_needed.unwrap() - 0.5 * f64::from(need - 8)).abs() < 1e-9);
+    assert!(found.minimum_detectable_effect.unwrap() > 0.03);
+    assert!(
+        found.reasons.iter().any(|reason| reason.contains("rotations in all would decide")),
+        "{:?}",
+        found.reasons
+    );
+}
+
+#[test]
+fn two_rotations_say_nothing_but_how_many_it_takes() {
+    let found = judge_one(&Planted { rotations: 2, ratio: 1.5, ..Planted::default() });
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert_eq!((found.code, found.rotations_needed), (None, Some(3)));
+    assert!(found.reasons[0].contains("2 complete rotations"), "{:?}", found.reasons);
+}
+
+#[test]
+fn identical_code_called_slower_contradicts_itself() {
+    let found = judge_one(&Planted { ratio: 1.05, identical_code: Some(true), ..Planted::default() });
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert!(!found.decided && has(&found, Cause::IdenticalCode));
+    assert!(found.reasons.iter().any(|reason| reason.contains("same machine code")), "{:?}", found.reasons);
+    assert_eq!(
+        judge_one(&Planted { ratio: 1.05, identical_code: Some(false), ..Planted::default() }).verdict,
+        Verdict::Slower
+    );
+}
+
+#[test]
+fn a_baseline_that_differs_from_itself_takes_small_verdicts_back_and_comes_first() {
+    let judged = |ratio| {
+        judge(&[Planted { ratio, twin_shift: 0.05, ..Planted::default() }.contrast()], &Options::default())
+    };
+    for ratio in [1.0, 1.03, 0.96] {
+        let judgement = judged(ratio);
+        assert_eq!(judgement.twin.verdict, TwinVerdict::Different);
+        assert!(judgement.warnings[0].contains("twin control failed"), "{:?}", judgement.warnings);
+        let found = &judgement.contrasts[0];
+        assert_eq!(found.verdict, Verdict::Inconclusive, "{ratio}");
+        assert!(has(found, Cause::Noise));
+    }
+    // an effect clearly beyond the twin's difference stands
+    let large = judged(1.4);
+    assert_eq!(large.contrasts[0].verdict, Verdict::Slower);
+    assert!(!has(&large.contrasts[0], Cause::Noise));
+}
+
+#[test]
+fn a_baseline_equal_to_itself_raises_no_warning() {
+    let judgement = judge(&[Planted { rotations: 16, ..Planted::default() }.contrast()], &Options::default());
+    assert_eq!(judgement.twin.verdict, TwinVerdict::Equivalent, "{}", judgement.twin.statement);
+    assert_eq!(judgement.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn an_undecided_twin_warns_and_takes_nothing_back() {
+    let judgement =
+        judge(&[Planted { rotations: 3, ratio: 1.3, ..Planted::default() }.contrast()], &Options::default());
+    assert_eq!(judgement.twin.verdict, TwinVerdict::Undecided);
+    assert!(judgement.warnings[0].contains("undecided"));
+    assert_eq!(judgement.contrasts[0].verdict, Verdict::Slower);
+}
+
+#[test]
+fn a_rotation_that_lacks_a_phase_is_left_out() {
+    let mut contrast = Planted { ratio: 1.05, ..Planted::default() }.contrast();
+    contrast.rotations[2].phases.pop();
+    contrast.rotations[5].phases[1].candidate.clear();
+    let judgement = judge(&[contrast], &Options::default());
+    assert_eq!(judgement.contrasts[0].rotations, 6);
+    assert!(
+        judgement.warnings.iter().any(|warning| warning.starts_with("2 rotations")),
+        "{:?}",
+        judgement.warnings
+    );
+}
+
+#[test]
+fn a_sign_that_flips_between_inputs_is_reported_with_who_wins_where() {
+    let on = |input, ratio| Planted { input, ratio, ..Planted::default() }.contrast();
+    let all = [on("short", 0.8), on("long", 1.2), on("mixed", 1.0)];
+    let judgement = judge(&all, &Options::default());
+    let summary = &judgement.input_dependence[0];
+    assert_eq!(summary.dependence, Dependence::Sign);
+    assert_eq!(
+        (summary.faster.clone(), summary.slower.clone()),
+        (vec!["short".to_string()], vec!["long".to_string()])
+    );
+    assert_eq!(summary.equivalent, ["mixed"]);
+    assert!(judgement.contrasts.iter().all(|found| has(found, Cause::Input)));
+    let sizes = judge(&[on("short", 1.2), on("long", 1.5)], &Options::default());
+    assert_eq!(sizes.input_dependence[0].dependence, Dependence::Size);
+    let same = judge(&[on("short", 1.2), on("long", 1.2)], &Options::default());
+    assert_eq!(same.input_dependence[0].dependence, Dependence::None);
+    assert!(!has(&same.contrasts[0], Cause::Input));
+}
+
+#[test]
+fn unoptimised_flags_are_a_cause_and_a_warning() {
+    let options = Options { unoptimised_flags: vec!["O2".to_string()], ..Options::default() };
+    let judgement = judge(&[Planted { ratio: 1.2, ..Planted::default() }.contrast()], &options);
+    assert!(has(&judgement.contrasts[0], Cause::Build));
+    assert!(judgement.warnings.iter().any(|warning| warning.contains("without optimisation")));
+}
+
+#[test]
+fn more_looks_more_contrasts_and_more_confidence_each_widen_the_interval() {
+    let contrast = Planted { ratio: 1.01, ..Planted::default() }.contrast();
+    let width = |contrasts: usize, options: &Options| {
+        let judgement = judge(&vec![contrast.clone(); contrasts], options);
+        let code = judgement.contrasts[0].code.unwrap();
+        (code.upper - code.lower, judgement.contrasts[0].confidence_level)
+    };
+    let plain = width(1, &Options::default());
+    assert!((plain.1 - 0.99).abs() < 1e-12);
+    for (wider, level) in [
+        (width(1, &Options { looks: 5, ..Options::default() }), 0.998),
+        (width(1, &Options { confidence: 0.99, ..Options::default() }), 0.998),
+    ] {
+        assert!(wider.0 > plain.0);
+        assert!((wider.1 - level).abs() < 1e-12);
+    }
+    // three contrasts do not lend each other a spread yet, and cost nothing below a fifth of the budget
+    assert_eq!(width(3, &Options::default()), plain);
+    let ten = width(10, &Options::default());
+    assert!((ten.1 - 0.995).abs() < 1e-12);
+}
+
+#[test]
+fn neither_order_nor_scale_changes_a_verdict() {
+    let all: Vec<ObservedContrast> = [1.0, 1.03, 0.9]
+        .into_iter()
+        .zip(["a", "b", "c"])
+        .map(|(ratio, input)| {
+            Planted { ratio, input, as_built: Some((32, 48)), ..Planted::default() }.contrast()
+        })
+        .collect();
+    let mut turned: Vec<ObservedContrast> = all.iter().rev().cloned().collect();
+    for contrast in &mut turned {
+        contrast.rotations.reverse();
+        let pairs = contrast.rotations.iter_mut().flat_map(|rotation| &mut rotation.phases);
+        for pair in pairs.chain(&mut contrast.as_built) {
+            pair.candidate.reverse();
+            for sample in pair.candidate.iter_mut().chain(&mut pair.baseline) {
+                sample.ns_per_unit *= 1000.0;
+            }
+        }
+    }
+    let (straight, other) = (judge(&all, &Options::default()), judge(&turned, &Options::default()));
+    for (a, b) in straight.contrasts.iter().zip(other.contrasts.iter().rev()) {
+        assert_eq!((a.verdict, a.as_built_says, a.rotations), (b.verdict, b.as_built_says, b.rotations));
+        assert!((a.code.unwrap().lower / b.code.unwrap().lower - 1.0).abs() < 1e-9);
+    }
+    assert_eq!(straight.twin.verdict, other.twin.verdict);
+}
+
+#[test]
+fn swapping_candidate_and_baseline_inverts_the_ratio() {
+    let contrast = Planted { ratio: 1.07, ..Planted::default() }.contrast();
+    let mut swapped = contrast.clone();
+    for pair in swapped.rotations.iter_mut().flat_map(|rotation| &mut rotation.phases) {
+        std::mem::swap(&mut pair.candidate, &mut pair.baseline);
+        std::mem::swap(&mut pair.candidate_offset, &mut pair.baseline_offset);
+    }
+    let judged = |contrast| judge(&[contrast], &Options::default()).contrasts.remove(0);
+    let (there, back) = (judged(contrast), judged(swapped));
+    assert_eq!((there.verdict, back.verdict), (Verdict::Slower, Verdict::Faster));
+    assert!((there.code.unwrap().ratio * back.code.unwrap().ratio - 1.0).abs() < 1e-12);
+    assert!((there.code.unwrap().lower * back.code.unwrap().upper - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn every_verdict_has_its_reasons() {
+    for (ratio, rotations, spread) in
+        [(1.0, 8, 0.002), (1.3, 8, 0.002), (1.0, 1, 0.0), (1.0, 8, 0.05), (1.0, 0, 0.0)]
+    {
+        let found = judge_one(&Planted { ratio, rotations, spread, ..Planted::default() });
+        assert!(!found.reasons.is_empty());
+        assert!(found.reasons.iter().all(|reason| reason.ends_with('.')), "{:?}", found.reasons);
+    }
+}
+
+#[test]
+fn offsets_that_are_missed_or_visited_unevenly_are_said() {
+    let mut contrast = Planted::default().contrast();
+    for pair in contrast.rotations.iter_mut().flat_map(|rotation| &mut rotation.phases) {
+        pair.candidate_offset = 0;
+    }
+    contrast.rotations[3].phases[1].baseline_offset = 0;
+    let found = judge(&[contrast], &Options::default()).contrasts.remove(0);
+    assert!(
+        found.reasons.iter().any(|reason| reason.contains("candidate visits only offset 0")),
+        "{:?}",
+        found.reasons
+    );
+    assert!(
+        found.reasons.iter().any(|reason| reason.contains("In 1 rotations baseline visits")),
+        "{:?}",
+        found.reasons
+    );
+}
+
+#[test]
+fn the_placement_table_gives_time_by_offset_and_what_pinning_brings() {
+    let contrast = Planted { as_built: Some((16, 0)), ..Planted::default() }.contrast();
+    let table = placement_table(&[contrast.clone(), contrast]);
+    assert_eq!(table.iter().map(|row| row.variant.as_str()).collect::<Vec<_>>(), ["baseline", "candidate"]);
+    let baseline = &table[0];
+    let offsets: Vec<u64> = baseline.by_offset.iter().map(|at| at.offset).collect();
+    assert_eq!(offsets, [0, 16, 32, 48]);
+    // windows cost 1 to 1.3, their median 1.15
+    for (at, ns) in baseline.by_offset.iter().zip(BY_OFFSET) {
+        assert!((at.ns_per_unit / (1.15 * ns) - 1.0).abs() < 0.003, "{at:?}");
+        assert_eq!(at.placements, 8);
+    }
+    assert_eq!((baseline.best_offset, baseline.worst_offset), (0, 16));
+    assert!((baseline.spread - (0.876 / 0.713 - 1.0)).abs() < 0.003);
+    let mean = BY_OFFSET.iter().sum::<f64>() / 4.0;
+    assert!((baseline.pinned_ratio / (0.713 / mean) - 1.0).abs() < 0.003);
+    assert!(baseline.ns_per_unit.lower <= baseline.ns_per_unit.median);
+    assert!((baseline.ns_per_unit.median / (1.15 * mean) - 1.0).abs() < 0.003);
+    assert!((baseline.confidence - 0.992_187_5).abs() < 1e-12);
+    assert_eq!(table[1].as_built.unwrap().offset, 16);
+}
