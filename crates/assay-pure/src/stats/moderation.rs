@@ -3,20 +3,24 @@
 //! Question: eight rotations give a variance with seven degrees of freedom, and at the levels that fifty contrasts
 //! demand that costs a factor of two in width; is there more to be known of the spread?
 //! Method: the variances of all contrasts are taken as draws around a common one with estimated prior degrees of
-//! freedom (empirical Bayes). Two restrictions keep it honest: a contrast's variance is never set *below* the one it
-//! showed itself, and the prior never counts more than three times the contrast's own degrees.
+//! freedom (empirical Bayes). Three restrictions keep it honest: a contrast's variance is never set *below* the one it
+//! showed itself; the prior never counts more than three times the contrast's own degrees; nor more than one degree per
+//! four contrasts, because a handful cannot tell how much spreads differ.
 //! Source: Smyth 2004, "Linear models and empirical Bayes methods"; the restrictions are ours.
-//! Limits: fewer than four contrasts lend nothing. Checked: against a Python transcription, SciPy's trigamma, and by
+//! Limits: fewer than eight contrasts lend nothing. Checked: against a Python transcription, SciPy's trigamma, and by
 //! simulation with spreads that differ fivefold and have heavy tails (METHODOLOGY.md).
 
 use super::rotation::Effect;
 use statrs::function::gamma::digamma;
 
 /// Fewest contrasts from which a prior is estimated.
-pub const MIN_CONTRASTS: usize = 4;
+pub const MIN_CONTRASTS: usize = 8;
 
 /// The prior counts at most this many times a contrast's own degrees of freedom.
 pub const PRIOR_CAP: f64 = 3.0;
+
+/// The prior counts at most one degree of freedom per this many contrasts.
+pub const CONTRASTS_PER_DEGREE: f64 = 4.0;
 
 /// A common variance and how many observations it is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,9 +29,11 @@ pub struct Prior {
     pub variance: f64,
     /// Degrees of freedom; may be infinite when all contrasts spread alike.
     pub degrees: f64,
+    /// Contrasts it was estimated from.
+    pub contrasts: usize,
 }
 
-/// Estimates the prior; `None` with fewer than four contrasts.
+/// Estimates the prior; `None` with fewer than eight contrasts.
 ///
 /// Input: plain effects (own variance, own degrees). Cost: O(n). Source: Smyth 2004, equations for `fitFDist`.
 pub fn estimate_prior(effects: &[Effect]) -> Option<Prior> {
@@ -44,11 +50,11 @@ pub fn estimate_prior(effects: &[Effect]) -> Option<Prior> {
     let expected = effects.iter().map(|effect| trigamma(0.5 * effect.degrees)).sum::<f64>() / count;
     let excess = spread - expected;
     if excess <= 0.0 {
-        return Some(Prior { variance: mean.exp(), degrees: f64::INFINITY });
+        return Some(Prior { variance: mean.exp(), degrees: f64::INFINITY, contrasts: effects.len() });
     }
     let degrees = 2.0 * inverse_trigamma(excess);
     let variance = (mean + digamma(0.5 * degrees) - (0.5 * degrees).ln()).exp();
-    Some(Prior { variance, degrees })
+    Some(Prior { variance, degrees, contrasts: effects.len() })
 }
 
 /// Lends the prior to one effect.
@@ -56,7 +62,8 @@ pub fn estimate_prior(effects: &[Effect]) -> Option<Prior> {
 /// Returns: the effect with the larger of its own variance and the weighted one, and with the degrees of both.
 /// Restricting the variance from below was chosen for coverage, see METHODOLOGY.md.
 pub fn moderate(effect: Effect, prior: Prior) -> Effect {
-    let borrowed = prior.degrees.min(PRIOR_CAP * effect.degrees);
+    let most = (PRIOR_CAP * effect.degrees).min(prior.contrasts as f64 / CONTRASTS_PER_DEGREE);
+    let borrowed = prior.degrees.min(most);
     let degrees = effect.degrees + borrowed;
     let weighted = (borrowed * prior.variance + effect.degrees * effect.variance) / degrees;
     Effect { variance: weighted.max(effect.variance), degrees, ..effect }
@@ -123,36 +130,39 @@ mod tests {
 
     #[test]
     fn the_prior_agrees_with_a_transcription_of_smyth() {
-        // Python transcription of limma's fitFDist on these seven variances, 7 degrees each (scipy 1.17.1)
-        let variances = [1.1e-4, 3.2e-5, 8.0e-5, 2.5e-4, 6.1e-5, 9.9e-6, 4.4e-4];
+        // Python transcription of limma's fitFDist on these eight variances, 7 degrees each (scipy 1.17.1)
+        let variances = [1.1e-4, 3.2e-5, 8.0e-5, 2.5e-4, 6.1e-5, 9.9e-6, 4.4e-4, 7.0e-5];
         let effects: Vec<Effect> = variances.into_iter().map(effect).collect();
         let prior = estimate_prior(&effects).unwrap();
-        assert!((prior.degrees / 2.40074407 - 1.0).abs() < 1e-6, "{prior:?}");
-        assert!((prior.variance / 5.7060064e-05 - 1.0).abs() < 1e-6, "{prior:?}");
+        assert!((prior.degrees / 2.77005069 - 1.0).abs() < 1e-6, "{prior:?}");
+        assert!((prior.variance / 6.02248377e-05 - 1.0).abs() < 1e-6, "{prior:?}");
     }
 
     #[test]
-    fn contrasts_that_spread_alike_lend_up_to_the_cap() {
-        let effects = [effect(1e-4); 6];
-        let prior = estimate_prior(&effects).unwrap();
-        assert_eq!(prior.degrees, f64::INFINITY);
-        let moderated = moderate(effects[0], prior);
-        assert_eq!(moderated.degrees, 28.0);
-        assert_eq!(moderated.estimate, 0.01);
-        assert_eq!(moderated.rotations, 8);
+    fn contrasts_that_spread_alike_lend_up_to_the_caps() {
+        let lent = |contrasts: usize| {
+            let effects = vec![effect(1e-4); contrasts];
+            let prior = estimate_prior(&effects).unwrap();
+            assert_eq!(prior.degrees, f64::INFINITY);
+            moderate(effects[0], prior)
+        };
+        assert_eq!(lent(8).degrees, 7.0 + 2.0);
+        assert_eq!(lent(40).degrees, 7.0 + 10.0);
+        assert_eq!(lent(200).degrees, 7.0 + 21.0);
+        assert_eq!((lent(40).estimate, lent(40).rotations), (0.01, 8));
     }
 
     #[test]
     fn a_spread_is_never_made_smaller_than_it_showed_itself() {
-        let prior = Prior { variance: 1e-4, degrees: 14.0 };
+        let prior = Prior { variance: 1e-4, degrees: 14.0, contrasts: 100 };
         assert_eq!(moderate(effect(9e-4), prior).variance, 9e-4);
         // (14 * 1e-4 + 7 * 1e-6) / 21
         assert!((moderate(effect(1e-6), prior).variance - 6.7e-5).abs() < 1e-12);
     }
 
     #[test]
-    fn three_contrasts_lend_nothing() {
-        assert_eq!(estimate_prior(&[effect(1e-4); 3]), None);
-        assert!(estimate_prior(&[effect(1e-4); 4]).is_some());
+    fn seven_contrasts_lend_nothing() {
+        assert_eq!(estimate_prior(&[effect(1e-4); 7]), None);
+        assert!(estimate_prior(&[effect(1e-4); 8]).is_some());
     }
 }

@@ -80,8 +80,11 @@ mod tests {
     fn the_median_of_an_even_number_lies_halfway() {
         assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
         assert_eq!(median(&[5.0, 1.0, 3.0]), Some(3.0));
+        assert_eq!(median(&[5.0, 1.0, 3.0, 9.0, 8.0]), Some(5.0));
         assert_eq!(median(&[7.0]), Some(7.0));
         assert_eq!(median(&[]), None);
+        assert_eq!(quantile(&[1.0, 2.0], 1.5), Some(2.0));
+        assert_eq!(quantile(&[1.0, 2.0], -0.5), Some(1.0));
         assert_eq!(quantile(&[], 0.5), None);
         assert_eq!(mad(&[]), None);
     }

@@ -226,5 +226,9 @@ mod tests {
         assert_eq!(effect.rotations_for(1e-6, 0.05, 1000), None);
         assert_eq!(effect.rotations_for(0.0, 0.05, 1000), None);
         assert!(effect.rotations_for(0.005, 0.001, 1000) > Some(18));
+        // with 7 borrowed degrees: t.isf(.025, n + 6) * .01 / sqrt(n) <= .005 first at n = 18 (17: .005017, 18: .004865)
+        let borrowed = Effect { degrees: 14.0, ..effect };
+        assert_eq!(borrowed.rotations_for(0.005, 0.05, 1000), Some(18));
+        assert_eq!(borrowed.rotations_for(0.005_02, 0.05, 1000), Some(17));
     }
 }

@@ -121,6 +121,19 @@ mod tests {
     }
 
     #[test]
+    fn a_faster_code_keeps_its_tolerance_of_a_half() {
+        let faster = judged(-0.085, -0.08, -0.075);
+        assert_eq!(
+            as_built_says(judged(-0.115, -0.11, -0.105), faster, MARGIN),
+            Some(AsBuiltSays::Confirmed)
+        );
+        assert_eq!(
+            as_built_says(judged(-0.055, -0.05, -0.045), faster, MARGIN),
+            Some(AsBuiltSays::Confirmed)
+        );
+    }
+
+    #[test]
     fn a_wrong_size_must_exceed_a_half_the_margin_and_the_noise() {
         let small = judged(0.011, 0.012, 0.013);
         // 0.019 is 58 % more, but only 0.007 away: less than the margin

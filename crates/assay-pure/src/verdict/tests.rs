@@ -117,6 +117,8 @@ fn the_same_code_at_other_offsets_is_a_ghost_with_placement_as_its_cause() {
     assert!((found.as_built.unwrap().ratio / (0.876 / 0.713) - 1.0).abs() < 0.002);
     assert!((found.placement_ratio.unwrap() / (0.876 / 0.713) - 1.0).abs() < 0.005);
     assert!(found.placement_share.unwrap() > 0.95);
+    let identical = found.causes.iter().find(|evidence| evidence.cause == Cause::IdenticalCode).unwrap();
+    assert_eq!(identical.share, Some(1.0));
     let evidence = &found.causes[0].evidence;
     // the offsets alone predict it from the rotations: 0.876 / 0.713 = +22.9 %
     assert!(
@@ -139,6 +141,10 @@ fn a_real_difference_is_found_and_the_as_built_comparison_judged_beside_it() {
     assert!(has(&real((0, 16)), Cause::Placement));
     // 1.09 * 0.815 / 0.876 = 1.014: right sign, far too small
     assert_eq!(real((32, 16)).as_built_says, Some(AsBuiltSays::Deflated));
+    // 1.3 * 0.721 / 0.815 = 1.15: too small by less than a half, and still worth naming the placement
+    let notable = judge_one(&Planted { ratio: 1.3, as_built: Some((48, 32)), ..Planted::default() });
+    assert_eq!(notable.as_built_says, Some(AsBuiltSays::Confirmed));
+    assert!(has(&notable, Cause::Placement));
     let by_offset = [1.0, 1.09, 1.0, 1.0];
     let masked =
         judge_one(&Planted { ratio: 1.09, by_offset, as_built: Some((0, 16)), ..Planted::default() });
@@ -208,6 +214,28 @@ fn a_baseline_equal_to_itself_raises_no_warning() {
     let judgement = judge(&[Planted { rotations: 16, ..Planted::default() }.contrast()], &Options::default());
     assert_eq!(judgement.twin.verdict, TwinVerdict::Equivalent, "{}", judgement.twin.statement);
     assert_eq!(judgement.warnings, Vec::<String>::new());
+    assert!((judgement.twin.confidence_level - 0.995).abs() < 1e-12);
+    assert_eq!(judgement.twin.groups[0].rotations, 16);
+}
+
+#[test]
+fn the_twin_control_has_a_group_per_input_and_one_speaks_for_all_its_candidates() {
+    let on = |input, candidate| Planted { input, candidate, ..Planted::default() }.contrast();
+    let judgement = judge(&[on("a", "x"), on("a", "y"), on("b", "x")], &Options::default());
+    let inputs: Vec<&str> = judgement.twin.groups.iter().map(|group| group.input.as_str()).collect();
+    assert_eq!(inputs, ["a", "b"]);
+}
+
+#[test]
+fn a_failed_twin_on_one_input_leaves_the_others_alone() {
+    let on =
+        |input, twin_shift| Planted { input, twin_shift, rotations: 16, ..Planted::default() }.contrast();
+    let judgement = judge(&[on("bad", 0.05), on("good", 0.0)], &Options::default());
+    assert_eq!(judgement.twin.groups[0].verdict, TwinVerdict::Different);
+    assert_eq!(judgement.contrasts[0].verdict, Verdict::Inconclusive);
+    assert_eq!(judgement.twin.pooled, TwinVerdict::Different);
+    assert_eq!(judgement.twin.groups[1].verdict, TwinVerdict::Equivalent);
+    assert_eq!(judgement.contrasts[1].verdict, Verdict::Equivalent);
 }
 
 #[test]
@@ -379,4 +407,10 @@ fn the_placement_table_gives_time_by_offset_and_what_pinning_brings() {
     assert!((baseline.ns_per_unit.median / (1.15 * mean) - 1.0).abs() < 0.003);
     assert!((baseline.confidence - 0.992_187_5).abs() < 1e-12);
     assert_eq!(table[1].as_built.unwrap().offset, 16);
+    // 0.713 / 0.876 = -18.6 %
+    assert!(
+        table[1].statement.contains("-18.6 % against the place it has as built (offset 16)"),
+        "{}",
+        table[1].statement
+    );
 }

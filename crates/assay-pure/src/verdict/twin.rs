@@ -138,19 +138,17 @@ pub fn downgrade(found: &ContrastVerdict, twin: &TwinControl) -> Option<String> 
     })
 }
 
-/// The twin difference that concerns a contrast: its own group's, or the pooled one.
+/// The twin difference that concerns a contrast: its own group's; the pooled one where its own group could not be decided.
 fn different_ratio(found: &ContrastVerdict, twin: &TwinControl) -> Option<RatioInterval> {
     let own = twin.groups.iter().find(|group| {
-        group.verdict == TwinVerdict::Different
-            && group.baseline == found.baseline
-            && group.input == found.input
-            && group.compiler == found.compiler
-            && group.flags == found.flags
+        (&group.baseline, &group.input, &group.compiler, &group.flags)
+            == (&found.baseline, &found.input, &found.compiler, &found.flags)
     });
-    match own {
-        Some(group) => group.ratio,
-        None if twin.pooled == TwinVerdict::Different => twin.ratio,
-        None => None,
+    match own.map(|group| group.verdict) {
+        Some(TwinVerdict::Different) => own.and_then(|group| group.ratio),
+        Some(TwinVerdict::Equivalent) => None,
+        _ if twin.pooled == TwinVerdict::Different => twin.ratio,
+        _ => None,
     }
 }
 
@@ -387,6 +385,22 @@ mod tests {
         assert!((effect.estimate - 0.0225).abs() < 1e-12);
         assert!((effect.estimate / effect.standard_error() - 2.101_947_149_24).abs() < 1e-9);
         assert!((effect.p_value() - 0.080_261_326_219).abs() < 1e-9);
+    }
+
+    #[test]
+    fn blocks_need_most_of_the_rotations_and_degrees_to_spare() {
+        let degrees = |rounds: &[u32]| {
+            let at = rounds.iter().enumerate();
+            let timed: Vec<Timed> =
+                at.map(|(n, &first_round)| Timed { first_round, log_mean: 0.01 * (n % 3) as f64 }).collect();
+            halves(&timed).unwrap().degrees
+        };
+        // a block of four of ten: everything is one block
+        assert_eq!(degrees(&[0, 0, 0, 0, 1, 2, 3, 4, 5, 6]), 8.0);
+        // two blocks of two would leave no degrees
+        assert_eq!(degrees(&[0, 0, 1, 1]), 2.0);
+        assert_eq!(degrees(&[0, 0, 0, 0, 1, 1, 2, 3]), 2.0);
+        assert_eq!(degrees(&[0, 0, 0, 0, 1, 1, 1, 1]), 4.0);
     }
 
     #[test]

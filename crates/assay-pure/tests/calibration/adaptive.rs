@@ -30,25 +30,59 @@ pub struct Tally {
 
 const LOOKS: u32 = 5;
 
+/// How the error budget is shared out over the looks.
+#[derive(Clone, Copy, Debug)]
+pub enum Spending {
+    /// As the product does it.
+    Equal,
+    /// O'Brien-Fleming-like (Lan & DeMets 1983) at 8, 12, 16, 24 and 32 of 32 rotations: hardly anything early.
+    OBrienFleming,
+}
+
+impl Spending {
+    fn options(self, look: usize, minimum_effect: f64) -> Options {
+        // 2 - 2 Phi(1.959964 / sqrt(t)) at t = 1/4, 3/8, 1/2, 3/4, 1, less what the look before had (scipy).
+        const OBRIEN_FLEMING: [f64; 5] = [8.857e-5, 1.2805e-3, 4.2056e-3, 1.8050e-2, 2.6375e-2];
+        match self {
+            Spending::Equal => {
+                Options { minimum_effect, look: look as u32 + 1, looks: LOOKS, ..Options::default() }
+            }
+            Spending::OBrienFleming => {
+                Options { minimum_effect, confidence: 1.0 - OBRIEN_FLEMING[look], ..Options::default() }
+            }
+        }
+    }
+}
+
 /// Simulates `campaigns` campaigns and judges each adaptively.
 pub fn simulate(model: &Model, campaigns: usize, seed: u64, minimum_effect: f64) -> Tally {
+    simulate_spending(model, campaigns, seed, minimum_effect, Spending::Equal)
+}
+
+/// The same with another spending of the error budget.
+pub fn simulate_spending(
+    model: &Model,
+    campaigns: usize,
+    seed: u64,
+    minimum_effect: f64,
+    spending: Spending,
+) -> Tally {
     let mut tally = Tally::default();
     for number in 0..campaigns {
         let campaign = model.campaign(&mut Dice::new(seed * 1_000_003 + number as u64));
-        run(&campaign, &model.batches, minimum_effect, &mut tally);
+        run(&campaign, &model.batches, minimum_effect, spending, &mut tally);
     }
     tally
 }
 
-fn run(campaign: &Campaign, batches: &[usize], minimum_effect: f64, tally: &mut Tally) {
+fn run(campaign: &Campaign, batches: &[usize], minimum_effect: f64, spending: Spending, tally: &mut Tally) {
     // Coverage is that of one judgement at a fixed number of rotations, at the plain 95 %: one contrast's own interval
     // is judged alone, so that no sharing-out widens it.
-    tally.count_coverage(campaign, batches[0], minimum_effect);
+    tally.count_coverage(campaign, batches[0]);
     let mut have = 0;
     for (look, batch) in batches.iter().enumerate() {
         have += batch;
-        let options = Options { minimum_effect, look: look as u32 + 1, looks: LOOKS, ..Options::default() };
-        let judgement = judge(&campaign.after(have), &options);
+        let judgement = judge(&campaign.after(have), &spending.options(look, minimum_effect));
         if look == 0 {
             tally.decided_first += judgement.contrasts.iter().filter(|found| found.decided).count();
         }
@@ -61,10 +95,9 @@ fn run(campaign: &Campaign, batches: &[usize], minimum_effect: f64, tally: &mut 
 }
 
 impl Tally {
-    fn count_coverage(&mut self, campaign: &Campaign, rotations: usize, minimum_effect: f64) {
+    fn count_coverage(&mut self, campaign: &Campaign, rotations: usize) {
         use assay_pure::stats::moderation::{estimate_prior, moderate};
         use assay_pure::verdict::effect::{code_effect, observe};
-        let _ = minimum_effect;
         let effects: Vec<_> = campaign
             .after(rotations)
             .iter()

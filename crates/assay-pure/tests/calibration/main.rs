@@ -9,7 +9,7 @@ mod adaptive;
 mod alternatives;
 mod model;
 
-use adaptive::{Tally, simulate};
+use adaptive::{Spending, Tally, simulate, simulate_spending};
 use model::{Model, Residual};
 
 const MINIMUM_EFFECT: f64 = 0.01;
@@ -113,6 +113,27 @@ fn the_twin_control_seldom_cries_wolf() {
             assert!(twin.different_rate() <= 0.012, "{name}");
         }
     }
+}
+
+#[test]
+#[ignore = "slow lane"]
+fn an_equal_share_per_look_decides_earlier_than_obrien_and_fleming() {
+    println!("{}", Tally::header());
+    let effects = vec![0.0, 0.0, by(2.0), by(3.0), by(5.0)];
+    for (groups, candidates, campaigns) in [(1, 1, 600), (2, 2, 300), (16, 3, 60)] {
+        let model = Model { groups, candidates, effects: effects.clone(), ..Model::default() };
+        for spending in [Spending::Equal, Spending::OBrienFleming] {
+            let tally = simulate_spending(&model, campaigns, 16, MINIMUM_EFFECT, spending);
+            report(&format!("{spending:?} {}", groups * candidates), &tally);
+            assert!(tally.family_error_rate() <= 0.05);
+        }
+    }
+}
+
+#[test]
+#[ignore = "slow lane"]
+fn borrowed_spreads_keep_their_coverage() {
+    alternatives::moderation();
 }
 
 #[test]

@@ -118,6 +118,7 @@ fn status(claim: &ClaimSpec) -> ClaimStatus {
 fn a_direction_that_holds_everywhere_is_confirmed() {
     let slower = ClaimSpec { says: Some(Says::Slower), ..about("table", &[]) };
     assert_eq!(status(&slower), ClaimStatus::Confirmed);
+    assert!(!result(&slower).found.contains("placement"));
     let equal = ClaimSpec { says: Some(Says::Equivalent), ..about("twin", &["geometric"]) };
     assert_eq!(status(&equal), ClaimStatus::Confirmed);
 }
@@ -228,6 +229,8 @@ fn misses_per_unit_lie_between_the_floor_and_the_branches() {
     assert_eq!(status(&misses(1.0)), ClaimStatus::Undecided);
     assert_eq!(status(&misses(3.5)), ClaimStatus::Refuted);
     assert_eq!(status(&misses(-0.1)), ClaimStatus::Refuted);
+    let none = ClaimSpec { misses_per_unit: Some(0.0), ..about("branch", &["burst"]) };
+    assert_eq!(status(&none), ClaimStatus::Undecided);
 }
 
 #[test]
@@ -254,6 +257,9 @@ fn its_own_numbers_must_reproduce_the_change() {
         |change| ClaimSpec { before: Some(0.103), after: Some(0.060), change: Some(change), ..claim("x") };
     assert_eq!(status(&change(-0.30)), ClaimStatus::Refuted);
     assert_eq!(status(&change(-0.42)), ClaimStatus::Undecided);
+    // -58 % called -60 %: within the relative tolerance of 5 %, beyond one point
+    let rounded = ClaimSpec { before: Some(100.0), after: Some(42.0), change: Some(-0.60), ..claim("x") };
+    assert_eq!(status(&rounded), ClaimStatus::Undecided);
     let ratio = |ratio| ClaimSpec { before: Some(2.0), after: Some(1.5), ratio: Some(ratio), ..claim("x") };
     assert_eq!(status(&ratio(0.60)), ClaimStatus::Refuted);
     assert!(result(&ratio(0.75)).found.contains("no variant"), "consistent, but nothing to measure it on");
@@ -289,6 +295,9 @@ fn a_ghost_is_named_where_the_as_built_comparison_looks_as_claimed() {
     let found = check(&ClaimSpec { says: Some(Says::Faster), ..about("table", &[]) }, &context);
     assert_eq!(found.status, ClaimStatus::Refuted);
     assert!(found.found.contains("that is placement"), "{}", found.found);
+    let slower = check(&ClaimSpec { says: Some(Says::Slower), ..about("table", &[]) }, &context);
+    assert_eq!(slower.status, ClaimStatus::Refuted);
+    assert!(!slower.found.contains("that is placement"), "{}", slower.found);
 }
 
 #[test]
