@@ -148,6 +148,7 @@ mod tests {
         assert_eq!(median_interval(&[3.0], 0.05).unwrap().1, 0.0);
         assert_eq!(median_interval(&[], 0.05), None);
         assert_eq!(mean_and_variance(&[1.0]), None);
+        assert_eq!(mean_and_variance(&[1.0, 3.0]), Some((2.0, 2.0)));
     }
 
     #[test]

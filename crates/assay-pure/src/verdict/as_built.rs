@@ -91,7 +91,9 @@ mod tests {
         let at = pair(&[&[1.00, 1.001, 0.999, 1.0, 1.0005, 0.9995]]);
         let found = judge_as_built(&at, 0.05, 0.01).unwrap();
         assert_eq!(found.verdict, Verdict::Equivalent);
-        assert!(found.interval.upper > found.estimate);
+        // differences 0, .001, -.001, 0, .0005, -.0005: MAD .0005, error 1.2533 * 1.4826 * .0005 / sqrt(6) = 3.793e-4;
+        // scipy: t.isf(.025, 5) = 2.570582
+        assert!((found.interval.upper - found.estimate - 9.750e-4).abs() < 2e-6, "{found:?}");
     }
 
     #[test]

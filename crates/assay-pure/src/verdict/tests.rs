@@ -216,6 +216,7 @@ fn a_baseline_equal_to_itself_raises_no_warning() {
     assert_eq!(judgement.warnings, Vec::<String>::new());
     assert!((judgement.twin.confidence_level - 0.995).abs() < 1e-12);
     assert_eq!(judgement.twin.groups[0].rotations, 16);
+    assert!(judgement.twin.statement.contains("at 99.5 %"), "{}", judgement.twin.statement);
 }
 
 #[test]
@@ -276,6 +277,14 @@ fn a_sign_that_flips_between_inputs_is_reported_with_who_wins_where() {
     assert!(judgement.contrasts.iter().all(|found| has(found, Cause::Input)));
     let sizes = judge(&[on("short", 1.2), on("long", 1.5)], &Options::default());
     assert_eq!(sizes.input_dependence[0].dependence, Dependence::Size);
+    assert!(sizes.contrasts[0].causes[0].evidence.starts_with("the size depends on the input: +20.0 % here"));
+    assert!(
+        judgement.contrasts[0].causes[0].evidence.starts_with("the sign flips with the input: -20.0 % here")
+    );
+    assert!(judgement.contrasts[2].causes[0].evidence.starts_with("the size depends on the input"));
+    let statement = "candidate against baseline (gcc-12, O2): faster on short, equivalent on mixed, slower on long: \
+                     which is faster depends on the input.";
+    assert_eq!(summary.statement, statement);
     let same = judge(&[on("short", 1.2), on("long", 1.2)], &Options::default());
     assert_eq!(same.input_dependence[0].dependence, Dependence::None);
     assert!(!has(&same.contrasts[0], Cause::Input));
@@ -384,6 +393,19 @@ fn offsets_that_are_missed_or_visited_unevenly_are_said() {
         "{:?}",
         found.reasons
     );
+}
+
+#[test]
+fn an_aligned_function_has_fewer_offsets_in_the_table() {
+    let mut contrast = Planted::default().contrast();
+    for pair in contrast.rotations.iter_mut().flat_map(|rotation| &mut rotation.phases) {
+        pair.candidate_offset %= 32;
+        pair.baseline_offset = 0;
+    }
+    let table = placement_table(&[contrast]);
+    assert!(table[0].statement.contains("only offset 0"), "{}", table[0].statement);
+    assert_eq!(table[1].by_offset.len(), 2);
+    assert!(table[1].statement.contains("slower than offset"), "{}", table[1].statement);
 }
 
 #[test]

@@ -85,6 +85,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_turned_ratio_swaps_its_ends() {
+        let turned = turn_ratio(RatioInterval { ratio: 1.25, lower: 1.0, upper: 2.0 });
+        assert_eq!(turned, RatioInterval { ratio: 0.8, lower: 0.5, upper: 1.0 });
+        assert_eq!(turn(Verdict::Faster), Verdict::Slower);
+        assert_eq!(turn(Verdict::Equivalent), Verdict::Equivalent);
+    }
+
+    #[test]
     fn globs_match_as_in_a_shell() {
         let one = |glob: &str, name: &str| globs(&[glob.to_string()], name);
         assert!(one("gcc*", "gcc-12") && one("gcc*", "gcc") && one("*", "") && one("*-1?", "clang-16"));

@@ -227,7 +227,10 @@ fn misses_per_unit_lie_between_the_floor_and_the_branches() {
     let misses = |count| ClaimSpec { misses_per_unit: Some(count), ..about("branch", &["geometric"]) };
     assert_eq!(status(&misses(0.5)), ClaimStatus::Refuted);
     assert_eq!(status(&misses(1.0)), ClaimStatus::Undecided);
+    assert_eq!(status(&misses(2.0)), ClaimStatus::Undecided);
     assert_eq!(status(&misses(3.5)), ClaimStatus::Refuted);
+    let negative = ClaimSpec { misses_per_unit: Some(-0.1), ..about("branch", &["burst"]) };
+    assert_eq!(status(&negative), ClaimStatus::Refuted);
     assert_eq!(status(&misses(-0.1)), ClaimStatus::Refuted);
     let none = ClaimSpec { misses_per_unit: Some(0.0), ..about("branch", &["burst"]) };
     assert_eq!(status(&none), ClaimStatus::Undecided);
@@ -298,6 +301,31 @@ fn a_ghost_is_named_where_the_as_built_comparison_looks_as_claimed() {
     let slower = check(&ClaimSpec { says: Some(Says::Slower), ..about("table", &[]) }, &context);
     assert_eq!(slower.status, ClaimStatus::Refuted);
     assert!(!slower.found.contains("that is placement"), "{}", slower.found);
+}
+
+#[test]
+fn placement_is_blamed_only_where_the_as_built_comparison_agrees_with_the_claim() {
+    let found = |says, verdict, (lower, upper): (f64, f64)| {
+        let mut measured = contrast("table", "all-one", "gcc-12", verdict, 1.2);
+        measured.as_built = Some(RatioInterval { ratio: 0.5 * (lower + upper), lower, upper });
+        let judgement = judgement(vec![measured]);
+        let context = ClaimContext {
+            judgement: &judgement,
+            baseline: "branch",
+            minimum_effect: 0.01,
+            cells: &[],
+            inputs: &[],
+        };
+        let result = check(&ClaimSpec { says: Some(says), ..about("table", &[]) }, &context);
+        assert_eq!(result.status, ClaimStatus::Refuted);
+        result.found.contains("that is placement")
+    };
+    assert!(found(Says::Equivalent, Verdict::Slower, (0.995, 1.005)));
+    assert!(!found(Says::Equivalent, Verdict::Slower, (1.1, 1.2)));
+    assert!(!found(Says::Equivalent, Verdict::Slower, (0.8, 0.9)));
+    assert!(!found(Says::Faster, Verdict::Slower, (0.98, 1.1)));
+    assert!(found(Says::Slower, Verdict::Equivalent, (1.05, 1.1)));
+    assert!(!found(Says::Slower, Verdict::Equivalent, (0.99, 1.1)));
 }
 
 #[test]
