@@ -5,7 +5,7 @@
 //! file has only its dynamic symbols. Checked: against binaries of every compiler found (tests/build_placement.rs).
 
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
-use object::{Object as _, ObjectSection as _, SectionKind, SymbolKind};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind, SymbolKind};
 use std::fmt;
 
 /// Bytes of a cache line, inside which an entry's offset is told.
@@ -22,17 +22,10 @@ pub struct FunctionPlace {
     pub size: u64,
     /// `address % 64`.
     pub offset: u64,
-}
-
-/// One executable section of an object file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CodeSection {
-    /// Section name, as ".text.decode".
-    pub name: String,
-    /// Alignment in bytes.
-    pub alignment: u64,
-    /// Size in bytes.
-    pub size: u64,
+    /// Alignment in bytes that the compiler asked for; only the object files tell, so `None` in what is read from a
+    /// linked file alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alignment: Option<u64>,
 }
 
 /// Why a file says nothing of its layout.
@@ -47,6 +40,13 @@ pub enum LayoutError {
         /// The name.
         name: String,
     },
+    /// Several functions at different addresses have this name.
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// How many.
+        count: usize,
+    },
     /// It has no executable section.
     NoCode,
 }
@@ -57,6 +57,7 @@ impl fmt::Display for LayoutError {
             Self::NotElf(why) => write!(f, "not a readable ELF file: {why}"),
             Self::NoSymbols => write!(f, "no function symbols (is it stripped? link without -s)"),
             Self::NoFunction { name } => write!(f, "no function `{name}`"),
+            Self::Ambiguous { name, count } => write!(f, "{count} functions are named `{name}`"),
             Self::NoCode => write!(f, "no executable section"),
         }
     }
@@ -98,6 +99,7 @@ fn places<'a>(symbols: impl Iterator<Item = impl object::ObjectSymbol<'a>>) -> V
             address: symbol.address(),
             size: symbol.size(),
             offset: symbol.address() % LINE_BYTES,
+            alignment: None,
         })
         .collect()
 }
@@ -131,20 +133,14 @@ pub fn text_bytes(elf: &[u8]) -> Result<u64, LayoutError> {
         .sum())
 }
 
-/// The executable sections of an object file, in file order.
+/// The address of the symbol `name`, whatever its kind; `None` if the file has no such symbol.
 ///
 /// # Errors
 /// The file is no ELF file.
-pub fn function_sections(object: &[u8]) -> Result<Vec<CodeSection>, LayoutError> {
-    let file = parse(object)?;
-    let code = file.sections().filter(|section| section.kind() == SectionKind::Text);
-    Ok(code
-        .map(|section| CodeSection {
-            name: section.name().unwrap_or_default().to_owned(),
-            alignment: section.align(),
-            size: section.size(),
-        })
-        .collect())
+pub fn symbol_address(elf: &[u8], name: &str) -> Result<Option<u64>, LayoutError> {
+    let file = parse(elf)?;
+    let found = file.symbols().find(|symbol| symbol.is_definition() && symbol.name() == Ok(name));
+    Ok(found.map(|symbol| symbol.address()))
 }
 
 /// The offsets that a function reached over the phases of a rotation.
@@ -173,9 +169,65 @@ pub fn reached(by_phase: &[u64], phases: usize) -> Reached {
     Reached { offsets, note }
 }
 
+/// The offsets at which the function named `name` lies in each of `links`, the functions of one rotation's binaries.
+///
+/// # Errors
+/// A link has no such function, or several at different addresses; then use [`reached`] on their offsets.
+pub fn phases_reached(name: &str, links: &[&[FunctionPlace]]) -> Result<Reached, LayoutError> {
+    let mut offsets = Vec::with_capacity(links.len());
+    let mut alignment = None;
+    for functions in links {
+        let function = only(functions, name)?;
+        offsets.push(function.offset);
+        alignment = alignment.max(function.alignment);
+    }
+    let mut found = reached(&offsets, links.len());
+    if let (Some(_), Some(alignment)) = (&found.note, alignment) {
+        let (have, phases) = (found.offsets.len(), links.len());
+        found.note =
+            Some(format!("visits {have} of {phases} offsets: the compiler aligned it to {alignment} bytes"));
+    }
+    Ok(found)
+}
+
+/// The one function of this name; aliases of one address are one.
+fn only<'a>(functions: &'a [FunctionPlace], name: &str) -> Result<&'a FunctionPlace, LayoutError> {
+    let mut matching = functions.iter().filter(|function| function.name == name);
+    let first = matching.next().ok_or_else(|| LayoutError::NoFunction { name: name.into() })?;
+    let others = matching.filter(|other| other.address != first.address).count();
+    if others > 0 {
+        return Err(LayoutError::Ambiguous { name: name.into(), count: others + 1 });
+    }
+    Ok(first)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn place(name: &str, address: u64, alignment: Option<u64>) -> FunctionPlace {
+        FunctionPlace { name: name.into(), address, size: 8, offset: address % LINE_BYTES, alignment }
+    }
+
+    #[test]
+    fn the_alignment_asked_for_is_named_where_it_is_known() {
+        let links = [[place("f", 0, Some(32))], [place("f", 32, Some(32))], [place("f", 64, Some(32))]];
+        let found = phases_reached("f", &[&links[0], &links[1], &links[2]]).expect("present in all");
+        assert_eq!(found.offsets, [0, 32]);
+        assert!(found.note.expect("a note").ends_with("the compiler aligned it to 32 bytes"));
+    }
+
+    #[test]
+    fn a_name_that_is_missing_or_used_twice_is_refused_and_aliases_are_not() {
+        let twice = [place("f", 0, None), place("f", 16, None)];
+        let alias = [place("f", 16, None), place("f", 16, None)];
+        assert_eq!(phases_reached("g", &[&twice]), Err(LayoutError::NoFunction { name: "g".into() }));
+        assert_eq!(
+            phases_reached("f", &[&twice]),
+            Err(LayoutError::Ambiguous { name: "f".into(), count: 2 })
+        );
+        assert_eq!(phases_reached("f", &[&alias]).expect("one address").offsets, [16]);
+    }
 
     #[test]
     fn says_when_an_alignment_keeps_a_function_from_moving() {

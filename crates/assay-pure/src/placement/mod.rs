@@ -3,4 +3,7 @@
 
 pub mod identity;
 pub mod layout;
+pub mod optimised;
+pub mod order;
+pub mod sections;
 pub mod shuffle;

@@ -1,77 +1,207 @@
-//! Files by content hash, written whole or not at all, and checked when they are read.
+//! Files kept by the hash of their content, and records of what they were made from.
+//!
+//! Every file is written beside its place and renamed into it, so two campaigns at once, or a kill at any moment,
+//! leave whole files only. Every read is held against the hash, so what was cut or changed is made again, not used.
 
-use assay_pure::inputs::digest::digest;
-use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use assay_pure::inputs::digest;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-/// A folder of kept files.
+/// Files of a build that was killed are removed after this time.
+const ABANDONED: Duration = Duration::from_secs(24 * 3600);
+
+/// A folder of content-addressed files and records.
 #[derive(Debug)]
 pub struct Cache {
-    folder: PathBuf,
+    root: PathBuf,
+    counter: AtomicU64,
+    outside: Mutex<HashMap<PathBuf, Option<String>>>,
 }
 
-static DRAFTS: AtomicU64 = AtomicU64::new(0);
-
 impl Cache {
-    /// Opens or makes it.
-    ///
-    /// # Errors
-    /// The folder cannot be made.
-    pub fn open(folder: PathBuf) -> io::Result<Self> {
-        std::fs::create_dir_all(&folder)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
-        // Compilers are run in other folders, so the paths given to them must not depend on ours.
-        Ok(Self { folder: folder.canonicalize()? })
-    }
-
-    /// Where a kept file lies.
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
-    }
-
-    /// A kept file's bytes, if it is there and is still what was written.
-    pub fn get(&self, name: &str) -> Option<Vec<u8>> {
-        let bytes = std::fs::read(self.path(name)).ok()?;
-        let expected = std::fs::read_to_string(self.path(&format!("{name}.sha256"))).ok()?;
-        (digest(&bytes) == expected).then_some(bytes)
-    }
-
-    /// Keeps bytes under a name; two writers of one name write the same content, and the last one wins whole.
-    ///
-    /// # Errors
-    /// The disk is full or the folder is gone.
-    pub fn put(&self, name: &str, bytes: &[u8], executable: bool) -> io::Result<()> {
-        self.write(name, bytes, executable)?;
-        self.write(&format!("{name}.sha256"), digest(bytes).as_bytes(), false)
-    }
-
-    fn write(&self, name: &str, bytes: &[u8], executable: bool) -> io::Result<()> {
-        let draft = self.draft(name);
-        let result = (|| {
-            let mut file = std::fs::File::create(&draft)?;
-            file.write_all(bytes)?;
-            if executable {
-                file.set_permissions(std::fs::Permissions::from_mode(0o755))?;
-            }
-            drop(file);
-            std::fs::rename(&draft, self.path(name))
-        })();
-        if result.is_err() {
-            let _ = std::fs::remove_file(&draft);
+    /// Opens the folder, making it if it is missing.
+    pub fn open(root: &Path) -> io::Result<Self> {
+        fs::create_dir_all(root)?;
+        let root = root.canonicalize()?;
+        for folder in ["include", "objects", "artifacts", "orders", "records", "unfinished"] {
+            fs::create_dir_all(root.join(folder))?;
         }
-        result
+        let cache = Self { root, counter: AtomicU64::new(0), outside: Mutex::default() };
+        cache.remove_abandoned();
+        Ok(cache)
     }
 
-    /// A path of its own for something not yet whole.
-    pub fn draft(&self, name: &str) -> PathBuf {
-        let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
-        self.folder.join(format!("{name}.{}.{number}.draft", std::process::id()))
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
-    /// Its folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// A failure here costs some disk space only.
+    fn remove_abandoned(&self) {
+        let Ok(entries) = fs::read_dir(self.root.join("unfinished")) else { return };
+        for entry in entries.flatten() {
+            let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|at| at.elapsed().ok());
+            if age.is_some_and(|age| age > ABANDONED) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// A fresh path on the same disk, for something being made.
+    pub fn unfinished(&self, suffix: &str) -> Unfinished {
+        let number = self.counter.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}-{:p}-{number}{suffix}", std::process::id(), self);
+        Unfinished { path: self.root.join("unfinished").join(name) }
+    }
+
+    /// Moves a finished file to its place, `folder/HASH.extension`; returns the hash and the bytes.
+    pub fn keep(&self, made: &Unfinished, folder: &str, extension: &str) -> io::Result<(String, Vec<u8>)> {
+        let bytes = fs::read(&made.path)?;
+        let hash = digest(&bytes);
+        fs::rename(&made.path, self.place(folder, &hash, extension))?;
+        Ok((hash, bytes))
+    }
+
+    /// Writes `bytes` to their place, `folder/HASH.extension`, unless they are there.
+    pub fn keep_bytes(&self, bytes: &[u8], folder: &str, extension: &str) -> io::Result<PathBuf> {
+        let hash = digest(bytes);
+        let place = self.place(folder, &hash, extension);
+        if self.kept(folder, &hash, extension).is_none() {
+            self.write(&place, bytes)?;
+        }
+        Ok(place)
+    }
+
+    /// Where content of this hash lies, if it is kept.
+    pub fn place(&self, folder: &str, hash: &str, extension: &str) -> PathBuf {
+        self.root.join(folder).join(format!("{hash}.{extension}"))
+    }
+
+    /// The bytes of this hash, if they are there and whole.
+    pub fn kept(&self, folder: &str, hash: &str, extension: &str) -> Option<Vec<u8>> {
+        let bytes = fs::read(self.place(folder, hash, extension)).ok()?;
+        (digest(&bytes) == hash).then_some(bytes)
+    }
+
+    /// Writes a file in one step.
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let beside = self.unfinished("");
+        fs::write(&beside.path, bytes)?;
+        fs::rename(&beside.path, path)
+    }
+
+    /// What is recorded under `key`; nothing if the record is missing, damaged, or of another version of assay.
+    pub fn record<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        let text = fs::read_to_string(self.record_path(key)).ok()?;
+        let (hash, body) = text.split_once('\n')?;
+        if digest(body.as_bytes()) != hash {
+            return None;
+        }
+        serde_json::from_str(body).ok()
+    }
+
+    /// Records `value` under `key`.
+    pub fn put_record<T: Serialize>(&self, key: &str, value: &T) -> io::Result<()> {
+        let body = serde_json::to_string(value)?;
+        let text = format!("{}\n{body}", digest(body.as_bytes()));
+        self.write(&self.record_path(key), text.as_bytes())
+    }
+
+    fn record_path(&self, key: &str) -> PathBuf {
+        self.root.join("records").join(key)
+    }
+
+    /// The hash of a file outside the cache (a header, a library), read once; `None` if it cannot be read.
+    pub fn outside(&self, path: &Path) -> Option<String> {
+        let known = |map: &HashMap<PathBuf, Option<String>>| map.get(path).cloned();
+        if let Some(hash) = known(&self.outside.lock().expect("no holder of this lock panics")) {
+            return hash;
+        }
+        let hash = fs::read(path).ok().map(|bytes| digest(&bytes));
+        self.outside.lock().expect("no holder of this lock panics").insert(path.to_owned(), hash.clone());
+        hash
+    }
+
+    /// Forgets the hashes of outside files, before a compilation that must see their present content.
+    pub fn forget_outside(&self) {
+        self.outside.lock().expect("no holder of this lock panics").clear();
+    }
+}
+
+/// A file being made; removed when dropped, unless it has been moved to its place.
+#[derive(Debug)]
+pub struct Unfinished {
+    /// Where.
+    pub path: PathBuf,
+}
+
+impl Unfinished {
+    /// The path as a word of a command.
+    pub fn word(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache() -> (tempfile::TempDir, Cache) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let cache = Cache::open(folder.path()).expect("a new cache");
+        (folder, cache)
+    }
+
+    #[test]
+    fn a_record_comes_back_and_a_damaged_one_does_not() {
+        let (_folder, cache) = cache();
+        cache.put_record("key", &vec![1u32, 2]).expect("written");
+        assert_eq!(cache.record::<Vec<u32>>("key"), Some(vec![1, 2]));
+        assert_eq!(cache.record::<String>("key"), None, "of another type");
+        let path = cache.record_path("key");
+        let text = fs::read_to_string(&path).expect("there");
+        fs::write(&path, text.replace("[1,", "[3,")).expect("written");
+        assert_eq!(cache.record::<Vec<u32>>("key"), None, "changed");
+        fs::write(&path, &text[..text.len() - 1]).expect("written");
+        assert_eq!(cache.record::<Vec<u32>>("key"), None, "cut");
+        assert_eq!(cache.record::<Vec<u32>>("other"), None, "missing");
+    }
+
+    #[test]
+    fn content_that_was_changed_is_not_returned_and_is_written_again() {
+        let (_folder, cache) = cache();
+        let place = cache.keep_bytes(b"content", "orders", "txt").expect("written");
+        let hash = digest(b"content");
+        assert_eq!(cache.kept("orders", &hash, "txt").as_deref(), Some(&b"content"[..]));
+        fs::write(&place, b"conten").expect("written");
+        assert_eq!(cache.kept("orders", &hash, "txt"), None);
+        cache.keep_bytes(b"content", "orders", "txt").expect("written");
+        assert!(cache.kept("orders", &hash, "txt").is_some());
+    }
+
+    #[test]
+    fn nothing_unfinished_is_left_behind() {
+        let (_folder, cache) = cache();
+        let made = cache.unfinished(".o");
+        fs::write(&made.path, b"x").expect("written");
+        let dropped = cache.unfinished(".o");
+        fs::write(&dropped.path, b"y").expect("written");
+        cache.keep(&made, "objects", "o").expect("moved");
+        drop((made, dropped));
+        assert_eq!(fs::read_dir(cache.root().join("unfinished")).expect("there").count(), 0);
+        assert_eq!(fs::read_dir(cache.root().join("objects")).expect("there").count(), 1);
     }
 }

@@ -1,37 +1,54 @@
-//! A build that failed, said so that it can be repeated by hand.
+//! What went wrong while building, in the words that let the user repeat it.
 
+use super::command::Finished;
+use super::text;
 use std::fmt;
+use std::io;
+use std::path::Path;
 
-/// Lines of the compiler's complaint that are shown.
-const SHOWN_LINES: usize = 8;
+/// Lines of a compiler's messages that are kept from the start and from the end.
+const FIRST_LINES: usize = 16;
+const LAST_LINES: usize = 4;
+/// Characters of one line that are kept.
+const LINE_CHARS: usize = 300;
 
-/// What failed.
+/// What was being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Reading the sources named by the experiment.
+    Source,
+    /// Compiling one source.
+    Compile,
+    /// Linking, or finding out how.
+    Link,
+    /// Reading or writing the cache.
+    Cache,
+}
+
+/// A build that failed: one failed cell per variant, never the end of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildFailure {
-    /// compile or link.
-    pub stage: &'static str,
-    /// Compiler name and what it was working on.
-    pub subject: String,
-    /// The command as one can paste it, with the folder to run it in; empty where none was run.
+    /// What was being done.
+    pub stage: Stage,
+    /// What failed, as "gcc-12 with flags O2 (-O2) cannot compile decode.c: exit status 1".
+    pub what: String,
+    /// The command as one can paste it into a shell; empty if none was started.
     pub command: String,
-    /// How it ended.
-    pub ended: String,
-    /// What it said.
-    pub complaint: String,
+    /// Exit status; `None` if no command was started or a signal ended it.
+    pub status: Option<i32>,
+    /// The first and last lines of what the command wrote to its standard error.
+    pub stderr: String,
 }
 
 impl fmt::Display for BuildFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} failed to {}: {}", self.subject, self.stage, self.ended)?;
-        let lines: Vec<&str> = self.complaint.lines().filter(|line| !line.trim().is_empty()).collect();
-        for line in lines.iter().take(SHOWN_LINES) {
-            write!(f, "\n    {line}")?;
-        }
-        if lines.len() > SHOWN_LINES {
-            write!(f, "\n    ... {} more lines", lines.len() - SHOWN_LINES)?;
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.what)?;
+        for line in self.stderr.lines() {
+            write!(out, "\n    {line}")?;
         }
         if !self.command.is_empty() {
-            write!(f, "\n  by hand: {}", self.command)?;
+            write!(out, "\n  command: {}", self.command)?;
         }
         Ok(())
     }
@@ -40,14 +57,81 @@ impl fmt::Display for BuildFailure {
 impl std::error::Error for BuildFailure {}
 
 impl BuildFailure {
-    /// A failure of the store, not of a compiler.
-    pub fn store(stage: &'static str, subject: &str, error: &std::io::Error) -> Self {
-        let full = error.kind() == std::io::ErrorKind::StorageFull;
-        let ended = if full {
-            "the disk is full; free some space, or keep artifacts elsewhere with --store DIR".to_owned()
-        } else {
-            format!("the store of artifacts cannot be used: {error}")
+    /// A failure before any command was started.
+    pub(super) fn plain(stage: Stage, what: String) -> Self {
+        Self { stage, what, command: String::new(), status: None, stderr: String::new() }
+    }
+
+    /// A command that ended badly; `what` says who could not do what.
+    pub(super) fn of_command(stage: Stage, what: &str, command: String, finished: &Finished) -> Self {
+        let stderr = excerpt(&finished.stderr);
+        let full = finished.stderr.contains("No space left on device");
+        let hint = if full { "; a disk is full: free space where the cache or TMPDIR is" } else { "" };
+        let what = format!("{what}: {}{hint}", finished.ending());
+        Self { stage, what, command, status: finished.code, stderr }
+    }
+
+    /// A command that could not be started.
+    pub(super) fn not_started(stage: Stage, what: &str, command: String, error: &io::Error) -> Self {
+        Self {
+            stage,
+            what: format!("{what}: it could not be started: {error}"),
+            command,
+            status: None,
+            stderr: String::new(),
+        }
+    }
+
+    /// The cache could not be read or written.
+    pub(super) fn cache(root: &Path, doing: &str, error: &io::Error) -> Self {
+        let remedy = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                "; the disk is full; free some space, or keep artifacts elsewhere with --store DIR"
+            }
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                "; --store DIR names another folder"
+            }
+            _ => "",
         };
-        Self { stage, subject: subject.to_owned(), command: String::new(), ended, complaint: String::new() }
+        Self::plain(Stage::Cache, format!("the store {}: {doing}: {error}{remedy}", root.display()))
+    }
+}
+
+/// The first and last lines of a long text.
+fn excerpt(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let cut = |line: &&str| text::clip(line, LINE_CHARS);
+    if lines.len() <= FIRST_LINES + LAST_LINES {
+        return lines.iter().map(cut).collect::<Vec<_>>().join("\n");
+    }
+    let left_out = lines.len() - FIRST_LINES - LAST_LINES;
+    let mut kept: Vec<String> = lines[..FIRST_LINES].iter().map(cut).collect();
+    kept.push(format!("[{left_out} lines left out]"));
+    kept.extend(lines[lines.len() - LAST_LINES..].iter().map(cut));
+    kept.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_message_keeps_its_first_and_last_lines() {
+        let text: String = (1..=100).map(|number| format!("line {number}\n")).collect();
+        let kept = excerpt(&text);
+        assert!(kept.starts_with("line 1\n") && kept.ends_with("line 100"));
+        assert!(kept.contains("line 16\n[80 lines left out]\nline 97\n"), "{kept}");
+        assert_eq!(excerpt("one\ntwo\n"), "one\ntwo");
+    }
+
+    #[test]
+    fn a_full_disk_is_called_so() {
+        // 28 is ENOSPC on Linux.
+        let failure = BuildFailure::cache(Path::new("store"), "writing", &io::Error::from_raw_os_error(28));
+        assert!(failure.to_string().contains("the disk is full; free some space"), "{failure}");
+        let stderr = "ld: final link failed: No space left on device".to_owned();
+        let finished = Finished { code: Some(1), signal: None, stdout: String::new(), stderr };
+        let failure = BuildFailure::of_command(Stage::Link, "gcc-12 cannot link", "gcc".into(), &finished);
+        assert!(failure.to_string().contains("a disk is full"), "{failure}");
     }
 }

@@ -1,82 +1,233 @@
-//! Which linker a driver calls, and how its sections can be moved.
+//! Which linker does a compiler call, what does it read besides the program, and what script does it follow?
+//!
+//! Method: the program is linked once as built, with the linker told to name itself, its inputs and (GNU ld) its
+//! default script. The script depends on flags (PIE or not, static or not), so it is asked for under the very same
+//! ones. The answer is kept, together with the hashes of the linker and of all libraries it read; if any of them
+//! changes, it is asked again, and all links are made anew.
 
-use super::command::Started;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use super::builder::Builder;
+use super::compilers::Compiler;
+use super::failure::{BuildFailure, Stage};
+use super::keys;
+use super::objects::Object;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-/// The linkers, by how they take orders.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Linker {
-    /// GNU ld: moved by its own default script, in which the code's order is written out.
-    Gnu {
-        /// Its version line.
-        version: String,
-        /// The default script for these very flags.
-        script: String,
-    },
-    /// LLVM's: a padding object first, sections shuffled by option.
-    Lld {
-        /// Its version line.
-        version: String,
-    },
-    /// Any other: padding only.
-    Other {
-        /// Its version line.
-        version: String,
-    },
+/// A linker that we know how to talk to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkerKind {
+    /// GNU ld (ld.bfd).
+    Gnu,
+    /// LLVM's.
+    Lld,
+    /// GNU gold.
+    Gold,
+    /// mold.
+    Mold,
+    /// Any other.
+    Other,
 }
 
-impl Linker {
-    /// What it calls itself.
-    pub fn version(&self) -> &str {
+impl LinkerKind {
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Gnu { version, .. } | Self::Lld { version } | Self::Other { version } => version,
+            LinkerKind::Gnu => "GNU ld",
+            LinkerKind::Lld => "lld",
+            LinkerKind::Gold => "gold",
+            LinkerKind::Mold => "mold",
+            LinkerKind::Other => "this linker",
         }
     }
 
-    /// What cannot be done with it.
-    pub fn warning(&self, flags: &[String]) -> Option<String> {
-        let lto = flags.iter().any(|flag| flag.starts_with("-flto"));
-        match self {
-            Self::Gnu { .. } if lto => Some(
-                "with -flto GNU ld learns the functions too late to shuffle them: phases vary, the order does not \
-                 (add -fuse-ld=lld to the flags)"
-                    .into(),
-            ),
-            Self::Other { version } => Some(format!(
-                "the linker ({version}) cannot be told the order of sections: phases vary, the order does not (GNU \
-                 ld and lld can)"
-            )),
-            _ => None,
-        }
+    /// Whether it can be told an order of functions.
+    pub fn shuffles(self) -> bool {
+        matches!(self, LinkerKind::Gnu | LinkerKind::Lld | LinkerKind::Gold)
     }
 }
 
-/// Asks the driver's linker who it is, with the very flags of the link, since they may choose another.
-pub fn ask(driver: &Path, flags: &[String], folder: &Path, started: &Started) -> Linker {
-    let said = |question: &str| {
-        let output = Command::new(driver)
-            .args(flags)
-            .arg(format!("-Wl,{question}"))
-            .current_dir(folder)
-            .env("LC_ALL", "C")
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
-        started.note();
-        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+/// The linker of a recipe.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Linker {
+    /// Which one.
+    pub kind: LinkerKind,
+    /// Its own words: "GNU ld (GNU Binutils for Debian) 2.40".
+    pub version: String,
+    /// Its default script (GNU ld).
+    pub script: Option<String>,
+    /// The linker itself and all files outside the program that it read, with their SHA-256.
+    pub inputs: Vec<(PathBuf, String)>,
+}
+
+/// The link as built.
+pub struct Plain<'a> {
+    /// Where it is made.
+    pub folder: &'a Path,
+    /// The compiler.
+    pub compiler: &'a Compiler,
+    /// The driver that links.
+    pub driver: &'a Path,
+    /// The user's flags.
+    pub flags: &'a [String],
+    /// The user's flags for the link only.
+    pub link_flags: &'a [String],
+    /// The program.
+    pub objects: &'a [Object],
+    /// The flag set's name and flags, for messages.
+    pub described: &'a str,
+}
+
+impl Plain<'_> {
+    fn all_flags(&self) -> impl Iterator<Item = &String> {
+        self.flags.iter().chain(self.link_flags)
+    }
+
+    fn words(&self) -> Vec<String> {
+        let mut words = vec![self.driver.to_string_lossy().into_owned()];
+        words.extend(self.flags.iter().cloned());
+        words.extend(self.objects.iter().map(|object| object.path.to_string_lossy().into_owned()));
+        words.extend(self.link_flags.iter().cloned());
+        words
+    }
+}
+
+/// Asks, or remembers the answer.
+pub fn probe(builder: &Builder, plain: &Plain<'_>) -> Result<Linker, BuildFailure> {
+    let mut words = plain.words();
+    let flags: Vec<String> = plain.all_flags().cloned().collect();
+    let folder = plain.folder.to_string_lossy();
+    let key = keys::key(&[
+        "linker 1",
+        &plain.compiler.sha256,
+        &words.join("\n"),
+        &folder,
+        &std::env::var_os("PATH").unwrap_or_default().to_string_lossy(),
+        &keys::surroundings(&flags),
+    ]);
+    if let Some(known) = builder.cache.record::<Linker>(&key) {
+        let same = |(path, hash): &(PathBuf, String)| builder.cache.outside(path).as_deref() == Some(hash);
+        if known.inputs.iter().all(same) {
+            return Ok(known);
+        }
+    }
+    let output = builder.cache.unfinished("");
+    words.extend(["-Wl,-v,--trace,--verbose".into(), "-o".into(), output.word()]);
+    let what = format!("{} with {} cannot link the program", plain.compiler.name, plain.described);
+    let said = builder.run(Stage::Link, &what, plain.folder, &words)?.everything();
+    let (kind, version) = identify(&said);
+    let mut paths = inputs(&said, plain.folder, builder.cache.root());
+    paths.extend(program(builder, plain)?);
+    let hashed = |path: PathBuf| builder.cache.outside(&path).map(|hash| (path, hash));
+    let linker = Linker {
+        kind,
+        version,
+        script: if kind == LinkerKind::Gnu { script(&said) } else { None },
+        inputs: paths.into_iter().filter_map(hashed).collect(),
     };
-    let version = said("--version").lines().next().unwrap_or("unknown").to_owned();
-    if version.contains("LLD") {
-        return Linker::Lld { version };
-    }
-    if version.starts_with("GNU ld") {
-        // `--verbose` prints the script between two lines of equal signs, then fails for want of objects.
-        let verbose = said("--verbose");
-        let mut parts = verbose.split("\n==================================================\n");
-        if let Some(script) = parts.nth(1).filter(|script| script.contains("*(.text.unlikely")) {
-            return Linker::Gnu { version, script: script.to_owned() };
+    let kept = builder.cache.put_record(&key, &linker);
+    kept.map_err(|error| builder.cache_failure("keeping what the linker said", &error))?;
+    Ok(linker)
+}
+
+/// The linker's kind and the line in which it names itself.
+fn identify(said: &str) -> (LinkerKind, String) {
+    let marks = [
+        ("GNU ld ", LinkerKind::Gnu),
+        ("GNU gold ", LinkerKind::Gold),
+        ("LLD ", LinkerKind::Lld),
+        ("mold ", LinkerKind::Mold),
+    ];
+    for line in said.lines() {
+        for (mark, kind) in marks {
+            let named = line.find(mark).is_some_and(|at| at == 0 || line[..at].ends_with(' '));
+            // The lines that repeat the command hold paths and options.
+            if named && !line.starts_with('/') && !line.contains(" -o ") {
+                return (kind, line.trim().to_owned());
+            }
         }
     }
-    Linker::Other { version }
+    (LinkerKind::Other, "unknown".into())
+}
+
+/// The default script that GNU ld prints between two rules of `=`.
+fn script(said: &str) -> Option<String> {
+    let (_, rest) = said.split_once("using internal linker script:")?;
+    let mut inside = false;
+    let mut text = String::new();
+    for line in rest.lines() {
+        if line.starts_with("=====") {
+            if inside {
+                return Some(text);
+            }
+            inside = true;
+        } else if inside {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    None
+}
+
+/// Existing files among the names that the linker traced, those of the cache (the program itself) left out.
+fn inputs(said: &str, folder: &Path, cache: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for line in said.lines() {
+        let line = line.trim();
+        let opened = line.strip_prefix("attempt to open ").and_then(|rest| rest.strip_suffix(" succeeded"));
+        // "libc.a(printf.o)": a member of an archive.
+        let name = opened.unwrap_or(line);
+        let name = name.split_once('(').map_or(name, |(archive, _)| archive);
+        let path = folder.join(name);
+        if !name.is_empty() && !path.starts_with(cache) && path.is_file() {
+            found.insert(path);
+        }
+    }
+    found
+}
+
+/// The linker's own file, where the driver or PATH tells.
+fn program(builder: &Builder, plain: &Plain<'_>) -> Result<Option<PathBuf>, BuildFailure> {
+    let chosen = plain
+        .all_flags()
+        .filter_map(|flag| flag.strip_prefix("-fuse-ld=").or_else(|| flag.strip_prefix("--ld-path=")));
+    let name = match chosen.last() {
+        Some(path) if path.contains('/') => return Ok(Some(plain.folder.join(path))),
+        Some(name) => format!("ld.{name}"),
+        None => "ld".into(),
+    };
+    let words = [plain.driver.to_string_lossy().into_owned(), format!("-print-prog-name={name}")];
+    let what = format!("{} cannot tell which linker it calls", plain.compiler.name);
+    let answer = builder.run(Stage::Link, &what, plain.folder, &words)?;
+    let answer = Path::new(answer.stdout.trim());
+    if answer.is_absolute() {
+        return Ok(Some(answer.to_owned()));
+    }
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    Ok(std::env::split_paths(&search).map(|folder| folder.join(answer)).find(|path| path.is_file()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linkers_are_known_by_their_own_words() {
+        let bfd = "collect2 version 12.2.0\n/usr/bin/ld -plugin x -o GNU gold\nGNU ld (GNU Binutils for Debian) 2.40\n";
+        assert_eq!(identify(bfd).0, LinkerKind::Gnu);
+        assert_eq!(identify("Debian LLD 14.0.6 (compatible with GNU linkers)\n").0, LinkerKind::Lld);
+        assert_eq!(identify("GNU gold (GNU Binutils for Debian 2.40) 1.16\n").0, LinkerKind::Gold);
+        assert_eq!(identify("mold 2.30.0 (compatible with GNU ld)\n").0, LinkerKind::Mold);
+        assert_eq!(identify("LLD 16.0.6 (compatible with GNU linkers)\n").0, LinkerKind::Lld);
+        assert_eq!(identify("wild\n").0, LinkerKind::Other);
+    }
+
+    #[test]
+    fn the_script_is_what_stands_between_the_rules() {
+        let said = "GNU ld\nusing internal linker script:\n=====\nSECTIONS\n{ }\n=====\nmode elf\n";
+        assert_eq!(script(said).as_deref(), Some("SECTIONS\n{ }\n"));
+        assert_eq!(script("using external linker script x\n=====\nA\n=====\n"), None);
+        assert_eq!(script("using internal linker script:\n=====\nSECTIONS\n"), None, "cut short");
+    }
 }

@@ -1,232 +1,260 @@
-//! A program compiled with one compiler and one flag set: objects as the user would have made them, and objects whose
-//! functions can be moved.
+//! A program compiled with one compiler and one flag set, ready to be linked in any placement.
+//!
+//! Each source is compiled twice: with the user's own flags, for the link as built; and with `-ffunction-sections`
+//! added, which gives every function a section that a linker can move.
 
-use super::cache::Cache;
-use super::command::{self, Started};
-use super::failure::BuildFailure;
-use super::linker::{self, Linker};
-use super::toolchain::Compiler;
+use super::builder::Builder;
+use super::compilers::Compiler;
+use super::failure::{BuildFailure, Stage};
+use super::linker::{self, Linker, LinkerKind};
+use super::objects::{self, Compilation, Object};
 use assay_pure::experiment::spec::{FlagSet, Program};
-use assay_pure::inputs::digest::digest;
+use assay_pure::placement::order::Piece;
+use assay_pure::placement::sections::ObjectCode;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What is added so that functions can be moved: each gets a section of its own.
-pub const ADDED_FLAGS: [&str; 1] = ["-ffunction-sections"];
-
-/// One object in the cache.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Object {
-    /// Content hash.
-    pub digest: String,
-    /// The file.
-    pub path: PathBuf,
-}
+/// The flag that is added for placed links, and recorded.
+pub const ADDED_FLAG: &str = "-ffunction-sections";
 
 /// A compiled program.
 #[derive(Clone, Debug)]
 pub struct Recipe {
-    /// The compiler.
+    /// The experiment's folder.
+    pub folder: PathBuf,
+    /// What compiled it.
     pub compiler: Compiler,
-    /// All flags as given, without those added.
+    /// Name of the flag set.
+    pub flag_set: String,
+    /// The user's flags, those of the program first.
     pub flags: Vec<String>,
-    /// Flags for the link.
+    /// The flags we add to compilations for placed links.
+    pub added_flags: Vec<String>,
+    /// The user's flags for the link only.
     pub link_flags: Vec<String>,
-    /// As the user would have compiled.
-    pub as_built: Vec<Object>,
-    /// With [`ADDED_FLAGS`].
-    pub movable: Vec<Object>,
-    /// The linker that the driver calls.
+    /// What links it.
     pub linker: Linker,
-    /// What the user should know.
+    /// What cannot be placed as asked, and why.
     pub warnings: Vec<String>,
     pub(super) driver: PathBuf,
+    pub(super) as_built: Vec<Object>,
+    pub(super) placed: Vec<Object>,
+    pub(super) pieces: Vec<Piece>,
+    /// Functions come into being in the linker, so their sections are not known before.
+    pub(super) link_time: bool,
 }
 
 impl Recipe {
-    /// What it is, in messages.
-    pub fn subject(&self) -> String {
-        format!("{} {}", self.compiler.name, self.flags.join(" "))
+    /// "gcc-12 with flags O2 (-O2 -g)".
+    pub(super) fn described(&self) -> String {
+        format!("{} with {}", self.compiler.name, describe_flags(&self.flag_set, &self.flags))
+    }
+
+    /// The alignment the compiler asked for, by function name; names with several are left out.
+    pub(super) fn alignments(&self) -> BTreeMap<&str, u64> {
+        let mut known: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+        for piece in &self.pieces {
+            for function in &piece.section.functions {
+                known.entry(function).or_default().insert(piece.section.alignment);
+            }
+        }
+        let single = |(name, values): (_, BTreeSet<u64>)| {
+            (values.len() == 1).then(|| values.first().map(|&value| (name, value))).flatten()
+        };
+        known.into_iter().filter_map(single).collect()
+    }
+
+    /// Names of the functions that the objects of a link define; nothing if they are not known.
+    pub(super) fn function_names(&self, placed: bool) -> Option<BTreeSet<&str>> {
+        let objects = if placed { &self.placed } else { &self.as_built };
+        let mut names = BTreeSet::new();
+        for object in objects {
+            match &object.code {
+                ObjectCode::LinkTime => return None,
+                ObjectCode::Sections(sections) => {
+                    names.extend(sections.iter().flat_map(|section| &section.functions).map(String::as_str));
+                }
+            }
+        }
+        Some(names)
     }
 }
 
-/// Everything compiling needs.
-pub(super) struct Compiling<'a> {
-    pub objects: &'a Cache,
-    pub include: &'a Path,
-    pub started: &'a Started,
+fn describe_flags(name: &str, flags: &[String]) -> String {
+    if flags.is_empty() {
+        format!("flags {name} (none)")
+    } else {
+        format!("flags {name} ({})", flags.join(" "))
+    }
 }
 
-impl Compiling<'_> {
-    /// Compiles a program, or finds its objects.
-    ///
-    /// # Errors
-    /// The compiler refuses a source, there is no C++ driver where one is needed, or the store cannot be written.
-    pub fn compile(
-        &self,
-        folder: &Path,
-        program: &Program,
-        set: &FlagSet,
-        compiler: &Compiler,
-    ) -> Result<Recipe, BuildFailure> {
-        let flags: Vec<String> = program.flags.iter().chain(&set.flags).cloned().collect();
-        let any_cxx = program.sources.iter().any(|source| is_cxx(source));
-        let driver = self.driver(compiler, any_cxx)?;
-        let mut as_built = Vec::new();
-        let mut movable = Vec::new();
-        for source in &program.sources {
-            let driver = self.driver(compiler, is_cxx(source))?;
-            let mut arguments: Vec<String> = flags.clone();
-            arguments.push(format!("-I{}", self.include.display()));
-            arguments.extend(program.include_dirs.iter().map(|folder| format!("-I{folder}")));
-            as_built.push(self.object(folder, source, &driver, compiler, &arguments)?);
-            arguments.extend(ADDED_FLAGS.map(str::to_owned));
-            movable.push(self.object(folder, source, &driver, compiler, &arguments)?);
+/// See [`Builder::compile`].
+pub fn compile(
+    builder: &Builder,
+    experiment_dir: &Path,
+    program: &Program,
+    flags: &FlagSet,
+    compiler: &Compiler,
+) -> Result<Recipe, BuildFailure> {
+    builder.cache.forget_outside();
+    let folder = experiment_dir.canonicalize().map_err(|error| {
+        BuildFailure::plain(Stage::Source, format!("cannot enter {}: {error}", experiment_dir.display()))
+    })?;
+    let own: Vec<String> = program.flags.iter().chain(&flags.flags).cloned().collect();
+    let added = vec![ADDED_FLAG.to_owned()];
+    let described = describe_flags(&flags.name, &own);
+    let sources = Sources { builder, folder: &folder, program, compiler, described: &described };
+    let (as_built, placed) = std::thread::scope(|scope| {
+        let as_built = scope.spawn(|| sources.compile(&own, &[]));
+        let placed = sources.compile(&own, &added);
+        (as_built.join().expect("compiling does not panic"), placed)
+    });
+    let (as_built, placed) = (as_built?, placed?);
+    let driver = sources.linking_driver()?;
+    let link = linker::Plain {
+        folder: &folder,
+        compiler,
+        driver: &driver,
+        flags: &own,
+        link_flags: &program.link_flags,
+        objects: &as_built,
+        described: &described,
+    };
+    let linker = linker::probe(builder, &link)?;
+    let pieces = pieces(&placed);
+    let mut recipe = Recipe {
+        link_time: placed.iter().any(|object| object.code == ObjectCode::LinkTime),
+        folder,
+        compiler: compiler.clone(),
+        flag_set: flags.name.clone(),
+        flags: own,
+        added_flags: added,
+        link_flags: program.link_flags.clone(),
+        linker,
+        warnings: Vec::new(),
+        driver,
+        as_built,
+        placed,
+        pieces,
+    };
+    recipe.warnings = warnings(&recipe);
+    Ok(recipe)
+}
+
+struct Sources<'a> {
+    builder: &'a Builder,
+    folder: &'a Path,
+    program: &'a Program,
+    compiler: &'a Compiler,
+    described: &'a str,
+}
+
+impl Sources<'_> {
+    fn compile(&self, own: &[String], added: &[String]) -> Result<Vec<Object>, BuildFailure> {
+        let mut flags: Vec<String> = own.iter().chain(added).cloned().collect();
+        flags.extend(self.program.include_dirs.iter().map(|folder| format!("-I{folder}")));
+        flags.push(format!("-I{}", self.builder.include.display()));
+        let one = |source: &String| {
+            objects::compile(
+                self.builder,
+                &Compilation {
+                    folder: self.folder,
+                    source,
+                    compiler: self.compiler,
+                    driver: self.driver(source)?,
+                    flags: &flags,
+                    described: self.described,
+                },
+            )
+        };
+        self.program.sources.iter().map(one).collect()
+    }
+
+    fn driver(&self, source: &str) -> Result<&Path, BuildFailure> {
+        match language(source) {
+            Some(Language::C) => Ok(&self.compiler.path),
+            Some(Language::Cxx) => self.cxx(source),
+            None => Err(BuildFailure::plain(
+                Stage::Source,
+                format!(
+                    "{source} is of no known language: its name ends neither in .c, .s, .S nor in .cc, .cpp, .cxx, .C"
+                ),
+            )),
         }
-        let link_flags: Vec<String> = program.link_flags.clone();
-        let all: Vec<String> = flags.iter().chain(&link_flags).cloned().collect();
-        let linker = linker::ask(&driver, &all, folder, self.started);
-        let mut warnings = Vec::new();
-        if let Some(warning) = linker.warning(&all) {
-            warnings.push(format!("{}: {warning}", compiler.name));
-        }
-        Ok(Recipe {
-            compiler: compiler.clone(),
-            flags,
-            link_flags,
-            as_built,
-            movable,
-            linker,
-            warnings,
-            driver,
+    }
+
+    fn cxx(&self, source: &str) -> Result<&Path, BuildFailure> {
+        self.compiler.cxx_path.as_deref().ok_or_else(|| {
+            let package = self.compiler.name.replacen("gcc", "g++", 1);
+            let what = format!(
+                "{} cannot compile {source}: no C++ driver of version {} is on PATH; install it, as with `apt-get install {package}`",
+                self.compiler.name, self.compiler.version
+            );
+            BuildFailure::plain(Stage::Compile, what)
         })
     }
 
-    fn driver(&self, compiler: &Compiler, cxx: bool) -> Result<PathBuf, BuildFailure> {
-        if !cxx {
-            return Ok(compiler.path.clone());
-        }
-        compiler.cxx_path.clone().ok_or_else(|| BuildFailure {
-            stage: "compile",
-            subject: compiler.name.clone(),
-            command: String::new(),
-            ended: format!(
-                "the program has C++ sources, and {} has no C++ driver beside it",
-                compiler.path.display()
-            ),
-            complaint: String::new(),
-        })
-    }
-
-    fn object(
-        &self,
-        folder: &Path,
-        source: &str,
-        driver: &Path,
-        compiler: &Compiler,
-        arguments: &[String],
-    ) -> Result<Object, BuildFailure> {
-        let subject = format!("{} {source}", compiler.name);
-        let store = |error: &std::io::Error| BuildFailure::store("compile", &subject, error);
-        let bytes = std::fs::read(folder.join(source)).map_err(|error| store(&error))?;
-        let key = key_of(compiler, arguments, source, &digest(&bytes));
-        if let Some(known) = self.known(folder, &key) {
-            return Ok(known);
-        }
-        let draft = self.objects.draft(&key);
-        let depfile = draft.with_extension("d");
-        let mut all = arguments.to_vec();
-        all.extend(["-c", source, "-MD", "-MF"].map(str::to_owned));
-        all.push(depfile.display().to_string());
-        all.push("-o".to_owned());
-        all.push(draft.display().to_string());
-        command::run(driver, &all, folder, ("compile", &subject), self.started)?;
-        let object = std::fs::read(&draft).map_err(|error| store(&error))?;
-        let dependencies = std::fs::read_to_string(&depfile).unwrap_or_default();
-        let _ = std::fs::remove_file(&draft);
-        let _ = std::fs::remove_file(&depfile);
-        let content = digest(&object);
-        let name = format!("{content}.o");
-        let list = dependency_list(folder, &dependencies, &content);
-        self.objects.put(&name, &object, false).map_err(|error| store(&error))?;
-        self.objects.put(&format!("{key}.deps"), list.as_bytes(), false).map_err(|error| store(&error))?;
-        Ok(Object { digest: content, path: self.objects.path(&name) })
-    }
-
-    /// The object of an earlier compilation, if nothing that it was made from has changed.
-    fn known(&self, folder: &Path, key: &str) -> Option<Object> {
-        let list = String::from_utf8(self.objects.get(&format!("{key}.deps"))?).ok()?;
-        let mut lines = list.lines();
-        let content = lines.next()?.to_owned();
-        for line in lines {
-            let (expected, path) = line.split_once(' ')?;
-            if digest(&std::fs::read(folder.join(path)).ok()?) != expected {
-                return None;
-            }
-        }
-        let name = format!("{content}.o");
-        self.objects.get(&name)?;
-        Some(Object { digest: content, path: self.objects.path(&name) })
-    }
-}
-
-fn key_of(compiler: &Compiler, arguments: &[String], source: &str, content: &str) -> String {
-    let mut text = format!("object/1\n{}\n{}\n{source}\n{content}\n", compiler.sha256, compiler.target);
-    for argument in arguments {
-        text.push_str(argument);
-        text.push('\n');
-    }
-    digest(text.as_bytes())
-}
-
-/// First the object's hash, then every file it was made from with its own.
-fn dependency_list(folder: &Path, depfile: &str, content: &str) -> String {
-    let mut list = format!("{content}\n");
-    for path in dependencies(depfile) {
-        let Ok(bytes) = std::fs::read(folder.join(&path)) else { continue };
-        list.push_str(&format!("{} {path}\n", digest(&bytes)));
-    }
-    list
-}
-
-/// The prerequisites of a Make rule, as `-MD` writes it: blanks separate, a backslash quotes a blank or a newline.
-fn dependencies(depfile: &str) -> Vec<String> {
-    let Some((_, list)) = depfile.split_once(": ") else { return Vec::new() };
-    let mut paths = Vec::new();
-    let mut path = String::new();
-    let mut characters = list.chars().peekable();
-    while let Some(c) = characters.next() {
-        match c {
-            '\\' if characters.peek() == Some(&'\n') => {
-                characters.next();
-            }
-            '\\' if characters.peek() == Some(&' ') => path.extend(characters.next()),
-            c if c.is_whitespace() => paths.push(std::mem::take(&mut path)),
-            c => path.push(c),
+    /// C++ objects need the C++ library, which only the C++ driver adds.
+    fn linking_driver(&self) -> Result<PathBuf, BuildFailure> {
+        let cxx = self.program.sources.iter().find(|source| language(source) == Some(Language::Cxx));
+        match cxx {
+            Some(source) => self.cxx(source).map(Path::to_owned),
+            None => Ok(self.compiler.path.clone()),
         }
     }
-    paths.push(path);
-    paths.retain(|path| !path.is_empty());
-    paths
 }
 
-fn is_cxx(source: &str) -> bool {
-    [".cc", ".cpp", ".cxx", ".C", ".c++"].iter().any(|ending| source.ends_with(ending))
+#[derive(PartialEq, Eq)]
+enum Language {
+    C,
+    Cxx,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_what_a_compiler_lists_as_prerequisites() {
-        let text = "out.o: a.c dir/b.h \\\n /usr/include/x.h with\\ blank.h\n";
-        assert_eq!(dependencies(text), ["a.c", "dir/b.h", "/usr/include/x.h", "with blank.h"]);
-        assert!(dependencies("").is_empty());
+fn language(source: &str) -> Option<Language> {
+    match Path::new(source).extension()?.to_str()? {
+        "c" | "s" | "S" => Some(Language::C),
+        "cc" | "cpp" | "cxx" | "c++" | "C" => Some(Language::Cxx),
+        _ => None,
     }
+}
 
-    #[test]
-    fn knows_cxx_by_its_endings() {
-        assert!(is_cxx("a.cc") && is_cxx("a.cpp") && is_cxx("a.C"));
-        assert!(!is_cxx("a.c"));
+fn pieces(objects: &[Object]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for object in objects {
+        if let ObjectCode::Sections(sections) = &object.code {
+            let object = object.file_name();
+            pieces.extend(
+                sections.iter().map(|section| Piece { object: object.clone(), section: section.clone() }),
+            );
+        }
     }
+    pieces
+}
+
+fn warnings(recipe: &Recipe) -> Vec<String> {
+    let mut found = Vec::new();
+    let linker = &recipe.linker;
+    let who = format!("{}, flags {}", recipe.compiler.name, recipe.flag_set);
+    for piece in recipe.pieces.iter().filter(|piece| !piece.section.is_text()) {
+        let holds = piece.section.functions.first().map_or("code", String::as_str);
+        found.push(format!(
+            "{who}: {holds} lies in section {}, which the padding ahead of .text may not move",
+            piece.section.name
+        ));
+    }
+    if recipe.link_time && linker.kind != LinkerKind::Lld {
+        found.push(format!(
+            "{who}: with -flto and {} functions cannot be shuffled, only moved together; -fuse-ld=lld can shuffle them",
+            linker.kind.name()
+        ));
+    } else if !linker.kind.shuffles() {
+        found.push(format!(
+            "{who}: functions cannot be shuffled with {}, only moved together; GNU ld and lld can shuffle them",
+            linker.kind.name()
+        ));
+    }
+    if recipe.flags.iter().chain(&recipe.link_flags).any(|flag| flag == "-s" || flag == "-Wl,-s") {
+        found.push(format!("{who}: -s removes the symbols, so the places of functions cannot be read back"));
+    }
+    found
 }

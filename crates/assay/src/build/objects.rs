@@ -1,0 +1,134 @@
+//! One source, one object file: compiled, or found if nothing that it was made from has changed.
+
+use super::builder::Builder;
+use super::compilers::Compiler;
+use super::failure::{BuildFailure, Stage};
+use super::{dependencies, keys};
+use assay_pure::inputs::digest;
+use assay_pure::placement::sections::{ObjectCode, code_sections};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+/// What is compiled, and how.
+pub struct Compilation<'a> {
+    /// The folder to which everything is relative.
+    pub folder: &'a Path,
+    /// The source file.
+    pub source: &'a str,
+    /// Its compiler.
+    pub compiler: &'a Compiler,
+    /// The driver for its language.
+    pub driver: &'a Path,
+    /// All flags, in order.
+    pub flags: &'a [String],
+    /// The flag set's name and flags, for messages.
+    pub described: &'a str,
+}
+
+/// A compiled source.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// SHA-256 of the file.
+    pub hash: String,
+    /// The file.
+    pub path: PathBuf,
+    /// The code in it.
+    pub code: ObjectCode,
+}
+
+impl Object {
+    /// The last component of its path, by which linker scripts name it.
+    pub fn file_name(&self) -> String {
+        format!("{}.o", self.hash)
+    }
+}
+
+/// What a compilation gave, and the content of all files that it read.
+#[derive(Serialize, Deserialize)]
+struct Compiled {
+    object: String,
+    dependencies: Vec<(String, String)>,
+}
+
+/// Compiles, or finds.
+pub fn compile(builder: &Builder, job: &Compilation<'_>) -> Result<Object, BuildFailure> {
+    let what = format!("{} with {} cannot compile {}", job.compiler.name, job.described, job.source);
+    let source = fs::read(job.folder.join(job.source)).map_err(|error| {
+        let path = job.folder.join(job.source);
+        BuildFailure::plain(Stage::Source, format!("cannot read the source {}: {error}", path.display()))
+    })?;
+    let key = key(job, &source);
+    if let Some(object) = find(builder, job, &key, &what) {
+        builder.counters.objects_from_cache.fetch_add(1, Ordering::Relaxed);
+        return object;
+    }
+    let rule = builder.cache.unfinished(".d");
+    let made = builder.cache.unfinished(".o");
+    let mut words = command(job);
+    words.extend(["-MD".into(), "-MF".into(), rule.word(), "-o".into(), made.word()]);
+    builder.run(Stage::Compile, &what, job.folder, &words)?;
+    builder.counters.compiled.fetch_add(1, Ordering::Relaxed);
+    let keep = || {
+        let rule = fs::read_to_string(&rule.path)?;
+        let (hash, bytes) = builder.cache.keep(&made, "objects", "o")?;
+        builder.cache.put_record(
+            &key,
+            &Compiled { object: hash.clone(), dependencies: hashes(builder, job, &rule) },
+        )?;
+        Ok((hash, bytes))
+    };
+    let (hash, bytes) = keep().map_err(|error| builder.cache_failure("keeping an object", &error))?;
+    read(builder, hash, &bytes, &what)
+}
+
+/// The command but for where it writes.
+fn command(job: &Compilation<'_>) -> Vec<String> {
+    let mut words = vec![job.driver.to_string_lossy().into_owned()];
+    words.extend(job.flags.iter().cloned());
+    words.extend(["-c".into(), job.source.to_owned()]);
+    words
+}
+
+fn key(job: &Compilation<'_>, source: &[u8]) -> String {
+    let words = command(job).join("\n");
+    let folder = job.folder.to_string_lossy();
+    let surroundings = keys::surroundings(job.flags);
+    keys::key(&["object 1", &job.compiler.sha256, &words, &folder, &digest(source), &surroundings])
+}
+
+/// The object recorded under `key`, if all that it was made from is as it was.
+fn find(
+    builder: &Builder,
+    job: &Compilation<'_>,
+    key: &str,
+    what: &str,
+) -> Option<Result<Object, BuildFailure>> {
+    let recorded: Compiled = builder.cache.record(key)?;
+    let unchanged = |(path, hash): &(String, String)| {
+        builder.cache.outside(&job.folder.join(path)).as_deref() == Some(hash)
+    };
+    if !recorded.dependencies.iter().all(unchanged) {
+        return None;
+    }
+    let bytes = builder.cache.kept("objects", &recorded.object, "o")?;
+    Some(read(builder, recorded.object, &bytes, what))
+}
+
+fn hashes(builder: &Builder, job: &Compilation<'_>, rule: &str) -> Vec<(String, String)> {
+    let hashed = |path: String| {
+        // A file that vanished since has the hash of nothing, which no file will have again: compiled anew.
+        let hash = builder.cache.outside(&job.folder.join(&path)).unwrap_or_default();
+        (path, hash)
+    };
+    dependencies::prerequisites(rule).into_iter().map(hashed).collect()
+}
+
+fn read(builder: &Builder, hash: String, bytes: &[u8], what: &str) -> Result<Object, BuildFailure> {
+    let path = builder.cache.place("objects", &hash, "o");
+    let code = code_sections(bytes).map_err(|error| {
+        BuildFailure::plain(Stage::Compile, format!("{what}: the object is unusable: {error}"))
+    })?;
+    Ok(Object { hash, path, code })
+}

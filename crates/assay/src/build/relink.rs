@@ -1,0 +1,288 @@
+//! One link of a recipe: as built, or with a padding ahead of all code and the functions in a given order.
+//!
+//! What the linker made of it is read back from the file: nothing is assumed to lie where it was asked to.
+
+use super::artifact::{Artifact, Link};
+use super::builder::Builder;
+use super::failure::{BuildFailure, Stage};
+use super::keys;
+use super::linker::LinkerKind;
+use super::recipe::Recipe;
+use assay_pure::placement::layout::{self, FunctionPlace, LINE_BYTES, LayoutError};
+use assay_pure::placement::order;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+/// How the output is called in the recorded command.
+const OUTPUT: &str = "a.out";
+
+/// What a link gave.
+#[derive(Serialize, Deserialize)]
+struct Linked {
+    hash: String,
+    functions: Vec<FunctionPlace>,
+    image_base: u64,
+    text_bytes: u64,
+    warnings: Vec<String>,
+}
+
+/// See [`Builder::link`].
+pub fn link(builder: &Builder, recipe: &Recipe, link: Link) -> Result<Artifact, BuildFailure> {
+    let mut words = match link {
+        Link::AsBuilt => command(recipe, None, &[]),
+        Link::Placed { shuffle, phase_bytes } => {
+            let pad = pad(builder, recipe, phase_bytes)?;
+            command(recipe, Some(&pad), &order_words(builder, recipe, shuffle)?)
+        }
+    };
+    let key = key(recipe, &words);
+    let found = find(builder, &key);
+    let from_cache = found.is_some();
+    let linked = match found {
+        Some(linked) => linked,
+        None => make(builder, recipe, link, &words, &key)?,
+    };
+    let counters = &builder.counters;
+    let counter = if from_cache { &counters.artifacts_from_cache } else { &counters.linked };
+    counter.fetch_add(1, Ordering::Relaxed);
+    words.extend(["-o".into(), OUTPUT.into()]);
+    Ok(Artifact {
+        path: builder.cache.place("artifacts", &linked.hash, "elf"),
+        hash: linked.hash,
+        link,
+        functions: linked.functions,
+        image_base: linked.image_base,
+        text_bytes: linked.text_bytes,
+        command: words,
+        from_cache,
+        warnings: linked.warnings,
+    })
+}
+
+/// The command but for where it writes.
+fn command(recipe: &Recipe, pad: Option<&Path>, order: &[String]) -> Vec<String> {
+    let word = |path: &Path| path.to_string_lossy().into_owned();
+    let objects = if pad.is_some() { &recipe.placed } else { &recipe.as_built };
+    let mut words = vec![word(&recipe.driver)];
+    words.extend(recipe.flags.iter().cloned());
+    words.extend(pad.map(word));
+    words.extend(objects.iter().map(|object| word(&object.path)));
+    words.extend(order.iter().cloned());
+    words.extend(recipe.link_flags.iter().cloned());
+    words
+}
+
+fn key(recipe: &Recipe, words: &[String]) -> String {
+    let inputs: Vec<&str> = recipe.linker.inputs.iter().map(|(_, hash)| hash.as_str()).collect();
+    let flags: Vec<String> = recipe.flags.iter().chain(&recipe.link_flags).cloned().collect();
+    keys::key(&[
+        "link 1",
+        &recipe.compiler.sha256,
+        &recipe.linker.version,
+        &inputs.join("\n"),
+        &words.join("\n"),
+        &recipe.folder.to_string_lossy(),
+        &keys::surroundings(&flags),
+    ])
+}
+
+fn find(builder: &Builder, key: &str) -> Option<Linked> {
+    let linked: Linked = builder.cache.record(key)?;
+    builder.cache.kept("artifacts", &linked.hash, "elf")?;
+    Some(linked)
+}
+
+fn make(
+    builder: &Builder,
+    recipe: &Recipe,
+    link: Link,
+    words: &[String],
+    key: &str,
+) -> Result<Linked, BuildFailure> {
+    let what = match link {
+        Link::AsBuilt => format!("{} cannot link the program", recipe.described()),
+        Link::Placed { .. } => {
+            format!("{} cannot link the program in a placement of ours", recipe.described())
+        }
+    };
+    let made = builder.cache.unfinished("");
+    let mut whole = words.to_vec();
+    whole.extend(["-o".into(), made.word()]);
+    builder.run(Stage::Link, &what, &recipe.folder, &whole)?;
+    let kept = builder.cache.keep(&made, "artifacts", "elf");
+    let (hash, elf) = kept.map_err(|error| builder.cache_failure("keeping an artifact", &error))?;
+    let linked = read_back(recipe, link, hash, &elf).map_err(|error| {
+        BuildFailure::plain(Stage::Link, format!("{what}: the result is unusable: {error}"))
+    })?;
+    let recorded = builder.cache.put_record(key, &linked);
+    recorded.map_err(|error| builder.cache_failure("recording an artifact", &error))?;
+    Ok(linked)
+}
+
+/// What the linker made of it.
+fn read_back(recipe: &Recipe, link: Link, hash: String, elf: &[u8]) -> Result<Linked, LayoutError> {
+    let placed = matches!(link, Link::Placed { .. });
+    let mut functions = match layout::functions(elf) {
+        // The recipe warns of that.
+        Err(LayoutError::NoSymbols) => Vec::new(),
+        found => found?,
+    };
+    if let Some(names) = recipe.function_names(placed) {
+        functions.retain(|function| names.contains(function.name.as_str()));
+    }
+    if placed {
+        let alignments = recipe.alignments();
+        for function in &mut functions {
+            function.alignment = alignments.get(function.name.as_str()).copied();
+        }
+    }
+    let warnings = if placed { misplaced(recipe, elf, &functions)? } else { Vec::new() };
+    Ok(Linked {
+        hash,
+        image_base: layout::image_base(elf)?,
+        text_bytes: layout::text_bytes(elf)?,
+        functions,
+        warnings,
+    })
+}
+
+/// What the padding does not move.
+fn misplaced(recipe: &Recipe, elf: &[u8], functions: &[FunctionPlace]) -> Result<Vec<String>, LayoutError> {
+    let Some(pad) = layout::symbol_address(elf, order::PAD_SYMBOL)? else {
+        return Ok(vec![format!(
+            "{}: the padding has no symbol, so it cannot be read back",
+            recipe.described()
+        )]);
+    };
+    let mut found = Vec::new();
+    if pad % LINE_BYTES != 0 {
+        found.push(format!("{}: the padding lies at {pad:#x}, not on a 64-byte line", recipe.described()));
+    }
+    if let Some(names) = recipe.function_names(true) {
+        let ahead =
+            |function: &&FunctionPlace| function.address < pad && names.contains(function.name.as_str());
+        for function in functions.iter().filter(ahead) {
+            found.push(format!("{}: {} lies ahead of the padding", recipe.described(), function.name));
+        }
+    }
+    Ok(found)
+}
+
+/// The object that is only padding.
+fn pad(builder: &Builder, recipe: &Recipe, phase_bytes: u32) -> Result<PathBuf, BuildFailure> {
+    let cache_failed = |error: std::io::Error| builder.cache_failure("keeping the padding", &error);
+    let assembly = order::pad_assembly(phase_bytes);
+    let source = builder.cache.keep_bytes(assembly.as_bytes(), "orders", "s").map_err(cache_failed)?;
+    let word = |path: &Path| path.to_string_lossy().into_owned();
+    let mut words = vec![word(&recipe.compiler.path)];
+    words.extend(machine_flags(&recipe.flags));
+    words.extend(["-c".into(), word(&source)]);
+    let key = keys::key(&["pad 1", &recipe.compiler.sha256, &words.join("\n"), &assembly]);
+    let known: Option<String> = builder.cache.record(&key);
+    if let Some(hash) = known.filter(|hash| builder.cache.kept("objects", hash, "o").is_some()) {
+        return Ok(builder.cache.place("objects", &hash, "o"));
+    }
+    let made = builder.cache.unfinished(".o");
+    words.extend(["-o".into(), made.word()]);
+    let what = format!("{} cannot assemble a padding", recipe.described());
+    builder.run(Stage::Link, &what, &recipe.folder, &words)?;
+    let (hash, _) = builder.cache.keep(&made, "objects", "o").map_err(cache_failed)?;
+    builder.cache.put_record(&key, &hash).map_err(cache_failed)?;
+    Ok(builder.cache.place("objects", &hash, "o"))
+}
+
+/// The flags that decide for which machine an assembler writes.
+fn machine_flags(flags: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = flags.iter();
+    while let Some(flag) = words.next() {
+        if flag == "-target" {
+            kept.push(flag.clone());
+            kept.extend(words.next().cloned());
+        } else if ["-m32", "-m64", "-mx32"].contains(&flag.as_str())
+            || flag.starts_with("--target=")
+            || flag.starts_with("-mabi=")
+        {
+            kept.push(flag.clone());
+        }
+    }
+    kept
+}
+
+/// What tells the linker the order: padding, then the program's functions as shuffled, then the rest.
+fn order_words(builder: &Builder, recipe: &Recipe, shuffle: u64) -> Result<Vec<String>, BuildFailure> {
+    refuse_own_script(recipe)?;
+    let order = order::ordered(&recipe.pieces, shuffle);
+    let keep = |text: &str, extension: &str| {
+        let place = builder.cache.keep_bytes(text.as_bytes(), "orders", extension);
+        place
+            .map(|path| path.to_string_lossy().into_owned())
+            .map_err(|error| builder.cache_failure("keeping an order of functions", &error))
+    };
+    let to_linker = |option: String| ["-Xlinker".to_owned(), option];
+    // Sections are collected as garbage where the user asks for it; this keeps the padding.
+    let mut words = vec![format!("-Wl,-u,{}", order::PAD_SYMBOL)];
+    match recipe.linker.kind {
+        LinkerKind::Gnu => {
+            let script = gnu_script(recipe, &order)?;
+            words.extend(["-T".into(), keep(&script, "ld")?]);
+        }
+        LinkerKind::Lld => {
+            let file = keep(&order::symbol_list(&order), "symbols")?;
+            words.extend(to_linker(format!("--symbol-ordering-file={file}")));
+            words.extend(to_linker("--no-warn-symbol-ordering".into()));
+            if recipe.link_time && shuffle != 0 {
+                // To lld seed 0 means a random one and 2^32 - 1 the reverse order.
+                let seed = shuffle % (u64::from(u32::MAX) - 1) + 1;
+                words.extend(to_linker(format!("--shuffle-sections=.text*={seed}")));
+            }
+        }
+        LinkerKind::Gold => {
+            let file = keep(&order::section_list(&order), "sections")?;
+            words.extend(to_linker(format!("--section-ordering-file={file}")));
+        }
+        LinkerKind::Mold | LinkerKind::Other => {}
+    }
+    Ok(words)
+}
+
+fn gnu_script(recipe: &Recipe, order: &[&order::Piece]) -> Result<String, BuildFailure> {
+    let failed = |why: &str| {
+        let what = format!("{} cannot be placed: {why}", recipe.described());
+        BuildFailure::plain(Stage::Link, what)
+    };
+    let default =
+        recipe.linker.script.as_deref().ok_or_else(|| failed("GNU ld did not print its default script"))?;
+    order::gnu_script(default, order).map_err(|error| failed(&error.to_string()))
+}
+
+/// A script of the user's decides over places itself.
+fn refuse_own_script(recipe: &Recipe) -> Result<(), BuildFailure> {
+    let is_script = |flag: &&String| {
+        flag.starts_with("-T")
+            || ["-Wl,-T", "-Wl,--script", "-Wl,-dT"].iter().any(|mark| flag.starts_with(mark))
+    };
+    match recipe.flags.iter().chain(&recipe.link_flags).find(is_script) {
+        None => Ok(()),
+        Some(flag) => {
+            let what = format!(
+                "{} cannot be placed: {flag} names a linker script, which fixes the places itself; leave it out",
+                recipe.described()
+            );
+            Err(BuildFailure::plain(Stage::Link, what))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_machine_decides_over_the_padding() {
+        let flags: Vec<String> =
+            "-O2 -m32 -march=native -target aarch64-linux-gnu -Wall".split(' ').map(str::to_owned).collect();
+        assert_eq!(machine_flags(&flags), ["-m32", "-target", "aarch64-linux-gnu"]);
+    }
+}
