@@ -8,6 +8,7 @@ pub mod multiplicity;
 pub mod paired;
 pub mod quantile;
 pub mod rotation;
+pub mod rounds;
 pub mod student;
 
 use std::fmt;

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn effect(variance: f64) -> Effect {
-        Effect { estimate: 0.01, variance, degrees: 7.0, rotations: 8 }
+        Effect::between_rotations(0.01, variance, 7.0, 8)
     }
 
     #[test]

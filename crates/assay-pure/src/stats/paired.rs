@@ -62,6 +62,11 @@ pub fn compare(candidate: &[Keyed], baseline: &[Keyed]) -> Result<Comparison, St
 ///
 /// Samples of one visit share its state, so a round gives one observation: this is what an interval may be built on.
 pub fn per_round(candidate: &[Keyed], baseline: &[Keyed]) -> Vec<f64> {
+    by_round(candidate, baseline).into_iter().map(|(_, ratio)| ratio).collect()
+}
+
+/// As [`per_round`], with the number of each round.
+pub fn by_round(candidate: &[Keyed], baseline: &[Keyed]) -> Vec<(u32, f64)> {
     let (candidate, baseline) = (usable(candidate), usable(baseline));
     let mut rounds: Vec<(u32, Vec<f64>)> = Vec::new();
     for (round, difference) in join(&candidate, &baseline) {
@@ -70,7 +75,7 @@ pub fn per_round(candidate: &[Keyed], baseline: &[Keyed]) -> Vec<f64> {
             _ => rounds.push((round, vec![difference])),
         }
     }
-    rounds.iter().filter_map(|(_, differences)| median(differences)).collect()
+    rounds.iter().filter_map(|(round, differences)| Some((*round, median(differences)?))).collect()
 }
 
 fn usable(samples: &[Keyed]) -> Vec<Keyed> {

@@ -7,6 +7,7 @@
 
 use super::interval::{Interval, mean_and_variance, t_interval};
 use super::paired::Comparison;
+use super::rounds::RoundError;
 use super::{StatsError, student};
 
 /// Fewest rotations an interval is built on.
@@ -64,9 +65,36 @@ pub struct Effect {
     pub degrees: f64,
     /// Rotations.
     pub rotations: usize,
+    /// Variance of the estimate that the rounds add, which all rotations share; 0 where it is not known.
+    pub round_variance: f64,
+    /// Degrees of freedom of `round_variance`.
+    pub round_degrees: f64,
 }
 
 impl Effect {
+    /// An effect whose only error is the spread between rotations.
+    pub fn between_rotations(estimate: f64, variance: f64, degrees: f64, rotations: usize) -> Effect {
+        Effect { estimate, variance, degrees, rotations, round_variance: 0.0, round_degrees: f64::INFINITY }
+    }
+
+    /// The same effect with the error that its rounds add.
+    pub fn with_rounds(self, rounds: Option<RoundError>) -> Effect {
+        match rounds {
+            Some(rounds) => Effect { round_variance: rounds.variance, round_degrees: rounds.degrees, ..self },
+            None => self,
+        }
+    }
+
+    /// Degrees of freedom of the standard error, from those of its two parts.
+    ///
+    /// Source: Welch 1947, Satterthwaite 1946.
+    pub fn error_degrees(&self) -> f64 {
+        let between = self.variance / self.rotations as f64;
+        let whole = between + self.round_variance;
+        let parts = between.powi(2) / self.degrees + self.round_variance.powi(2) / self.round_degrees;
+        if parts > 0.0 { whole.powi(2) / parts } else { self.degrees }
+    }
+
     /// The mean over rotations with its plain variance (rotations - 1 degrees of freedom).
     ///
     /// Errors: `TooFewRotations` below three. Source: Student 1908; the floor is ours, see `RESOLUTION`.
@@ -79,7 +107,7 @@ impl Effect {
                     rotations.iter().map(|rotation| rotation.sampling_variance).sum::<f64>() / have as f64;
                 let resolution = RESOLUTION.powi(2) * have as f64;
                 let variance = between.max(within).max(resolution);
-                Ok(Effect { estimate, variance, degrees: (have - 1) as f64, rotations: have })
+                Ok(Effect::between_rotations(estimate, variance, (have - 1) as f64, have))
             }
             _ => Err(StatsError::TooFewRotations { have, need: MIN_ROTATIONS }),
         }
@@ -87,17 +115,17 @@ impl Effect {
 
     /// Standard error of the estimate.
     pub fn standard_error(&self) -> f64 {
-        (self.variance / self.rotations as f64).sqrt()
+        (self.variance / self.rotations as f64 + self.round_variance).sqrt()
     }
 
     /// Two-sided probability of an estimate as far from 0 when there is no difference.
     pub fn p_value(&self) -> f64 {
-        student::two_sided_p(self.estimate / self.standard_error(), self.degrees)
+        student::two_sided_p(self.estimate / self.standard_error(), self.error_degrees())
     }
 
     /// The interval at two-sided level `alpha`. Errors: `ProbabilityOutOfRange`.
     pub fn interval(&self, alpha: f64) -> Result<Interval, StatsError> {
-        t_interval(self.estimate, self.standard_error(), self.degrees, alpha)
+        t_interval(self.estimate, self.standard_error(), self.error_degrees(), alpha)
     }
 
     /// The smallest true log ratio that would be found to differ from 0 at level `alpha` in four of five repeats.
@@ -105,8 +133,8 @@ impl Effect {
     /// Errors: `ProbabilityOutOfRange`. Source: (t_{alpha/2} + t_{0.2}) · standard error, the usual approximation of
     /// the noncentral t by a shifted one.
     pub fn minimum_detectable(&self, alpha: f64) -> Result<f64, StatsError> {
-        let exclude = student::two_sided_quantile(alpha, self.degrees)?;
-        let power = student::two_sided_quantile(0.4, self.degrees)?;
+        let exclude = student::two_sided_quantile(alpha, self.error_degrees())?;
+        let power = student::two_sided_quantile(0.4, self.error_degrees())?;
         Ok((exclude + power) * self.standard_error())
     }
 
@@ -116,8 +144,14 @@ impl Effect {
     pub fn rotations_for(&self, half_width: f64, alpha: f64, limit: u32) -> Option<u32> {
         let borrowed = self.degrees - (self.rotations as f64 - 1.0);
         let enough = |rotations: u32| {
-            let degrees = f64::from(rotations) - 1.0 + borrowed;
-            let error = (self.variance / f64::from(rotations)).sqrt();
+            // More rotations bring more rounds in the same measure.
+            let scaled = Effect {
+                degrees: f64::from(rotations) - 1.0 + borrowed,
+                rotations: rotations as usize,
+                round_variance: self.round_variance * self.rotations as f64 / f64::from(rotations),
+                ..*self
+            };
+            let (degrees, error) = (scaled.error_degrees(), scaled.standard_error());
             student::two_sided_quantile(alpha, degrees).is_ok_and(|t| t * error <= half_width)
         };
         let mut low = MIN_ROTATIONS as u32;
@@ -140,6 +174,19 @@ impl Effect {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounds_widen_the_interval_and_lend_their_degrees() {
+        let plain = Effect::between_rotations(0.01, 8e-4, 7.0, 8);
+        let both = plain.with_rounds(Some(RoundError { variance: 1e-4, degrees: 3.0 }));
+        assert!((plain.standard_error() - 0.01).abs() < 1e-15);
+        assert!((both.standard_error() - 2e-4f64.sqrt()).abs() < 1e-15);
+        // Welch-Satterthwaite by hand: (1 + 1)² / (1/7 + 1/3) = 8.4.
+        assert!((both.error_degrees() - 8.4).abs() < 1e-12);
+        assert_eq!(plain.error_degrees(), 7.0);
+        assert_eq!(plain.with_rounds(None), plain);
+        assert!(both.p_value() > plain.p_value());
+    }
 
     fn phase(candidate: f64, baseline: f64, standard_error: f64) -> Comparison {
         Comparison {
@@ -218,7 +265,7 @@ mod tests {
 
     #[test]
     fn the_detectable_effect_shrinks_and_the_need_grows_as_they_should() {
-        let effect = Effect { estimate: 0.0, variance: 1e-4, degrees: 7.0, rotations: 8 };
+        let effect = Effect::between_rotations(0.0, 1e-4, 7.0, 8);
         // scipy: (t.isf(.025, 7) + t.isf(.2, 7)) * .01 / sqrt(8) = 0.01152815
         assert!((effect.minimum_detectable(0.05).unwrap() - 0.011_528_152).abs() < 1e-8);
         // scipy: t.isf(.025, n-1) * .01 / sqrt(n) <= .005 first at n = 18 (17: .00514, 18: .00497)

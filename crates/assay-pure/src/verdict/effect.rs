@@ -2,8 +2,9 @@
 
 use super::observed::{Observation, ObservedContrast, PairAt};
 use crate::stats::StatsError;
-use crate::stats::paired::{Comparison, Keyed, compare};
+use crate::stats::paired::{Comparison, Keyed, by_round, compare};
 use crate::stats::rotation::{Effect, RotationRatio, rotation_ratio};
+use crate::stats::rounds::{ByRound, RoundError, round_error};
 
 /// The rotations of one contrast, reduced to a ratio each.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +17,8 @@ pub struct CodeObservations {
     pub placements: usize,
     /// The fewest pairs at any placement used; 0: somewhere only the medians of both sides could be compared.
     pub fewest_pairs: usize,
+    /// What the rounds add to the error, where there are two at the least.
+    pub rounds: Option<RoundError>,
 }
 
 /// Reduces a contrast's rotations.
@@ -26,8 +29,14 @@ pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
     let full = contrast.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
     let mut order: Vec<_> = contrast.rotations.iter().collect();
     order.sort_by_key(|rotation| rotation.rotation);
-    let mut found =
-        CodeObservations { ratios: Vec::new(), incomplete: 0, placements: 0, fewest_pairs: usize::MAX };
+    let mut found = CodeObservations {
+        ratios: Vec::new(),
+        incomplete: 0,
+        placements: 0,
+        fewest_pairs: usize::MAX,
+        rounds: None,
+    };
+    let mut rounds: Vec<Vec<ByRound>> = Vec::new();
     for rotation in order {
         let compared: Result<Vec<Comparison>, StatsError> = rotation.phases.iter().map(compare_at).collect();
         let complete = compared.ok().filter(|phases| phases.len() == full);
@@ -38,19 +47,22 @@ pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
                 let pairs = phases.iter().map(|phase| phase.pairs).min().unwrap_or(0);
                 found.fewest_pairs = found.fewest_pairs.min(pairs);
                 found.ratios.push(ratio);
+                let by_round = |pair: &PairAt| by_round(&keyed(&pair.candidate), &keyed(&pair.baseline));
+                rounds.push(rotation.phases.iter().map(by_round).collect());
             }
             None => found.incomplete += 1,
         }
     }
+    found.rounds = round_error(&rounds);
     if found.ratios.is_empty() {
         found.fewest_pairs = 0;
     }
     found
 }
 
-/// The code effect with its plain variance. Errors: `TooFewRotations` below three.
+/// The code effect with its plain variance and that of its rounds. Errors: `TooFewRotations` below three.
 pub fn code_effect(observations: &CodeObservations) -> Result<Effect, StatsError> {
-    Effect::of(&observations.ratios)
+    Ok(Effect::of(&observations.ratios)?.with_rounds(observations.rounds))
 }
 
 /// Both sides at one placement. Errors: `NoUsableSamples`.

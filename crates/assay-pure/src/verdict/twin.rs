@@ -258,7 +258,7 @@ fn halves(timed: &[Timed]) -> Option<Effect> {
     // by their counts: what an Effect of `used` rotations with variance 4 v has.
     let degrees = (used - 2 * blocks.len()) as f64;
     let variance = (4.0 * squares / degrees).max(RESOLUTION.powi(2) * used as f64);
-    Some(Effect { estimate: weighted / used as f64, variance, degrees, rotations: used })
+    Some(Effect::between_rotations(weighted / used as f64, variance, degrees, used))
 }
 
 struct JudgedTwin {
