@@ -1,0 +1,215 @@
+//! What the comparison asks of a linked file: its sections, functions, objects, and the addresses that its code
+//! mentions.
+
+use crate::placement::layout::{self, FunctionPlace, LayoutError};
+use object::{
+    Architecture, Object as _, ObjectKind, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolKind,
+};
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use super::code;
+
+/// What a section may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Neither written nor executed.
+    ReadOnly,
+    /// Written, perhaps only by the loader.
+    Writable,
+    /// Executed and not written.
+    Code,
+}
+
+/// A loaded section.
+pub struct Section<'e> {
+    address: u64,
+    size: u64,
+    /// What it may be used for.
+    pub access: Access,
+    data: &'e [u8],
+}
+
+impl Section<'_> {
+    /// The address after its last byte.
+    pub fn end(&self) -> u64 {
+        self.address.saturating_add(self.size)
+    }
+}
+
+/// A data object with its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datum {
+    /// Link-time address.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// A linked file, parsed.
+pub struct Image<'e> {
+    sections: Vec<Section<'e>>,
+    functions: Vec<FunctionPlace>,
+    objects: Vec<Datum>,
+    /// Addresses that the loader changes.
+    relocated: BTreeSet<u64>,
+    unsuitable: Option<String>,
+    /// Addresses in instructions are absolute (the file is linked to one place).
+    pub fixed: bool,
+    mentioned: OnceCell<BTreeSet<u64>>,
+}
+
+impl<'e> Image<'e> {
+    /// Parses a file.
+    ///
+    /// # Errors
+    /// It is no ELF file or has no function symbols.
+    pub fn parse(elf: &'e [u8]) -> Result<Self, LayoutError> {
+        let file = layout::parse(elf)?;
+        let functions = layout::functions(elf)?;
+        let unsuitable = match (file.architecture(), file.kind()) {
+            (Architecture::X86_64, ObjectKind::Executable | ObjectKind::Dynamic) => None,
+            (Architecture::X86_64, kind) => {
+                Some(format!("only linked files can be compared, this is {kind:?}"))
+            }
+            (other, _) => Some(format!("only x86-64 code can be compared, this is {other:?}")),
+        };
+        let relocated =
+            file.dynamic_relocations().into_iter().flatten().map(|(address, _)| address).collect();
+        Ok(Self {
+            sections: sections(&file),
+            functions,
+            objects: objects(&file),
+            relocated,
+            unsuitable,
+            fixed: file.kind() == ObjectKind::Executable,
+            mentioned: OnceCell::new(),
+        })
+    }
+
+    /// An image of code at `code.0` and read-only data at `data.0`, for tests with hand-assembled bytes.
+    #[cfg(test)]
+    pub fn of(
+        code: (u64, &'e [u8]),
+        data: (u64, &'e [u8]),
+        functions: &[(&str, u64, u64)],
+        objects: &[Datum],
+    ) -> Self {
+        let section = |(address, data): (u64, &'e [u8]), access| Section {
+            address,
+            size: data.len() as u64,
+            access,
+            data,
+        };
+        let place = |&(name, address, size): &(&str, u64, u64)| FunctionPlace {
+            name: name.to_owned(),
+            address,
+            size,
+            offset: address % layout::LINE_BYTES,
+        };
+        Self {
+            sections: vec![section(code, Access::Code), section(data, Access::ReadOnly)],
+            functions: functions.iter().map(place).collect(),
+            objects: objects.to_vec(),
+            relocated: BTreeSet::new(),
+            unsuitable: None,
+            fixed: false,
+            mentioned: OnceCell::new(),
+        }
+    }
+
+    /// Why nothing can be said of this file, if so.
+    pub fn unsuitable(&self) -> Option<String> {
+        self.unsuitable.clone()
+    }
+
+    /// The section that holds `address`.
+    pub fn section_at(&self, address: u64) -> Option<&Section<'e>> {
+        self.sections.iter().find(|section| section.address <= address && address < section.end())
+    }
+
+    /// Whether `address` is in code.
+    pub fn is_code(&self, address: u64) -> bool {
+        self.section_at(address).is_some_and(|section| section.access == Access::Code)
+    }
+
+    /// `size` bytes of the file's image, all in one section and not changed by the loader.
+    pub fn bytes(&self, address: u64, size: u64) -> Option<&'e [u8]> {
+        // A relocation changes up to eight bytes from its address on.
+        let touched = address.saturating_sub(7)..address.checked_add(size)?;
+        if size > 0 && self.relocated.range(touched).next().is_some() {
+            return None;
+        }
+        let section = self.section_at(address)?;
+        let start = usize::try_from(address - section.address).ok()?;
+        section.data.get(start..start.checked_add(usize::try_from(size).ok()?)?)
+    }
+
+    /// The function that covers `address`: of those the one that starts last, and of these the longest.
+    pub fn function_at(&self, address: u64) -> Option<&FunctionPlace> {
+        let upto = self.functions.partition_point(|place| place.address <= address);
+        let covering = self.functions[..upto].iter().filter(|place| address - place.address < place.size);
+        covering.max_by_key(|place| (place.address, place.size))
+    }
+
+    /// The data object that covers `address`.
+    pub fn object_at(&self, address: u64) -> Option<Datum> {
+        let covering = self
+            .objects
+            .iter()
+            .filter(|datum| address.checked_sub(datum.address).is_some_and(|offset| offset < datum.size));
+        covering.max_by_key(|datum| (datum.size, datum.address)).copied()
+    }
+
+    /// Whether a data object ends at `address`.
+    pub fn object_ends_at(&self, address: u64) -> bool {
+        self.objects.iter().any(|datum| datum.address.checked_add(datum.size) == Some(address))
+    }
+
+    /// The next address after `address` at which something else may begin: a symbol, an address that some function
+    /// mentions, or the end of the section.
+    pub fn next_known(&self, address: u64) -> Option<u64> {
+        let end = self.section_at(address)?.end();
+        let mentioned = self.mentioned.get_or_init(|| code::mentioned(self));
+        let next = mentioned.range(address.checked_add(1)?..).next().copied();
+        Some(next.map_or(end, |next| next.min(end)))
+    }
+
+    /// All functions by address.
+    pub fn functions(&self) -> &[FunctionPlace] {
+        &self.functions
+    }
+
+    /// All data objects.
+    pub fn objects(&self) -> &[Datum] {
+        &self.objects
+    }
+}
+
+fn sections<'e>(file: &object::File<'e>) -> Vec<Section<'e>> {
+    use object::elf::{SHF_ALLOC, SHF_EXECINSTR, SHF_TLS, SHF_WRITE};
+    let mut found = Vec::new();
+    for section in file.sections() {
+        let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
+        let has = |flag: object::elf::SectionFlags| sh_flags.0 & flag.0 != 0;
+        if !has(SHF_ALLOC) || has(SHF_TLS) {
+            continue;
+        }
+        let access = match (has(SHF_WRITE), has(SHF_EXECINSTR)) {
+            (true, _) => Access::Writable,
+            (false, true) => Access::Code,
+            (false, false) => Access::ReadOnly,
+        };
+        let data = section.data().unwrap_or_default();
+        found.push(Section { address: section.address(), size: section.size(), access, data });
+    }
+    found
+}
+
+fn objects(file: &object::File) -> Vec<Datum> {
+    let symbols = file.symbols().chain(file.dynamic_symbols());
+    let data = symbols.filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.is_definition());
+    data.filter(|symbol| symbol.size() > 0)
+        .map(|symbol| Datum { address: symbol.address(), size: symbol.size() })
+        .collect()
+}

@@ -1,0 +1,133 @@
+//! Two decoded functions, instruction by instruction.
+
+use super::code::{Code, baseless};
+use super::data::{Extent, Reference};
+use super::field::{self, Meaning, fields};
+use super::jump_table::Tables;
+use super::{Comparison, Job, Trouble};
+use iced_x86::{FlowControl, Mnemonic, Register};
+
+impl Comparison<'_, '_> {
+    /// All that tells two functions apart, or keeps it from being told, with offsets in the first of them.
+    pub(super) fn pair(&mut self, job: Job, a: &Code, b: &Code) -> Vec<(u64, Trouble)> {
+        let common = a.steps.len().min(b.steps.len());
+        let equal = |&index: &usize| field::equal_but_for_fields(self.image, a, b, index);
+        if let Some(index) = (0..common).find(|index| !equal(index)) {
+            return vec![(a.offset(index), Trouble::Different)];
+        }
+        if let Some(at) = a.undecodable.into_iter().chain(b.undecodable).min() {
+            return vec![(at, Trouble::Unknown("bytes that are no known instruction".to_owned()))];
+        }
+        if a.size != b.size {
+            return vec![(a.size.min(b.size), Trouble::Different)];
+        }
+        let mut troubles = Vec::new();
+        if a.runs_out() {
+            troubles
+                .push((a.size, Trouble::Unknown("control runs on past the end of the function".to_owned())));
+        }
+        let tables = Tables::find(self.image, a);
+        for dispatch in &tables.dispatches {
+            let result = tables.certain(a, dispatch).and_then(|()| self.table(job, a, b, dispatch));
+            troubles.extend(result.err().map(|trouble| (a.offset(dispatch.jump), trouble)));
+        }
+        troubles.extend(unexplained_jump(a, b, &tables));
+        for index in 0..common {
+            troubles
+                .extend(self.step(job, a, b, index, &tables).err().map(|trouble| (a.offset(index), trouble)));
+        }
+        troubles
+    }
+
+    /// What two instructions of equal bytes refer to.
+    fn step(&mut self, job: Job, a: &Code, b: &Code, index: usize, tables: &Tables) -> Result<(), Trouble> {
+        let at = a.offset(index);
+        for (field_a, field_b) in fields(self.image, a, index).iter().zip(&fields(self.image, b, index)) {
+            match (field_a.meaning, field_b.meaning) {
+                (Meaning::Branch(to_a), Meaning::Branch(to_b)) => {
+                    self.target(job, (a, to_a), (b, to_b), at)?
+                }
+                (Meaning::Address(_), _) if tables.mentions(index) => {}
+                (Meaning::Address(to_a), Meaning::Address(to_b)) => {
+                    self.memory(job, (a, to_a), (b, to_b), index)?
+                }
+                (Meaning::Perhaps(first), Meaning::Perhaps(second)) if first == second => {}
+                (Meaning::Perhaps(first), Meaning::Perhaps(second)) => {
+                    return Trouble::unknown(format!(
+                        "{first:#x} and {second:#x} may be addresses or numbers"
+                    ));
+                }
+                _ => return Err(Trouble::Different),
+            }
+        }
+        Ok(())
+    }
+
+    /// Two places in code: the same one, relative to the functions' starts, or outside of both.
+    pub(super) fn target(
+        &mut self,
+        job: Job,
+        (a, to_a): (&Code, u64),
+        (b, to_b): (&Code, u64),
+        at: u64,
+    ) -> Result<(), Trouble> {
+        match (a.inside(to_a), b.inside(to_b)) {
+            (Some(in_a), Some(in_b)) if in_a == in_b => match a.index_at(in_a) {
+                Some(_) => Ok(()),
+                None => Trouble::unknown("a jump into the middle of an instruction"),
+            },
+            (None, None) => self.outside(job, at, to_a, to_b),
+            _ => Err(Trouble::Different),
+        }
+    }
+
+    /// Two memory operands whose addresses are known.
+    fn memory(
+        &mut self,
+        job: Job,
+        (a, to_a): (&Code, u64),
+        (b, to_b): (&Code, u64),
+        index: usize,
+    ) -> Result<(), Trouble> {
+        let instruction = &a.steps[index].instruction;
+        let takes_address = instruction.mnemonic() == Mnemonic::Lea;
+        if takes_address && self.image.is_code(to_a) && self.image.is_code(to_b) {
+            return self.target(job, (a, to_a), (b, to_b), a.offset(index));
+        }
+        if a.inside(to_a).is_some() || b.inside(to_b).is_some() {
+            return Trouble::unknown("the function reads its own code as data");
+        }
+        if to_a == to_b {
+            return Ok(());
+        }
+        if takes_address && !instruction.is_ip_rel_memory_operand() {
+            return Trouble::unknown(format!("{to_a:#x} and {to_b:#x} may be addresses or numbers"));
+        }
+        if matches!(instruction.memory_segment(), Register::FS | Register::GS) {
+            return Trouble::unknown("data of a thread at other addresses");
+        }
+        let extent = match field::reaches_beyond(a, index) {
+            true => Extent::Object,
+            false => Extent::Bytes(instruction.memory_size().size() as u64),
+        };
+        self.data(Reference { a: to_a, b: to_b, extent }, a, b)
+    }
+}
+
+/// An indirect jump that is no jump table of a known form may still be one, and then data of equal bytes that lies
+/// elsewhere leads elsewhere.
+fn unexplained_jump(a: &Code, b: &Code, tables: &Tables) -> Option<(u64, Trouble)> {
+    let jump = (0..a.steps.len()).find(|&index| {
+        let instruction = &a.steps[index].instruction;
+        instruction.flow_control() == FlowControl::IndirectBranch
+            && !instruction.is_ip_rel_memory_operand()
+            && !tables.dispatches.iter().any(|dispatch| dispatch.jump == index)
+    })?;
+    let moved = (0..a.steps.len()).any(|index| {
+        let (to_a, to_b) = (baseless(&a.steps[index].instruction), baseless(&b.steps[index].instruction));
+        let own_code = to_a.is_some_and(|address| a.inside(address).is_some());
+        to_a != to_b && !own_code && !tables.mentions(index) && field::reaches_beyond(a, index)
+    });
+    let reason = "an indirect jump of no known form, in a function whose data lies elsewhere";
+    moved.then(|| (a.offset(jump), Trouble::Unknown(reason.to_owned())))
+}
