@@ -15,6 +15,7 @@
 mod code;
 mod data;
 mod field;
+mod flow;
 mod image;
 mod jump_table;
 mod pair;

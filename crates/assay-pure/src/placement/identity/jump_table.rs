@@ -5,14 +5,12 @@
 //! from the load to every definition, first as if no table led anywhere, then again with all edges that the tables
 //! found so add; only if both agree is it certain, because then no execution can have left these edges before.
 
-use super::code::{Code, baseless, ends};
+use super::code::{Code, baseless};
+use super::flow::{Flow, is_indirect, writes};
 use super::image::{Access, Image};
 use super::{Comparison, Job, Trouble};
-use iced_x86::{
-    FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind,
-    Register,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use iced_x86::{FlowControl, Mnemonic, OpKind, Register};
+use std::collections::BTreeSet;
 
 /// A jump through a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,15 +20,15 @@ pub struct Dispatch {
     /// Index of the instruction that reads the table.
     load: usize,
     /// The instructions that use the table's address in the known form.
-    uses: BTreeSet<usize>,
+    pub uses: BTreeSet<usize>,
     /// The register with the table's address, or `None` if the entries are addresses and it is in the jump itself.
-    base: Register,
+    pub base: Register,
     /// The instructions that mention the table.
-    mentions: BTreeSet<usize>,
+    pub mentions: BTreeSet<usize>,
     /// Where it lies.
     table: u64,
     /// Indices of the instructions that its entries lead to.
-    targets: BTreeSet<usize>,
+    pub targets: BTreeSet<usize>,
 }
 
 /// The jump tables of a function.
@@ -43,7 +41,8 @@ impl Tables {
     /// Finds those of the known forms.
     pub fn find(image: &Image, code: &Code) -> Self {
         let jumps = (0..code.steps.len()).filter(|&index| is_indirect(&code.steps[index].instruction));
-        let found = jumps.filter_map(|jump| relative(code, jump).or_else(|| absolute(image, code, jump)));
+        let found =
+            jumps.filter_map(|jump| relative(image, code, jump).or_else(|| absolute(image, code, jump)));
         let mut dispatches: Vec<Dispatch> = found.collect();
         for dispatch in &mut dispatches {
             let inside = entries(image, dispatch.table, dispatch.is_relative());
@@ -62,19 +61,19 @@ impl Tables {
     ///
     /// # Errors
     /// Why that is not certain.
-    pub fn certain(&self, code: &Code, dispatch: &Dispatch) -> Result<(), Trouble> {
+    pub fn certain(&self, image: &Image, code: &Code, dispatch: &Dispatch) -> Result<(), Trouble> {
         if !dispatch.is_relative() {
             return Ok(());
         }
-        let between = dispatch.load + 1..=dispatch.jump;
-        let flow = Flow::new(code, self);
-        if between.clone().any(|index| flow.sources.contains_key(&index)) {
+        let mut between = dispatch.load + 1..=dispatch.jump;
+        let flow = Flow::new(image, code, &self.dispatches);
+        if between.any(|index| flow.is_entered(index)) {
             return Trouble::unknown("control enters a jump through a table in its middle");
         }
         if flow.definitions(dispatch.load, dispatch.base).as_ref() != Some(&dispatch.mentions) {
             return Trouble::unknown("which jump table is used is not certain");
         }
-        match flow.used_otherwise(self, dispatch) {
+        match flow.used_otherwise(dispatch) {
             true => Trouble::unknown("the address of a jump table is used for something else"),
             false => Ok(()),
         }
@@ -142,10 +141,6 @@ fn entries(image: &Image, table: u64, relative: bool) -> Vec<u64> {
     found
 }
 
-fn is_indirect(instruction: &Instruction) -> bool {
-    instruction.flow_control() == FlowControl::IndirectBranch
-}
-
 /// `jmp [T+I*8]` in a file that is linked to one place.
 fn absolute(image: &Image, code: &Code, jump: usize) -> Option<Dispatch> {
     let instruction = &code.steps[jump].instruction;
@@ -167,12 +162,12 @@ fn absolute(image: &Image, code: &Code, jump: usize) -> Option<Dispatch> {
 }
 
 /// `movsxd R,[B+I*4]; add R,B; jmp R` (or `add B,R; jmp B`), with the definitions of `B` as far as direct control goes.
-fn relative(code: &Code, jump: usize) -> Option<Dispatch> {
+fn relative(image: &Image, code: &Code, jump: usize) -> Option<Dispatch> {
     let through = &code.steps[jump].instruction;
     if through.op0_kind() != OpKind::Register {
         return None;
     }
-    let add = last_write(code, jump, through.op0_register())?;
+    let add = last_write(image, code, jump, through.op0_register())?;
     let sum = &code.steps[add].instruction;
     let registers = sum.op0_kind() == OpKind::Register && sum.op1_kind() == OpKind::Register;
     if sum.mnemonic() != Mnemonic::Add || !registers || sum.op0_register() != through.op0_register() {
@@ -181,12 +176,11 @@ fn relative(code: &Code, jump: usize) -> Option<Dispatch> {
     let (left, right) = (sum.op0_register(), sum.op1_register());
     let (load, base) = [(left, right), (right, left)]
         .into_iter()
-        .find_map(|(entry, base)| Some((table_load(code, add, entry, base)?, base)))?;
-    if last_write(code, add, base).is_some_and(|index| index >= load) {
+        .find_map(|(entry, base)| Some((table_load(image, code, add, entry, base)?, base)))?;
+    if last_write(image, code, add, base).is_some_and(|index| index >= load) {
         return None;
     }
-    let nothing = Tables { dispatches: Vec::new() };
-    let mentions = Flow::new(code, &nothing).definitions(load, base)?;
+    let mentions = Flow::new(image, code, &[]).definitions(load, base)?;
     let tables: BTreeSet<_> =
         mentions.iter().map(|&index| baseless(&code.steps[index].instruction)).collect();
     let table = (*tables.first()?).filter(|_| tables.len() == 1)?;
@@ -202,8 +196,8 @@ fn relative(code: &Code, jump: usize) -> Option<Dispatch> {
 }
 
 /// The `movsxd entry,[base+I*4]` that defines `entry` at `before`.
-fn table_load(code: &Code, before: usize, entry: Register, base: Register) -> Option<usize> {
-    let load = last_write(code, before, entry)?;
+fn table_load(image: &Image, code: &Code, before: usize, entry: Register, base: Register) -> Option<usize> {
+    let load = last_write(image, code, before, entry)?;
     let instruction = &code.steps[load].instruction;
     let known = instruction.mnemonic() == Mnemonic::Movsxd
         && instruction.op0_register() == entry
@@ -219,10 +213,10 @@ fn table_load(code: &Code, before: usize, entry: Register, base: Register) -> Op
 }
 
 /// The last write of a register before an instruction, in straight-line code.
-fn last_write(code: &Code, before: usize, register: Register) -> Option<usize> {
+fn last_write(image: &Image, code: &Code, before: usize, register: Register) -> Option<usize> {
     for index in (0..before).rev() {
         let instruction = &code.steps[index].instruction;
-        if writes(instruction, register) {
+        if writes(image, instruction, register) {
             return Some(index);
         }
         if instruction.flow_control() != FlowControl::Next {
@@ -230,148 +224,4 @@ fn last_write(code: &Code, before: usize, register: Register) -> Option<usize> {
         }
     }
     None
-}
-
-/// How control flows in a function.
-struct Flow<'c> {
-    code: &'c Code,
-    /// The jumps that lead to an instruction.
-    sources: BTreeMap<usize, BTreeSet<usize>>,
-    /// Indirect jumps of no known form.
-    unexplained: BTreeSet<usize>,
-}
-
-impl<'c> Flow<'c> {
-    fn new(code: &'c Code, tables: &Tables) -> Self {
-        let mut sources: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for (index, step) in code.steps.iter().enumerate() {
-            if let Some(to) = direct_target(code, &step.instruction) {
-                sources.entry(to).or_default().insert(index);
-            }
-        }
-        let mut unexplained = BTreeSet::new();
-        if !tables.dispatches.is_empty() {
-            unexplained =
-                (0..code.steps.len()).filter(|&index| is_indirect(&code.steps[index].instruction)).collect();
-        }
-        for dispatch in &tables.dispatches {
-            unexplained.remove(&dispatch.jump);
-            for &to in &dispatch.targets {
-                sources.entry(to).or_default().insert(dispatch.jump);
-            }
-        }
-        Self { code, sources, unexplained }
-    }
-
-    /// The `lea register,[rip+T]` that may have set a register before an instruction; none if anything else may have.
-    fn definitions(&self, before: usize, register: Register) -> Option<BTreeSet<usize>> {
-        let mut found = BTreeSet::new();
-        let mut seen = BTreeSet::from([before]);
-        let mut waiting = vec![before];
-        while let Some(index) = waiting.pop() {
-            // Whoever calls the function may have set it.
-            if index == 0 {
-                return None;
-            }
-            for previous in self.previous(index) {
-                let instruction = &self.code.steps[previous].instruction;
-                if !writes(instruction, register) {
-                    if seen.insert(previous) {
-                        waiting.push(previous);
-                    }
-                } else if instruction.mnemonic() == Mnemonic::Lea
-                    && instruction.op0_register() == register
-                    && instruction.is_ip_rel_memory_operand()
-                {
-                    found.insert(previous);
-                } else {
-                    return None;
-                }
-            }
-        }
-        Some(found)
-    }
-
-    fn previous(&self, index: usize) -> BTreeSet<usize> {
-        let mut found = self.sources.get(&index).cloned().unwrap_or_default();
-        let follows = !ends(&self.code.steps[index - 1].instruction);
-        if !found.is_empty() || !follows {
-            found.extend(&self.unexplained);
-        }
-        if follows {
-            found.insert(index - 1);
-        }
-        found
-    }
-
-    /// Whether the address of a table may be read by anything but the jumps through it.
-    fn used_otherwise(&self, tables: &Tables, dispatch: &Dispatch) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut waiting: Vec<usize> = dispatch.mentions.iter().map(|index| index + 1).collect();
-        while let Some(index) = waiting.pop() {
-            if index >= self.code.steps.len() || !seen.insert(index) {
-                continue;
-            }
-            let instruction = &self.code.steps[index].instruction;
-            let known = tables.dispatches.iter().any(|other| {
-                other.base == dispatch.base
-                    && other.mentions == dispatch.mentions
-                    && other.uses.contains(&index)
-            });
-            if !known && reads(instruction, dispatch.base) {
-                return true;
-            }
-            if !writes(instruction, dispatch.base) {
-                waiting.extend(self.next(tables, index));
-            }
-        }
-        false
-    }
-
-    fn next(&self, tables: &Tables, index: usize) -> Vec<usize> {
-        let instruction = &self.code.steps[index].instruction;
-        let mut found: Vec<usize> = direct_target(self.code, instruction).into_iter().collect();
-        if !ends(instruction) {
-            found.push(index + 1);
-        }
-        let through = tables.dispatches.iter().filter(|dispatch| dispatch.jump == index);
-        found.extend(through.flat_map(|dispatch| &dispatch.targets));
-        found
-    }
-}
-
-/// Where a direct jump leads inside the function.
-fn direct_target(code: &Code, instruction: &Instruction) -> Option<usize> {
-    let jumps = matches!(
-        instruction.flow_control(),
-        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend
-    ) && super::code::branches(instruction);
-    let to = jumps.then(|| instruction.near_branch_target())?;
-    code.index_at(code.inside(to)?)
-}
-
-fn accesses(instruction: &Instruction, register: Register, wanted: &[OpAccess]) -> bool {
-    let mut factory = InstructionInfoFactory::new();
-    let info = factory.info_options(instruction, InstructionInfoOptions::NO_MEMORY_USAGE);
-    let full = register.full_register();
-    info.used_registers()
-        .iter()
-        .any(|used| used.register().full_register() == full && wanted.contains(&used.access()))
-}
-
-fn reads(instruction: &Instruction, register: Register) -> bool {
-    use OpAccess::{CondRead, Read, ReadCondWrite, ReadWrite};
-    accesses(instruction, register, &[Read, CondRead, ReadWrite, ReadCondWrite])
-}
-
-/// Whether an instruction may change a register; a call keeps only those that the ABI says it keeps.
-fn writes(instruction: &Instruction, register: Register) -> bool {
-    use OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
-    use Register::{R12, R13, R14, R15, RBP, RBX, RSP};
-    let calls = matches!(
-        instruction.flow_control(),
-        FlowControl::Call | FlowControl::IndirectCall | FlowControl::Interrupt
-    );
-    let kept = [RBX, RBP, RSP, R12, R13, R14, R15].contains(&register.full_register());
-    (calls && !kept) || accesses(instruction, register, &[Write, CondWrite, ReadWrite, ReadCondWrite])
 }

@@ -28,13 +28,18 @@ impl Comparison<'_, '_> {
         }
         let tables = Tables::find(self.image, a);
         for dispatch in &tables.dispatches {
-            let result = tables.certain(a, dispatch).and_then(|()| self.table(job, a, b, dispatch));
+            let result =
+                tables.certain(self.image, a, dispatch).and_then(|()| self.table(job, a, b, dispatch));
             troubles.extend(result.err().map(|trouble| (a.offset(dispatch.jump), trouble)));
         }
-        troubles.extend(unexplained_jump(a, b, &tables));
+        let unexplained = unexplained_jump(a, b, &tables);
+        // What looks like other data may be a jump table then, so there is no saying that it differs.
+        let doubtful = unexplained.is_some();
+        troubles.extend(unexplained);
         for index in 0..common {
-            troubles
-                .extend(self.step(job, a, b, index, &tables).err().map(|trouble| (a.offset(index), trouble)));
+            let result = self.step(job, a, b, index, &tables);
+            let may_be_table = doubtful && field::reaches_beyond(a, index);
+            troubles.extend(result.err().filter(|_| !may_be_table).map(|trouble| (a.offset(index), trouble)));
         }
         troubles
     }

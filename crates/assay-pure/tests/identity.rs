@@ -1,0 +1,215 @@
+//! Machine-code identity, on what the compilers of this machine make of C.
+
+#[path = "identity/pairs.rs"]
+mod pairs;
+#[path = "identity/toolchain.rs"]
+mod toolchain;
+
+use assay_pure::placement::identity::{Identity, same_code};
+use assay_pure::placement::layout::LayoutError;
+use pairs::{COLD, LOOP, SWITCH, SWITCHES, TEXT, pair, recursion, twins};
+use toolchain::{compilers, link};
+
+/// `one` against `two` as each compiler makes them with each set of flags.
+fn compared(source: &str, flags: &[&[&str]]) -> Vec<(String, Identity)> {
+    let mut found = Vec::new();
+    for compiler in compilers() {
+        for flags in flags {
+            let elf = link(compiler, flags, source);
+            let identity = same_code(&elf, "one", "two").expect("both functions are there");
+            found.push((format!("{compiler} {}", flags.join(" ")), identity));
+        }
+    }
+    found
+}
+
+const OPTIMISED: &[&[&str]] = &[&["-O2"], &["-O3", "-ffunction-sections"], &["-Os"]];
+
+#[track_caller]
+fn all_identical(source: &str, flags: &[&[&str]]) {
+    for (how, found) in compared(source, flags) {
+        assert!(matches!(found, Identity::Identical { .. }), "{how}: {found:?}");
+    }
+}
+
+#[track_caller]
+fn all_different(source: &str, flags: &[&[&str]]) {
+    for (how, found) in compared(source, flags) {
+        assert!(matches!(found, Identity::Different { .. }), "{how}: {found:?}");
+    }
+}
+
+#[test]
+fn the_same_loop_twice_is_identical_wherever_it_lies() {
+    all_identical(&twins(LOOP), OPTIMISED);
+    all_identical(&twins(LOOP), &[&["-O2", "-no-pie", "-fno-pie"]]);
+}
+
+#[test]
+fn texts_and_constants_and_library_calls_are_looked_at() {
+    all_identical(&twins(TEXT), OPTIMISED);
+    all_different(&pair("", TEXT, "", &TEXT.replace("of some", "of same")), &[&["-O2"]]);
+    all_different(&pair("", TEXT, "", &TEXT.replace("0.37", "0.38")), &[&["-O2"]]);
+    all_different(&pair("", TEXT, "", &TEXT.replace("strlen((const char *)data)", "shared(x)")), &[&["-O2"]]);
+}
+
+#[test]
+fn jump_tables_are_followed() {
+    all_identical(&twins(SWITCH), OPTIMISED);
+    all_identical(&twins(SWITCHES), OPTIMISED);
+    all_identical(&twins(SWITCH), &[&["-O2", "-no-pie", "-fno-pie"]]);
+}
+
+#[test]
+fn cases_that_change_places_are_a_difference() {
+    // The same code for the cases, in the same order; only the table says which value leads where.
+    let swapped =
+        SWITCH.replace("case 4:", "case Q:").replace("case 5:", "case 4:").replace("case Q:", "case 5:");
+    for (how, found) in
+        compared(&pair("", SWITCH, "", &swapped), &[&["-O2"], &["-O2", "-no-pie", "-fno-pie"]])
+    {
+        assert!(matches!(found, Identity::Different { .. }), "{how}: {found:?}");
+    }
+}
+
+#[test]
+fn split_off_parts_are_compared() {
+    all_identical(&twins(COLD), OPTIMISED);
+    all_different(&pair("", COLD, "", &COLD.replace("shared(i)", "shared(i + 1)")), OPTIMISED);
+}
+
+#[test]
+fn a_function_that_calls_itself_is_identical_to_its_twin_that_calls_itself() {
+    let before =
+        "uint64_t one(const uint8_t *, size_t, uint64_t); uint64_t two(const uint8_t *, size_t, uint64_t);";
+    all_identical(&pair(before, &recursion("one"), "", &recursion("two")), &[&["-O1"]]);
+    all_identical(&pair(before, &recursion("two"), "", &recursion("one")), &[&["-O1"]]);
+}
+
+#[test]
+fn callees_of_their_own_are_compared() {
+    let callee = |name: &str, constant: u32| {
+        format!(
+            "APART __attribute__((used)) uint64_t {name}(uint64_t x) {{ __asm__(\"\" : \"+r\"(x)); return x * {constant}; }}"
+        )
+    };
+    let source = |second| {
+        pair(
+            &callee("step", 5),
+            &LOOP.replace("shared", "step"),
+            &callee("leap", second),
+            &LOOP.replace("shared", "leap"),
+        )
+    };
+    all_identical(&source(5), OPTIMISED);
+    all_different(&source(6), OPTIMISED);
+}
+
+#[test]
+fn one_more_operation_another_constant_and_an_inverted_branch_are_differences() {
+    all_different(&pair("", LOOP, "", &LOOP.replace("return x;", "return x + 1;")), OPTIMISED);
+    all_different(&pair("", LOOP, "", &LOOP.replace("data[i] & 1", "data[i] & 2")), OPTIMISED);
+    all_different(&pair("", LOOP, "", &LOOP.replace("data[i] & 1", "!(data[i] & 1)")), OPTIMISED);
+}
+
+#[test]
+fn tables_of_the_same_values_are_equal_and_others_are_not() {
+    let table = |name: &str, last: u32| {
+        format!("static const uint16_t {name}[40] = {{9, 8, 7, 6, 5, [39] = {last}}};")
+    };
+    let body =
+        |name: &str| format!("for (size_t i = 0; i < size; i++) {{ x += {name}[data[i] % 40]; }} return x;");
+    let source = |last| pair(&table("low", 77), &body("low"), &table("high", last), &body("high"));
+    for (how, found) in compared(&source(77), &[&["-O2"]]) {
+        assert!(matches!(found, Identity::Identical { .. }), "{how}: {found:?}");
+    }
+    all_different(&source(78), &[&["-O2"]]);
+}
+
+#[test]
+fn variables_of_their_own_cannot_be_compared() {
+    let body = |name: &str| format!("static uint64_t {name}; {name} += x; return {name};");
+    for (how, found) in compared(&pair("", &body("p"), "", &body("q")), &[&["-O2"]]) {
+        assert!(matches!(found, Identity::Unknown { .. }), "{how}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_no_linked_file_with_symbols_is_refused() {
+    for compiler in compilers() {
+        let object = link(compiler, &["-O2", "-r", "-nostdlib"], &twins(LOOP));
+        assert!(matches!(same_code(&object, "one", "two"), Ok(Identity::Unknown { .. })));
+        let stripped = link(compiler, &["-O2", "-s"], &twins(LOOP));
+        assert!(same_code(&stripped, "one", "two").is_err());
+        let linked = link(compiler, &["-O2"], &twins(LOOP));
+        let absent = LayoutError::NoFunction { name: "three".to_owned() };
+        assert_eq!(same_code(&linked, "one", "three"), Err(absent));
+    }
+    assert!(matches!(same_code(b"", "one", "two"), Err(LayoutError::NotElf(_))));
+}
+
+#[test]
+fn damaged_files_never_make_it_panic() {
+    for compiler in compilers() {
+        let source = pair("", &[SWITCHES, COLD].join("\n"), "", &[SWITCHES, COLD].join("\n"));
+        let elf = link(compiler, &["-O2"], &source);
+        // SplitMix64, so that every failure comes again.
+        let mut state = 2026_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((mixed ^ (mixed >> 31)) % below as u64) as usize
+        };
+        let mut refused = 0;
+        for _ in 0..2000 {
+            let mut damaged = elf.clone();
+            for _ in 0..1 + random(8) {
+                let at = random(damaged.len());
+                damaged[at] = random(256) as u8;
+            }
+            // The header, the section headers and the symbols are small, but most of what is read.
+            let near_the_ends = if random(2) == 0 { random(64) } else { damaged.len() - 1 - random(2048) };
+            damaged[near_the_ends] ^= 1 << random(8);
+            if random(16) == 0 {
+                damaged.truncate(random(elf.len()));
+            }
+            refused += usize::from(same_code(&damaged, "one", "two").is_err());
+        }
+        assert!(
+            refused > 0 && refused < 2000,
+            "{refused} of 2000 refused: too many or too few to test anything"
+        );
+    }
+}
+
+/// A pair of `fixtures/verdicts`, linked like its experiment says.
+fn fixture(compiler: &str, name: &str) -> Identity {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let scratch = toolchain::Scratch::new();
+    let program = scratch.0.join("pair").to_string_lossy().into_owned();
+    let (pair, main) =
+        (format!("{root}/fixtures/verdicts/{name}/pair.c"), format!("{root}/fixtures/verdicts/main.c"));
+    let include = format!("-I{root}/harness");
+    toolchain::run(compiler, &["-O2", &include, &pair, &main, "-Wl,-Ttext=0x10000", "-o", &program]);
+    let elf = std::fs::read(&program).expect("the compiler wrote it");
+    same_code(&elf, "pair_a", "pair_b").expect("both functions are there")
+}
+
+#[test]
+fn null_pairs_are_identical_and_real_pairs_are_not() {
+    for compiler in compilers() {
+        for name in
+            ["null_03_varint_loop", "null_11_small_callee", "null_15_sort_sixteens", "null_17_state_machine"]
+        {
+            let found = fixture(compiler, name);
+            assert!(matches!(found, Identity::Identical { .. }), "{compiler} {name}: {found:?}");
+        }
+        for name in
+            ["real_03_chain_3_slower", "real_15_faster_behind_a_callee", "real_18_slower_behind_a_table"]
+        {
+            let found = fixture(compiler, name);
+            assert!(matches!(found, Identity::Different { .. }), "{compiler} {name}: {found:?}");
+        }
+    }
+}
