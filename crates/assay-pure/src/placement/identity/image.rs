@@ -106,6 +106,7 @@ impl<'e> Image<'e> {
             address,
             size,
             offset: address % layout::LINE_BYTES,
+            alignment: None,
         };
         Self {
             sections: vec![section(code, Access::Code), section(data, Access::ReadOnly)],
