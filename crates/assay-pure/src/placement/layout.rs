@@ -126,11 +126,9 @@ pub fn image_base(elf: &[u8]) -> Result<u64, LayoutError> {
 /// The file is no ELF file.
 pub fn text_bytes(elf: &[u8]) -> Result<u64, LayoutError> {
     let file = parse(elf)?;
-    Ok(file
-        .sections()
-        .filter(|section| section.kind() == SectionKind::Text)
-        .map(|section| section.size())
-        .sum())
+    let code = file.sections().filter(|section| section.kind() == SectionKind::Text);
+    // The sizes of a damaged file may be anything.
+    Ok(code.fold(0, |sum: u64, section| sum.saturating_add(section.size())))
 }
 
 /// The address of the symbol `name`, whatever its kind; `None` if the file has no such symbol.
