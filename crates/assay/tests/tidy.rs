@@ -46,6 +46,11 @@ fn no_crate_depends_on_what_it_must_not() {
 }
 
 #[test]
+fn each_dependency_has_its_reason() {
+    assert_none(&violations_of(rules::unexplained_dependencies));
+}
+
+#[test]
 fn unsafe_code_is_only_where_the_kernel_and_the_compiler_are_spoken_to() {
     assert_none(&violations_of(rules::misplaced_unsafe));
 }
