@@ -230,7 +230,7 @@ status=0
 for need in $lacking; do
     if [ "$(without "$need")" = essential ]; then
         echo "setup: still missing, and needed: $(why "$need")" >&2
-        if [ "$need" = cargo ]; then echo "setup:   install Rust 1.88 or newer: https://rustup.rs" >&2; fi
+        if [ "$need" = cargo ]; then echo "setup:   install Rust 1.89 or newer: https://rustup.rs" >&2; fi
         status=1
     else
         echo "setup: without $(why "$need"), skipped: $(without "$need")"

@@ -103,10 +103,10 @@ impl Observed {
         numbers.dedup();
         let rotations = numbers
             .into_iter()
-            .filter_map(|rotation| {
-                let phases: Vec<PairAt> =
+            .map(|rotation| {
+                let phases =
                     phases.iter().filter_map(|&phase| pair(&(Some(rotation), Some(phase)))).collect();
-                Some(Rotation { rotation, phases })
+                Rotation { rotation, phases }
             })
             .filter(|rotation| rotation.phases.len() == phases.len())
             .collect();

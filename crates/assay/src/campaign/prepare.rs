@@ -70,7 +70,7 @@ pub fn outline(asked: &Asked) -> Result<Outline> {
     name_it(&mut parsed, &folder);
     let mut problems = missing_files(&parsed, &folder);
     let compilers = compilers(&parsed).unwrap_or_else(|problem| {
-        problems.push(problem);
+        problems.push(*problem);
         Vec::new()
     });
     if !problems.is_empty() {
@@ -137,7 +137,7 @@ fn nearest_file(folder: &Path, path: &str) -> Option<String> {
     Some(parent.join(nearest).to_string_lossy().into_owned())
 }
 
-fn compilers(parsed: &Parsed) -> Result<Vec<Compiler>, Diagnostic> {
+fn compilers(parsed: &Parsed) -> Result<Vec<Compiler>, Box<Diagnostic>> {
     find_compilers(&parsed.experiment.compilers).map_err(|error| {
         let key = match &error {
             ToolchainError::Unknown { index, .. } => format!("compilers[{index}]"),
@@ -147,7 +147,8 @@ fn compilers(parsed: &Parsed) -> Result<Vec<Compiler>, Diagnostic> {
             ToolchainError::Unknown { nearest, .. } => nearest.clone(),
             _ => None,
         };
-        parsed.diagnostic(&key, &error.to_string(), nearest.as_deref(), Some("compilers = [\"gcc\"]"))
+        let example = Some("compilers = [\"gcc\"]");
+        Box::new(parsed.diagnostic(&key, error.to_string(), nearest.as_deref(), example))
     })
 }
 
