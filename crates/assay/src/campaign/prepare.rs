@@ -69,6 +69,11 @@ pub fn outline(asked: &Asked) -> Result<Outline> {
     let folder = folder.canonicalize().with_context(|| format!("cannot enter {}", folder.display()))?;
     name_it(&mut parsed, &folder);
     let mut problems = missing_files(&parsed, &folder);
+    if !asked.compilers.is_empty() {
+        // Complaints then are about the command line, not about a place in the file.
+        find_compilers(&asked.compilers).map_err(|error| Misuse(format!("--compiler: {error}")))?;
+        parsed.experiment.compilers = asked.compilers.clone();
+    }
     let compilers = compilers(&parsed).unwrap_or_else(|problem| {
         problems.push(*problem);
         Vec::new()

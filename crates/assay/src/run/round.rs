@@ -164,8 +164,9 @@ fn keep(
     }));
 }
 
-/// All cells of an input were given the same windows, so their answers must be equal, across variants and across
-/// artifacts; one that differs from the first block's first subject (the baseline) is out, with its samples.
+/// All cells of an input were given the same windows, so within one compiler and flag set their answers must be equal,
+/// across variants and placements; one that differs from the first block's first subject (the baseline) is out. Other
+/// flags may round differently, so nothing is compared across them. Its samples are kept, with a flag.
 fn compare_checks(
     outcome: &mut RoundOutcome,
     bench: &dyn Bench,
@@ -173,12 +174,13 @@ fn compare_checks(
     checks: &[Vec<(usize, u64)>],
     failed: &mut HashSet<FailedCell>,
 ) {
-    let mut first: HashMap<(usize, u32, Kind), (usize, u64)> = HashMap::new();
+    let mut first: HashMap<(usize, u32, Kind, usize, usize), (usize, u64)> = HashMap::new();
     for (block, checks) in blocks.iter().zip(checks) {
         let in_table_order =
             block.subjects.iter().filter_map(|subject| checks.iter().find(|(s, _)| s == subject));
         for &(subject, check) in in_table_order {
-            let key = (block.input, block.repeat, bench.kind(subject));
+            let (_, compiler, flags) = bench.group(subject);
+            let key = (block.input, block.repeat, bench.kind(subject), compiler, flags);
             let (reference, expected) = *first.entry(key).or_insert((subject, check));
             if check == expected {
                 continue;
@@ -190,13 +192,17 @@ fn compare_checks(
             let what = if bench.group(subject) == bench.group(reference) {
                 format!("answered {check:016x} at one placement and {expected:016x} at another")
             } else {
-                format!("answered {check:016x} where the baseline answered {expected:016x}")
+                format!("answered {check:016x} where the first variant answered {expected:016x}")
             };
             outcome.faults.push((cell, Fault { stage: Stage::Measure, what, output: String::new() }));
         }
     }
     let out: HashSet<FailedCell> = outcome.faults.iter().map(|(cell, _)| *cell).collect();
-    outcome.taken.retain(|taken| !out.contains(&(bench.group(taken.subject), taken.input)));
+    for taken in &mut outcome.taken {
+        if out.contains(&(bench.group(taken.subject), taken.input)) {
+            taken.flagged = Some("failed-cell");
+        }
+    }
 }
 
 #[cfg(test)]
@@ -301,7 +307,9 @@ mod tests {
         let outcome = round(&mut bench, &mut failed);
         assert_eq!(outcome.faults.len(), 2);
         assert!(outcome.faults[0].1.to_string().contains("answered 0000000000000001"));
-        assert!(outcome.taken.iter().all(|taken| taken.subject % 2 == 0), "its samples are out");
+        let kept = |odd: bool| outcome.taken.iter().filter(move |taken| (taken.subject % 2 == 1) == odd);
+        assert!(kept(false).all(|taken| taken.flagged.is_none()));
+        assert!(kept(true).count() > 0 && kept(true).all(|taken| taken.flagged == Some("failed-cell")));
     }
 
     #[test]

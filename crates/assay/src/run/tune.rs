@@ -12,6 +12,8 @@ const AIM_NS: f64 = 200_000.0;
 const LONGEST_NS: f64 = 1_000_000.0;
 /// Samples watched after a disturbance, and how many where these do not suffice.
 const WATCHED: [u64; 2] = [8, 64];
+/// No visit is watched for longer, nanoseconds; calls so long that it holds fewer than four have no warm-up to see.
+const WATCHED_NS: f64 = 20_000_000.0;
 /// Visits watched per cell: their median is believed.
 const WATCHED_VISITS: u64 = 3;
 /// A sample has settled when it takes at most this much of the time of the same windows visited once more at once.
@@ -53,40 +55,52 @@ pub struct Tuned {
     pub plan: InputPlan,
     /// Mean time of a visit over the cells, nanoseconds.
     pub visit_ns: f64,
-    /// No cell settled within the time watched: the input is being learned, or something drifts.
+    /// Some variant did not settle within the time watched: the input is being learned, or something drifts.
     pub unsettled: bool,
+    /// Subjects that failed while they were tried; what is said here is of the others.
+    pub faults: Vec<(usize, Fault)>,
 }
 
-/// Tunes one input by trying it on `subjects`, one of each cell. A fault of a subject leaves it out here; it will
-/// be met again, and reported, when it is measured.
+/// Tunes one input by trying it on `subjects`, one of each cell.
 pub fn input(bench: &mut dyn Bench, number: usize, windows: u64, subjects: &[usize], samples: u64) -> Tuned {
-    let probe = VisitRequest { input: number as u32, window: 0, iterations: 1, warmup: 2, samples: 5 };
+    let probe = VisitRequest { input: number as u32, window: windows / 2, iterations: 1, warmup: 2, samples: 5 };
     let mut call_ns = Vec::new();
     let mut usable = Vec::new();
+    let mut faults = Vec::new();
     for &subject in subjects {
-        if let Ok(series) = net_series(bench, subject, &probe) {
-            let fastest = series.into_iter().filter(|ns| ns.is_finite()).fold(f64::INFINITY, f64::min);
-            call_ns.push(fastest);
-            usable.push(subject);
+        match net_series(bench, subject, &probe) {
+            Ok(series) => {
+                let fastest = series.into_iter().filter(|ns| ns.is_finite()).fold(f64::INFINITY, f64::min);
+                call_ns.push(fastest);
+                usable.push(subject);
+            }
+            Err(fault) => faults.push((subject, fault)),
         }
     }
     let iterations = iterations(&call_ns);
+    let slowest = call_ns.iter().copied().filter(|ns| ns.is_finite()).fold(1.0, f64::max);
+    let most = (WATCHED_NS / (slowest * iterations as f64)) as u64;
     let mut warmup = 1;
     let mut unsettled = false;
+    let request = VisitRequest { iterations, warmup: 0, ..probe };
     for group in variants(bench, &usable) {
-        match watch(bench, &usable, &group, &VisitRequest { iterations, warmup: 0, ..probe }, windows) {
-            Some(index) => warmup = warmup.max(index as u64),
-            None => {
+        if most < 4 {
+            break;
+        }
+        match watch(bench, &usable, &group, (&request, windows, most), &mut faults) {
+            Watched::Settled(index) => warmup = warmup.max(index as u64),
+            Watched::Unsettled => {
                 unsettled = true;
-                warmup = warmup.max(WATCHED[1] / 2);
+                warmup = warmup.max(WATCHED[1].min(most) / 2);
             }
+            Watched::Nothing => {}
         }
     }
     let mean_ns = call_ns.iter().filter(|ns| ns.is_finite()).sum::<f64>() / call_ns.len().max(1) as f64;
     // Where much warm-up is paid, more is taken from the visit.
     let samples = samples.max(warmup / 2);
     let visit_ns = mean_ns * iterations as f64 * (warmup + samples) as f64;
-    Tuned { visit_ns, plan: InputPlan { windows, iterations, warmup, samples }, unsettled }
+    Tuned { visit_ns, plan: InputPlan { windows, iterations, warmup, samples }, unsettled, faults }
 }
 
 /// The subjects by variant: builds of one variant are watched together.
@@ -102,29 +116,51 @@ fn variants(bench: &dyn Bench, subjects: &[usize]) -> Vec<Vec<usize>> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
+/// What watching one variant showed.
+enum Watched {
+    /// After how many samples it has settled.
+    Settled(usize),
+    /// Not within the time watched.
+    Unsettled,
+    /// Every one of its programs failed.
+    Nothing,
+}
+
 /// Watches the builds of one variant warm up; a longer look where the first does not suffice.
 fn watch(
     bench: &mut dyn Bench,
     all: &[usize],
     group: &[usize],
-    request: &VisitRequest,
-    windows: u64,
-) -> Option<usize> {
-    WATCHED.iter().find_map(|&samples| {
-        let visits_each = WATCHED_VISITS.div_ceil(group.len() as u64);
-        let mut visits = Vec::new();
+    (request, windows, most): (&VisitRequest, u64, u64),
+    faults: &mut Vec<(usize, Fault)>,
+) -> Watched {
+    let visits_each = WATCHED_VISITS.div_ceil(group.len() as u64);
+    let mut watched = Watched::Nothing;
+    for samples in WATCHED.map(|samples| samples.min(most)) {
+        let mut visits: Vec<Vec<f64>> = Vec::new();
         for &subject in group {
             for visit in 0..visits_each {
+                if faults.iter().any(|(failed, _)| *failed == subject) {
+                    break;
+                }
                 let window = windows * (visit + 1) / (visits_each + 2);
                 let request = VisitRequest { samples, window, ..*request };
                 disturb(bench, all, subject, &request);
-                let cold = net_series(bench, subject, &request).ok()?;
-                let warm = net_series(bench, subject, &request).ok()?;
-                visits.push(cold.iter().zip(&warm).map(|(cold, warm)| cold / warm).collect());
+                let series = net_series(bench, subject, &request)
+                    .and_then(|cold| Ok((cold, net_series(bench, subject, &request)?)));
+                match series {
+                    Ok((cold, warm)) => visits.push(cold.iter().zip(&warm).map(|(c, w)| c / w).collect()),
+                    Err(fault) => faults.push((subject, fault)),
+                }
             }
         }
-        settled(&visits)
-    })
+        match settled(&visits) {
+            Some(index) => return Watched::Settled(index),
+            None if visits.is_empty() => return Watched::Nothing,
+            None => watched = Watched::Unsettled,
+        }
+    }
+    watched
 }
 
 /// Lets another program run, so that what is watched then starts as it will in a round.

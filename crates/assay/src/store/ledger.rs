@@ -333,7 +333,7 @@ impl Ledger {
     /// The ledger cannot be written.
     pub fn put_identity(&self, artifact: &str, first: &str, second: &str, found: &Identity) -> Result<()> {
         self.write(
-            "INSERT OR IGNORE INTO identity (artifact, first, second, verdict, evidence) VALUES (?,?,?,?,?)",
+            "INSERT OR REPLACE INTO identity (artifact, first, second, verdict, evidence) VALUES (?,?,?,?,?)",
             params![artifact, first, second, found.verdict, found.evidence],
         )
     }
