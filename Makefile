@@ -10,7 +10,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 assay := target/release/assay
 
 .DEFAULT_GOAL := help
-.PHONY: help setup-demo setup-test build demo test lint casebook-test calibrate calibrate-peers sizes clean
+.PHONY: help setup-demo setup-test build demo test lint bench calibrate calibrate-peers sizes clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,8 @@ demo: setup-demo build ## set up, build, measure the varint decoders, print the 
 
 test: setup-test lint ## set up, check format and lints, pass all tests
 	cargo test --workspace --locked
-	$(MAKE) casebook-test
+	casebook/varint/test.sh
+	python3 fixtures/verdicts/peers/tests.py
 
 setup-demo:
 	@scripts/setup.sh demo
@@ -39,9 +40,6 @@ lint: ## format and lints alone
 		cargo clippy --workspace --all-targets --locked -- -D warnings; \
 	else echo "skipped: cargo clippy is not installed"; fi
 
-casebook-test: ## the decoders of the varint study, answers and refusals
-	casebook/varint/test.sh
-
 calibrate: setup-demo build ## the slow lane: seeded simulations, then the null and real pairs (minutes)
 	cargo test --release --workspace --locked -- --ignored
 	$(assay) calibrate fixtures/verdicts
@@ -49,6 +47,10 @@ calibrate: setup-demo build ## the slow lane: seeded simulations, then the null 
 calibrate-peers: setup-demo build ## the same pairs through Google Benchmark and hyperfine too
 	@scripts/setup.sh peers
 	$(assay) calibrate fixtures/verdicts --peers
+
+bench: ## what the harness costs, side by side with Google Benchmark's
+	@scripts/setup.sh peers
+	bench/harness/run.sh
 
 sizes: ## the longest files; a question for reviewers, not a limit
 	@git ls-files '*.rs' '*.h' '*.c' '*.cpp' '*.sh' '*.py' | xargs wc -l | sort -rn | sed -n '2,21p'
