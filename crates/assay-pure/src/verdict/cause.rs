@@ -108,7 +108,7 @@ pub fn identical_code(contrast: &ObservedContrast) -> Option<CauseEvidence> {
         cause: Cause::IdenticalCode,
         share: Some(1.0),
         evidence: format!(
-            "{} and {} are the same machine code after relocation: any difference between them is placement or noise",
+            "after relocation the machine code of {} and {} is the same: any difference between them is placement or noise",
             contrast.candidate, contrast.baseline
         ),
     })

@@ -2,7 +2,7 @@
 
 use super::observed::ObservedContrast;
 use super::profile::{OffsetEffect, RotationTimes, Side, offset_effects, rotation_times, time_at};
-use super::wording::percent;
+use super::wording::{more_or_less, percent};
 use crate::stats::interval::median_interval;
 use crate::stats::quantile::median;
 
@@ -144,17 +144,17 @@ fn statement(row: &VariantPlacement) -> String {
     }
     let as_built = row.as_built.as_ref().and_then(|built| {
         let best = row.by_offset.iter().find(|at| at.offset == row.best_offset)?;
-        let gain = percent((best.ns_per_unit / built.ns_per_unit).ln());
-        Some(format!(", {gain} against the place it has as built (offset {})", built.offset))
+        let gain = more_or_less((best.ns_per_unit / built.ns_per_unit).ln());
+        Some(format!(", {gain} than where it is as built (offset {})", built.offset))
     });
     format!(
-        "{}: offset {} is {} slower than offset {}; pinned to {} it would take {} of time against the mean over placements{}.",
+        "{}: offset {} is {} slower than offset {}; pinned to {} it would take {} than the mean over placements{}.",
         row.variant,
         row.worst_offset,
         percent(row.spread.ln_1p()).trim_start_matches('+'),
         row.best_offset,
         row.best_offset,
-        percent(row.pinned_ratio.ln()),
+        more_or_less(row.pinned_ratio.ln()),
         as_built.unwrap_or_default()
     )
 }

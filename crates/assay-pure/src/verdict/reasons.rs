@@ -1,11 +1,12 @@
 //! Why a verdict is what it is, in plain sentences with their numbers.
 
+use super::cause::Cause;
 use super::contrast::{AsBuiltSays, ContrastVerdict, Verdict};
 use super::judge::Draft;
 use super::observed::ObservedContrast;
 use super::options::Options;
 use super::profile::{Side, offsets_visited, rotation_times};
-use super::wording::{confidence, fraction, list, percent, span};
+use super::wording::{confidence, fraction, list, more_or_less, percent, span};
 
 /// All reasons of one contrast; `controls` are the reasons of those controls that took the verdict back.
 pub(super) fn of(
@@ -23,7 +24,9 @@ pub(super) fn of(
     }
     reasons.extend(offsets(contrast));
     reasons.extend(as_built(found));
-    reasons.extend(found.causes.iter().map(|cause| sentence(&cause.evidence)));
+    // The twin control has said its reason already.
+    let causes = found.causes.iter().filter(|cause| cause.cause != Cause::Noise);
+    reasons.extend(causes.map(|cause| sentence(&cause.evidence)));
     reasons.dedup();
     reasons
 }
@@ -35,9 +38,9 @@ fn code(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
         let why = draft.effect.as_ref().err().map_or("no interval".to_string(), |error| error.to_string());
         return format!("The code effect is unknown: {why}.");
     };
-    let estimate = percent(code.ratio.ln());
+    let estimate = more_or_less(code.ratio.ln());
     let head = format!(
-        "Over {} rotations ({} placements) {} takes {estimate} of time against {}, interval {} at {}",
+        "Over {} rotations ({} placements) {} takes {estimate} than {}, interval {} at {}",
         found.rotations,
         draft.observations.placements,
         found.candidate,
@@ -65,6 +68,7 @@ fn need(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
         return "Measure at least three complete rotations.".to_string();
     };
     let spread = percent(effect.variance.sqrt());
+    let spread = spread.trim_start_matches('+');
     let detectable = found.minimum_detectable_effect.map_or(String::new(), |least| {
         format!("effects of {} and more would be found four times in five", fraction(least))
     });
@@ -108,8 +112,8 @@ fn offsets(contrast: &ObservedContrast) -> Vec<String> {
 /// What anybody else would have reported.
 fn as_built(found: &ContrastVerdict) -> Option<String> {
     let ratio = found.as_built?;
-    let estimate = percent(ratio.ratio.ln());
-    let head = format!("As built it takes {estimate} of time, interval {}", span(&ratio));
+    let estimate = more_or_less(ratio.ratio.ln());
+    let head = format!("As built it takes {estimate}, interval {}", span(&ratio));
     Some(match found.as_built_says {
         Some(AsBuiltSays::Confirmed) => format!("{head}: confirmed."),
         Some(AsBuiltSays::Ghost) => {

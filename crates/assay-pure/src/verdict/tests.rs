@@ -225,6 +225,11 @@ fn the_twin_control_has_a_group_per_input_and_one_speaks_for_all_its_candidates(
     let judgement = judge(&[on("a", "x"), on("a", "y"), on("b", "x")], &Options::default());
     let inputs: Vec<&str> = judgement.twin.groups.iter().map(|group| group.input.as_str()).collect();
     assert_eq!(inputs, ["a", "b"]);
+    // the contrast with most rotations speaks for the baseline, wherever it stands
+    let short = Planted { rotations: 4, ..Planted::default() }.contrast();
+    for all in [[short.clone(), on("uniform", "y")], [on("uniform", "y"), short]] {
+        assert_eq!(judge(&all, &Options::default()).twin.groups[0].rotations, 8);
+    }
 }
 
 #[test]
@@ -288,6 +293,17 @@ fn a_sign_that_flips_between_inputs_is_reported_with_who_wins_where() {
     let same = judge(&[on("short", 1.2), on("long", 1.2)], &Options::default());
     assert_eq!(same.input_dependence[0].dependence, Dependence::None);
     assert!(!has(&same.contrasts[0], Cause::Input));
+}
+
+#[test]
+fn a_verdict_taken_back_has_no_part_in_input_dependence() {
+    let real = Planted { input: "a", ratio: 1.3, ..Planted::default() }.contrast();
+    let doubted =
+        Planted { input: "b", ratio: 1.05, identical_code: Some(true), ..Planted::default() }.contrast();
+    let judgement = judge(&[real, doubted], &Options::default());
+    assert_eq!(judgement.contrasts[1].verdict, Verdict::Inconclusive);
+    assert_eq!(judgement.input_dependence[0].dependence, Dependence::None);
+    assert!(judgement.contrasts.iter().all(|found| !has(found, Cause::Input)));
 }
 
 #[test]
@@ -431,7 +447,7 @@ fn the_placement_table_gives_time_by_offset_and_what_pinning_brings() {
     assert_eq!(table[1].as_built.unwrap().offset, 16);
     // 0.713 / 0.876 = -18.6 %
     assert!(
-        table[1].statement.contains("-18.6 % against the place it has as built (offset 16)"),
+        table[1].statement.contains("18.6 % less time than where it is as built (offset 16)"),
         "{}",
         table[1].statement
     );

@@ -8,6 +8,12 @@ pub(super) fn percent(log_ratio: f64) -> String {
     if percent.abs() < 1.0 { format!("{percent:+.2} %") } else { format!("{percent:+.1} %") }
 }
 
+/// A log ratio as a comparison of times: "8.9 % more time", "0.42 % less time".
+pub(super) fn more_or_less(log_ratio: f64) -> String {
+    let word = if log_ratio < 0.0 { "less" } else { "more" };
+    format!("{} {word} time", percent(log_ratio).trim_start_matches(['+', '-']))
+}
+
 /// A fraction as an unsigned percentage: "1 %", "0.25 %".
 pub(super) fn fraction(value: f64) -> String {
     let percent = (1e6 * value).round() / 1e4;
@@ -50,6 +56,8 @@ mod tests {
     fn numbers_are_said_plainly() {
         assert_eq!(percent(1.089f64.ln()), "+8.9 %");
         assert_eq!(percent(0.9958f64.ln()), "-0.42 %");
+        assert_eq!(more_or_less(1.089f64.ln()), "8.9 % more time");
+        assert_eq!(more_or_less(0.9958f64.ln()), "0.42 % less time");
         assert_eq!(fraction(0.01), "1 %");
         assert_eq!(fraction(0.0025), "0.25 %");
         assert_eq!(fraction(0.6666), "67 %");
