@@ -276,6 +276,7 @@ mod tests {
         // with 7 borrowed degrees: t.isf(.025, n + 6) * .01 / sqrt(n) <= .005 first at n = 18 (17: .005017, 18: .004865)
         let borrowed = Effect { degrees: 14.0, ..effect };
         assert_eq!(borrowed.rotations_for(0.005, 0.05, 1000), Some(18));
+        assert_eq!(borrowed.rotations_for(0.005_01, 0.05, 1000), Some(18));
         assert_eq!(borrowed.rotations_for(0.005_02, 0.05, 1000), Some(17));
     }
 }

@@ -248,6 +248,7 @@ fn a_failed_twin_on_one_input_leaves_the_others_alone() {
     assert_eq!(judgement.twin.pooled, TwinVerdict::Different);
     assert_eq!(judgement.twin.groups[1].verdict, TwinVerdict::Equivalent);
     assert_eq!(judgement.contrasts[1].verdict, Verdict::Equivalent);
+    assert!(judgement.twin.statement.contains("on bad (") && !judgement.twin.statement.contains("good"));
 }
 
 #[test]
@@ -268,6 +269,18 @@ fn a_rotation_that_lacks_a_phase_is_left_out() {
     assert_eq!(judgement.contrasts[0].rotations, 6);
     assert!(
         judgement.warnings.iter().any(|warning| warning.starts_with("2 rotations")),
+        "{:?}",
+        judgement.warnings
+    );
+}
+
+#[test]
+fn few_pairs_anywhere_raise_a_warning() {
+    let mut contrast = Planted { rotations: 16, ..Planted::default() }.contrast();
+    contrast.rotations[7].phases[2].candidate.truncate(3);
+    let judgement = judge(&[contrast], &Options::default());
+    assert!(
+        judgement.warnings.iter().any(|warning| warning.contains("only 3 pairs")),
         "{:?}",
         judgement.warnings
     );
@@ -384,6 +397,17 @@ fn swapping_candidate_and_baseline_inverts_the_ratio() {
     assert_eq!((there.verdict, back.verdict), (Verdict::Slower, Verdict::Faster));
     assert!((there.code.unwrap().ratio * back.code.unwrap().ratio - 1.0).abs() < 1e-12);
     assert!((there.code.unwrap().lower * back.code.unwrap().upper - 1.0).abs() < 1e-12);
+    // what it would take is the same in both directions
+    let need = |ratio: f64, turn: f64| {
+        let mut contrast = Planted { ratio, spread: 0.1, ..Planted::default() }.contrast();
+        for pair in contrast.rotations.iter_mut().flat_map(|rotation| &mut rotation.phases) {
+            if turn < 0.0 {
+                std::mem::swap(&mut pair.candidate, &mut pair.baseline);
+            }
+        }
+        judged(contrast).rotations_needed.unwrap()
+    };
+    assert_eq!(need(1.05, 1.0), need(1.05, -1.0));
 }
 
 #[test]
@@ -433,6 +457,9 @@ fn an_aligned_function_has_fewer_offsets_in_the_table() {
 #[test]
 fn the_placement_table_gives_time_by_offset_and_what_pinning_brings() {
     let contrast = Planted { as_built: Some((16, 0)), ..Planted::default() }.contrast();
+    let mut contrast = contrast;
+    contrast.rotations[0].phases[0].baseline[0].ns_per_unit = f64::INFINITY;
+    contrast.rotations[0].phases[0].baseline[1].ns_per_unit = -1.0;
     let short = Planted { rotations: 4, ..Planted::default() }.contrast();
     let table = placement_table(&[short, contrast.clone(), contrast]);
     assert_eq!((table[0].rotations, table[1].rotations), (8, 8));

@@ -226,6 +226,7 @@ fn a_miss_rate_below_the_floor_is_impossible() {
 fn misses_per_unit_lie_between_the_floor_and_the_branches() {
     let misses = |count| ClaimSpec { misses_per_unit: Some(count), ..about("branch", &["geometric"]) };
     assert_eq!(status(&misses(0.5)), ClaimStatus::Refuted);
+    assert_eq!(status(&misses(0.89)), ClaimStatus::Refuted);
     assert_eq!(status(&misses(1.0)), ClaimStatus::Undecided);
     assert_eq!(status(&misses(2.0)), ClaimStatus::Undecided);
     assert_eq!(status(&misses(3.5)), ClaimStatus::Refuted);
