@@ -9,6 +9,7 @@ mod run;
 mod screen;
 
 use crate::campaign::{Misuse, Unable};
+use crate::store::Unusable;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -68,7 +69,7 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             let (code, text) = explain(&error);
-            eprintln!("assay: {text}");
+            screen::tell(&format!("assay: {text}"));
             ExitCode::from(code)
         }
     }
@@ -81,6 +82,9 @@ fn explain(error: &anyhow::Error) -> (u8, String) {
     }
     if let Some(unable) = error.downcast_ref::<Unable>() {
         return (UNABLE, unable.0.clone());
+    }
+    if let Some(unusable) = error.downcast_ref::<Unusable>() {
+        return (MISUSE, unusable.0.clone());
     }
     (FAILED, format!("{error:#}"))
 }

@@ -5,16 +5,28 @@ use super::rows::{
     Answer, ArtifactRow, CampaignInput, Failure, Identity, InputRow, NewCampaign, ProcessRow, Round,
     SampleRow,
 };
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The format this program writes: `user_version` of the file.
 pub const FORMAT: i64 = 1;
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A file that cannot serve as a ledger: of another format, damaged, not to be written. Shown as it is.
+#[derive(Debug)]
+pub struct Unusable(pub String);
+
+impl std::fmt::Display for Unusable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unusable {}
 
 /// An open ledger.
 #[derive(Debug)]
@@ -30,54 +42,78 @@ impl Ledger {
     /// The file cannot be made or read, is no ledger, or was written by a newer assay.
     pub fn open(path: &Path) -> Result<Self> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder)
-                .with_context(|| format!("cannot make the ledger's folder {}", folder.display()))?;
+            std::fs::create_dir_all(folder).map_err(|error| {
+                let folder = folder.display();
+                Unusable(format!(
+                    "cannot make the ledger's folder {folder}: {error}; choose another with --ledger FILE"
+                ))
+            })?;
         }
-        let ledger = Self::connect(path).with_context(|| {
-            format!("cannot open the ledger {} (choose another with --ledger FILE)", path.display())
-        })?;
-        ledger.bring_up_to_date()?;
+        let connection = Connection::open(path).map_err(|error| explain(path, error))?;
+        let ledger = Self { connection, path: path.to_owned() };
+        ledger.connection.busy_timeout(PATIENCE)?;
+        // Before anything is written: a file that is not ours stays as it is, to its last byte.
+        let format = ledger.format()?;
+        ledger.set_up()?;
+        if format == 0 {
+            ledger.make_tables()?;
+        }
         Ok(ledger)
     }
 
-    fn connect(path: &Path) -> Result<Self> {
-        let connection = Connection::open(path)?;
-        connection.busy_timeout(PATIENCE)?;
-        // WAL: readers and a writer do not wait for each other. FULL is not needed: after a loss of power the last
-        // rounds may be missing, but the file is whole, and a killed process loses nothing that was committed.
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "NORMAL")?;
-        connection.pragma_update(None, "foreign_keys", "ON")?;
-        Ok(Self { connection, path: path.to_owned() })
+    /// The format of the file, 0 if it is empty.
+    fn format(&self) -> Result<i64> {
+        // One statement, so that it cannot see the file before and after another assay made its tables.
+        let sql = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version";
+        let (found, tables): (i64, i64) = self
+            .connection
+            .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(|error| self.explain(error))?;
+        let path = self.path.display();
+        if found == 0 {
+            if tables > 0 {
+                let text =
+                    format!("{path} is an SQLite file of something else; choose another with --ledger FILE");
+                return Err(Unusable(text).into());
+            }
+        } else if found != FORMAT {
+            let text = format!(
+                "the ledger {path} has format {found}, made by a newer assay; this one knows formats up to {FORMAT}. \
+                 Use that newer assay, or keep this campaign elsewhere with --ledger FILE. Nothing was changed."
+            );
+            return Err(Unusable(text).into());
+        }
+        Ok(found)
     }
 
-    fn bring_up_to_date(&self) -> Result<()> {
-        // An exclusive transaction: two campaigns that start at once must not both create the tables.
-        let transaction =
-            rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-                .map_err(|error| self.explain(error))?;
-        let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        match found {
-            FORMAT => {}
-            0 => {
-                let tables: i64 =
-                    transaction.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-                if tables > 0 {
-                    bail!(
-                        "{} is an SQLite file of something else; choose another with --ledger FILE",
-                        self.path.display()
-                    );
-                }
-                transaction.execute_batch(include_str!("schema.sql")).map_err(|error| self.explain(error))?;
-                transaction.pragma_update(None, "user_version", FORMAT)?;
+    fn set_up(&self) -> Result<()> {
+        // WAL: readers and a writer do not wait for each other. FULL is not needed: after a loss of power the last
+        // rounds may be missing, but the file is whole, and a killed process loses nothing that was committed.
+        let set_journal = || self.connection.pragma_update(None, "journal_mode", "WAL");
+        let deadline = Instant::now() + PATIENCE;
+        // Two that make the same file at once: SQLite does not wait here by itself, since each holds what the other
+        // needs, but refuses one of them.
+        while let Err(error) = set_journal() {
+            if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || Instant::now() >= deadline {
+                return Err(self.explain(error));
             }
-            newer => bail!(
-                "the ledger {} has format {newer}, made by a newer assay; this one knows formats up to {FORMAT}. \
-                 Use that newer assay, or keep this campaign elsewhere with --ledger FILE. Nothing was changed.",
-                self.path.display()
-            ),
+            std::thread::sleep(Duration::from_millis(5));
         }
-        transaction.commit().map_err(|error| self.explain(error))
+        let set = |name, value| self.connection.pragma_update(None, name, value);
+        set("synchronous", "NORMAL")
+            .and_then(|()| set("foreign_keys", "ON"))
+            .map_err(|error| self.explain(error))
+    }
+
+    fn make_tables(&self) -> Result<()> {
+        // An immediate transaction: two campaigns that start at once must not both create the tables.
+        self.transaction(|connection| {
+            if connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? == 0 {
+                connection.execute_batch(include_str!("schema.sql"))?;
+                connection.pragma_update(None, "user_version", FORMAT)?;
+            }
+            Ok(())
+        })
     }
 
     /// Where it lies.
@@ -85,26 +121,8 @@ impl Ledger {
         &self.path
     }
 
-    /// Says what an SQLite error means for the user: what is safe, and what to do.
     fn explain(&self, error: rusqlite::Error) -> anyhow::Error {
-        let path = self.path.display();
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => anyhow::anyhow!(
-                "the disk that holds the ledger {path} is full. All finished rounds are safe in it; free some space \
-                 and go on with --resume, or use --ledger FILE on another disk"
-            ),
-            Some(ErrorCode::SystemIoFailure) => anyhow::anyhow!(
-                "the ledger {path} could not be written ({error}); is its disk full or gone? \
-                 All finished rounds are safe in it; go on with --resume"
-            ),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => anyhow::anyhow!(
-                "the ledger {path} was locked by another program for more than {} s",
-                PATIENCE.as_secs()
-            ),
-            Some(ErrorCode::ReadOnly) => anyhow::anyhow!("the ledger {path} is read-only"),
-            Some(ErrorCode::NotADatabase) => anyhow::anyhow!("{path} is not a ledger: it is no SQLite file"),
-            _ => anyhow::Error::new(error).context(format!("writing the ledger {path}")),
-        }
+        explain(&self.path, error)
     }
 
     /// Begins a campaign and returns its number.
@@ -360,6 +378,40 @@ impl Ledger {
                 .map_err(|error| self.explain(error))?;
         work(&transaction).map_err(|error| self.explain(error))?;
         transaction.commit().map_err(|error| self.explain(error))
+    }
+}
+
+/// Says what an SQLite error means for the user: what is safe, and what to do.
+fn explain(path: &Path, error: rusqlite::Error) -> anyhow::Error {
+    let path = path.display();
+    let unusable = |text: String| Unusable(text).into();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => anyhow!(
+            "the disk that holds the ledger {path} is full. All finished rounds are safe in it; free some space and go \
+             on with --resume, or use --ledger FILE on another disk"
+        ),
+        Some(ErrorCode::SystemIoFailure) => anyhow!(
+            "the ledger {path} could not be read or written ({error}); is its disk full or gone? All finished rounds \
+             are safe in it; go on with --resume, or use --ledger FILE on another disk"
+        ),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            anyhow!("the ledger {path} was locked by another program for more than {} s", PATIENCE.as_secs())
+        }
+        Some(ErrorCode::DatabaseCorrupt) => unusable(format!(
+            "the ledger {path} is damaged ({error}). `sqlite3 {path} .recover` may save what is left; keep new \
+             campaigns elsewhere with --ledger FILE"
+        )),
+        Some(ErrorCode::ReadOnly) => {
+            unusable(format!("the ledger {path} cannot be written; choose another with --ledger FILE"))
+        }
+        Some(ErrorCode::CannotOpen) => unusable(format!(
+            "the ledger {path} cannot be opened: it is no file, or its folder does not let a file be made; choose \
+             another with --ledger FILE"
+        )),
+        Some(ErrorCode::NotADatabase) => unusable(format!(
+            "{path} is not a ledger: it is no SQLite file; choose another with --ledger FILE. Nothing was changed."
+        )),
+        _ => anyhow::Error::new(error).context(format!("the ledger {path}")),
     }
 }
 

@@ -4,7 +4,7 @@ mod ledger;
 mod queries;
 mod rows;
 
-pub use ledger::{FORMAT, Ledger};
+pub use ledger::{FORMAT, Ledger, Unusable};
 pub use rows::{
     Answer, ArtifactRow, CampaignInput, CampaignRow, Failure, Identity, InputRow, NewCampaign, ProcessRow,
     Round, SampleRow,

@@ -31,16 +31,18 @@ impl Ledger {
         rows.context("reading the campaigns")
     }
 
-    /// The newest campaign of this experiment that did not come to its end.
+    /// The campaigns of this experiment that did not come to their end, newest first.
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn unfinished(&self, experiment_digest: &str) -> Result<Option<CampaignRow>> {
+    pub fn unfinished(&self, experiment_digest: &str) -> Result<Vec<CampaignRow>> {
         let sql = format!(
             "{CAMPAIGN} WHERE experiment_digest = ? AND (finished_at IS NULL OR stopped_because = 'interrupted') \
-             ORDER BY id DESC LIMIT 1"
+             ORDER BY id DESC"
         );
-        Ok(self.connection.query_row(&sql, [experiment_digest], campaign_row).optional()?)
+        let mut query = self.connection.prepare(&sql)?;
+        let rows = query.query_map([experiment_digest], campaign_row)?.collect::<rusqlite::Result<_>>();
+        rows.context("looking for unfinished campaigns")
     }
 
     /// An input by what made it.

@@ -13,7 +13,7 @@ CREATE TABLE campaign (
     assay_version    TEXT NOT NULL,
     started_at       REAL NOT NULL,
     finished_at      REAL,              -- NULL while it runs or after it was killed: it can be resumed
-    stopped_because  TEXT               -- decided | budget | rotations | interrupted
+    stopped_because  TEXT               -- decided | budget | rotations | nothing (could be measured) | interrupted
 );
 
 -- An input by content, with the recipe that made it.
