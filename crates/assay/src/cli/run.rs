@@ -111,21 +111,25 @@ impl Arguments {
 /// See [`campaign::run`].
 pub fn run(arguments: &Arguments) -> Result<u8> {
     assay_linux::interrupt::catch();
+    if let Some(path) = &arguments.json {
+        // Said before a minute of measuring, not after it.
+        screen::find_folder(path)?;
+    }
     let asked = arguments.asked();
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
     let ended = campaign::run(&asked, &mut |event| progress.event(&event))?;
     drop(progress);
     let ledger = Ledger::open(&asked.ledger)?;
     let page = compose::page(&ledger, ended.campaign)?;
-    if let Some(path) = &arguments.json {
-        screen::write(path, &page.to_json())?;
-    }
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
         screen::print(&render(&page, screen::width(), screen::colour(), detail));
     }
     if ended.interrupted {
-        eprintln!("assay: interrupted; every finished round is kept. `--resume` goes on from there.");
+        screen::tell("assay: interrupted; every finished round is kept. `--resume` goes on from there.");
+    }
+    if let Some(path) = &arguments.json {
+        screen::write(path, &page.to_json())?;
     }
     Ok(exit_code(&page))
 }

@@ -1,5 +1,6 @@
 //! Where pages go: how wide, with colour or not, and files that are written whole.
 
+use crate::campaign::Misuse;
 use anyhow::{Context, Result};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
@@ -30,6 +31,25 @@ pub fn print(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
+/// Prints a line on standard error; that too may have been closed (`2>&1 | head`).
+pub fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Is there a folder for this file?
+///
+/// # Errors
+/// [`Misuse`], naming the folder.
+pub fn find_folder(file: &Path) -> Result<(), Misuse> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => {
+            Err(Misuse(format!("cannot write {}: there is no folder {}", file.display(), folder.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes a file whole or not at all; `-` is standard output.
 ///
 /// # Errors
@@ -38,6 +58,10 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
     if path.as_os_str() == "-" {
         print(text);
         return Ok(());
+    }
+    // A device or a pipe is written to, not replaced by a file.
+    if std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        return std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()));
     }
     let draft = path.with_extension("draft");
     std::fs::write(&draft, text)

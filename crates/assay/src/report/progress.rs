@@ -117,7 +117,9 @@ fn redraw(bar: &ProgressBar, tracker: &Tracker, event: &Event, now: Duration) {
         return;
     }
     if let Some(line) = urgent(event) {
-        bar.suspend(|| eprintln!("{line}"));
+        bar.suspend(|| {
+            let _ = writeln!(std::io::stderr(), "{line}");
+        });
     }
     let (done, total) = tracker.extent();
     // Both at once, and never of nothing: a bar of length 0 would be drawn full.
