@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 /// What of a program's own output is kept, bytes; the rest is counted.
 const OUTPUT_KEPT: usize = 8 * 1024;
-/// A reply longer than this is not a reply, bytes.
-const LINE_LIMIT: usize = 64 * 1024;
+/// A reply longer than this is not a reply, bytes with the newline (PROTOCOL.md).
+const LINE_LIMIT: usize = 16 * 1024;
 
 /// How to start a measured program.
 #[derive(Clone, Debug)]

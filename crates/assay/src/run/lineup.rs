@@ -7,6 +7,7 @@ use super::round::Bench;
 use super::worker::{Announced, VisitRequest, Visited, Worker};
 use assay_linux::process::Launch;
 use assay_pure::protocol::{Kind, Request};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -148,6 +149,16 @@ impl Lineup {
     pub fn answer(&mut self, number: usize, input: u32) -> Result<(u64, u64), Fault> {
         let variant = self.live[number].announced.index;
         self.with_worker(number, |worker| worker.answer(variant, input))
+    }
+
+    /// What each variant's live programs have written to their own standard output and error so far, bytes.
+    pub fn printed(&self) -> BTreeMap<&str, u64> {
+        let mut printed = BTreeMap::new();
+        for live in &self.live {
+            let bytes = live.worker.as_ref().map_or(0, Worker::output_bytes);
+            *printed.entry(live.subject.variant_name.as_str()).or_default() += bytes;
+        }
+        printed
     }
 
     /// Ends all programs and returns the faults of those that would not go properly.

@@ -4,7 +4,7 @@
 use super::fault::{Fault, Stage};
 use super::flag::{RawSample, RegionCost};
 use assay_linux::process::{Incoming, Launch, Process};
-use assay_pure::protocol::{Kind, Problem, Reply, Request};
+use assay_pure::protocol::{Kind, MAX_LINE, Problem, Reply, Request};
 use std::time::{Duration, Instant};
 
 /// A variant as the program announced it.
@@ -175,6 +175,10 @@ impl Worker {
             let got = samples.len();
             return Err(self.fault(Stage::Measure, format!("was asked for {wanted} samples and gave {got}")));
         }
+        if samples.iter().any(|sample| sample.wall_ns == 0) {
+            // Two reads of the clock take tens of nanoseconds, so whatever was timed, it was not with this clock.
+            return Err(self.fault(Stage::Measure, "reported a sample of 0 ns, which is impossible,".into()));
+        }
         let claimed: u128 = samples.iter().map(|sample| u128::from(sample.wall_ns)).sum();
         if claimed > passed.as_nanos() {
             let what =
@@ -225,16 +229,16 @@ impl Worker {
     }
 
     fn reply(&mut self, stage: Stage, deadline: Instant) -> Result<Reply, Fault> {
-        let incoming = self.process.receive(deadline);
-        match incoming {
+        match self.process.receive(deadline) {
             Ok(Incoming::Line(line)) => match Reply::parse(&line) {
                 Ok(Reply::Error { reason }) => Err(self.fault(stage, format!("refused: {reason}"))),
                 Ok(reply) => Ok(reply),
                 Err(error) => {
-                    let what = match error.problem {
-                        Problem::Version { .. } => {
-                            format!("does not fit this assay: {error}; rebuild it with this assay's harness")
-                        }
+                    let what = match &error.problem {
+                        Problem::Version { ours, theirs } => format!(
+                            "speaks version {theirs} of the protocol, this assay speaks version {ours} (rebuild it with \
+                             this assay's harness); this showed"
+                        ),
                         _ => format!("wrote something that is not in the protocol ({error})"),
                     };
                     Err(self.fault(stage, what))
@@ -242,14 +246,23 @@ impl Worker {
             },
             Ok(Incoming::Closed) => Err(self.ended(stage)),
             Ok(Incoming::TimedOut) => Err(self.hung(stage)),
-            Ok(Incoming::TooLong) => Err(self.fault(stage, "wrote a line without end on its channel".into())),
+            Ok(Incoming::TooLong) => Err(self.fault(
+                stage,
+                format!("wrote a line longer than {MAX_LINE} bytes on its channel, and was killed,"),
+            )),
             Err(error) => Err(self.fault(stage, format!("could not be read ({error})"))),
         }
     }
 
     fn ended(&mut self, stage: Stage) -> Fault {
         let ended = self.process.finish(Duration::from_millis(500));
-        let what = if ended.killed { "closed its channel".to_owned() } else { ended.to_string() };
+        let mut what =
+            if ended.killed { "closed its channel and was killed".to_owned() } else { ended.to_string() };
+        if stage == Stage::Start && ended.code == Some(0) {
+            what.push_str(
+                " before it said hello (is it built with assay.h, and does main call assay_main?),",
+            );
+        }
         self.fault(stage, what)
     }
 
