@@ -55,6 +55,8 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     let inputs = inputs_of(ledger, &row, &experiment)?;
     let cells = cells(&experiment, &compilers, &judged, &failures);
     let claims = claims_of(&experiment, &judged, &inputs);
+    let any_figure = cells.iter().any(|cell| cell.ns_per_unit.is_some());
+    let campaign = campaign_of(ledger, &row, &experiment, &judged, any_figure)?;
     let mut page = Page {
         schema: page::SCHEMA.into(),
         experiment: row.experiment.clone(),
@@ -66,7 +68,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         variants: variants(&experiment),
         flag_sets: flag_sets(&experiment),
         machine,
-        campaign: campaign_of(ledger, &row, &experiment, &judged)?,
+        campaign,
         twin_control: twin_of(&judged),
         warnings: judged.judgement.warnings.iter().cloned().chain(disturbance(&judged)).collect(),
         contrasts: judged.judgement.contrasts.iter().map(contrast).collect(),
@@ -159,6 +161,7 @@ fn campaign_of(
     row: &CampaignRow,
     experiment: &Experiment,
     judged: &Judged,
+    any_figure: bool,
 ) -> Result<page::Campaign> {
     let rounds = ledger.rounds(row.id)?;
     let rotations = judged.contrasts.iter().map(|contrast| contrast.rotations.len()).max().unwrap_or(0);
@@ -174,11 +177,11 @@ fn campaign_of(
         flagged_samples: judged.observed.flagged,
         budget_seconds: experiment.budget_seconds,
         stopped_because: match row.stopped_because.as_deref() {
-            _ if judged.contrasts.is_empty() => page::StoppedBecause::NothingToMeasure,
+            None | Some("interrupted") => page::StoppedBecause::Interrupted,
+            Some(_) if !any_figure => page::StoppedBecause::NothingToMeasure,
             Some("decided") => page::StoppedBecause::Decided,
             Some("budget") => page::StoppedBecause::BudgetSpent,
-            Some("rotations") => page::StoppedBecause::RotationsSpent,
-            _ => page::StoppedBecause::Interrupted,
+            Some(_) => page::StoppedBecause::RotationsSpent,
         },
         minimum_effect: experiment.minimum_effect,
         confidence: experiment.confidence,
@@ -396,9 +399,24 @@ fn cells(
         let row = rows.iter().find(|row| {
             (&row.variant, &row.input, &row.compiler, &row.flags) == (&name.0, &name.1, &name.2, &name.3)
         });
-        cells.push(page_cell(&name, row, experiment, judged, failures));
+        let row = row.cloned().or_else(|| alone(&name, experiment, judged, failures));
+        cells.push(page_cell(&name, row.as_ref(), experiment, judged, failures));
     }
     cells
+}
+
+/// The figures of a cell that no contrast is left of, because the other side failed: it was measured all the same.
+fn alone(
+    name: &CellName,
+    experiment: &Experiment,
+    judged: &Judged,
+    failures: &[Failure],
+) -> Option<VariantPlacement> {
+    if observe::failed(failures, name).is_some() {
+        return None;
+    }
+    let with_itself = judged.observed.contrast(name, name, &experiment.placement.phases)?;
+    verdict::placement_table(&[with_itself]).pop()
 }
 
 fn page_cell(
@@ -437,11 +455,10 @@ fn no_figure(name: &CellName, judged: &Judged) -> String {
     match judged.observed.cells.get(name) {
         None => "not measured".into(),
         Some(placements) if placements.values().all(|placed| placed.samples.is_empty()) => {
-            "no usable sample: every one took no measurable time or was interrupted (is the function empty? \
-             --detail shows the flags)"
+            "no usable sample: every one took no measurable time or was interrupted (is the function empty?)"
                 .into()
         }
-        Some(_) => "no rotation is complete, or the baseline has no figure here".into(),
+        Some(_) => "no rotation is complete".into(),
     }
 }
 

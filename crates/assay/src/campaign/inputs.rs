@@ -139,10 +139,16 @@ fn write_once(file: &Path, bytes: &[u8]) -> Result<()> {
     let context = || format!("cannot write the input {} (is the disk full?)", file.display());
     std::fs::create_dir_all(folder).with_context(context)?;
     let draft = file.with_extension(format!("{}.draft", std::process::id()));
-    let mut writer = std::fs::File::create(&draft).with_context(context)?;
-    writer.write_all(bytes).with_context(context)?;
-    writer.sync_all().with_context(context)?;
-    std::fs::rename(&draft, file).with_context(context)
+    let written = std::fs::File::create(&draft).and_then(|mut writer| {
+        writer.write_all(bytes)?;
+        writer.sync_all()
+    });
+    let kept = written.and_then(|()| std::fs::rename(&draft, file));
+    if kept.is_err() {
+        // On a full disk, half a file is the last thing that anybody needs.
+        let _ = std::fs::remove_file(&draft);
+    }
+    kept.with_context(context)
 }
 
 /// The format of a word.

@@ -9,7 +9,7 @@ use super::steps::{self, Done, Limits, Step};
 use super::turn;
 use crate::event::Event;
 use crate::run::lineup::Conditions;
-use crate::run::round::{self, InputPlan, RoundBlock, RoundOutcome};
+use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
 use crate::run::{Lineup, tune};
 use crate::store::{CampaignInput, CampaignRow, Ledger, Round, SampleRow};
 use anyhow::Result;
@@ -28,6 +28,9 @@ const LOOK_SHARE: f64 = 0.5;
 /// Rounds per rotation, at most: more tell nothing new, since rotations differ by more than their samples do.
 const MOST_ROUNDS: u32 = 8;
 
+/// More than a greeting or a debug line per process: a variant that prints in the measured function, bytes.
+const MUCH_OUTPUT: u64 = 64 * 1024;
+
 /// A campaign in motion.
 struct Campaign<'a> {
     prepared: &'a Prepared,
@@ -40,6 +43,7 @@ struct Campaign<'a> {
     visit_seconds: f64,
     round: u32,
     measured_seconds: f64,
+    told_of_waiting: bool,
 }
 
 /// One level's programs and the blocks they are visited in.
@@ -74,22 +78,40 @@ pub fn measure(
         visit_seconds: 0.0,
         round: rounds.last().map_or(0, |round| round.round + 1),
         measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum(),
+        told_of_waiting: false,
     };
-    let mut levels = plan_levels(prepared);
+    let levels = plan_levels(prepared);
     let looks = ledger.looks(row.id)?;
     let mut done = Done { looks, measured_seconds: campaign.measured_seconds, ..Done::default() };
-    done.rounds_at_level = rounds_at(&rounds, &levels, looks as usize);
+    done.rounds_at_level = rounds_at(&rounds, &levels, looks as usize).len() as u32;
     if looks > 0 {
         done.undecided =
             Some(judge::judge(prepared, ledger, row.id, looks, levels.len() as u32)?.undecided());
     }
-    campaign.walk_levels(&mut levels, &mut done, events)
+    let mut limits = Limits {
+        levels,
+        rounds_per_level: 1,
+        budget_seconds: prepared.experiment.budget_seconds,
+        round_seconds: 0.0,
+    };
+    if let Some(first) = rounds_at(&rounds, &limits.levels, looks as usize).first() {
+        // In the middle of a level: it goes on to where its first round said that it would go.
+        let before = rounds.iter().filter(|round| round.round < first.round).map(seconds).sum();
+        learn(&mut limits, before, seconds(first));
+    }
+    campaign.walk_levels(&mut limits, &mut done, events)
 }
 
 /// Rounds before a look: what half of the budget that is left allows.
 pub fn rounds_per_level(left_seconds: f64, round_seconds: f64) -> u32 {
     let affordable = left_seconds.max(0.0) * LOOK_SHARE / round_seconds.max(1e-6);
     (affordable.floor() as u32).clamp(1, MOST_ROUNDS)
+}
+
+/// Takes over what a round takes, with `spent_seconds` measured before this level.
+fn learn(limits: &mut Limits, spent_seconds: f64, round_seconds: f64) {
+    limits.round_seconds = round_seconds;
+    limits.rounds_per_level = rounds_per_level(limits.budget_seconds - spent_seconds, round_seconds);
 }
 
 /// Rotations at each look.
@@ -99,32 +121,31 @@ pub fn plan_levels(prepared: &Prepared) -> Vec<u32> {
 }
 
 /// Finished rounds at the level that comes after `looks` looks.
-fn rounds_at(rounds: &[Round], levels: &[u32], looks: usize) -> u32 {
-    let Some(&until) = levels.get(looks) else { return 0 };
+fn rounds_at<'a>(rounds: &'a [Round], levels: &[u32], looks: usize) -> Vec<&'a Round> {
+    let Some(&until) = levels.get(looks) else { return Vec::new() };
     let from = if looks == 0 { 0 } else { levels[looks - 1] };
     let inside = |round: &&Round| round.rotations.iter().any(|rotation| (from..until).contains(rotation));
-    rounds.iter().filter(inside).count() as u32
+    rounds.iter().filter(inside).collect()
+}
+
+/// What a round took, seconds.
+fn seconds(round: &Round) -> f64 {
+    round.elapsed_ns as f64 / 1e9
 }
 
 impl Campaign<'_> {
     fn walk_levels(
         &mut self,
-        levels: &mut [u32],
+        limits: &mut Limits,
         done: &mut Done,
         events: &mut dyn FnMut(Event),
     ) -> Result<&'static str> {
         let mut level: Option<Level> = None;
-        let mut limits = Limits {
-            levels: levels.to_vec(),
-            rounds_per_level: 1,
-            budget_seconds: self.prepared.experiment.budget_seconds,
-            round_seconds: 0.0,
-        };
         loop {
             if assay_linux::interrupt::asked() {
                 return Ok("interrupted");
             }
-            match steps::next(done, &limits) {
+            match steps::next(done, limits) {
                 Step::Stop(why) => return Ok(why),
                 Step::Look => {
                     let looks = done.looks + 1;
@@ -143,23 +164,24 @@ impl Campaign<'_> {
                 }
                 Step::Round { level: index } => {
                     if level.as_ref().is_none_or(|level| level.index != index) {
-                        let Some(begun) = self.begin_level(index, &mut limits, done, events)? else {
+                        let Some(begun) = self.begin_level(index, limits, done, events)? else {
                             return Ok("interrupted");
                         };
                         level = Some(begun);
-                        if !matches!(steps::next(done, &limits), Step::Round { .. }) {
+                        if !matches!(steps::next(done, limits), Step::Round { .. }) {
                             continue;
                         }
                     }
                     let current = level.as_mut().expect("begun above");
-                    if !self.walk_round(current, &limits, events)? {
+                    if self.is_all_out(current) {
+                        return Ok("nothing");
+                    }
+                    if !self.walk_round(current, limits, events)? {
                         return Ok("interrupted");
                     }
                     if done.rounds_at_level == 0 {
                         // The first round tells what one takes better than the tuning did.
-                        limits.round_seconds = self.measured_seconds - done.measured_seconds;
-                        let left = limits.budget_seconds - done.measured_seconds;
-                        limits.rounds_per_level = rounds_per_level(left, limits.round_seconds);
+                        learn(limits, done.measured_seconds, self.measured_seconds - done.measured_seconds);
                     }
                     done.rounds_at_level += 1;
                     done.measured_seconds = self.measured_seconds;
@@ -203,24 +225,38 @@ impl Campaign<'_> {
             return Ok(None);
         }
         events(Event::Phase { name: "measure".into() });
-        if self.inputs.is_empty() || self.visit_seconds == 0.0 {
-            self.tune(&mut started, events)?;
+        let estimated = self.visit_seconds > 0.0 || done.rounds_at_level > 0;
+        if (self.inputs.is_empty() || !estimated) && !self.tune(&mut started, events)? {
+            return Ok(None);
         }
         let blocks = blocks(self.prepared, &started, &open);
-        let visits: usize = blocks.iter().map(|block| block.subjects.len()).sum();
-        limits.round_seconds = visits as f64 * self.visit_seconds;
-        limits.rounds_per_level =
-            rounds_per_level(limits.budget_seconds - done.measured_seconds, limits.round_seconds);
+        if done.rounds_at_level == 0 {
+            let visits: usize = blocks.iter().map(|block| block.subjects.len()).sum();
+            learn(limits, done.measured_seconds, visits as f64 * self.visit_seconds);
+        }
         Ok(Some(Level { index, rotations, started, blocks }))
     }
 
-    /// Finds calls per sample and warm-up of every input, or takes those of the campaign that goes on.
-    fn tune(&mut self, started: &mut Started, events: &mut dyn FnMut(Event)) -> Result<()> {
-        let _turn = self.take_turn(events)?;
+    /// Has every cell of a level failed?
+    fn is_all_out(&self, level: &Level) -> bool {
+        let group = |&subject: &usize| level.started.lineup.group(subject);
+        level
+            .blocks
+            .iter()
+            .all(|block| block.subjects.iter().all(|s| self.failed.contains(&(group(s), block.input))))
+    }
+
+    /// Finds calls per sample and warm-up of every input, or takes those of the campaign that goes on. False: asked
+    /// to stop meanwhile.
+    fn tune(&mut self, started: &mut Started, events: &mut dyn FnMut(Event)) -> Result<bool> {
+        let Some(_turn) = self.take_turn(events)? else { return Ok(false) };
         let known = !self.inputs.is_empty();
         let subjects = tuning_subjects(&started.lineup);
         let mut visit_ns = 0.0;
         for (number, ready) in self.prepared.inputs.iter().enumerate() {
+            if assay_linux::interrupt::asked() {
+                return Ok(false);
+            }
             let windows = ready.windows.len() as u64;
             let tuned = tune::input(&mut started.lineup, number, windows, &subjects, SAMPLES);
             visit_ns += tuned.visit_ns;
@@ -246,7 +282,7 @@ impl Campaign<'_> {
             self.ledger.put_campaign_inputs(self.id, &self.inputs)?;
         }
         self.visit_seconds = visit_ns / 1e9 / self.prepared.inputs.len().max(1) as f64 + VISIT_SECONDS;
-        Ok(())
+        Ok(true)
     }
 
     /// One round, kept as a whole. False: asked to stop, nothing of it is kept.
@@ -256,7 +292,7 @@ impl Campaign<'_> {
         limits: &Limits,
         events: &mut dyn FnMut(Event),
     ) -> Result<bool> {
-        let _turn = self.take_turn(events)?;
+        let Some(_turn) = self.take_turn(events)? else { return Ok(false) };
         let plans: Vec<InputPlan> = self
             .inputs
             .iter()
@@ -330,18 +366,31 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    fn take_turn(&self, events: &mut dyn FnMut(Event)) -> Result<turn::Turn> {
-        turn::take(self.conditions.cpu.unwrap_or(0), &mut || {
-            events(Event::Warning(
-                "another campaign is measuring on this processor; waiting for its turn".into(),
-            ));
-        })
+    /// None: asked to stop while waiting.
+    fn take_turn(&mut self, events: &mut dyn FnMut(Event)) -> Result<Option<turn::Turn>> {
+        let told = &mut self.told_of_waiting;
+        let mut waiting = || {
+            // Two campaigns alternate round by round: said once, not at each of them.
+            if !std::mem::replace(told, true) {
+                let text =
+                    "another campaign is measuring on this processor; the two take turns, round by round";
+                events(Event::Warning(text.into()));
+            }
+        };
+        turn::take(self.conditions.cpu.unwrap_or(0), &mut waiting, &assay_linux::interrupt::asked)
     }
 }
 
 /// Ends a level's programs; one that does not leave properly is told of, but what it measured stands.
 fn end(level: Option<Level>, events: &mut dyn FnMut(Event)) {
     let Some(mut level) = level else { return };
+    for (variant, bytes) in level.started.lineup.printed() {
+        if bytes > MUCH_OUTPUT {
+            events(Event::Warning(format!(
+                "{variant}: the program printed {bytes} bytes while it was measured: what it prints takes part of its time"
+            )));
+        }
+    }
     for (subject, fault) in level.started.lineup.stop() {
         events(Event::Warning(format!("{}: {fault}", subject.variant_name)));
     }

@@ -2,6 +2,7 @@
 //! goes to the ledger before the next begins.
 
 pub mod compose;
+pub mod hold;
 pub mod inputs;
 pub mod judge;
 pub mod measure;
@@ -18,6 +19,7 @@ use crate::store::{CampaignRow, Ledger, NewCampaign};
 use anyhow::{Context, Result, bail};
 use assay_pure::experiment::Experiment;
 use assay_pure::inputs::digest::digest;
+use hold::Hold;
 use prepare::Prepared;
 use serde_json::json;
 use std::path::PathBuf;
@@ -131,7 +133,7 @@ pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
     let ledger = Ledger::open(&asked.ledger)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
-    let campaign = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
+    let (campaign, _hold) = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
     let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign.id, events)?;
     let stopped = measure::measure(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
     ledger.finish(campaign.id, Some(stopped))?;
@@ -166,23 +168,16 @@ fn begin_or_resume(
     ledger: &Ledger,
     cpu: usize,
     events: &mut dyn FnMut(Event),
-) -> Result<CampaignRow> {
+) -> Result<(CampaignRow, Hold)> {
     let spec = serde_json::to_value(&prepared.experiment)?;
     let compilers: Vec<&str> = prepared.compilers.iter().map(|compiler| compiler.sha256.as_str()).collect();
     let asked_digest = digest(json!([prepared.text, spec, compilers]).to_string().as_bytes());
     if asked.resume {
-        let Some(found) = ledger.unfinished(&asked_digest)? else {
-            return Err(Misuse(format!(
-                "nothing to resume: the ledger {} has no unfinished campaign of this experiment as it is now (same \
-                 file, options and compilers); run without --resume",
-                ledger.path().display()
-            ))
-            .into());
-        };
+        let (found, hold) = find_unfinished(ledger, &asked_digest)?;
         let rounds = ledger.rounds(found.id)?.len();
         events(Event::Warning(format!("going on with campaign {} after {rounds} finished rounds", found.id)));
         ledger.finish(found.id, None)?;
-        return Ok(found);
+        return Ok((found, hold));
     }
     let machine = compose::machine_json(&prepared.machine, &prepared.compilers, cpu);
     let id = ledger.begin(&NewCampaign {
@@ -193,9 +188,36 @@ fn begin_or_resume(
         machine: &machine,
         pinned_cpu: Some(cpu),
     })?;
+    let Some(hold) = hold::take(ledger.path(), id)? else {
+        bail!("campaign {id} was taken by another assay")
+    };
     for failure in &prepared.skipped {
         ledger.put_failure(id, failure)?;
     }
     let Some(row) = ledger.campaign(id)? else { bail!("the ledger lost the campaign it just began") };
-    Ok(row)
+    Ok((row, hold))
+}
+
+/// The newest unfinished campaign that nobody works on.
+fn find_unfinished(ledger: &Ledger, asked_digest: &str) -> Result<(CampaignRow, Hold)> {
+    let unfinished = ledger.unfinished(asked_digest)?;
+    let running: Vec<String> = unfinished.iter().map(|row| row.id.to_string()).collect();
+    for row in unfinished {
+        if let Some(hold) = hold::take(ledger.path(), row.id)? {
+            return Ok((row, hold));
+        }
+    }
+    let ledger = ledger.path().display();
+    Err(Misuse(if running.is_empty() {
+        format!(
+            "nothing to resume: the ledger {ledger} has no unfinished campaign of this experiment as it is now (same \
+             file, options and compilers); run without --resume"
+        )
+    } else {
+        format!(
+            "nothing to resume: another assay is still measuring campaign {} of the ledger {ledger}",
+            running.join(", ")
+        )
+    })
+    .into())
 }

@@ -210,6 +210,10 @@ fn fail(
     failure: &BuildFailure,
     events: &mut dyn FnMut(Event),
 ) -> Result<()> {
+    if assay_linux::interrupt::asked() {
+        // Ctrl-C reaches the compilers too, and one that it ended has not failed: `--resume` tries again.
+        return Ok(());
+    }
     let compiler = prepared.compilers[group.compiler].name.clone();
     let flags = prepared.experiment.flags[group.flags].name.clone();
     let reason = failure.to_string();

@@ -83,6 +83,7 @@ fn footer(page: &Page, sheet: &mut Sheet) {
 fn measured(page: &Page) -> String {
     let campaign = &page.campaign;
     let stopped = match campaign.stopped_because {
+        StoppedBecause::Decided if page.contrasts.is_empty() => "nothing is left to compare",
         StoppedBecause::Decided => "every contrast is decided",
         StoppedBecause::BudgetSpent => "the budget is spent",
         StoppedBecause::RotationsSpent => "the largest number of rotations is reached",

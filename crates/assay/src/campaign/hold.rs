@@ -1,0 +1,59 @@
+//! One lab at a time works on a campaign: `--resume` must not go on with one that is still being measured elsewhere.
+//!
+//! A file beside the ledger is locked as long as the campaign is worked on. A lab that is killed frees the lock with
+//! its descriptors, so what the file says is only whether somebody lives.
+
+use anyhow::{Context, Result};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+/// The right to add to a campaign, until it is dropped.
+#[derive(Debug)]
+pub struct Hold {
+    path: PathBuf,
+    _locked: File,
+}
+
+/// Takes hold of a campaign; None if another lab has it.
+///
+/// # Errors
+/// The lock file cannot be made beside the ledger.
+pub fn take(ledger: &Path, campaign: i64) -> Result<Option<Hold>> {
+    let mut name = ledger.as_os_str().to_owned();
+    name.push(format!(".campaign-{campaign}.lock"));
+    let path = PathBuf::from(name);
+    let context =
+        || format!("cannot lock {}, which says that campaign {campaign} is worked on", path.display());
+    let file =
+        OpenOptions::new().create(true).truncate(false).write(true).open(&path).with_context(context)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Hold { path, _locked: file })),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error).with_context(context),
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // Only tidiness: a file that nobody locks holds nothing.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lets_only_one_hold_a_campaign_and_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = folder.path().join("ledger.db");
+        let first = take(&ledger, 3).unwrap();
+        assert!(first.is_some());
+        assert!(take(&ledger, 3).unwrap().is_none());
+        assert!(take(&ledger, 4).unwrap().is_some(), "another campaign is another matter");
+        drop(first);
+        assert!(take(&ledger, 3).unwrap().is_some());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
