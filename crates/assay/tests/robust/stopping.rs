@@ -1,0 +1,195 @@
+//! Ctrl-C, kill -9, and going on afterwards.
+
+use super::lab::{self, Lab, Running, Said};
+use std::os::unix::process::CommandExt as _;
+use std::time::{Duration, Instant};
+
+/// Rounds per rotation that the slow experiment comes to.
+const ALL_ROUNDS: i64 = 8;
+
+/// A running slow campaign with at least one finished round.
+fn in_the_middle() -> Option<(Lab, Running)> {
+    let lab = Lab::slow()?;
+    let mut running = lab.start(&[]);
+    lab.wait_until(&mut running, "SELECT count(*) FROM round");
+    Some((lab, running))
+}
+
+/// Every sample in order, as one line each.
+fn dump(lab: &Lab) -> Vec<String> {
+    lab.column(
+        "SELECT id || ' ' || round || ' ' || process || ' ' || wall_ns || ' ' || at FROM sample ORDER BY id",
+    )
+}
+
+/// Goes on to the end: what was kept is still there, the rounds are numbered on, the sampling is the same.
+#[track_caller]
+fn goes_on(lab: &Lab) -> Said {
+    let (samples, sampling) = (dump(lab), lab.column(SAMPLING));
+    let rounds = lab.count("SELECT count(*) FROM round");
+    assert!((1..ALL_ROUNDS).contains(&rounds), "interrupted in the middle, after {rounds} rounds");
+    lab.assert_ledger_is_whole();
+    let said = lab.run(&["--resume"]);
+    said.assert_code(0);
+    said.assert_errors(&[&format!("going on with campaign 1 after {rounds} finished rounds")]);
+    assert_eq!(lab.count("SELECT count(*) FROM campaign"), 1);
+    assert_eq!(dump(lab)[..samples.len()], samples, "what was measured before is untouched");
+    assert_eq!(lab.column(SAMPLING), sampling);
+    assert_eq!(lab.count("SELECT count(*) FROM round"), ALL_ROUNDS, "as many as without the interruption");
+    assert_eq!(lab.count("SELECT count(*) FROM look"), 1, "and looked at once");
+    assert_eq!(
+        lab.count("SELECT count(DISTINCT n) FROM (SELECT count(*) AS n FROM sample GROUP BY round)"),
+        1
+    );
+    assert_eq!(lab.column("SELECT stopped_because FROM campaign"), ["decided"]);
+    lab.assert_ledger_is_whole();
+    said
+}
+
+const SAMPLING: &str = "SELECT name || ' ' || windows || ' ' || iterations || ' ' || warmup || ' ' || samples FROM campaign_input";
+
+#[test]
+fn ctrl_c_shows_what_there_is_and_the_campaign_goes_on_later() {
+    let Some((lab, running)) = in_the_middle() else { return };
+    running.signal("INT");
+    let said = running.wait();
+    said.assert_code(1);
+    said.assert_page(&["ended because it was interrupted (--resume goes on)", "honest"]);
+    said.assert_errors(&["interrupted; every finished round is kept. `--resume` goes on from there."]);
+    assert_eq!(lab.column("SELECT stopped_because FROM campaign"), ["interrupted"]);
+    goes_on(&lab);
+}
+
+#[test]
+fn a_polite_kill_is_as_good_as_ctrl_c() {
+    let Some((lab, running)) = in_the_middle() else { return };
+    running.signal("TERM");
+    running.wait().assert_code(1);
+    assert_eq!(lab.column("SELECT stopped_because FROM campaign"), ["interrupted"]);
+}
+
+#[test]
+fn kill_9_loses_at_most_the_round_in_flight() {
+    let Some((lab, running)) = in_the_middle() else { return };
+    running.signal("KILL");
+    assert_eq!(running.wait().signal, Some(9));
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !lab::processes_from(&lab.file("store")).is_empty() {
+        assert!(Instant::now() < deadline, "measured programs outlive the lab");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(lab.count("SELECT count(*) FROM campaign WHERE finished_at IS NULL"), 1);
+    goes_on(&lab);
+    let again = lab.run(&["--resume"]);
+    again.assert_code(2);
+    again.assert_errors(&["nothing to resume", "run without --resume"]);
+}
+
+/// Is there a campaign in the ledger, or a ledger at all?
+fn has_begun(lab: &Lab) -> bool {
+    lab.ledger_path().exists()
+        && lab.count("SELECT count(*) FROM sqlite_master") > 0
+        && lab.count("SELECT count(*) FROM campaign") > 0
+}
+
+#[test]
+fn kill_9_at_any_moment_leaves_a_ledger_that_goes_on() {
+    let Some(lab) = Lab::slow() else { return };
+    let mut killed = 0;
+    for milliseconds in [20, 80, 160, 320, 640] {
+        let mut running = lab.start(if has_begun(&lab) { &["--resume"] } else { &[] });
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        if !running.is_running() {
+            break;
+        }
+        running.signal("KILL");
+        running.wait();
+        killed += 1;
+    }
+    assert!(killed >= 3, "killed while it prepared, built or measured");
+    lab.run(if has_begun(&lab) { &["--resume"] } else { &[] }).assert_code(0);
+    lab.assert_ledger_is_whole();
+    assert_eq!(lab.count("SELECT count(*) FROM campaign"), 1);
+    assert_eq!(lab.count("SELECT count(*) FROM round"), ALL_ROUNDS);
+    assert_eq!(
+        lab.count("SELECT count(DISTINCT n) FROM (SELECT count(*) AS n FROM sample GROUP BY round)"),
+        1
+    );
+}
+
+/// Two inputs; on the second, `faulty` waits as long as there is a file `hold`.
+const HELD: &str = r#"
+#include "plain.h"
+static uint64_t faulty(const uint8_t *data, size_t size)
+{
+    if (data[0] == 'h') {
+        while (access("hold", F_OK) == 0) {
+            usleep(1000);
+        }
+    }
+    return plain(data, size);
+}
+ASSAY_VARIANT("plain", plain)
+ASSAY_VARIANT("faulty", faulty)
+ASSAY_MAIN()
+"#;
+
+#[test]
+fn kill_9_while_tuning_leaves_no_half_of_it() {
+    let Some(mut lab) = Lab::with_program(HELD, &["plain", "faulty"]) else { return };
+    lab.measure_out_of_turn();
+    lab.edit(|text| text + "\n[inputs.held]\npath = \"held.bin\"\n");
+    std::fs::write(lab.file("held.bin"), "hold me\n".repeat(1000)).unwrap();
+    // The answers of an earlier campaign are known, so this one is held when it tunes.
+    lab.run(&[]).assert_code(0);
+    std::fs::write(lab.file("hold"), "").unwrap();
+    let mut running = lab.start(&[]);
+    lab.wait_until(&mut running, "SELECT count(*) FROM process WHERE campaign = 2");
+    std::thread::sleep(Duration::from_millis(300));
+    running.signal("KILL");
+    running.wait();
+    std::fs::remove_file(lab.file("hold")).unwrap();
+    assert_eq!(lab.count("SELECT count(*) FROM campaign_input WHERE campaign = 2"), 0);
+    lab.run(&["--resume"]).assert_code(0);
+    assert_eq!(lab.count("SELECT count(*) FROM campaign_input WHERE campaign = 2"), 2);
+    lab.assert_ledger_is_whole();
+}
+
+#[test]
+fn ctrl_c_while_compiling_is_no_failure_of_the_compiler() {
+    let Some(mut lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
+    lab.wrap_gcc(
+        "case \"$*\" in *program.c*) if [ -e \"$HERE/hold\" ]; then touch \"$HERE/compiling\"; exec sleep 60; fi;; esac",
+    );
+    std::fs::write(lab.file("hold"), "").unwrap();
+    let mut command = lab.command("run", &["experiment.toml"]);
+    let mut running = Running::start({
+        // A group of its own, as a shell gives each command: Ctrl-C goes to all of it.
+        command.process_group(0);
+        command
+    });
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !lab.file("compiling").exists() {
+        assert!(running.is_running() && Instant::now() < deadline, "it never compiled");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    lab::signal("INT", &format!("-{}", running.id()));
+    let said = running.wait();
+    said.assert_code(1);
+    said.assert_page(&["interrupted (--resume goes on)"]);
+    assert_eq!(lab.column("SELECT reason FROM failure"), [""; 0]);
+    std::fs::remove_file(lab.file("hold")).unwrap();
+    lab.run(&["--resume"]).assert_code(0);
+    assert_eq!(lab.column("SELECT stopped_because FROM campaign"), ["decided"]);
+}
+
+#[test]
+fn a_campaign_that_is_still_measured_is_not_resumed_by_another() {
+    let Some((lab, running)) = in_the_middle() else { return };
+    let said = lab.run(&["--resume"]);
+    said.assert_code(2);
+    said.assert_errors(&["another assay is still measuring campaign 1"]);
+    running.wait().assert_code(0);
+    assert_eq!(lab.count("SELECT count(*) FROM round"), ALL_ROUNDS);
+    lab.assert_ledger_is_whole();
+}
