@@ -63,7 +63,8 @@ pub struct Tuned {
 
 /// Tunes one input by trying it on `subjects`, one of each cell.
 pub fn input(bench: &mut dyn Bench, number: usize, windows: u64, subjects: &[usize], samples: u64) -> Tuned {
-    let probe = VisitRequest { input: number as u32, window: windows / 2, iterations: 1, warmup: 2, samples: 5 };
+    let probe =
+        VisitRequest { input: number as u32, window: windows / 2, iterations: 1, warmup: 2, samples: 5 };
     let mut call_ns = Vec::new();
     let mut usable = Vec::new();
     let mut faults = Vec::new();
