@@ -189,7 +189,7 @@ pub struct Identity {
 /// A cell that could not be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// compiler, compile, link, start, answer, measure or skipped.
+    /// compile, link, start, load, answer, measure or skipped.
     pub stage: String,
     /// None: all variants.
     pub variant: Option<String>,

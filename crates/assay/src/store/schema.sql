@@ -1,4 +1,4 @@
--- The ledger, format 1: append-only facts. Nothing here is derived from samples; verdicts are recomputed.
+-- The ledger, format 1 (LEDGER.md tells of every column): append-only facts. Nothing here is derived from samples; verdicts are recomputed.
 -- All times of day are Unix seconds; all durations nanoseconds unless named otherwise.
 
 -- One stretch of measuring on one machine in one state.
@@ -13,7 +13,7 @@ CREATE TABLE campaign (
     assay_version    TEXT NOT NULL,
     started_at       REAL NOT NULL,
     finished_at      REAL,              -- NULL while it runs or after it was killed: it can be resumed
-    stopped_because  TEXT               -- decided | budget | rotations | nothing (could be measured) | interrupted
+    stopped_because  TEXT               -- decided | budget | rotations | nothing | interrupted
 );
 
 -- An input by content, with the recipe that made it.
@@ -21,7 +21,7 @@ CREATE TABLE input (
     digest       TEXT PRIMARY KEY,      -- SHA-256 of the bytes
     bytes        INTEGER NOT NULL,
     recipe       TEXT NOT NULL,         -- JSON: generator and seed, or the recorded file's name
-    format       TEXT NOT NULL,         -- how units are found
+    format       TEXT NOT NULL,         -- varint | lines | bytes | whole: how units are found
     description  TEXT NOT NULL          -- JSON: histogram, entropies, period
 );
 
@@ -102,7 +102,7 @@ CREATE TABLE sample (
     cpu_ns       INTEGER NOT NULL,
     units        INTEGER NOT NULL,
     switches     INTEGER NOT NULL,      -- involuntary context switches during it
-    flagged      TEXT,                  -- NULL, or why it is left out of estimates
+    flagged      TEXT,                  -- no-time | preempted | interrupted | failed-cell; NULL: used
     at           REAL NOT NULL          -- Unix seconds
 );
 CREATE INDEX sample_by_campaign ON sample (campaign, round);
@@ -121,7 +121,7 @@ CREATE TABLE identity (
 CREATE TABLE failure (
     id           INTEGER PRIMARY KEY,
     campaign     INTEGER NOT NULL REFERENCES campaign(id),
-    stage        TEXT NOT NULL,         -- compiler | compile | link | start | answer | measure | skipped
+    stage        TEXT NOT NULL,         -- compile | link | start | load | answer | measure | skipped
     variant      TEXT,                  -- NULL: all of them
     input        TEXT,
     compiler     TEXT,
