@@ -17,6 +17,15 @@ use std::time::Duration;
 /// Files of a build that was killed are removed after this time.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
+/// Hex digits of a hash in a file's name: 80 bits, and commands that can still be read. The content is held against the
+/// whole hash.
+const NAME_DIGITS: usize = 20;
+
+/// What a file of this content is called.
+pub fn file_name(hash: &str, extension: &str) -> String {
+    format!("{}.{extension}", hash.get(..NAME_DIGITS).unwrap_or(hash))
+}
+
 /// A folder of content-addressed files and records.
 #[derive(Debug)]
 pub struct Cache {
@@ -81,7 +90,7 @@ impl Cache {
 
     /// Where content of this hash lies, if it is kept.
     pub fn place(&self, folder: &str, hash: &str, extension: &str) -> PathBuf {
-        self.root.join(folder).join(format!("{hash}.{extension}"))
+        self.root.join(folder).join(file_name(hash, extension))
     }
 
     /// The bytes of this hash, if they are there and whole.

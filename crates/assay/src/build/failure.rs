@@ -66,7 +66,11 @@ impl BuildFailure {
     pub(super) fn of_command(stage: Stage, what: &str, command: String, finished: &Finished) -> Self {
         let stderr = excerpt(&finished.stderr);
         let full = finished.stderr.contains("No space left on device");
-        let hint = if full { "; a disk is full: free space where the cache or TMPDIR is" } else { "" };
+        let hint = if full {
+            "; a disk is full: free some space, or keep artifacts elsewhere with --store DIR (compilers also write to TMPDIR)"
+        } else {
+            ""
+        };
         let what = format!("{what}: {}{hint}", finished.ending());
         Self { stage, what, command, status: finished.code, stderr }
     }

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::compilers::Compiler;
 use super::failure::{BuildFailure, Stage};
-use super::{dependencies, keys};
+use super::{cache, dependencies, keys};
 use assay_pure::inputs::digest;
 use assay_pure::placement::sections::{ObjectCode, code_sections};
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub struct Object {
 impl Object {
     /// The last component of its path, by which linker scripts name it.
     pub fn file_name(&self) -> String {
-        format!("{}.o", self.hash)
+        cache::file_name(&self.hash, "o")
     }
 }
 
