@@ -4,27 +4,34 @@
 use assay::build::{Builder, Compiler, find_compilers};
 use assay_pure::experiment::spec::{FlagSet, Program};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The fixtures with known layout.
 pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/layout")
 }
 
+/// All compilers, asked once: each of them is started several times and hashed.
+fn all_compilers() -> &'static [Compiler] {
+    static FOUND: OnceLock<Vec<Compiler>> = OnceLock::new();
+    FOUND.get_or_init(|| find_compilers(&[]).expect("a C compiler is on PATH"))
+}
+
 /// The compilers of these names that are here; those that are not are reported.
 pub fn compilers(names: &[&str]) -> Vec<Compiler> {
-    let find = |name: &&str| match find_compilers(&[(*name).to_owned()]) {
-        Ok(mut found) => found.pop(),
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            None
+    let find = |name: &&str| {
+        let found = all_compilers().iter().find(|compiler| compiler.name == *name);
+        if found.is_none() {
+            eprintln!("skipped: no {name} on PATH");
         }
+        found.cloned()
     };
     names.iter().filter_map(find).collect()
 }
 
 /// Any compiler; every machine that builds this has one.
 pub fn any_compiler() -> Compiler {
-    find_compilers(&[]).expect("a C compiler is on PATH").remove(0)
+    all_compilers()[0].clone()
 }
 
 /// Whether `ld.NAME` is on PATH; if not, that is reported.
