@@ -1,6 +1,7 @@
 //! The loop of a campaign: link, launch, walk rounds, look, until every verdict is decided or the budget is spent.
 //! What comes next is decided by [`super::steps`] from what the ledger holds, so a killed campaign goes on.
 
+use super::blocks::{blocks, cell_group, failed_cells, tuning_subjects};
 use super::judge;
 use super::placements::{Group, Placements};
 use super::prepare::Prepared;
@@ -16,9 +17,6 @@ use anyhow::Result;
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Visits of the as-built link per round: it is one placement against a rotation's four, and its interval must
-/// stand beside theirs.
-pub const AS_BUILT_REPEATS: u32 = 3;
 /// Samples of a visit that count, where the warm-up is short.
 const SAMPLES: u64 = 4;
 /// What a visit costs beside its samples, seconds: waking a program, two messages, a context switch.
@@ -160,6 +158,7 @@ impl Campaign<'_> {
                         contrasts: contrasts as u64,
                     });
                     *done = Done { looks, undecided: Some(undecided), rounds_at_level: 0, ..done.clone() };
+                    limits.round_seconds = self.next_round_seconds(limits, looks as usize, undecided);
                     end(level.take(), events);
                 }
                 Step::Round { level: index } => {
@@ -205,7 +204,7 @@ impl Campaign<'_> {
             self.placements.groups().into_iter().filter(|group| open.has_group(*group)).collect();
         events(Event::Phase { name: "link".into() });
         let place = (self.ledger, self.id);
-        let placed = self.placements.link(&groups, &rotations, true, place, events)?;
+        let placed = self.placements.link(&groups, &rotations, index == 0, place, events)?;
         events(Event::Phase { name: "start".into() });
         let subjects = self.placements.subjects(&placed, &self.prepared.runnable);
         let subjects: Vec<_> = subjects
@@ -217,8 +216,14 @@ impl Campaign<'_> {
         assay_linux::process::raise_file_limit();
         let loaded = self.prepared.inputs.iter().enumerate().map(|(id, input)| input.loaded(id)).collect();
         let lineup = Lineup::new(self.conditions.clone(), loaded);
-        let mut started =
-            start::launch(self.prepared, lineup, subjects, (self.ledger, self.id), &mut self.failed, events)?;
+        let mut started = start::launch(
+            self.prepared,
+            lineup,
+            subjects,
+            (self.ledger, self.id, index == 0),
+            &mut self.failed,
+            events,
+        )?;
         start::prove(self.prepared, &mut started, (self.ledger, self.id), &mut self.failed, events)?;
         start::compare_code(self.prepared, &started, &placed, self.ledger)?;
         if assay_linux::interrupt::asked() {
@@ -226,15 +231,26 @@ impl Campaign<'_> {
         }
         events(Event::Phase { name: "measure".into() });
         let estimated = self.visit_seconds > 0.0 || done.rounds_at_level > 0;
-        if (self.inputs.is_empty() || !estimated) && !self.tune(&mut started, events)? {
+        if (self.inputs.len() < self.prepared.inputs.len() || !estimated)
+            && !self.tune(&mut started, events)?
+        {
             return Ok(None);
         }
-        let blocks = blocks(self.prepared, &started, &open);
+        let blocks = blocks(self.prepared, &started, &open, &self.failed);
         if done.rounds_at_level == 0 {
             let visits: usize = blocks.iter().map(|block| block.subjects.len()).sum();
             learn(limits, done.measured_seconds, visits as f64 * self.visit_seconds);
         }
         Ok(Some(Level { index, rotations, started, blocks }))
+    }
+
+    /// What a round of the next level should take: fewer contrasts, over other rotations.
+    fn next_round_seconds(&self, limits: &Limits, level: usize, undecided: usize) -> f64 {
+        let Some(&until) = limits.levels.get(level) else { return 0.0 };
+        let placements =
+            (until - limits.levels[level - 1]) as usize * self.prepared.experiment.placement.phases.len();
+        // Each contrast visits two programs, if none shares its baseline.
+        (2 * undecided * placements) as f64 * self.visit_seconds
     }
 
     /// Has every cell of a level failed?
@@ -250,7 +266,7 @@ impl Campaign<'_> {
     /// to stop meanwhile.
     fn tune(&mut self, started: &mut Started, events: &mut dyn FnMut(Event)) -> Result<bool> {
         let Some(_turn) = self.take_turn(events)? else { return Ok(false) };
-        let known = !self.inputs.is_empty();
+        let known = self.inputs.len() == self.prepared.inputs.len();
         let subjects = tuning_subjects(&started.lineup);
         let mut visit_ns = 0.0;
         for (number, ready) in self.prepared.inputs.iter().enumerate() {
@@ -258,8 +274,20 @@ impl Campaign<'_> {
                 return Ok(false);
             }
             let windows = ready.windows.len() as u64;
-            let tuned = tune::input(&mut started.lineup, number, windows, &subjects, SAMPLES);
+            let alive: Vec<usize> = subjects
+                .iter()
+                .copied()
+                .filter(|&subject| !self.failed.contains(&(cell_group(&started.lineup, subject), number)))
+                .collect();
+            let tuned = tune::input(&mut started.lineup, number, windows, &alive, SAMPLES);
             visit_ns += tuned.visit_ns;
+            for (subject, fault) in &tuned.faults {
+                let group = cell_group(&started.lineup, *subject);
+                if self.failed.insert((group, number)) {
+                    let place = (group, Some(number));
+                    start::keep_fault(self.prepared, (self.ledger, self.id), place, fault, events)?;
+                }
+            }
             if known {
                 continue;
             }
@@ -394,89 +422,4 @@ fn end(level: Option<Level>, events: &mut dyn FnMut(Event)) {
     for (subject, fault) in level.started.lineup.stop() {
         events(Event::Warning(format!("{}: {fault}", subject.variant_name)));
     }
-}
-
-/// One program of each cell: its first placement.
-fn tuning_subjects(lineup: &Lineup) -> Vec<usize> {
-    let mut seen = HashSet::new();
-    (0..lineup.len())
-        .filter(|&number| {
-            let subject = lineup.subject(number);
-            subject.rotation.is_some() && seen.insert((subject.variant, subject.compiler, subject.flags))
-        })
-        .collect()
-}
-
-/// The blocks of a level: per artifact and open input, the programs of all its variants, the baseline's first.
-fn blocks(prepared: &Prepared, started: &Started, open: &judge::Open) -> Vec<RoundBlock> {
-    let phases = &prepared.experiment.placement.phases;
-    let inputs = prepared.inputs.len();
-    let flag_sets = prepared.experiment.flags.len();
-    let baseline = prepared.baseline();
-    let mut artifacts: Vec<(usize, Vec<usize>)> = Vec::new();
-    for number in 0..started.lineup.len() {
-        let subject = started.lineup.subject(number);
-        let same = |&(first, _): &(usize, Vec<usize>)| {
-            let other = started.lineup.subject(first);
-            (other.compiler, other.flags, other.rotation, other.phase_bytes)
-                == (subject.compiler, subject.flags, subject.rotation, subject.phase_bytes)
-        };
-        match artifacts.iter_mut().find(|artifact| same(artifact)) {
-            Some((_, programs)) => programs.push(number),
-            None => artifacts.push((number, vec![number])),
-        }
-    }
-    let mut blocks = Vec::new();
-    for (first, mut programs) in artifacts {
-        let subject = started.lineup.subject(first).clone();
-        let group = Group { compiler: subject.compiler, flags: subject.flags };
-        programs.sort_by_key(|&number| (started.lineup.subject(number).variant != baseline, number));
-        let place = match (subject.rotation, subject.phase_bytes) {
-            (Some(rotation), Some(bytes)) => {
-                let phase = phases.iter().position(|&phase| phase == bytes).unwrap_or(0);
-                AS_BUILT_REPEATS as usize + rotation as usize * phases.len() + phase
-            }
-            _ => 0,
-        };
-        let repeats = if subject.rotation.is_none() { AS_BUILT_REPEATS } else { 1 };
-        for input in 0..inputs {
-            let subjects: Vec<usize> = programs
-                .iter()
-                .copied()
-                .filter(|&number| open.has(group, input, started.lineup.subject(number).variant))
-                .collect();
-            for repeat in 0..repeats {
-                // Placements of one cell have neighbouring numbers, so that the plan balances orders over them.
-                let row = (group.compiler * flag_sets + group.flags) * inputs + input;
-                let id = row * 8192 + place + repeat as usize;
-                blocks.push(RoundBlock { id, input, subjects: subjects.clone(), repeat });
-            }
-        }
-    }
-    blocks.retain(|block| !block.subjects.is_empty());
-    blocks
-}
-
-/// Cells that failed earlier in this campaign, so that one that goes on does not try them again.
-fn failed_cells(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<HashSet<Cell>> {
-    let matches = |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);
-    let mut failed = HashSet::new();
-    for failure in ledger.failures(campaign)? {
-        for (variant, spec) in prepared.experiment.variants.iter().enumerate() {
-            for (compiler, identity) in prepared.compilers.iter().enumerate() {
-                for (flags, set) in prepared.experiment.flags.iter().enumerate() {
-                    for (input, ready) in prepared.inputs.iter().enumerate() {
-                        if matches(&failure.variant, &spec.name)
-                            && matches(&failure.compiler, &identity.name)
-                            && matches(&failure.flags, &set.name)
-                            && matches(&failure.input, &ready.name)
-                        {
-                            failed.insert(((variant, compiler, flags), input));
-                        }
-                    }
-                }
-            }
-        }
-    }
-    Ok(failed)
 }

@@ -42,7 +42,7 @@ pub fn outlook(
     let cached = ledger.map_or(Ok(false), |ledger| measured_before(ledger, &outline.text))?;
     let amount = |total| Amount { total, cached: if cached { total } else { 0 } };
     let visits =
-        groups * variants * inputs.len() as u64 * (placements + u64::from(measure::AS_BUILT_REPEATS));
+        groups * variants * inputs.len() as u64 * (placements + u64::from(super::blocks::AS_BUILT_REPEATS));
     let round_seconds = visits as f64 * VISIT_SECONDS;
     let rounds = measure::rounds_per_level(experiment.budget_seconds, round_seconds);
     let units: u64 = inputs.iter().map(|input| input.units).sum();

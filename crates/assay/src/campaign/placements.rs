@@ -132,6 +132,8 @@ impl<'a> Placements<'a> {
     ) -> Result<Vec<Placed>> {
         let mut placed = Vec::new();
         let mut failed: Vec<Group> = Vec::new();
+        // The first links of a campaign bring the one as built; what later ones cannot add takes nothing away.
+        let first = wanted.iter().any(|(_, _, rotation, _)| rotation.is_none());
         for ((group, _, rotation, link), result) in wanted.into_iter().zip(results) {
             match result {
                 Ok(artifact) => {
@@ -143,6 +145,10 @@ impl<'a> Placements<'a> {
                 }
                 Err(failure) if !failed.contains(&group) => {
                     failed.push(group);
+                    if !first {
+                        events(Event::Warning(failure.to_string()));
+                        continue;
+                    }
                     fail(self.prepared, ledger, campaign, (group, "link"), &failure, events)?;
                 }
                 Err(_) => {}

@@ -34,6 +34,21 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// What the campaign's samples depend on beside the file's text: a campaign that goes on must find it unchanged.
+    ///
+    /// # Errors
+    /// A source cannot be read.
+    pub fn contents(&self) -> Result<Vec<String>> {
+        let mut contents = vec![self.machine.cpu.clone()];
+        for source in &self.experiment.program.sources {
+            let bytes =
+                std::fs::read(self.folder.join(source)).with_context(|| format!("cannot read {source}"))?;
+            contents.push(assay_pure::inputs::digest::digest(&bytes));
+        }
+        contents.extend(self.inputs.iter().map(|input| input.row.digest.clone()));
+        Ok(contents)
+    }
+
     /// Number of the baseline on the variant axis.
     pub fn baseline(&self) -> usize {
         self.experiment

@@ -63,7 +63,7 @@ pub fn launch(
     prepared: &Prepared,
     mut lineup: Lineup,
     subjects: Vec<Subject>,
-    (ledger, campaign): (&Ledger, i64),
+    (ledger, campaign, first): (&Ledger, i64, bool),
     failed: &mut HashSet<Cell>,
     events: &mut dyn FnMut(Event),
 ) -> Result<Started> {
@@ -76,7 +76,12 @@ pub fn launch(
         }
         if let Err(fault) = lineup.add(subject) {
             failed.extend((0..inputs).map(|input| (group, input)));
-            keep_fault(prepared, (ledger, campaign), (group, None), &fault, events)?;
+            if first {
+                keep_fault(prepared, (ledger, campaign), (group, None), &fault, events)?;
+            } else {
+                // What earlier rotations told of it stands; it only cannot be told better.
+                events(Event::Warning(format!("{}: {fault}", prepared.experiment.variants[group.0].name)));
+            }
         }
     }
     let mut rows: Vec<ProcessRow> =
