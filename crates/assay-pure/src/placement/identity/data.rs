@@ -46,39 +46,43 @@ impl Comparison<'_, '_> {
                 ));
             }
         }
-        let pointers = OwnCode { a: code_a, b: code_b, fixed: self.image.fixed };
+        let offsets = extent == Extent::Object && loads_signed_words(code_a);
+        let words = Words { image: self.image, a: code_a, b: code_b, offsets };
         match extent {
             Extent::Bytes(0) => Trouble::unknown("an operand of unknown size"),
-            Extent::Bytes(size) => self.known_size(a, b, size, &pointers),
-            Extent::Object => {
-                self.whole(a, b, &pointers)?;
-                if loads_signed_words(code_a) {
-                    return Trouble::unknown(format!("the data at {a:#x} may be offsets from where it lies"));
-                }
-                Ok(())
-            }
+            Extent::Bytes(size) => self.known_size(reference, (a, b), size, &words),
+            Extent::Object => self.whole(reference, &words),
         }
     }
 
-    fn known_size(&mut self, a: u64, b: u64, size: u64, pointers: &OwnCode) -> Result<(), Trouble> {
-        let (first, second) = both(self.image, a, b, size)?;
+    /// `size` bytes from two starts on, of which the reference is or is in a part.
+    fn known_size(
+        &mut self,
+        reference: Reference,
+        starts: (u64, u64),
+        size: u64,
+        words: &Words,
+    ) -> Result<(), Trouble> {
+        let (first, second) = both(self.image, starts.0, starts.1, size)?;
         match mismatch(first, second) {
             None => {
                 self.tally.data_bytes += size;
                 Ok(())
             }
-            Some(at) => Err(pointers.judge(first, second, at)),
+            Some(at) => Err(words.judge(reference, first, second, at)),
         }
     }
 
     /// The object at each address, whose size a symbol tells, or as much as may belong to it.
-    fn whole(&mut self, a: u64, b: u64, pointers: &OwnCode) -> Result<(), Trouble> {
+    fn whole(&mut self, reference: Reference, words: &Words) -> Result<(), Trouble> {
+        let Reference { a, b, .. } = reference;
         let (Some(object_a), Some(object_b)) = (self.image.object_at(a), self.image.object_at(b)) else {
-            return self.unsized_data(a, b, pointers);
+            return self.unsized_data(reference, words);
         };
         let same_shape = object_a.size == object_b.size && a - object_a.address == b - object_b.address;
+        let starts = (object_a.address, object_b.address);
         let result = match same_shape {
-            true => self.known_size(object_a.address, object_b.address, object_a.size, pointers),
+            true => self.known_size(reference, starts, object_a.size, words),
             false => Err(Trouble::Different),
         };
         // The address just past an object is also that of the next one.
@@ -88,10 +92,11 @@ impl Comparison<'_, '_> {
             ));
         }
         result?;
-        offsets_to_code(self.image, a, b, object_a.size - (a - object_a.address))
+        words.no_offsets(reference, object_a.size - (a - object_a.address))
     }
 
-    fn unsized_data(&mut self, a: u64, b: u64, pointers: &OwnCode) -> Result<(), Trouble> {
+    fn unsized_data(&mut self, reference: Reference, words: &Words) -> Result<(), Trouble> {
+        let Reference { a, b, .. } = reference;
         let upto_next = |address| self.image.next_known(address).map_or(0, |next| next - address);
         let upto_end = |address| self.image.section_at(address).map_or(0, |section| section.end() - address);
         let (next_a, next_b) = (upto_next(a), upto_next(b));
@@ -101,7 +106,7 @@ impl Comparison<'_, '_> {
         let Some(at) = mismatch(first, second) else {
             self.tally.data_bytes += size;
             self.tally.unsized_bytes += size;
-            return offsets_to_code(self.image, a, b, size);
+            return words.no_offsets(reference, size);
         };
         let text_ended = first[..at].contains(&0) && is_text(first) && is_text(second);
         if at as u64 >= next_a.min(next_b) || text_ended {
@@ -109,7 +114,7 @@ impl Comparison<'_, '_> {
                 "data of unknown size at {a:#x} and {b:#x} differs after {at} bytes"
             ));
         }
-        Err(pointers.judge(first, second, at))
+        Err(words.judge(reference, first, second, at))
     }
 }
 
@@ -134,22 +139,6 @@ fn is_text(bytes: &[u8]) -> bool {
     })
 }
 
-/// Words that are equal lead to different places if they are offsets from where they lie; those that lead to code
-/// look like it.
-fn offsets_to_code(image: &Image, a: u64, b: u64, size: u64) -> Result<(), Trouble> {
-    let (words, _) = both(image, a, b, size)?;
-    let leads_to_code = words.chunks_exact(4).any(|word| {
-        let offset = i64::from(i32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        offset != 0
-            && image.is_code(a.wrapping_add_signed(offset))
-            && image.is_code(b.wrapping_add_signed(offset))
-    });
-    match leads_to_code {
-        true => Trouble::unknown(format!("the data at {a:#x} may be offsets to code from where it lies")),
-        false => Ok(()),
-    }
-}
-
 /// Whether any instruction widens a signed 4-byte word that a register points to: how an offset from a table is read.
 fn loads_signed_words(code: &Code) -> bool {
     code.steps.iter().map(|step| &step.instruction).any(|instruction| {
@@ -159,23 +148,53 @@ fn loads_signed_words(code: &Code) -> bool {
     })
 }
 
-/// The two functions, for words in data that may be addresses in them.
-struct OwnCode<'c> {
+/// What the words of data can mean besides their value.
+struct Words<'c> {
+    image: &'c Image<'c>,
     a: &'c Code,
     b: &'c Code,
-    fixed: bool,
+    /// They may be read as offsets from where the data lies.
+    offsets: bool,
 }
 
-impl OwnCode<'_> {
-    /// What bytes that differ at `at` mean: they may be addresses of corresponding places in the two functions.
-    fn judge(&self, first: &[u8], second: &[u8], at: usize) -> Trouble {
-        let word = |bytes: &[u8]| -> Option<u64> {
-            let start = at - at % 8;
-            Some(u64::from_le_bytes(bytes.get(start..start + 8)?.try_into().ok()?))
+impl Words<'_> {
+    /// Equal words lead to different places if they are offsets from where they lie. Those that lead to code look like
+    /// it to whoever reads them; those that lead to anything in the file, if this function reads words in that way.
+    fn no_offsets(&self, reference: Reference, size: u64) -> Result<(), Trouble> {
+        let (words, _) = both(self.image, reference.a, reference.b, size)?;
+        match words.chunks_exact(4).any(|word| self.may_be_offset(reference, word, word)) {
+            true => {
+                Trouble::unknown(format!("the data at {:#x} may be offsets from where it lies", reference.a))
+            }
+            false => Ok(()),
+        }
+    }
+
+    fn may_be_offset(&self, reference: Reference, first: &[u8], second: &[u8]) -> bool {
+        let leads = |from: u64, word: &[u8]| {
+            let offset = word.try_into().map_or(0, i32::from_le_bytes);
+            let to = from.wrapping_add_signed(i64::from(offset));
+            offset != 0 && (self.image.is_code(to) || (self.offsets && self.image.section_at(to).is_some()))
         };
-        let inside = |code: &Code, bytes: &[u8]| word(bytes).and_then(|address| code.inside(address));
+        leads(reference.a, first) && leads(reference.b, second)
+    }
+
+    /// What bytes that differ at `at` mean: they may be addresses of corresponding places in the two functions, or
+    /// offsets to places that are the same.
+    fn judge(&self, reference: Reference, first: &[u8], second: &[u8], at: usize) -> Trouble {
+        let word = |bytes: &[u8], size: usize| bytes.chunks(size).nth(at / size).unwrap_or_default().to_vec();
+        if self.may_be_offset(reference, &word(first, 4), &word(second, 4)) {
+            return Trouble::Unknown(format!(
+                "the data at {:#x} may be offsets from where it lies",
+                reference.a
+            ));
+        }
+        let inside = |code: &Code, bytes: &[u8]| {
+            let address = word(bytes, 8).try_into().map_or(0, u64::from_le_bytes);
+            code.inside(address)
+        };
         match (inside(self.a, first), inside(self.b, second)) {
-            (Some(in_a), Some(in_b)) if self.fixed && in_a == in_b => {
+            (Some(in_a), Some(in_b)) if self.image.fixed && in_a == in_b => {
                 Trouble::Unknown("data that holds addresses in the function's own code".to_owned())
             }
             _ => Trouble::Different,

@@ -252,6 +252,32 @@ fn takes_words_that_lead_to_code_for_offsets() {
 }
 
 #[test]
+fn does_not_compare_offsets_as_if_they_were_values() {
+    // lea rdx,[data]; movsxd rax,[rdx+rdi*4]; add rax,rdx; ret: a pointer to one of several texts.
+    let texts = |place, address| {
+        let read = [0x48, 0x63, 0x04, 0xba, 0x48, 0x01, 0xd0, 0xc3];
+        [to(LEA_RDX, place, 0, address), read.to_vec()].concat()
+    };
+    let functions = [texts(0, DATA), texts(1, DATA + 128)];
+    let mut data = [0; 256];
+    for (at, offset) in [(0, 64_i32), (128, -64)] {
+        data[at..at + 4].copy_from_slice(&offset.to_le_bytes());
+    }
+    // Both lead to DATA + 64.
+    assert!(unknown(&compare_with_data(&[&functions[0], &functions[1]], &data, &[])));
+    // Equal offsets lead to DATA + 64 and DATA + 192.
+    data[128..132].copy_from_slice(&64_i32.to_le_bytes());
+    assert!(unknown(&compare_with_data(&[&functions[0], &functions[1]], &data, &[])));
+    // Numbers that lead nowhere are compared as numbers.
+    for at in [0, 128] {
+        data[at..at + 4].copy_from_slice(&0x0012_3456_i32.to_le_bytes());
+    }
+    assert!(identical(&compare_with_data(&[&functions[0], &functions[1]], &data, &[])));
+    data[128..132].copy_from_slice(&0x0012_3457_i32.to_le_bytes());
+    assert_eq!(compare_with_data(&[&functions[0], &functions[1]], &data, &[]), Identity::Different { at: 0 });
+}
+
+#[test]
 fn says_unknown_where_control_runs_out_or_bytes_are_no_code() {
     // xor eax,eax without an end
     assert!(unknown(&compare(&[&[0x31, 0xc0], &[0x31, 0xc0]])));
