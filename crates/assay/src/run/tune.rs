@@ -18,6 +18,8 @@ const WATCHED_NS: f64 = 20_000_000.0;
 const WATCHED_VISITS: u64 = 3;
 /// A sample has settled when it takes at most this much of the time of the same windows visited once more at once.
 const SETTLED: f64 = 1.01;
+/// On a noisy machine that cannot be seen; up to this much is then taken for noise, if the later samples scatter so.
+const SETTLED_IN_NOISE: f64 = 1.03;
 
 /// Calls per sample for the times of one call that the cells of one input were seen to take, nanoseconds.
 ///
@@ -35,7 +37,8 @@ pub fn iterations(call_ns: &[f64]) -> u64 {
 }
 
 /// After how many samples a cell has settled, from the ratios of cold to warm samples of several watched visits: the
-/// first position at which the median ratio, and that of the next position, are within 1 %. None: not within them.
+/// first position at which the median ratio, and that of the next position, are within 1 %, or within what the later
+/// half of the positions scatters by. None: not within them.
 ///
 /// Cold and warm samples are of the same windows, so what differs between windows is not mistaken for warming up.
 pub fn settled(visits: &[Vec<f64>]) -> Option<usize> {
@@ -45,7 +48,12 @@ pub fn settled(visits: &[Vec<f64>]) -> Option<usize> {
             visits.iter().map(|visit| visit[position]).filter(|ratio| ratio.is_finite()).collect();
         assay_pure::stats::quantile::median(&ratios).unwrap_or(f64::INFINITY)
     };
-    (0..positions.saturating_sub(1)).find(|&start| level(start) <= SETTLED && level(start + 1) <= SETTLED)
+    let levels: Vec<f64> = (0..positions).map(level).collect();
+    let later = &levels[positions / 2..];
+    let scatter = assay_pure::stats::quantile::mad(later).unwrap_or(0.0);
+    let centre = assay_pure::stats::quantile::median(later).unwrap_or(1.0);
+    let most = (centre + 3.0 * scatter).clamp(SETTLED, SETTLED_IN_NOISE);
+    (0..positions.saturating_sub(1)).find(|&start| levels[start] <= most && levels[start + 1] <= most)
 }
 
 /// What tuning found of one input.
@@ -219,6 +227,12 @@ mod tests {
     fn is_not_fooled_by_an_outlier_or_an_interrupted_sample() {
         let visits = vec![vec![1.0, 9.0, 1.0], vec![1.0, 1.0, f64::NAN], vec![1.0, 1.0, 1.0]];
         assert_eq!(settled(&visits), Some(0));
+    }
+
+    #[test]
+    fn takes_a_noisy_machine_for_what_it_is() {
+        let noisy = vec![vec![1.5, 1.02, 0.99, 1.015, 1.0, 1.02, 0.98, 1.01]];
+        assert_eq!(settled(&noisy), Some(1));
     }
 
     #[test]
