@@ -157,7 +157,8 @@ impl Process {
         Ok(())
     }
 
-    /// The next reply line, waiting until `deadline`; drains the program's own output meanwhile.
+    /// The next reply line, waiting until `deadline`; drains the program's own output meanwhile. A line that is there
+    /// is returned however late it is asked for, so who reads lines in a loop must know how many there may be.
     ///
     /// # Errors
     /// Only a failing `poll` or `read`, which is a bug or a kernel out of memory.
@@ -172,10 +173,9 @@ impl Process {
             if self.pending.len() > LINE_LIMIT {
                 return Ok(Incoming::TooLong);
             }
-            let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
-            else {
-                return Ok(Incoming::TimedOut);
-            };
+            // A lab that was stopped (Ctrl-Z) or kept waiting for a processor may find the deadline past and the reply
+            // there: it is looked for once more before the program is called late.
+            let left = deadline.saturating_duration_since(Instant::now());
             let [reply_ready, output_ready] =
                 poll_two(self.replies.as_raw_fd(), self.output.as_raw_fd(), left)?;
             if output_ready {
@@ -183,6 +183,9 @@ impl Process {
             }
             if reply_ready && self.read_replies()? == 0 {
                 return Ok(Incoming::Closed);
+            }
+            if !reply_ready && left.is_zero() {
+                return Ok(Incoming::TimedOut);
             }
         }
     }
@@ -422,6 +425,18 @@ mod tests {
         let (mut process, _script) = shell("sleep 1000");
         assert_eq!(process.receive(Instant::now() + Duration::from_millis(20)).unwrap(), Incoming::TimedOut);
         assert!(process.finish(Duration::ZERO).killed);
+    }
+
+    #[test]
+    fn takes_a_reply_that_was_there_before_anyone_looked() {
+        let (mut process, _script) = shell("eval \"echo early >&$w\"; sleep 1000");
+        let past = Instant::now();
+        let mut looks = (0..2000).map(|_| {
+            std::thread::sleep(Duration::from_millis(5));
+            process.receive(past).unwrap()
+        });
+        let found = looks.find(|incoming| *incoming != Incoming::TimedOut);
+        assert_eq!(found, Some(Incoming::Line("early".into())));
     }
 
     #[test]

@@ -74,6 +74,10 @@ pub fn launch(
         if is_out(failed, group) {
             continue;
         }
+        if assay_linux::interrupt::asked() {
+            // Each of those left may take its time to say that it hangs.
+            break;
+        }
         if let Err(fault) = lineup.add(subject) {
             failed.extend((0..inputs).map(|input| (group, input)));
             if first {
@@ -135,6 +139,9 @@ pub fn prove(
             for &number in subjects {
                 done += 1;
                 events(Event::Proved { done, total });
+                if assay_linux::interrupt::asked() {
+                    return ledger.put_answers(&proven);
+                }
                 let subject = started.lineup.subject(number).clone();
                 let cell = ((subject.variant, subject.compiler, subject.flags), input);
                 if failed.contains(&cell) {

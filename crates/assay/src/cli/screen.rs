@@ -64,7 +64,9 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
         return std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()));
     }
     let draft = path.with_extension("draft");
-    std::fs::write(&draft, text)
-        .and_then(|()| std::fs::rename(&draft, path))
-        .with_context(|| format!("cannot write {}", path.display()))
+    let written = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&draft);
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))
 }

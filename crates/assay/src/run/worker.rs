@@ -91,6 +91,11 @@ impl Worker {
         };
         loop {
             match self.reply(Stage::Start, deadline)? {
+                Reply::Variant { .. } if self.variants.len() >= count as usize => {
+                    return Err(
+                        self.fault(Stage::Start, format!("named more than the {count} variants announced"))
+                    );
+                }
                 Reply::Variant { index, kind, entry, name, unavailable } => {
                     self.variants.push(Announced { index, name, kind, entry, unavailable });
                 }
@@ -149,11 +154,18 @@ impl Worker {
         let begun = Instant::now();
         let deadline = begun + self.patience;
         self.send(stage, &request, deadline)?;
-        let mut samples = Vec::with_capacity((visit.warmup + visit.samples) as usize);
+        let wanted = (visit.warmup + visit.samples) as usize;
+        let mut samples = Vec::with_capacity(wanted);
         loop {
             let reply = self.reply(stage, deadline)?;
             match (RawSample::of(&reply), reply) {
-                (Some(sample), _) => samples.push(sample),
+                (Some(sample), _) if samples.len() < wanted => samples.push(sample),
+                // Lines that come without end are never late, so they are counted.
+                (Some(_), _) => {
+                    return Err(
+                        self.fault(stage, format!("gave more than the {wanted} samples it was asked for"))
+                    );
+                }
                 (None, Reply::Measured { check }) => {
                     self.believe(&samples, visit, begun.elapsed())?;
                     return Ok(Visited { samples, check });

@@ -146,6 +146,11 @@ fn a_line_without_end_is_not_waited_for() {
 }
 
 #[test]
+fn samples_without_end_are_counted() {
+    only_faulty_fails("endless_samples", "measure", &["gave more than the", "samples it was asked for"]);
+}
+
+#[test]
 fn a_wrong_answer_is_refused_before_anything_is_timed() {
     let words = ["on the whole input where `plain` answers", "the two do not compute the same"];
     only_faulty_fails("wrong_answer", "answer", &words);
