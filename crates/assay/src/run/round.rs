@@ -164,6 +164,9 @@ fn keep(
     }));
 }
 
+/// Input, repeat, kind of call, compiler and flags: whose answers must be equal.
+type Comparable = (usize, u32, Kind, usize, usize);
+
 /// All cells of an input were given the same windows, so within one compiler and flag set their answers must be equal,
 /// across variants and placements; one that differs from the first block's first subject (the baseline) is out. Other
 /// flags may round differently, so nothing is compared across them. Its samples are kept, with a flag.
@@ -174,7 +177,7 @@ fn compare_checks(
     checks: &[Vec<(usize, u64)>],
     failed: &mut HashSet<FailedCell>,
 ) {
-    let mut first: HashMap<(usize, u32, Kind, usize, usize), (usize, u64)> = HashMap::new();
+    let mut first: HashMap<Comparable, (usize, u64)> = HashMap::new();
     for (block, checks) in blocks.iter().zip(checks) {
         let in_table_order =
             block.subjects.iter().filter_map(|subject| checks.iter().find(|(s, _)| s == subject));
