@@ -55,7 +55,8 @@ fn findings(page: &Page) -> Vec<Finding<'_>> {
 fn nothing_compared(page: &Page) -> String {
     match page.failures.first() {
         Some(failure) => {
-            let reason = failure.reason.trim_end_matches('.');
+            // A compiler's complaint has many lines; all of them stand below, where there is room.
+            let reason = failure.reason.lines().next().unwrap_or_default().trim_end_matches(['.', ':']);
             format!("No answer: nothing could be compared ({}: {reason}).", failure.what)
         }
         None => "No answer: nothing was compared.".to_owned(),

@@ -48,7 +48,15 @@ fn failures(page: &Page, detail: Detail, sheet: &mut Sheet) {
             FailureKind::Failed => ("failed", Ink::Bad),
             FailureKind::Skipped => ("skipped", Ink::Doubt),
         };
-        sheet.labelled(ink, &format!("  {word:<9}  "), &format!("{}: {}", failure.what, failure.reason));
+        let mut lines = failure.reason.lines();
+        let first = lines.next().unwrap_or_default();
+        sheet.labelled(ink, &format!("  {word:<9}  "), &format!("{}: {first}", failure.what));
+        // A compiler's complaint points at columns: its lines stay lines.
+        for line in lines {
+            let line = line.trim_end();
+            let indent = line.len() - line.trim_start().len();
+            sheet.paragraph(Ink::Dim, &" ".repeat(13 + indent.min(20)), line.trim_start());
+        }
     }
     if page.failures.len() > most {
         sheet.paragraph(Ink::Dim, "  ", &format!("{} more: --all", page.failures.len() - most));
