@@ -143,6 +143,26 @@ fn a_function_aligned_beyond_the_step_reaches_fewer_and_holds_back_no_other() {
 }
 
 #[test]
+fn a_start_of_the_code_that_the_user_chose_does_not_hold_it_back() {
+    let (_cache, builder) = fresh();
+    for (compiler, common) in combinations(&["bfd", "lld"]) {
+        if common.contains("-no-pie") {
+            continue;
+        }
+        let set = flags(&format!("-O2 {common}"));
+        let mut program = program(&["temperatures.c", "other.c"]);
+        program.link_flags.push("-Wl,-Ttext=0x10000".into());
+        let recipe =
+            builder.compile(&fixtures(), &program, &set, &compiler).unwrap_or_else(|e| panic!("{e}"));
+        let described = format!("{} {} and a start", compiler.name, set.name);
+        let rotation = rotation(&builder, &recipe, 2);
+        assert_all_visited(&rotation, &["plain", "hot", "cold", "main"], &described);
+        let first = rotation[0].functions.iter().map(|function| function.address).min();
+        assert!(first.is_some_and(|first| (0x10000..0x10400).contains(&first)), "{described}: {first:x?}");
+    }
+}
+
+#[test]
 fn cxx_templates_and_virtual_functions_are_moved_too() {
     let (_cache, builder) = fresh();
     // The C++ library's headers are slow to compile: two pairs instead of all.

@@ -259,11 +259,7 @@ fn gnu_script(recipe: &Recipe, order: &[&order::Piece]) -> Result<String, BuildF
 
 /// A script of the user's decides over places itself.
 fn refuse_own_script(recipe: &Recipe) -> Result<(), BuildFailure> {
-    let is_script = |flag: &&String| {
-        flag.starts_with("-T")
-            || ["-Wl,-T", "-Wl,--script", "-Wl,-dT"].iter().any(|mark| flag.starts_with(mark))
-    };
-    match recipe.flags.iter().chain(&recipe.link_flags).find(is_script) {
+    match recipe.flags.iter().chain(&recipe.link_flags).find(|flag| names_a_script(flag)) {
         None => Ok(()),
         Some(flag) => {
             let what = format!(
@@ -275,9 +271,38 @@ fn refuse_own_script(recipe: &Recipe) -> Result<(), BuildFailure> {
     }
 }
 
+/// `-T FILE` in all its spellings, but not `-Ttext=ADDRESS` and the like, which only say where a section starts.
+fn names_a_script(flag: &str) -> bool {
+    const STARTS: [&str; 6] =
+        ["-Ttext", "-Tdata", "-Tbss", "-Ttext-segment", "-Trodata-segment", "-Tldata-segment"];
+    let is_start = |option: &str| STARTS.contains(&option.split('=').next().unwrap_or(option));
+    let is_script = |option: &str| {
+        (option.starts_with("-T") && !is_start(option))
+            || ["--script", "-dT", "--default-script"].iter().any(|mark| option.starts_with(mark))
+    };
+    match flag.strip_prefix("-Wl,") {
+        Some(options) => options.split(',').any(is_script),
+        None => is_script(flag),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_a_section_starts_is_no_script() {
+        for script in
+            ["-T", "-Town.ld", "-Wl,-T,own.ld", "-Wl,-O1,-T,own.ld", "-Wl,--script=own.ld", "-Wl,-dT,own.ld"]
+        {
+            assert!(names_a_script(script), "{script}");
+        }
+        for other in
+            ["-Wl,-Ttext=0x10000", "-Wl,-Ttext,0x10000", "-Ttext=0x10000", "-Wl,-Tdata=0x90000", "-target"]
+        {
+            assert!(!names_a_script(other), "{other}");
+        }
+    }
 
     #[test]
     fn only_the_machine_decides_over_the_padding() {
