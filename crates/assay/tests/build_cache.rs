@@ -84,6 +84,28 @@ fn a_changed_header_or_source_is_compiled_and_the_former_is_found_again() {
 }
 
 #[test]
+fn a_new_header_that_is_found_before_the_former_one_is_compiled() {
+    let (_cache, builder) = fresh();
+    let project = project();
+    assert_eq!(exit_code(&artifacts(&builder, project.path())[0]), Some(4));
+    // Beside the source, where a header in angle brackets is not looked for: compiled again, with the same result.
+    fs::write(project.path().join("answer.h"), "#define ANSWER 8\n").expect("written");
+    assert_eq!(exit_code(&artifacts(&builder, project.path())[0]), Some(4));
+    // A header of the C library, in the project's include folder.
+    fs::write(
+        project.path().join("main.c"),
+        "#include <limits.h>\n#include <answer.h>\nint main(void) { return ANSWER + (INT_MAX < 9); }\n",
+    )
+    .expect("written");
+    assert_eq!(exit_code(&artifacts(&builder, project.path())[0]), Some(3));
+    fs::write(project.path().join("include/limits.h"), "#define INT_MAX 1\n").expect("written");
+    assert_eq!(exit_code(&artifacts(&builder, project.path())[0]), Some(4));
+    let again = builder.stats().compiled;
+    artifacts(&builder, project.path());
+    assert_eq!(builder.stats().compiled, again, "nothing has changed since");
+}
+
+#[test]
 fn damaged_files_of_the_cache_are_made_again() {
     let (cache, builder) = fresh();
     let project = project();

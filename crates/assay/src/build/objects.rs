@@ -7,6 +7,7 @@ use super::{cache, dependencies, keys};
 use assay_pure::inputs::digest;
 use assay_pure::placement::sections::{ObjectCode, code_sections};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -50,6 +51,8 @@ impl Object {
 struct Compiled {
     object: String,
     dependencies: Vec<(String, String)>,
+    /// Files that it did not read, but of whose kind one more could be read instead.
+    rivals: BTreeSet<PathBuf>,
 }
 
 /// Compiles, or finds.
@@ -59,7 +62,7 @@ pub fn compile(builder: &Builder, job: &Compilation<'_>) -> Result<Object, Build
         let path = job.folder.join(job.source);
         BuildFailure::plain(Stage::Source, format!("cannot read the source {}: {error}", path.display()))
     })?;
-    let key = key(job, &source);
+    let key = key(builder, job, &source);
     if let Some(object) = find(builder, job, &key, &what) {
         builder.counters.objects_from_cache.fetch_add(1, Ordering::Relaxed);
         return object;
@@ -73,10 +76,13 @@ pub fn compile(builder: &Builder, job: &Compilation<'_>) -> Result<Object, Build
     let keep = || {
         let rule = fs::read_to_string(&rule.path)?;
         let (hash, bytes) = builder.cache.keep(&made, "objects", "o")?;
-        builder.cache.put_record(
-            &key,
-            &Compiled { object: hash.clone(), dependencies: hashes(builder, job, &rule) },
-        )?;
+        let read = dependencies::prerequisites(&rule);
+        let compiled = Compiled {
+            object: hash.clone(),
+            rivals: dependencies::rivals(job.folder, job.flags, &read),
+            dependencies: hashes(builder, job, read),
+        };
+        builder.cache.put_record(&key, &compiled)?;
         Ok((hash, bytes))
     };
     let (hash, bytes) = keep().map_err(|error| builder.cache_failure("keeping an object", &error))?;
@@ -91,11 +97,16 @@ fn command(job: &Compilation<'_>) -> Vec<String> {
     words
 }
 
-fn key(job: &Compilation<'_>, source: &[u8]) -> String {
+fn key(builder: &Builder, job: &Compilation<'_>, source: &[u8]) -> String {
     let words = command(job).join("\n");
     let folder = job.folder.to_string_lossy();
     let surroundings = keys::surroundings(job.flags);
-    keys::key(&["object 1", &job.compiler.sha256, &words, &folder, &digest(source), &surroundings])
+    let named: Vec<String> = dependencies::named_by_flags(job.folder, job.flags)
+        .iter()
+        .filter_map(|path| builder.cache.outside(path))
+        .collect();
+    let parts = [&words, &*folder, &digest(source), &surroundings, &named.join("\n")];
+    keys::key(&[&["object 2", &job.compiler.sha256], &parts[..]].concat())
 }
 
 /// The object recorded under `key`, if all that it was made from is as it was.
@@ -109,20 +120,22 @@ fn find(
     let unchanged = |(path, hash): &(String, String)| {
         builder.cache.outside(&job.folder.join(path)).as_deref() == Some(hash)
     };
-    if !recorded.dependencies.iter().all(unchanged) {
+    let paths: Vec<String> = recorded.dependencies.iter().map(|(path, _)| path.clone()).collect();
+    let same_rivals = || dependencies::rivals(job.folder, job.flags, &paths) == recorded.rivals;
+    if !recorded.dependencies.iter().all(unchanged) || !same_rivals() {
         return None;
     }
     let bytes = builder.cache.kept("objects", &recorded.object, "o")?;
     Some(read(builder, recorded.object, &bytes, what))
 }
 
-fn hashes(builder: &Builder, job: &Compilation<'_>, rule: &str) -> Vec<(String, String)> {
+fn hashes(builder: &Builder, job: &Compilation<'_>, read: Vec<String>) -> Vec<(String, String)> {
     let hashed = |path: String| {
         // A file that vanished since has the hash of nothing, which no file will have again: compiled anew.
         let hash = builder.cache.outside(&job.folder.join(&path)).unwrap_or_default();
         (path, hash)
     };
-    dependencies::prerequisites(rule).into_iter().map(hashed).collect()
+    read.into_iter().map(hashed).collect()
 }
 
 fn read(builder: &Builder, hash: String, bytes: &[u8], what: &str) -> Result<Object, BuildFailure> {
