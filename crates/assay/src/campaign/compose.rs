@@ -70,7 +70,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         machine,
         campaign,
         twin_control: twin_of(&judged),
-        warnings: judged.judgement.warnings.iter().cloned().chain(disturbance(&judged)).collect(),
+        warnings: warnings(&judged),
         contrasts: judged.judgement.contrasts.iter().map(contrast).collect(),
         cells,
         inputs: inputs.iter().map(|(_, shown, _)| shown.clone()).collect(),
@@ -234,6 +234,14 @@ fn twin_of(judged: &Judged) -> page::TwinControl {
         upper: ratio.map(|ratio| ratio.upper),
         note: Some(twin.statement.clone()),
     }
+}
+
+/// What the reader must know first; of nothing compared there is nothing to doubt.
+fn warnings(judged: &Judged) -> Vec<String> {
+    if judged.contrasts.is_empty() {
+        return Vec::new();
+    }
+    judged.judgement.warnings.iter().cloned().chain(disturbance(judged)).collect()
 }
 
 /// A machine so disturbed that the reader must know.

@@ -65,6 +65,21 @@ impl Sheet {
         }
     }
 
+    /// A line as it is, cut at the margin: for what points at columns.
+    pub fn verbatim(&mut self, ink: Ink, indent: &str, text: &str) {
+        let room = self.width.saturating_sub(indent.width());
+        let mut used = 0;
+        let cut: String = text
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .take_while(|&c| {
+                used += unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
+                used <= room
+            })
+            .collect();
+        self.lines.push(indent.to_owned() + &self.palette.paint(ink, cut.trim_end()));
+    }
+
     /// A table at the present position.
     pub fn table(&mut self, table: &Table) {
         self.lines.extend(table.render(self.width, self.palette));

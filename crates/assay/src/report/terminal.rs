@@ -43,7 +43,9 @@ fn opening(page: &Page, sheet: &mut Sheet) {
         sheet.labelled(Ink::Dim, "expected  ", prediction);
     }
     // Usually the warnings have the twin control's sentence already, as the first.
+    // Where nothing was compared, there is nothing that it could weaken.
     let twin = Some(twin_found(page))
+        .filter(|_| !page.contrasts.is_empty())
         .filter(|twin| page.twin_control.verdict != TwinVerdict::Equivalent && !page.warnings.contains(twin));
     if twin.is_some() || !page.warnings.is_empty() {
         sheet.gap();

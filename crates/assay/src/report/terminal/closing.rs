@@ -53,9 +53,7 @@ fn failures(page: &Page, detail: Detail, sheet: &mut Sheet) {
         sheet.labelled(ink, &format!("  {word:<9}  "), &format!("{}: {first}", failure.what));
         // A compiler's complaint points at columns: its lines stay lines.
         for line in lines {
-            let line = line.trim_end();
-            let indent = line.len() - line.trim_start().len();
-            sheet.paragraph(Ink::Dim, &" ".repeat(13 + indent.min(20)), line.trim_start());
+            sheet.verbatim(Ink::Dim, &" ".repeat(13), line);
         }
     }
     if page.failures.len() > most {
