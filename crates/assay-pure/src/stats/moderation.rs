@@ -10,7 +10,7 @@
 //! Limits: fewer than eight contrasts lend nothing. Checked: against a Python transcription, SciPy's trigamma, and by
 //! simulation with spreads that differ fivefold and have heavy tails (METHODOLOGY.md).
 
-use super::rotation::Effect;
+use super::rotation::{Effect, RESOLUTION};
 use statrs::function::gamma::digamma;
 
 /// Fewest contrasts from which a prior is estimated.
@@ -69,6 +69,33 @@ pub fn moderate(effect: Effect, prior: Prior) -> Effect {
     Effect { variance: weighted.max(effect.variance), degrees, ..effect }
 }
 
+/// Lends all contrasts of a family each other's spreads: that between rotations, and that between rounds.
+///
+/// Effects without a known round variance take no part in the second. Fewer than eight effects stay as they are.
+pub fn moderate_all(effects: &mut [&mut Effect]) {
+    let plain: Vec<Effect> = effects.iter().map(|effect| **effect).collect();
+    if let Some(prior) = estimate_prior(&plain) {
+        effects.iter_mut().for_each(|effect| **effect = moderate(**effect, prior));
+    }
+    let rounds: Vec<Effect> = plain.iter().filter_map(as_rounds).collect();
+    let Some(prior) = estimate_prior(&rounds) else { return };
+    for effect in effects.iter_mut() {
+        if let Some(own) = as_rounds(effect) {
+            let lent = moderate(own, prior);
+            **effect = Effect { round_variance: lent.variance, round_degrees: lent.degrees, ..**effect };
+        }
+    }
+}
+
+/// The round error in the place of the spread, so that one estimator serves both; `None` where it is not known.
+fn as_rounds(effect: &Effect) -> Option<Effect> {
+    let variance = effect.round_variance.max(RESOLUTION.powi(2));
+    effect
+        .round_degrees
+        .is_finite()
+        .then(|| Effect::between_rotations(effect.estimate, variance, effect.round_degrees, effect.rotations))
+}
+
 /// The derivative of digamma.
 ///
 /// Input: x > 0. Returns: to a relative 1e-12. Source: Abramowitz & Stegun 6.4.6 (recurrence) and 6.4.12 (asymptotic).
@@ -103,6 +130,7 @@ fn inverse_trigamma(y: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::rounds::RoundError;
 
     fn effect(variance: f64) -> Effect {
         Effect::between_rotations(0.01, variance, 7.0, 8)
@@ -158,6 +186,26 @@ mod tests {
         assert_eq!(moderate(effect(9e-4), prior).variance, 9e-4);
         // (14 * 1e-4 + 7 * 1e-6) / 21
         assert!((moderate(effect(1e-6), prior).variance - 6.7e-5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rounds_are_lent_as_spreads_are_and_only_where_they_are_known() {
+        let rounds = |variance| Some(RoundError { variance, degrees: 1.0 });
+        let mut effects: Vec<Effect> = (0..40).map(|_| effect(1e-4).with_rounds(rounds(4e-6))).collect();
+        effects[0] = effect(1e-4).with_rounds(rounds(0.0));
+        effects[1] = effect(1e-4).with_rounds(rounds(9e-4));
+        effects[2] = effect(1e-4);
+        moderate_all(&mut effects.iter_mut().collect::<Vec<_>>());
+        // three times the one degree of its own
+        assert!(effects[3].round_degrees > 1.0 && effects[3].round_degrees <= 4.0, "{:?}", effects[3]);
+        assert!(effects[0].round_variance > 1e-7, "a lucky pair of rounds borrows: {:?}", effects[0]);
+        assert_eq!(effects[1].round_variance, 9e-4);
+        assert_eq!((effects[2].round_variance, effects[2].round_degrees), (0.0, f64::INFINITY));
+        assert_eq!(effects[3].degrees, 7.0 + 10.0);
+        let mut few = vec![effect(1e-4).with_rounds(rounds(4e-6)); 7];
+        let before = few.clone();
+        moderate_all(&mut few.iter_mut().collect::<Vec<_>>());
+        assert_eq!(few, before);
     }
 
     #[test]

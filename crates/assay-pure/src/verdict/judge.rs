@@ -15,7 +15,7 @@ use super::options::Options;
 use super::reasons;
 use super::twin::{TwinControl, TwinVerdict, downgrade, twin_control};
 use crate::stats::StatsError;
-use crate::stats::moderation::{estimate_prior, moderate};
+use crate::stats::moderation::{MIN_CONTRASTS, moderate_all};
 use crate::stats::multiplicity::{MOST_SHARE, alpha_per_look, holm};
 use crate::stats::rotation::Effect;
 
@@ -24,6 +24,9 @@ pub const ROTATION_LIMIT: u32 = 10_000;
 
 /// Pairs per placement below which a warning is given: with four, two spoilt samples carry the median.
 pub const FEW_PAIRS: usize = 8;
+
+/// Rounds below which a warning is given when there are too few contrasts to borrow from.
+pub const FEW_ROUNDS: f64 = 4.0;
 
 /// Everything said of one experiment.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -77,10 +80,7 @@ pub(super) struct Draft {
 fn draft_all(contrasts: &[ObservedContrast], options: &Options) -> Vec<Draft> {
     let observations: Vec<CodeObservations> = contrasts.iter().map(observe).collect();
     let mut effects: Vec<Result<Effect, StatsError>> = observations.iter().map(code_effect).collect();
-    let plain: Vec<Effect> = effects.iter().filter_map(|effect| effect.as_ref().ok()).copied().collect();
-    if let Some(prior) = estimate_prior(&plain) {
-        effects.iter_mut().flatten().for_each(|effect| *effect = moderate(*effect, prior));
-    }
+    moderate_all(&mut effects.iter_mut().flatten().collect::<Vec<&mut Effect>>());
     // A contrast without an effect keeps its place in the family: it may be decided at a later look.
     let p_values: Vec<f64> =
         effects.iter().map(|effect| effect.as_ref().map_or(1.0, Effect::p_value)).collect();
@@ -221,6 +221,7 @@ fn warnings(
     for flags in unoptimised {
         warnings.push(format!("The flags \"{flags}\" compile without optimisation."));
     }
+    warnings.extend(few_rounds(drafts));
     let incomplete: usize = drafts.iter().map(|draft| draft.observations.incomplete).sum();
     if incomplete > 0 {
         warnings.push(format!(
@@ -238,4 +239,17 @@ fn warnings(
         ));
     }
     warnings
+}
+
+/// What all rotations share in a round shows only between rounds: few of them, and few contrasts, hide it.
+fn few_rounds(drafts: &[Draft]) -> Option<String> {
+    let effects: Vec<&Effect> = drafts.iter().filter_map(|draft| draft.effect.as_ref().ok()).collect();
+    let unknown =
+        |effect: &&Effect| !effect.round_degrees.is_finite() || effect.round_degrees < FEW_ROUNDS - 1.0;
+    let hidden = effects.len() < MIN_CONTRASTS && effects.iter().any(unknown);
+    hidden.then(|| {
+        format!(
+            "Measured in fewer than {FEW_ROUNDS} rounds, with fewer than {MIN_CONTRASTS} contrasts: what a disturbed round did to all rotations alike may not show in the intervals."
+        )
+    })
 }

@@ -13,6 +13,7 @@ struct Planted {
     /// Size of the residual between rotations, ln.
     spread: f64,
     rotations: u32,
+    rounds: u32,
     /// ns by offset, the same for both sides.
     by_offset: [f64; 4],
     /// Offsets as built: (candidate, baseline).
@@ -33,6 +34,7 @@ impl Default for Planted {
             ratio: 1.0,
             spread: 0.002,
             rotations: 8,
+            rounds: 4,
             by_offset: BY_OFFSET,
             as_built: None,
             twin_shift: 0.0,
@@ -79,7 +81,7 @@ impl Planted {
                 let phases = [0u32, 16, 32, 48]
                     .map(|phase| {
                         let offsets = ((start + u64::from(phase)) % 64, u64::from(phase));
-                        self.pair(phase, offsets, residual, shift, 2)
+                        self.pair(phase, offsets, residual, shift, self.rounds)
                     })
                     .to_vec();
                 Rotation { rotation, phases }
@@ -272,6 +274,17 @@ fn a_rotation_that_lacks_a_phase_is_left_out() {
         "{:?}",
         judgement.warnings
     );
+}
+
+#[test]
+fn few_rounds_raise_a_warning_unless_other_contrasts_lend() {
+    let warned = |rounds, contrasts| {
+        let contrast = Planted { rounds, rotations: 16, ..Planted::default() }.contrast();
+        let judgement = judge(&vec![contrast; contrasts], &Options::default());
+        judgement.warnings.iter().any(|warning| warning.contains("fewer than 4 rounds"))
+    };
+    assert!(warned(1, 1) && warned(3, 7));
+    assert!(!warned(4, 1) && !warned(3, 8));
 }
 
 #[test]

@@ -96,16 +96,15 @@ fn run(campaign: &Campaign, batches: &[usize], minimum_effect: f64, spending: Sp
 
 impl Tally {
     fn count_coverage(&mut self, campaign: &Campaign, rotations: usize) {
-        use assay_pure::stats::moderation::{estimate_prior, moderate};
+        use assay_pure::stats::moderation::moderate_all;
         use assay_pure::verdict::effect::{code_effect, observe};
-        let effects: Vec<_> = campaign
+        let mut effects: Vec<_> = campaign
             .after(rotations)
             .iter()
             .map(|contrast| code_effect(&observe(contrast)).expect("enough rotations"))
             .collect();
-        let prior = estimate_prior(&effects);
+        moderate_all(&mut effects.iter_mut().collect::<Vec<_>>());
         for (effect, truth) in effects.iter().zip(&campaign.truth) {
-            let effect = prior.map_or(*effect, |prior| moderate(*effect, prior));
             let interval = effect.interval(0.05).expect("a level");
             self.intervals += 1;
             self.covered += usize::from(interval.lower <= *truth && *truth <= interval.upper);

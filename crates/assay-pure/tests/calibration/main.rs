@@ -46,6 +46,28 @@ fn null_campaigns_hardly_ever_name_a_winner() {
 
 #[test]
 #[ignore = "slow lane"]
+fn what_the_rounds_share_does_not_break_the_promise() {
+    println!("{}", Tally::header());
+    // The lab takes eight rounds where the cells are few, and fewer where they are many and lend each other.
+    for (rounds, round_spread, groups, candidates, campaigns) in [
+        (2, 0.003, 16, 3, 100),
+        (4, 0.003, 16, 3, 100),
+        (2, 0.01, 16, 3, 100),
+        (4, 0.01, 16, 3, 100),
+        (4, 0.01, 2, 2, 400),
+        (8, 0.01, 1, 1, 1000),
+        (8, 0.003, 1, 1, 1000),
+    ] {
+        let model = Model { rounds, round_spread, groups, candidates, ..Model::default() };
+        let tally = simulate(&model, campaigns, 17, MINIMUM_EFFECT);
+        let percent = 100.0 * round_spread;
+        report(&format!("{rounds} rounds of {percent} %, {}", groups * candidates), &tally);
+        assert!(tally.false_difference_rate() <= 0.01);
+    }
+}
+
+#[test]
+#[ignore = "slow lane"]
 fn a_spread_far_above_the_margin_does_not_break_the_promise() {
     println!("{}", Tally::header());
     for (groups, candidates, campaigns) in [(1, 1, 2000), (1, 3, 700), (16, 3, 60)] {

@@ -76,6 +76,8 @@ pub struct Model {
     pub spread: (f64, f64),
     /// Drift of the machine per round: (steady, random walk), ln.
     pub drift: (f64, f64),
+    /// How far one function is moved in one round, whatever its placement (ln, standard deviation).
+    pub round_spread: f64,
     pub rounds: u32,
     pub samples: u32,
     /// Probability that a sample is interrupted and nobody notices.
@@ -93,6 +95,7 @@ impl Default for Model {
             residual: Residual::Normal,
             spread: (0.003, 0.015),
             drift: (0.0, 0.01),
+            round_spread: 0.0,
             rounds: 2,
             samples: 4,
             outliers: 0.05,
@@ -131,6 +134,8 @@ struct Function {
     spread: f64,
     /// ln effect of each offset 0, 16, 32, 48.
     offsets: [f64; 4],
+    /// What each round does to it.
+    by_round: Vec<f64>,
 }
 
 const VISIT_SD: f64 = 0.003;
@@ -169,7 +174,8 @@ impl Model {
                 let mean = offsets.map(f64::exp).iter().sum::<f64>() / 4.0;
                 // The truth is the ratio of mean times over the offsets.
                 let offsets = offsets.map(|offset| offset - mean.ln());
-                Function { effect, spread: spread * (0.3 * dice.normal()).exp(), offsets }
+                let by_round = drift.iter().map(|_| self.round_spread * dice.normal()).collect();
+                Function { effect, spread: spread * (0.3 * dice.normal()).exp(), offsets, by_round }
             })
             .collect();
         let common = self.common(drift, dice);
@@ -227,7 +233,7 @@ impl Model {
                     let offset = (start + phase) % 64;
                     let own = PHASE_SD_SHARE * function.spread * dice.normal();
                     let level = function.effect + residual + own + function.offsets[offset as usize / 16];
-                    (offset, self.visits(level, rounds.clone(), common, dice))
+                    (offset, self.visits(level, function, rounds.clone(), common, dice))
                 })
                 .collect();
             for (contrast, side) in contrasts.iter_mut().zip(&sides[1..]) {
@@ -251,7 +257,7 @@ impl Model {
                 let offset = dice.pick(&[0u64, 16, 32, 48]);
                 let residual = function.spread * self.residual.draw(dice);
                 let level = function.effect + residual + function.offsets[offset as usize / 16];
-                (offset, self.visits(level, rounds.clone(), common, dice))
+                (offset, self.visits(level, function, rounds.clone(), common, dice))
             })
             .collect();
         for (contrast, side) in contrasts.iter_mut().zip(&sides[1..]) {
@@ -270,13 +276,14 @@ impl Model {
     fn visits(
         &self,
         level: f64,
+        function: &Function,
         rounds: std::ops::Range<u32>,
         common: &[Vec<f64>],
         dice: &mut Dice,
     ) -> Vec<Observation> {
         let mut samples = Vec::new();
         for round in rounds {
-            let visit = level + VISIT_SD * dice.normal();
+            let visit = level + function.by_round[round as usize] + VISIT_SD * dice.normal();
             for (index, shared) in common[round as usize].iter().enumerate() {
                 let mut log = visit + shared + SAMPLE_SD * dice.normal();
                 if dice.uniform() < self.outliers {
