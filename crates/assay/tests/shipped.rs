@@ -5,7 +5,10 @@ use assay_pure::experiment::Experiment;
 use std::path::{Path, PathBuf};
 
 fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the crate lies in the repository")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("the crate lies in the repository")
 }
 
 fn link_one(experiment: &Path, store: &Path) {

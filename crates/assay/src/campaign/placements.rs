@@ -9,6 +9,7 @@ use crate::store::{ArtifactRow, Failure, Ledger};
 use anyhow::{Context, Result};
 use assay_pure::experiment::plan;
 use serde_json::json;
+use std::cell::RefCell;
 use std::path::Path;
 
 /// One compiler with one flag set.
@@ -38,8 +39,6 @@ pub struct Placements<'a> {
     prepared: &'a Prepared,
     builder: Builder,
     recipes: Vec<(Group, Recipe)>,
-    /// What the user should know of the builds.
-    pub warnings: Vec<String>,
 }
 
 impl<'a> Placements<'a> {
@@ -73,7 +72,10 @@ impl<'a> Placements<'a> {
         }
         warnings.sort();
         warnings.dedup();
-        Ok(Self { prepared, builder, recipes, warnings })
+        for warning in warnings {
+            events(Event::Warning(warning));
+        }
+        Ok(Self { prepared, builder, recipes })
     }
 
     /// All that could be compiled.
@@ -106,19 +108,11 @@ impl<'a> Placements<'a> {
             }
         }
         let jobs: Vec<(&Recipe, Link)> = wanted.iter().map(|(_, recipe, _, link)| (*recipe, *link)).collect();
-        let progress = std::sync::mpsc::channel();
-        let results = std::thread::scope(|scope| {
-            let work = scope.spawn(|| {
-                let sender = std::sync::Mutex::new(progress.0);
-                self.builder.link_all(&jobs, &|done, total| {
-                    let sender = sender.lock().expect("no holder of this lock panics");
-                    let _ = sender.send((done, total));
-                })
-            });
-            for (done, total) in progress.1 {
-                events(Event::Linked { done: done as u64, total: total as u64, cached: 0 });
-            }
-            work.join().expect("a linking thread panicked: a bug of assay")
+        let before = self.builder.stats().artifacts_from_cache;
+        let told = RefCell::new(&mut *events);
+        let results = self.builder.link_all(&jobs, &|done, total| {
+            let cached = self.builder.stats().artifacts_from_cache - before;
+            told.borrow_mut()(Event::Linked { done: done as u64, total: total as u64, cached });
         });
         self.keep(wanted, results, (ledger, campaign), events)
     }

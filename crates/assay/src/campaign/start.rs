@@ -257,9 +257,9 @@ fn compare(elf: &[u8], first: u64, second: u64) -> Identity {
         Err(error) => return unknown(error.to_string()),
     };
     match identity::same_code_at(elf, base + first, base + second) {
-        Ok(Same::Identical { .. }) => Identity {
+        Ok(Same::Identical { note }) => Identity {
             verdict: "identical".into(),
-            evidence: "the same instructions after relocation".into(),
+            evidence: note.unwrap_or_else(|| "the same instructions after relocation".into()),
         },
         Ok(Same::Different { at, .. }) => {
             Identity { verdict: "different".into(), evidence: format!("from byte {at} on") }
