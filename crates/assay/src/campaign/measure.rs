@@ -95,21 +95,23 @@ pub fn measure(
     if let Some(first) = rounds_at(&rounds, &limits.levels, looks as usize).first() {
         // In the middle of a level: it goes on to where its first round said that it would go.
         let before = rounds.iter().filter(|round| round.round < first.round).map(seconds).sum();
-        learn(&mut limits, before, seconds(first));
+        learn(&mut limits, looks as usize, before, seconds(first));
     }
     campaign.walk_levels(&mut limits, &mut done, events)
 }
 
-/// Rounds before a look: what half of the budget that is left allows.
-pub fn rounds_per_level(left_seconds: f64, round_seconds: f64) -> u32 {
-    let affordable = left_seconds.max(0.0) * LOOK_SHARE / round_seconds.max(1e-6);
+/// Rounds before a look: what half of the budget that is left allows, or before the `last` look all of it.
+pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u32 {
+    let share = if last { 1.0 } else { LOOK_SHARE };
+    let affordable = left_seconds.max(0.0) * share / round_seconds.max(1e-6);
     (affordable.floor() as u32).clamp(1, MOST_ROUNDS)
 }
 
-/// Takes over what a round takes, with `spent_seconds` measured before this level.
-fn learn(limits: &mut Limits, spent_seconds: f64, round_seconds: f64) {
+/// Takes over what a round of a level takes, with `spent_seconds` measured before it.
+fn learn(limits: &mut Limits, level: usize, spent_seconds: f64, round_seconds: f64) {
+    let last = level + 1 >= limits.levels.len();
     limits.round_seconds = round_seconds;
-    limits.rounds_per_level = rounds_per_level(limits.budget_seconds - spent_seconds, round_seconds);
+    limits.rounds_per_level = rounds_per_level(limits.budget_seconds - spent_seconds, round_seconds, last);
 }
 
 /// Rotations at each look.
@@ -180,7 +182,12 @@ impl Campaign<'_> {
                     }
                     if done.rounds_at_level == 0 {
                         // The first round tells what one takes better than the tuning did.
-                        learn(limits, done.measured_seconds, self.measured_seconds - done.measured_seconds);
+                        learn(
+                            limits,
+                            index,
+                            done.measured_seconds,
+                            self.measured_seconds - done.measured_seconds,
+                        );
                     }
                     done.rounds_at_level += 1;
                     done.measured_seconds = self.measured_seconds;
@@ -239,7 +246,7 @@ impl Campaign<'_> {
         let blocks = blocks(self.prepared, &started, &open, &self.failed);
         if done.rounds_at_level == 0 {
             let visits: usize = blocks.iter().map(|block| block.subjects.len()).sum();
-            learn(limits, done.measured_seconds, visits as f64 * self.visit_seconds);
+            learn(limits, index, done.measured_seconds, visits as f64 * self.visit_seconds);
         }
         Ok(Some(Level { index, rotations, started, blocks }))
     }

@@ -44,7 +44,11 @@ pub fn outlook(
     let visits =
         groups * variants * inputs.len() as u64 * (placements + u64::from(super::blocks::AS_BUILT_REPEATS));
     let round_seconds = visits as f64 * VISIT_SECONDS;
-    let rounds = measure::rounds_per_level(experiment.budget_seconds, round_seconds);
+    let rounds = measure::rounds_per_level(
+        experiment.budget_seconds,
+        round_seconds,
+        experiment.placement.max_rotations <= experiment.placement.rotations,
+    );
     let units: u64 = inputs.iter().map(|input| input.units).sum();
     // The answers over the whole input and by window, of two object codes.
     let answers = groups * variants * inputs.len() as u64 * 2;
