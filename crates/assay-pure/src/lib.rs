@@ -7,6 +7,8 @@
 pub mod experiment;
 pub mod inputs;
 pub mod placement;
+pub mod predict;
 pub mod protocol;
 pub mod stats;
+pub mod trace;
 pub mod verdict;

@@ -9,3 +9,4 @@ pub mod event;
 pub mod report;
 pub mod run;
 pub mod store;
+pub mod trace;

@@ -53,6 +53,11 @@ const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
         &["build", "run", "campaign", "calibrate", "cli"],
         "a report is plain data shown, long after measuring",
     ),
+    (
+        "trace",
+        &["build", "run", "report", "store", "campaign", "calibrate", "cli"],
+        "the tracer hands on what a program executed, whoever asked for it",
+    ),
     ("store", &["build", "run", "report", "campaign", "calibrate", "cli"], "the ledger is below all stages"),
     (
         "event",
@@ -140,7 +145,7 @@ pub fn forbidden_dependencies(file: &File) -> Vec<Violation> {
         let wrong = match krate {
             "assay-harness" => !dependency.for_tests,
             "assay-pure" => ours,
-            "assay-linux" => ours && dependency.name != "assay-pure",
+            "assay-linux" | "assay-qemu" => ours && dependency.name != "assay-pure",
             _ => false,
         };
         if wrong {
@@ -203,10 +208,10 @@ pub fn unexplained_dependencies(file: &File) -> Vec<Violation> {
         .collect()
 }
 
-/// `unsafe` outside the two crates that need it.
+/// `unsafe` outside the crates that need it.
 pub fn misplaced_unsafe(file: &File) -> Vec<Violation> {
     match file.in_crate() {
-        None | Some(("assay-linux" | "assay-harness", _)) => return Vec::new(),
+        None | Some(("assay-linux" | "assay-harness" | "assay-qemu", _)) => return Vec::new(),
         Some(_) if !file.path.ends_with(".rs") => return Vec::new(),
         Some(_) => {}
     }

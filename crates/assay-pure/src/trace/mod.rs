@@ -1,0 +1,8 @@
+//! What did the branches of a program do? The stream of executed branches, as data.
+//!
+//! A stream comes from the tracer (a plugin in an emulator), from a stored trace or from a test; the predictors of
+//! [`crate::predict`] and the statistics per site walk over it without knowing which.
+
+pub mod branch;
+
+pub use branch::{Branch, Class, Kind, Site};
