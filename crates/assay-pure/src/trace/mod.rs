@@ -4,5 +4,6 @@
 //! [`crate::predict`] and the statistics per site walk over it without knowing which.
 
 pub mod branch;
+pub mod sbbt;
 
 pub use branch::{Branch, Class, Kind, Site};
