@@ -29,8 +29,8 @@ setup-demo:
 setup-test:
 	@scripts/setup.sh test
 
-build: ## build the lab: target/release/assay
-	cargo build --release -p assay --locked
+build: ## build the lab, target/release/assay, and the plugin beside it
+	cargo build --release -p assay -p assay-qemu --locked
 
 lint: ## format and lints alone
 	@if cargo fmt --version > /dev/null 2>&1; then echo "cargo fmt --all --check"; cargo fmt --all --check; \

@@ -25,12 +25,12 @@ goal=$1
 
 # ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
 
-all_needs="cargo cc make git python3 clang plain_clang lld cxx sanitizers fmt clippy benchmark hyperfine"
+all_needs="cargo cc make git python3 clang plain_clang lld cxx sanitizers fmt clippy qemu cross valgrind benchmark hyperfine"
 case $goal in
-    demo) needs="cargo cc clang" ;;
-    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers git python3" ;;
-    peers) needs="cargo cc cxx benchmark hyperfine" ;;
-    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers git python3" ;;
+    demo) needs="cargo cc clang qemu" ;;
+    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind git python3" ;;
+    peers) needs="cargo cc cxx qemu valgrind benchmark hyperfine" ;;
+    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind git python3" ;;
     *) usage ;;
 esac
 
@@ -47,6 +47,9 @@ without() {
         fmt) echo "the check of the format of Rust code" ;;
         clippy) echo "the lints of Rust code" ;;
         git) echo "reading the list of tracked files from git (the folder is walked instead)" ;;
+        qemu) echo "exact counts of branches and all that is simulated from them" ;;
+        cross) echo "the tests that trace AArch64 programs" ;;
+        valgrind) echo "the comparison of exact counts with cachegrind's" ;;
         benchmark) echo "the column of Google Benchmark" ;;
         hyperfine) echo "the column of hyperfine" ;;
     esac
@@ -63,6 +66,9 @@ why() {
         sanitizers) echo "clang's sanitizer runtime" ;;
         git) echo "git" ;;
         python3) echo "python3" ;;
+        qemu) echo "user-mode QEMU 7.2 or newer, for exact counts without hardware counters" ;;
+        cross) echo "a C compiler for AArch64" ;;
+        valgrind) echo "valgrind" ;;
         benchmark) echo "Google Benchmark, to compare with" ;;
         hyperfine) echo "hyperfine, to compare with" ;;
         cargo) echo "a Rust toolchain" ;;
@@ -84,6 +90,9 @@ packages() {
         sanitizers) echo "libclang-rt-$(clang_version)-dev libclang-rt-dev" ;;
         git) echo "git" ;;
         python3) echo "python3" ;;
+        qemu) echo "qemu-user" ;;
+        cross) echo "gcc-aarch64-linux-gnu,libc6-dev-arm64-cross" ;;
+        valgrind) echo "valgrind" ;;
         benchmark) echo "libbenchmark-dev" ;;
         hyperfine) echo "hyperfine" ;;
     esac
@@ -115,7 +124,9 @@ have() {
     case $1 in
         cargo) cargo --version > /dev/null 2>&1 ;;
         cc) links c gcc || links c cc ;;
-        make | git | python3 | hyperfine) command -v "$1" > /dev/null ;;
+        make | git | python3 | hyperfine | valgrind) command -v "$1" > /dev/null ;;
+        qemu) "qemu-$(uname -m)" --version > /dev/null 2>&1 ;;
+        cross) links c aarch64-linux-gnu-gcc ;;
         clang) links c "$(newest_clang)" ;;
         plain_clang) links c clang && links c++ clang++ ;;
         lld) command -v ld.lld > /dev/null ;;
