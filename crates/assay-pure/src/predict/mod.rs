@@ -3,11 +3,21 @@
 //! Method: trace-driven simulation in the manner of the branch prediction championships: a prediction is made, and the
 //! predictor learns the outcome at once, before the next branch; there is no wrong path. Sources: the file of each
 //! predictor names its own.
+//!
+//! [`Zoo`] holds predictors by name and walks them over a stream, [`Tally`] counts what they got wrong per site. A new
+//! predictor is a file with a [`DirectionPredictor`] or [`TargetPredictor`] and an [`Entry`] in [`zoo`]'s list.
 
+pub mod bimodal;
 pub mod contract;
+pub mod fixed;
+pub mod gshare;
+pub mod last_target;
+pub mod member;
+pub mod return_stack;
 pub mod tally;
 pub mod zoo;
 
 pub use contract::{DirectionPredictor, TargetPredictor};
-pub use tally::{SiteTally, Tally};
-pub use zoo::{UnknownPredictor, Zoo};
+pub use member::{Conditionals, Member, Profile, Returns, Simulated, Targets};
+pub use tally::{Judged, SiteTally, Tally};
+pub use zoo::{Description, Entry, UnknownPredictor, Zoo};

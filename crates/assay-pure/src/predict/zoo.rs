@@ -1,7 +1,48 @@
 //! Several predictors over one stream at once, by name.
+//!
+//! The list of names is made of the lists that the predictors' own files keep, so what a name stands for is written
+//! once, beside the predictor.
 
-use super::Tally;
-use crate::trace::Branch;
+use super::member::Batch;
+use super::{Judged, Member, Tally};
+use super::{bimodal, fixed, gshare, last_target, return_stack};
+use crate::trace::{Branch, Class};
+
+/// What the zoo knows, family by family, in the order in which it is listed.
+const FAMILIES: &[&[Entry]] =
+    &[fixed::ENTRIES, bimodal::ENTRIES, gshare::ENTRIES, last_target::ENTRIES, return_stack::ENTRIES];
+
+/// A name and what it stands for.
+pub struct Entry {
+    /// The name, in lower case with hyphens.
+    pub name: &'static str,
+    /// What it is, in one line: method, tables, history.
+    pub what: &'static str,
+    /// Who described it, where.
+    pub source: &'static str,
+    /// Which branches it judges.
+    pub judges: &'static [Judged],
+    /// A fresh one.
+    pub make: fn() -> Box<dyn Member>,
+}
+
+/// What a name stands for, for lists and reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub what: &'static str,
+    /// Who described it, where.
+    pub source: &'static str,
+    /// Which branches it judges.
+    pub judges: &'static [Judged],
+    /// What its tables and registers would take in hardware, bits.
+    pub storage_bits: u64,
+    /// What it does, as a number: a hash of its mistakes on a fixed stream of branches. A printed misprediction rate that
+    /// names it can be made again; a changed predictor has another.
+    pub definition: u64,
+}
 
 /// A name that no predictor or profile has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,21 +65,70 @@ impl std::fmt::Display for UnknownPredictor {
 
 impl std::error::Error for UnknownPredictor {}
 
+/// All that can be asked for by name, in the order in which it is to be listed.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    FAMILIES.iter().copied().flatten()
+}
+
+/// What a name stands for.
+///
+/// Cost: some milliseconds, for the definition's hash.
+///
+/// # Errors
+/// A name that none has.
+pub fn describe(name: &str) -> Result<Description, UnknownPredictor> {
+    let entry = find(name)?;
+    Ok(Description {
+        name: entry.name,
+        what: entry.what,
+        source: entry.source,
+        judges: entry.judges,
+        storage_bits: (entry.make)().storage_bits(),
+        definition: definition(entry),
+    })
+}
+
+fn find(name: &str) -> Result<&'static Entry, UnknownPredictor> {
+    entries()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| UnknownPredictor { name: name.to_owned(), nearest: nearest(name) })
+}
+
+/// The known name that takes the fewest edits; none if more than a third of it would change.
+fn nearest(name: &str) -> Option<String> {
+    let wanted = name.to_lowercase();
+    let distance = |entry: &Entry| strsim::damerau_levenshtein(&wanted, entry.name);
+    let (distance, entry) =
+        entries().map(|entry| (distance(entry), entry)).min_by_key(|(distance, _)| *distance)?;
+    (distance * 3 <= entry.name.len().max(3)).then(|| entry.name.to_owned())
+}
+
 /// Predictors that walk over the same stream.
 pub struct Zoo {
     names: Vec<String>,
+    members: Vec<Box<dyn Member>>,
+    conditionals: Vec<Branch>,
+    others: Vec<Branch>,
 }
 
+/// Branches per batch: with the copies sorted by class, 192 KB, which stays in a second-level cache from one member to
+/// the next.
+const BATCH: usize = 4096;
+
 impl Zoo {
-    /// The predictors and profiles of these names, in this order.
+    /// The predictors and profiles of these names, in this order. None at all is a zoo too: executions are counted.
     ///
     /// # Errors
     /// A name that none has.
     pub fn new<S: AsRef<str>>(names: &[S]) -> Result<Zoo, UnknownPredictor> {
-        if let Some(name) = names.first() {
-            return Err(UnknownPredictor { name: name.as_ref().to_owned(), nearest: None });
-        }
-        Ok(Zoo { names: Vec::new() })
+        let found: Result<Vec<_>, _> = names.iter().map(|name| find(name.as_ref())).collect();
+        let filler = Branch::new(0, 0, 0, Class::JUMP, true, 0);
+        Ok(Zoo {
+            names: names.iter().map(|name| name.as_ref().to_owned()).collect(),
+            members: found?.iter().map(|entry| (entry.make)()).collect(),
+            conditionals: vec![filler; BATCH],
+            others: vec![filler; BATCH],
+        })
     }
 
     /// The names of its members, in the order of the tally's columns.
@@ -47,7 +137,207 @@ impl Zoo {
     }
 
     /// Lets every member predict and learn a stretch of stream, and counts it into `tally`.
+    ///
+    /// Members keep what they learned between calls; one stream may be handed over in pieces and counted into different
+    /// tallies. Panics if `tally` is for another number of members.
     pub fn observe(&mut self, branches: &[Branch], tally: &mut Tally) {
-        let _ = (branches, tally);
+        assert_eq!(self.members.len(), tally.members(), "the tally of another zoo");
+        for batch in branches.chunks(BATCH) {
+            tally.count(batch);
+            let (conditionals, others) = sort_by_class(batch, &mut self.conditionals, &mut self.others);
+            let batch = Batch { branches: batch, conditionals, others };
+            for (at, member) in self.members.iter_mut().enumerate() {
+                member.walk(&batch, tally.column(at));
+            }
+        }
+    }
+}
+
+/// Copies the conditional branches to the start of one buffer and the others to that of the other, each as long as the
+/// batch at least.
+fn sort_by_class<'a>(
+    batch: &[Branch],
+    conditionals: &'a mut [Branch],
+    others: &'a mut [Branch],
+) -> (&'a [Branch], &'a [Branch]) {
+    let (mut conditional, mut other) = (0, 0);
+    for branch in batch {
+        // Written to both, one of which moves on: no branch that depends on the stream.
+        conditionals[conditional] = *branch;
+        others[other] = *branch;
+        let is = usize::from(branch.class().is_conditional());
+        conditional += is;
+        other += 1 - is;
+    }
+    (&conditionals[..conditional], &others[..other])
+}
+
+/// A hash of a fresh member's mistakes per site, taken every so often over a fixed stream of branches.
+fn definition(entry: &Entry) -> u64 {
+    let mut hash = Fnv::default();
+    hash.bytes(entry.name.as_bytes());
+    let mut zoo = Zoo::new(&[entry.name]).expect("the name is the entry's own");
+    let mut tally = Tally::new(1);
+    for stretch in fixed_stream().chunks(64) {
+        zoo.observe(stretch, &mut tally);
+        tally.missed_by_site(0).iter().for_each(|missed| hash.bytes(&missed.to_le_bytes()));
+    }
+    hash.0
+}
+
+/// FNV-1a of 64 bits (Fowler, Noll, Vo).
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Fnv {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+}
+
+/// 16,384 branches in which there is something to learn and something that cannot be: functions called in a random
+/// order, each with a loop of its own length, a repeated pattern, a biased and a random branch, one correlated with it,
+/// a jump through a table and a return.
+fn fixed_stream() -> Vec<Branch> {
+    let mut stream = Vec::with_capacity(1 << 14);
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    while stream.len() < 1 << 14 {
+        // xorshift64 (Marsaglia 2003).
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        function(&mut stream, state);
+    }
+    stream.truncate(1 << 14);
+    stream
+}
+
+/// One call of one of 16 functions; `random` decides which and what happens in it.
+fn function(stream: &mut Vec<Branch>, random: u64) {
+    let which = (random >> 59) as u32 & 15;
+    let start = 0x40_1000 + u64::from(which) * 0x240;
+    let mut branch = |at: u64, target: u64, nth: u32, class, taken| {
+        stream.push(Branch::new(at, target, 1 + which * 10 + nth, class, taken, 5));
+    };
+    let caller = 0x40_0010;
+    branch(caller, start, 0, Class::CALL, true);
+    for trip in 0..2 + which {
+        let coin = random >> trip & 1 != 0;
+        let pattern = (trip + which).is_multiple_of(3);
+        branch(start + 0x10, start + 0x30, 1, Class::CONDITIONAL, pattern);
+        branch(start + 0x22, start + 0x30, 2, Class::CONDITIONAL, coin);
+        branch(start + 0x35, start + 0x44, 3, Class::CONDITIONAL, coin ^ pattern);
+        branch(start + 0x4b, start + 0x10, 4, Class::CONDITIONAL, trip < 1 + which);
+    }
+    let case = u64::from(which & 1) * 4 + (random >> 20 & 3);
+    branch(start + 0x60, start + 0x80 + case * 0x20, 5, Class::INDIRECT_JUMP, true);
+    branch(start + 0x88 + case * 0x20, start + 0x190, 6, Class::JUMP, true);
+    branch(start + 0x1a1, start + 0x1c0, 7, Class::CONDITIONAL, random & 15 == 0);
+    branch(start + 0x1d3, caller + 5, 8, Class::RETURN, true);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_stands_for_one_member_that_says_what_it_is() {
+        let mut names: Vec<&str> = entries().map(|entry| entry.name).collect();
+        let known = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), known, "a name twice");
+        for entry in entries() {
+            assert!(!entry.judges.is_empty() && !entry.what.is_empty() && !entry.source.is_empty());
+            assert!(entry.name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-')));
+        }
+    }
+
+    #[test]
+    fn a_member_errs_only_on_what_it_says_it_judges() {
+        let stream = fixed_stream();
+        for entry in entries() {
+            let mut zoo = Zoo::new(&[entry.name]).expect("a known name");
+            let mut tally = Tally::new(1);
+            zoo.observe(&stream, &mut tally);
+            let mut sum = 0;
+            for what in [Judged::Direction, Judged::Target, Judged::Return] {
+                let missed = tally.missed_of(what)[0];
+                assert!(missed == 0 || entry.judges.contains(&what), "{}: {what:?}", entry.name);
+                assert!(missed <= tally.judged(what));
+                sum += missed;
+            }
+            assert_eq!(tally.missed(), [sum], "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_nearest_known_one() {
+        let refused = |name: &str| Zoo::new(&["bimodal", name]).err().expect("there is no such name");
+        assert_eq!(refused("gshar").nearest.as_deref(), Some("gshare"));
+        assert_eq!(refused("GShare").nearest.as_deref(), Some("gshare"));
+        assert_eq!(
+            refused("always_taken").to_string(),
+            "no predictor is named `always_taken`; did you mean `always-taken`?"
+        );
+        assert_eq!(refused("oracle").nearest, None);
+        assert_eq!(refused("").to_string(), "no predictor is named ``");
+    }
+
+    #[test]
+    fn a_zoo_of_none_counts_executions() {
+        let stream = fixed_stream();
+        let mut tally = Tally::new(0);
+        Zoo::new::<&str>(&[]).expect("no name is unknown").observe(&stream, &mut tally);
+        assert_eq!(tally.branches(), stream.len() as u64);
+        assert_eq!(tally.missed(), [0_u64; 0]);
+        assert_eq!(tally.instructions, 5 * stream.len() as u64);
+    }
+
+    #[test]
+    fn how_a_stream_is_cut_into_pieces_and_who_else_is_in_the_zoo_does_not_matter() {
+        let stream = fixed_stream();
+        let all: Vec<&str> = entries().map(|entry| entry.name).collect();
+        let mut together = Tally::new(all.len());
+        Zoo::new(&all).expect("known names").observe(&stream, &mut together);
+        for length in [63, 5000, stream.len()] {
+            for (at, name) in all.iter().enumerate() {
+                let mut alone = Tally::new(1);
+                let mut zoo = Zoo::new(&[name]).expect("a known name");
+                stream.chunks(length).for_each(|piece| zoo.observe(piece, &mut alone));
+                assert_eq!(alone.missed_by_site(0), together.missed_by_site(at), "{name} by {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_definition_is_a_function_of_the_member_and_differs_between_members() {
+        let mut seen: Vec<u64> = entries().map(definition).collect();
+        let again: Vec<u64> = entries().map(definition).collect();
+        assert_eq!(seen, again);
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), again.len());
+    }
+
+    #[test]
+    fn a_description_is_that_of_the_entry() {
+        let description = describe("gshare-32k").expect("a known name");
+        assert_eq!(description.storage_bits, (1 << 18) + 17);
+        assert_eq!(description.judges, [Judged::Direction]);
+        assert_eq!(describe("gshare-33k").unwrap_err().nearest.as_deref(), Some("gshare-32k"));
+    }
+
+    #[test]
+    #[should_panic(expected = "another zoo")]
+    fn a_tally_for_another_number_of_members_is_refused() {
+        Zoo::new(&["bimodal"]).expect("a known name").observe(&[], &mut Tally::new(2));
     }
 }

@@ -1,0 +1,144 @@
+//! How does a predictor walk over a stretch of stream? One virtual call per batch, none per branch.
+//!
+//! A member is a predictor in the shell that knows which branches it judges. The shells are generic, so the loop over a
+//! batch is compiled for each predictor with its `predict`, `train` and `track` inlined; only [`Member::walk`] is
+//! called through a pointer.
+//!
+//! What is judged: conditional branches for their direction; indirect jumps and calls for their target; returns for
+//! theirs. A conditional branch that is also indirect or a return (A32 has them) is judged for its direction alone.
+
+use super::return_stack::ReturnStack;
+use super::{DirectionPredictor, Judged, TargetPredictor};
+use crate::trace::Branch;
+
+/// A stretch of stream, some thousands of branches, as all members see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// All branches, in order.
+    pub branches: &'a [Branch],
+    /// The conditional ones of them, in order.
+    pub conditionals: &'a [Branch],
+    /// The others, in order.
+    pub others: &'a [Branch],
+}
+
+/// A predictor that counts its own mispredictions.
+pub trait Member: Send {
+    /// Predicts and learns a batch; adds one to `missed[site]` for each wrong prediction.
+    ///
+    /// `missed` has an element for each site of the batch.
+    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]);
+
+    /// What its tables and registers would take in hardware, bits.
+    fn storage_bits(&self) -> u64;
+}
+
+/// A direction predictor whose history sees branches of all classes.
+#[derive(Clone, Debug)]
+pub struct Simulated<P>(pub P);
+
+impl<P: DirectionPredictor + Send> Member for Simulated<P> {
+    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+        for branch in batch.branches {
+            if branch.class().is_conditional() {
+                judge_direction(&mut self.0, branch, missed);
+            }
+            self.0.track(branch);
+        }
+    }
+
+    fn storage_bits(&self) -> u64 {
+        self.0.storage_bits()
+    }
+}
+
+/// A direction predictor whose history is of conditional branches alone: what `track` does with others is never asked.
+#[derive(Clone, Debug)]
+pub struct Conditionals<P>(pub P);
+
+impl<P: DirectionPredictor + Send> Member for Conditionals<P> {
+    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+        for branch in batch.conditionals {
+            judge_direction(&mut self.0, branch, missed);
+            self.0.track(branch);
+        }
+    }
+
+    fn storage_bits(&self) -> u64 {
+        self.0.storage_bits()
+    }
+}
+
+#[inline(always)]
+fn judge_direction(predictor: &mut impl DirectionPredictor, branch: &Branch, missed: &mut [u64]) {
+    let predicted = predictor.predict(branch.pc, branch.target);
+    predictor.train(branch, predicted);
+    // Added without a branch: a misprediction of the simulated machine would else be one of ours.
+    missed[branch.site as usize] += u64::from(predicted != branch.taken());
+}
+
+/// A target predictor.
+#[derive(Clone, Debug)]
+pub struct Targets<P>(pub P);
+
+impl<P: TargetPredictor + Send> Member for Targets<P> {
+    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+        for branch in batch.branches {
+            if Judged::of(branch.class()) == Some(Judged::Target) {
+                let predicted = self.0.predict(branch.pc);
+                self.0.train(branch, predicted);
+                missed[branch.site as usize] += u64::from(predicted != branch.target);
+            }
+            self.0.track(branch);
+        }
+    }
+
+    fn storage_bits(&self) -> u64 {
+        self.0.storage_bits()
+    }
+}
+
+/// A return stack.
+#[derive(Clone, Debug)]
+pub struct Returns(pub ReturnStack);
+
+impl Member for Returns {
+    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+        for branch in batch.branches {
+            let right = self.0.follow(branch);
+            if Judged::of(branch.class()) == Some(Judged::Return) {
+                missed[branch.site as usize] += u64::from(!right);
+            }
+        }
+    }
+
+    fn storage_bits(&self) -> u64 {
+        self.0.storage_bits()
+    }
+}
+
+/// Members that judge different branches and stand for one machine: direction, targets, returns.
+///
+/// Counted together: a site has one class, so its count is of one of them ([`super::Tally::missed_of`] tells them apart).
+pub struct Profile {
+    parts: Vec<Box<dyn Member>>,
+}
+
+impl Profile {
+    /// From its parts. No two may judge the same branches.
+    pub fn new(parts: Vec<Box<dyn Member>>) -> Profile {
+        Profile { parts }
+    }
+}
+
+impl Member for Profile {
+    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+        for part in &mut self.parts {
+            part.walk(batch, missed);
+        }
+    }
+
+    fn storage_bits(&self) -> u64 {
+        self.parts.iter().map(|part| part.storage_bits()).sum()
+    }
+}
