@@ -1,14 +1,15 @@
 //! A program's variants.
 
 use crate::clock::Region;
-use crate::state::{Run, State};
-use crate::{alone, lab, sample, system};
+use crate::state::{Pass, Run, State};
+use crate::{alone, lab, sample, system, trace};
 use std::any::Any;
 use std::process::ExitCode;
 
 type Prepare = Box<dyn Fn(&'static [u8]) -> Box<dyn Any>>;
 type TimePrepared = Box<dyn Fn(&dyn Any, u64, &mut u64) -> Region>;
-type RunLoop = Box<dyn Fn(u64, &[u8]) -> Option<(u64, Region)>>;
+type TracePrepared = Box<dyn Fn(&dyn Any, u64, &mut u64, Pass)>;
+type RunLoop = Box<dyn Fn(&mut Run, &[u8])>;
 
 /// How a variant is called.
 pub(crate) enum Body {
@@ -16,8 +17,9 @@ pub(crate) enum Body {
     Prepared {
         prepare: Prepare,
         time: TimePrepared,
+        trace: TracePrepared,
     },
-    /// Runs the loop: its answer and region, or nothing where it did not go to its end.
+    /// Runs the loop, timed or traced as its run says.
     Loop {
         run: RunLoop,
     },
@@ -81,8 +83,15 @@ impl Bench {
             let state = state.downcast_ref::<S>().expect("the state was made by this variant's prepare");
             sample::time_prepared(run, state, iterations, combined)
         };
-        let body =
-            Body::Prepared { prepare: Box::new(move |data| Box::new(prepare(data))), time: Box::new(time) };
+        let trace = move |state: &dyn Any, iterations: u64, combined: &mut u64, pass: Pass| {
+            let state = state.downcast_ref::<S>().expect("the state was made by this variant's prepare");
+            trace::prepared(run, state, iterations, combined, pass);
+        };
+        let body = Body::Prepared {
+            prepare: Box::new(move |data| Box::new(prepare(data))),
+            time: Box::new(time),
+            trace: Box::new(trace),
+        };
         self.add(name, run as *const (), body, None)
     }
 
@@ -90,11 +99,7 @@ impl Bench {
     /// Only the loop is timed.
     pub fn looped<F: Fn(&mut State<'_>, &[u8]) + 'static>(self, name: &str, body: F) -> Self {
         let entry = own_state::<F> as fn(&F, &mut Run, &[u8]);
-        let run = move |iterations: u64, data: &[u8]| {
-            let mut run = Run::new(iterations);
-            own_state(&body, &mut run, data);
-            run.region().map(|region| (run.answer, region))
-        };
+        let run = move |run: &mut Run, data: &[u8]| own_state(&body, run, data);
         self.add(name, entry as *const (), Body::Loop { run: Box::new(run) }, None)
     }
 

@@ -4,7 +4,8 @@ use crate::bench::{Variant, objection};
 use crate::channel::{Channel, LINE_MAX, Line};
 use crate::fields::{Fields, digits};
 use crate::inputs::{Input, map_file};
-use crate::sample;
+use crate::state::Pass;
+use crate::{sample, trace};
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
@@ -93,6 +94,10 @@ impl Lab<'_> {
             "measure" => {
                 let reply = fields.and_then(|fields| self.measure(&fields));
                 self.reply("measure", reply);
+            }
+            "trace" => {
+                let reply = fields.and_then(|fields| self.trace(&fields));
+                self.reply("trace", reply);
             }
             "bye" if fields.is_ok() => {
                 self.channel.say("bye");
@@ -186,6 +191,20 @@ impl Lab<'_> {
             ));
         }
         Ok(format!("measured check={check:016x}"))
+    }
+
+    fn trace(&mut self, fields: &Fields<'_>) -> Result<String, String> {
+        let (variant, input) = self.named(fields)?;
+        let input = &mut self.inputs[input];
+        let at = fields.number("window", 0, input.windows.len() as u64 - 1)? as usize;
+        let windows = fields.number("windows", 0, u64::MAX)?;
+        let passes = fields.number("passes", 1, SAMPLES_MAX)?;
+        let (mut check, mut units) = (0, 0);
+        for pass in 0..passes {
+            let pass = Pass { variant: variant as u64, input: u64::from(input.id), pass };
+            units = trace::pass(&self.variants[variant], input, at, windows, &mut check, pass)?;
+        }
+        Ok(format!("traced units={units} check={check:016x}"))
     }
 }
 

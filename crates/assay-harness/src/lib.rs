@@ -44,6 +44,7 @@ mod sample;
 mod state;
 mod system;
 mod table;
+mod trace;
 
 pub use bench::Bench;
 pub use state::State;

@@ -3,9 +3,11 @@
 use crate::bench::{Body, Variant};
 use crate::clock::{Costs, Opened, Region};
 use crate::inputs::{Input, Window};
+use crate::state::Run;
 
 /// Why a loop gave no sample.
-const UNFINISHED: &str = "the loop did not call State::next until it returned false, so nothing was timed";
+pub(crate) const UNFINISHED: &str =
+    "the loop did not call State::next until it returned false, so nothing was timed";
 
 /// One sample.
 pub(crate) struct Sample {
@@ -62,6 +64,17 @@ pub(crate) fn time_prepared<S>(run: fn(&S) -> u64, state: &S, iterations: u64, c
     region
 }
 
+/// One timed run of a loop: its answer and region.
+fn timed(
+    run_loop: &dyn Fn(&mut Run, &[u8]),
+    iterations: u64,
+    data: &[u8],
+) -> Result<(u64, Region), &'static str> {
+    let mut run = Run::new(iterations);
+    run_loop(&mut run, data);
+    run.region().map(|region| (run.answer, region)).ok_or(UNFINISHED)
+}
+
 /// One sample of variant `index`. `at` and `combined` go on from one sample to the next.
 pub(crate) fn take(
     variant: &Variant,
@@ -86,7 +99,7 @@ pub(crate) fn take(
             Ok(Sample { region: time(state.as_ref(), iterations, combined), units: whole_units })
         }
         Body::Loop { run, .. } => {
-            let (answer, region) = run(iterations, input.data).ok_or(UNFINISHED)?;
+            let (answer, region) = timed(run, iterations, input.data)?;
             *combined = combine(*combined, answer);
             Ok(Sample { region, units: whole_units })
         }
@@ -108,7 +121,7 @@ pub(crate) fn answers(variant: &Variant, index: usize, input: &mut Input) -> Res
             time(state.as_ref(), 1, &mut whole);
             whole
         }
-        Body::Loop { run, .. } => run(1, input.data).ok_or(UNFINISHED)?.0,
+        Body::Loop { run, .. } => timed(run, 1, input.data)?.0,
     };
     Ok(Answers { whole, windows: whole })
 }

@@ -1,8 +1,17 @@
 //! The state of a loop of the program's own: one decrement and one jump per iteration.
 
 use crate::clock::{Opened, Region};
+use crate::system;
 
-/// One timed run of a loop.
+/// A traced pass over an input of a variant, by the numbers that the lab knows them by.
+#[derive(Clone, Copy)]
+pub(crate) struct Pass {
+    pub(crate) variant: u64,
+    pub(crate) input: u64,
+    pub(crate) pass: u64,
+}
+
+/// One run of a loop, timed or traced.
 pub(crate) struct Run {
     iterations: u64,
     pub(crate) answer: u64,
@@ -13,11 +22,25 @@ enum Phase {
     Before,
     Inside(Opened),
     After(Region),
+    /// Traced: marks stand where the clocks are otherwise.
+    Unmarked(Pass),
+    Marked,
+    Traced,
 }
 
 impl Run {
     pub(crate) fn new(iterations: u64) -> Self {
         Self { iterations, answer: 0, phase: Phase::Before }
+    }
+
+    /// One iteration between marks.
+    pub(crate) fn traced(pass: Pass) -> Self {
+        Self { iterations: 1, answer: 0, phase: Phase::Unmarked(pass) }
+    }
+
+    /// Whether a traced run went on until [`State::next`] returned false.
+    pub(crate) fn is_traced(&self) -> bool {
+        matches!(self.phase, Phase::Traced)
     }
 
     /// What was timed; `None` where the loop did not go on until [`State::next`] returned false.
@@ -34,7 +57,17 @@ impl Run {
                 self.phase = Phase::After(opened.close());
                 0
             }
-            Phase::After(_) => 0,
+            Phase::Marked => {
+                system::mark_end();
+                self.phase = Phase::Traced;
+                0
+            }
+            Phase::After(_) | Phase::Traced => 0,
+            Phase::Unmarked(Pass { variant, input, pass }) => {
+                self.phase = Phase::Marked;
+                system::mark_begin(variant, input, pass);
+                self.iterations
+            }
             Phase::Before => {
                 self.phase = Phase::Inside(Opened::now());
                 self.iterations
@@ -84,7 +117,7 @@ impl<'run> State<'run> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Run, State};
+    use super::{Pass, Run, State};
 
     #[test]
     fn a_loop_runs_exactly_the_iterations_asked_for() {
@@ -99,6 +132,18 @@ mod tests {
             assert_eq!(counted, iterations);
             assert!(run.region().is_some());
         }
+    }
+
+    #[test]
+    fn a_traced_loop_runs_once_and_is_not_timed() {
+        let mut run = Run::traced(Pass { variant: 0, input: 0, pass: 0 });
+        let mut state = State::new(&mut run);
+        assert!(state.next());
+        assert!(!state.next() && !state.next(), "it stays over");
+        assert!(run.is_traced() && run.region().is_none());
+        let mut run = Run::traced(Pass { variant: 0, input: 0, pass: 0 });
+        assert!(State::new(&mut run).next());
+        assert!(!run.is_traced(), "it did not go on to its end");
     }
 
     #[test]

@@ -282,3 +282,52 @@ fn a_state_loop_keeps_its_counter_in_a_register_although_memory_is_clobbered() {
         assert!(body.len() <= 3, "a decrement and a jump, or a test between them: {compiler}: {body:#?}");
     }
 }
+
+#[test]
+fn every_traced_pass_stands_between_two_marks_that_a_tracer_sees() {
+    let emulator = format!("qemu-{}", std::env::consts::ARCH);
+    if !Command::new(&emulator).arg("--version").output().is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: {emulator} is not on PATH");
+        return;
+    }
+    let input = scratch("marks-input");
+    std::fs::write(&input, [1u8; 64]).expect("the scratch directory is writable");
+    let mut requests =
+        format!("load id=7 size=64 units=64 windows=1 path={}\nwindow 0 64 64\n", input.display());
+    for variant in 0..3 {
+        requests += &format!("trace variant={variant} input=7 window=0 windows=1 passes=2\n");
+        requests += &format!("trace variant={variant} input=7 window=0 windows=0 passes=1\n");
+    }
+    requests += "bye\n";
+    for (number, program) in programs().iter().enumerate() {
+        let (wrapper, log) =
+            (scratch(&format!("marks-{number}.sh")), scratch(&format!("marks-{number}.log")));
+        let command = format!(
+            "#!/bin/sh\nexec {emulator} -strace -D '{}' '{}'\n",
+            log.display(),
+            program.canonicalize().expect("it was built").display()
+        );
+        std::fs::write(&wrapper, command).expect("the scratch directory is writable");
+        std::fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .expect("the script is ours");
+        let conversation = talk(&wrapper, requests.as_bytes(), 1 << 16, "60");
+        assert_eq!(conversation.code, 0, "{}", conversation.stderr);
+        let log = std::fs::read_to_string(&log).expect("the emulator wrote its log");
+        let marks: Vec<Vec<u64>> = log.lines().filter_map(mark).collect();
+        let expected: Vec<Vec<u64>> = (0..3)
+            .flat_map(|variant| [(variant, 0), (variant, 1), (variant, 0)])
+            .flat_map(|(variant, pass)| [vec![1, variant, 7, pass], vec![2, 0, 0, 0]])
+            .collect();
+        assert_eq!(marks, expected, "{program:?}: {log}");
+    }
+}
+
+/// The four numbers after the option of a `prctl` in the emulator's log, where it is ours.
+fn mark(line: &str) -> Option<Vec<u64>> {
+    let arguments = line.split_once("prctl(")?.1.split(')').next()?;
+    let mut numbers = arguments.split(',').map(|word| word.trim().parse::<u64>().ok());
+    if numbers.next()?? != 0x6173_7379 {
+        return None;
+    }
+    numbers.take(4).collect()
+}

@@ -71,12 +71,13 @@ fn the_document_shows_every_reply_and_every_request() {
         "answer whole=",
         "sample ",
         "measured ",
+        "traced ",
         "error ",
         "bye",
     ] {
         assert!(document.contains(&format!("\n< {start}")), "no example of a reply {start}");
     }
-    for start in ["load ", "window ", "answer ", "measure ", "bye"] {
+    for start in ["load ", "window ", "answer ", "measure ", "trace ", "bye"] {
         assert!(document.contains(&format!("\n> {start}")), "no example of a request {start}");
     }
     assert!(document.contains(&format!("at most {MAX_LINE} bytes")), "the document states the longest line");

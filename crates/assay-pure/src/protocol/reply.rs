@@ -102,6 +102,13 @@ pub enum Reply {
         /// The answers of all calls combined in order, warm-up samples included.
         check: u64,
     },
+    /// The end of a traced request.
+    Traced {
+        /// Units in one pass.
+        units: u64,
+        /// The answers of all calls of all passes combined in order.
+        check: u64,
+    },
     /// A request that could not be served; the program goes on.
     Error {
         /// Why.
@@ -124,7 +131,7 @@ impl Reply {
         match word {
             "assay" => hello(line, rest),
             "variant" => variant(line, rest),
-            "ready" | "loaded" | "answer" | "sample" | "measured" | "error" | "bye" => {
+            "ready" | "loaded" | "answer" | "sample" | "measured" | "traced" | "error" | "bye" => {
                 plain(word, &Fields::split(line, rest)?)
             }
             _ => Err(ProtocolError::new(line, Problem::UnknownMessage)),
@@ -160,6 +167,7 @@ impl Reply {
                 u8::from(*warmup)
             ),
             Self::Measured { check } => format!("measured check={check:016x}\n"),
+            Self::Traced { units, check } => format!("traced units={units} check={check:016x}\n"),
             Self::Error { reason } => format!("error reason={reason}\n"),
             Self::Bye => "bye\n".to_owned(),
         }
@@ -226,6 +234,7 @@ fn plain(word: &str, fields: &Fields<'_>) -> Result<Reply, ProtocolError> {
             units: fields.number("units")?,
             switches: fields.number("switches")?,
         },
+        "traced" => Reply::Traced { units: fields.number("units")?, check: fields.answer("check")? },
         "measured" => Reply::Measured { check: fields.answer("check")? },
         "error" => Reply::Error { reason: fields.text("reason")?.to_owned() },
         _ => Reply::Bye,

@@ -44,6 +44,20 @@ pub enum Request {
         /// Samples to take after them, at least 1.
         samples: u32,
     },
+    /// Walk over windows, each pass between two marks that a tracer sees; nothing is timed. Answered by
+    /// [`super::Reply::Traced`].
+    Trace {
+        /// Variant, by its index in the hello.
+        variant: u32,
+        /// Input, by the id it was loaded under.
+        input: u32,
+        /// The window of each pass's first call.
+        window: u32,
+        /// Calls per pass, on consecutive windows; other kinds than `call` take the whole input once, or nothing for 0.
+        windows: u64,
+        /// Passes, at least 1.
+        passes: u32,
+    },
     /// Stop. Answered by [`super::Reply::Bye`] and exit code 0.
     Bye,
 }
@@ -67,6 +81,9 @@ impl Request {
             Self::Measure { variant, input, window, iterations, warmup, samples } => format!(
                 "measure variant={variant} input={input} window={window} iterations={iterations} warmup={warmup} samples={samples}\n"
             ),
+            Self::Trace { variant, input, window, windows, passes } => format!(
+                "trace variant={variant} input={input} window={window} windows={windows} passes={passes}\n"
+            ),
             Self::Bye => "bye\n".to_owned(),
         }
     }
@@ -78,7 +95,7 @@ impl Request {
         let mut lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
         let line = lines.next().unwrap_or("");
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        if !matches!(word, "load" | "answer" | "measure" | "bye") {
+        if !matches!(word, "load" | "answer" | "measure" | "trace" | "bye") {
             return Err(ProtocolError::new(line, Problem::UnknownMessage));
         }
         let fields = Fields::split(line, rest)?;
@@ -92,6 +109,13 @@ impl Request {
                 iterations: fields.number("iterations")?,
                 warmup: fields.number("warmup")?,
                 samples: fields.number("samples")?,
+            },
+            "trace" => Self::Trace {
+                variant: fields.number("variant")?,
+                input: fields.number("input")?,
+                window: fields.number("window")?,
+                windows: fields.number("windows")?,
+                passes: fields.number("passes")?,
             },
             _ => Self::Bye,
         };
