@@ -10,5 +10,6 @@ compile_error!(
 
 pub mod interrupt;
 pub mod machine;
+pub mod perf;
 pub mod pin;
 pub mod process;

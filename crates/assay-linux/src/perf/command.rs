@@ -1,0 +1,348 @@
+//! A command with its events: opened between fork and exec, so that nothing but the command is counted.
+//!
+//! Method: `std::process` forks and executes; in between the child says its number through a pipe and waits; a thread of
+//! the lab opens the events on that number and lets it go on.
+
+use super::counter::{Counter, Reading, Target};
+use super::event::Event;
+use super::refusal::Refusal;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// How often the lab looks for an interrupt and the time limit while a command goes on.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a command that was asked to end may take, before it is ended by the next stronger signal.
+const GRACE: Duration = Duration::from_millis(1500);
+
+/// The events of a command, open or refused, in the order asked for.
+#[derive(Debug)]
+pub struct Counters {
+    events: Vec<(Event, Result<Counter, Refusal>)>,
+}
+
+impl Counters {
+    /// What each has counted, or why it was not opened.
+    ///
+    /// # Errors
+    /// A failing read, which is a bug or a kernel out of order.
+    pub fn read(&self) -> io::Result<Vec<(Event, Result<Reading, Refusal>)>> {
+        let read = |(event, counter): &(Event, Result<Counter, Refusal>)| {
+            let reading = match counter {
+                Ok(counter) => Ok(counter.read()?),
+                Err(refusal) => Err(refusal.clone()),
+            };
+            Ok((event.clone(), reading))
+        };
+        self.events.iter().map(read).collect()
+    }
+}
+
+/// Opens groups of events on a process that is about to exec. In a group the first that opens leads; software events
+/// stand alone, as they need no counter.
+fn open(groups: &[Vec<Event>], process: u32) -> Counters {
+    let mut events: Vec<(Event, Result<Counter, Refusal>)> = Vec::new();
+    for group in groups {
+        let mut leader: Option<usize> = None;
+        for event in group {
+            let leading = leader.and_then(|at| events[at].1.as_ref().ok()).filter(|_| !event.is_software());
+            let counter = Counter::open(event, Target::FromExec(process), leading);
+            if counter.is_ok() && leader.is_none() && !event.is_software() {
+                leader = Some(events.len());
+            }
+            events.push((event.clone(), counter));
+        }
+    }
+    Counters { events }
+}
+
+/// Starts a command and counts it from its first instruction on. Events of one group are on counters together.
+///
+/// # Errors
+/// The program is missing or not executable, or no process can be had. A refused event is no error.
+pub fn spawn(mut command: Command, groups: &[Vec<Event>]) -> io::Result<(Child, Counters)> {
+    let (announcement, announce) = pipe()?;
+    let (release, released) = pipe()?;
+    let ends = ChildEnds {
+        announce: announce.as_raw_fd(),
+        release: release.as_raw_fd(),
+        lab_end: released.as_raw_fd(),
+    };
+    // SAFETY: between fork and exec only async-signal-safe system calls are made, on captured plain values.
+    unsafe { command.pre_exec(move || wait_for_release(ends)) };
+    std::thread::scope(|scope| {
+        let opener = scope.spawn(move || open_when_announced(announcement, released, groups));
+        let child = command.spawn();
+        // If there was no fork nobody announces anything: closing our end lets the thread see that.
+        drop(announce);
+        let counters = opener.join().expect("opening counters does not panic");
+        drop(release);
+        Ok((child?, counters?.expect("a started child has announced itself")))
+    })
+}
+
+/// The number of the child, its counters, and the child released.
+fn open_when_announced(
+    mut announcement: File,
+    mut released: File,
+    groups: &[Vec<Event>],
+) -> io::Result<Option<Counters>> {
+    let mut number = [0u8; 4];
+    match announcement.read_exact(&mut number) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    let counters = open(groups, u32::from_ne_bytes(number));
+    released.write_all(&[1])?;
+    Ok(Some(counters))
+}
+
+/// The pipes as the child finds them.
+#[derive(Clone, Copy)]
+struct ChildEnds {
+    announce: RawFd,
+    release: RawFd,
+    /// The lab's end of `release`.
+    lab_end: RawFd,
+}
+
+/// Runs in the child: only async-signal-safe calls.
+fn wait_for_release(ends: ChildEnds) -> io::Result<()> {
+    let ChildEnds { announce, release, lab_end } = ends;
+    // SAFETY: plain system calls on integers and on buffers that outlive them. The child closes its own copy of a
+    // descriptor: while it held that, it would wait for ever for a lab that gave up.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::close(lab_end);
+        let number = (libc::getpid() as u32).to_ne_bytes();
+        if libc::write(announce, number.as_ptr().cast(), number.len()) != number.len() as isize {
+            return Err(io::Error::last_os_error());
+        }
+        let mut byte = 0u8;
+        loop {
+            match libc::read(release, (&raw mut byte).cast(), 1) {
+                1 => return Ok(()),
+                0 => return Err(io::Error::from_raw_os_error(libc::EPIPE)),
+                _ if *libc::__errno_location() == libc::EINTR => {}
+                _ => return Err(io::Error::last_os_error()),
+            }
+        }
+    }
+}
+
+fn pipe() -> io::Result<(File, File)> {
+    let mut ends: [RawFd; 2] = [0; 2];
+    // SAFETY: the array has room for two descriptors; on success both are ours alone.
+    unsafe {
+        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok((File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])))
+    }
+}
+
+/// Why a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Of itself, whatever its code.
+    Itself,
+    /// The time limit came.
+    TimeLimit,
+    /// Somebody asked the lab to stop.
+    Interrupted,
+}
+
+/// How a command ended and what the kernel knows of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending {
+    /// Its exit code or signal.
+    pub status: ExitStatus,
+    /// Whether it ended of itself.
+    pub end: End,
+    /// From the release to the end.
+    pub elapsed: Duration,
+    /// Time of the processor in user mode, with the children that it waited for.
+    pub user: Duration,
+    /// The same in the kernel.
+    pub system: Duration,
+}
+
+impl Ending {
+    /// Waits for the end of a command, which is asked to end at the time limit or when the lab is asked to stop
+    /// ([`crate::interrupt`]), and made to end when it does not.
+    ///
+    /// # Errors
+    /// A failing `wait4`, which is a bug.
+    pub fn wait(child: &mut Child, limit: Option<Duration>) -> io::Result<Ending> {
+        let started = Instant::now();
+        let process = child.id() as libc::pid_t;
+        let handle = ProcessHandle::open(process);
+        let mut end = End::Itself;
+        let mut next: Option<(Instant, libc::c_int)> = None;
+        while !handle.wait(process, LOOK) {
+            let now = Instant::now();
+            if end == End::Itself {
+                end = match limit {
+                    _ if crate::interrupt::asked() => End::Interrupted,
+                    Some(limit) if now - started >= limit => End::TimeLimit,
+                    _ => continue,
+                };
+                // A terminal's Ctrl-C has reached the command itself: it may end in its own way first.
+                let patience = if end == End::Interrupted { GRACE / 3 } else { Duration::ZERO };
+                next = Some((now + patience, libc::SIGTERM));
+            }
+            if let Some((_, signal)) = next.filter(|(when, _)| now >= *when) {
+                // SAFETY: kill takes integers; the process has not been waited for, so the number is still its own.
+                unsafe { libc::kill(process, signal) };
+                next = Some((now + GRACE, libc::SIGKILL));
+            }
+        }
+        let elapsed = started.elapsed();
+        let (status, user, system) = reap(process)?;
+        Ok(Ending { status, end, elapsed, user, system })
+    }
+}
+
+/// A descriptor that becomes readable at the end of a process; none on kernels before 5.3.
+struct ProcessHandle(Option<File>);
+
+impl ProcessHandle {
+    fn open(process: libc::pid_t) -> ProcessHandle {
+        // SAFETY: the call takes integers; a descriptor it returns is ours alone.
+        unsafe {
+            let descriptor = libc::syscall(libc::SYS_pidfd_open, process, 0) as RawFd;
+            ProcessHandle((descriptor >= 0).then(|| File::from_raw_fd(descriptor)))
+        }
+    }
+
+    /// Whether the process has ended, waiting at most that long. It is not reaped.
+    fn wait(&self, process: libc::pid_t, patience: Duration) -> bool {
+        if let Some(file) = &self.0 {
+            let mut wanted = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: `wanted` outlives the call. An interrupted call is as good as one that timed out.
+            return unsafe { libc::poll(&mut wanted, 1, patience.as_millis() as libc::c_int) } > 0;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+        // SAFETY: all zeros are a valid siginfo_t, which outlives the call; WNOWAIT leaves the process to be reaped.
+        unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            libc::waitid(libc::P_PID, process as libc::id_t, &mut info, options) == 0 && info.si_pid() != 0
+        }
+    }
+}
+
+fn reap(process: libc::pid_t) -> io::Result<(ExitStatus, Duration, Duration)> {
+    let mut status = 0;
+    // SAFETY: both are plain data that outlive the call; all zeros are a valid rusage.
+    let (reaped, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (libc::wait4(process, &mut status, 0, &mut usage), usage)
+    };
+    if reaped != process {
+        return Err(io::Error::last_os_error());
+    }
+    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
+    Ok((ExitStatus::from_raw(status), time(usage.ru_utime), time(usage.ru_stime)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(names: &[&str]) -> Vec<Event> {
+        names.iter().map(|name| name.parse().unwrap()).collect()
+    }
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    /// Software events of a script, or None (said) where even those are refused.
+    fn count(script: &str, names: &[&str]) -> Option<(Vec<Reading>, Ending)> {
+        let (mut child, counters) = spawn(shell(script), &[events(names)]).unwrap();
+        let ending = Ending::wait(&mut child, None).unwrap();
+        let mut readings = Vec::new();
+        for (_, reading) in counters.read().unwrap() {
+            match reading {
+                Ok(reading) => readings.push(reading),
+                Err(refusal) => {
+                    println!("skipped: {refusal}");
+                    return None;
+                }
+            }
+        }
+        Some((readings, ending))
+    }
+
+    #[test]
+    fn counts_a_command_from_its_first_instruction_to_its_last() {
+        let Some((readings, ending)) = count("exit 7", &["page-faults:u", "task-clock:u"]) else { return };
+        assert_eq!((ending.status.code(), ending.end), (Some(7), End::Itself));
+        // A shell touches some tens of pages, its time is some fraction of a millisecond at least.
+        assert!((10..100_000).contains(&readings[0].value), "{readings:?}");
+        assert!(readings[1].value > 10_000, "{readings:?}");
+        for reading in readings {
+            assert!(reading.was_counted() && !reading.is_multiplexed(), "{reading:?}");
+        }
+    }
+
+    #[test]
+    fn counts_what_the_command_starts_too() {
+        let Some((alone, _)) = count("true", &["page-faults:u"]) else { return };
+        // Each subshell with an external program faults in pages of its own.
+        let many = "for i in 1 2 3 4 5 6 7 8; do (env true); done; exit 0";
+        let Some((many, _)) = count(many, &["page-faults:u"]) else { return };
+        assert!(many[0].value > alone[0].value + 8 * 10, "{} against {}", many[0].value, alone[0].value);
+    }
+
+    #[test]
+    fn a_refused_event_stands_beside_counted_ones() {
+        // No kernel has this software event; an event that the kernel does not know must not spoil its group.
+        let nonsense = Event { config: 99, .."task-clock".parse().unwrap() };
+        let group = vec![nonsense, "page-faults:u".parse().unwrap()];
+        let (mut child, counters) = spawn(shell("true"), &[group]).unwrap();
+        Ending::wait(&mut child, None).unwrap();
+        let readings = counters.read().unwrap();
+        assert_eq!(readings.len(), 2);
+        assert!(readings[0].1.is_err());
+        match &readings[1].1 {
+            Ok(reading) => assert!(reading.value > 0),
+            Err(refusal) => println!("skipped: {refusal}"),
+        }
+    }
+
+    #[test]
+    fn a_missing_program_is_an_error_and_leaves_no_thread_waiting() {
+        let command = Command::new("no-such-program-anywhere");
+        let error = spawn(command, &[events(&["task-clock"])]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_command_that_never_ends_is_ended_at_the_limit_even_if_it_ignores_being_asked() {
+        for (script, signal) in
+            [("exec sleep 100", libc::SIGTERM), ("trap '' TERM; while :; do sleep 0.05; done", libc::SIGKILL)]
+        {
+            let (mut child, _counters) = spawn(shell(script), &[]).unwrap();
+            let ending = Ending::wait(&mut child, Some(Duration::from_millis(200))).unwrap();
+            assert_eq!((ending.end, ending.status.signal()), (End::TimeLimit, Some(signal)), "{script}");
+        }
+    }
+
+    #[test]
+    fn the_fallback_without_process_descriptors_sees_the_end_too() {
+        let (mut child, _counters) = spawn(shell("sleep 0.05"), &[]).unwrap();
+        let handle = ProcessHandle(None);
+        let process = child.id() as libc::pid_t;
+        while !handle.wait(process, LOOK) {}
+        assert!(reap(process).unwrap().0.success());
+        assert!(child.try_wait().is_err(), "it was reaped");
+    }
+}
