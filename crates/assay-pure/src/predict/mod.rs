@@ -10,14 +10,19 @@
 pub mod bimodal;
 pub mod contract;
 pub mod fixed;
+pub mod floor;
 pub mod gshare;
 pub mod last_target;
 pub mod member;
+pub mod perceptron;
 pub mod return_stack;
 pub mod tally;
+pub mod tournament;
+pub mod two_level;
 pub mod zoo;
 
 pub use contract::{DirectionPredictor, TargetPredictor};
+pub use floor::{Floor, SiteFloor};
 pub use member::{Conditionals, Member, Profile, Returns, Simulated, Targets};
 pub use tally::{Judged, SiteTally, Tally};
 pub use zoo::{Description, Entry, UnknownPredictor, Zoo};

@@ -5,12 +5,20 @@
 
 use super::member::Batch;
 use super::{Judged, Member, Tally};
-use super::{bimodal, fixed, gshare, last_target, return_stack};
+use super::{bimodal, fixed, gshare, last_target, perceptron, return_stack, tournament, two_level};
 use crate::trace::{Branch, Class};
 
 /// What the zoo knows, family by family, in the order in which it is listed.
-const FAMILIES: &[&[Entry]] =
-    &[fixed::ENTRIES, bimodal::ENTRIES, gshare::ENTRIES, last_target::ENTRIES, return_stack::ENTRIES];
+const FAMILIES: &[&[Entry]] = &[
+    fixed::ENTRIES,
+    bimodal::ENTRIES,
+    gshare::ENTRIES,
+    two_level::ENTRIES,
+    tournament::ENTRIES,
+    perceptron::ENTRIES,
+    last_target::ENTRIES,
+    return_stack::ENTRIES,
+];
 
 /// A name and what it stands for.
 pub struct Entry {
