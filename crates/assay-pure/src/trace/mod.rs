@@ -4,6 +4,7 @@
 //! [`crate::predict`] and the statistics per site walk over it without knowing which.
 
 pub mod branch;
+pub mod hints;
 pub mod sbbt;
 
 pub use branch::{Branch, Class, Kind, Site};
