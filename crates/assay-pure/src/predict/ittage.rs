@@ -10,9 +10,18 @@
 //! decisions this follows. Known limits: conditional branches are not in its history, as there. Checked: equal target
 //! by target to that predictor on two streams (`golden_ittage`); history and hashes against their definitions below.
 
-use super::TargetPredictor;
 use super::tage::Tape;
+use super::{Entry, Judged, TargetPredictor, Targets};
 use crate::trace::Branch;
+
+/// The names of this family.
+pub const ENTRIES: &[Entry] = &[Entry {
+    name: "ittage",
+    what: "ITTAGE: 9 tables of 1024 targets over histories of 0 to 300 bits of unconditional branches (64 KB class)",
+    source: "Seznec, JWAC-2, 2011; INRIA's own program of 2018",
+    judges: &[Judged::Target],
+    make: || Box::new(Targets(Ittage::new())),
+}];
 
 /// History bits that each table sees; 2 * 150^(i/8) rounded, from the third on.
 const LENGTHS: [usize; BANKS] = [0, 2, 7, 13, 24, 46, 86, 160, 300];
@@ -28,7 +37,7 @@ const PATIENCE: i32 = 1024;
 const USEFUL_MAX: u8 = 3;
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct Held {
     target: u64,
     tag: u16,
     /// -4 to 3; above 0 is sure.
@@ -45,7 +54,7 @@ struct Match {
 
 /// The 64 KB ITTAGE predictor.
 pub struct Ittage {
-    entries: Vec<Entry>,
+    entries: Vec<Held>,
     history: Tape,
     /// History bits so far, as the generator of allocations counts them: downwards.
     pushed: i32,
@@ -71,7 +80,7 @@ impl Ittage {
     /// Untrained.
     pub fn new() -> Ittage {
         // What the tables say before anything was learnt decides some of the first predictions, so it is the source's.
-        let entry = Entry { target: 0xdead_beef, tag: 0, confidence: 0, useful: 0 };
+        let entry = Held { target: 0xdead_beef, tag: 0, confidence: 0, useful: 0 };
         Ittage {
             entries: vec![entry; BANKS << INDEX_BITS],
             history: Tape::new(),
@@ -107,7 +116,7 @@ impl Ittage {
         })
     }
 
-    fn entry(&mut self, bank: usize) -> &mut Entry {
+    fn entry(&mut self, bank: usize) -> &mut Held {
         &mut self.entries[self.index[bank]]
     }
 

@@ -5,7 +5,9 @@
 
 use super::member::Batch;
 use super::{Judged, Member, Tally};
-use super::{bimodal, fixed, gshare, last_target, perceptron, return_stack, tournament, two_level};
+use super::{
+    bimodal, fixed, gshare, ittage, last_target, perceptron, return_stack, tage, tournament, two_level,
+};
 use crate::trace::{Branch, Class};
 
 /// What the zoo knows, family by family, in the order in which it is listed.
@@ -16,7 +18,9 @@ const FAMILIES: &[&[Entry]] = &[
     two_level::ENTRIES,
     tournament::ENTRIES,
     perceptron::ENTRIES,
+    tage::ENTRIES,
     last_target::ENTRIES,
+    ittage::ENTRIES,
     return_stack::ENTRIES,
 ];
 

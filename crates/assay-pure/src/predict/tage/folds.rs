@@ -223,7 +223,7 @@ impl Window {
 /// The high half of a product: a shift right where one factor is a power of two.
 #[inline]
 fn high(a: u16, b: u16) -> u16 {
-    (u32::from(a) * u32::from(b) >> 16) as u16
+    ((u32::from(a) * u32::from(b)) >> 16) as u16
 }
 
 /// Two to the `exponent`; 0 from 16 on, so that a multiplication by it gives nothing.

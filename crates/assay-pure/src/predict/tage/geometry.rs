@@ -46,6 +46,30 @@ pub struct Geometry {
 }
 
 impl Geometry {
+    /// The 64 KB class: lengths in geometric progression over a history of two bits per branch.
+    pub fn class_64_kb() -> Geometry {
+        const LENGTHS: [usize; 12] = [4, 7, 12, 20, 32, 52, 84, 130, 210, 340, 560, 900];
+        const SETS_LOG2: [u32; 12] = [11, 11, 11, 12, 12, 12, 12, 11, 11, 11, 11, 11];
+        const TAG_BITS: [u32; 12] = [9, 9, 9, 10, 10, 10, 11, 11, 11, 12, 12, 12];
+        let table = |i| Table {
+            sets_log2: SETS_LOG2[i],
+            ways: 1,
+            tag_bits: TAG_BITS[i],
+            length: LENGTHS[i],
+            second: 0,
+        };
+        Geometry {
+            tables: (0..LENGTHS.len()).map(table).collect(),
+            base_log2: 13,
+            counter_bits: 3,
+            useful_bits: 2,
+            allocations: 3,
+            forget: Forget::Pressure(1024),
+            index_place: !0,
+            tag_place: !0,
+        }
+    }
+
     /// What the tables take, bits.
     pub fn storage_bits(&self) -> u64 {
         let entry = |table: &Table| u64::from(table.tag_bits + self.counter_bits + self.useful_bits);

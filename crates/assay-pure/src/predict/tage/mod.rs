@@ -20,9 +20,18 @@ pub use geometry::{Forget, Geometry, Table};
 pub use history::{Directions, Rule};
 pub use tape::Tape;
 
-use super::DirectionPredictor;
+use super::{DirectionPredictor, Entry, Judged, Simulated};
 use crate::trace::Branch;
 use folds::Window;
+
+/// The names of this family.
+pub const ENTRIES: &[Entry] = &[Entry {
+    name: "tage",
+    what: "TAGE: 12 tagged tables over histories of 2 to 450 branches and a base table (64 KB)",
+    source: "Seznec and Michaud, JILP 8, 2006; Seznec, MICRO 2011 and INRIA RR-9561, 2024; sizes are ours",
+    judges: &[Judged::Direction],
+    make: || Box::new(Simulated(Tage::<_, 12, 1>::new(Geometry::class_64_kb(), Directions))),
+}];
 
 /// Set in the tags of entries, so that an entry never written matches nothing.
 const HELD: u16 = 0x8000;
@@ -122,6 +131,7 @@ impl<R: Rule, const N: usize, const W: usize> Tage<R, N, W> {
 
     /// Sets and tags of all tables; returns a byte per table, not 0 where it matches.
     #[inline]
+    #[allow(clippy::needless_range_loop, reason = "lane i of several arrays at once")]
     fn look_up(&mut self, pc: u64) -> u128 {
         let index = spread(pc & self.geometry.index_place) as u16;
         let tag = (spread(pc & self.geometry.tag_place) >> 16) as u16;
