@@ -20,10 +20,10 @@ const COUNTERS: usize = 1 << 14;
 
 /// A two-bit counter after one more outcome.
 #[inline]
-pub(super) fn counted(counter: u8, taken: bool) -> u8 {
+pub(super) const fn counted(counter: u8, taken: bool) -> u8 {
     // One look-up in a constant: 2 bits per (counter, outcome), no compare, no branch.
     const NEXT: u16 = 0b1111_1001_1001_0000;
-    (NEXT >> (u32::from(taken) * 8 + u32::from(counter) * 2)) as u8 & 3
+    (NEXT >> (taken as u32 * 8 + counter as u32 * 2)) as u8 & 3
 }
 
 /// The bits of an address that tell branches apart: instructions of four bytes leave the two lowest at 0.

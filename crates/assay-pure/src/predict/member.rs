@@ -9,17 +9,15 @@
 
 use super::return_stack::ReturnStack;
 use super::{DirectionPredictor, Judged, TargetPredictor};
-use crate::trace::Branch;
+use crate::trace::{Branch, Class};
 
 /// A stretch of stream, some thousands of branches, as all members see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     /// All branches, in order.
     pub branches: &'a [Branch],
-    /// The conditional ones of them, in order.
-    pub conditionals: &'a [Branch],
-    /// The others, in order.
-    pub others: &'a [Branch],
+    /// Which of them are conditional, in order.
+    pub conditionals: &'a [u16],
 }
 
 /// A predictor that counts its own mispredictions.
@@ -52,15 +50,19 @@ impl<P: DirectionPredictor + Send> Member for Simulated<P> {
     }
 }
 
-/// A direction predictor whose history is of conditional branches alone: what `track` does with others is never asked.
+/// A direction predictor whose history is of conditional branches alone: what `track` does with others is never asked,
+/// and every branch it sees is a conditional jump, whatever else it is.
 #[derive(Clone, Debug)]
 pub struct Conditionals<P>(pub P);
 
 impl<P: DirectionPredictor + Send> Member for Conditionals<P> {
     fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
-        for branch in batch.conditionals {
-            judge_direction(&mut self.0, branch, missed);
-            self.0.track(branch);
+        for at in batch.conditionals {
+            // Made anew with a class that the compiler knows: what a predictor asks about it costs nothing then.
+            let seen = &batch.branches[usize::from(*at)];
+            let branch = Branch::new(seen.pc, seen.target, seen.site, Class::CONDITIONAL, seen.taken(), 0);
+            judge_direction(&mut self.0, &branch, missed);
+            self.0.track(&branch);
         }
     }
 

@@ -44,14 +44,25 @@ pub struct SiteTally {
     pub missed: Vec<u64>,
 }
 
-/// Executions of one site: executed, of these taken.
-type Executions = [u64; 2];
+/// How often one site was not taken and taken.
+type Outcomes = [u64; 2];
+
+/// In place of a class, of a site never seen.
+const NEVER_SEEN: u8 = u8::MAX;
+
+/// How much of a batch is counted.
+#[derive(Clone, Copy, Default)]
+struct Progress {
+    branches: usize,
+    conditionals: usize,
+    instructions: u64,
+}
 
 /// What happened at all sites, over the stretch of stream that was counted into it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    executions: Vec<Executions>,
-    /// Bits of each site's class; of a site never seen, 0.
+    outcomes: Vec<Outcomes>,
+    /// Bits of each site's class, or [`NEVER_SEEN`].
     classes: Vec<u8>,
     /// Mispredictions per member, then per site.
     missed: Vec<Vec<u64>>,
@@ -72,21 +83,20 @@ impl Tally {
 
     /// Sites it has room for: one more than the largest number seen.
     pub fn sites(&self) -> usize {
-        self.executions.len()
+        self.outcomes.len()
     }
 
     /// What happened at a site; nothing at one never seen.
     pub fn site(&self, site: u32) -> SiteTally {
         let at = site as usize;
-        let [executed, taken] = self.executions.get(at).copied().unwrap_or_default();
+        let [not_taken, taken] = self.outcomes.get(at).copied().unwrap_or_default();
         let missed = self.missed.iter().map(|column| column.get(at).copied().unwrap_or(0)).collect();
-        SiteTally { executed, taken, missed }
+        SiteTally { executed: not_taken + taken, taken, missed }
     }
 
     /// The class of a site; none of one never seen.
     pub fn class(&self, site: u32) -> Option<Class> {
-        let at = site as usize;
-        if self.executions.get(at)?[0] == 0 { None } else { Class::from_bits(self.classes[at]) }
+        Class::from_bits(*self.classes.get(site as usize)?)
     }
 
     /// Mispredictions of one member by site, as long as [`Tally::sites`].
@@ -98,14 +108,16 @@ impl Tally {
 
     /// Branches over the stretch.
     pub fn branches(&self) -> u64 {
-        self.executions.iter().map(|[executed, _]| executed).sum()
+        self.outcomes.iter().flatten().sum()
     }
 
     /// Branches over the stretch whose class says `wanted`, and how many of them were taken.
     pub fn executed_where(&self, wanted: impl Fn(Class) -> bool) -> (u64, u64) {
-        let wanted = |&(_, bits): &(&Executions, &u8)| Class::from_bits(*bits).is_some_and(&wanted);
-        let counted = self.executions.iter().zip(&self.classes).filter(wanted);
-        counted.fold((0, 0), |(all, of_these), ([executed, taken], _)| (all + executed, of_these + taken))
+        let wanted = |&(_, bits): &(&Outcomes, &u8)| Class::from_bits(*bits).is_some_and(&wanted);
+        let counted = self.outcomes.iter().zip(&self.classes).filter(wanted);
+        counted.fold((0, 0), |(all, of_these), ([not_taken, taken], _)| {
+            (all + not_taken + taken, of_these + taken)
+        })
     }
 
     /// Branches over the stretch about which this could be predicted: the denominator of a miss rate.
@@ -136,11 +148,12 @@ impl Tally {
         assert_eq!(self.members(), other.members(), "tallies of different zoos");
         self.make_room(other.sites());
         self.instructions += other.instructions;
-        for (at, [executed, taken]) in other.executions.iter().enumerate() {
-            if *executed > 0 {
-                self.executions[at][0] += executed;
-                self.executions[at][1] += taken;
-                self.classes[at] = other.classes[at];
+        for (ours, theirs) in self.outcomes.iter_mut().flatten().zip(other.outcomes.iter().flatten()) {
+            *ours += theirs;
+        }
+        for (ours, theirs) in self.classes.iter_mut().zip(&other.classes) {
+            if *theirs != NEVER_SEEN {
+                *ours = *theirs;
             }
         }
         for (column, others) in self.missed.iter_mut().zip(&other.missed) {
@@ -150,18 +163,56 @@ impl Tally {
         }
     }
 
-    /// Counts executions; afterwards there is room for mispredictions at each site of `branches`.
-    pub(super) fn count(&mut self, branches: &[Branch]) {
-        let sites = branches.iter().map(|branch| branch.site as usize + 1).max().unwrap_or(0);
-        self.make_room(sites);
-        let (executions, classes) = (&mut self.executions[..], &mut self.classes[..]);
-        for branch in branches {
-            let at = branch.site as usize;
-            executions[at][0] += 1;
-            executions[at][1] += u64::from(branch.taken());
-            classes[at] = branch.class().bits();
-            self.instructions += u64::from(branch.instructions());
+    /// Counts executions and writes down which of the branches are conditional, by their places, to the start of
+    /// `conditionals`; how many they are. Afterwards there is room for mispredictions at each site of `branches`.
+    ///
+    /// Both in one pass, since for a bimodal predictor this costs as much as the predictor. Panics if `conditionals` is
+    /// shorter than `branches`.
+    pub(super) fn count(&mut self, branches: &[Branch], conditionals: &mut [u16]) -> usize {
+        let conditionals = &mut conditionals[..branches.len()];
+        let mut done = Progress::default();
+        while let Some(new) = self.count_known(branches, conditionals, &mut done) {
+            self.meet(new);
         }
+        self.instructions += done.instructions;
+        done.conditionals
+    }
+
+    /// Counts up to the first branch whose site was not met before, and returns that.
+    fn count_known<'a>(
+        &mut self,
+        branches: &'a [Branch],
+        conditionals: &mut [u16],
+        done: &mut Progress,
+    ) -> Option<&'a Branch> {
+        let classes = &self.classes[..];
+        let outcomes = &mut self.outcomes[..classes.len()];
+        let Progress { branches: from, conditionals: mut found, mut instructions } = *done;
+        let mut new = None;
+        let mut at = from;
+        while let Some(branch) = branches.get(at) {
+            let site = branch.site as usize;
+            if classes.get(site) != Some(&branch.class().bits()) {
+                new = Some(branch);
+                break;
+            }
+            outcomes[site][usize::from(branch.taken())] += 1;
+            instructions += u64::from(branch.instructions());
+            // Written always and kept only by moving on: no branch of ours that depends on the stream.
+            conditionals[found] = at as u16;
+            found += usize::from(branch.class().is_conditional());
+            at += 1;
+        }
+        *done = Progress { branches: at, conditionals: found, instructions };
+        new
+    }
+
+    /// Makes room for a site and writes down its class.
+    #[cold]
+    fn meet(&mut self, branch: &Branch) {
+        let site = branch.site as usize;
+        self.make_room(site + 1);
+        self.classes[site] = branch.class().bits();
     }
 
     /// Where a member counts its mispredictions, by site.
@@ -171,8 +222,8 @@ impl Tally {
 
     fn make_room(&mut self, sites: usize) {
         if sites > self.sites() {
-            self.executions.resize(sites, [0; 2]);
-            self.classes.resize(sites, 0);
+            self.outcomes.resize(sites, [0; 2]);
+            self.classes.resize(sites, NEVER_SEEN);
             self.missed.iter_mut().for_each(|column| column.resize(sites, 0));
         }
     }

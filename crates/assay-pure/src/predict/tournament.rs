@@ -27,68 +27,129 @@ const GLOBAL: usize = 1 << GLOBAL_BITS;
 /// Local against global.
 #[derive(Clone, Debug)]
 pub struct Tournament {
-    histories: Box<[u16; LOCAL]>,
-    local: Box<[u8; LOCAL]>,
-    global: Box<[u8; GLOBAL]>,
-    /// From 2 on the global side is believed.
-    choice: Box<[u8; GLOBAL]>,
+    tables: Box<Tables>,
     path: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Tables {
+    histories: [u16; LOCAL],
+    local: [u8; LOCAL],
+    /// Choice and global counter, which share their index: choice x 4 + global. From 2 on the choice believes the
+    /// global side.
+    sides: [u8; GLOBAL],
 }
 
 impl Default for Tournament {
     fn default() -> Tournament {
-        Tournament {
-            histories: Box::new([0; LOCAL]),
-            local: Box::new([4; LOCAL]),
-            global: Box::new([2; GLOBAL]),
-            choice: Box::new([2; GLOBAL]),
-            path: 0,
-        }
+        let tables = Tables { histories: [0; LOCAL], local: [4; LOCAL], sides: [2 * 4 + 2; GLOBAL] };
+        Tournament { tables: Box::new(tables), path: 0 }
     }
 }
 
-/// A three-bit counter after one more outcome.
-#[inline]
-fn counted_of_three_bits(counter: u8, taken: bool) -> u8 {
-    if taken { (counter + 1).min(7) } else { counter.saturating_sub(1) }
+/// Three-bit counters after one more outcome, by counter x 2 + taken.
+const LOCAL_NEXT: [u8; 16] = {
+    let mut next = [0; 16];
+    let mut at = 0;
+    while at < 16 {
+        let counter = at as u8 / 2;
+        next[at] = match at % 2 {
+            0 => counter.saturating_sub(1),
+            _ if counter == 7 => 7,
+            _ => counter + 1,
+        };
+        at += 1;
+    }
+    next
+};
+
+/// Choice and global counter after one more outcome, by sides x 4 + local says taken x 2 + taken. The choice moves where
+/// the two sides differ, toward the one that was right.
+const SIDES_NEXT: [u8; 64] = {
+    let mut next = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        let (choice, global) = (at as u8 >> 4, at as u8 >> 2 & 3);
+        let (local, taken) = (at & 2 != 0, at & 1 != 0);
+        let differ = local != (global >= 2);
+        let choice = if differ { counted(choice, local != taken) } else { choice };
+        next[at] = choice * 4 + counted(global, taken);
+        at += 1;
+    }
+    next
+};
+
+impl Tournament {
+    /// Where the branch's history is, where that history's counter is, and what that says.
+    #[inline]
+    fn local(&self, pc: u64) -> (usize, usize, bool) {
+        let at = address_bits(pc) % LOCAL;
+        let history = usize::from(self.tables.histories[at]) % LOCAL;
+        (at, history, self.tables.local[history] >= 4)
+    }
 }
 
 impl DirectionPredictor for Tournament {
     #[inline]
     fn predict(&mut self, pc: u64, _: u64) -> bool {
-        let history = usize::from(self.histories[address_bits(pc) % LOCAL]) % LOCAL;
-        let path = self.path % GLOBAL;
-        let (local, global) = (self.local[history] >= 4, self.global[path] >= 2);
+        let (_, _, local) = self.local(pc);
+        let sides = self.tables.sides[self.path % GLOBAL];
+        let (choice, global) = (sides >= 2 * 4, sides & 2 != 0);
         // Without a branch on the choice: it would be mispredicted where the simulated one is.
-        local ^ ((local ^ global) & (self.choice[path] >= 2))
+        local ^ ((local ^ global) & choice)
     }
 
     #[inline]
     fn train(&mut self, branch: &Branch, _: bool) {
-        let taken = branch.taken();
-        let history = usize::from(self.histories[address_bits(branch.pc) % LOCAL]) % LOCAL;
-        let path = self.path % GLOBAL;
-        let (local, global) = (self.local[history], self.global[path]);
-        let choice = self.choice[path];
-        let differ = (local >= 4) != (global >= 2);
-        let toward_global = counted(choice, (global >= 2) == taken);
-        self.choice[path] = if differ { toward_global } else { choice };
-        self.local[history] = counted_of_three_bits(local, taken);
-        self.global[path] = counted(global, taken);
+        let taken = usize::from(branch.taken());
+        let (_, history, local) = self.local(branch.pc);
+        let sides = &mut self.tables.sides[self.path % GLOBAL];
+        *sides = SIDES_NEXT[(usize::from(*sides) * 4 + usize::from(local) * 2 + taken) % 64];
+        let counter = &mut self.tables.local[history];
+        *counter = LOCAL_NEXT[(usize::from(*counter) * 2 + taken) % 16];
     }
 
     #[inline]
     fn track(&mut self, branch: &Branch) {
         if branch.class().is_conditional() {
             let taken = branch.taken();
-            let history = &mut self.histories[address_bits(branch.pc) % LOCAL];
-            *history = (*history << 1 | u16::from(taken)) % LOCAL as u16;
-            self.path = (self.path << 1 | usize::from(taken)) % GLOBAL;
+            let (at, history, _) = self.local(branch.pc);
+            self.tables.histories[at] = (history << 1 | usize::from(taken)) as u16;
+            self.path = self.path << 1 | usize::from(taken);
         }
     }
 
     fn storage_bits(&self) -> u64 {
         let local = LOCAL as u64 * (u64::from(LOCAL_BITS) + 3);
         local + 2 * 2 * GLOBAL as u64 + u64::from(GLOBAL_BITS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_bits_count_by_one_and_saturate() {
+        assert_eq!(LOCAL_NEXT, [0, 1, 0, 2, 1, 3, 2, 4, 3, 5, 4, 6, 5, 7, 6, 7]);
+    }
+
+    #[test]
+    fn the_choice_moves_only_where_the_sides_differ() {
+        let next = |choice: u8, global: u8, local: bool, taken: bool| {
+            let at = choice * 16 + global * 4 + u8::from(local) * 2 + u8::from(taken);
+            (SIDES_NEXT[usize::from(at)] / 4, SIDES_NEXT[usize::from(at)] % 4)
+        };
+        for choice in 0..4 {
+            assert_eq!(next(choice, 3, true, true), (choice, 3));
+            assert_eq!(next(choice, 3, true, false), (choice, 2));
+            assert_eq!(next(choice, 0, false, true), (choice, 1));
+            assert_eq!(next(choice, 1, false, false), (choice, 0));
+        }
+        let choices = |global, local, taken| [0, 1, 2, 3].map(|choice| next(choice, global, local, taken).0);
+        assert_eq!(choices(2, false, true), [1, 2, 3, 3], "toward the global side, which was right");
+        assert_eq!(choices(1, true, false), [1, 2, 3, 3]);
+        assert_eq!(choices(2, false, false), [0, 0, 1, 2], "toward the local side");
+        assert_eq!(choices(1, true, true), [0, 0, 1, 2]);
     }
 }

@@ -25,35 +25,46 @@ const PATTERNS: usize = 1 << PATTERN_BITS;
 /// Two levels: histories per address, counters per history.
 #[derive(Clone, Debug)]
 pub struct TwoLevel {
-    histories: Box<[u16; HISTORIES]>,
-    counters: Box<[u8; PATTERNS]>,
+    tables: Box<Tables>,
+}
+
+#[derive(Clone, Debug)]
+struct Tables {
+    histories: [u16; HISTORIES],
+    counters: [u8; PATTERNS],
 }
 
 impl Default for TwoLevel {
     fn default() -> TwoLevel {
-        TwoLevel { histories: Box::new([0; HISTORIES]), counters: Box::new([2; PATTERNS]) }
+        TwoLevel { tables: Box::new(Tables { histories: [0; HISTORIES], counters: [2; PATTERNS] }) }
+    }
+}
+
+impl TwoLevel {
+    #[inline]
+    fn history(&self, pc: u64) -> usize {
+        usize::from(self.tables.histories[address_bits(pc) % HISTORIES]) % PATTERNS
     }
 }
 
 impl DirectionPredictor for TwoLevel {
     #[inline]
     fn predict(&mut self, pc: u64, _: u64) -> bool {
-        let history = self.histories[address_bits(pc) % HISTORIES];
-        self.counters[usize::from(history) % PATTERNS] >= 2
+        self.tables.counters[self.history(pc)] >= 2
     }
 
     #[inline]
     fn train(&mut self, branch: &Branch, _: bool) {
-        let history = self.histories[address_bits(branch.pc) % HISTORIES];
-        let counter = &mut self.counters[usize::from(history) % PATTERNS];
+        let history = self.history(branch.pc);
+        let counter = &mut self.tables.counters[history];
         *counter = counted(*counter, branch.taken());
     }
 
     #[inline]
     fn track(&mut self, branch: &Branch) {
         if branch.class().is_conditional() {
-            let history = &mut self.histories[address_bits(branch.pc) % HISTORIES];
-            *history = (*history << 1 | u16::from(branch.taken())) % PATTERNS as u16;
+            let history = self.history(branch.pc) << 1 | usize::from(branch.taken());
+            self.tables.histories[address_bits(branch.pc) % HISTORIES] = history as u16;
         }
     }
 

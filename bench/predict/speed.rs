@@ -1,0 +1,164 @@
+//! What does each predictor cost per branch, with the trace in memory and statistics per site on?
+//!
+//! Method: each stream is handed to a zoo of one member in pieces of some 0.2 ms, each timed on the wall clock; a repeat
+//! starts with a fresh zoo, members take turns within it. A figure is the sum over the pieces of their medians over the
+//! repeats, by branches: a piece that other work interrupted is an outlier among its repeats. Branches are those of the
+//! whole stream, whether the member judges them or not.
+//! Usage: predict_speed [REPEATS [NAME...]]; NAME may be several with commas, which then walk together.
+
+#[path = "../../crates/assay-pure/tests/golden/mod.rs"]
+mod golden;
+
+use assay_pure::predict::{Floor, Tally, Zoo, zoo};
+use assay_pure::trace::{Branch, Class};
+use std::time::Instant;
+
+const PIECE: usize = 1 << 15;
+
+/// The target of a name, ns per branch; none for what nobody promised.
+fn target(name: &str) -> Option<f64> {
+    match name {
+        "perceptron" => Some(15.0),
+        "ittage" => Some(20.0),
+        "last-target" => Some(20.0),
+        _ if name.starts_with("tage-sc-l") => Some(80.0),
+        _ if name.starts_with("tage") => Some(35.0),
+        "always-taken" | "backward-taken" | "bimodal" | "two-level" | "tournament" => Some(5.0),
+        _ if name.starts_with("gshare") => Some(5.0),
+        _ => None,
+    }
+}
+
+/// 64 sites of conditional branches, three of four of them fair coins, in random order, a call and a return among 16.
+fn random_stream(length: usize) -> Vec<Branch> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let site = (state >> 40) as u32 & 63;
+        let pc = 0x40_1000 + u64::from(site) * 23;
+        match state >> 52 & 15 {
+            0 => Branch::new(pc, 0x40_8000, 64 + site, Class::CALL, true, 4),
+            1 => Branch::new(pc, pc + 5, 128 + site, Class::RETURN, true, 4),
+            _ => {
+                let taken = state & if site & 3 == 0 { 15 } else { 1 } != 0;
+                Branch::new(pc, pc + 64, site, Class::CONDITIONAL, taken, 4)
+            }
+        }
+    };
+    (0..length).map(next).collect()
+}
+
+/// One loop of two branches: a pattern of 8 and the loop's own.
+fn loop_stream(length: usize) -> Vec<Branch> {
+    let branch = |nth: usize| match nth % 2 {
+        0 => Branch::new(0x40_1010, 0x40_1018, 0, Class::CONDITIONAL, 0xd3 >> (nth / 2 % 8) & 1 != 0, 5),
+        _ => Branch::new(0x40_1020, 0x40_1000, 1, Class::CONDITIONAL, nth % 20_000 != 19_999, 3),
+    };
+    (0..length).map(branch).collect()
+}
+
+fn streams() -> Vec<(&'static str, Vec<Branch>)> {
+    let gcc = golden::stream(golden::STREAMS[0]).1;
+    let repeated = gcc.iter().cycle().take(3 * gcc.len()).copied().collect();
+    vec![
+        ("gcc x 3", repeated),
+        ("synthetic", golden::stream("synthetic_2M").1),
+        ("random", random_stream(1_000_000)),
+        ("loop", loop_stream(1_000_000)),
+    ]
+}
+
+/// Who walks.
+enum Walker {
+    Zoo(Vec<String>),
+    Floor,
+}
+
+impl Walker {
+    fn name(&self) -> String {
+        match self {
+            Walker::Zoo(names) if names.is_empty() => "(none: executions alone)".into(),
+            Walker::Zoo(names) => names.join(","),
+            Walker::Floor => "(entropy floor)".into(),
+        }
+    }
+
+    /// Nanoseconds of each piece, and mispredictions of the first member.
+    fn walk(&self, stream: &[Branch]) -> (Vec<f64>, Option<u64>) {
+        match self {
+            Walker::Zoo(names) => {
+                let mut zoo = Zoo::new(names).expect("checked at the start");
+                let mut tally = Tally::new(names.len());
+                let pieces = timed(stream, |piece| zoo.observe(piece, &mut tally));
+                (pieces, tally.missed().first().copied())
+            }
+            Walker::Floor => {
+                let mut floor = Floor::default();
+                let pieces = timed(stream, |piece| floor.observe(piece));
+                (pieces, Some(floor.dropped().executed).filter(|dropped| *dropped > 0))
+            }
+        }
+    }
+}
+
+fn timed(stream: &[Branch], mut walk: impl FnMut(&[Branch])) -> Vec<f64> {
+    let piece = |piece| {
+        let start = Instant::now();
+        walk(piece);
+        start.elapsed().as_nanos() as f64
+    };
+    stream.chunks(PIECE).map(piece).collect()
+}
+
+/// Sum over the pieces of their medians over the repeats.
+fn typical(repeats: &[Vec<f64>]) -> f64 {
+    let median = |piece: usize| {
+        let mut times: Vec<f64> = repeats.iter().map(|pieces| pieces[piece]).collect();
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    (0..repeats[0].len()).map(median).sum()
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let repeats: usize = arguments.next().map_or(9, |repeats| repeats.parse().expect("REPEATS is a number"));
+    let asked: Vec<Vec<String>> =
+        arguments.map(|names| names.split(',').map(str::to_owned).collect()).collect();
+    let mut walkers = vec![Walker::Zoo(Vec::new()), Walker::Floor];
+    if asked.is_empty() {
+        walkers.extend(zoo::entries().map(|entry| Walker::Zoo(vec![entry.name.to_owned()])));
+    }
+    for names in asked {
+        Zoo::new(&names).unwrap_or_else(|unknown| panic!("{unknown}"));
+        walkers.push(Walker::Zoo(names));
+    }
+    let streams = streams();
+    print!("| ns per branch |");
+    streams.iter().for_each(|(name, _)| print!(" {name} |"));
+    println!(" target | worst |\n|---|{}---|---|", "---|".repeat(streams.len()));
+    let mut times = vec![vec![Vec::new(); streams.len()]; walkers.len()];
+    for _ in 0..repeats {
+        for (at, (_, stream)) in streams.iter().enumerate() {
+            for (walker, times) in walkers.iter().zip(&mut times) {
+                times[at].push(walker.walk(stream).0);
+            }
+        }
+    }
+    for (walker, times) in walkers.iter().zip(&times) {
+        let name = walker.name();
+        let per_branch =
+            |(times, (_, stream)): (&Vec<Vec<f64>>, &(_, Vec<Branch>))| typical(times) / stream.len() as f64;
+        let figures: Vec<f64> = times.iter().zip(&streams).map(per_branch).collect();
+        let worst = figures.iter().copied().fold(0.0, f64::max);
+        print!("| {name} |");
+        figures.iter().for_each(|figure| print!(" {figure:.2} |"));
+        match target(&name) {
+            Some(target) if worst <= target => println!(" {target} | within |"),
+            Some(target) => println!(" {target} | {:.2} times |", worst / target),
+            None => println!(" | |"),
+        }
+    }
+}
