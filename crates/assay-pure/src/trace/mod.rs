@@ -4,7 +4,13 @@
 //! [`crate::predict`] and the statistics per site walk over it without knowing which.
 
 pub mod branch;
+pub mod bt9;
+pub mod cbp;
+pub mod champsim;
 pub mod hints;
+pub mod jiegec;
 pub mod sbbt;
+pub mod source;
 
 pub use branch::{Branch, Class, Kind, Site};
+pub use source::{Batch, Source, TraceError};
