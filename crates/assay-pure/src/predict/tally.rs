@@ -228,3 +228,120 @@ impl Tally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predict::Zoo;
+
+    const SWITCH: Class = Class::INDIRECT_JUMP;
+
+    fn branch(site: u32, class: Class, taken: bool, instructions: u32) -> Branch {
+        Branch::new(0x1000 + u64::from(site) * 8, 0x9000, site, class, taken, instructions)
+    }
+
+    /// Site 0 conditional, 1 a direct call, 2 a switch, 5 a return; sites 3 and 4 never.
+    fn stretch() -> Vec<Branch> {
+        vec![
+            branch(5, Class::RETURN, true, 9),
+            branch(0, Class::CONDITIONAL, false, 3),
+            branch(2, SWITCH, true, 4),
+            branch(0, Class::CONDITIONAL, true, 5),
+            branch(1, Class::CALL, true, 1),
+            branch(0, Class::CONDITIONAL, false, 2),
+        ]
+    }
+
+    fn tally(branches: &[Branch]) -> Tally {
+        let mut tally = Tally::new(2);
+        let mut zoo = Zoo::new(&["always-taken", "last-target"]).expect("known names");
+        zoo.observe(branches, &mut tally);
+        tally
+    }
+
+    #[test]
+    fn what_is_judged_follows_from_the_class() {
+        let conditional_return = Class::new(Kind::Return, true, true);
+        for (class, expected) in [
+            (Class::CONDITIONAL, Some(Judged::Direction)),
+            (conditional_return, Some(Judged::Direction)),
+            (Class::new(Kind::Call, true, false), Some(Judged::Direction)),
+            (Class::RETURN, Some(Judged::Return)),
+            (Class::INDIRECT_CALL, Some(Judged::Target)),
+            (SWITCH, Some(Judged::Target)),
+            (Class::JUMP, None),
+            (Class::CALL, None),
+        ] {
+            assert_eq!(Judged::of(class), expected, "{class}");
+        }
+    }
+
+    #[test]
+    fn sites_members_and_kinds_are_counted_apart() {
+        let tally = tally(&stretch());
+        let at_0 = SiteTally { executed: 3, taken: 1, missed: vec![2, 0] };
+        assert_eq!(
+            (tally.site(0), tally.site(1)),
+            (at_0, SiteTally { executed: 1, taken: 1, missed: vec![0, 0] })
+        );
+        assert_eq!(tally.site(2).missed, [0, 1]);
+        assert_eq!((tally.sites(), tally.members(), tally.branches(), tally.instructions), (6, 2, 6, 24));
+        assert_eq!(tally.missed(), [2, 1]);
+        assert_eq!(tally.missed_by_site(0), [2, 0, 0, 0, 0, 0]);
+        assert_eq!(tally.missed_of(Judged::Direction), [2, 0]);
+        assert_eq!(tally.missed_of(Judged::Target), [0, 1]);
+        assert_eq!(tally.missed_of(Judged::Return), [0, 0]);
+        let judged = [Judged::Direction, Judged::Target, Judged::Return].map(|what| tally.judged(what));
+        assert_eq!(judged, [3, 1, 1]);
+        assert_eq!(tally.executed_where(Class::is_conditional), (3, 1));
+        assert_eq!(tally.executed_where(|class| class.kind() == Kind::Call), (1, 1));
+        assert_eq!(tally.executed_where(|_| true), (6, 4));
+    }
+
+    #[test]
+    fn a_site_never_seen_has_counts_of_nothing_and_no_class() {
+        let tally = tally(&stretch());
+        let nothing = SiteTally { executed: 0, taken: 0, missed: vec![0, 0] };
+        assert_eq!([tally.site(3), tally.site(6), tally.site(u32::MAX)], [(); 3].map(|()| nothing.clone()));
+        assert_eq!([3, 6, u32::MAX].map(|site| tally.class(site)), [None; 3]);
+        assert_eq!(
+            [0, 1, 2, 5].map(|site| tally.class(site)),
+            [Class::CONDITIONAL, Class::CALL, SWITCH, Class::RETURN].map(Some)
+        );
+    }
+
+    #[test]
+    fn merging_is_as_counting_one_after_the_other_with_what_was_learned_kept() {
+        let (one, other) =
+            (stretch(), [branch(7, Class::JUMP, true, 8), branch(0, Class::CONDITIONAL, false, 1)]);
+        for (first, second) in [(&one[..], &other[..]), (&other[..], &one[..])] {
+            let mut zoo = Zoo::new(&["always-taken", "last-target"]).expect("known names");
+            let (mut merged, mut next) = (Tally::new(2), Tally::new(2));
+            zoo.observe(first, &mut merged);
+            zoo.observe(second, &mut next);
+            merged.merge(&next);
+            let both: Vec<Branch> = first.iter().chain(second).copied().collect();
+            assert_eq!(merged, tally(&both));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "different zoos")]
+    fn tallies_of_other_zoos_are_not_merged() {
+        Tally::new(1).merge(&Tally::new(2));
+    }
+
+    #[test]
+    fn the_places_of_conditional_branches_are_right_wherever_new_sites_come() {
+        // Every 7th branch of a batch is at a site not met before.
+        let of = |nth: u32| {
+            let class = if nth.is_multiple_of(3) { Class::CONDITIONAL } else { Class::CALL };
+            branch(if nth.is_multiple_of(7) { 1000 + nth } else { nth % 3 }, class, true, 1)
+        };
+        let branches: Vec<Branch> = (0..500).map(of).collect();
+        let mut places = [u16::MAX; 500];
+        let found = Tally::new(0).count(&branches, &mut places);
+        let expected: Vec<u16> = (0..500).filter(|nth| nth % 3 == 0).collect();
+        assert_eq!(places[..found], expected);
+    }
+}
