@@ -7,6 +7,8 @@ pub mod branch;
 pub mod bt9;
 pub mod cbp;
 pub mod champsim;
+pub mod channel;
+pub mod classify;
 pub mod hints;
 pub mod jiegec;
 pub mod sbbt;

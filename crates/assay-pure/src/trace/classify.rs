@@ -1,0 +1,67 @@
+//! What does the last instruction of a block do to the flow of control?
+//!
+//! Method: the instruction's bytes alone, by iced-x86 or by AArch64's bit patterns (Arm ARM DDI 0487, C4.1 "Branches,
+//! Exception Generating and System instructions"). Limits: AArch64's `br` through x16 or x17 in a linker's stub is an
+//! indirect jump like any other. Checked by: bytes from assemblers (GNU as), in the tests of each architecture.
+
+mod aarch64;
+mod x86;
+
+use super::{Class, Kind};
+
+/// The instruction set of a traced program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Architecture {
+    /// x86-64.
+    X86_64,
+    /// 64-bit Arm.
+    Aarch64,
+}
+
+/// What an instruction does to the flow of control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Goes on behind itself.
+    Next,
+    /// Branches.
+    Branch {
+        /// How.
+        class: Class,
+        /// Where to, when the instruction says so itself.
+        target: Option<u64>,
+    },
+    /// Calls the system.
+    SystemCall,
+    /// x86: a string instruction that repeats itself (`rep movs`, ...).
+    Repeat,
+    /// The bytes are no instruction that is known.
+    Unknown,
+}
+
+impl Flow {
+    pub(super) const fn branch(kind: Kind, conditional: bool, target: Option<u64>) -> Flow {
+        Flow::Branch { class: Class::new(kind, conditional, target.is_none()), target }
+    }
+}
+
+/// The flow after the instruction that these bytes, at address `pc`, begin with.
+pub fn flow(architecture: Architecture, pc: u64, bytes: &[u8]) -> Flow {
+    match architecture {
+        Architecture::X86_64 => x86::flow(pc, bytes),
+        Architecture::Aarch64 => aarch64::flow(pc, bytes),
+    }
+}
+
+/// The name of the instruction and the extension of the instruction set that it belongs to, as `vpermb` of `AVX512_VBMI`;
+/// `None` where the bytes are no instruction. AArch64's instructions are not named: their bytes are given as a number.
+pub fn name(architecture: Architecture, bytes: &[u8]) -> Option<(String, String)> {
+    match architecture {
+        Architecture::X86_64 => x86::name(bytes),
+        Architecture::Aarch64 => aarch64::name(bytes),
+    }
+}
+
+/// Whether a block that follows these bytes may follow an x86 string instruction that repeats itself.
+pub fn may_follow_repeat(before: &[u8]) -> bool {
+    x86::may_follow_repeat(before)
+}
