@@ -8,8 +8,10 @@ compile_error!(
     "assay measures on Linux only for now: placement, pinning and the clocks are written for its kernel"
 );
 
+pub mod family;
 pub mod interrupt;
 pub mod machine;
 pub mod perf;
 pub mod pin;
 pub mod process;
+pub mod shared;

@@ -13,7 +13,7 @@
 pub const MAGIC: u64 = u64::from_le_bytes(*b"assayemu");
 /// Version of this layout; lab and plugin must agree.
 pub const VERSION: u32 = 1;
-/// What the plugin's file contains, so that its version is known before it is loaded: this, then four decimal digits.
+/// What the plugin's file contains, so that its version is known before it is loaded: this, then three decimal digits.
 pub const VERSION_LABEL: &str = "assay-plugin-version=";
 /// Name of the control file in the session's folder.
 pub const CONTROL_FILE: &str = "control";
@@ -96,8 +96,8 @@ pub mod process {
     pub const HEADS_USED: usize = 56;
     /// u32: 1 when counters are added to (one thread), 0 when every block is logged.
     pub const COUNTING: usize = 60;
-    /// u64: continuations of repeated string instructions that counters count as executed.
-    pub const REPEATS: usize = 64;
+    /// u32: addresses of signal handlers that can be read.
+    pub const HANDLERS_USED: usize = 64;
     /// u32: threads that could not be traced, there being too many.
     pub const LOST_THREADS: usize = 72;
     /// u32: 1 when blocks were not recorded, there being too many or no memory.
@@ -113,6 +113,14 @@ pub mod process {
     /// u32: 1 begins, 2 ends; then the four words variant, input, pass, thread.
     pub const MARK: usize = 100;
 
+    /// Addresses of signal handlers, one u64 each.
+    pub const HANDLERS: usize = 0x400;
+    /// The most of them; later ones are not known.
+    pub const MAX_HANDLERS: u32 = 256;
+    /// u32: length of the program's path, then the path.
+    pub const PROGRAM: usize = 0xC00;
+    /// The most of it that is kept, bytes.
+    pub const PROGRAM_SIZE: usize = 0x3f0;
     /// Notes: records of u32 code, u32 length, bytes padded to 8.
     pub const NOTES: usize = 0x1000;
     /// Bytes for notes.
@@ -199,8 +207,7 @@ pub const fn ring(index: u32) -> Ring {
         Ring { offset, ..large }
     } else {
         let first = process::RINGS + LARGE_RINGS as usize * large.chunks as usize * large.chunk_bytes;
-        let offset =
-            first + (index - LARGE_RINGS) as usize * small.chunks as usize * small.chunk_bytes;
+        let offset = first + (index - LARGE_RINGS) as usize * small.chunks as usize * small.chunk_bytes;
         Ring { offset, ..small }
     }
 }
@@ -284,8 +291,6 @@ pub enum Event {
     RegionEnds,
     /// The thread goes back to where a signal interrupted it.
     SignalReturns,
-    /// From here on this address is the beginning of a signal handler.
-    Handler(u64),
 }
 
 impl Event {
@@ -298,7 +303,6 @@ impl Event {
             Event::RegionBegins { variant, input, pass } => ([1, variant, input, pass], 4),
             Event::RegionEnds => ([2, 0, 0, 0], 1),
             Event::SignalReturns => ([3, 0, 0, 0], 1),
-            Event::Handler(pc) => ([4, pc as u32, (pc >> 32) as u32, 0], 3),
         }
     }
 
@@ -307,7 +311,6 @@ impl Event {
         match code {
             1 => Some(3),
             2 | 3 => Some(0),
-            4 => Some(2),
             _ => None,
         }
     }
@@ -318,7 +321,6 @@ impl Event {
             (1, &[variant, input, pass]) => Some(Event::RegionBegins { variant, input, pass }),
             (2, []) => Some(Event::RegionEnds),
             (3, []) => Some(Event::SignalReturns),
-            (4, &[low, high]) => Some(Event::Handler(u64::from(low) | u64::from(high) << 32)),
             _ => None,
         }
     }
@@ -359,7 +361,9 @@ mod tests {
 
     #[test]
     fn regions_of_the_file_follow_each_other_without_overlap() {
-        assert!(process::MARK + 20 <= process::NOTES);
+        assert!(process::MARK + 20 <= process::HANDLERS);
+        assert!(process::HANDLERS + 8 * process::MAX_HANDLERS as usize <= process::PROGRAM);
+        assert!(process::PROGRAM + 4 + process::PROGRAM_SIZE <= process::NOTES);
         assert!(process::NOTES + process::NOTES_SIZE <= process::MODULES);
         assert!(process::MODULES + process::MODULES_SIZE <= process::HEADS);
         assert!(process::HEADS + MAX_THREADS as usize * head::SIZE <= process::RINGS);
@@ -408,7 +412,6 @@ mod tests {
             Event::RegionBegins { variant: 1, input: 2, pass: u32::MAX },
             Event::RegionEnds,
             Event::SignalReturns,
-            Event::Handler(0x1234_5678_9abc_def0),
         ];
         for event in events {
             let (words, count) = event.to_words();
@@ -416,7 +419,7 @@ mod tests {
             assert_eq!(Event::from_words(words[0], &words[1..count]), Some(event));
             assert!(count < Event::MAX_WORDS);
         }
-        assert_eq!(Event::arguments(5), None);
+        assert_eq!(Event::arguments(4), None);
         assert_eq!(Event::from_words(0, &[]), None);
     }
 

@@ -4,6 +4,12 @@
 //! shared memory; threads of the lab read it, so that what was counted survives a crash, a kill and a time limit.
 //! Known limits: METHODOLOGY.md, "What the tracer sees".
 
+mod decode;
+mod emulator;
+mod notes;
+mod process;
+mod program;
+mod reader;
 mod session;
 
 pub use session::{Refusal, Session, command};
@@ -123,6 +129,21 @@ pub struct Block {
     pub executed: u64,
 }
 
+/// What one thread executed between the marks of a timed region, the harness's own way in and out included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegionCounts {
+    /// Number of the thread in its process.
+    pub thread: u32,
+    /// Index of the variant.
+    pub variant: u32,
+    /// Id of the input.
+    pub input: u32,
+    /// Which pass over this input, from 0.
+    pub pass: u32,
+    /// What was executed.
+    pub counts: Counts,
+}
+
 /// One thread of a traced process.
 #[derive(Debug)]
 pub struct ThreadTrace<O> {
@@ -166,6 +187,8 @@ pub struct ProcessTrace<O> {
     pub blocks: Vec<Block>,
     /// The files its code came from.
     pub modules: Vec<Module>,
+    /// The harness's timed regions, in the order in which they ended.
+    pub regions: Vec<RegionCounts>,
     /// How it ended.
     pub ended: Ended,
     /// What the reader must know: code that changed itself, an instruction that the emulator lacks, a child that could

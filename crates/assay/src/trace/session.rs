@@ -1,8 +1,19 @@
 //! One command under emulation, from finding the emulator to the last branch.
 
-use super::{Observer, Options, Trace};
+use super::reader::{Changed, Harvest, Reader};
+use super::{Detail, Ended, Observer, Options, Trace, emulator, program};
+use assay_linux::family;
+use assay_linux::shared::{self, Shared};
+use assay_pure::trace::channel::{self, control};
 use std::ffi::OsString;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What shared memory should have free, bytes: rings and records of a few large programs.
+const ROOM: u64 = 256 << 20;
 
 /// Why nothing can be traced, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +42,18 @@ impl std::error::Error for Refusal {}
 /// [`Session::finish`] gives what was seen.
 pub struct Session<O: Observer> {
     prefix: Vec<OsString>,
-    observer: Box<dyn FnMut() -> O + Send>,
+    reader: Reader<O>,
+    emulator: String,
+    _folder: Folder,
+}
+
+/// A folder that goes with the session.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 impl<O: Observer> Session<O> {
@@ -45,24 +67,117 @@ impl<O: Observer> Session<O> {
         options: &Options,
         observer: impl FnMut() -> O + Send + 'static,
     ) -> Result<Session<O>, Refusal> {
-        let _ = (options, observer);
-        Err(Refusal { reason: format!("{} cannot be traced", program.display()), remedy: None })
+        let looked = program::look_at(program)?;
+        let emulator = emulator::find(looked.machine)?;
+        let plugin = emulator::plugin(options.plugin.as_deref())?;
+        let folder = new_folder()?;
+        let control = make_control(&folder.0, options).map_err(|error| cannot_share(&error))?;
+        let mut prefix = vec![emulator.path.into_os_string()];
+        prefix.extend(emulator::arguments(looked.machine, &plugin, &folder.0));
+        write_prefix(&folder.0, &prefix).map_err(|error| cannot_share(&error))?;
+        prefix.extend(looked.interpreter);
+        let reader = Reader::start(control, folder.0.clone(), Box::new(observer));
+        Ok(Session { prefix, reader, emulator: emulator.version, _folder: folder })
     }
 
     /// What goes in front of the program and its arguments: the emulator with its own arguments.
     pub fn prefix(&self) -> &[OsString] {
-        let _ = &self.observer;
         &self.prefix
     }
 
-    /// Reads to the end what the command, which has ended with `ended`, and all that it started have written.
+    /// Reads to the end what the command, which has ended with `ended`, and all that it started have written. What it
+    /// started and left behind is no longer traced and goes on.
     ///
     /// # Errors
-    /// The emulator never came up, or the plugin reported an error.
-    pub fn finish(self, ended: Option<std::process::ExitStatus>) -> Result<Trace<O>, Refusal> {
-        let _ = ended;
-        Err(Refusal { reason: "nothing was traced".to_owned(), remedy: None })
+    /// The emulator never came up, the plugin reported an error, or the program changed its own code.
+    pub fn finish(self, ended: Option<ExitStatus>) -> Result<Trace<O>, Refusal> {
+        self.finish_as(how(ended))
     }
+
+    fn finish_as(self, ended: Ended) -> Result<Trace<O>, Refusal> {
+        let harvest = self.reader.finish(ended);
+        let processes = accept(harvest)?;
+        Ok(Trace { processes, emulator: self.emulator })
+    }
+}
+
+fn accept<O>(harvest: Harvest<O>) -> Result<Vec<super::ProcessTrace<O>>, Refusal> {
+    if let Some(changed) = harvest.changed.first() {
+        return Err(changed_itself(changed));
+    }
+    if let Some(error) = harvest.errors.first() {
+        return Err(Refusal { reason: error.clone(), remedy: None });
+    }
+    if harvest.processes.is_empty() {
+        let reason = if harvest.loaded {
+            "the emulator ended before the program began"
+        } else {
+            "the emulator did not load the plugin"
+        };
+        let remedy = "what it wrote to standard error says why".to_owned();
+        return Err(Refusal { reason: reason.to_owned(), remedy: Some(remedy) });
+    }
+    Ok(harvest.processes)
+}
+
+fn changed_itself(changed: &Changed) -> Refusal {
+    Refusal {
+        reason: format!(
+            "{} changes its own code while it runs ({} times, first at {:#x}): one address then stands for several branches, and counts by place would mix them",
+            changed.program.display(),
+            changed.times,
+            changed.at
+        ),
+        remedy: Some("switch its just-in-time compiler off, or trace a part that does not use it".to_owned()),
+    }
+}
+
+fn how(status: Option<ExitStatus>) -> Ended {
+    match status {
+        None => Ended::Unknown,
+        Some(status) => match (status.code(), status.signal()) {
+            (Some(code), _) => Ended::Exited(code),
+            (_, Some(signal)) => Ended::Signalled(signal),
+            _ => Ended::Unknown,
+        },
+    }
+}
+
+fn cannot_share(error: &std::io::Error) -> Refusal {
+    Refusal {
+        reason: format!("the memory to be shared with the emulator cannot be made: {error}"),
+        remedy: None,
+    }
+}
+
+fn new_folder() -> Result<Folder, Refusal> {
+    static SESSIONS: AtomicU32 = AtomicU32::new(0);
+    let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
+    let path = shared::folder(ROOM).join(format!("assay-{}-{number}", std::process::id()));
+    // What a killed lab with the same process id has left behind.
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir(&path).map_err(|error| cannot_share(&error))?;
+    Ok(Folder(path))
+}
+
+fn make_control(folder: &Path, options: &Options) -> std::io::Result<Shared> {
+    let control = Shared::create(&folder.join(channel::CONTROL_FILE), control::SIZE)?;
+    let set = |offset: usize, value: u32| control.u32(offset).store(value, Ordering::Relaxed);
+    set(control::VERSION, channel::VERSION);
+    set(control::DETAIL, u32::from(options.detail == Detail::Branches));
+    set(control::FOLLOW, u32::from(options.follow));
+    set(control::LAB, std::process::id());
+    control.u64(control::MAGIC).store(channel::MAGIC, Ordering::Release);
+    Ok(control)
+}
+
+fn write_prefix(folder: &Path, prefix: &[OsString]) -> std::io::Result<()> {
+    let mut bytes = Vec::new();
+    for word in prefix {
+        bytes.extend_from_slice(word.as_bytes());
+        bytes.push(0);
+    }
+    std::fs::write(folder.join(channel::PREFIX_FILE), bytes)
 }
 
 /// Runs a whole command under emulation, its standard streams those of the lab, and gives what was seen. `command` holds
@@ -75,7 +190,15 @@ pub fn command<O: Observer>(
     options: &Options,
     observer: impl FnMut() -> O + Send + 'static,
 ) -> Result<Trace<O>, Refusal> {
-    let program = command.first().map_or(Path::new(""), Path::new);
-    let session = Session::open(program, options, observer)?;
-    session.finish(None)
+    let name = command.first().cloned().unwrap_or_default();
+    let program = program::search(&name)?;
+    let session = Session::open(&program, options, observer)?;
+    family::adopt_orphans();
+    let mut line = session.prefix.clone();
+    line.push(program.into_os_string());
+    line.extend(command.iter().skip(1).cloned());
+    let failed = |error: std::io::Error| Refusal { reason: error.to_string(), remedy: None };
+    let mut child = family::start(&line).map_err(failed)?;
+    let (status, killed) = family::wait_or_kill(&mut child, options.time_limit).map_err(failed)?;
+    session.finish_as(if killed { Ended::TimeLimit } else { how(Some(status)) })
 }

@@ -1,0 +1,215 @@
+//! A command and everything that it starts: adopted when their parents end, found, ended together.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::Once;
+use std::time::{Duration, Instant};
+
+/// Starts a command with the lab's own standard streams, in the lab's own process group, so that the terminal's signals
+/// reach both. It is killed when the thread that starts it ends without waiting for it.
+///
+/// # Errors
+/// The program is missing or not executable, or no process can be had; the message names it.
+pub fn start(command: &[OsString]) -> io::Result<Child> {
+    let (program, arguments) =
+        command.split_first().ok_or_else(|| io::Error::other("no command was given"))?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    // SAFETY: between fork and exec one async-signal-safe system call is made.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+    command.spawn().map_err(|error| {
+        io::Error::new(error.kind(), format!("starting {}: {error}", program.to_string_lossy()))
+    })
+}
+
+/// From now on processes whose parent has ended become children of this one, so that they can be found.
+pub fn adopt_orphans() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: a flag of this process.
+        unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+    });
+}
+
+/// Waits for the child until `limit` has passed, then kills it and what it started. Returns its status and whether it was
+/// killed.
+///
+/// # Errors
+/// The child is not ours to wait for.
+pub fn wait_or_kill(child: &mut Child, limit: Option<Duration>) -> io::Result<(ExitStatus, bool)> {
+    let Some(limit) = limit else {
+        return Ok((child.wait()?, false));
+    };
+    let begun = Instant::now();
+    let alive = Watched::new(child.id());
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok((status, false));
+        }
+        let left = limit.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            kill_all(child.id());
+            return Ok((child.wait()?, true));
+        }
+        match &alive {
+            Ok(watched) => watched.wait(left.min(Duration::from_secs(3600))),
+            Err(_) => std::thread::sleep(left.min(Duration::from_millis(5))),
+        }
+    }
+}
+
+/// Kills a process and all its descendants. They are stopped first, until no new one is found: a process that is stopped
+/// starts no other, and one whose parent is killed could not be told from a stranger.
+pub fn kill_all(root: u32) {
+    let mut stopped = HashSet::new();
+    for _ in 0..100 {
+        let new: Vec<u32> = descendants(root).into_iter().filter(|pid| stopped.insert(*pid)).collect();
+        if new.is_empty() {
+            break;
+        }
+        signal(&new, libc::SIGSTOP);
+    }
+    signal(&stopped.into_iter().collect::<Vec<u32>>(), libc::SIGKILL);
+}
+
+fn signal(pids: &[u32], signal: i32) {
+    for pid in pids {
+        // SAFETY: ids of processes that were descendants a moment ago.
+        unsafe { libc::kill(*pid as i32, signal) };
+    }
+}
+
+/// The process and all its descendants that are not zombies.
+fn descendants(root: u32) -> Vec<u32> {
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        if let Some((parent, state)) = parent_and_state(pid) {
+            if state != 'Z' && state != 'X' {
+                children.entry(parent).or_default().push(pid);
+            }
+        }
+    }
+    let mut found = vec![root];
+    let mut seen = HashSet::from([root]);
+    let mut at = 0;
+    while at < found.len() {
+        for child in children.get(&found[at]).into_iter().flatten() {
+            if seen.insert(*child) {
+                found.push(*child);
+            }
+        }
+        at += 1;
+    }
+    found
+}
+
+/// From `/proc/PID/stat`, whose second field is a name that may hold anything, a parenthesis too.
+fn parent_and_state(pid: u32) -> Option<(u32, char)> {
+    let text = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?.chars().next()?;
+    Some((fields.next()?.parse().ok()?, state))
+}
+
+/// A process whose end can be seen, whoever its parent is.
+#[derive(Debug)]
+pub struct Watched {
+    descriptor: OwnedFd,
+}
+
+impl Watched {
+    /// Watches a process.
+    ///
+    /// # Errors
+    /// It is gone already, or the kernel is older than 5.3.
+    pub fn new(pid: u32) -> io::Result<Watched> {
+        // SAFETY: plain numbers; the descriptor is ours from here on.
+        unsafe {
+            let descriptor = libc::syscall(libc::SYS_pidfd_open, pid, 0);
+            if descriptor < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Watched { descriptor: OwnedFd::from_raw_fd(descriptor as i32) })
+        }
+    }
+
+    /// Whether it has ended.
+    pub fn ended(&self) -> bool {
+        self.poll(0)
+    }
+
+    /// Sleeps until it ends, at most `timeout`.
+    pub fn wait(&self, timeout: Duration) {
+        self.poll(i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX).max(1));
+    }
+
+    fn poll(&self, milliseconds: i32) -> bool {
+        let mut entry = libc::pollfd { fd: self.descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one entry, ours.
+        unsafe { libc::poll(&raw mut entry, 1, milliseconds) == 1 && entry.revents != 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    fn shell(script: &str) -> Vec<OsString> {
+        ["/bin/sh", "-c", script].map(OsString::from).to_vec()
+    }
+
+    #[test]
+    fn a_command_that_ends_in_time_keeps_its_status() {
+        let mut child = start(&shell("exit 7")).expect("a shell");
+        let (status, killed) = wait_or_kill(&mut child, Some(Duration::from_secs(60))).expect("waited");
+        assert_eq!((status.code(), killed), (Some(7), false));
+        let mut child = start(&shell("exit 3")).expect("a shell");
+        assert_eq!(wait_or_kill(&mut child, None).expect("waited").0.code(), Some(3));
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_is_killed_with_what_it_started() {
+        let marker = format!("97{}", std::process::id());
+        let mut child = start(&shell(&format!("sleep {marker} & sleep {marker}"))).expect("a shell");
+        let (status, killed) = wait_or_kill(&mut child, Some(Duration::from_millis(300))).expect("waited");
+        assert_eq!((status.signal(), killed), (Some(libc::SIGKILL), true));
+        let alive = std::fs::read_dir("/proc").expect("proc").flatten().any(|entry| {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let sleeps = line == format!("sleep\0{marker}\0").into_bytes();
+            let pid = entry.file_name().to_string_lossy().parse().unwrap_or(0);
+            sleeps && parent_and_state(pid).is_some_and(|found| found.1 != 'Z')
+        });
+        assert!(!alive, "a grandchild is still there");
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        let error = start(&["/no/such/program".into()]).expect_err("missing");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(error.to_string().contains("/no/such/program"), "{error}");
+    }
+
+    #[test]
+    fn the_end_of_a_process_is_seen() {
+        let mut child = start(&shell("read x; exit 0")).expect("a shell");
+        let watched = Watched::new(child.id()).expect("pidfd");
+        kill_all(child.id());
+        watched.wait(Duration::from_secs(60));
+        assert!(watched.ended());
+        child.wait().expect("waited");
+    }
+}

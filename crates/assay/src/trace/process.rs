@@ -1,0 +1,394 @@
+//! One traced process: its file of shared memory, read while it lives and to the end when it is gone.
+
+use super::decode::{Code, Stream, Totals};
+use super::notes;
+use super::{Block, Counts, Ended, Mark, Module, Observer, ProcessTrace, RegionCounts, ThreadTrace};
+use assay_linux::family::Watched;
+use assay_linux::shared::{self, Shared};
+use assay_pure::trace::channel::{self, MAX_BLOCKS, MAX_THREADS, Record, Ring, head, process};
+use assay_pure::trace::classify::Architecture;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+
+/// Chunks of one thread that are read before the next thread's turn.
+const TURN: u32 = 4;
+/// Regions of one process that are kept.
+const MAX_REGIONS: usize = 1 << 20;
+
+/// A process that writes, or did.
+pub(super) struct Process<O> {
+    shared: Shared,
+    base: u64,
+    pid: u32,
+    watched: Option<Watched>,
+    code: RwLock<Code>,
+    heads: Vec<Mutex<Option<Thread<O>>>>,
+    ended_threads: Mutex<Vec<Thread<O>>>,
+    regions: Mutex<Regions>,
+}
+
+/// One thread of it.
+struct Thread<O> {
+    number: u32,
+    stream: Stream,
+    observer: O,
+    begun: Option<(Mark, Totals)>,
+}
+
+/// What was executed in the harness's regions, and where counting alone is in them.
+#[derive(Default)]
+struct Regions {
+    list: Vec<RegionCounts>,
+    begun: Option<(Mark, Totals)>,
+    lost: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a reader found to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Served {
+    /// Nothing.
+    Idle,
+    /// Something; there may be more.
+    Busy,
+}
+
+impl<O: Observer> Process<O> {
+    /// Takes over a process's file.
+    ///
+    /// # Errors
+    /// It is no such file, or another version's; a whole sentence.
+    pub(super) fn open(shared: Shared) -> Result<Process<O>, String> {
+        let version = shared.u32(process::VERSION).load(Ordering::Acquire);
+        if shared.u64(process::MAGIC).load(Ordering::Relaxed) != channel::MAGIC || version != channel::VERSION
+        {
+            return Err(format!(
+                "The plugin speaks version {version} of the shared memory, this assay {}.",
+                channel::VERSION
+            ));
+        }
+        let architecture = match shared.u32(process::ARCHITECTURE).load(Ordering::Relaxed) {
+            process::AARCH64 => Architecture::Aarch64,
+            _ => Architecture::X86_64,
+        };
+        let pid = shared.u32(process::PID).load(Ordering::Relaxed);
+        Ok(Process {
+            base: shared.u64(process::BASE).load(Ordering::Relaxed),
+            pid,
+            watched: Watched::new(pid).ok(),
+            code: RwLock::new(Code::new(architecture)),
+            heads: (0..MAX_THREADS).map(|_| Mutex::new(None)).collect(),
+            ended_threads: Mutex::new(Vec::new()),
+            regions: Mutex::new(Regions::default()),
+            shared,
+        })
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Whether it writes no more.
+    pub(super) fn gone(&self) -> bool {
+        self.watched.as_ref().is_none_or(Watched::ended)
+    }
+
+    fn word(&self, index: u32, offset: usize) -> &AtomicU32 {
+        self.shared.u32(process::HEADS + index as usize * head::SIZE + offset)
+    }
+
+    /// Reads what is there for reader `reader` of `readers`. `last` says that nothing more will be written: then chunks
+    /// that are not full are read too.
+    pub(super) fn serve(&self, reader: u32, readers: u32, last: bool, observer: &dyn Fn() -> O) -> Served {
+        let mut served = Served::Idle;
+        if reader == 0 {
+            self.serve_mark();
+        }
+        let heads = self.shared.u32(process::HEADS_USED).load(Ordering::Acquire).min(MAX_THREADS);
+        for index in (0..heads).filter(|index| index % readers == reader) {
+            if self.serve_head(index, last, observer) == Served::Busy {
+                served = Served::Busy;
+            }
+        }
+        served
+    }
+
+    fn serve_head(&self, index: u32, last: bool, observer: &dyn Fn() -> O) -> Served {
+        let state = self.word(index, head::STATE).load(Ordering::SeqCst);
+        if state == head::FREE {
+            return Served::Idle;
+        }
+        let mut guard = lock(&self.heads[index as usize]);
+        let thread = guard.get_or_insert_with(|| Thread {
+            number: self.word(index, head::THREAD).load(Ordering::Relaxed),
+            stream: Stream::new(),
+            observer: observer(),
+            begun: None,
+        });
+        let ring = channel::ring(index);
+        let complete = last || state == head::ENDED;
+        let mut served = Served::Idle;
+        for _ in 0..TURN {
+            let filled = self.word(index, head::FILLED).load(Ordering::SeqCst);
+            let drained = self.word(index, head::DRAINED);
+            let read = drained.load(Ordering::Relaxed);
+            if filled.wrapping_sub(read) == 0 || filled.wrapping_sub(read) > ring.chunks {
+                break;
+            }
+            self.read_words(thread, ring, read, ring.chunk_bytes / 4);
+            drained.store(read.wrapping_add(1), Ordering::SeqCst);
+            if self.word(index, head::WAITING).load(Ordering::SeqCst) != 0 {
+                shared::wake(drained);
+            }
+            served = Served::Busy;
+        }
+        if complete && served == Served::Idle {
+            self.finish_thread(index, ring, guard.take());
+            served = Served::Busy;
+        }
+        served
+    }
+
+    /// Reads the chunk that was being filled, and lets the head go.
+    fn finish_thread(&self, index: u32, ring: Ring, thread: Option<Thread<O>>) {
+        if let Some(mut thread) = thread {
+            let filled = self.word(index, head::FILLED).load(Ordering::SeqCst);
+            let cursor = self.shared.u64(process::HEADS + index as usize * head::SIZE + head::CURSOR);
+            let chunk = ring.offset + (filled % ring.chunks) as usize * ring.chunk_bytes;
+            let begin = self.base.wrapping_add(chunk as u64);
+            let bytes = cursor.load(Ordering::Acquire).wrapping_sub(begin);
+            if bytes <= ring.chunk_bytes as u64 {
+                self.read_words(&mut thread, ring, filled, bytes as usize / 4);
+            }
+            let code = self.code.read().unwrap_or_else(PoisonError::into_inner);
+            thread.stream.hand_on(&code, &mut thread.observer);
+            drop(code);
+            lock(&self.ended_threads).push(thread);
+        }
+        let state = self.word(index, head::STATE);
+        state.store(head::FREE, Ordering::SeqCst);
+        shared::wake(state);
+    }
+
+    fn read_words(&self, thread: &mut Thread<O>, ring: Ring, chunk: u32, count: usize) {
+        let offset = ring.offset + (chunk % ring.chunks) as usize * ring.chunk_bytes;
+        let words = self.shared.u32s(offset, count);
+        self.take_handlers();
+        let mut done = 0;
+        let mut fresh = false;
+        while done < words.len() {
+            let code = self.code.read().unwrap_or_else(PoisonError::into_inner);
+            let decoded = thread.stream.decode(&code, &words[done..], &mut thread.observer);
+            drop(code);
+            done += decoded;
+            if done == words.len() {
+                break;
+            }
+            // A block that is not known yet; its record was written before its id.
+            if fresh && decoded == 0 {
+                thread.stream.skip();
+                done += 1;
+            } else {
+                self.take_blocks();
+            }
+            fresh = true;
+        }
+        self.take_marks(thread);
+    }
+
+    /// Takes over the block records that are new.
+    fn take_blocks(&self) {
+        let published = self.shared.u32(process::BLOCKS).load(Ordering::Acquire).min(MAX_BLOCKS);
+        let mut code = self.code.write().unwrap_or_else(PoisonError::into_inner);
+        for id in code.records().len() as u32..published {
+            let place = process::RECORDS + id as usize * Record::SIZE;
+            let words = self.shared.u64s(place, Record::SIZE / 8);
+            let record = Record::from_words(std::array::from_fn(|at| words[at].load(Ordering::Relaxed)));
+            let (from, count) = (record.lengths as usize, record.instructions as usize);
+            let lengths = if from + count <= process::LENGTHS_SIZE {
+                self.shared.bytes(process::LENGTHS + from, count)
+            } else {
+                Vec::new()
+            };
+            code.add(record, &lengths);
+        }
+    }
+
+    fn take_handlers(&self) {
+        let used = self.shared.u32(process::HANDLERS_USED).load(Ordering::Acquire);
+        if used == 0 {
+            return;
+        }
+        let used = used.min(process::MAX_HANDLERS) as usize;
+        if self.code.read().unwrap_or_else(PoisonError::into_inner).handlers() >= used {
+            return;
+        }
+        let words = self.shared.u64s(process::HANDLERS, used);
+        let handlers: Vec<u64> = words.iter().map(|word| word.load(Ordering::Relaxed)).collect();
+        self.code.write().unwrap_or_else(PoisonError::into_inner).add_handlers(&handlers);
+    }
+
+    /// Regions between the marks that a thread's stream has passed.
+    fn take_marks(&self, thread: &mut Thread<O>) {
+        for (mark, totals) in thread.stream.take_marks() {
+            lock(&self.regions).pass(&mut thread.begun, thread.number, mark, totals, true);
+        }
+    }
+
+    /// Where blocks are counted: the program waits at a mark until the counters have been read.
+    fn serve_mark(&self) {
+        let marks = self.shared.u32(process::MARKS).load(Ordering::SeqCst);
+        let read = self.shared.u32(process::MARKS_READ);
+        if read.load(Ordering::Relaxed) == marks {
+            return;
+        }
+        let word = |at: usize| self.shared.u32(process::MARK + 4 * at).load(Ordering::Relaxed);
+        let mark = match word(0) {
+            1 => Mark::RegionBegins { variant: word(1), input: word(2), pass: word(3) },
+            _ => Mark::RegionEnds,
+        };
+        let totals = self.counted();
+        {
+            let mut regions = lock(&self.regions);
+            let mut begun = regions.begun.take();
+            regions.pass(&mut begun, 0, mark, totals, false);
+            regions.begun = begun;
+        }
+        read.store(marks, Ordering::SeqCst);
+        shared::wake(read);
+    }
+
+    /// What the counters say.
+    fn counted(&self) -> Totals {
+        self.take_blocks();
+        let code = self.code.read().unwrap_or_else(PoisonError::into_inner);
+        let counters = self.shared.u64s(process::COUNTERS, code.infos().len());
+        let mut totals = Totals::default();
+        for (info, counter) in code.infos().iter().zip(counters) {
+            totals.add_block(info, counter.load(Ordering::Relaxed));
+        }
+        totals
+    }
+
+    /// Everything that was seen, once nothing more is written and [`Process::serve`] has found nothing more to read.
+    pub(super) fn finish(&self, ended: Ended) -> (ProcessTrace<O>, Option<(u32, u64)>) {
+        let counted = self.counted();
+        let mut threads = std::mem::take(&mut *lock(&self.ended_threads));
+        threads.sort_by_key(|thread| thread.number);
+        let mut code = self.code.write().unwrap_or_else(PoisonError::into_inner);
+        let directions = counted.instructions == 0;
+        let blocks = self.executed_blocks(&code, &threads);
+        let regions = std::mem::take(&mut *lock(&self.regions));
+        let damaged = threads.iter().map(|thread| thread.stream.damaged).sum();
+        let mut said = notes::of(&self.shared, &code, ended, damaged);
+        if regions.lost {
+            said.push(format!("Only the first {MAX_REGIONS} timed regions were kept."));
+        }
+        let trace = ProcessTrace {
+            pid: self.pid,
+            parent: Some(self.shared.u32(process::PARENT).load(Ordering::Relaxed)),
+            program: self.program(),
+            threads: threads.into_iter().map(|thread| thread_trace(thread, &counted, directions)).collect(),
+            sites: code.take_sites(),
+            blocks,
+            modules: modules(&self.shared),
+            regions: regions.list,
+            ended,
+            notes: said,
+        };
+        (trace, notes::changed_code(&self.shared))
+    }
+
+    fn executed_blocks(&self, code: &Code, threads: &[Thread<O>]) -> Vec<Block> {
+        let counters = self.shared.u64s(process::COUNTERS, code.records().len());
+        let mut blocks = Vec::new();
+        for (id, (record, counter)) in code.records().iter().zip(counters).enumerate() {
+            let logged: u64 = threads.iter().filter_map(|thread| thread.stream.executed().get(id)).sum();
+            let executed = counter.load(Ordering::Relaxed).wrapping_add(logged);
+            if executed > 0 {
+                let Record { pc, bytes, instructions, .. } = *record;
+                blocks.push(Block { pc, bytes, instructions, executed });
+            }
+        }
+        blocks
+    }
+
+    /// How it said that it ends, if it did.
+    pub(super) fn said(&self) -> Option<Ended> {
+        match self.shared.u32(process::STATE).load(Ordering::Acquire) {
+            process::EXITING => {
+                Some(Ended::Exited(self.shared.u32(process::EXIT_CODE).load(Ordering::Relaxed) as i32))
+            }
+            process::REPLACED => Some(Ended::Replaced),
+            _ => None,
+        }
+    }
+
+    fn program(&self) -> PathBuf {
+        let length = self.shared.u32(process::PROGRAM).load(Ordering::Acquire) as usize;
+        let path = self.shared.bytes(process::PROGRAM + 4, length.min(process::PROGRAM_SIZE));
+        PathBuf::from(OsStr::from_bytes(&path))
+    }
+}
+
+/// The main thread has what was counted while it was alone.
+fn thread_trace<O>(thread: Thread<O>, counted: &Totals, directions: bool) -> ThreadTrace<O> {
+    let mut totals = *thread.stream.totals();
+    if thread.number == 0 {
+        totals = totals.plus(counted);
+    }
+    ThreadTrace { thread: thread.number, counts: totals.counts(directions), observer: thread.observer }
+}
+
+impl Regions {
+    fn pass(
+        &mut self,
+        begun: &mut Option<(Mark, Totals)>,
+        thread: u32,
+        mark: Mark,
+        totals: Totals,
+        directions: bool,
+    ) {
+        if mark != Mark::RegionEnds {
+            *begun = Some((mark, totals));
+            return;
+        }
+        let Some((Mark::RegionBegins { variant, input, pass }, before)) = begun.take() else {
+            return;
+        };
+        if self.list.len() == MAX_REGIONS {
+            self.lost = true;
+            return;
+        }
+        let counts: Counts = totals.since(&before).counts(directions);
+        self.list.push(RegionCounts { thread, variant, input, pass, counts });
+    }
+}
+
+/// The files that code came from.
+fn modules(shared: &Shared) -> Vec<Module> {
+    let used =
+        (shared.u32(process::MODULES_USED).load(Ordering::Acquire) as usize).min(process::MODULES_SIZE);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at + 32 <= used {
+        let place = process::MODULES + at;
+        let word = |index: usize| shared.u64(place + 8 * index).load(Ordering::Relaxed);
+        let length = (shared.u32(place + 24).load(Ordering::Relaxed) as usize).min(used - at - 32);
+        let path = shared.bytes(place + 32, length);
+        found.push(Module {
+            start: word(0),
+            end: word(1),
+            file_offset: word(2),
+            path: PathBuf::from(OsStr::from_bytes(&path)),
+        });
+        at += 32 + length.next_multiple_of(8);
+    }
+    found
+}
