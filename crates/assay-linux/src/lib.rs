@@ -8,6 +8,7 @@ compile_error!(
     "assay measures on Linux only for now: placement, pinning and the clocks are written for its kernel"
 );
 
+pub mod branch_timing;
 pub mod family;
 pub mod interrupt;
 pub mod machine;
