@@ -2,6 +2,7 @@
 
 pub mod claim;
 pub mod diagnostic;
+pub mod events;
 pub mod matrix;
 pub(crate) mod order;
 pub mod pattern;
@@ -14,6 +15,7 @@ mod williams;
 
 pub use claim::{ClaimSpec, Says};
 pub use diagnostic::Diagnostic;
+pub use events::Event;
 pub use matrix::{Cell, Contrast};
 pub use plan::{Block, Visit};
 pub use read::Parsed;

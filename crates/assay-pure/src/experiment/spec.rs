@@ -1,6 +1,6 @@
 //! The experiment file as meaning: what is compared, on which inputs, built how, measured how long.
 
-use super::ClaimSpec;
+use super::{ClaimSpec, Event};
 use crate::inputs::Generator;
 
 /// One experiment, as read from its TOML file; every default is filled in.
@@ -36,6 +36,9 @@ pub struct Experiment {
     pub budget_seconds: f64,
     /// The clock that decides.
     pub clock: Clock,
+    /// What is counted per unit beside the time, by counters or by tracing; none where the file asks for nothing.
+    #[serde(default)]
+    pub events: Vec<Event>,
     /// Seed of the plan (orders, shuffles, environment sizes).
     pub seed: u64,
     /// What somebody says, to be held against the measurement.

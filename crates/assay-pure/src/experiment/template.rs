@@ -56,6 +56,13 @@ unit = "byte"
 # "thread_cpu", the CPU time of the measuring thread.
 #clock = "wall"
 
+# What is counted per unit beside the time, from "instructions", "branches" and
+# "branch-misses": by hardware counters where the machine has them, else by
+# running the program under an emulator, with simulated branch predictors. Then
+# the report says how much of a difference is work and how much is prediction.
+# Default: nothing, for it takes time of its own.
+#events = []
+
 # The seed of every random order. The same seed gives the same plan.
 #seed = 1
 

@@ -6,16 +6,20 @@
 //! The order of thought, a file each: `effect` (samples to one ratio per rotation), `as_built` (what anybody else
 //! would have reported), `decide` (interval to word), `twin` (the baseline against itself), `input_dependence`,
 //! `cause` (evidence), `judge` (all of it, with the confidence shared out), `placement_table` (per variant),
-//! `claims` (what somebody says, held against all this).
+//! `counts`, `learned` and `explained` (what instructions and mispredictions say of it), `claims` (what somebody says,
+//! held against all this).
 
 pub mod as_built;
 pub mod cause;
 pub mod claims;
 pub mod contrast;
+pub mod counts;
 pub mod decide;
 pub mod effect;
+pub mod explained;
 pub mod input_dependence;
 pub mod judge;
+pub mod learned;
 pub mod observed;
 pub mod options;
 pub mod placement_table;

@@ -26,7 +26,7 @@ use self::entries::Names;
 use self::reader::{Reader, Table};
 use super::spans::Spans;
 use super::spec::{Clock, Experiment, Variant};
-use super::{Diagnostic, diagnostic};
+use super::{Diagnostic, Event, diagnostic};
 
 pub(super) use self::convert::to_name;
 
@@ -152,6 +152,7 @@ fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
         clock: reader
             .read(top, "clock", convert::choice(&[("wall", Clock::Wall), ("thread_cpu", Clock::ThreadCpu)]))
             .unwrap_or(Clock::Wall),
+        events: read_events(reader, top),
         seed: reader.read(top, "seed", convert::whole_64).unwrap_or(1),
         claims,
     }
@@ -186,6 +187,14 @@ fn read_variants(reader: &mut Reader, top: &Table) -> (Vec<Variant>, Names) {
         });
     }
     (variants, names)
+}
+
+/// None by default: counting takes a tracer or counters, which not every machine has, and time of its own.
+fn read_events(reader: &mut Reader, top: &Table) -> Vec<Event> {
+    let words = Event::ALL.map(|event| (event.name(), event));
+    let events = reader.list(top, "events", convert::choice(&words)).unwrap_or_default();
+    entries::refuse_repeats(reader, "events", &events);
+    events
 }
 
 fn read_compilers(reader: &mut Reader, top: &Table) -> Vec<String> {

@@ -39,6 +39,11 @@ pub(in crate::experiment) const TOP: &[Key] = &[
     key("budget", "seconds above 0, or a text with one of the units ms, s, min, h", "budget = \"60 s\""),
     key("clock", "\"wall\" or \"thread_cpu\"", "clock = \"wall\""),
     key(
+        "events",
+        "a list of \"instructions\", \"branches\" and \"branch-misses\"",
+        "events = [\"instructions\", \"branches\", \"branch-misses\"]",
+    ),
+    key(
         "seed",
         "a whole number from 0 to 18446744073709551615, above 9223372036854775807 as a text",
         "seed = 1",

@@ -39,6 +39,7 @@ fn fills_in_every_default() {
     assert_eq!(experiment.confidence, 0.95);
     assert_eq!(experiment.budget_seconds, 60.0);
     assert_eq!(experiment.clock, Clock::Wall);
+    assert_eq!(experiment.events, []);
     assert_eq!(experiment.seed, 1);
     assert_eq!(experiment.compilers, ["all"]);
     let o2 = FlagSet { name: "O2".into(), flags: vec!["-O2".into()], allow_unoptimised: false };
@@ -54,6 +55,16 @@ fn measures_a_call_without_input_where_the_file_has_none() {
     let [input] = &experiment.inputs[..] else { panic!("{:?}", experiment.inputs) };
     assert_eq!((input.name.as_str(), &input.source), ("none", &InputSource::Empty));
     assert_eq!((input.format, input.window_units), (Format::Whole, 0));
+}
+
+#[test]
+fn reads_the_events_that_are_counted_and_names_the_nearest_of_an_unknown_one() {
+    let experiment = with("events = [\"branch-misses\", \"instructions\"]", "");
+    assert_eq!(experiment.events, [Event::BranchMisses, Event::Instructions]);
+    let found = problems(&format!("events = [\"branch-mises\"]\n{MINIMAL}"));
+    assert_eq!((found.len(), found[0].nearest.as_deref()), (1, Some("branch-misses")), "{found:?}");
+    let twice = problems(&format!("events = [\"branches\", \"branches\"]\n{MINIMAL}"));
+    assert!(twice[0].message.contains("`branches` is there twice"), "{twice:?}");
 }
 
 #[test]

@@ -100,10 +100,19 @@ fn misses(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
     if inputs.is_empty() {
         return vec![Finding::new(Standing::Open, "nothing is known of the inputs it speaks of".to_string())];
     }
+    // What was counted is settled by the count; here only what no count could make true.
+    let counted: Vec<&str> = context.missed_in(claim).into_iter().map(|cell| cell.input.as_str()).collect();
     let rates = claim.miss_rate.map(|rate| inputs.iter().map(move |facts| of_rate(claim, rate, facts)));
     let counts =
         claim.misses_per_unit.map(|count| inputs.iter().map(move |facts| of_count(claim, count, facts)));
-    rates.into_iter().flatten().chain(counts.into_iter().flatten()).collect()
+    let findings = rates.into_iter().flatten().chain(counts.into_iter().flatten());
+    findings
+        .zip(inputs.iter().cycle())
+        .filter_map(|(finding, facts)| {
+            let is_settled = finding.standing == Standing::Open && counted.contains(&facts.name.as_str());
+            (!is_settled).then_some(finding)
+        })
+        .collect()
 }
 
 /// Branches per unit that a rate may have been divided by beside those of the decoder: a loop, a call, a return.

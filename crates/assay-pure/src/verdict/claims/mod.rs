@@ -6,8 +6,10 @@
 
 mod arithmetic;
 mod measured;
+mod misses;
 mod scope;
 
+use super::counts::CellCounts;
 use super::judge::Judgement;
 use super::placement_table::VariantPlacement;
 use crate::experiment::ClaimSpec;
@@ -72,6 +74,22 @@ pub struct ClaimContext<'a> {
     pub cells: &'a [CellFigure],
     /// Facts about the inputs.
     pub inputs: &'a [InputFacts],
+    /// Mispredictions per cell, where they were counted or simulated.
+    pub counts: &'a [CellCounts],
+}
+
+impl ClaimContext<'_> {
+    /// The cells with counted or simulated mispredictions that a claim speaks of.
+    fn missed_in(&self, claim: &ClaimSpec) -> Vec<&CellCounts> {
+        let Some(candidate) = claim.candidate.as_deref() else { return Vec::new() };
+        let in_scope = |cell: &&CellCounts| {
+            cell.variant == candidate
+                && !cell.misses.is_empty()
+                && scope::names(&claim.inputs, &cell.input)
+                && scope::globs(&claim.compilers, &cell.compiler)
+        };
+        self.counts.iter().filter(in_scope).collect()
+    }
 }
 
 /// How a claim came out.
@@ -138,7 +156,11 @@ pub fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> ClaimResult {
     let findings = if refuted_by_arithmetic {
         impossible
     } else {
-        impossible.into_iter().chain(measured::check(claim, context)).collect()
+        impossible
+            .into_iter()
+            .chain(measured::check(claim, context))
+            .chain(misses::check(claim, context))
+            .collect()
     };
     conclude(claim, &findings)
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::experiment::Says;
 use crate::verdict::contrast::{ContrastVerdict, RatioInterval, Verdict};
+use crate::verdict::counts::{CellCounts, MissCount, Source};
 use crate::verdict::{Options, judge};
 
 fn contrast(candidate: &str, input: &str, compiler: &str, verdict: Verdict, ratio: f64) -> ContrastVerdict {
@@ -106,8 +107,90 @@ fn result(claim: &ClaimSpec) -> ClaimResult {
         minimum_effect: 0.01,
         cells: &cells,
         inputs: &inputs,
+        counts: &[],
     };
     check(claim, &context)
+}
+
+/// The same with mispredictions counted: 0.24 and 0.30 per unit by two predictors on realistic, over 2 branches, 1.5 of them
+/// conditional.
+fn counted(claim: &ClaimSpec, source: Source, misses: &[f64]) -> ClaimResult {
+    let judgement = measured();
+    let miss = |(at, &per_unit): (usize, &f64)| MissCount { predictor: format!("p{at}"), per_unit };
+    let counts = [CellCounts {
+        variant: "branch".to_string(),
+        input: "realistic".to_string(),
+        compiler: "gcc-12".to_string(),
+        flags: "O2".to_string(),
+        source,
+        instructions: 8.0,
+        branches: 2.0,
+        conditional: Some(1.5),
+        misses: misses.iter().enumerate().map(miss).collect(),
+        units: 1000,
+        fresh_misses: None,
+    }];
+    let inputs = [InputFacts {
+        name: "realistic".to_string(),
+        floor_misses_per_unit: Some(0.233),
+        branches_per_unit: Some(1.24),
+        learnable: false,
+    }];
+    let context = ClaimContext {
+        judgement: &judgement,
+        baseline: "branch",
+        minimum_effect: 0.01,
+        cells: &[],
+        inputs: &inputs,
+        counts: &counts,
+    };
+    check(claim, &context)
+}
+
+#[test]
+fn a_count_is_confirmed_if_all_predictors_agree_and_refuted_if_none_does() {
+    let says = |misses| ClaimSpec { misses_per_unit: Some(misses), ..about("branch", &["realistic"]) };
+    let status = |misses, simulated: &[f64]| counted(&says(misses), Source::Traced, simulated).status;
+    assert_eq!(status(0.25, &[0.24, 0.26]), ClaimStatus::Confirmed);
+    assert_eq!(status(0.25, &[0.24, 0.30]), ClaimStatus::Undecided);
+    assert_eq!(status(0.25, &[0.30, 0.24]), ClaimStatus::Undecided);
+    assert_eq!(status(0.25, &[0.28, 0.30]), ClaimStatus::Refuted);
+    assert_eq!(status(0.25, &[0.237, 0.237]), ClaimStatus::Refuted, "the tolerance is 5 %");
+    let found = counted(&says(0.25), Source::Traced, &[0.24, 0.30]).found;
+    assert!(
+        found.contains("0.240 times per unit on realistic (gcc-12, O2), simulated by p0; 0.240 to 0.300"),
+        "{found}"
+    );
+    let found = counted(&says(0.24), Source::Counted, &[0.24]);
+    assert_eq!(found.status, ClaimStatus::Confirmed);
+    assert!(found.found.contains("on realistic (gcc-12, O2), counted, claimed 0.24"), "{found:?}");
+}
+
+#[test]
+fn a_rate_may_be_meant_of_all_branches_or_of_the_conditional_ones() {
+    let says = |rate| ClaimSpec { miss_rate: Some(rate), ..about("branch", &["realistic"]) };
+    let status = |rate| counted(&says(rate), Source::Traced, &[0.30]).status;
+    // 15 % of all, 20 % of the conditional ones; give or take 5 % of the claim.
+    assert_eq!(status(0.15), ClaimStatus::Confirmed);
+    assert_eq!(status(0.18), ClaimStatus::Confirmed);
+    assert_eq!(status(0.21), ClaimStatus::Confirmed);
+    assert_eq!(status(0.212), ClaimStatus::Refuted);
+    assert_eq!(status(0.142), ClaimStatus::Refuted);
+    assert_eq!(status(0.143), ClaimStatus::Confirmed);
+}
+
+#[test]
+fn what_is_impossible_is_refuted_whatever_was_simulated() {
+    let says = ClaimSpec { misses_per_unit: Some(0.1), ..about("branch", &["realistic"]) };
+    let found = counted(&says, Source::Traced, &[0.1]);
+    assert_eq!(found.status, ClaimStatus::Refuted);
+    assert!(found.found.starts_with("impossible"), "{found:?}");
+}
+
+#[test]
+fn counts_of_another_variant_settle_nothing() {
+    let says = ClaimSpec { misses_per_unit: Some(0.25), ..about("table", &["realistic"]) };
+    assert_eq!(counted(&says, Source::Traced, &[0.25]).status, ClaimStatus::Undecided);
 }
 
 fn status(claim: &ClaimSpec) -> ClaimStatus {
@@ -295,6 +378,7 @@ fn a_ghost_is_named_where_the_as_built_comparison_looks_as_claimed() {
         minimum_effect: 0.01,
         cells: &[],
         inputs: &[],
+        counts: &[],
     };
     let found = check(&ClaimSpec { says: Some(Says::Faster), ..about("table", &[]) }, &context);
     assert_eq!(found.status, ClaimStatus::Refuted);
@@ -316,6 +400,7 @@ fn placement_is_blamed_only_where_the_as_built_comparison_agrees_with_the_claim(
             minimum_effect: 0.01,
             cells: &[],
             inputs: &[],
+            counts: &[],
         };
         let result = check(&ClaimSpec { says: Some(says), ..about("table", &[]) }, &context);
         assert_eq!(result.status, ClaimStatus::Refuted);
@@ -345,6 +430,7 @@ fn a_verdict_taken_back_leaves_the_ratio_open() {
         minimum_effect: 0.01,
         cells: &[],
         inputs: &[],
+        counts: &[],
     };
     let found = check(&ClaimSpec { ratio: Some(1.3), ..about("table", &[]) }, &context);
     assert_eq!(found.status, ClaimStatus::Undecided);

@@ -1,0 +1,35 @@
+//! What is counted beside the time: hardware events, by perf's own names.
+
+use std::fmt;
+
+/// An event that may be asked for in `events`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// Instructions executed.
+    Instructions,
+    /// Branches executed, of any class.
+    Branches,
+    /// Branches that the CPU predicted wrongly; where no counter tells, those that simulated predictors do.
+    BranchMisses,
+}
+
+impl Event {
+    /// All of them, in the order in which reports show them.
+    pub const ALL: [Event; 3] = [Event::Instructions, Event::Branches, Event::BranchMisses];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Event::Instructions => "instructions",
+            Event::Branches => "branches",
+            Event::BranchMisses => "branch-misses",
+        }
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

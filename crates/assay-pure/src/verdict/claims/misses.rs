@@ -1,0 +1,81 @@
+//! Claims about mispredictions, held against what was counted or simulated.
+//!
+//! A simulated predictor is not the CPU: a claim is confirmed only if every predictor agrees with it, and refuted only if none
+//! does. A rate is a share of some branches: of all, as perf divides, or of the conditional ones, as most people mean it; a
+//! claim that is right by either is right.
+
+use super::{ClaimContext, Finding, Standing, tolerance};
+use crate::experiment::ClaimSpec;
+use crate::verdict::counts::{CellCounts, MissCount, Source};
+
+/// One finding per statement and cell.
+pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
+    let cells = context.missed_in(claim);
+    let rates = claim.miss_rate.map(|rate| cells.iter().map(move |cell| of_rate(claim, rate, cell)));
+    let counts =
+        claim.misses_per_unit.map(|count| cells.iter().map(move |cell| of_count(claim, count, cell)));
+    rates.into_iter().flatten().chain(counts.into_iter().flatten()).collect()
+}
+
+fn of_rate(claim: &ClaimSpec, rate: f64, cell: &CellCounts) -> Finding {
+    let fewest = cell.conditional.map_or(cell.branches, |conditional| conditional.min(cell.branches));
+    if fewest <= 0.0 {
+        let text = format!("{} executes no conditional branch on {}", cell.variant, place(cell));
+        return Finding::new(Standing::Open, text);
+    }
+    let rates = |miss: &MissCount| (miss.per_unit / cell.branches, miss.per_unit / fewest);
+    let standing = standing(cell, |miss| {
+        let (of_all, of_conditional) = rates(miss);
+        of_all <= rate * (1.0 + tolerance(claim)) && of_conditional >= rate * (1.0 - tolerance(claim))
+    });
+    let (of_all, of_conditional) = rates(&cell.misses[0]);
+    let text = format!(
+        "{} mispredicts {:.1} % of all branches, {:.1} % of the conditional ones {}, claimed {:.1} %",
+        cell.variant,
+        100.0 * of_all,
+        100.0 * of_conditional,
+        source(cell),
+        100.0 * rate
+    );
+    Finding::new(standing, text)
+}
+
+fn of_count(claim: &ClaimSpec, count: f64, cell: &CellCounts) -> Finding {
+    let allowed = tolerance(claim) * count;
+    let standing = standing(cell, |miss| (miss.per_unit - count).abs() <= allowed);
+    let text = format!(
+        "{} mispredicts {:.3} times per unit {}, claimed {count}",
+        cell.variant,
+        cell.misses[0].per_unit,
+        source(cell)
+    );
+    Finding::new(standing, text)
+}
+
+fn standing(cell: &CellCounts, agrees: impl Fn(&MissCount) -> bool) -> Standing {
+    let agreeing = cell.misses.iter().filter(|miss| agrees(miss)).count();
+    if agreeing == cell.misses.len() {
+        Standing::Holds
+    } else if agreeing == 0 {
+        Standing::Contradicted
+    } else {
+        Standing::Open
+    }
+}
+
+/// "on short (gcc-12, O2), simulated by tage; 0.100 to 0.200 per unit over 3 predictors".
+fn source(cell: &CellCounts) -> String {
+    let place = place(cell);
+    match (cell.source, cell.miss_range()) {
+        (Source::Counted, _) | (_, None) => format!("on {place}, counted"),
+        (Source::Traced, Some((least, most))) => format!(
+            "on {place}, simulated by {}; {least:.3} to {most:.3} per unit over {} predictors",
+            cell.misses[0].predictor,
+            cell.misses.len()
+        ),
+    }
+}
+
+fn place(cell: &CellCounts) -> String {
+    format!("{} ({}, {})", cell.input, cell.compiler, cell.flags)
+}
