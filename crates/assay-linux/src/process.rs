@@ -2,6 +2,7 @@
 //!
 //! It dies with the lab (`PR_SET_PDEATHSIG`), leaves no core file, and whatever it started is found and ended with it.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
@@ -18,6 +19,8 @@ const LINE_LIMIT: usize = 16 * 1024;
 /// How to start a measured program.
 #[derive(Clone, Debug)]
 pub struct Launch<'a> {
+    /// What runs it, with its own arguments: an emulator. Empty where it runs by itself.
+    pub prefix: &'a [OsString],
     /// The executable.
     pub program: &'a Path,
     /// Its whole environment; the channel is added.
@@ -103,7 +106,14 @@ impl Process {
         let (request_read, request_write) = pipe()?;
         let (reply_read, reply_write) = pipe()?;
         let (output_read, output_write) = pipe()?;
-        let mut command = Command::new(launch.program);
+        let mut command = match launch.prefix.split_first() {
+            Some((runner, arguments)) => {
+                let mut command = Command::new(runner);
+                command.args(arguments).arg(launch.program);
+                command
+            }
+            None => Command::new(launch.program),
+        };
         command.env_clear();
         command.envs(launch.environment.iter().map(|(key, value)| (key, value)));
         command.env("ASSAY_CHANNEL", format!("{},{}", request_read.as_raw_fd(), reply_write.as_raw_fd()));
@@ -363,8 +373,13 @@ mod tests {
     fn shell(script: &str) -> (Process, tempdir::Script) {
         let script = tempdir::Script::new(script);
         let environment = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-        let process =
-            Process::start(&Launch { program: &script.path, environment: &environment, cpu: None }).unwrap();
+        let process = Process::start(&Launch {
+            prefix: &[],
+            program: &script.path,
+            environment: &environment,
+            cpu: None,
+        })
+        .unwrap();
         (process, script)
     }
 
@@ -463,7 +478,8 @@ mod tests {
 
     #[test]
     fn names_a_program_that_is_missing() {
-        let launch = Launch { program: Path::new("/nowhere/at-all"), environment: &[], cpu: None };
+        let launch =
+            Launch { prefix: &[], program: Path::new("/nowhere/at-all"), environment: &[], cpu: None };
         assert!(Process::start(&launch).unwrap_err().to_string().contains("/nowhere/at-all"));
     }
 }

@@ -44,6 +44,13 @@ pub enum Event {
         /// Allowed, seconds.
         budget_seconds: f64,
     },
+    /// The events of a cell were counted, or could not be.
+    Counted {
+        /// Cells done so far.
+        done: u64,
+        /// Cells of this phase.
+        total: u64,
+    },
     /// The verdicts were looked at.
     Look {
         /// Complete rotations.

@@ -142,3 +142,37 @@ fn the_queries_run() {
 fn the_format_is_the_one_told() {
     assert!(document().contains(&format!("`PRAGMA user_version` is the format: {FORMAT}.")));
 }
+
+#[test]
+fn a_ledger_of_format_1_is_brought_up_to_date_and_keeps_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.db");
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch(include_str!("ledgers/format-1.sql")).unwrap();
+    let row = "INSERT INTO campaign (experiment, experiment_digest, experiment_text, spec, machine, assay_version, \
+               started_at) VALUES ('varint', 'd', 't', '{}', '{}', '0.1.0', 1.5)";
+    old.execute_batch(&format!("PRAGMA user_version = 1; {row}")).unwrap();
+    drop(old);
+    let fresh = folder.path().join("fresh.db");
+    for path in [&path, &fresh] {
+        drop(Ledger::open(path).unwrap());
+    }
+    let tables = |path: &Path| -> Vec<(String, String)> {
+        let opened = rusqlite::Connection::open(path).unwrap();
+        let sql = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name";
+        let mut query = opened.prepare(sql).unwrap();
+        let plain = |text: String| -> String {
+            let lines =
+                text.lines().map(|line| line.split("--").next().unwrap_or_default().trim().to_owned());
+            lines.collect::<Vec<_>>().join(" ")
+        };
+        let rows = query.query_map([], |row| Ok((row.get(0)?, plain(row.get(1)?)))).unwrap();
+        rows.collect::<Result<_, _>>().unwrap()
+    };
+    assert_eq!(tables(&path), tables(&fresh), "but for comments, an old file is what a new one is");
+    let opened = rusqlite::Connection::open(&path).unwrap();
+    let version: i64 = opened.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(version, FORMAT);
+    let campaigns = Ledger::open(&path).unwrap().campaigns().unwrap();
+    assert_eq!((campaigns.len(), campaigns[0].experiment.as_str()), (1, "varint"));
+}

@@ -73,6 +73,9 @@ pub fn memory(sweep: &[(u64, Vec<f64>)], fresh_ns: f64) -> Option<Memory> {
         sweep.iter().filter_map(|(outcomes, ns)| median(ns).map(|ns| (*outcomes, ns))).collect();
     let shortest: Vec<f64> = times.iter().take(5).map(|(_, ns)| *ns).collect();
     let learned_ns = median(&shortest).filter(|learned| *learned < 0.8 * fresh_ns)?;
+    // Likewise at the other end, unless even the longest are known: then the series' own time is all there is.
+    let longest: Vec<f64> = times.iter().rev().take(3).map(|(_, ns)| *ns).collect();
+    let fresh_ns = median(&longest).filter(|longest| *longest > 0.85 * fresh_ns).unwrap_or(fresh_ns);
     let unknown = |ns: f64| (ns - learned_ns) / (fresh_ns - learned_ns);
     let learned = times.iter().take_while(|(_, ns)| unknown(*ns) <= NEARLY).last()?;
     let unlearned = times.iter().rev().take_while(|(_, ns)| unknown(*ns) >= 1.0 - NEARLY).last();
@@ -115,6 +118,12 @@ mod tests {
         // Learned 0.8, fresh 3.3: 1.05 is a tenth of the way, 3.05 nine tenths.
         let found = memory(&sweep(&[0.8, 0.8, 0.8, 0.8, 0.8, 0.9, 1.04, 1.06, 2.0, 3.0, 3.06, 3.3]), 3.3);
         assert_eq!(found, Some(Memory { learned_outcomes: 64_000, unlearned_outcomes: Some(1_024_000) }));
+    }
+
+    #[test]
+    fn a_machine_that_was_slower_while_the_series_were_timed_does_not_move_the_step() {
+        let found = memory(&sweep(&[0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 3.2, 3.25, 3.3, 3.3, 3.3]), 3.7);
+        assert_eq!(found, Some(Memory { learned_outcomes: 32_000, unlearned_outcomes: Some(64_000) }));
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub fn blocks(
 pub fn failed_cells(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<HashSet<Cell>> {
     let matches = |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);
     let mut failed = HashSet::new();
-    for failure in ledger.failures(campaign)? {
+    for failure in ledger.failures(campaign)?.into_iter().filter(|failure| failure.stage != "count") {
         for (variant, spec) in prepared.experiment.variants.iter().enumerate() {
             for (compiler, identity) in prepared.compilers.iter().enumerate() {
                 for (flags, set) in prepared.experiment.flags.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! The page of a campaign, from the ledger alone: so that it can be shown again at any time, with today's rules.
 
+use super::counted::{self, Counted};
 use super::judge::{self, Judged};
 use super::observe::{self, CellName};
 use super::steps;
@@ -49,12 +50,18 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     let compilers: Vec<String> = machine.compilers.iter().map(|compiler| compiler.name.clone()).collect();
     let looks = ledger.looks(campaign)?.max(1);
     let levels = steps::looks(experiment.placement.rotations, experiment.placement.max_rotations);
-    let judged =
+    let mut judged =
         judge::judge_ledger(&experiment, &compilers, ledger, campaign, (looks, levels.len() as u32))?;
     let failures = ledger.failures(campaign)?;
+    let counted = Counted::of(ledger, &row, &experiment, &failures)?;
+    let times = verdict::placement_table(&judged.contrasts);
+    let margin = experiment.minimum_effect.ln_1p();
+    counted.explain(&mut judged.judgement, &times, &experiment.unit, margin);
+    let by_heart: Vec<page::LearnedInput> =
+        counted.learned().iter().map(|found| counted::learned_input(found, &experiment.unit)).collect();
     let inputs = inputs_of(ledger, &row, &experiment)?;
-    let cells = cells(&experiment, &compilers, &judged, &failures);
-    let claims = claims_of(&experiment, &judged, &inputs);
+    let cells = cells(&experiment, &compilers, (&judged, &counted), &failures);
+    let claims = claims_of(&experiment, (&judged, &counted), &inputs);
     let any_figure = cells.iter().any(|cell| cell.ns_per_unit.is_some());
     let campaign = campaign_of(ledger, &row, &experiment, &judged, any_figure)?;
     let mut page = Page {
@@ -70,7 +77,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         machine,
         campaign,
         twin_control: twin_of(&judged),
-        warnings: warnings(&judged),
+        warnings: warnings(&judged, &by_heart),
         contrasts: judged.judgement.contrasts.iter().map(contrast).collect(),
         cells,
         inputs: inputs.iter().map(|(_, shown, _)| shown.clone()).collect(),
@@ -80,8 +87,11 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
             .iter()
             .filter_map(|found| dependence(found, &judged))
             .collect(),
+        learned_inputs: by_heart,
+        branch_cost: counted.branch_cost(),
+        explained: counted.explained(&times),
         claims,
-        failures: failures.iter().map(failure).collect(),
+        failures: failures.iter().filter(|found| found.stage != "count").map(failure).collect(),
     };
     page.answer = crate::report::answer(&page);
     Ok(page)
@@ -237,11 +247,12 @@ fn twin_of(judged: &Judged) -> page::TwinControl {
 }
 
 /// What the reader must know first; of nothing compared there is nothing to doubt.
-fn warnings(judged: &Judged) -> Vec<String> {
+fn warnings(judged: &Judged, by_heart: &[page::LearnedInput]) -> Vec<String> {
     if judged.contrasts.is_empty() {
         return Vec::new();
     }
-    judged.judgement.warnings.iter().cloned().chain(disturbance(judged)).collect()
+    let inputs = by_heart.iter().map(|found| counted::sentence(&found.note));
+    judged.judgement.warnings.iter().cloned().chain(disturbance(judged)).chain(inputs).collect()
 }
 
 /// A machine so disturbed that the reader must know.
@@ -392,7 +403,7 @@ pub fn recipe(source: &InputSource) -> String {
 fn cells(
     experiment: &Experiment,
     compilers: &[String],
-    judged: &Judged,
+    (judged, counted): (&Judged, &Counted),
     failures: &[Failure],
 ) -> Vec<page::Cell> {
     let rows = verdict::placement_table(&judged.contrasts);
@@ -408,7 +419,7 @@ fn cells(
             (&row.variant, &row.input, &row.compiler, &row.flags) == (&name.0, &name.1, &name.2, &name.3)
         });
         let row = row.cloned().or_else(|| alone(&name, experiment, judged, failures));
-        cells.push(page_cell(&name, row.as_ref(), experiment, judged, failures));
+        cells.push(page_cell(&name, row.as_ref(), experiment, (judged, counted), failures));
     }
     cells
 }
@@ -431,9 +442,10 @@ fn page_cell(
     name: &CellName,
     row: Option<&VariantPlacement>,
     experiment: &Experiment,
-    judged: &Judged,
+    (judged, counted): (&Judged, &Counted),
     failures: &[Failure],
 ) -> page::Cell {
+    let (uncounted, count_note) = counted.note(name);
     let failed =
         observe::failed(failures, name).map(|failure| page::Failed { reason: failure.reason.clone() });
     let failed = failed.or_else(|| row.is_none().then(|| page::Failed { reason: no_figure(name, judged) }));
@@ -453,7 +465,9 @@ fn page_cell(
         }),
         reached: reached(name, experiment, judged),
         as_built_ns: row.and_then(|row| row.as_built.as_ref()).map(|at| at.ns_per_unit),
-        per_unit: BTreeMap::new(),
+        per_unit: counted.per_unit(name),
+        uncounted: uncounted.map(|reason| page::Failed { reason }),
+        count_note,
         failed,
     }
 }
@@ -500,7 +514,11 @@ fn failure(found: &Failure) -> page::Failure {
     }
 }
 
-fn claims_of(experiment: &Experiment, judged: &Judged, inputs: &[KnownInput]) -> Vec<page::Claim> {
+fn claims_of(
+    experiment: &Experiment,
+    (judged, counted): (&Judged, &Counted),
+    inputs: &[KnownInput],
+) -> Vec<page::Claim> {
     let facts: Vec<InputFacts> = inputs
         .iter()
         .map(|(spec, shown, description)| {
@@ -533,6 +551,7 @@ fn claims_of(experiment: &Experiment, judged: &Judged, inputs: &[KnownInput]) ->
         judgement: &judged.judgement,
         cells: &figures,
         inputs: &facts,
+        counts: &counted.cells,
         baseline: &experiment.baseline,
         minimum_effect: experiment.minimum_effect,
     };

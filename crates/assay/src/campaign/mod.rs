@@ -3,6 +3,8 @@
 
 pub mod blocks;
 pub mod compose;
+pub mod count;
+pub mod counted;
 pub mod hold;
 pub mod inputs;
 pub mod judge;
@@ -138,6 +140,10 @@ pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
     let (campaign, _hold) = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
     let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign.id, events)?;
     let stopped = measure::measure(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
+    if stopped != "interrupted" && stopped != "nothing" {
+        count::count(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
+    }
+    let stopped = if assay_linux::interrupt::asked() { "interrupted" } else { stopped };
     ledger.finish(campaign.id, Some(stopped))?;
     events(Event::Finished);
     Ok(Ended { campaign: campaign.id, interrupted: stopped == "interrupted" })

@@ -170,7 +170,8 @@ pub fn contrasts(
 /// Why a cell is out, if it is.
 pub fn failed<'a>(failures: &'a [Failure], cell: &CellName) -> Option<&'a Failure> {
     let fits = |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);
-    failures.iter().find(|failure| {
+    // A cell whose events could not be counted has its times all the same.
+    failures.iter().filter(|failure| failure.stage != "count").find(|failure| {
         fits(&failure.variant, &cell.0)
             && fits(&failure.input, &cell.1)
             && fits(&failure.compiler, &cell.2)

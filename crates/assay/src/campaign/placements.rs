@@ -1,6 +1,7 @@
 //! The artifacts of an experiment: compiled once per compiler and flag set, linked as built and at every phase of
 //! every rotation that is asked for.
 
+use super::count::capped_flags;
 use super::prepare::Prepared;
 use crate::build::{Artifact, BuildFailure, Builder, Compiler, Link, Recipe};
 use crate::event::Event;
@@ -8,6 +9,7 @@ use crate::run::Subject;
 use crate::store::{ArtifactRow, Failure, Ledger};
 use anyhow::{Context, Result};
 use assay_pure::experiment::plan;
+use assay_pure::experiment::spec::{FlagSet, Program};
 use serde_json::json;
 use std::cell::RefCell;
 use std::path::Path;
@@ -152,6 +154,24 @@ impl<'a> Placements<'a> {
         let rows: Vec<ArtifactRow> = placed.iter().map(|placed| self.row(placed)).collect();
         ledger.put_artifacts(&rows).context("keeping the artifacts")?;
         Ok(placed)
+    }
+
+    /// A build of the same program for the emulator, which lacks some instructions, and a word on it. Nothing where no flag
+    /// would help.
+    ///
+    /// # Errors
+    /// It does not compile or link with other flags.
+    pub fn capped(&self, group: Group) -> Result<Option<(Artifact, String)>, BuildFailure> {
+        let experiment = &self.prepared.experiment;
+        let set = &experiment.flags[group.flags];
+        // A flag for all sets may ask for the architecture too; the set's own come later and so win.
+        let Some((flags, note)) = capped_flags(&set.flags) else { return Ok(None) };
+        let Some((common, _)) = capped_flags(&experiment.program.flags) else { return Ok(None) };
+        let program = Program { flags: common, ..experiment.program.clone() };
+        let set = FlagSet { flags, ..set.clone() };
+        let compiler = &self.prepared.compilers[group.compiler];
+        let recipe = self.builder.compile(&self.prepared.folder, &program, &set, compiler)?;
+        Ok(Some((self.builder.link(&recipe, Link::AsBuilt)?, note)))
     }
 
     fn row(&self, placed: &Placed) -> ArtifactRow {

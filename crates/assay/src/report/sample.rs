@@ -2,9 +2,10 @@
 
 use super::answer;
 use super::page::{
-    AsBuiltSays, AtOffset, Campaign, Cause, CauseKind, Cell, Claim, ClaimStatus, Compiler, Contrast, Count,
-    CountSource, Effect, Failed, Failure, FailureKind, FlagSet, Flips, Input, InputDependence, Machine, Page,
-    Reached, SCHEMA, Spread, StoppedBecause, Timer, TwinControl, TwinVerdict, Variant, Verdict,
+    AsBuiltSays, AtOffset, BranchCost, Campaign, Cause, CauseKind, Cell, Claim, ClaimStatus, Compiler,
+    Contrast, Count, CountSource, Effect, Explained, Failed, Failure, FailureKind, FlagSet, Flips, Input,
+    InputDependence, LearnedInput, Machine, Page, Reached, Residual, SCHEMA, Spread, StoppedBecause, Timer,
+    TwinControl, TwinVerdict, Variant, Verdict,
 };
 use super::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
 
@@ -86,6 +87,9 @@ pub(super) fn nothing() -> Page {
         cells: Vec::new(),
         inputs: Vec::new(),
         input_dependence: Vec::new(),
+        learned_inputs: Vec::new(),
+        branch_cost: None,
+        explained: None,
         claims: Vec::new(),
         failures: vec![failure(
             FailureKind::Failed,
@@ -255,12 +259,27 @@ fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> Cell {
         reached: Reached { offsets: offsets.to_vec(), note: None },
         as_built_ns: Some(at[1]),
         per_unit: [
-            ("branches".to_owned(), Count { value: 2.38, source: CountSource::Counted }),
-            ("mispredictions".to_owned(), Count { value: 0.23, source: CountSource::Traced }),
+            ("instructions".to_owned(), count(11.25, CountSource::Counted)),
+            ("branches".to_owned(), count(2.38, CountSource::Counted)),
+            (
+                "branch-misses".to_owned(),
+                Count {
+                    lower: Some(0.23),
+                    upper: Some(0.31),
+                    predictor: Some("tage-sc-l-64k".to_owned()),
+                    ..count(0.23, CountSource::Traced)
+                },
+            ),
         ]
         .into(),
+        uncounted: None,
+        count_note: None,
         failed: None,
     }
+}
+
+fn count(value: f64, source: CountSource) -> Count {
+    Count { value, source, lower: None, upper: None, predictor: None }
 }
 
 fn page_cells() -> Vec<Cell> {
@@ -290,6 +309,9 @@ fn page_cells() -> Vec<Cell> {
         cell.reached.offsets.truncate(2);
         cell.reached.note = Some("aligned to 32 bytes, so only 2 of 4 offsets are reached".to_owned());
     }
+    for cell in cells.iter_mut().filter(|cell| cell.variant == "bmi2" && cell.compiler == "gcc-12") {
+        cell.count_note = Some("built with -march=x86-64-v3 for the emulator".to_owned());
+    }
     let out = cells.iter_mut().filter(|cell| cell.variant == "copy" && cell.compiler == "clang-16");
     for cell in out {
         let Cell { variant, input, compiler, flags, .. } = cell.clone();
@@ -305,10 +327,51 @@ fn page_cells() -> Vec<Cell> {
             reached,
             as_built_ns: None,
             per_unit,
+            uncounted: Some(Failed {
+                reason: "the program was ended by signal 4 while its events were counted".to_owned(),
+            }),
+            count_note: None,
             failed,
         };
     }
     cells
+}
+
+fn learned_input() -> LearnedInput {
+    LearnedInput {
+        input: "log-uniform".to_owned(),
+        units: 10_000,
+        tosses: 15_760,
+        remembered_tosses: Some(46_336),
+        in_part: false,
+        fresh_misses_per_unit: 0.788,
+        repeated_misses_per_unit: 0.002,
+        predictor: "tage-sc-l-64k".to_owned(),
+        enough_units: 84_000,
+        note: "the input `log-uniform` is learned by heart".to_owned(),
+    }
+}
+
+fn explained() -> Explained {
+    Explained {
+        cells: 21,
+        predictor: Some("tage-sc-l-64k".to_owned()),
+        r_squared: Some(0.953),
+        holds: true,
+        intercept_ns: Some(0.12),
+        ns_per_instruction: Some(Spread { median: 0.153, lower: 0.141, upper: 0.165 }),
+        ns_per_misprediction: Some(Spread { median: 5.21, lower: 4.98, upper: 5.44 }),
+        typical_residual_ns: Some(0.21),
+        worst: vec![Residual {
+            variant: "bmi2".to_owned(),
+            input: "all-1".to_owned(),
+            compiler: "gcc-12".to_owned(),
+            flags: "O2".to_owned(),
+            ns: 1.91,
+            fitted_ns: 2.55,
+        }],
+        note: Some("too few cells".to_owned()),
+    }
 }
 
 fn claims() -> Vec<Claim> {
@@ -379,6 +442,15 @@ pub(super) fn page() -> Page {
             dependence("gcc-12", "from -55.2 % on log-uniform to +131.5 % on all-1"),
             dependence("clang-16", "from -56.9 % on log-uniform to +129.7 % on all-1"),
         ],
+        learned_inputs: vec![learned_input()],
+        branch_cost: Some(BranchCost {
+            penalty_ns: 5.3,
+            lower: 5.25,
+            upper: 5.35,
+            learned_outcomes: Some(46_336),
+            unlearned_outcomes: Some(131_072),
+        }),
+        explained: Some(explained()),
         claims: claims(),
         failures: vec![
             failure(FailureKind::Failed, "copy, clang-16 O2", "answers differ from branch's on p80"),

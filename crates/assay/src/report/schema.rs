@@ -138,6 +138,7 @@ fn type_matches(wanted: &Value, value: &Value) -> bool {
         "string" => value.is_string(),
         "integer" => value.is_u64() || value.is_i64(),
         "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
         "null" => value.is_null(),
         _ => false,
     };

@@ -4,6 +4,7 @@
 //! meaning alone. Checked by golden texts at both widths (`tests/golden`) and by a test that no line exceeds its width.
 
 mod closing;
+mod counts;
 mod reasons;
 mod times;
 mod verdicts;
@@ -31,6 +32,7 @@ pub fn render(page: &Page, width: usize, colour: bool, detail: Detail) -> String
     opening(page, &mut sheet);
     verdicts::show(page, detail, &mut sheet);
     times::show(page, detail, &mut sheet);
+    counts::show(page, detail, &mut sheet);
     reasons::show(page, detail, &mut sheet);
     closing::show(page, detail, &mut sheet);
     sheet.into_text()

@@ -13,6 +13,8 @@ pub enum Stage {
     Answer,
     /// Measuring.
     Measure,
+    /// Walking for a tracer or for counters.
+    Count,
     /// Ending.
     End,
 }
@@ -25,6 +27,7 @@ impl Stage {
             Self::Load => "load",
             Self::Answer => "answer",
             Self::Measure => "measure",
+            Self::Count => "count",
             Self::End => "end",
         }
     }
@@ -35,6 +38,7 @@ impl Stage {
             Self::Load => "while loading an input",
             Self::Answer => "while answering",
             Self::Measure => "while measuring",
+            Self::Count => "while its events were counted",
             Self::End => "at its end",
         }
     }

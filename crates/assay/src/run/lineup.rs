@@ -91,8 +91,12 @@ impl Lineup {
 
     fn launch(&self, subject: &Subject) -> Result<(Worker, Announced), Fault> {
         let environment = environment(subject.environment_bytes);
-        let launch =
-            Launch { program: &subject.program, environment: &environment, cpu: self.conditions.cpu };
+        let launch = Launch {
+            prefix: &[],
+            program: &subject.program,
+            environment: &environment,
+            cpu: self.conditions.cpu,
+        };
         let mut worker = Worker::start(&launch, self.conditions.patience)?;
         let refuse = |what: String| Fault { stage: Stage::Start, what, output: String::new() };
         let Some(announced) = worker.variants.iter().find(|variant| variant.name == subject.variant_name)
@@ -227,7 +231,7 @@ impl Bench for Lineup {
 /// The size of the environment shifts the stack and with it every local variable (Mytkowicz et al. 2009, "Producing
 /// wrong data without doing anything obviously wrong"), so it is small, the same for all but for the padding, and
 /// the padding is drawn per process.
-fn environment(padding: u64) -> Vec<(String, String)> {
+pub fn environment(padding: u64) -> Vec<(String, String)> {
     const KEPT: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "TZ"];
     let mut kept: Vec<(String, String)> =
         KEPT.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect();

@@ -46,6 +46,28 @@ pub struct Visited {
     pub check: u64,
 }
 
+/// A walk over windows that nobody times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WalkRequest {
+    /// The input's id.
+    pub input: u32,
+    /// First window.
+    pub window: u32,
+    /// Calls per pass; 0 makes empty passes.
+    pub windows: u64,
+    /// Passes.
+    pub passes: u32,
+}
+
+/// What a walk returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Walked {
+    /// Units in one pass.
+    pub units: u64,
+    /// All answers combined, equal for every variant of a kind that got the same request.
+    pub check: u64,
+}
+
 /// A greeted program.
 #[derive(Debug)]
 pub struct Worker {
@@ -173,6 +195,23 @@ impl Worker {
                 (None, other) => return Err(self.unexpected(stage, &other)),
             }
         }
+    }
+
+    /// Walks over windows between marks, for a tracer or counters.
+    ///
+    /// # Errors
+    /// Any fault, among them a harness that does not know how to.
+    pub fn walk(&mut self, variant: u32, walk: &WalkRequest) -> Result<Walked, Fault> {
+        let WalkRequest { input, window, windows, passes } = *walk;
+        match self.ask(Stage::Count, &Request::Trace { variant, input, window, windows, passes })? {
+            Reply::Traced { units, check } => Ok(Walked { units, check }),
+            other => Err(self.unexpected(Stage::Count, &other)),
+        }
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// Samples that cannot be true are worse than none.

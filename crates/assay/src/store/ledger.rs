@@ -2,8 +2,8 @@
 //! loses at most the round in flight; writers wait for each other, so that campaigns share a ledger.
 
 use super::rows::{
-    Answer, ArtifactRow, CampaignInput, Failure, Identity, InputRow, NewCampaign, ProcessRow, Round,
-    SampleRow,
+    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CountRow, Failure, Identity, InputRow, NewCampaign,
+    ProcessRow, Round, SampleRow,
 };
 use anyhow::{Result, anyhow};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
@@ -11,7 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The format this program writes: `user_version` of the file.
-pub const FORMAT: i64 = 1;
+pub const FORMAT: i64 = 2;
+
+/// What brings a file of format n, counted from 1, to format n + 1.
+const MIGRATIONS: [&str; FORMAT as usize - 1] = [include_str!("format-2.sql")];
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -57,6 +60,8 @@ impl Ledger {
         ledger.set_up()?;
         if format == 0 {
             ledger.make_tables()?;
+        } else if format < FORMAT {
+            ledger.migrate()?;
         }
         Ok(ledger)
     }
@@ -76,7 +81,7 @@ impl Ledger {
                     format!("{path} is an SQLite file of something else; choose another with --ledger FILE");
                 return Err(Unusable(text).into());
             }
-        } else if found != FORMAT {
+        } else if !(1..=FORMAT).contains(&found) {
             let text = format!(
                 "the ledger {path} has format {found}, made by a newer assay; this one knows formats up to {FORMAT}. \
                  Use that newer assay, or keep this campaign elsewhere with --ledger FILE. Nothing was changed."
@@ -113,6 +118,18 @@ impl Ledger {
                 connection.pragma_update(None, "user_version", FORMAT)?;
             }
             Ok(())
+        })
+    }
+
+    /// Brings an older file up to date, all steps or none.
+    fn migrate(&self) -> Result<()> {
+        self.transaction(|connection| {
+            // Another assay may have done it while this one waited.
+            let found = connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?;
+            for step in MIGRATIONS.iter().skip(found as usize - 1) {
+                connection.execute_batch(step)?;
+            }
+            connection.pragma_update(None, "user_version", FORMAT)
         })
     }
 
@@ -340,6 +357,69 @@ impl Ledger {
                 failure.compiler,
                 failure.flags,
                 failure.reason,
+                now()
+            ],
+        )
+    }
+
+    /// Keeps counts, all in one transaction.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_counts(&self, campaign: i64, counts: &[CountRow]) -> Result<()> {
+        self.transaction(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO count (campaign, artifact, executed, variant, input, windows, method, source, walk, \
+                 units, instructions, branches, conditional, misses, note, at) \
+                 VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            )?;
+            for count in counts {
+                insert.execute(params![
+                    campaign,
+                    count.artifact,
+                    count.executed,
+                    count.variant,
+                    count.input,
+                    count.windows as i64,
+                    count.method,
+                    count.source,
+                    count.walk,
+                    count.units as i64,
+                    count.instructions as i64,
+                    count.branches as i64,
+                    count.conditional.map(|conditional| conditional as i64),
+                    serde_json::json!(count.misses).to_string(),
+                    count.note,
+                    now()
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps what a misprediction costs on a machine.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_branch_timing(&self, campaign: i64, timing: &BranchTimingRow) -> Result<()> {
+        self.write(
+            "INSERT INTO branch_timing (campaign, machine, penalty_ns, lower_ns, upper_ns, fresh_ns, learned_ns, \
+             series, learned_outcomes, unlearned_outcomes, sweep, windows, interrupted, at) \
+             VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            params![
+                campaign,
+                timing.machine.to_string(),
+                timing.penalty_ns,
+                timing.lower_ns,
+                timing.upper_ns,
+                timing.fresh_ns,
+                timing.learned_ns,
+                timing.series as i64,
+                timing.learned_outcomes.map(|outcomes| outcomes as i64),
+                timing.unlearned_outcomes.map(|outcomes| outcomes as i64),
+                timing.sweep.to_string(),
+                timing.windows as i64,
+                timing.interrupted as i64,
                 now()
             ],
         )

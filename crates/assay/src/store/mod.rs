@@ -6,6 +6,6 @@ mod rows;
 
 pub use ledger::{FORMAT, Ledger, Unusable};
 pub use rows::{
-    Answer, ArtifactRow, CampaignInput, CampaignRow, Failure, Identity, InputRow, NewCampaign, ProcessRow,
-    Round, SampleRow,
+    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Identity, InputRow,
+    NewCampaign, ProcessRow, Round, SampleRow,
 };

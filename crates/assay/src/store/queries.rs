@@ -2,7 +2,8 @@
 
 use super::Ledger;
 use super::rows::{
-    Answer, CampaignInput, CampaignRow, Failure, Identity, InputRow, ProcessRow, Round, SampleRow,
+    Answer, BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Identity, InputRow, ProcessRow,
+    Round, SampleRow,
 };
 use anyhow::{Context, Result};
 use rusqlite::{OptionalExtension, Row, params};
@@ -188,6 +189,66 @@ impl Ledger {
         )?;
         let found = query.query_row(params![artifact, first, second], |row| {
             Ok(Identity { verdict: row.get(0)?, evidence: row.get(1)? })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// What was counted of an artifact's variants on all inputs, oldest first.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn counts(&self, artifact: &str) -> Result<Vec<CountRow>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT artifact, executed, variant, input, windows, method, source, walk, units, instructions, branches, \
+             conditional, misses, note FROM count WHERE artifact = ? ORDER BY id",
+        )?;
+        let rows = query.query_map([artifact], |row| {
+            Ok(CountRow {
+                artifact: row.get(0)?,
+                executed: row.get(1)?,
+                variant: row.get(2)?,
+                input: row.get(3)?,
+                windows: unsigned(row, 4)?,
+                method: row.get(5)?,
+                source: row.get(6)?,
+                walk: row.get(7)?,
+                units: unsigned(row, 8)?,
+                instructions: unsigned(row, 9)?,
+                branches: unsigned(row, 10)?,
+                conditional: row.get::<_, Option<i64>>(11)?.map(|count| count as u64),
+                misses: serde_json::from_str(&row.get::<_, String>(12)?).unwrap_or_default(),
+                note: row.get(13)?,
+            })
+        })?;
+        rows.collect::<rusqlite::Result<_>>().context("reading counts")
+    }
+
+    /// The newest timing of branches on a machine with these facts.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn branch_timing(&self, machine: &Value) -> Result<Option<BranchTimingRow>> {
+        let sql = "SELECT machine, penalty_ns, lower_ns, upper_ns, fresh_ns, learned_ns, series, learned_outcomes, \
+                   unlearned_outcomes, sweep, windows, interrupted FROM branch_timing WHERE machine = ? \
+                   ORDER BY id DESC LIMIT 1";
+        let outcomes = |row: &Row<'_>, column: usize| {
+            row.get::<_, Option<i64>>(column).map(|count| count.map(|count| count as u64))
+        };
+        let found = self.connection.query_row(sql, [machine.to_string()], |row| {
+            Ok(BranchTimingRow {
+                machine: json(row, 0)?,
+                penalty_ns: row.get(1)?,
+                lower_ns: row.get(2)?,
+                upper_ns: row.get(3)?,
+                fresh_ns: row.get(4)?,
+                learned_ns: row.get(5)?,
+                series: unsigned(row, 6)?,
+                learned_outcomes: outcomes(row, 7)?,
+                unlearned_outcomes: outcomes(row, 8)?,
+                sweep: json(row, 9)?,
+                windows: unsigned(row, 10)?,
+                interrupted: unsigned(row, 11)?,
+            })
         });
         Ok(found.optional()?)
     }

@@ -186,10 +186,72 @@ pub struct Identity {
     pub evidence: String,
 }
 
+/// What a variant executes on an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountRow {
+    /// Hash of the artifact as built.
+    pub artifact: String,
+    /// Hash of the one that was executed for it.
+    pub executed: String,
+    /// Variant name.
+    pub variant: String,
+    /// Digest of the input.
+    pub input: String,
+    /// Windows it was cut into.
+    pub windows: u64,
+    /// How it was counted.
+    pub method: String,
+    /// counted or traced.
+    pub source: String,
+    /// first or repeated.
+    pub walk: String,
+    /// Units that the counts are of.
+    pub units: u64,
+    /// Instructions.
+    pub instructions: u64,
+    /// Branches of all classes.
+    pub branches: u64,
+    /// Conditional branches.
+    pub conditional: Option<u64>,
+    /// Mispredictions by predictor.
+    pub misses: Vec<(String, u64)>,
+    /// What the reader must know.
+    pub note: Option<String>,
+}
+
+/// What a misprediction costs on a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BranchTimingRow {
+    /// The facts of the machine that it depends on.
+    pub machine: Value,
+    /// Of one misprediction.
+    pub penalty_ns: f64,
+    /// Lower end of its interval.
+    pub lower_ns: f64,
+    /// Upper end.
+    pub upper_ns: f64,
+    /// One outcome never seen.
+    pub fresh_ns: f64,
+    /// One known by heart.
+    pub learned_ns: f64,
+    /// Series behind the interval.
+    pub series: u64,
+    /// The longest sequence known by heart.
+    pub learned_outcomes: Option<u64>,
+    /// The shortest of which nothing is known.
+    pub unlearned_outcomes: Option<u64>,
+    /// The sweep as measured.
+    pub sweep: Value,
+    /// Windows timed.
+    pub windows: u64,
+    /// Windows left out.
+    pub interrupted: u64,
+}
+
 /// A cell that could not be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// compile, link, start, load, answer, measure or skipped.
+    /// compile, link, start, load, answer, measure, count or skipped.
     pub stage: String,
     /// None: all variants.
     pub variant: Option<String>,

@@ -46,6 +46,7 @@ impl Tracker {
                 self.cached = *cached;
             }
             Event::Proved { done, total } => self.count(*done, *total, "answer"),
+            Event::Counted { done, total } => self.count(*done, *total, "cell"),
             Event::Round { round, visits_done, visits_total, measured_seconds, budget_seconds } => {
                 self.count(*visits_done, *visits_total, "visit");
                 self.measuring = Some(Measuring {
@@ -114,7 +115,7 @@ impl Tracker {
     /// Seconds that the rest of the links takes at the pace so far.
     fn left_at_pace(&self, now: Duration) -> Option<f64> {
         let made = self.done.saturating_sub(self.cached);
-        if self.noun != "link" || made < LINKS_FOR_PACE || self.done >= self.total {
+        if !["link", "cell"].contains(&self.noun) || made < LINKS_FOR_PACE || self.done >= self.total {
             return None;
         }
         let pace = now.saturating_sub(self.phase_began).as_secs_f64() / made as f64;

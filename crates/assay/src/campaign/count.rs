@@ -1,0 +1,336 @@
+//! Instructions, branches and mispredictions per unit, for every cell of the as-built links: after the times, and apart from
+//! them.
+//!
+//! Method: each (compiler, flags, variant) runs once under the tracer and walks through the inputs between marks
+//! (PROTOCOL.md, `trace`). What was found is a fact of artifact, input and method: a repeated campaign finds it in the ledger.
+//! The phase has a time of its own; what does not fit is told in its cells, and the next campaign goes on from there.
+//! Known limits: the as-built link speaks for all placements of its code, which are the same instructions elsewhere.
+
+pub mod branch_cost;
+mod capped;
+mod traced;
+mod walks;
+
+use super::blocks::failed_cells;
+use super::placements::{Group, Placed, Placements};
+use super::prepare::Prepared;
+use crate::event::Event;
+use crate::store::{CampaignRow, CountRow, Failure, Ledger};
+use anyhow::Result;
+use assay_pure::experiment;
+use assay_pure::predict;
+use assay_pure::protocol::Kind;
+pub use capped::capped_flags;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use traced::{Cell, Job, Outcome, Stopped};
+use walks::Stretch;
+
+/// Predictors that stand for this CPU, the best known first.
+const MODERN: [&str; 5] = ["tage-sc-l-64k", "tage-sc-l-8k", "tage-64k", "perceptron", "gshare-32k"];
+/// Those that span the range beside it: a smaller one of the same kind, and one of twenty years ago.
+const OTHERS: [&str; 2] = ["tage-sc-l-8k", "gshare-32k"];
+/// The time for it, seconds: this share of the measuring, within these limits.
+const TIME: (f64, f64, f64) = (0.5, 5.0, 30.0);
+/// Units that are walked through in a second, about, all predictors together.
+const UNITS_PER_SECOND: f64 = 800_000.0;
+/// Units per pass of a long input, at least and at most. Less would call an input long that a CPU learns by heart.
+const UNITS: (u64, u64) = (60_000, 400_000);
+
+/// One program and what is still to be counted of it.
+struct Open<'a> {
+    placed: &'a Placed,
+    variant: usize,
+    inputs: Vec<usize>,
+}
+
+/// What is the same for all programs.
+struct Phase<'a> {
+    prepared: &'a Prepared,
+    placements: &'a Placements<'a>,
+    ledger: &'a Ledger,
+    campaign: i64,
+    predictors: Vec<String>,
+    method: String,
+    most_units: u64,
+    cpu: usize,
+    patience: Duration,
+    deadline: Instant,
+    done: u64,
+    total: u64,
+    /// Combined answers by input and kind: the first variant's speak for all.
+    checks: HashMap<(usize, &'static str), u64>,
+}
+
+/// Counts what the experiment asks for, as far as it is not known and time allows.
+///
+/// # Errors
+/// The ledger cannot be written. What cannot be counted is a failure of its cell.
+pub fn count(
+    prepared: &Prepared,
+    placements: &Placements<'_>,
+    ledger: &Ledger,
+    campaign: &CampaignRow,
+    (cpu, patience): (usize, Duration),
+    events: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let asked = &prepared.experiment.events;
+    if asked.is_empty() {
+        return Ok(());
+    }
+    events(Event::Phase { name: "count".into() });
+    let with_misses = asked.contains(&experiment::Event::BranchMisses);
+    if with_misses {
+        branch_cost::ensure(ledger, (campaign.id, &campaign.machine), cpu, events)?;
+    }
+    let groups = as_built(prepared, ledger, campaign.id)?;
+    let placed = placements.link(&groups, &[], true, (ledger, campaign.id), events)?;
+    events(Event::Phase { name: "count".into() });
+    let seconds = (TIME.0 * prepared.experiment.budget_seconds).clamp(TIME.1, TIME.2);
+    let cells = placed.len() * prepared.runnable.len() * prepared.inputs.len();
+    let most_units = (seconds * UNITS_PER_SECOND / cells.max(1) as f64) as u64;
+    let most_units = most_units.clamp(UNITS.0, UNITS.1);
+    let predictors = if with_misses { predictors() } else { Vec::new() };
+    let mut phase = Phase {
+        method: method(most_units, &predictors),
+        prepared,
+        placements,
+        ledger,
+        campaign: campaign.id,
+        predictors,
+        most_units,
+        cpu,
+        patience,
+        deadline: Instant::now() + Duration::from_secs_f64(seconds),
+        done: 0,
+        total: 0,
+        checks: HashMap::new(),
+    };
+    let open = phase.open(&placed)?;
+    phase.total = open.iter().map(|open| open.inputs.len() as u64).sum();
+    for one in &open {
+        if assay_linux::interrupt::asked() {
+            break;
+        }
+        phase.count(one, events)?;
+    }
+    Ok(())
+}
+
+/// Compilers and flags whose as-built link was started in this campaign.
+fn as_built(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<Vec<Group>> {
+    let mut groups = Vec::new();
+    for process in ledger.processes(campaign)?.iter().filter(|process| process.rotation.is_none()) {
+        let compiler = prepared.compilers.iter().position(|compiler| compiler.name == process.compiler);
+        let flags = prepared.experiment.flags.iter().position(|set| set.name == process.flags);
+        if let (Some(compiler), Some(flags)) = (compiler, flags) {
+            let group = Group { compiler, flags };
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+    }
+    Ok(groups)
+}
+
+/// The predictors of a campaign, the one that stands for the CPU first.
+fn predictors() -> Vec<String> {
+    let known: HashSet<&str> = predict::zoo::entries().map(|entry| entry.name).collect();
+    let modern = MODERN.iter().find(|name| known.contains(**name));
+    let mut names: Vec<String> = Vec::new();
+    for name in modern.into_iter().chain(&OTHERS).filter(|name| known.contains(**name)) {
+        if !names.iter().any(|earlier| earlier == name) {
+            names.push((*name).to_owned());
+        }
+    }
+    names
+}
+
+/// What must be the same for counts to be used again.
+fn method(most_units: u64, predictors: &[String]) -> String {
+    let name = |name: &String| {
+        let definition =
+            predict::zoo::describe(name).map(|described| described.definition).unwrap_or_default();
+        format!("{name} {definition:016x}")
+    };
+    let predictors: Vec<String> = predictors.iter().map(name).collect();
+    format!("traced, walks 1, {most_units} units; predictors: {}", predictors.join(", "))
+}
+
+impl Phase<'_> {
+    /// What is not in the ledger yet.
+    fn open<'p>(&self, placed: &'p [Placed]) -> Result<Vec<Open<'p>>> {
+        let failed = failed_cells(self.prepared, self.ledger, self.campaign)?;
+        let mut open = Vec::new();
+        for place in placed {
+            let known = self.ledger.counts(&place.artifact.hash)?;
+            for &variant in &self.prepared.runnable {
+                let name = &self.prepared.experiment.variants[variant].name;
+                let is_open = |input: &usize| {
+                    let ready = &self.prepared.inputs[*input];
+                    let is_known = known.iter().any(|row| {
+                        (&row.variant, &row.input, row.windows, &row.method)
+                            == (name, &ready.row.digest, ready.windows.len() as u64, &self.method)
+                    });
+                    let group = (variant, place.group.compiler, place.group.flags);
+                    !is_known && !failed.contains(&(group, *input))
+                };
+                let inputs: Vec<usize> = (0..self.prepared.inputs.len()).filter(is_open).collect();
+                if !inputs.is_empty() {
+                    open.push(Open { placed: place, variant, inputs });
+                }
+            }
+        }
+        Ok(open)
+    }
+
+    /// Counts one program, a second time in another build where the emulator lacks an instruction.
+    fn count(&mut self, open: &Open<'_>, events: &mut dyn FnMut(Event)) -> Result<()> {
+        let before = self.done;
+        let artifact = &open.placed.artifact;
+        let outcome = self.trace(&artifact.path, open, &open.inputs, events);
+        let left = self.keep(open, (&artifact.hash, None), &outcome)?;
+        let Some(stopped) = outcome.stopped.filter(|_| !left.is_empty()) else {
+            return self.advance(before + open.inputs.len() as u64, events);
+        };
+        let reason = match stopped {
+            Stopped::Instruction(reason) => match self.placements.capped(open.placed.group) {
+                Ok(Some((capped, note))) => {
+                    let outcome = self.trace(&capped.path, open, &left, events);
+                    let left = self.keep(open, (&capped.hash, Some(&note)), &outcome)?;
+                    let why =
+                        outcome.stopped.map(|why| format!("{}; and {note}: {}", reason, self.said(&why)));
+                    self.fail(open, &left, &why.unwrap_or(reason))?;
+                    return self.advance(before + open.inputs.len() as u64, events);
+                }
+                Ok(None) => reason,
+                Err(failure) => format!("{reason}; built for the emulator it fails: {failure}"),
+            },
+            other => self.said(&other),
+        };
+        self.fail(open, &left, &reason)?;
+        self.advance(before + open.inputs.len() as u64, events)
+    }
+
+    fn said(&self, stopped: &Stopped) -> String {
+        match stopped {
+            Stopped::Late => {
+                "the time for counting was spent on other cells; another campaign goes on with this one \
+                              (a larger --budget allows more)"
+                    .to_owned()
+            }
+            Stopped::Instruction(reason) | Stopped::Other(reason) => reason.clone(),
+        }
+    }
+
+    fn advance(&mut self, done: u64, events: &mut dyn FnMut(Event)) -> Result<()> {
+        self.done = done;
+        events(Event::Counted { done: self.done, total: self.total });
+        Ok(())
+    }
+
+    fn trace(
+        &mut self,
+        program: &Path,
+        open: &Open<'_>,
+        inputs: &[usize],
+        events: &mut dyn FnMut(Event),
+    ) -> Outcome {
+        let job = Job {
+            program,
+            variant: &self.prepared.experiment.variants[open.variant].name,
+            inputs: inputs.iter().map(|&input| (input, &self.prepared.inputs[input])).collect(),
+            most_units: self.most_units,
+            predictors: &self.predictors,
+            cpu: self.cpu,
+            patience: self.patience,
+            deadline: self.deadline,
+        };
+        let (mut done, total) = (self.done, self.total);
+        traced::trace(&job, &mut || {
+            done += 1;
+            events(Event::Counted { done: done.min(total), total });
+        })
+    }
+
+    /// Keeps what was counted and returns the inputs of which nothing was.
+    fn keep(
+        &mut self,
+        open: &Open<'_>,
+        (executed, note): (&str, Option<&str>),
+        outcome: &Outcome,
+    ) -> Result<Vec<usize>> {
+        let mut rows = Vec::new();
+        let mut left: Vec<usize> = open.inputs.clone();
+        for cell in &outcome.cells {
+            left.retain(|input| *input != cell.input);
+            match self.proven(cell).and_then(|()| cell.walked.clone()) {
+                Ok(walked) => {
+                    let row = |walk: &str, stretch: &Stretch| {
+                        self.row(open, cell.input, (executed, note), (walk, stretch))
+                    };
+                    rows.push(row("first", &walked.first));
+                    rows.extend(walked.repeated.as_ref().map(|repeated| row("repeated", repeated)));
+                }
+                Err(reason) => self.fail(open, &[cell.input], &reason)?,
+            }
+        }
+        self.ledger.put_counts(self.campaign, &rows)?;
+        Ok(left)
+    }
+
+    /// The answers of what was walked through, held against those of the first variant of the kind.
+    fn proven(&mut self, cell: &Cell) -> Result<(), String> {
+        let (kind, check) = cell.check;
+        let kind: &'static str = if kind == Kind::Call { "call" } else { kind.as_str() };
+        let first = *self.checks.entry((cell.input, kind)).or_insert(check);
+        if first == check {
+            return Ok(());
+        }
+        Err(format!(
+            "its answers while it was counted ({check:016x}) are not those of the others ({first:016x})"
+        ))
+    }
+
+    fn row(
+        &self,
+        open: &Open<'_>,
+        input: usize,
+        (executed, note): (&str, Option<&str>),
+        (walk, stretch): (&str, &Stretch),
+    ) -> CountRow {
+        let ready = &self.prepared.inputs[input];
+        CountRow {
+            artifact: open.placed.artifact.hash.clone(),
+            executed: executed.to_owned(),
+            variant: self.prepared.experiment.variants[open.variant].name.clone(),
+            input: ready.row.digest.clone(),
+            windows: ready.windows.len() as u64,
+            method: self.method.clone(),
+            source: "traced".into(),
+            walk: walk.to_owned(),
+            units: stretch.units,
+            instructions: stretch.executed.instructions,
+            branches: stretch.executed.branches,
+            conditional: Some(stretch.executed.conditional),
+            misses: self.predictors.iter().cloned().zip(stretch.executed.misses.iter().copied()).collect(),
+            note: note.map(str::to_owned),
+        }
+    }
+
+    fn fail(&self, open: &Open<'_>, inputs: &[usize], reason: &str) -> Result<()> {
+        for &input in inputs {
+            let failure = Failure {
+                stage: "count".into(),
+                variant: Some(self.prepared.experiment.variants[open.variant].name.clone()),
+                input: Some(self.prepared.inputs[input].name.clone()),
+                compiler: Some(self.prepared.compilers[open.placed.group.compiler].name.clone()),
+                flags: Some(self.prepared.experiment.flags[open.placed.group.flags].name.clone()),
+                reason: reason.to_owned(),
+            };
+            self.ledger.put_failure(self.campaign, &failure)?;
+        }
+        Ok(())
+    }
+}
