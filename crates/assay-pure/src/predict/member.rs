@@ -18,6 +18,8 @@ pub struct Batch<'a> {
     pub branches: &'a [Branch],
     /// Which of them are conditional, in order.
     pub conditionals: &'a [u16],
+    /// Bytes of the branch instruction of each site that this is known of, 0 for one it is not.
+    pub lengths: &'a [u8],
 }
 
 /// A predictor that counts its own mispredictions.

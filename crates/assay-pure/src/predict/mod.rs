@@ -16,6 +16,7 @@ pub mod ittage;
 pub mod last_target;
 pub mod member;
 pub mod perceptron;
+pub mod profile;
 pub mod return_stack;
 pub mod tage;
 pub mod tally;

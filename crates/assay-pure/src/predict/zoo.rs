@@ -6,9 +6,10 @@
 use super::member::Batch;
 use super::{Judged, Member, Tally};
 use super::{
-    bimodal, fixed, gshare, ittage, last_target, perceptron, return_stack, tage, tournament, two_level,
+    bimodal, fixed, gshare, ittage, last_target, perceptron, profile, return_stack, tage, tournament,
+    two_level,
 };
-use crate::trace::{Branch, Class};
+use crate::trace::{Branch, Class, Site};
 
 /// What the zoo knows, family by family, in the order in which it is listed.
 const FAMILIES: &[&[Entry]] = &[
@@ -22,6 +23,7 @@ const FAMILIES: &[&[Entry]] = &[
     last_target::ENTRIES,
     ittage::ENTRIES,
     return_stack::ENTRIES,
+    profile::ENTRIES,
 ];
 
 /// A name and what it stands for.
@@ -121,6 +123,7 @@ pub struct Zoo {
     members: Vec<Box<dyn Member>>,
     /// Where in a batch the conditional branches are.
     conditionals: Box<[u16; BATCH]>,
+    lengths: Vec<u8>,
 }
 
 /// Branches per batch: 96 KB, which stay in a second-level cache from one member to the next.
@@ -137,7 +140,16 @@ impl Zoo {
             names: names.iter().map(|name| name.as_ref().to_owned()).collect(),
             members: found?.iter().map(|entry| (entry.make)()).collect(),
             conditionals: Box::new([0; BATCH]),
+            lengths: Vec::new(),
         })
+    }
+
+    /// Tells members how long the branch instructions of the first sites are; some CPUs know a branch by its last byte.
+    ///
+    /// `sites` only grows from call to call. Without it members go by the first byte.
+    pub fn know(&mut self, sites: &[Site]) {
+        let new = sites.get(self.lengths.len()..).unwrap_or_default();
+        self.lengths.extend(new.iter().map(|site| site.length));
     }
 
     /// The names of its members, in the order of the tally's columns.
@@ -153,7 +165,11 @@ impl Zoo {
         assert_eq!(self.members.len(), tally.members(), "the tally of another zoo");
         for batch in branches.chunks(BATCH) {
             let conditional = tally.count(batch, &mut self.conditionals[..]);
-            let batch = Batch { branches: batch, conditionals: &self.conditionals[..conditional] };
+            let batch = Batch {
+                branches: batch,
+                conditionals: &self.conditionals[..conditional],
+                lengths: &self.lengths,
+            };
             for (at, member) in self.members.iter_mut().enumerate() {
                 member.walk(&batch, tally.column(at));
             }

@@ -109,6 +109,11 @@ impl<const N: usize> Folds<N> {
         &self.folds
     }
 
+    /// The first register.
+    pub fn tape(&self) -> &Tape {
+        &self.tapes[0]
+    }
+
     /// Moves the registers on and xors a footprint into each.
     #[inline]
     pub fn push(&mut self, footprints: [u64; 2]) {

@@ -129,6 +129,11 @@ impl<R: Rule, const N: usize, const W: usize> Tage<R, N, W> {
         }
     }
 
+    /// The history, the first register of two.
+    pub fn register(&self) -> &Tape {
+        self.folds.tape()
+    }
+
     /// Sets and tags of all tables; returns a byte per table, not 0 where it matches.
     #[inline]
     #[allow(clippy::needless_range_loop, reason = "lane i of several arrays at once")]
