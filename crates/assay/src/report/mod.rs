@@ -11,6 +11,7 @@ pub mod plan;
 pub mod progress;
 pub mod prose;
 pub mod sheet;
+pub mod stat;
 pub mod table;
 pub mod terminal;
 
@@ -25,4 +26,5 @@ pub use answer::answer;
 pub use page::Page;
 pub use plan::{PlanPage, render_plan};
 pub use progress::{Progress, Show};
+pub use stat::{StatPage, render_stat};
 pub use terminal::{Detail, render};

@@ -33,7 +33,7 @@ const KEYWORDS: [&str; 15] = [
     "format",
 ];
 
-fn schema_of(name: &str) -> Value {
+pub(super) fn schema_of(name: &str) -> Value {
     let path = format!("{}/../../schema/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("the schema is in the repository");
     serde_json::from_str(&text).expect("the schema is JSON")
@@ -43,15 +43,15 @@ fn schema() -> Value {
     schema_of("campaign-1")
 }
 
-struct Check<'a> {
+pub(super) struct Check<'a> {
     root: &'a Value,
-    problems: Vec<String>,
+    pub(super) problems: Vec<String>,
     /// Described keys that were met, as "definition.key".
-    met: BTreeSet<String>,
+    pub(super) met: BTreeSet<String>,
 }
 
 impl Check<'_> {
-    fn of<'a>(root: &'a Value, page: &Value) -> Check<'a> {
+    pub(super) fn of<'a>(root: &'a Value, page: &Value) -> Check<'a> {
         let mut check = Check { root, problems: Vec::new(), met: BTreeSet::new() };
         check.value(root, page, "page");
         check
@@ -150,7 +150,7 @@ fn type_matches(wanted: &Value, value: &Value) -> bool {
 }
 
 /// Every "definition.key" that the schema describes.
-fn described(root: &Value) -> BTreeSet<String> {
+pub(super) fn described(root: &Value) -> BTreeSet<String> {
     let mut described = BTreeSet::new();
     let mut describe = |name: &str, schema: &Value| {
         for key in schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys()) {
