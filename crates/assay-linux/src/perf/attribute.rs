@@ -16,6 +16,8 @@ const EXCLUDE_USER: u64 = 1 << 4;
 const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 const ENABLE_ON_EXEC: u64 = 1 << 12;
+/// Since Linux 5.13.
+const INHERIT_THREAD: u64 = 1 << 35;
 
 /// What is said to the kernel about one event.
 #[repr(C)]
@@ -55,9 +57,9 @@ impl Attribute {
         }
     }
 
-    /// Counted in what the process starts, too.
-    pub(super) fn inherited(mut self) -> Attribute {
-        self.flags |= INHERIT;
+    /// Counted in threads that the process starts, too, and in processes if they are followed.
+    pub(super) fn inherited(mut self, follow: bool) -> Attribute {
+        self.flags |= if follow { INHERIT } else { INHERIT | INHERIT_THREAD };
         self
     }
 
@@ -103,8 +105,10 @@ mod tests {
         assert_eq!(flags("branches:k"), 0b101_0000);
         assert_eq!(flags("branches:uk"), 0);
         let event: Event = "branches".parse().unwrap();
-        let attribute = Attribute::of(&event).inherited().starting_at_exec();
+        let attribute = Attribute::of(&event).inherited(true).starting_at_exec();
         assert_eq!(attribute.flags, 0b1_0000_0110_0011);
         assert_eq!(attribute.read_format, 3);
+        // inherit_thread 35
+        assert_eq!(Attribute::of(&event).inherited(false).flags, (1 << 35) | 0b110_0010);
     }
 }

@@ -43,13 +43,13 @@ impl Counters {
 
 /// Opens groups of events on a process that is about to exec. In a group the first that opens leads; software events
 /// stand alone, as they need no counter.
-fn open(groups: &[Vec<Event>], process: u32) -> Counters {
+fn open(groups: &[Vec<Event>], target: Target) -> Counters {
     let mut events: Vec<(Event, Result<Counter, Refusal>)> = Vec::new();
     for group in groups {
         let mut leader: Option<usize> = None;
         for event in group {
             let leading = leader.and_then(|at| events[at].1.as_ref().ok()).filter(|_| !event.is_software());
-            let counter = Counter::open(event, Target::FromExec(process), leading);
+            let counter = Counter::open(event, target, leading);
             if counter.is_ok() && leader.is_none() && !event.is_software() {
                 leader = Some(events.len());
             }
@@ -59,11 +59,12 @@ fn open(groups: &[Vec<Event>], process: u32) -> Counters {
     Counters { events }
 }
 
-/// Starts a command and counts it from its first instruction on. Events of one group are on counters together.
+/// Starts a command and counts it from its first instruction on, with all processes that it starts if they are to be
+/// followed. Events of one group are on counters together.
 ///
 /// # Errors
 /// The program is missing or not executable, or no process can be had. A refused event is no error.
-pub fn spawn(mut command: Command, groups: &[Vec<Event>]) -> io::Result<(Child, Counters)> {
+pub fn spawn(mut command: Command, groups: &[Vec<Event>], follow: bool) -> io::Result<(Child, Counters)> {
     let (announcement, announce) = pipe()?;
     let (release, released) = pipe()?;
     let ends = ChildEnds {
@@ -74,7 +75,7 @@ pub fn spawn(mut command: Command, groups: &[Vec<Event>]) -> io::Result<(Child, 
     // SAFETY: between fork and exec only async-signal-safe system calls are made, on captured plain values.
     unsafe { command.pre_exec(move || wait_for_release(ends)) };
     std::thread::scope(|scope| {
-        let opener = scope.spawn(move || open_when_announced(announcement, released, groups));
+        let opener = scope.spawn(move || open_when_announced(announcement, released, groups, follow));
         let child = command.spawn();
         // If there was no fork nobody announces anything: closing our end lets the thread see that.
         drop(announce);
@@ -89,6 +90,7 @@ fn open_when_announced(
     mut announcement: File,
     mut released: File,
     groups: &[Vec<Event>],
+    follow: bool,
 ) -> io::Result<Option<Counters>> {
     let mut number = [0u8; 4];
     match announcement.read_exact(&mut number) {
@@ -96,7 +98,7 @@ fn open_when_announced(
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         Err(error) => return Err(error),
     }
-    let counters = open(groups, u32::from_ne_bytes(number));
+    let counters = open(groups, Target::FromExec { process: u32::from_ne_bytes(number), follow });
     released.write_all(&[1])?;
     Ok(Some(counters))
 }
@@ -265,8 +267,8 @@ mod tests {
     }
 
     /// Software events of a script, or None (said) where even those are refused.
-    fn count(script: &str, names: &[&str]) -> Option<(Vec<Reading>, Ending)> {
-        let (mut child, counters) = spawn(shell(script), &[events(names)]).unwrap();
+    fn count(script: &str, names: &[&str], follow: bool) -> Option<(Vec<Reading>, Ending)> {
+        let (mut child, counters) = spawn(shell(script), &[events(names)], follow).unwrap();
         let ending = Ending::wait(&mut child, None).unwrap();
         let mut readings = Vec::new();
         for (_, reading) in counters.read().unwrap() {
@@ -283,7 +285,9 @@ mod tests {
 
     #[test]
     fn counts_a_command_from_its_first_instruction_to_its_last() {
-        let Some((readings, ending)) = count("exit 7", &["page-faults:u", "task-clock:u"]) else { return };
+        let Some((readings, ending)) = count("exit 7", &["page-faults:u", "task-clock:u"], true) else {
+            return;
+        };
         assert_eq!((ending.status.code(), ending.end), (Some(7), End::Itself));
         // A shell touches some tens of pages, its time is some fraction of a millisecond at least.
         assert!((10..100_000).contains(&readings[0].value), "{readings:?}");
@@ -294,12 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn counts_what_the_command_starts_too() {
-        let Some((alone, _)) = count("true", &["page-faults:u"]) else { return };
+    fn counts_what_the_command_starts_if_it_is_to_be_followed() {
+        let Some((alone, _)) = count("true", &["page-faults:u"], true) else { return };
         // Each subshell with an external program faults in pages of its own.
-        let many = "for i in 1 2 3 4 5 6 7 8; do (env true); done; exit 0";
-        let Some((many, _)) = count(many, &["page-faults:u"]) else { return };
+        let script = "for i in 1 2 3 4 5 6 7 8; do (env true); done; exit 0";
+        let Some((many, _)) = count(script, &["page-faults:u"], true) else { return };
         assert!(many[0].value > alone[0].value + 8 * 10, "{} against {}", many[0].value, alone[0].value);
+        let Some((unfollowed, _)) = count(script, &["page-faults:u"], false) else { return };
+        assert!(unfollowed[0].value + 8 * 10 < many[0].value, "{} of {}", unfollowed[0].value, many[0].value);
     }
 
     #[test]
@@ -307,7 +313,7 @@ mod tests {
         // No kernel has this software event; an event that the kernel does not know must not spoil its group.
         let nonsense = Event { config: 99, .."task-clock".parse().unwrap() };
         let group = vec![nonsense, "page-faults:u".parse().unwrap()];
-        let (mut child, counters) = spawn(shell("true"), &[group]).unwrap();
+        let (mut child, counters) = spawn(shell("true"), &[group], true).unwrap();
         Ending::wait(&mut child, None).unwrap();
         let readings = counters.read().unwrap();
         assert_eq!(readings.len(), 2);
@@ -321,7 +327,7 @@ mod tests {
     #[test]
     fn a_missing_program_is_an_error_and_leaves_no_thread_waiting() {
         let command = Command::new("no-such-program-anywhere");
-        let error = spawn(command, &[events(&["task-clock"])]).unwrap_err();
+        let error = spawn(command, &[events(&["task-clock"])], true).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 
@@ -330,7 +336,7 @@ mod tests {
         for (script, signal) in
             [("exec sleep 100", libc::SIGTERM), ("trap '' TERM; while :; do sleep 0.05; done", libc::SIGKILL)]
         {
-            let (mut child, _counters) = spawn(shell(script), &[]).unwrap();
+            let (mut child, _counters) = spawn(shell(script), &[], true).unwrap();
             let ending = Ending::wait(&mut child, Some(Duration::from_millis(200))).unwrap();
             assert_eq!((ending.end, ending.status.signal()), (End::TimeLimit, Some(signal)), "{script}");
         }
@@ -338,7 +344,7 @@ mod tests {
 
     #[test]
     fn the_fallback_without_process_descriptors_sees_the_end_too() {
-        let (mut child, _counters) = spawn(shell("sleep 0.05"), &[]).unwrap();
+        let (mut child, _counters) = spawn(shell("sleep 0.05"), &[], true).unwrap();
         let handle = ProcessHandle(None);
         let process = child.id() as libc::pid_t;
         while !handle.wait(process, LOOK) {}

@@ -12,8 +12,13 @@ use std::os::fd::{AsRawFd, FromRawFd};
 pub enum Target {
     /// This thread alone, from now.
     Here,
-    /// A process from its next exec on, with all that it starts.
-    FromExec(u32),
+    /// A process from its next exec on, with all its threads.
+    FromExec {
+        /// Its number.
+        process: u32,
+        /// And all processes that it starts.
+        follow: bool,
+    },
 }
 
 /// An open event; closed when dropped.
@@ -66,8 +71,11 @@ impl Counter {
         let plain = Attribute::of(event);
         let (attribute, process) = match target {
             Target::Here => (plain, 0),
-            Target::FromExec(process) if leader.is_some() => (plain.inherited(), process as libc::pid_t),
-            Target::FromExec(process) => (plain.inherited().starting_at_exec(), process as libc::pid_t),
+            Target::FromExec { process, follow } => {
+                let inherited = plain.inherited(follow);
+                let attribute = if leader.is_some() { inherited } else { inherited.starting_at_exec() };
+                (attribute, process as libc::pid_t)
+            }
         };
         let leader = leader.map_or(-1, |leader| leader.descriptor.as_raw_fd());
         let descriptor = attribute.open(process, leader);
