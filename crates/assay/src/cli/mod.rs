@@ -7,6 +7,7 @@ mod plan;
 mod report;
 mod run;
 mod screen;
+mod stat;
 
 use crate::campaign::{Misuse, Unable};
 use crate::store::Unusable;
@@ -45,6 +46,7 @@ enum Verb {
     New(new::Arguments),
     Inputs(inputs::Arguments),
     Report(report::Arguments),
+    Stat(stat::Arguments),
     Calibrate(calibrate::Arguments),
 }
 
@@ -63,6 +65,7 @@ pub fn main() -> ExitCode {
         Verb::New(arguments) => new::run(arguments),
         Verb::Inputs(arguments) => inputs::run(arguments),
         Verb::Report(arguments) => report::run(arguments),
+        Verb::Stat(arguments) => stat::run(arguments),
         Verb::Calibrate(arguments) => calibrate::run(arguments),
     };
     match result {

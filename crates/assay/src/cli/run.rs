@@ -79,7 +79,7 @@ impl Places {
 }
 
 /// A positive finite number.
-fn positive(text: &str) -> Result<f64, String> {
+pub(super) fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
         _ => Err(format!("`{text}` is not a positive number of seconds")),

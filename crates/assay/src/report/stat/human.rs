@@ -79,7 +79,7 @@ fn misprediction_entries(page: &StatPage) -> Vec<Entry> {
         note.push_str(&format!("; they cost {} cycles", short_span(lost)));
     }
     vec![
-        Entry::inked(short_span(range.count), Ink::Bold),
+        Entry::inked(misprediction_count(range.count), Ink::Bold),
         "mispredictions".into(),
         Source::Simulated.word().into(),
         Entry::default(),
@@ -90,6 +90,11 @@ fn misprediction_entries(page: &StatPage) -> Vec<Entry> {
 
 fn figure(row: &EventRow, value: f64) -> String {
     if row.unit == "ns" { format!("{:.2} ms", value / 1e6) } else { whole(value) }
+}
+
+/// In full where it is one number; the rows of the predictors have a range in full.
+fn misprediction_count(ends: Ends) -> String {
+    if ends.low == ends.high { whole(ends.low) } else { short_span(ends) }
 }
 
 /// Half the width of the mean's interval, in percent of it; "identical" where nothing varied.

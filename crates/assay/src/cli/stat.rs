@@ -1,0 +1,258 @@
+//! `assay stat`: what a command executed, like `perf stat`, with or without performance counters.
+
+mod compose;
+mod counted;
+mod predictors;
+mod program;
+mod progress;
+mod source;
+mod traced;
+mod wanted;
+
+use super::{DONE, screen};
+use crate::campaign::{Misuse, Unable};
+use crate::report::stat::page::{EndedBy, Execution, Source};
+use crate::report::stat::{StatPage, lines_of_json, render_stat, separated};
+use crate::trace::Options;
+use anyhow::Result;
+use assay_linux::perf::Conditions;
+use compose::{Executed, Question, compose};
+use progress::Progress;
+use source::Asked;
+use std::ffi::OsString;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::time::Duration;
+use wanted::Wanted;
+
+/// Exit code of a command that was ended at the time limit, as `timeout` has it.
+const TIME_LIMIT: u8 = 124;
+/// Added to a signal's number, as shells do.
+const SIGNALLED: i32 = 128;
+/// SIGINT.
+const INTERRUPT: i32 = 2;
+
+/// Count a command's instructions, branches and mispredictions, like perf stat
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  \
+    assay stat -- ./program input             branches and mispredictions, counted or else traced\n  \
+    assay stat -r 5 -- ./program input        mean and spread over 5 executions\n  \
+    assay stat --predictor none -- ./program  exact counts alone, twice as fast\n  \
+    assay stat --predictor help               what can be simulated\n  \
+    assay stat -x, -e branches -- ./program   fields as perf stat -x, has them\n\n\
+    Everything is counted in user mode unless an event says otherwise (:u, :k, :uk). The command's own output is left\n\
+    alone; the report goes to standard error, as perf's does, or to -o FILE.\n\n\
+    Exit codes: that of the command (the first that is not 0 over executions), 128 + n if signal n ended it, 124 at the\n\
+    time limit. Of assay itself: 2 misuse, 3 this machine cannot count or trace what was asked.")]
+pub struct Arguments {
+    /// The command and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+    /// Executions; of each source
+    #[arg(short, long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub repeat: u64,
+    /// Count, or trace under emulation
+    #[arg(long, value_enum, default_value_t = Asked::Auto)]
+    pub source: Asked,
+    /// Predictors or CPU profiles to simulate, `none`, or `help` for a list
+    #[arg(long, value_name = "NAME,...")]
+    pub predictor: Vec<String>,
+    /// Events, by perf's names, and those of tracing
+    #[arg(short, long, value_name = "EVENT,...")]
+    pub event: Vec<String>,
+    /// Extrapolate counters that were shared out
+    #[arg(long)]
+    pub scale: bool,
+    /// One JSON object (schema/stat-1.schema.json), instead of the report, or into FILE; - is standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
+    pub json: Option<PathBuf>,
+    /// Fields with a separator, as perf stat -x
+    #[arg(short = 'x', long, value_name = "SEPARATOR")]
+    pub field_separator: Option<String>,
+    /// A JSON object per line, as perf stat -j
+    #[arg(short = 'j', long, conflicts_with = "field_separator")]
+    pub json_output: bool,
+    /// Write the report to a file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// End each execution after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
+    pub time_limit: Option<f64>,
+    /// Look at programs that the command starts, too (the default)
+    #[arg(long, overrides_with = "no_follow")]
+    pub follow: bool,
+    /// Look at the command's own process alone
+    #[arg(long)]
+    pub no_follow: bool,
+    /// List each traced thread
+    #[arg(long)]
+    pub per_thread: bool,
+    /// The tracer's plugin, if it is not beside assay itself
+    #[arg(long, value_name = "FILE")]
+    pub plugin: Option<PathBuf>,
+    /// No progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl Arguments {
+    fn limit(&self) -> Option<Duration> {
+        self.time_limit.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+    }
+
+    fn follows(&self) -> bool {
+        !self.no_follow
+    }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// No such command, an unknown event or predictor, counters refused, nothing that can be traced.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    if arguments.predictor.iter().any(|names| names == "help") {
+        screen::print(&predictors::list());
+        return Ok(DONE);
+    }
+    for file in [&arguments.json, &arguments.output].into_iter().flatten() {
+        screen::find_folder(file)?;
+    }
+    let question = ask(arguments)?;
+    assay_linux::interrupt::catch();
+    let executed = execute(arguments, &question)?;
+    let page = compose(&question, &executed);
+    show(arguments, &page)?;
+    Ok(exit_code(&page.executions))
+}
+
+/// Everything that can be known and refused before the command is started.
+fn ask(arguments: &Arguments) -> Result<Question> {
+    let Some(name) = arguments.command.first() else {
+        let hint = match arguments.json.as_ref().filter(|file| !file.as_os_str().is_empty()) {
+            Some(file) => {
+                format!("; `{0}` was taken as the file of --json, `--json -- {0}` runs it", file.display())
+            }
+            None => String::new(),
+        };
+        return Err(
+            Misuse(format!("assay stat needs a command: assay stat -- COMMAND [ARGUMENT...]{hint}")).into()
+        );
+    };
+    let program = program::find(name, std::env::var_os("PATH").as_deref())?;
+    let architecture = program::machine(&program).map(program::architecture);
+    let wanted = Wanted::read(&arguments.event)?;
+    let conditions = Conditions::here();
+    let simulated = arguments.predictor.iter().any(|names| names != "none");
+    let choice = source::choose(arguments.source, &wanted, simulated, &conditions, &source::probe)?;
+    let traces = choice.sources.contains(&Source::Traced);
+    let models = if traces && (wanted.mispredictions || !arguments.predictor.is_empty()) {
+        predictors::choose(&arguments.predictor, architecture.as_deref())?
+    } else {
+        Vec::new()
+    };
+    Ok(Question {
+        command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        asked_source: arguments.source.word().to_owned(),
+        choice,
+        wanted,
+        models,
+        repeats: arguments.repeat,
+        scale: arguments.scale,
+        per_thread: arguments.per_thread,
+        conditions,
+        architecture,
+        input_is_consumed: arguments.repeat > 1 && !std::io::stdin().is_terminal(),
+    })
+}
+
+/// The executions, sources in turn, until all are done or somebody interrupts.
+fn execute(arguments: &Arguments, question: &Question) -> Result<Vec<Executed>> {
+    let options = Options {
+        follow: arguments.follows(),
+        plugin: arguments.plugin.clone(),
+        time_limit: arguments.limit(),
+        ..Options::default()
+    };
+    let mut executed = Vec::new();
+    for _ in 0..arguments.repeat {
+        for source in &question.choice.sources {
+            let one = if *source == Source::Counted {
+                let groups = &question.choice.groups;
+                Executed::Counted(counted::execute(
+                    &arguments.command,
+                    groups,
+                    options.follow,
+                    options.time_limit,
+                )?)
+            } else {
+                let progress = Progress::new(!arguments.quiet && std::io::stderr().is_terminal());
+                let figures =
+                    traced::execute(&arguments.command, &options, &question.models, progress.ticker());
+                Executed::Traced(
+                    figures.map_err(|refusal| Unable(refusal_text(question, &refusal.to_string())))?,
+                )
+            };
+            executed.push(one);
+            if assay_linux::interrupt::asked() {
+                return Ok(executed);
+            }
+        }
+    }
+    Ok(executed)
+}
+
+/// Why nothing is traced, after why nothing is counted.
+fn refusal_text(question: &Question, refusal: &str) -> String {
+    let mut text = question.choice.reasons.join(" ");
+    if !text.is_empty() {
+        text.push(' ');
+    }
+    text + &format!("It cannot be traced: {refusal}")
+}
+
+/// Prints or writes the page in the form asked for.
+fn show(arguments: &Arguments, page: &StatPage) -> Result<()> {
+    let to_screen = arguments.output.is_none();
+    let own_json = arguments.json.as_ref().is_some_and(|file| file.as_os_str().is_empty());
+    let text = if own_json {
+        page.to_json()
+    } else if let Some(separator) = &arguments.field_separator {
+        separated(page, separator)
+    } else if arguments.json_output {
+        lines_of_json(page)
+    } else {
+        let colour = to_screen
+            && std::io::stderr().is_terminal()
+            && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let text = render_stat(page, screen::width(), colour);
+        if to_screen { format!("\n{text}") } else { text }
+    };
+    match &arguments.output {
+        Some(file) => screen::write(file, &text)?,
+        None => screen::tell(text.trim_end_matches('\n')),
+    }
+    match &arguments.json {
+        Some(file) if !own_json => screen::write(file, &page.to_json()),
+        _ => Ok(()),
+    }
+}
+
+/// The command's own: of the first execution that did not end with 0.
+fn exit_code(executions: &[Execution]) -> u8 {
+    executions.iter().map(code_of).find(|code| *code != DONE).unwrap_or(DONE)
+}
+
+fn code_of(execution: &Execution) -> u8 {
+    let code = match (execution.ended_by, execution.code, execution.signal) {
+        (EndedBy::TimeLimit, ..) => return TIME_LIMIT,
+        (EndedBy::Interrupt, ..) => SIGNALLED + INTERRUPT,
+        (_, Some(code), _) => code,
+        (_, None, Some(signal)) => SIGNALLED + signal,
+        (_, None, None) => i32::from(super::FAILED),
+    };
+    // An exit code is a byte already; a signal's number stays below 128.
+    u8::try_from(code & 0xff).unwrap_or(super::FAILED)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,269 @@
+//! Counting or tracing? Decided before the command is started, from what the kernel says of each event.
+
+use super::wanted::{Wanted, is_traceable};
+use crate::campaign::{Misuse, Unable};
+use crate::report::prose;
+use crate::report::stat::page::Source;
+use assay_linux::perf::{Conditions, Counter, Event, Refusal, Target};
+
+/// What `--source` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Asked {
+    /// Counters where the kernel allows them, else tracing
+    Auto,
+    /// Counters of the kernel and the processor, or exit code 3
+    Counted,
+    /// Under emulation: exact counts, simulated predictors
+    Traced,
+    /// Both, each by an execution of its own
+    Both,
+}
+
+impl Asked {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Asked::Auto => "auto",
+            Asked::Counted => "counted",
+            Asked::Traced => "traced",
+            Asked::Both => "both",
+        }
+    }
+}
+
+/// What is done, and why that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Counting, tracing or both.
+    pub sources: Vec<Source>,
+    /// Groups of events for the kernel, adapted to what it allows.
+    pub groups: Vec<Vec<Event>>,
+    /// Whole sentences for the reader.
+    pub reasons: Vec<String>,
+    /// Events that the kernel refuses.
+    pub refused: Vec<Refusal>,
+}
+
+/// Tries each event on this very thread: what is refused here is refused for the command, too.
+pub fn probe(event: &Event) -> Result<(), Refusal> {
+    Counter::open(event, Target::Here, None).map(drop)
+}
+
+/// Decides. `simulated` says that predictors were named.
+///
+/// # Errors
+/// What was asked for cannot be had: [`Unable`] where the machine refuses it, [`Misuse`] where nothing could give it.
+pub fn choose(
+    asked: Asked,
+    wanted: &Wanted,
+    simulated: bool,
+    conditions: &Conditions,
+    probe: &dyn Fn(&Event) -> Result<(), Refusal>,
+) -> anyhow::Result<Choice> {
+    if asked == Asked::Traced {
+        return traced(wanted);
+    }
+    let (groups, refused) = adapt(wanted, probe);
+    let explained = explain(&refused, conditions);
+    let missing: Vec<&Event> = wanted
+        .events()
+        .filter(|event| {
+            wanted.essential(event) && refused.iter().any(|refusal| refusal.event == event.to_string())
+        })
+        .collect();
+    let only_traced = wanted.groups.is_empty();
+    match asked {
+        Asked::Counted if only_traced => {
+            Err(Misuse("--source counted: no counter has what -e names; --source traced has".to_owned())
+                .into())
+        }
+        Asked::Counted if !missing.is_empty() => {
+            let text = format!("{} `--source traced` needs no counters.", explained.join(" "));
+            Err(Unable(text).into())
+        }
+        Asked::Counted => Ok(Choice { sources: vec![Source::Counted], groups, reasons: Vec::new(), refused }),
+        Asked::Both => {
+            let sources = vec![Source::Counted, Source::Traced];
+            Ok(Choice { sources, groups, reasons: Vec::new(), refused })
+        }
+        _ if only_traced => traced(wanted),
+        _ if missing.is_empty() && simulated => {
+            let reason = "Predictors are simulated on a trace, so the command was executed twice: counted, and traced.";
+            let sources = vec![Source::Counted, Source::Traced];
+            Ok(Choice { sources, groups, reasons: vec![reason.to_owned()], refused })
+        }
+        _ if missing.is_empty() => {
+            Ok(Choice { sources: vec![Source::Counted], groups, reasons: Vec::new(), refused })
+        }
+        _ if missing.iter().any(|event| is_traceable(event)) => {
+            Ok(Choice { sources: vec![Source::Traced], groups: Vec::new(), reasons: explained, refused })
+        }
+        _ => Err(Unable(format!("{} Tracing does not see these either.", explained.join(" "))).into()),
+    }
+}
+
+fn traced(wanted: &Wanted) -> anyhow::Result<Choice> {
+    let blind: Vec<String> =
+        wanted.events().filter(|event| !is_traceable(event)).map(|event| event.to_string()).collect();
+    if wanted.traced.is_empty() && !wanted.mispredictions {
+        let names = prose::list(&blind);
+        return Err(
+            Misuse(format!("--source traced: tracing does not see {names}; --source counted may")).into()
+        );
+    }
+    Ok(Choice { sources: vec![Source::Traced], groups: Vec::new(), reasons: Vec::new(), refused: Vec::new() })
+}
+
+/// The groups that can be opened, and what cannot. A page fault that may not be counted in the kernel is counted in user
+/// mode, as perf does; what happens in the kernel only is refused instead, as it would read 0.
+fn adapt(wanted: &Wanted, probe: &dyn Fn(&Event) -> Result<(), Refusal>) -> (Vec<Vec<Event>>, Vec<Refusal>) {
+    let mut refused = Vec::new();
+    let mut adapted = |event: &Event| {
+        let Err(refusal) = probe(event) else { return event.clone() };
+        let milder = event.in_user_mode();
+        if event.is_software()
+            && !event.scope_was_asked
+            && !event.happens_in_the_kernel()
+            && probe(&milder).is_ok()
+        {
+            return milder;
+        }
+        refused.push(refusal);
+        event.clone()
+    };
+    let groups = wanted.groups.iter().map(|group| group.iter().map(&mut adapted).collect()).collect();
+    (groups, refused)
+}
+
+/// Refusals of the same reason in one sentence, and what would allow them.
+pub fn explain(refused: &[Refusal], conditions: &Conditions) -> Vec<String> {
+    let mut groups: Vec<(String, Option<String>, Vec<&str>)> = Vec::new();
+    for refusal in refused {
+        let (reason, remedy) = (refusal.reason(conditions), refusal.remedy(conditions));
+        match groups.iter_mut().find(|group| group.0 == reason) {
+            Some(group) => group.2.push(&refusal.event),
+            None => groups.push((reason, remedy, vec![&refusal.event])),
+        }
+    }
+    let sentence = |(reason, remedy, events): (String, Option<String>, Vec<&str>)| {
+        let remedy = remedy.map(|remedy| format!(" What would allow it: {remedy}.")).unwrap_or_default();
+        format!("{} cannot be counted: {reason}.{remedy}", prose::list(&events))
+    };
+    groups.into_iter().map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENOENT: i32 = 2;
+    const EACCES: i32 = 13;
+
+    fn conditions() -> Conditions {
+        Conditions { paranoid: Some(2), filtered: false, virtual_machine: true, has_counters: false }
+    }
+
+    fn wanted(list: &[&str]) -> Wanted {
+        Wanted::read(&list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn everything(_: &Event) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// As a virtual machine: software events alone.
+    fn software(event: &Event) -> Result<(), Refusal> {
+        if event.is_software() { Ok(()) } else { Err(Refusal::new(event, ENOENT)) }
+    }
+
+    /// As a user without privileges.
+    fn user_mode(event: &Event) -> Result<(), Refusal> {
+        if event.scope == assay_linux::perf::Scope::User { Ok(()) } else { Err(Refusal::new(event, EACCES)) }
+    }
+
+    fn sources(
+        asked: Asked,
+        list: &[&str],
+        simulated: bool,
+        probe: &dyn Fn(&Event) -> Result<(), Refusal>,
+    ) -> Result<Vec<Source>, String> {
+        choose(asked, &wanted(list), simulated, &conditions(), probe)
+            .map(|choice| choice.sources)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn counts_where_the_kernel_allows_it_and_traces_elsewhere() {
+        assert_eq!(sources(Asked::Auto, &[], false, &everything), Ok(vec![Source::Counted]));
+        assert_eq!(sources(Asked::Auto, &[], false, &software), Ok(vec![Source::Traced]));
+        assert_eq!(sources(Asked::Auto, &["task-clock"], false, &software), Ok(vec![Source::Counted]));
+        assert_eq!(sources(Asked::Auto, &["cycles,branches"], false, &software), Ok(vec![Source::Traced]));
+        assert_eq!(sources(Asked::Auto, &["returns"], false, &everything), Ok(vec![Source::Traced]));
+        assert_eq!(sources(Asked::Traced, &[], false, &everything), Ok(vec![Source::Traced]));
+        assert_eq!(sources(Asked::Counted, &[], false, &everything), Ok(vec![Source::Counted]));
+    }
+
+    #[test]
+    fn predictors_named_beside_counters_give_both() {
+        let both = Ok(vec![Source::Counted, Source::Traced]);
+        assert_eq!(sources(Asked::Auto, &[], true, &everything), both);
+        assert_eq!(sources(Asked::Both, &[], false, &everything), both);
+        assert_eq!(sources(Asked::Both, &[], false, &software), both);
+        assert_eq!(sources(Asked::Auto, &[], true, &software), Ok(vec![Source::Traced]));
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_refused_with_why_and_what_would_allow_it() {
+        let refusal = sources(Asked::Counted, &[], false, &software).unwrap_err();
+        assert!(
+            refusal
+                .starts_with("branches:u, branch-misses:u, cycles:u and instructions:u cannot be counted: ")
+        );
+        for part in ["ENOENT", "What would allow it: ", "bare metal", "--source traced"] {
+            assert!(refusal.contains(part), "{part}: {refusal}");
+        }
+        let refusal = sources(Asked::Auto, &["cycles"], false, &software).unwrap_err();
+        assert!(refusal.contains("Tracing does not see these either"), "{refusal}");
+        assert!(
+            sources(Asked::Traced, &["cycles,cs"], false, &everything)
+                .unwrap_err()
+                .contains("cycles:u and context-switches")
+        );
+        assert!(
+            sources(Asked::Counted, &["returns"], false, &everything)
+                .unwrap_err()
+                .contains("--source traced")
+        );
+    }
+
+    #[test]
+    fn tracing_says_first_why_nothing_is_counted() {
+        let choice = choose(Asked::Auto, &wanted(&[]), false, &conditions(), &software).unwrap();
+        assert_eq!(choice.reasons.len(), 1);
+        assert!(choice.reasons[0].contains("branch-misses:u"), "{:?}", choice.reasons);
+        assert_eq!(choice.refused.len(), 4);
+    }
+
+    #[test]
+    fn without_privileges_faults_are_counted_in_user_mode_and_switches_refused() {
+        let choice = choose(Asked::Auto, &wanted(&[]), false, &conditions(), &user_mode).unwrap();
+        let events: Vec<String> = choice.groups.iter().flatten().map(|event| event.to_string()).collect();
+        assert!(events.contains(&"page-faults:u".to_owned()), "{events:?}");
+        let refused: Vec<&str> = choice.refused.iter().map(|refusal| refusal.event.as_str()).collect();
+        assert_eq!(refused, ["context-switches", "cpu-migrations"]);
+        assert_eq!(choice.sources, [Source::Counted]);
+        let explicit = sources(Asked::Counted, &["page-faults:uk"], false, &user_mode).unwrap_err();
+        assert!(explicit.contains("perf_event_paranoid is 2"), "{explicit}");
+    }
+
+    #[test]
+    fn different_reasons_are_told_apart() {
+        let refused = [
+            Refusal::new(&"branches".parse().unwrap(), ENOENT),
+            Refusal::new(&"cs".parse().unwrap(), EACCES),
+        ];
+        let told = explain(&refused, &conditions());
+        assert_eq!(told.len(), 2);
+        assert!(told[0].starts_with("branches:u") && told[1].starts_with("context-switches"), "{told:?}");
+    }
+}

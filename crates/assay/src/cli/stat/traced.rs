@@ -1,0 +1,287 @@
+//! One traced execution: every branch through the predictors, then the figures of the whole command.
+
+use super::predictors::Model;
+use super::progress::Ticker;
+use crate::report::stat::page::ThreadRow;
+use crate::trace::{Counts, Detail, Ended, Observer, Options, Refusal, Trace, command};
+use assay_pure::predict::{Judged, Tally, Zoo};
+use assay_pure::trace::{Branch, Site};
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What predictors are wrong about, in the order of [`Figures::missed`].
+pub const JUDGED: [Judged; 3] = [Judged::Direction, Judged::Target, Judged::Return];
+
+/// The predictors of one traced thread: each thread has its own, as each processor has.
+pub struct Watcher {
+    zoo: Zoo,
+    tally: Tally,
+    ticker: Arc<Ticker>,
+}
+
+impl Watcher {
+    /// A fresh one.
+    pub fn new(zoo: Zoo, ticker: Arc<Ticker>) -> Watcher {
+        let tally = Tally::new(zoo.names().len());
+        Watcher { zoo, tally, ticker }
+    }
+}
+
+impl Observer for Watcher {
+    fn branches(&mut self, _: &[Site], branches: &[Branch]) {
+        self.zoo.observe(branches, &mut self.tally);
+        self.ticker.add(branches.len() as u64);
+    }
+}
+
+/// A command that was traced once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// What all its processes and threads executed.
+    pub counts: Counts,
+    /// Mispredictions per model: of [`JUDGED`], each.
+    pub missed: Vec<[u64; 3]>,
+    /// Each thread.
+    pub threads: Vec<ThreadRow>,
+    /// How the command itself ended.
+    pub ended: Ended,
+    /// Sentences for the reader, none twice.
+    pub notes: Vec<String>,
+    /// The emulator's version.
+    pub emulator: String,
+    /// From start to end.
+    pub elapsed: Duration,
+    /// Somebody asked the lab to stop meanwhile.
+    pub interrupted: bool,
+}
+
+/// Runs the command once under emulation.
+///
+/// # Errors
+/// It cannot be traced: why, and the remedy.
+pub fn execute(
+    words: &[OsString],
+    options: &Options,
+    models: &[Model],
+    ticker: &Arc<Ticker>,
+) -> Result<Figures, Refusal> {
+    let names: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
+    let detail = if models.is_empty() { Detail::Counts } else { Detail::Branches };
+    let options = Options { detail, ..options.clone() };
+    let started = Instant::now();
+    let observed = Arc::clone(ticker);
+    let trace = command(words, &options, move || {
+        let zoo = Zoo::new(&names).expect("the names were looked up before");
+        Watcher::new(zoo, Arc::clone(&observed))
+    })?;
+    let interrupted = assay_linux::interrupt::asked();
+    Ok(Figures { interrupted, ..figures(&trace, started.elapsed()) })
+}
+
+/// Sums a trace up.
+pub fn figures(trace: &Trace<Watcher>, elapsed: Duration) -> Figures {
+    let mut counts = Counts { taken: Some(0), ..Counts::default() };
+    let mut missed: Vec<[u64; 3]> = Vec::new();
+    let mut threads = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
+    for process in &trace.processes {
+        for thread in &process.threads {
+            add(&mut counts, &thread.counts);
+            let tally = &thread.observer.tally;
+            missed.resize(missed.len().max(tally.members()), [0; 3]);
+            for (at, judged) in JUDGED.into_iter().enumerate() {
+                for (sum, more) in missed.iter_mut().zip(tally.missed_of(judged)) {
+                    sum[at] += more;
+                }
+            }
+            threads.push(ThreadRow {
+                process: process.pid,
+                thread: thread.thread,
+                program: process.program.display().to_string(),
+                instructions: thread.counts.instructions,
+                branches: thread.counts.branches(),
+                conditional: thread.counts.conditional,
+                taken: thread.counts.taken,
+                mispredictions: tally.missed(),
+            });
+        }
+        for note in &process.notes {
+            let note = if trace.processes.len() > 1 {
+                format!("{} ({}): {note}", process.program.display(), process.pid)
+            } else {
+                note.clone()
+            };
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    let ended = how_it_ended(trace);
+    Figures {
+        counts,
+        missed,
+        threads,
+        ended,
+        notes,
+        emulator: trace.emulator.clone(),
+        elapsed,
+        interrupted: false,
+    }
+}
+
+/// How the command ended: where it executed another program in its place, how that one did.
+fn how_it_ended(trace: &Trace<Watcher>) -> Ended {
+    let Some(first) = trace.processes.first() else { return Ended::Unknown };
+    let last = trace.processes.iter().rfind(|process| process.pid == first.pid);
+    match last.map_or(first.ended, |process| process.ended) {
+        // Its successor could not be followed.
+        Ended::Replaced => Ended::Unknown,
+        ended => ended,
+    }
+}
+
+fn add(sum: &mut Counts, more: &Counts) {
+    sum.instructions += more.instructions;
+    sum.conditional += more.conditional;
+    sum.taken = sum.taken.zip(more.taken).map(|(sum, more)| sum + more);
+    sum.jumps += more.jumps;
+    sum.calls += more.calls;
+    sum.indirect_jumps += more.indirect_jumps;
+    sum.indirect_calls += more.indirect_calls;
+    sum.returns += more.returns;
+    sum.system_calls += more.system_calls;
+}
+
+#[cfg(test)]
+pub mod scripted {
+    //! Traces without an emulator: threads that executed chosen branches.
+
+    use super::*;
+    use crate::trace::{ProcessTrace, ThreadTrace};
+    use assay_pure::trace::Class;
+
+    /// A thread that executed a conditional branch (site 0) with these outcomes, then an indirect call and a return, ten
+    /// instructions per branch; seen by these predictors.
+    pub fn thread(number: u32, outcomes: &[bool], predictors: &[&str]) -> ThreadTrace<Watcher> {
+        let branch = |taken: &bool| Branch::new(0x1000, 0x900, 0, Class::CONDITIONAL, *taken, 10);
+        let mut branches: Vec<Branch> = outcomes.iter().map(branch).collect();
+        branches.push(Branch::new(0x1010, 0x2000, 1, Class::INDIRECT_CALL, true, 10));
+        branches.push(Branch::new(0x2000, 0x1015, 2, Class::RETURN, true, 10));
+        let mut observer = Watcher::new(Zoo::new(predictors).unwrap(), Arc::new(Ticker::quiet()));
+        observer.branches(&[], &branches);
+        let counts = Counts {
+            instructions: 10 * branches.len() as u64,
+            conditional: outcomes.len() as u64,
+            taken: Some(outcomes.iter().filter(|taken| **taken).count() as u64),
+            indirect_calls: 1,
+            returns: 1,
+            system_calls: 3,
+            ..Counts::default()
+        };
+        ThreadTrace { thread: number, counts, observer }
+    }
+
+    /// A process of these threads.
+    pub fn process(pid: u32, threads: Vec<ThreadTrace<Watcher>>, ended: Ended) -> ProcessTrace<Watcher> {
+        ProcessTrace {
+            pid,
+            parent: None,
+            program: format!("/bin/p{pid}").into(),
+            threads,
+            sites: Vec::new(),
+            blocks: Vec::new(),
+            modules: Vec::new(),
+            ended,
+            notes: Vec::new(),
+        }
+    }
+
+    /// A trace of these processes.
+    pub fn trace(processes: Vec<ProcessTrace<Watcher>>) -> Trace<Watcher> {
+        Trace { processes, emulator: "qemu-x86_64 7.2.22".to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scripted::{process, thread, trace};
+    use super::*;
+
+    const TAKEN: [bool; 8] = [true; 8];
+    const MIXED: [bool; 8] = [true, false, true, true, false, true, true, true];
+
+    #[test]
+    fn threads_and_processes_add_up() {
+        // always-taken is wrong about each conditional that is not taken, and judges nothing else.
+        let predictors = ["always-taken", "last-target"];
+        let trace = trace(vec![
+            process(
+                7,
+                vec![thread(0, &TAKEN, &predictors), thread(1, &MIXED, &predictors)],
+                Ended::Exited(3),
+            ),
+            process(8, vec![thread(0, &MIXED, &predictors)], Ended::Exited(0)),
+        ]);
+        let found = figures(&trace, Duration::from_secs(2));
+        assert_eq!(found.counts.conditional, 24);
+        assert_eq!(found.counts.taken, Some(20));
+        assert_eq!((found.counts.instructions, found.counts.branches()), (300, 30));
+        assert_eq!((found.counts.indirect_calls, found.counts.returns, found.counts.system_calls), (3, 3, 9));
+        // The first indirect call of each thread has no known target: threads do not share predictors.
+        assert_eq!(found.missed, [[4, 0, 0], [0, 3, 0]]);
+        assert_eq!(found.threads.len(), 3);
+        assert_eq!(found.threads[1].mispredictions, [2, 1]);
+        assert_eq!((found.threads[2].process, found.threads[2].thread), (8, 0));
+        assert_eq!((found.ended, found.elapsed), (Ended::Exited(3), Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn a_command_that_replaced_itself_ended_as_its_successor_did() {
+        let one = |pid, ended| process(pid, vec![thread(0, &TAKEN, &[])], ended);
+        let replaced = vec![one(7, Ended::Replaced), one(9, Ended::Exited(1)), one(7, Ended::Exited(5))];
+        assert_eq!(figures(&trace(replaced), Duration::ZERO).ended, Ended::Exited(5));
+        let lost = vec![one(7, Ended::Replaced), one(9, Ended::Exited(1))];
+        assert_eq!(figures(&trace(lost), Duration::ZERO).ended, Ended::Unknown);
+        assert_eq!(figures(&trace(Vec::new()), Duration::ZERO).ended, Ended::Unknown);
+    }
+
+    #[test]
+    fn taken_is_unknown_as_soon_as_one_thread_does_not_say() {
+        let mut silent = thread(1, &TAKEN, &[]);
+        silent.counts.taken = None;
+        let found = figures(
+            &trace(vec![process(7, vec![thread(0, &TAKEN, &[]), silent], Ended::Exited(0))]),
+            Duration::ZERO,
+        );
+        assert_eq!(found.counts.taken, None);
+        assert_eq!(found.counts.conditional, 16);
+    }
+
+    #[test]
+    fn notes_name_their_process_where_there_are_several() {
+        let noted = |pid: u32| {
+            let mut process = process(pid, vec![thread(0, &TAKEN, &[])], Ended::Exited(0));
+            process.notes =
+                vec!["It changed its own code.".to_owned(), "It changed its own code.".to_owned()];
+            process
+        };
+        let one = figures(&trace(vec![noted(7)]), Duration::ZERO);
+        assert_eq!(one.notes, ["It changed its own code."]);
+        let two = figures(&trace(vec![noted(7), noted(8)]), Duration::ZERO);
+        assert_eq!(
+            two.notes,
+            ["/bin/p7 (7): It changed its own code.", "/bin/p8 (8): It changed its own code."]
+        );
+    }
+
+    #[test]
+    fn branches_that_pass_are_ticked() {
+        let ticker = Arc::new(Ticker::quiet());
+        let mut watcher = Watcher::new(Zoo::new::<&str>(&[]).unwrap(), Arc::clone(&ticker));
+        let branch = Branch::new(0, 0, 0, assay_pure::trace::Class::JUMP, true, 1);
+        watcher.branches(&[], &[branch; 5]);
+        watcher.branches(&[], &[branch; 3]);
+        assert_eq!(ticker.branches(), 8);
+    }
+}
