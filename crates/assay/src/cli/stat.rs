@@ -21,7 +21,7 @@ use progress::Progress;
 use source::Asked;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wanted::Wanted;
 
@@ -46,7 +46,7 @@ const INTERRUPT: i32 = 2;
     time limit. Of assay itself: 2 misuse, 3 this machine cannot count or trace what was asked.")]
 pub struct Arguments {
     /// The command and its arguments
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
     /// Executions; of each source
     #[arg(short, long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
@@ -64,8 +64,8 @@ pub struct Arguments {
     #[arg(long)]
     pub scale: bool,
     /// One JSON object (schema/stat-1.schema.json), instead of the report, or into FILE; - is standard output
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
-    pub json: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub json: Option<Option<PathBuf>>,
     /// Fields with a separator, as perf stat -x
     #[arg(short = 'x', long, value_name = "SEPARATOR")]
     pub field_separator: Option<String>,
@@ -100,6 +100,11 @@ impl Arguments {
         self.time_limit.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
     }
 
+    /// The file that `--json` names, if it names one.
+    fn json_file(&self) -> Option<&Path> {
+        self.json.as_ref().and_then(|file| file.as_deref())
+    }
+
     fn follows(&self) -> bool {
         !self.no_follow
     }
@@ -114,7 +119,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         screen::print(&predictors::list());
         return Ok(DONE);
     }
-    for file in [&arguments.json, &arguments.output].into_iter().flatten() {
+    for file in [arguments.json_file(), arguments.output.as_deref()].into_iter().flatten() {
         screen::find_folder(file)?;
     }
     let question = ask(arguments)?;
@@ -128,7 +133,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 /// Everything that can be known and refused before the command is started.
 fn ask(arguments: &Arguments) -> Result<Question> {
     let Some(name) = arguments.command.first() else {
-        let hint = match arguments.json.as_ref().filter(|file| !file.as_os_str().is_empty()) {
+        let hint = match arguments.json_file() {
             Some(file) => {
                 format!("; `{0}` was taken as the file of --json, `--json -- {0}` runs it", file.display())
             }
@@ -213,7 +218,7 @@ fn refusal_text(question: &Question, refusal: &str) -> String {
 /// Prints or writes the page in the form asked for.
 fn show(arguments: &Arguments, page: &StatPage) -> Result<()> {
     let to_screen = arguments.output.is_none();
-    let own_json = arguments.json.as_ref().is_some_and(|file| file.as_os_str().is_empty());
+    let own_json = arguments.json == Some(None);
     let text = if own_json {
         page.to_json()
     } else if let Some(separator) = &arguments.field_separator {
@@ -231,9 +236,9 @@ fn show(arguments: &Arguments, page: &StatPage) -> Result<()> {
         Some(file) => screen::write(file, &text)?,
         None => screen::tell(text.trim_end_matches('\n')),
     }
-    match &arguments.json {
-        Some(file) if !own_json => screen::write(file, &page.to_json()),
-        _ => Ok(()),
+    match arguments.json_file() {
+        Some(file) => screen::write(file, &page.to_json()),
+        None => Ok(()),
     }
 }
 

@@ -18,6 +18,7 @@ pub struct Ticker {
 
 impl Ticker {
     /// One that nobody shows.
+    #[cfg(test)]
     pub fn quiet() -> Ticker {
         Ticker::default()
     }

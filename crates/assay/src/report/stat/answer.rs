@@ -1,7 +1,11 @@
 //! The first line: how many branches, how many of them mispredicted, and where the figures come from.
 
-use super::page::{Ends, Source, StatPage};
-use crate::report::number;
+use super::human::figure;
+use super::page::{Ends, EventRow, Source, StatPage};
+use crate::report::{number, prose};
+
+/// Events in a sentence.
+const SHOWN: usize = 3;
 
 /// The sentence that the page begins with.
 pub fn answer(page: &StatPage) -> String {
@@ -48,12 +52,16 @@ fn traced_branches(page: &StatPage) -> Option<String> {
     ))
 }
 
+/// Where branches were not looked at: the first events that were.
 fn any_event(page: &StatPage) -> String {
-    let counted = page.events.iter().filter(|row| row.value.is_some()).count();
-    match counted {
+    let figure = |row: &EventRow| {
+        let value = row.value.as_ref()?;
+        Some(format!("{} {}", figure(row, value.mean.value()), row.event))
+    };
+    let counted: Vec<String> = page.events.iter().filter_map(figure).collect();
+    match counted.len() {
         0 => "none of the events asked for".to_owned(),
-        1 => "1 event".to_owned(),
-        _ => format!("{counted} events"),
+        length => prose::list(&counted[..length.min(SHOWN)]),
     }
 }
 

@@ -88,7 +88,7 @@ fn misprediction_entries(page: &StatPage) -> Vec<Entry> {
     ]
 }
 
-fn figure(row: &EventRow, value: f64) -> String {
+pub(super) fn figure(row: &EventRow, value: f64) -> String {
     if row.unit == "ns" { format!("{:.2} ms", value / 1e6) } else { whole(value) }
 }
 
