@@ -2,6 +2,7 @@
 
 mod compose;
 mod counted;
+mod crew;
 mod predictors;
 mod program;
 mod progress;

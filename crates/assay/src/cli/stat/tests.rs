@@ -62,7 +62,7 @@ fn counted(events: &[(&str, Result<Reading, Refusal>)]) -> Executed {
 
 fn traced_once(outcomes: &[bool], predictors: &[&str]) -> Executed {
     let trace = trace(vec![process(7, vec![thread(0, outcomes, predictors)], Ended::Exited(0))]);
-    Executed::Traced(traced::figures(&trace, Duration::from_secs(1)))
+    Executed::Traced(traced::figures(trace, Duration::from_secs(1)))
 }
 
 fn mean(page: &StatPage, event: &str, source: Source) -> f64 {
@@ -238,7 +238,7 @@ fn threads_are_summed_and_listed_when_asked_for() {
     let mut question = question(&[Source::Traced], &[], &predictors);
     let two = || {
         let threads = vec![thread(0, &MIXED, &predictors), thread(1, &MIXED[..3], &predictors)];
-        Executed::Traced(traced::figures(&trace(vec![process(7, threads, Ended::Exited(0))]), Duration::ZERO))
+        Executed::Traced(traced::figures(trace(vec![process(7, threads, Ended::Exited(0))]), Duration::ZERO))
     };
     let page = compose(&question, &[two()]);
     assert!(
@@ -257,7 +257,7 @@ fn threads_are_summed_and_listed_when_asked_for() {
 fn nothing_executed_gives_an_empty_page_and_no_division_by_zero() {
     let page = compose(&question(&[Source::Traced], &[], &["gshare"]), &[]);
     assert!(page.events.is_empty() && page.predictors.is_empty() && page.mispredictions.is_none());
-    let empty = traced::figures(&trace(Vec::new()), Duration::ZERO);
+    let empty = traced::figures(trace(Vec::new()), Duration::ZERO);
     let page = compose(&question(&[Source::Traced], &[], &["gshare"]), &[Executed::Traced(empty)]);
     assert_eq!((page.predictors[0].of_branches, page.predictors[0].mpki), (0.0, 0.0));
 }

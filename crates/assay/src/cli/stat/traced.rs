@@ -1,36 +1,25 @@
 //! One traced execution: every branch through the predictors, then the figures of the whole command.
 
+use super::crew::{Crew, shares};
 use super::predictors::Model;
 use super::progress::Ticker;
 use crate::report::stat::page::ThreadRow;
 use crate::trace::{Counts, Detail, Ended, Observer, Options, Refusal, Trace, command};
-use assay_pure::predict::{Judged, Tally, Zoo};
 use assay_pure::trace::{Branch, Site};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What predictors are wrong about, in the order of [`Figures::missed`].
-pub const JUDGED: [Judged; 3] = [Judged::Direction, Judged::Target, Judged::Return];
-
 /// The predictors of one traced thread: each thread has its own, as each processor has.
 pub struct Watcher {
-    zoo: Zoo,
-    tally: Tally,
+    crew: Crew,
     ticker: Arc<Ticker>,
-}
-
-impl Watcher {
-    /// A fresh one.
-    pub fn new(zoo: Zoo, ticker: Arc<Ticker>) -> Watcher {
-        let tally = Tally::new(zoo.names().len());
-        Watcher { zoo, tally, ticker }
-    }
 }
 
 impl Observer for Watcher {
     fn branches(&mut self, _: &[Site], branches: &[Branch]) {
-        self.zoo.observe(branches, &mut self.tally);
+        self.crew.observe(branches);
         self.ticker.add(branches.len() as u64);
     }
 }
@@ -40,7 +29,7 @@ impl Observer for Watcher {
 pub struct Figures {
     /// What all its processes and threads executed.
     pub counts: Counts,
-    /// Mispredictions per model: of [`JUDGED`], each.
+    /// Mispredictions per model: of each of [`super::crew::JUDGED`].
     pub missed: Vec<[u64; 3]>,
     /// Each thread.
     pub threads: Vec<ThreadRow>,
@@ -71,53 +60,52 @@ pub fn execute(
     let options = Options { detail, ..options.clone() };
     let started = Instant::now();
     let observed = Arc::clone(ticker);
+    let shares = shares(names.len(), std::thread::available_parallelism().map_or(1, usize::from));
     let trace = command(words, &options, move || {
-        let zoo = Zoo::new(&names).expect("the names were looked up before");
-        Watcher::new(zoo, Arc::clone(&observed))
+        let crew = Crew::new(&names, shares).expect("the names were looked up before");
+        Watcher { crew, ticker: Arc::clone(&observed) }
     })?;
     let interrupted = assay_linux::interrupt::asked();
-    Ok(Figures { interrupted, ..figures(&trace, started.elapsed()) })
+    Ok(Figures { interrupted, ..figures(trace, started.elapsed()) })
 }
 
 /// Sums a trace up.
-pub fn figures(trace: &Trace<Watcher>, elapsed: Duration) -> Figures {
+pub fn figures(trace: Trace<Watcher>, elapsed: Duration) -> Figures {
     let mut counts = Counts { taken: Some(0), ..Counts::default() };
     let mut missed: Vec<[u64; 3]> = Vec::new();
     let mut threads = Vec::new();
     let mut notes: Vec<String> = Vec::new();
-    for process in &trace.processes {
-        for thread in &process.threads {
+    let ended = how_it_ended(&trace);
+    let several = trace.processes.len() > 1;
+    for process in trace.processes {
+        let program = process.program.display().to_string();
+        for thread in process.threads {
             add(&mut counts, &thread.counts);
-            let tally = &thread.observer.tally;
-            missed.resize(missed.len().max(tally.members()), [0; 3]);
-            for (at, judged) in JUDGED.into_iter().enumerate() {
-                for (sum, more) in missed.iter_mut().zip(tally.missed_of(judged)) {
-                    sum[at] += more;
+            let of_thread = thread.observer.crew.finish();
+            missed.resize(missed.len().max(of_thread.len()), [0; 3]);
+            for (sums, more) in missed.iter_mut().zip(&of_thread) {
+                for (sum, more) in sums.iter_mut().zip(more) {
+                    *sum += more;
                 }
             }
             threads.push(ThreadRow {
                 process: process.pid,
                 thread: thread.thread,
-                program: process.program.display().to_string(),
+                program: program.clone(),
                 instructions: thread.counts.instructions,
                 branches: thread.counts.branches(),
                 conditional: thread.counts.conditional,
                 taken: thread.counts.taken,
-                mispredictions: tally.missed(),
+                mispredictions: of_thread.iter().map(|missed| missed.iter().sum()).collect(),
             });
         }
-        for note in &process.notes {
-            let note = if trace.processes.len() > 1 {
-                format!("{} ({}): {note}", process.program.display(), process.pid)
-            } else {
-                note.clone()
-            };
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
+        notes.extend(process.notes.into_iter().map(|note| match several {
+            true => format!("{program} ({}): {note}", process.pid),
+            false => note,
+        }));
     }
-    let ended = how_it_ended(trace);
+    let mut told = BTreeSet::new();
+    notes.retain(|note| told.insert(note.clone()));
     Figures {
         counts,
         missed,
@@ -168,7 +156,8 @@ pub mod scripted {
         let mut branches: Vec<Branch> = outcomes.iter().map(branch).collect();
         branches.push(Branch::new(0x1010, 0x2000, 1, Class::INDIRECT_CALL, true, 10));
         branches.push(Branch::new(0x2000, 0x1015, 2, Class::RETURN, true, 10));
-        let mut observer = Watcher::new(Zoo::new(predictors).unwrap(), Arc::new(Ticker::quiet()));
+        let names: Vec<String> = predictors.iter().map(|name| (*name).to_owned()).collect();
+        let mut observer = watcher(&names, &Arc::new(Ticker::quiet()));
         observer.branches(&[], &branches);
         let counts = Counts {
             instructions: 10 * branches.len() as u64,
@@ -180,6 +169,11 @@ pub mod scripted {
             ..Counts::default()
         };
         ThreadTrace { thread: number, counts, observer }
+    }
+
+    /// A watcher with these predictors, on one thread.
+    pub fn watcher(names: &[String], ticker: &Arc<Ticker>) -> Watcher {
+        Watcher { crew: Crew::new(names, 1).unwrap(), ticker: Arc::clone(ticker) }
     }
 
     /// A process of these threads.
@@ -223,7 +217,7 @@ mod tests {
             ),
             process(8, vec![thread(0, &MIXED, &predictors)], Ended::Exited(0)),
         ]);
-        let found = figures(&trace, Duration::from_secs(2));
+        let found = figures(trace, Duration::from_secs(2));
         assert_eq!(found.counts.conditional, 24);
         assert_eq!(found.counts.taken, Some(20));
         assert_eq!((found.counts.instructions, found.counts.branches()), (300, 30));
@@ -240,10 +234,10 @@ mod tests {
     fn a_command_that_replaced_itself_ended_as_its_successor_did() {
         let one = |pid, ended| process(pid, vec![thread(0, &TAKEN, &[])], ended);
         let replaced = vec![one(7, Ended::Replaced), one(9, Ended::Exited(1)), one(7, Ended::Exited(5))];
-        assert_eq!(figures(&trace(replaced), Duration::ZERO).ended, Ended::Exited(5));
+        assert_eq!(figures(trace(replaced), Duration::ZERO).ended, Ended::Exited(5));
         let lost = vec![one(7, Ended::Replaced), one(9, Ended::Exited(1))];
-        assert_eq!(figures(&trace(lost), Duration::ZERO).ended, Ended::Unknown);
-        assert_eq!(figures(&trace(Vec::new()), Duration::ZERO).ended, Ended::Unknown);
+        assert_eq!(figures(trace(lost), Duration::ZERO).ended, Ended::Unknown);
+        assert_eq!(figures(trace(Vec::new()), Duration::ZERO).ended, Ended::Unknown);
     }
 
     #[test]
@@ -251,7 +245,7 @@ mod tests {
         let mut silent = thread(1, &TAKEN, &[]);
         silent.counts.taken = None;
         let found = figures(
-            &trace(vec![process(7, vec![thread(0, &TAKEN, &[]), silent], Ended::Exited(0))]),
+            trace(vec![process(7, vec![thread(0, &TAKEN, &[]), silent], Ended::Exited(0))]),
             Duration::ZERO,
         );
         assert_eq!(found.counts.taken, None);
@@ -266,9 +260,9 @@ mod tests {
                 vec!["It changed its own code.".to_owned(), "It changed its own code.".to_owned()];
             process
         };
-        let one = figures(&trace(vec![noted(7)]), Duration::ZERO);
+        let one = figures(trace(vec![noted(7)]), Duration::ZERO);
         assert_eq!(one.notes, ["It changed its own code."]);
-        let two = figures(&trace(vec![noted(7), noted(8)]), Duration::ZERO);
+        let two = figures(trace(vec![noted(7), noted(8)]), Duration::ZERO);
         assert_eq!(
             two.notes,
             ["/bin/p7 (7): It changed its own code.", "/bin/p8 (8): It changed its own code."]
@@ -278,7 +272,7 @@ mod tests {
     #[test]
     fn branches_that_pass_are_ticked() {
         let ticker = Arc::new(Ticker::quiet());
-        let mut watcher = Watcher::new(Zoo::new::<&str>(&[]).unwrap(), Arc::clone(&ticker));
+        let mut watcher = scripted::watcher(&[], &ticker);
         let branch = Branch::new(0, 0, 0, assay_pure::trace::Class::JUMP, true, 1);
         watcher.branches(&[], &[branch; 5]);
         watcher.branches(&[], &[branch; 3]);
