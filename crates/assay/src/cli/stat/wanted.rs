@@ -129,7 +129,7 @@ impl Wanted {
     }
 
     /// The events without which a count says nothing: all that were named, else branches and their misses.
-    pub fn essential<'a>(&'a self, event: &Event) -> bool {
+    pub fn essential(&self, event: &Event) -> bool {
         self.named || matches!(event.name.as_str(), "branches" | "branch-misses")
     }
 }
