@@ -40,28 +40,35 @@ pub fn adopt_orphans() {
     });
 }
 
-/// Waits for the child until `limit` has passed, then kills it and what it started. Returns its status and whether it was
-/// killed.
+/// How often a wait looks whether somebody has interrupted the lab.
+const LOOK: Duration = Duration::from_millis(200);
+/// How long an interrupted command may take to end in its own way: the terminal has told it, too.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Waits for the child until `limit` has passed or somebody has interrupted the lab ([`crate::interrupt`]), then kills it
+/// and what it started. Returns its status and whether it was killed for the limit.
 ///
 /// # Errors
 /// The child is not ours to wait for.
 pub fn wait_or_kill(child: &mut Child, limit: Option<Duration>) -> io::Result<(ExitStatus, bool)> {
-    let Some(limit) = limit else {
-        return Ok((child.wait()?, false));
-    };
     let begun = Instant::now();
+    let mut interrupted: Option<Instant> = None;
     let alive = Watched::new(child.id());
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok((status, false));
         }
-        let left = limit.saturating_sub(begun.elapsed());
-        if left.is_zero() {
+        let left = limit.map_or(LOOK, |limit| limit.saturating_sub(begun.elapsed()));
+        if crate::interrupt::asked() {
+            interrupted = interrupted.or(Some(Instant::now()));
+        }
+        let late = interrupted.is_some_and(|since| since.elapsed() >= GRACE);
+        if left.is_zero() || late {
             kill_all(child.id());
-            return Ok((child.wait()?, true));
+            return Ok((child.wait()?, left.is_zero()));
         }
         match &alive {
-            Ok(watched) => watched.wait(left.min(Duration::from_secs(3600))),
+            Ok(watched) => watched.wait(left.min(LOOK)),
             Err(_) => std::thread::sleep(left.min(Duration::from_millis(5))),
         }
     }

@@ -85,7 +85,7 @@ fn traced_figures_carry_both_denominators_and_mpki() {
     assert_eq!(mean(&page, "branches", Source::Traced), 10.0);
     assert_eq!(mean(&page, "taken-branches", Source::Traced), 6.0);
     assert_eq!(mean(&page, "instructions", Source::Traced), 100.0);
-    assert_eq!(page.emulator.as_deref(), Some("qemu-x86_64 7.2.22"));
+    assert_eq!(page.emulator.as_deref(), Some("qemu 7.2.22"));
 }
 
 #[test]

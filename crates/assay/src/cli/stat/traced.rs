@@ -186,6 +186,7 @@ pub mod scripted {
             sites: Vec::new(),
             blocks: Vec::new(),
             modules: Vec::new(),
+            regions: Vec::new(),
             ended,
             notes: Vec::new(),
         }
@@ -193,7 +194,7 @@ pub mod scripted {
 
     /// A trace of these processes.
     pub fn trace(processes: Vec<ProcessTrace<Watcher>>) -> Trace<Watcher> {
-        Trace { processes, emulator: "qemu-x86_64 7.2.22".to_owned() }
+        Trace { processes, emulator: "7.2.22".to_owned() }
     }
 }
 

@@ -117,7 +117,7 @@ pub fn without_counters() -> StatPage {
              as most are not (ENOENT)."
                 .to_owned(),
         ],
-        emulator: Some("qemu-x86_64 7.2.22".to_owned()),
+        emulator: Some("qemu 7.2.22".to_owned()),
         architecture: Some("x86-64".to_owned()),
         events,
         predictors: vec![
