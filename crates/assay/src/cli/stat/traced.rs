@@ -112,7 +112,7 @@ pub fn figures(trace: Trace<Watcher>, elapsed: Duration) -> Figures {
         threads,
         ended,
         notes,
-        emulator: trace.emulator.clone(),
+        emulator: format!("qemu {}", trace.emulator),
         elapsed,
         interrupted: false,
     }
