@@ -2,8 +2,8 @@
 //!
 //! Method: each stream is handed to a zoo of one member in pieces of some 0.2 ms, each timed on the wall clock; a repeat
 //! starts with a fresh zoo, members take turns within it. A figure is the sum over the pieces of their medians over the
-//! repeats, by branches: a piece that other work interrupted is an outlier among its repeats. Branches are those of the
-//! whole stream, whether the member judges them or not.
+//! repeats, by branches, and in brackets that of the least: a piece that other work interrupted is an outlier among its
+//! repeats. Branches are those of the whole stream, whether the member judges them or not.
 //! Usage: predict_speed [REPEATS [NAME...]]; NAME may be several with commas, which then walk together.
 
 #[path = "../../crates/assay-pure/tests/golden/mod.rs"]
@@ -112,14 +112,15 @@ fn timed(stream: &[Branch], mut walk: impl FnMut(&[Branch])) -> Vec<f64> {
     stream.chunks(PIECE).map(piece).collect()
 }
 
-/// Sum over the pieces of their medians over the repeats.
-fn typical(repeats: &[Vec<f64>]) -> f64 {
-    let median = |piece: usize| {
+/// Sum over the pieces of their medians over the repeats, and of the least.
+fn typical_and_least(repeats: &[Vec<f64>]) -> (f64, f64) {
+    let of_piece = |piece: usize| {
         let mut times: Vec<f64> = repeats.iter().map(|pieces| pieces[piece]).collect();
         times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
+        (times[times.len() / 2], times[0])
     };
-    (0..repeats[0].len()).map(median).sum()
+    let pieces = (0..repeats[0].len()).map(of_piece);
+    pieces.fold((0.0, 0.0), |(typical, least), (median, first)| (typical + median, least + first))
 }
 
 fn main() {
@@ -138,7 +139,7 @@ fn main() {
     let streams = streams();
     print!("| ns per branch |");
     streams.iter().for_each(|(name, _)| print!(" {name} |"));
-    println!(" target | worst |\n|---|{}---|---|", "---|".repeat(streams.len()));
+    println!(" target | worst median |\n|---|{}---|---|", "---|".repeat(streams.len()));
     let mut times = vec![vec![Vec::new(); streams.len()]; walkers.len()];
     for _ in 0..repeats {
         for (at, (_, stream)) in streams.iter().enumerate() {
@@ -149,12 +150,14 @@ fn main() {
     }
     for (walker, times) in walkers.iter().zip(&times) {
         let name = walker.name();
-        let per_branch =
-            |(times, (_, stream)): (&Vec<Vec<f64>>, &(_, Vec<Branch>))| typical(times) / stream.len() as f64;
-        let figures: Vec<f64> = times.iter().zip(&streams).map(per_branch).collect();
-        let worst = figures.iter().copied().fold(0.0, f64::max);
+        let per_branch = |(times, (_, stream)): (&Vec<Vec<f64>>, &(_, Vec<Branch>))| {
+            let (typical, least) = typical_and_least(times);
+            (typical / stream.len() as f64, least / stream.len() as f64)
+        };
+        let figures: Vec<(f64, f64)> = times.iter().zip(&streams).map(per_branch).collect();
+        let worst = figures.iter().map(|(typical, _)| *typical).fold(0.0, f64::max);
         print!("| {name} |");
-        figures.iter().for_each(|figure| print!(" {figure:.2} |"));
+        figures.iter().for_each(|(typical, least)| print!(" {typical:.2} ({least:.2}) |"));
         match target(&name) {
             Some(target) if worst <= target => println!(" {target} | within |"),
             Some(target) => println!(" {target} | {:.2} times |", worst / target),

@@ -167,12 +167,11 @@ fn the_tournament_chooses_between_its_own_and_the_common_history() {
 
 #[test]
 fn the_perceptron_sums_a_weight_per_stretch_of_history() {
-    let stretches =
-        [(0, 0), (0, 4), (0, 8), (0, 12), (6, 12), (12, 12), (20, 12), (30, 12), (41, 12), (52, 12)];
+    let stretches = [(0, 0), (0, 4), (0, 8), (0, 12), (8, 12), (18, 12), (30, 12), (44, 12)];
     for stream in short_streams() {
         let mut weights: HashMap<(usize, u64), i32> = HashMap::new();
         let mut history = "0".repeat(64);
-        let (mut threshold, mut mistakes, mut corrections) = (10, 0, 0);
+        let (mut threshold, mut mistakes, mut corrections) = (8, 0, 0);
         agrees(Perceptron::default(), &stream, |pc, taken| {
             let address = (pc ^ (pc / 4)) ^ ((pc ^ (pc / 4)) / 4096);
             let rows: Vec<(usize, u64)> = stretches

@@ -150,6 +150,17 @@ mod tests {
     }
 
     #[test]
+    fn what_returned_long_ago_is_not_returned_to_again() {
+        let mut stack = ReturnStack::new(4);
+        nested(&mut stack, 4);
+        stack.follow(&call(900));
+        assert!(stack.follow(&return_to(905)));
+        for stale in [105, 205, 305, 405] {
+            assert!(!stack.clone().follow(&return_to(stale)), "{stale}");
+        }
+    }
+
+    #[test]
     fn jumps_and_what_is_not_taken_leave_it_alone_and_indirect_calls_do_not() {
         let mut stack = ReturnStack::new(4);
         stack.follow(&call(100));

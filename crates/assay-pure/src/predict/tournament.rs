@@ -47,75 +47,72 @@ impl Default for Tournament {
     }
 }
 
-/// Three-bit counters after one more outcome, by counter x 2 + taken.
-const LOCAL_NEXT: [u8; 16] = {
-    let mut next = [0; 16];
+/// All that follows from choice, global counter, local counter and outcome, by sides x 16 + local counter x 2 + taken:
+/// bits 3:0 the sides after it, bits 10:8 the local counter after it, bit 15 what was predicted.
+///
+/// A look-up and no branch: one on the choice would be mispredicted where the simulated machine is.
+const NEXT: [u16; 256] = {
+    let mut next = [0; 256];
     let mut at = 0;
-    while at < 16 {
-        let counter = at as u8 / 2;
-        next[at] = match at % 2 {
-            0 => counter.saturating_sub(1),
-            _ if counter == 7 => 7,
-            _ => counter + 1,
-        };
+    while at < 256 {
+        let (choice, global) = (at as u8 >> 6, at as u8 >> 4 & 3);
+        next[at] = followed(choice, global, at as u8 >> 1 & 7, at & 1 != 0);
         at += 1;
     }
     next
 };
 
-/// Choice and global counter after one more outcome, by sides x 4 + local says taken x 2 + taken. The choice moves where
-/// the two sides differ, toward the one that was right.
-const SIDES_NEXT: [u8; 64] = {
-    let mut next = [0; 64];
-    let mut at = 0;
-    while at < 64 {
-        let (choice, global) = (at as u8 >> 4, at as u8 >> 2 & 3);
-        let (local, taken) = (at & 2 != 0, at & 1 != 0);
-        let differ = local != (global >= 2);
-        let choice = if differ { counted(choice, local != taken) } else { choice };
-        next[at] = choice * 4 + counted(global, taken);
-        at += 1;
-    }
-    next
-};
+/// An element of [`NEXT`].
+const fn followed(choice: u8, global: u8, local: u8, taken: bool) -> u16 {
+    let (local_says, global_says) = (local >= 4, global >= 2);
+    let says = if choice >= 2 { global_says } else { local_says };
+    // The choice moves where the sides differ, toward the one that was right.
+    let choice = if local_says != global_says { counted(choice, global_says == taken) } else { choice };
+    let local = match taken {
+        true if local == 7 => 7,
+        true => local + 1,
+        false => local.saturating_sub(1),
+    };
+    let sides = choice * 4 + counted(global, taken);
+    (says as u16) << 15 | (local as u16) << 8 | sides as u16
+}
 
 impl Tournament {
-    /// Where the branch's history is, where that history's counter is, and what that says.
+    /// Where the branch's history is, and where that history's counter is.
     #[inline]
-    fn local(&self, pc: u64) -> (usize, usize, bool) {
+    fn local(&self, pc: u64) -> (usize, usize) {
         let at = address_bits(pc) % LOCAL;
-        let history = usize::from(self.tables.histories[at]) % LOCAL;
-        (at, history, self.tables.local[history] >= 4)
+        (at, usize::from(self.tables.histories[at]) % LOCAL)
+    }
+
+    /// Where in [`NEXT`] the branch is if it is not taken.
+    #[inline]
+    fn state(&self, pc: u64) -> u8 {
+        let (_, history) = self.local(pc);
+        self.tables.sides[self.path % GLOBAL] << 4 | self.tables.local[history] << 1
     }
 }
 
 impl DirectionPredictor for Tournament {
     #[inline]
     fn predict(&mut self, pc: u64, _: u64) -> bool {
-        let (_, _, local) = self.local(pc);
-        let sides = self.tables.sides[self.path % GLOBAL];
-        let (choice, global) = (sides >= 2 * 4, sides & 2 != 0);
-        // Without a branch on the choice: it would be mispredicted where the simulated one is.
-        local ^ ((local ^ global) & choice)
+        NEXT[usize::from(self.state(pc))] >> 15 != 0
     }
 
     #[inline]
     fn train(&mut self, branch: &Branch, _: bool) {
-        let taken = usize::from(branch.taken());
-        let (_, history, local) = self.local(branch.pc);
-        let sides = &mut self.tables.sides[self.path % GLOBAL];
-        *sides = SIDES_NEXT[(usize::from(*sides) * 4 + usize::from(local) * 2 + taken) % 64];
-        let counter = &mut self.tables.local[history];
-        *counter = LOCAL_NEXT[(usize::from(*counter) * 2 + taken) % 16];
+        let next = NEXT[usize::from(self.state(branch.pc) | u8::from(branch.taken()))];
+        let (_, history) = self.local(branch.pc);
+        self.tables.sides[self.path % GLOBAL] = next as u8;
+        self.tables.local[history] = (next >> 8) as u8 & 7;
     }
 
     #[inline]
     fn track(&mut self, branch: &Branch) {
         if branch.class().is_conditional() {
-            let taken = branch.taken();
-            let (at, history, _) = self.local(branch.pc);
-            self.tables.histories[at] = (history << 1 | usize::from(taken)) as u16;
-            self.path = self.path << 1 | usize::from(taken);
+            let (at, history) = self.local(branch.pc);
+            self.tables.histories[at] = (history << 1 | usize::from(branch.taken())) as u16;
+            self.path = self.path << 1 | usize::from(branch.taken());
         }
     }
 
@@ -131,25 +128,29 @@ mod tests {
 
     #[test]
     fn three_bits_count_by_one_and_saturate() {
-        assert_eq!(LOCAL_NEXT, [0, 1, 0, 2, 1, 3, 2, 4, 3, 5, 4, 6, 5, 7, 6, 7]);
+        let next = |taken| [0, 1, 2, 3, 4, 5, 6, 7].map(|local| followed(0, 0, local, taken) >> 8 & 0x7f);
+        assert_eq!(next(true), [1, 2, 3, 4, 5, 6, 7, 7]);
+        assert_eq!(next(false), [0, 0, 1, 2, 3, 4, 5, 6]);
     }
 
     #[test]
     fn the_choice_moves_only_where_the_sides_differ() {
-        let next = |choice: u8, global: u8, local: bool, taken: bool| {
-            let at = choice * 16 + global * 4 + u8::from(local) * 2 + u8::from(taken);
-            (SIDES_NEXT[usize::from(at)] / 4, SIDES_NEXT[usize::from(at)] % 4)
+        let choices = |global, local, taken| {
+            [0, 1, 2, 3].map(|choice| followed(choice, global, local, taken) as u8 / 4)
         };
-        for choice in 0..4 {
-            assert_eq!(next(choice, 3, true, true), (choice, 3));
-            assert_eq!(next(choice, 3, true, false), (choice, 2));
-            assert_eq!(next(choice, 0, false, true), (choice, 1));
-            assert_eq!(next(choice, 1, false, false), (choice, 0));
-        }
-        let choices = |global, local, taken| [0, 1, 2, 3].map(|choice| next(choice, global, local, taken).0);
-        assert_eq!(choices(2, false, true), [1, 2, 3, 3], "toward the global side, which was right");
-        assert_eq!(choices(1, true, false), [1, 2, 3, 3]);
-        assert_eq!(choices(2, false, false), [0, 0, 1, 2], "toward the local side");
-        assert_eq!(choices(1, true, true), [0, 0, 1, 2]);
+        assert_eq!(choices(3, 4, true), [0, 1, 2, 3]);
+        assert_eq!(choices(2, 7, false), [0, 1, 2, 3]);
+        assert_eq!(choices(0, 3, true), [0, 1, 2, 3]);
+        assert_eq!(choices(2, 3, true), [1, 2, 3, 3], "toward the global side, which was right");
+        assert_eq!(choices(1, 4, false), [1, 2, 3, 3]);
+        assert_eq!(choices(2, 3, false), [0, 0, 1, 2], "toward the local side");
+        assert_eq!(choices(1, 4, true), [0, 0, 1, 2]);
+    }
+
+    #[test]
+    fn the_choice_decides_who_is_believed() {
+        let says = |choice, global, local| followed(choice, global, local, false) >> 15 != 0;
+        assert_eq!([0, 1, 2, 3].map(|choice| says(choice, 2, 3)), [false, false, true, true]);
+        assert_eq!([0, 1, 2, 3].map(|choice| says(choice, 1, 4)), [true, true, false, false]);
     }
 }

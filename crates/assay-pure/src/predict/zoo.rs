@@ -341,6 +341,47 @@ mod tests {
     }
 
     #[test]
+    fn storage_is_that_of_tables_and_registers() {
+        // By hand: entries x bits of each table, then registers.
+        for (name, bits) in [
+            ("always-taken", 0),
+            ("backward-taken", 0),
+            ("bimodal", 16_384 * 2),
+            ("gshare", 65_536 * 2 + 16),
+            ("gshare-32k", 131_072 * 2 + 17),
+            ("two-level", 4096 * 14 + 16_384 * 2),
+            ("tournament", 1024 * 10 + 1024 * 3 + 4096 * 2 + 4096 * 2 + 12),
+            ("perceptron", 8 * 4096 * 8 + 56 + 8 + 8),
+            ("last-target", 4096 * 64),
+            ("return-stack-8", 8 * 64),
+            ("return-stack-16", 16 * 64),
+            ("return-stack-32", 32 * 64),
+        ] {
+            assert_eq!((find(name).expect("a known name").make)().storage_bits(), bits, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_profile_counts_its_parts_together_and_apart() {
+        let stream = fixed_stream();
+        let names = ["gshare", "last-target", "return-stack-8"];
+        let parts = names.map(|name| (find(name).expect("a known name").make)());
+        let bits: u64 = parts.iter().map(|part| part.storage_bits()).sum();
+        let profile = super::super::Profile::new(parts.into());
+        assert_eq!(profile.storage_bits(), bits);
+        let mut zoo = Zoo::new(&names).expect("known names");
+        zoo.members.push(Box::new(profile));
+        let mut tally = Tally::new(4);
+        zoo.observe(&stream, &mut tally);
+        let missed = tally.missed();
+        assert!(missed[0] > 0 && missed[1] > 0);
+        assert_eq!(missed[3], missed[..3].iter().sum::<u64>());
+        assert_eq!(tally.missed_of(Judged::Direction)[3], missed[0]);
+        assert_eq!(tally.missed_of(Judged::Target)[3], missed[1]);
+        assert_eq!(tally.missed_of(Judged::Return)[3], missed[2]);
+    }
+
+    #[test]
     #[should_panic(expected = "another zoo")]
     fn a_tally_for_another_number_of_members_is_refused() {
         Zoo::new(&["bimodal"]).expect("a known name").observe(&[], &mut Tally::new(2));
