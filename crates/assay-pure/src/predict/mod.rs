@@ -19,6 +19,7 @@ pub mod perceptron;
 pub mod profile;
 pub mod return_stack;
 pub mod tage;
+pub mod tage_sc_l;
 pub mod tally;
 pub mod tournament;
 pub mod two_level;

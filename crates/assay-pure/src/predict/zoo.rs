@@ -6,8 +6,8 @@
 use super::member::Batch;
 use super::{Judged, Member, Tally};
 use super::{
-    bimodal, fixed, gshare, ittage, last_target, perceptron, profile, return_stack, tage, tournament,
-    two_level,
+    bimodal, fixed, gshare, ittage, last_target, perceptron, profile, return_stack, tage, tage_sc_l,
+    tournament, two_level,
 };
 use crate::trace::{Branch, Class, Site};
 
@@ -20,6 +20,7 @@ const FAMILIES: &[&[Entry]] = &[
     tournament::ENTRIES,
     perceptron::ENTRIES,
     tage::ENTRIES,
+    tage_sc_l::ENTRIES,
     last_target::ENTRIES,
     ittage::ENTRIES,
     return_stack::ENTRIES,

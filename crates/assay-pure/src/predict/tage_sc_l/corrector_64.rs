@@ -1,0 +1,115 @@
+//! The statistical corrector's components in 64 KB.
+
+use super::component::{Component, Shape};
+use super::corrector::{Components, Question};
+use super::local::{Iterations, Local};
+use crate::trace::Branch;
+
+/// Taken backward branches. The longest was meant to be 40, which the reference shifts modulo 32.
+const BACKWARD: Shape<3> = Shape { log: 10, lengths: [8, 24, 10], tapers: true };
+const PATH: Shape<3> = Shape { log: 9, lengths: [25, 16, 9], tapers: true };
+const LOCAL: Shape<3> = Shape { log: 10, lengths: [11, 6, 3], tapers: true };
+const SECOND: Shape<3> = Shape { log: 9, lengths: [16, 11, 6], tapers: true };
+const THIRD: Shape<2> = Shape { log: 10, lengths: [9, 4], tapers: true };
+const ITERATED: Shape<2> = Shape { log: 9, lengths: [10, 4], tapers: true };
+const ITERATION: Shape<1> = Shape { log: 8, lengths: [8], tapers: true };
+
+/// Seven components and the histories that they look at.
+pub struct Components64 {
+    backward: Component<3>,
+    path: Component<3>,
+    local: Component<3>,
+    second: Component<3>,
+    third: Component<2>,
+    iterated: Component<2>,
+    iteration: Component<1>,
+    backward_history: u32,
+    locals: Local<256>,
+    seconds: Local<16>,
+    thirds: Local<16>,
+    iterations: Iterations,
+    /// What branches did in iterations of such a number.
+    by_iteration: [u16; 256],
+}
+
+impl Components for Components64 {
+    const BIAS_LOG: u32 = 8;
+    const BANK_BIAS_BY_ADDRESS: bool = true;
+
+    fn new() -> Components64 {
+        Components64 {
+            backward: Component::new(7),
+            path: Component::new(7),
+            local: Component::new(7),
+            second: Component::new(7),
+            third: Component::new(7),
+            iterated: Component::new(0),
+            iteration: Component::new(7),
+            backward_history: 0,
+            locals: Local::new(2),
+            seconds: Local::new(5),
+            thirds: Local::new(10),
+            iterations: Iterations::default(),
+            by_iteration: [0; 256],
+        }
+    }
+
+    #[inline(always)]
+    fn weigh(&mut self, question: &Question) -> i32 {
+        let pc = question.pc;
+        let iteration = self.iterations.number();
+        self.backward.weigh(&BACKWARD, pc << 1 | u64::from(question.prediction), self.backward_history)
+            + self.path.weigh(&PATH, pc, question.path)
+            + self.local.weigh(&LOCAL, pc, self.locals.of(pc))
+            + self.second.weigh(&SECOND, pc, self.seconds.of(pc))
+            + self.third.weigh(&THIRD, pc, self.thirds.of(pc))
+            + self.iterated.weigh(&ITERATED, pc, u32::from(self.by_iteration[usize::from(iteration)]))
+            + self.iteration.weigh(&ITERATION, pc, u32::from(iteration))
+    }
+
+    #[inline(always)]
+    fn raise(&self, pc: u64, bias_doubled: i32) -> i32 {
+        let doubled = bias_doubled
+            + self.backward.is_doubled(pc)
+            + self.path.is_doubled(pc)
+            + self.local.is_doubled(pc)
+            + self.second.is_doubled(pc)
+            + self.third.is_doubled(pc)
+            + self.iteration.is_doubled(pc);
+        12 * doubled
+    }
+
+    #[inline(always)]
+    fn learn(&mut self, taken: bool, total: i32) {
+        self.backward.learn(taken, total);
+        self.path.learn(taken, total);
+        self.local.learn(taken, total);
+        self.second.learn(taken, total);
+        self.third.learn(taken, total);
+        self.iterated.learn(taken, total);
+        self.iteration.learn(taken, total);
+    }
+
+    #[inline(always)]
+    fn track(&mut self, branch: &Branch, backward: bool) {
+        let (pc, taken) = (branch.pc, branch.taken());
+        let iteration = &mut self.by_iteration[usize::from(self.iterations.number())];
+        *iteration = *iteration << 1 | u16::from(taken);
+        self.iterations.track(taken, backward);
+        self.backward_history = self.backward_history << 1 | u32::from(taken && backward);
+        self.locals.track(pc, taken, 0);
+        self.seconds.track(pc, taken, pc as u32 & 15);
+        self.thirds.track(pc, taken, 0);
+    }
+
+    fn storage_bits(&self) -> u64 {
+        let counters = BACKWARD.storage_bits()
+            + PATH.storage_bits()
+            + LOCAL.storage_bits()
+            + SECOND.storage_bits()
+            + THIRD.storage_bits()
+            + ITERATED.storage_bits()
+            + ITERATION.storage_bits();
+        counters + 24 + 256 * 11 + 16 * 16 + 16 * 9 + 8 + 256 * 10
+    }
+}

@@ -1,0 +1,335 @@
+//! Long histories folded into a few bits, all lengths in one pass.
+//!
+//! A fold of width w over the newest L bits of history is the exclusive or of their chunks of w bits. When bits come in
+//! at the young end it is rotated, the new bits enter at its low end, and those that are now older than L leave where
+//! they stand. All folds are lanes of arrays, so that a compiler can do them with vector instructions; a right shift by
+//! another distance in each lane is the high half of a product. The bits about to leave are kept for each length in a
+//! register of 16 bits that is refilled from the tape every few branches.
+//!
+//! Source: P. Michaud, "A PPM-like, tag-based branch predictor" (JILP 7, 2005) for the folding; the lanes are ours.
+//! Checked: against folds computed anew from all bits, for both sizes.
+
+/// Lengths of history at most, each a lane.
+pub const LANES: usize = 16;
+
+/// All bits of the history, in the order in which they came; the newest few thousand are remembered.
+#[derive(Clone, Debug)]
+struct Tape {
+    words: [u64; Tape::WORDS],
+    pushed: u64,
+}
+
+impl Tape {
+    const WORDS: usize = 64;
+
+    fn push(&mut self, bit: u16) {
+        let word = &mut self.words[(self.pushed / 64) as usize % Self::WORDS];
+        let at = self.pushed % 64;
+        *word = if at == 0 { u64::from(bit) } else { *word | u64::from(bit) << at };
+        self.pushed += 1;
+    }
+
+    /// The 16 bits that came from number `first` on; before number 0 all were 0.
+    fn sixteen_from(&self, first: u64) -> u16 {
+        let word = (first / 64) as usize;
+        let (low, high) = (self.words[word % Self::WORDS], self.words[(word + 1) % Self::WORDS]);
+        let at = first % 64;
+        (low >> at | high << 1 << (63 - at)) as u16
+    }
+}
+
+/// For each length, the bits that will leave it next, the next one lowest.
+#[derive(Clone, Debug)]
+pub struct Leaving {
+    tape: Tape,
+    lengths: [u16; LANES],
+    next: [u16; LANES],
+    /// Where a bit enters that is the newest but one, or the newest, of so short a history that it may leave before the
+    /// next refill.
+    enters: [[u16; LANES]; 2],
+    /// How many of the bits in `next` are good.
+    good: u32,
+}
+
+/// Bits as lanes of all zeros or all ones.
+pub type Masks = [u16; LANES];
+
+impl Leaving {
+    /// Nothing has come yet. A length of 0 is an unused lane; the others are at least 2 and at most 4000.
+    pub fn new(lengths: [u16; LANES]) -> Leaving {
+        let bit_if = |is: bool, at: u16| if is { 1 << at } else { 0 };
+        let short = |length: u16| (2..=16).contains(&length);
+        Leaving {
+            tape: Tape { words: [0; Tape::WORDS], pushed: 0 },
+            lengths,
+            next: [0; LANES],
+            enters: [
+                lengths.map(|length| bit_if(short(length), length.wrapping_sub(2))),
+                lengths.map(|length| bit_if(short(length), length.wrapping_sub(1))),
+            ],
+            good: 16,
+        }
+    }
+
+    /// How many bits have come.
+    pub fn pushed(&self) -> u64 {
+        self.tape.pushed
+    }
+
+    /// Takes in two bits, the older one first: those that leave each length with the older one, and with the newer.
+    #[inline(always)]
+    pub fn advance_two(&mut self, older: u16, newer: u16) -> [Masks; 2] {
+        self.ready_for(2);
+        self.tape.push(older);
+        self.tape.push(newer);
+        let (older, newer) = (older.wrapping_neg(), newer.wrapping_neg());
+        let mut left = [[0; LANES]; 2];
+        for lane in 0..LANES {
+            let next = self.next[lane];
+            left[0][lane] = (next & 1).wrapping_neg();
+            left[1][lane] = (next >> 1 & 1).wrapping_neg();
+            self.next[lane] = next >> 2 | older & self.enters[0][lane] | newer & self.enters[1][lane];
+        }
+        left
+    }
+
+    /// Takes in one bit: those that leave each length.
+    #[inline(always)]
+    pub fn advance_one(&mut self, bit: u16) -> Masks {
+        self.ready_for(1);
+        self.tape.push(bit);
+        let bit = bit.wrapping_neg();
+        let mut left = [0; LANES];
+        for lane in 0..LANES {
+            let next = self.next[lane];
+            left[lane] = (next & 1).wrapping_neg();
+            self.next[lane] = next >> 1 | bit & self.enters[1][lane];
+        }
+        left
+    }
+
+    #[inline(always)]
+    fn ready_for(&mut self, bits: u32) {
+        if self.good < bits {
+            self.refill();
+        }
+        self.good -= bits;
+    }
+
+    fn refill(&mut self) {
+        for lane in 0..LANES {
+            let length = u64::from(self.lengths[lane]);
+            if length > 16 {
+                self.next[lane] = self.tape.sixteen_from(self.tape.pushed.wrapping_sub(length));
+            }
+        }
+        self.good = 16;
+    }
+}
+
+/// One fold for each length, of up to 15 bits, each of its own width.
+#[derive(Clone, Debug)]
+pub struct Narrow {
+    values: [u16; LANES],
+    mask: [u16; LANES],
+    /// Products with these have the rotated-out bits in their high half, for a step of one and of two bits.
+    carry: [[u16; LANES]; 2],
+    /// Where the bit that leaves stands, after a step of no and of one further bit.
+    leaves: [[u16; LANES]; 2],
+}
+
+impl Narrow {
+    /// Of no history. Unused lanes have length 0; widths are 3 to 15.
+    pub fn new(lengths: [u16; LANES], widths: [u16; LANES]) -> Narrow {
+        let mut fold = Narrow {
+            values: [0; LANES],
+            mask: [0; LANES],
+            carry: [[0; LANES]; 2],
+            leaves: [[0; LANES]; 2],
+        };
+        for lane in (0..LANES).filter(|lane| lengths[*lane] != 0) {
+            let (length, width) = (lengths[lane], widths[lane]);
+            fold.mask[lane] = (1 << width) - 1;
+            fold.carry[0][lane] = 1 << (16 - (width - 1));
+            fold.carry[1][lane] = 1 << (16 - (width - 2));
+            fold.leaves[0][lane] = 1 << (length % width);
+            fold.leaves[1][lane] = 1 << ((length + 1) % width);
+        }
+        fold
+    }
+
+    /// The folds.
+    #[inline(always)]
+    pub fn values(&self) -> &[u16; LANES] {
+        &self.values
+    }
+
+    /// Takes in two bits.
+    #[inline(always)]
+    pub fn advance_two(&mut self, older: u16, newer: u16, left: &[Masks; 2]) {
+        let young = older << 1 | newer;
+        for lane in 0..LANES {
+            let value = self.values[lane];
+            let carried = (u32::from(value) * u32::from(self.carry[1][lane]) >> 16) as u16;
+            self.values[lane] = (value << 2 ^ young) & self.mask[lane]
+                ^ carried
+                ^ left[0][lane] & self.leaves[1][lane]
+                ^ left[1][lane] & self.leaves[0][lane];
+        }
+    }
+
+    /// Takes in one bit.
+    #[inline(always)]
+    pub fn advance_one(&mut self, bit: u16, left: &Masks) {
+        for lane in 0..LANES {
+            let value = self.values[lane];
+            let carried = (u32::from(value) * u32::from(self.carry[0][lane]) >> 16) as u16;
+            self.values[lane] =
+                (value << 1 ^ bit) & self.mask[lane] ^ carried ^ left[lane] & self.leaves[0][lane];
+        }
+    }
+}
+
+/// Half of the lanes' folds, all of the width W, 16 to 31 bits.
+#[derive(Clone, Debug)]
+pub struct Wide<const W: u32> {
+    values: [u32; LANES / 2],
+    used: [u32; LANES / 2],
+    leaves: [[u32; LANES / 2]; 2],
+}
+
+impl<const W: u32> Wide<W> {
+    const MASK: u32 = (1 << W) - 1;
+
+    /// Of no history. Unused lanes have length 0.
+    pub fn new(lengths: [u16; LANES / 2]) -> Wide<W> {
+        let place = |length: u16, step: u32| {
+            if length == 0 { 0 } else { 1 << ((u32::from(length) + step) % W) }
+        };
+        Wide {
+            values: [0; LANES / 2],
+            used: lengths.map(|length| if length == 0 { 0 } else { Self::MASK }),
+            leaves: [lengths.map(|length| place(length, 0)), lengths.map(|length| place(length, 1))],
+        }
+    }
+
+    /// The folds.
+    #[inline(always)]
+    pub fn values(&self) -> &[u32; LANES / 2] {
+        &self.values
+    }
+
+    /// Takes in two bits; `left` begins with this half's lanes.
+    #[inline(always)]
+    pub fn advance_two(&mut self, older: u16, newer: u16, left: [&[u16]; 2]) {
+        let young = u32::from(older << 1 | newer);
+        let spread = |mask: u16| mask as i16 as u32;
+        for lane in 0..LANES / 2 {
+            let value = self.values[lane];
+            self.values[lane] = (value << 2 ^ young) & self.used[lane]
+                ^ value >> (W - 2)
+                ^ spread(left[0][lane]) & self.leaves[1][lane]
+                ^ spread(left[1][lane]) & self.leaves[0][lane];
+        }
+    }
+
+    /// Takes in one bit; `left` begins with this half's lanes.
+    #[inline(always)]
+    pub fn advance_one(&mut self, bit: u16, left: &[u16]) {
+        for lane in 0..LANES / 2 {
+            let value = self.values[lane];
+            self.values[lane] = (value << 1 ^ u32::from(bit)) & self.used[lane]
+                ^ value >> (W - 1)
+                ^ (left[lane] as i16 as u32) & self.leaves[0][lane];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predict::tage_sc_l::{Budget, Kb8, Kb64};
+
+    /// The exclusive or of the chunks of `width` bits of the newest `length` bits, newest lowest.
+    fn folded(bits: &[u16], length: u16, width: u32) -> u32 {
+        let newest_first = bits.iter().rev().chain(std::iter::repeat(&0)).take(usize::from(length));
+        newest_first.enumerate().fold(0, |fold, (at, bit)| fold ^ u32::from(*bit) << (at as u32 % width))
+    }
+
+    /// Random bits in steps of one and two, in no regular order; calls `check` after each step.
+    fn advance(steps: usize, mut step: impl FnMut(&[u16]), mut check: impl FnMut(&[u16])) {
+        let (mut seed, mut bits) = (88_172_645_463_325_252u64, Vec::new());
+        for at in 0..steps {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            let new = [(seed >> 20 & 1) as u16, (seed >> 21 & 1) as u16];
+            let new = if seed >> 40 & 7 == 0 { &new[..1] } else { &new[..] };
+            bits.extend_from_slice(new);
+            step(new);
+            if at < 100 || at % 37 == 0 {
+                check(&bits);
+            }
+        }
+    }
+
+    fn narrow_folds_equal_their_definition(lengths: [u16; LANES], widths: [u16; LANES]) {
+        let state = std::cell::RefCell::new((Leaving::new(lengths), Narrow::new(lengths, widths)));
+        let step = |new: &[u16]| {
+            let (leaving, folds) = &mut *state.borrow_mut();
+            match *new {
+                [bit] => folds.advance_one(bit, &leaving.advance_one(bit)),
+                [older, newer] => folds.advance_two(older, newer, &leaving.advance_two(older, newer)),
+                _ => unreachable!("one or two bits"),
+            }
+        };
+        advance(5000, step, |bits| {
+            assert_eq!(state.borrow().0.pushed(), bits.len() as u64);
+            for lane in 0..LANES {
+                let expected = folded(bits, lengths[lane], u32::from(widths[lane]));
+                assert_eq!(u32::from(state.borrow().1.values()[lane]), expected, "lane {lane} after {}", bits.len());
+            }
+        });
+    }
+
+    #[test]
+    fn narrow_folds_of_all_lengths_equal_their_definition() {
+        for width in [3, 7, 8, 10, 11, 12, 13, 15] {
+            narrow_folds_equal_their_definition(Kb64::LENGTHS, [width; LANES]);
+            narrow_folds_equal_their_definition(Kb8::LENGTHS, [width; LANES]);
+        }
+        let widths = std::array::from_fn(|lane| 3 + lane as u16 % 13);
+        let lengths = [2, 3, 4, 14, 15, 16, 17, 18, 31, 32, 33, 63, 64, 65, 4000, 0];
+        narrow_folds_equal_their_definition(lengths, widths);
+    }
+
+    #[test]
+    fn wide_folds_of_all_lengths_equal_their_definition() {
+        let lengths = Kb8::LENGTHS;
+        let half = |from: usize| std::array::from_fn(|lane| lengths[from + lane]);
+        let state = std::cell::RefCell::new((
+            Leaving::new(lengths),
+            Wide::<17>::new(half(0)),
+            Wide::<19>::new(half(LANES / 2)),
+        ));
+        let step = |new: &[u16]| {
+            let (leaving, low, high) = &mut *state.borrow_mut();
+            if let [bit] = *new {
+                let left = leaving.advance_one(bit);
+                low.advance_one(bit, &left[..LANES / 2]);
+                high.advance_one(bit, &left[LANES / 2..]);
+            } else {
+                let left = leaving.advance_two(new[0], new[1]);
+                low.advance_two(new[0], new[1], [&left[0][..LANES / 2], &left[1][..LANES / 2]]);
+                high.advance_two(new[0], new[1], [&left[0][LANES / 2..], &left[1][LANES / 2..]]);
+            }
+        };
+        advance(5000, step, |bits| {
+            for lane in 0..LANES / 2 {
+                assert_eq!(state.borrow().1.values()[lane], folded(bits, lengths[lane], 17), "even pair {lane}");
+                let odd = lengths[LANES / 2 + lane];
+                assert_eq!(state.borrow().2.values()[lane], folded(bits, odd, 19), "odd pair {lane}");
+            }
+        });
+    }
+}

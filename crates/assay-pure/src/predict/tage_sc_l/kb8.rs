@@ -1,0 +1,149 @@
+//! The size of 8 KB.
+
+use super::budget::{Budget, Hashes};
+use super::corrector_8::Components8;
+use super::folds::{LANES, Masks, Narrow, Wide};
+use super::history::{Folds, History, mix_path};
+use super::tage::Tage;
+
+/// 22 of 30 tables exist.
+pub struct Kb8;
+
+/// Folds for the index, whose width differs between even pairs (the first half of the lanes) and odd ones, and, twice,
+/// for the tag.
+pub struct Folds8 {
+    index: (Wide<17>, Wide<19>),
+    tag: [Narrow; 2],
+}
+
+const HALF: usize = LANES / 2;
+
+impl Folds for Folds8 {
+    fn new(lengths: [u16; LANES]) -> Folds8 {
+        let half = |from: usize| std::array::from_fn(|lane| lengths[from + lane]);
+        Folds8 {
+            index: (Wide::new(half(0)), Wide::new(half(HALF))),
+            tag: [Narrow::new(lengths, [13; LANES]), Narrow::new(lengths, [11; LANES])],
+        }
+    }
+
+    #[inline(always)]
+    fn advance_two(&mut self, older: u16, newer: u16, left: &[Masks; 2]) {
+        self.index.0.advance_two(older, newer, [&left[0][..HALF], &left[1][..HALF]]);
+        self.index.1.advance_two(older, newer, [&left[0][HALF..], &left[1][HALF..]]);
+        self.tag[0].advance_two(older, newer, left);
+        self.tag[1].advance_two(older, newer, left);
+    }
+
+    #[inline(always)]
+    fn advance_one(&mut self, bit: u16, left: &Masks) {
+        self.index.0.advance_one(bit, &left[..HALF]);
+        self.index.1.advance_one(bit, &left[HALF..]);
+        self.tag[0].advance_one(bit, left);
+        self.tag[1].advance_one(bit, left);
+    }
+}
+
+/// Bits of path that a hash takes in, at most.
+const PATH_BITS: u32 = 27;
+
+impl Kb8 {
+    /// The bits of a tag.
+    const TAG_WIDTHS: [u32; LANES] = {
+        let mut widths = [0; LANES];
+        let mut lane = 0;
+        while lane < LANES {
+            widths[lane] = Self::TAG_BITS[(2 * Self::PAIRS[lane] + 1 >= Self::FIRST_LONG) as usize];
+            lane += 1;
+        }
+        widths
+    };
+}
+
+impl Budget for Kb8 {
+    const TABLES: u32 = 30;
+    /// 2, 4, 6 to 20, 22, 24, 26, 28 and 30.
+    const EXISTING: u64 = 1 << 1 | 1 << 3 | 0x7fff << 5 | 1 << 21 | 1 << 23 | 1 << 25 | 1 << 27 | 1 << 29;
+    const FIRST_LONG: u32 = 11;
+    const TAG_BITS: [u32; 2] = [8, 12];
+    const BANK_LOG: u32 = 7;
+    const BANKS: [u16; 2] = [9, 17];
+    const BANK_PATH: [u32; 2] = [(1 << 4) - 1, (1 << 29) - 1];
+    const PAIRS: [u32; LANES] = [0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15];
+    const LENGTHS: [u16; LANES] = [4, 9, 19, 43, 94, 206, 454, 1000, 6, 13, 29, 63, 139, 306, 674, 0];
+    const PATH_MASK: u32 = !0;
+    const BASE_LOG: u32 = 12;
+    const USEFUL_TOP: u8 = 3;
+    const LOOP_LOG: u32 = 3;
+    const UNSURE_IS_USELESS: bool = true;
+    type Folds = Folds8;
+    type Components = Components8;
+
+    #[inline(always)]
+    fn hash(history: &History<Kb8>, pc: u64) -> Hashes {
+        let (folds, path, pc) = (history.folds(), history.path(), pc as u32);
+        let long_path = mix_path(path, PATH_BITS, 11, 7);
+        let (even, odd) = (folds.index.0.values(), folds.index.1.values());
+        let (first, second) = (folds.tag[0].values(), folds.tag[1].values());
+        let mut hashes = Hashes { index: [0; LANES], tag: [0; LANES] };
+        for lane in 0..LANES {
+            let table = 2 * Self::PAIRS[lane] + 1;
+            let path = match Self::PAIRS[lane] {
+                0 => mix_path(path, 4, 1, 7),
+                1 => mix_path(path, 6, 3, 7),
+                2 => mix_path(path, 9, 5, 7),
+                3 => mix_path(path, 13, 7, 7),
+                4 => mix_path(path, 19, 9, 7),
+                _ => long_path,
+            };
+            let (fold, before) = match lane {
+                0 => (even[0], 0),
+                1..HALF => (even[lane], odd[lane - 1]),
+                _ => (odd[lane - HALF], even[lane - HALF]),
+            };
+            let index = pc ^ pc >> (table.abs_diff(7) + 1) ^ fold ^ path;
+            hashes.index[lane] = (index ^ index >> 7 ^ index >> 14) as u16 & 127;
+            let mixed = before << 2 ^ pc ^ pc >> 2 ^ fold;
+            let mixed = mixed >> 1 ^ (mixed & 1) << 10 ^ path;
+            let tag = mixed ^ u32::from(first[lane]) ^ u32::from(second[lane]) << 1;
+            let width = Self::TAG_WIDTHS[lane];
+            hashes.tag[lane] = ((tag ^ tag >> width) & ((1 << width) - 1)) as u16;
+        }
+        hashes
+    }
+
+    /// Up to two entries whose usefulness is 0; a few of them start out protected. Of a pair the second way is tried
+    /// only if the first exists, and after a success in the next pair.
+    fn allocate(tage: &mut Tage<Kb8>, taken: bool) {
+        let mut table = tage.first_candidate();
+        let (mut refused, mut firmly, mut settled) = (0, 0, 0);
+        'tables: while table < Self::TABLES {
+            for second in [0, 1] {
+                let way = table ^ second;
+                let Some(&mut entry) = tage.candidate(way) else { break };
+                if entry.useful == 0 {
+                    let protects = tage.roll() & 31 == 0;
+                    tage.settle(way, taken, u8::from(protects));
+                    settled += 1;
+                    if settled == 2 {
+                        break 'tables;
+                    }
+                    table += 2;
+                } else {
+                    refused += 1;
+                    if entry.useful > 1 || entry.sureness() > 0 {
+                        firmly += 1;
+                    } else if tage.roll() & 7 == 0 {
+                        tage.candidate(way).expect("it exists").useful = 0;
+                    }
+                }
+            }
+            table += 2;
+        }
+        tage.press(refused + firmly - 5 * settled);
+    }
+
+    fn age(useful: u8) -> u8 {
+        useful.saturating_sub(1)
+    }
+}

@@ -1,0 +1,408 @@
+//! The TAGE part: the base table, tagged tables, and how they learn.
+//!
+//! Of the tables that hold the branch with its recent history, the one with the longest history predicts, unless its
+//! counter is new and the second longest (the alternate) has lately done better in such cases. After a misprediction
+//! entries with longer histories are allocated in place of ones that are not useful.
+
+use super::base::Base;
+use super::budget::Budget;
+use super::dice::Dice;
+use super::folds::LANES;
+use super::history::History;
+use crate::predict::DirectionPredictor;
+use crate::trace::Branch;
+
+/// Entries that 16 bits can name; both sizes need fewer.
+const PLACES: usize = 1 << 16;
+/// Failed allocations, less successful ones, at which useful entries grow old.
+const PATIENCE: i32 = 1024;
+/// The largest counter of a tagged entry; the smallest is one further from 0.
+const COUNTER_TOP: i8 = 3;
+/// The largest of the counters that say whether new entries yield to the alternate.
+const YIELD_TOP: i8 = 15;
+
+/// Moves a signed counter by one, within `-top - 1 ..= top`.
+#[inline(always)]
+pub fn nudge(counter: i8, up: bool, top: i8) -> i8 {
+    if up { counter + i8::from(counter < top) } else { counter - i8::from(counter > !top) }
+}
+
+/// A direction counter and how useful it has been.
+#[derive(Clone, Copy, Default)]
+pub struct Counter {
+    /// Taken from 0 up.
+    pub value: i8,
+    /// Protects the entry while not 0.
+    pub useful: u8,
+}
+
+impl Counter {
+    /// Distance from the border between the directions: 0 (just allocated) to 3.
+    #[inline(always)]
+    pub fn sureness(self) -> u8 {
+        (if self.value < 0 { !self.value } else { self.value }) as u8
+    }
+
+    #[inline(always)]
+    fn learn(&mut self, taken: bool) {
+        self.value = nudge(self.value, taken, COUNTER_TOP);
+    }
+}
+
+/// What was found for the branch that is being predicted.
+#[derive(Clone, Default)]
+pub struct Found {
+    places: [[u16; LANES]; 2],
+    tags: [u16; LANES],
+    base_place: usize,
+    longest_place: u16,
+    alternate_place: u16,
+    /// The table with the longest matching history; 0 if none.
+    pub longest_table: u32,
+    /// The one with the second longest; 0 if none.
+    pub alternate_table: u32,
+    /// What the longest, or else the base table, says.
+    pub longest: bool,
+    /// What the alternate, or else the base table, says.
+    pub alternate: bool,
+    /// Whether the alternate is more than a guess.
+    pub alternate_sure: bool,
+    /// How sure the longest, or else the base table, is: 0 to 3.
+    pub sureness: u8,
+    /// The prediction of these tables.
+    pub prediction: bool,
+}
+
+/// A TAGE predictor of size B: the "only TAGE" form of the published ones.
+pub struct Tage<B: Budget> {
+    history: History<B>,
+    dice: Dice,
+    base: Base,
+    tags: Box<[u16; PLACES]>,
+    counters: Box<[Counter; PLACES]>,
+    yields: [i8; 16],
+    pressure: i32,
+    found: Found,
+}
+
+impl<B: Budget> Default for Tage<B> {
+    fn default() -> Self {
+        Tage::new()
+    }
+}
+
+impl<B: Budget> Tage<B> {
+    /// One that has seen nothing.
+    pub fn new() -> Tage<B> {
+        Tage {
+            history: History::new(),
+            dice: Dice::default(),
+            base: Base::new(B::BASE_LOG),
+            tags: vec![0; PLACES].try_into().expect("as many as were asked for"),
+            counters: vec![Counter::default(); PLACES]
+                .try_into()
+                .unwrap_or_else(|_| unreachable!("as many as were asked for")),
+            yields: [0; 16],
+            pressure: 0,
+            found: Found::default(),
+        }
+    }
+
+    /// What was found for the branch that was predicted last.
+    #[inline(always)]
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// The path register.
+    #[inline(always)]
+    pub fn path(&self) -> u32 {
+        self.history.path()
+    }
+
+    /// The next pseudo-random number.
+    #[inline(always)]
+    pub fn roll(&mut self) -> u32 {
+        self.dice.roll(self.history.path(), self.history.pushed())
+    }
+
+    /// The prediction for the branch at `pc`.
+    #[inline(always)]
+    pub fn look_up(&mut self, pc: u64) -> bool {
+        self.find_places(pc);
+        let mut matching = 0u64;
+        for lane in 0..LANES {
+            for way in 0..2 {
+                if Layout::<B>::exists(lane, way) {
+                    let place = self.found.places[way][lane];
+                    let matches = self.tags[usize::from(place)] == self.found.tags[lane];
+                    matching |= u64::from(matches) << (2 * B::PAIRS[lane] + way as u32);
+                }
+            }
+        }
+        self.judge(pc, matching);
+        self.found.prediction
+    }
+
+    #[inline(always)]
+    fn find_places(&mut self, pc: u64) {
+        let hashes = B::hash(&self.history, pc);
+        let path = u64::from(self.history.path());
+        let first = |pool: usize| {
+            ((pc ^ path & u64::from(B::BANK_PATH[pool])) % u64::from(B::BANKS[pool])) as u16
+        };
+        let first = [first(0), first(1)];
+        let mask = (1 << B::BANK_LOG) - 1;
+        for lane in 0..LANES {
+            let pool = Layout::<B>::POOL[lane];
+            let (start, long) = (first[0], pool.wrapping_neg());
+            let start = start & !long | first[1] & long;
+            let banks = B::BANKS[0] & !long | B::BANKS[1] & long;
+            let pool_start = Layout::<B>::LONG_START & long;
+            let index = [hashes.index[lane], hashes.index[lane] ^ hashes.tag[lane] & mask];
+            for way in 0..2 {
+                let bank = start + Layout::<B>::RANK[way][lane];
+                let wraps = u16::from(bank >= banks).wrapping_neg();
+                let bank = bank - (banks & wraps);
+                self.found.places[way][lane] = pool_start + (bank << B::BANK_LOG) + index[way];
+            }
+        }
+        self.found.tags = hashes.tag;
+    }
+
+    /// Works out the prediction from the set of matching tables, bit t - 1 for table t.
+    #[inline(always)]
+    fn judge(&mut self, pc: u64, matching: u64) {
+        let found = &mut self.found;
+        found.base_place = self.base.place(pc);
+        let base = self.base.counter(found.base_place);
+        found.alternate = base > 1;
+        found.alternate_sure = base == 0 || base == 3;
+        found.longest = found.alternate;
+        found.sureness = if found.alternate_sure { 3 } else { 0 };
+        found.prediction = found.alternate;
+        found.longest_table = 64 - matching.leading_zeros();
+        found.alternate_table = 0;
+        if found.longest_table == 0 {
+            return;
+        }
+        let rest = matching & !(1 << (found.longest_table - 1));
+        found.alternate_table = 64 - rest.leading_zeros();
+        found.longest_place = Layout::<B>::place(found, found.longest_table);
+        let longest = self.counters[usize::from(found.longest_place)];
+        found.longest = longest.value >= 0;
+        found.sureness = longest.sureness();
+        if found.alternate_table != 0 {
+            found.alternate_place = Layout::<B>::place(found, found.alternate_table);
+            let alternate = self.counters[usize::from(found.alternate_place)];
+            found.alternate = alternate.value >= 0;
+            found.alternate_sure = alternate.sureness() > 0;
+        }
+        let yields = found.sureness == 0 && self.yields[yield_place(found)] >= 0;
+        found.prediction = if yields { found.alternate } else { found.longest };
+    }
+
+    /// Learns the direction of the branch that was looked up last, which was finally predicted as `finally`.
+    #[inline(always)]
+    pub fn learn(&mut self, taken: bool, finally: bool) {
+        let found = &self.found;
+        let mut allocates = found.prediction != taken && found.longest_table < B::TABLES;
+        if found.longest_table != 0 && found.sureness == 0 {
+            allocates &= found.longest != taken;
+            if found.longest != found.alternate {
+                let counter = &mut self.yields[yield_place(found)];
+                *counter = nudge(*counter, found.alternate == taken, YIELD_TOP);
+            }
+        }
+        if finally == taken {
+            allocates &= self.roll() & 31 == 0;
+        }
+        if allocates {
+            B::allocate(self, taken);
+        }
+        self.update(taken);
+    }
+
+    #[inline(always)]
+    fn update(&mut self, taken: bool) {
+        let found = &self.found;
+        if found.longest_table == 0 {
+            self.base.learn(found.base_place, taken);
+            return;
+        }
+        let mut longest = self.counters[usize::from(found.longest_place)];
+        if longest.sureness() == 0 && found.longest != taken {
+            if found.alternate_table == 0 {
+                self.base.learn(found.base_place, taken);
+            } else {
+                let alternate = &mut self.counters[usize::from(found.alternate_place)];
+                let unsure = alternate.sureness() == 0;
+                alternate.learn(taken);
+                if B::UNSURE_IS_USELESS && (unsure || alternate.sureness() == 0) {
+                    alternate.useful = 0;
+                }
+            }
+        }
+        let unsure = B::UNSURE_IS_USELESS && longest.sureness() == 0;
+        longest.learn(taken);
+        if unsure || longest.sureness() == 0 {
+            longest.useful = 0;
+        }
+        self.counters[usize::from(found.longest_place)] = longest;
+        self.judge_usefulness(taken);
+    }
+
+    #[inline(always)]
+    fn judge_usefulness(&mut self, taken: bool) {
+        let found = &self.found;
+        if found.longest != taken {
+            return;
+        }
+        let place = usize::from(found.longest_place);
+        if found.alternate != taken {
+            let useful = &mut self.counters[place].useful;
+            *useful += u8::from(*useful < B::USEFUL_TOP);
+        } else if found.alternate_table != 0 {
+            let alternate = self.counters[usize::from(found.alternate_place)];
+            if alternate.sureness() == COUNTER_TOP as u8 && self.counters[place].useful == 1 {
+                self.counters[place].useful = 0;
+            }
+        }
+    }
+
+    /// The first table to try for a new entry, less one: one or two pairs above the longest match, either way of it.
+    #[inline]
+    pub fn first_candidate(&mut self) -> u32 {
+        let pairs = if self.roll() & 127 < 32 { 2 } else { 1 };
+        let table = self.found.longest_table.wrapping_sub(1).wrapping_add(2 * pairs) & 0xffe;
+        table ^ self.roll() & 1
+    }
+
+    /// The branch's entry in a table, `table` being its number less one, if the table exists.
+    #[inline]
+    pub fn candidate(&mut self, table: u32) -> Option<&mut Counter> {
+        (table < B::TABLES && B::EXISTING >> table & 1 != 0).then(|| {
+            let place = Layout::<B>::place(&self.found, table + 1);
+            &mut self.counters[usize::from(place)]
+        })
+    }
+
+    /// Gives the branch the entry in a table that exists, `table` being its number less one.
+    #[inline]
+    pub fn settle(&mut self, table: u32, taken: bool, useful: u8) {
+        let place = usize::from(Layout::<B>::place(&self.found, table + 1));
+        self.tags[place] = self.found.tags[Layout::<B>::lane(table + 1)];
+        self.counters[place] = Counter { value: if taken { 0 } else { -1 }, useful };
+    }
+
+    /// Counts what allocation met with; when that has been too much, all useful entries grow old.
+    #[inline]
+    pub fn press(&mut self, by: i32) {
+        self.pressure = (self.pressure + by).max(0);
+        if self.pressure >= PATIENCE {
+            for counter in &mut self.counters[..Layout::<B>::ENTRIES] {
+                counter.useful = B::age(counter.useful);
+            }
+            self.pressure = 0;
+        }
+    }
+}
+
+/// Which of the counters speaks for new entries of such a length, with such an alternate.
+#[inline(always)]
+fn yield_place(found: &Found) -> usize {
+    ((found.longest_table as usize - 1) / 8 * 2 + usize::from(found.alternate_sure)) % 16
+}
+
+/// Where the tables of a size lie.
+struct Layout<B>(std::marker::PhantomData<B>);
+
+impl<B: Budget> Layout<B> {
+    /// The first entry of the pool for long tags, which follows the other.
+    const LONG_START: u16 = B::BANKS[0] << B::BANK_LOG;
+    const ENTRIES: usize = (B::BANKS[0] as usize + B::BANKS[1] as usize) << B::BANK_LOG;
+
+    /// The pool of each lane: 0 for short tags, 1 for long ones.
+    const POOL: [u16; LANES] = {
+        let mut pools = [0; LANES];
+        let mut lane = 0;
+        while lane < LANES {
+            pools[lane] = (2 * B::PAIRS[lane] + 1 >= B::FIRST_LONG) as u16;
+            lane += 1;
+        }
+        pools
+    };
+
+    /// How many tables before it have their bank in the same pool.
+    const RANK: [[u16; LANES]; 2] = {
+        let mut ranks = [[0; LANES]; 2];
+        let short = (1u64 << (B::FIRST_LONG - 1)) - 1;
+        let mut lane = 0;
+        while lane < LANES {
+            let pool = if Self::POOL[lane] == 0 { short } else { !short };
+            let mut way = 0;
+            while way < 2 {
+                let below = (1u64 << (2 * B::PAIRS[lane] + way as u32)) - 1;
+                ranks[way][lane] = (B::EXISTING & pool & below).count_ones() as u16;
+                way += 1;
+            }
+            lane += 1;
+        }
+        ranks
+    };
+
+    /// The lane of each pair.
+    const LANE: [u8; 32] = {
+        let mut lanes = [0; 32];
+        let mut lane = LANES;
+        while lane > 0 {
+            lane -= 1;
+            if B::LENGTHS[lane] != 0 {
+                lanes[B::PAIRS[lane] as usize] = lane as u8;
+            }
+        }
+        lanes
+    };
+
+    #[inline(always)]
+    fn exists(lane: usize, way: usize) -> bool {
+        B::LENGTHS[lane] != 0 && B::EXISTING >> (2 * B::PAIRS[lane] + way as u32) & 1 != 0
+    }
+
+    #[inline(always)]
+    fn lane(table: u32) -> usize {
+        usize::from(Self::LANE[(table - 1) as usize / 2 % 32]) % LANES
+    }
+
+    #[inline(always)]
+    fn place(found: &Found, table: u32) -> u16 {
+        found.places[(table - 1) as usize % 2][Self::lane(table)]
+    }
+}
+
+impl<B: Budget> DirectionPredictor for Tage<B> {
+    #[inline]
+    fn predict(&mut self, pc: u64, _target: u64) -> bool {
+        self.look_up(pc)
+    }
+
+    #[inline]
+    fn train(&mut self, branch: &Branch, _predicted: bool) {
+        self.learn(branch.taken(), self.found.prediction);
+    }
+
+    #[inline]
+    fn track(&mut self, branch: &Branch) {
+        self.history.push(branch);
+    }
+
+    fn storage_bits(&self) -> u64 {
+        let counter = 3 + u64::from(B::USEFUL_TOP.count_ones());
+        let tagged: u64 = (0..2)
+            .map(|pool| (u64::from(B::BANKS[pool]) << B::BANK_LOG) * (u64::from(B::TAG_BITS[pool]) + counter))
+            .sum();
+        let longest = B::LENGTHS.iter().copied().max().unwrap_or(0);
+        let registers = u64::from(longest) + u64::from(B::PATH_MASK.count_ones()) + 10 + 32;
+        tagged + self.base.storage_bits() + registers + self.yields.len() as u64 * 5
+    }
+}
