@@ -50,7 +50,11 @@ fn comes_near_the_published<P: DirectionPredictor>(make: fn() -> P, reference: &
     for (name, (missed, hash)) in STREAMS.into_iter().zip(own) {
         let made = run(&mut make(), &stream(name).1).0;
         let published = golden(name, reference).expect("golden.csv has it for all streams").missed;
-        assert!(made.missed.abs_diff(published) * 100 <= published, "{name}: {} and {published}", made.missed);
+        assert!(
+            made.missed.abs_diff(published) * 100 <= published,
+            "{name}: {} and {published}",
+            made.missed
+        );
         assert_eq!((made.missed, made.hash), (missed, hash), "{name}");
     }
 }
@@ -78,10 +82,9 @@ fn tage_of_8_kb_comes_within_1_percent_of_the_published_one() {
 /// The championship allowed 64 KB and 2048 bits, 8 KB and 2048 bits.
 #[test]
 fn the_sizes_keep_to_the_championships_budgets() {
-    for (bits, kilobytes) in [
-        (TageScL::<Kb64>::new().storage_bits(), 64),
-        (TageScL::<Kb8>::new().storage_bits(), 8),
-    ] {
+    for (bits, kilobytes) in
+        [(TageScL::<Kb64>::new().storage_bits(), 64), (TageScL::<Kb8>::new().storage_bits(), 8)]
+    {
         let allowed = kilobytes * 8192 + 2048;
         assert!(bits <= allowed && bits * 100 > allowed * 95, "{bits} of {allowed}");
     }

@@ -71,10 +71,8 @@ impl Components for Components8 {
     }
 
     fn storage_bits(&self) -> u64 {
-        let counters = GLOBAL.storage_bits()
-            + BACKWARD.storage_bits()
-            + LOCAL.storage_bits()
-            + ITERATION.storage_bits();
+        let counters =
+            GLOBAL.storage_bits() + BACKWARD.storage_bits() + LOCAL.storage_bits() + ITERATION.storage_bits();
         counters + 6 + 16 + 64 * 6 + 8
     }
 }

@@ -141,12 +141,8 @@ pub struct Narrow {
 impl Narrow {
     /// Of no history. Unused lanes have length 0; widths are 3 to 15.
     pub fn new(lengths: [u16; LANES], widths: [u16; LANES]) -> Narrow {
-        let mut fold = Narrow {
-            values: [0; LANES],
-            mask: [0; LANES],
-            carry: [[0; LANES]; 2],
-            leaves: [[0; LANES]; 2],
-        };
+        let mut fold =
+            Narrow { values: [0; LANES], mask: [0; LANES], carry: [[0; LANES]; 2], leaves: [[0; LANES]; 2] };
         for lane in (0..LANES).filter(|lane| lengths[*lane] != 0) {
             let (length, width) = (lengths[lane], widths[lane]);
             fold.mask[lane] = (1 << width) - 1;
@@ -287,7 +283,12 @@ mod tests {
             assert_eq!(state.borrow().0.pushed(), bits.len() as u64);
             for lane in 0..LANES {
                 let expected = folded(bits, lengths[lane], u32::from(widths[lane]));
-                assert_eq!(u32::from(state.borrow().1.values()[lane]), expected, "lane {lane} after {}", bits.len());
+                assert_eq!(
+                    u32::from(state.borrow().1.values()[lane]),
+                    expected,
+                    "lane {lane} after {}",
+                    bits.len()
+                );
             }
         });
     }
@@ -326,7 +327,11 @@ mod tests {
         };
         advance(5000, step, |bits| {
             for lane in 0..LANES / 2 {
-                assert_eq!(state.borrow().1.values()[lane], folded(bits, lengths[lane], 17), "even pair {lane}");
+                assert_eq!(
+                    state.borrow().1.values()[lane],
+                    folded(bits, lengths[lane], 17),
+                    "even pair {lane}"
+                );
                 let odd = lengths[LANES / 2 + lane];
                 assert_eq!(state.borrow().2.values()[lane], folded(bits, odd, 19), "odd pair {lane}");
             }

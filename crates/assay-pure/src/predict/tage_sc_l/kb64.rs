@@ -56,8 +56,7 @@ impl Budget for Kb64 {
     /// As many bits as the shortest history of the pool; for the long ones 54 modulo 32, as the reference shifts.
     const BANK_PATH: [u32; 2] = [(1 << 6) - 1, (1 << 22) - 1];
     const PAIRS: [u32; LANES] = [0, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 17, 17, 17];
-    const LENGTHS: [u16; LANES] =
-        [6, 12, 26, 37, 54, 78, 112, 161, 232, 335, 482, 695, 1444, 3000, 0, 0];
+    const LENGTHS: [u16; LANES] = [6, 12, 26, 37, 54, 78, 112, 161, 232, 335, 482, 695, 1444, 3000, 0, 0];
     const PATH_MASK: u32 = (1 << PATH_BITS) - 1;
     const BASE_LOG: u32 = 13;
     const USEFUL_TOP: u8 = 1;

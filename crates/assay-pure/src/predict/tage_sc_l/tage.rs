@@ -148,9 +148,8 @@ impl<B: Budget> Tage<B> {
     fn find_places(&mut self, pc: u64) {
         let hashes = B::hash(&self.history, pc);
         let path = u64::from(self.history.path());
-        let first = |pool: usize| {
-            ((pc ^ path & u64::from(B::BANK_PATH[pool])) % u64::from(B::BANKS[pool])) as u16
-        };
+        let first =
+            |pool: usize| ((pc ^ path & u64::from(B::BANK_PATH[pool])) % u64::from(B::BANKS[pool])) as u16;
         let first = [first(0), first(1)];
         let mask = (1 << B::BANK_LOG) - 1;
         for lane in 0..LANES {
