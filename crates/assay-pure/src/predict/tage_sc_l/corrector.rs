@@ -76,7 +76,7 @@ impl Bias {
         let disagrees = low && found.longest != found.alternate;
         let prediction = usize::from(question.prediction);
         let mixed = pc ^ pc >> 2;
-        let by_tables = (found.longest_table as usize + 1) / 4 << 4
+        let by_tables = ((found.longest_table as usize + 1) / 4) << 4
             | usize::from(found.alternate_table != 0) << 3
             | usize::from(low) << 2
             | usize::from(high) << 1;
@@ -124,9 +124,9 @@ pub struct Corrector<C> {
     bar: i32,
 }
 
-impl<C: Components> Corrector<C> {
+impl<C: Components> Default for Corrector<C> {
     /// One that has seen nothing.
-    pub fn new() -> Corrector<C> {
+    fn default() -> Corrector<C> {
         Corrector {
             bias: Bias::new(),
             components: C::new(),
@@ -138,7 +138,9 @@ impl<C: Components> Corrector<C> {
             bar: 0,
         }
     }
+}
 
+impl<C: Components> Corrector<C> {
     /// The prediction, corrected or not.
     #[inline(always)]
     pub fn correct(&mut self, question: Question, found: &Found) -> bool {

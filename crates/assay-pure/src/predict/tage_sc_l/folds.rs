@@ -127,6 +127,42 @@ impl Leaving {
     }
 }
 
+/// The high half of a product: with 2^(16 - n), a right shift by n.
+#[inline(always)]
+fn high_half(a: u16, b: u16) -> u16 {
+    ((u32::from(a) * u32::from(b)) >> 16) as u16
+}
+
+/// Shifts a number of 32 bits right, by another distance in each lane, and keeps the lowest 16 bits: products in place of
+/// shifts.
+#[derive(Clone, Debug)]
+pub struct Shift {
+    /// For distances below 17: the low half comes down, and the high half after it.
+    down: [u16; LANES],
+    after: [u16; LANES],
+    /// For longer ones: the high half comes down.
+    far: [u16; LANES],
+}
+
+impl Shift {
+    /// Distances of 1 to 31.
+    pub fn new(distances: [u32; LANES]) -> Shift {
+        Shift {
+            down: distances.map(|by| if by < 16 { 1 << (16 - by) } else { 0 }),
+            after: distances.map(|by| if by <= 16 { 1 << (16 - by) } else { 0 }),
+            far: distances.map(|by| if by > 16 { 1 << (32 - by) } else { 0 }),
+        }
+    }
+
+    /// The number with these halves, shifted.
+    #[inline(always)]
+    pub fn shifted(&self, lane: usize, low: u16, high: u16) -> u16 {
+        high_half(low, self.down[lane])
+            | high.wrapping_mul(self.after[lane])
+            | high_half(high, self.far[lane])
+    }
+}
+
 /// One fold for each length, of up to 15 bits, each of its own width.
 #[derive(Clone, Debug)]
 pub struct Narrow {
@@ -166,7 +202,7 @@ impl Narrow {
         let young = older << 1 | newer;
         for lane in 0..LANES {
             let value = self.values[lane];
-            let carried = (u32::from(value) * u32::from(self.carry[1][lane]) >> 16) as u16;
+            let carried = high_half(value, self.carry[1][lane]);
             self.values[lane] = (value << 2 ^ young) & self.mask[lane]
                 ^ carried
                 ^ left[0][lane] & self.leaves[1][lane]
@@ -179,7 +215,7 @@ impl Narrow {
     pub fn advance_one(&mut self, bit: u16, left: &Masks) {
         for lane in 0..LANES {
             let value = self.values[lane];
-            let carried = (u32::from(value) * u32::from(self.carry[0][lane]) >> 16) as u16;
+            let carried = high_half(value, self.carry[0][lane]);
             self.values[lane] =
                 (value << 1 ^ bit) & self.mask[lane] ^ carried ^ left[lane] & self.leaves[0][lane];
         }
@@ -302,6 +338,26 @@ mod tests {
         let widths = std::array::from_fn(|lane| 3 + lane as u16 % 13);
         let lengths = [2, 3, 4, 14, 15, 16, 17, 18, 31, 32, 33, 63, 64, 65, 4000, 0];
         narrow_folds_equal_their_definition(lengths, widths);
+    }
+
+    #[test]
+    fn shifted_lanes_equal_the_shifted_number() {
+        let distances = std::array::from_fn(|lane| 1 + 2 * lane as u32);
+        let even = std::array::from_fn(|lane| if lane == 15 { 16 } else { 2 + 2 * lane as u32 });
+        for distances in [distances, even] {
+            let shift = Shift::new(distances);
+            for number in [0x8000_0001u32, 0xffff_ffff, 0x1234_5678, 0x0001_8000] {
+                for lane in 0..LANES {
+                    let shifted = shift.shifted(lane, number as u16, (number >> 16) as u16);
+                    assert_eq!(
+                        shifted,
+                        (number >> distances[lane]) as u16,
+                        "{number:#x} >> {}",
+                        distances[lane]
+                    );
+                }
+            }
+        }
     }
 
     #[test]

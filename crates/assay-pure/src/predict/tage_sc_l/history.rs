@@ -27,12 +27,14 @@ pub struct History<B: Budget> {
     path: u32,
 }
 
-impl<B: Budget> History<B> {
+impl<B: Budget> Default for History<B> {
     /// Of no branches.
-    pub fn new() -> History<B> {
+    fn default() -> History<B> {
         History { leaving: Leaving::new(B::LENGTHS), folds: B::Folds::new(B::LENGTHS), path: 0 }
     }
+}
 
+impl<B: Budget> History<B> {
     /// The folded histories.
     #[inline(always)]
     pub fn folds(&self) -> &B::Folds {

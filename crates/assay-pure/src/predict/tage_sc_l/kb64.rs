@@ -2,7 +2,7 @@
 
 use super::budget::{Budget, Hashes};
 use super::corrector_64::Components64;
-use super::folds::{LANES, Masks, Narrow};
+use super::folds::{LANES, Masks, Narrow, Shift};
 use super::history::{Folds, History, mix_path};
 use super::tage::Tage;
 
@@ -13,6 +13,9 @@ pub struct Kb64;
 pub struct Folds64 {
     index: Narrow,
     tag: [Narrow; 2],
+    /// By how much the address is shifted onto itself.
+    shift: Shift,
+    tag_mask: [u16; LANES],
 }
 
 impl Folds for Folds64 {
@@ -22,7 +25,10 @@ impl Folds for Folds64 {
             widths[..SHORT_LANES].fill(8 - less);
             Narrow::new(lengths, widths)
         };
-        Folds64 { index: Narrow::new(lengths, [10; LANES]), tag: [tag(0), tag(1)] }
+        let shift = Shift::new(Kb64::PAIRS.map(|pair| (2 * pair + 1).abs_diff(10) + 1));
+        let mut tag_mask = [0xfff; LANES];
+        tag_mask[..SHORT_LANES].fill(0xff);
+        Folds64 { index: Narrow::new(lengths, [10; LANES]), tag: [tag(0), tag(1)], shift, tag_mask }
     }
 
     #[inline(always)]
@@ -67,25 +73,20 @@ impl Budget for Kb64 {
 
     #[inline(always)]
     fn hash(history: &History<Kb64>, pc: u64) -> Hashes {
-        let (folds, path, pc) = (history.folds(), history.path(), pc as u32);
+        let (folds, path) = (history.folds(), history.path());
+        let mut paths = [mix_path(path, PATH_BITS, 11, 10) as u16; LANES];
+        paths[0] = mix_path(path, 6, 1, 10) as u16;
+        paths[1] = mix_path(path, 12, 5, 10) as u16;
+        paths[2] = mix_path(path, 26, 9, 10) as u16;
+        let (low, high) = (pc as u16, (pc >> 16) as u16);
         let mut hashes = Hashes { index: [0; LANES], tag: [0; LANES] };
-        let long_path = mix_path(path, PATH_BITS, 11, 10) as u16;
+        let (index, first, second) = (folds.index.values(), folds.tag[0].values(), folds.tag[1].values());
         for lane in 0..LANES {
-            let table = 2 * Self::PAIRS[lane] + 1;
-            let path = match lane {
-                0 => mix_path(path, 6, 1, 10) as u16,
-                1 => mix_path(path, 12, 5, 10) as u16,
-                2 => mix_path(path, 26, 9, 10) as u16,
-                _ => long_path,
-            };
-            let shift = table.abs_diff(10) + 1;
-            hashes.index[lane] = (pc ^ pc >> shift) as u16 ^ path ^ folds.index.values()[lane];
+            let shifted = folds.shift.shifted(lane, low, high);
+            hashes.index[lane] = (low ^ shifted ^ paths[lane] ^ index[lane]) & 1023;
         }
-        let (first, second) = (folds.tag[0].values(), folds.tag[1].values());
         for lane in 0..LANES {
-            hashes.index[lane] &= 1023;
-            let mask = if lane < SHORT_LANES { 0xff } else { 0xfff };
-            hashes.tag[lane] = (pc as u16 ^ first[lane] ^ second[lane] << 1) & mask;
+            hashes.tag[lane] = (low ^ first[lane] ^ second[lane] << 1) & folds.tag_mask[lane];
         }
         hashes
     }

@@ -12,6 +12,7 @@
 //! program draws its pseudo-random numbers in an order that could not be found out: counts come within 1 %.
 //!
 //! Checked: `golden_tage_sc_l` holds counts and every prediction against those of the published program.
+#![allow(clippy::needless_range_loop, reason = "lanes of several arrays in step, for vector instructions")]
 
 pub mod base;
 pub mod budget;
@@ -88,7 +89,7 @@ impl<B: Budget> Default for TageScL<B> {
 impl<B: Budget> TageScL<B> {
     /// One that has seen nothing.
     pub fn new() -> TageScL<B> {
-        TageScL { tage: Tage::new(), loops: Loops::new(B::LOOP_LOG), corrector: Corrector::new() }
+        TageScL { tage: Tage::new(), loops: Loops::new(B::LOOP_LOG), corrector: Corrector::default() }
     }
 }
 

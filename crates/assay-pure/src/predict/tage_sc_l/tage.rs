@@ -82,6 +82,7 @@ pub struct Tage<B: Budget> {
     counters: Box<[Counter; PLACES]>,
     yields: [i8; 16],
     pressure: i32,
+    banks: Banks,
     found: Found,
 }
 
@@ -95,7 +96,7 @@ impl<B: Budget> Tage<B> {
     /// One that has seen nothing.
     pub fn new() -> Tage<B> {
         Tage {
-            history: History::new(),
+            history: History::default(),
             dice: Dice::default(),
             base: Base::new(B::BASE_LOG),
             tags: vec![0; PLACES].try_into().expect("as many as were asked for"),
@@ -104,6 +105,7 @@ impl<B: Budget> Tage<B> {
                 .unwrap_or_else(|_| unreachable!("as many as were asked for")),
             yields: [0; 16],
             pressure: 0,
+            banks: Layout::<B>::BANKS,
             found: Found::default(),
         }
     }
@@ -150,20 +152,18 @@ impl<B: Budget> Tage<B> {
         let path = u64::from(self.history.path());
         let first =
             |pool: usize| ((pc ^ path & u64::from(B::BANK_PATH[pool])) % u64::from(B::BANKS[pool])) as u16;
-        let first = [first(0), first(1)];
+        let (short, long) = (first(0), first(1));
         let mask = (1 << B::BANK_LOG) - 1;
-        for lane in 0..LANES {
-            let pool = Layout::<B>::POOL[lane];
-            let (start, long) = (first[0], pool.wrapping_neg());
-            let start = start & !long | first[1] & long;
-            let banks = B::BANKS[0] & !long | B::BANKS[1] & long;
-            let pool_start = Layout::<B>::LONG_START & long;
-            let index = [hashes.index[lane], hashes.index[lane] ^ hashes.tag[lane] & mask];
-            for way in 0..2 {
-                let bank = start + Layout::<B>::RANK[way][lane];
-                let wraps = u16::from(bank >= banks).wrapping_neg();
-                let bank = bank - (banks & wraps);
-                self.found.places[way][lane] = pool_start + (bank << B::BANK_LOG) + index[way];
+        let banks = &self.banks;
+        for way in 0..2 {
+            let skew = if way == 0 { 0 } else { mask };
+            for lane in 0..LANES {
+                let start = short & !banks.long[lane] | long & banks.long[lane];
+                let bank = start + banks.rank[way][lane];
+                let wraps = u16::from(bank >= banks.number[lane]).wrapping_neg();
+                let bank = bank - (banks.number[lane] & wraps);
+                let index = hashes.index[lane] ^ hashes.tag[lane] & skew;
+                self.found.places[way][lane] = banks.pool[lane] + (bank << B::BANK_LOG) + index;
             }
         }
         self.found.tags = hashes.tag;
@@ -313,6 +313,19 @@ fn yield_place(found: &Found) -> usize {
     ((found.longest_table as usize - 1) / 8 * 2 + usize::from(found.alternate_sure)) % 16
 }
 
+/// Which bank a branch's table is in. Fields of the predictor instead of constants, because the loop over them is then
+/// made of vector instructions instead of being unrolled into single ones.
+struct Banks {
+    /// All ones in lanes with long tags.
+    long: [u16; LANES],
+    /// Banks in the lane's pool.
+    number: [u16; LANES],
+    /// Where the pool begins.
+    pool: [u16; LANES],
+    /// How many tables before it have their bank in the same pool.
+    rank: [[u16; LANES]; 2],
+}
+
 /// Where the tables of a size lie.
 struct Layout<B>(std::marker::PhantomData<B>);
 
@@ -321,33 +334,28 @@ impl<B: Budget> Layout<B> {
     const LONG_START: u16 = B::BANKS[0] << B::BANK_LOG;
     const ENTRIES: usize = (B::BANKS[0] as usize + B::BANKS[1] as usize) << B::BANK_LOG;
 
-    /// The pool of each lane: 0 for short tags, 1 for long ones.
-    const POOL: [u16; LANES] = {
-        let mut pools = [0; LANES];
-        let mut lane = 0;
-        while lane < LANES {
-            pools[lane] = (2 * B::PAIRS[lane] + 1 >= B::FIRST_LONG) as u16;
-            lane += 1;
-        }
-        pools
-    };
-
-    /// How many tables before it have their bank in the same pool.
-    const RANK: [[u16; LANES]; 2] = {
-        let mut ranks = [[0; LANES]; 2];
+    const BANKS: Banks = {
+        let mut banks =
+            Banks { long: [0; LANES], number: [0; LANES], pool: [0; LANES], rank: [[0; LANES]; 2] };
         let short = (1u64 << (B::FIRST_LONG - 1)) - 1;
         let mut lane = 0;
         while lane < LANES {
-            let pool = if Self::POOL[lane] == 0 { short } else { !short };
+            let is_long = 2 * B::PAIRS[lane] + 1 >= B::FIRST_LONG;
+            let pool = if is_long { !short } else { short };
+            banks.number[lane] = B::BANKS[is_long as usize];
+            if is_long {
+                banks.long[lane] = !0;
+                banks.pool[lane] = Self::LONG_START;
+            }
             let mut way = 0;
             while way < 2 {
                 let below = (1u64 << (2 * B::PAIRS[lane] + way as u32)) - 1;
-                ranks[way][lane] = (B::EXISTING & pool & below).count_ones() as u16;
+                banks.rank[way][lane] = (B::EXISTING & pool & below).count_ones() as u16;
                 way += 1;
             }
             lane += 1;
         }
-        ranks
+        banks
     };
 
     /// The lane of each pair.
