@@ -18,7 +18,7 @@ pub struct Components8 {
     iteration: Component<1>,
     global_history: u32,
     backward_history: u32,
-    locals: Local<64>,
+    locals: Local<64, 2>,
     iterations: Iterations,
 }
 
@@ -34,7 +34,7 @@ impl Components for Components8 {
             iteration: Component::new(7),
             global_history: 0,
             backward_history: 0,
-            locals: Local::new(2),
+            locals: Local::default(),
             iterations: Iterations::default(),
         }
     }

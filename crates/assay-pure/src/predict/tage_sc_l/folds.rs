@@ -16,17 +16,20 @@ pub const LANES: usize = 16;
 #[derive(Clone, Debug)]
 struct Tape {
     words: [u64; Tape::WORDS],
-    pushed: u64,
+    written: u64,
 }
 
 impl Tape {
     const WORDS: usize = 64;
 
-    fn push(&mut self, bit: u16) {
-        let word = &mut self.words[(self.pushed / 64) as usize % Self::WORDS];
-        let at = self.pushed % 64;
-        *word = if at == 0 { u64::from(bit) } else { *word | u64::from(bit) << at };
-        self.pushed += 1;
+    /// Appends the lowest `count` of these bits, at most 16, the first one lowest; the others are 0.
+    fn append(&mut self, bits: u16, count: u32) {
+        let (word, at) = ((self.written / 64) as usize, self.written % 64);
+        let bits = u64::from(bits);
+        let current = &mut self.words[word % Self::WORDS];
+        *current = *current & !(!0 << at) | bits << at;
+        self.words[(word + 1) % Self::WORDS] = bits >> 1 >> (63 - at);
+        self.written += u64::from(count);
     }
 
     /// The 16 bits that came from number `first` on; before number 0 all were 0.
@@ -47,41 +50,41 @@ pub struct Leaving {
     /// Where a bit enters that is the newest but one, or the newest, of so short a history that it may leave before the
     /// next refill.
     enters: [[u16; LANES]; 2],
-    /// How many of the bits in `next` are good.
-    good: u32,
+    /// All ones in the lanes of so short histories.
+    short: [u16; LANES],
+    /// The bits since the last refill, and how many.
+    fresh: u16,
+    count: u32,
 }
 
 /// Bits as lanes of all zeros or all ones.
 pub type Masks = [u16; LANES];
 
 impl Leaving {
-    /// Nothing has come yet. A length of 0 is an unused lane; the others are at least 2 and at most 4000.
+    /// Nothing has come yet. A length of 0 is an unused lane; the others are at least 2 and at most 3900.
     pub fn new(lengths: [u16; LANES]) -> Leaving {
-        let bit_if = |is: bool, at: u16| if is { 1 << at } else { 0 };
-        let short = |length: u16| (2..=16).contains(&length);
+        let short = |length: u16| length <= 16;
+        let bit = |length: u16, back: u16| if (2..=16).contains(&length) { 1 << (length - back) } else { 0 };
         Leaving {
-            tape: Tape { words: [0; Tape::WORDS], pushed: 0 },
+            tape: Tape { words: [0; Tape::WORDS], written: 0 },
             lengths,
             next: [0; LANES],
-            enters: [
-                lengths.map(|length| bit_if(short(length), length.wrapping_sub(2))),
-                lengths.map(|length| bit_if(short(length), length.wrapping_sub(1))),
-            ],
-            good: 16,
+            enters: [lengths.map(|length| bit(length, 2)), lengths.map(|length| bit(length, 1))],
+            short: lengths.map(|length| if short(length) { !0 } else { 0 }),
+            fresh: 0,
+            count: 0,
         }
     }
 
     /// How many bits have come.
     pub fn pushed(&self) -> u64 {
-        self.tape.pushed
+        self.tape.written + u64::from(self.count)
     }
 
     /// Takes in two bits, the older one first: those that leave each length with the older one, and with the newer.
     #[inline(always)]
     pub fn advance_two(&mut self, older: u16, newer: u16) -> [Masks; 2] {
-        self.ready_for(2);
-        self.tape.push(older);
-        self.tape.push(newer);
+        self.note(older | newer << 1, 2);
         let (older, newer) = (older.wrapping_neg(), newer.wrapping_neg());
         let mut left = [[0; LANES]; 2];
         for lane in 0..LANES {
@@ -96,8 +99,7 @@ impl Leaving {
     /// Takes in one bit: those that leave each length.
     #[inline(always)]
     pub fn advance_one(&mut self, bit: u16) -> Masks {
-        self.ready_for(1);
-        self.tape.push(bit);
+        self.note(bit, 1);
         let bit = bit.wrapping_neg();
         let mut left = [0; LANES];
         for lane in 0..LANES {
@@ -109,21 +111,22 @@ impl Leaving {
     }
 
     #[inline(always)]
-    fn ready_for(&mut self, bits: u32) {
-        if self.good < bits {
+    fn note(&mut self, bits: u16, count: u32) {
+        if self.count + count > 16 {
             self.refill();
         }
-        self.good -= bits;
+        self.fresh |= bits << self.count;
+        self.count += count;
     }
 
     fn refill(&mut self) {
+        self.tape.append(self.fresh, self.count);
+        (self.fresh, self.count) = (0, 0);
         for lane in 0..LANES {
-            let length = u64::from(self.lengths[lane]);
-            if length > 16 {
-                self.next[lane] = self.tape.sixteen_from(self.tape.pushed.wrapping_sub(length));
-            }
+            let first = self.tape.written.wrapping_sub(u64::from(self.lengths[lane]));
+            let short = self.short[lane];
+            self.next[lane] = self.next[lane] & short | self.tape.sixteen_from(first) & !short;
         }
-        self.good = 16;
     }
 }
 
@@ -336,7 +339,7 @@ mod tests {
             narrow_folds_equal_their_definition(Kb8::LENGTHS, [width; LANES]);
         }
         let widths = std::array::from_fn(|lane| 3 + lane as u16 % 13);
-        let lengths = [2, 3, 4, 14, 15, 16, 17, 18, 31, 32, 33, 63, 64, 65, 4000, 0];
+        let lengths = [2, 3, 4, 14, 15, 16, 17, 18, 31, 32, 33, 63, 64, 65, 3900, 0];
         narrow_folds_equal_their_definition(lengths, widths);
     }
 

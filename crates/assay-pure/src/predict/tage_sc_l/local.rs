@@ -1,20 +1,22 @@
 //! Histories that are not global: of each branch for itself, and the number of the innermost loop's iteration (IMLI).
 
 /// What the branches that share an entry did, newest in the lowest bit.
-pub struct Local<const N: usize> {
+/// SHIFT says which further address bits choose the entry.
+pub struct Local<const N: usize, const SHIFT: u32> {
     histories: [u32; N],
-    shift: u32,
 }
 
-impl<const N: usize> Local<N> {
-    /// Of no branches. `shift` says which further address bits choose the entry.
-    pub fn new(shift: u32) -> Local<N> {
-        Local { histories: [0; N], shift }
+impl<const N: usize, const SHIFT: u32> Default for Local<N, SHIFT> {
+    /// Of no branches.
+    fn default() -> Local<N, SHIFT> {
+        Local { histories: [0; N] }
     }
+}
 
+impl<const N: usize, const SHIFT: u32> Local<N, SHIFT> {
     #[inline(always)]
     fn place(&self, pc: u64) -> usize {
-        (pc ^ pc >> self.shift) as usize % N
+        (pc ^ pc >> SHIFT) as usize % N
     }
 
     /// The history of the branch at `pc`.

@@ -132,18 +132,33 @@ impl<B: Budget> Tage<B> {
     #[inline(always)]
     pub fn look_up(&mut self, pc: u64) -> bool {
         self.find_places(pc);
-        let mut matching = 0u64;
-        for lane in 0..LANES {
-            for way in 0..2 {
-                if Layout::<B>::exists(lane, way) {
-                    let place = self.found.places[way][lane];
-                    let matches = self.tags[usize::from(place)] == self.found.tags[lane];
-                    matching |= u64::from(matches) << (2 * B::PAIRS[lane] + way as u32);
-                }
-            }
-        }
+        let matching = self.matching();
         self.judge(pc, matching);
         self.found.prediction
+    }
+
+    /// The set of tables that hold the branch, a bit for each that exists.
+    #[inline(always)]
+    fn matching(&self) -> u32 {
+        // Written out, because a loop over constants is not always unrolled, and then costs twice as much.
+        let low = self.bit(0) | self.bit(1) | self.bit(2) | self.bit(3) | self.bit(4) | self.bit(5);
+        let middle = self.bit(6) | self.bit(7) | self.bit(8) | self.bit(9) | self.bit(10) | self.bit(11);
+        let high = self.bit(12) | self.bit(13) | self.bit(14) | self.bit(15) | self.bit(16) | self.bit(17);
+        let top = self.bit(18) | self.bit(19) | self.bit(20) | self.bit(21) | self.bit(22) | self.bit(23);
+        low | middle | high | top
+    }
+
+    /// The bit of one of them.
+    #[inline(always)]
+    fn bit(&self, nth: u32) -> u32 {
+        const { assert!(B::EXISTING.count_ones() <= 24) };
+        if nth >= B::EXISTING.count_ones() {
+            return 0;
+        }
+        let table = u32::from(Layout::<B>::TABLE[nth as usize]);
+        let place = Layout::<B>::place(&self.found, table);
+        let matches = self.tags[usize::from(place)] == self.found.tags[Layout::<B>::lane(table)];
+        u32::from(matches) << nth
     }
 
     #[inline(always)]
@@ -169,9 +184,9 @@ impl<B: Budget> Tage<B> {
         self.found.tags = hashes.tag;
     }
 
-    /// Works out the prediction from the set of matching tables, bit t - 1 for table t.
+    /// Works out the prediction from the set of matching tables, a bit for each that exists.
     #[inline(always)]
-    fn judge(&mut self, pc: u64, matching: u64) {
+    fn judge(&mut self, pc: u64, matching: u32) {
         let found = &mut self.found;
         found.base_place = self.base.place(pc);
         let base = self.base.counter(found.base_place);
@@ -180,18 +195,19 @@ impl<B: Budget> Tage<B> {
         found.longest = found.alternate;
         found.sureness = if found.alternate_sure { 3 } else { 0 };
         found.prediction = found.alternate;
-        found.longest_table = 64 - matching.leading_zeros();
-        found.alternate_table = 0;
-        if found.longest_table == 0 {
+        (found.longest_table, found.alternate_table) = (0, 0);
+        if matching == 0 {
             return;
         }
-        let rest = matching & !(1 << (found.longest_table - 1));
-        found.alternate_table = 64 - rest.leading_zeros();
+        let longest = matching.ilog2();
+        found.longest_table = u32::from(Layout::<B>::TABLE[longest as usize]);
+        let rest = matching ^ 1 << longest;
         found.longest_place = Layout::<B>::place(found, found.longest_table);
         let longest = self.counters[usize::from(found.longest_place)];
         found.longest = longest.value >= 0;
         found.sureness = longest.sureness();
-        if found.alternate_table != 0 {
+        if rest != 0 {
+            found.alternate_table = u32::from(Layout::<B>::TABLE[rest.ilog2() as usize]);
             found.alternate_place = Layout::<B>::place(found, found.alternate_table);
             let alternate = self.counters[usize::from(found.alternate_place)];
             found.alternate = alternate.value >= 0;
@@ -371,10 +387,19 @@ impl<B: Budget> Layout<B> {
         lanes
     };
 
-    #[inline(always)]
-    fn exists(lane: usize, way: usize) -> bool {
-        B::LENGTHS[lane] != 0 && B::EXISTING >> (2 * B::PAIRS[lane] + way as u32) & 1 != 0
-    }
+    /// The tables that exist.
+    const TABLE: [u8; 32] = {
+        let mut tables = [1; 32];
+        let (mut nth, mut table) = (0, 0);
+        while table < B::TABLES {
+            if B::EXISTING >> table & 1 != 0 {
+                tables[nth] = table as u8 + 1;
+                nth += 1;
+            }
+            table += 1;
+        }
+        tables
+    };
 
     #[inline(always)]
     fn lane(table: u32) -> usize {
