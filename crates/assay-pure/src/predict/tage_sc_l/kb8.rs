@@ -2,7 +2,7 @@
 
 use super::budget::{Budget, Hashes};
 use super::corrector_8::Components8;
-use super::folds::{LANES, Masks, Narrow, Wide};
+use super::folds::{LANES, Masks, Narrow, Shift, Wide};
 use super::history::{Folds, History, mix_path};
 use super::tage::Tage;
 
@@ -14,6 +14,25 @@ pub struct Kb8;
 pub struct Folds8 {
     index: (Wide<17>, Wide<19>),
     tag: [Narrow; 2],
+    /// By how much the address is shifted onto itself.
+    shift: Shift,
+    /// All ones in lanes with short tags.
+    short: [u32; LANES],
+    tag_mask: [u16; LANES],
+}
+
+impl Folds8 {
+    /// The fold for the index, of each lane and of the pair before it.
+    #[inline(always)]
+    fn by_lane(&self) -> ([u32; LANES], [u32; LANES]) {
+        let (even, odd) = (self.index.0.values(), self.index.1.values());
+        let (mut own, mut before) = ([0; LANES], [0; LANES]);
+        own[..HALF].copy_from_slice(even);
+        own[HALF..].copy_from_slice(odd);
+        before[1..HALF].copy_from_slice(&odd[..HALF - 1]);
+        before[HALF..].copy_from_slice(even);
+        (own, before)
+    }
 }
 
 const HALF: usize = LANES / 2;
@@ -21,9 +40,13 @@ const HALF: usize = LANES / 2;
 impl Folds for Folds8 {
     fn new(lengths: [u16; LANES]) -> Folds8 {
         let half = |from: usize| std::array::from_fn(|lane| lengths[from + lane]);
+        let is_short = |pair: u32| 2 * pair + 1 < Kb8::FIRST_LONG;
         Folds8 {
             index: (Wide::new(half(0)), Wide::new(half(HALF))),
             tag: [Narrow::new(lengths, [13; LANES]), Narrow::new(lengths, [11; LANES])],
+            shift: Shift::new(Kb8::PAIRS.map(|pair| (2 * pair + 1).abs_diff(7) + 1)),
+            short: Kb8::PAIRS.map(|pair| if is_short(pair) { !0 } else { 0 }),
+            tag_mask: Kb8::PAIRS.map(|pair| if is_short(pair) { 0xff } else { 0xfff }),
         }
     }
 
@@ -47,17 +70,16 @@ impl Folds for Folds8 {
 /// Bits of path that a hash takes in, at most.
 const PATH_BITS: u32 = 27;
 
-impl Kb8 {
-    /// The bits of a tag.
-    const TAG_WIDTHS: [u32; LANES] = {
-        let mut widths = [0; LANES];
-        let mut lane = 0;
-        while lane < LANES {
-            widths[lane] = Self::TAG_BITS[(2 * Self::PAIRS[lane] + 1 >= Self::FIRST_LONG) as usize];
-            lane += 1;
-        }
-        widths
-    };
+/// Folded to an index, in its lowest bits.
+#[inline(always)]
+fn to_index(bits: u32) -> u32 {
+    bits ^ bits >> 7 ^ bits >> 14
+}
+
+/// The lowest bit goes to place 10, the others down by one.
+#[inline(always)]
+fn turn(bits: u32) -> u32 {
+    bits >> 1 ^ (bits & 1) << 10
 }
 
 impl Budget for Kb8 {
@@ -79,35 +101,39 @@ impl Budget for Kb8 {
     type Folds = Folds8;
     type Components = Components8;
 
+    /// All mixing is linear over exclusive or, so each part is folded to the width of the index or tag for itself, and
+    /// what does not depend on the lane only once.
     #[inline(always)]
     fn hash(history: &History<Kb8>, pc: u64) -> Hashes {
         let (folds, path, pc) = (history.folds(), history.path(), pc as u32);
-        let long_path = mix_path(path, PATH_BITS, 11, 7);
-        let (even, odd) = (folds.index.0.values(), folds.index.1.values());
+        let mut paths = [mix_path(path, PATH_BITS, 11, 7); LANES];
+        paths[0] = mix_path(path, 4, 1, 7);
+        paths[8] = mix_path(path, 6, 3, 7);
+        paths[1] = mix_path(path, 9, 5, 7);
+        paths[9] = mix_path(path, 13, 7, 7);
+        paths[2] = mix_path(path, 19, 9, 7);
+        let by_pc = to_index(pc);
+        let (low, high) = (by_pc as u16, (by_pc >> 16) as u16);
+        let pc = turn(pc ^ pc >> 2);
+        let (pc_short, pc_long) = ((pc ^ pc >> 8) as u16, (pc ^ pc >> 12) as u16);
+        let (fold, before) = folds.by_lane();
         let (first, second) = (folds.tag[0].values(), folds.tag[1].values());
         let mut hashes = Hashes { index: [0; LANES], tag: [0; LANES] };
         for lane in 0..LANES {
-            let table = 2 * Self::PAIRS[lane] + 1;
-            let path = match Self::PAIRS[lane] {
-                0 => mix_path(path, 4, 1, 7),
-                1 => mix_path(path, 6, 3, 7),
-                2 => mix_path(path, 9, 5, 7),
-                3 => mix_path(path, 13, 7, 7),
-                4 => mix_path(path, 19, 9, 7),
-                _ => long_path,
-            };
-            let (fold, before) = match lane {
-                0 => (even[0], 0),
-                1..HALF => (even[lane], odd[lane - 1]),
-                _ => (odd[lane - HALF], even[lane - HALF]),
-            };
-            let index = pc ^ pc >> (table.abs_diff(7) + 1) ^ fold ^ path;
-            hashes.index[lane] = (index ^ index >> 7 ^ index >> 14) as u16 & 127;
-            let mixed = before << 2 ^ pc ^ pc >> 2 ^ fold;
-            let mixed = mixed >> 1 ^ (mixed & 1) << 10 ^ path;
-            let tag = mixed ^ u32::from(first[lane]) ^ u32::from(second[lane]) << 1;
-            let width = Self::TAG_WIDTHS[lane];
-            hashes.tag[lane] = ((tag ^ tag >> width) & ((1 << width) - 1)) as u16;
+            let fold_and_path = to_index(fold[lane] ^ paths[lane]) as u16;
+            hashes.index[lane] = fold_and_path;
+            let tag = turn(before[lane] << 2 ^ fold[lane]) ^ paths[lane];
+            let short = folds.short[lane];
+            hashes.tag[lane] = (tag ^ tag >> 8 & short ^ tag >> 12 & !short) as u16;
+        }
+        for lane in 0..LANES {
+            let pc = low ^ folds.shift.shifted(lane, low, high);
+            hashes.index[lane] = (hashes.index[lane] ^ pc) & 127;
+            let short = folds.short[lane] as u16;
+            let tag = first[lane] ^ second[lane] << 1;
+            let tag = tag ^ tag >> 8 & short ^ tag >> 12 & !short;
+            let pc = pc_short & short | pc_long & !short;
+            hashes.tag[lane] = (hashes.tag[lane] ^ tag ^ pc) & folds.tag_mask[lane];
         }
         hashes
     }
