@@ -4,4 +4,6 @@ mod walk;
 
 use assay_pure::trace::bt9;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| walk::walk(bt9::Reader::new(bytes)));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    walk::walk(bt9::Reader::new(bytes));
+});

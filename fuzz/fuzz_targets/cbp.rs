@@ -4,4 +4,6 @@ mod walk;
 
 use assay_pure::trace::cbp;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| walk::walk(cbp::Reader::new(bytes)));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    walk::walk(cbp::Reader::new(bytes));
+});

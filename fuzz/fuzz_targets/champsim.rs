@@ -4,4 +4,6 @@ mod walk;
 
 use assay_pure::trace::champsim;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| walk::walk(champsim::Reader::new(bytes)));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    walk::walk(champsim::Reader::new(bytes));
+});

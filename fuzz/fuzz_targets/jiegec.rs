@@ -4,4 +4,6 @@ mod walk;
 
 use assay_pure::trace::jiegec;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| walk::walk(jiegec::Reader::new(std::io::Cursor::new(bytes))));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    walk::walk(jiegec::Reader::new(std::io::Cursor::new(bytes)));
+});

@@ -1,6 +1,7 @@
 //! Do the readers of all formats agree on one stream?
 
-use assay_pure::trace::{Batch, Branch, Source, bt9, cbp, champsim, sbbt};
+use assay_pure::trace::source::Fault;
+use assay_pure::trace::{Batch, Branch, Site, Source, bt9, cbp, champsim, sbbt, stored};
 use std::io::Read;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/");
@@ -72,5 +73,38 @@ fn champsim_keeps_all_but_the_targets_of_branches_not_taken() {
         let target = if before.taken() { before.target } else { after.target };
         let (class, taken, gap) = (before.class(), before.taken(), before.instructions());
         assert_eq!(*after, Branch::new(before.pc, target, before.site, class, taken, gap));
+    }
+}
+
+/// A stream in our own format.
+fn stored_of(sites: &[Site], stream: &[Branch]) -> Vec<u8> {
+    let mut writer = stored::Writer::new(Vec::new()).unwrap();
+    let mut coder = stored::StreamWriter::default();
+    let write = |writer: &mut stored::Writer<Vec<u8>>, block: stored::Block| writer.write(0, &block).unwrap();
+    coder
+        .push::<Fault>(sites, stream, |block| {
+            write(&mut writer, block);
+            Ok(())
+        })
+        .unwrap();
+    coder.finish().into_iter().for_each(|block| write(&mut writer, block));
+    let totals = stored::StreamTotals {
+        branches: coder.branches(),
+        instructions: coder.instructions(),
+        ..stored::StreamTotals::default()
+    };
+    writer.finish(&stored::Directory { streams: vec![totals], ..stored::Directory::default() }).unwrap()
+}
+
+#[test]
+fn our_own_format_gives_the_streams_back_in_few_bits_per_branch() {
+    for (name, bits_per_branch) in [("cbp-ng_gcc.sbbt.zst", 0.26), ("synthetic_200k.sbbt.zst", 1.8)] {
+        let (sites, stream) = sbbt::decode(&sbbt_of(name)).unwrap();
+        let bytes = stored_of(&sites, &stream);
+        let bits = bytes.len() as f64 * 8.0 / stream.len() as f64;
+        println!("{name}: {} bytes, {bits:.3} bits per branch", bytes.len());
+        let mut reader = stored::Reader::new(&bytes[..]).unwrap();
+        assert!(all(&mut reader) == stream, "{name}");
+        assert!(bits < bits_per_branch, "{name}: {bits} bits per branch");
     }
 }

@@ -13,6 +13,7 @@ pub mod hints;
 pub mod jiegec;
 pub mod sbbt;
 pub mod source;
+pub mod stored;
 
 pub use branch::{Branch, Class, Kind, Site};
 pub use source::{Batch, Source, TraceError};

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 /// Branches that a batch of an imported stream holds at most.
 pub const BATCH: usize = 16_384;
 /// Sites that a stored trace may have, over all its streams.
-pub const MAX_SITES: usize = 1 << 22;
+pub const MAX_SITES: usize = 1 << 21;
 
 /// Where in a stored trace something is wrong. Bytes are counted after decompression of the whole file, if there was one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

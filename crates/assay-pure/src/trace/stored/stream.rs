@@ -1,0 +1,270 @@
+//! One stream of branches, to coded bits and back.
+//!
+//! Method: where control goes after a branch decides which branch comes next and how many instructions later; both were
+//! seen when it went there before, and only a difference is written. What is left of a known branch is its outcome
+//! ([`super::outcome`]) and, for an indirect one, its target ([`super::target`]). A new site is written where it first
+//! appears. Reading and writing are the same steps, so that they cannot differ.
+
+use super::super::source::{Fault, MAX_SITES};
+use super::super::{Branch, Class, Kind, Site};
+use super::coder::{Chance, Coder, Number, Symbol};
+use super::{outcome, target};
+use std::collections::HashMap;
+
+/// A branch as the stream says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    pub pc: u64,
+    pub length: u8,
+    pub class: Class,
+    pub target: u64,
+    pub taken: bool,
+    pub instructions: u32,
+}
+
+impl Step {
+    /// What a reader hands in where a writer hands in a branch.
+    pub const UNKNOWN: Step =
+        Step { pc: 0, length: 0, class: Class::JUMP, target: 0, taken: false, instructions: 0 };
+}
+
+/// What came after a place last time, and whether that will be so again.
+#[derive(Clone, Copy)]
+struct Next {
+    site: u32,
+    instructions: u32,
+    again: Chance<6>,
+}
+
+const NOWHERE: Next = Next { site: u32::MAX, instructions: 0, again: Chance(64_000) };
+
+/// What is known of a site besides [`Site`].
+struct Own {
+    /// Targets when not taken, when taken.
+    targets: [Option<u64>; 2],
+    /// What comes after it when not taken, when taken; of an indirect one that is taken, its target decides.
+    next: [Next; 2],
+    outcome: outcome::Own,
+}
+
+/// Where the last branch led.
+#[derive(Clone, Copy)]
+enum Place {
+    Beginning,
+    Behind { site: u32, taken: bool },
+    Landing(u32),
+}
+
+/// The state of a stream between two branches.
+pub struct Stream {
+    sites: Vec<Site>,
+    owns: Vec<Own>,
+    indirect: Vec<target::Own>,
+    numbers: HashMap<(u64, u8, u8), u32>,
+    landings: HashMap<u64, u32>,
+    landed: Vec<Next>,
+    beginning: Next,
+    place: Place,
+    /// The address there.
+    here: u64,
+    outcomes: outcome::Outcomes,
+    targets: target::Targets,
+    is_known: Chance,
+    number: Number,
+    bits: Symbol<4>,
+    length: Symbol<8>,
+    offset: Number,
+    is_dense: Chance,
+    instructions: Number,
+    is_same: [Chance; 2],
+    distance: [Number; 2],
+}
+
+impl Stream {
+    pub fn new() -> Stream {
+        Stream {
+            sites: Vec::new(),
+            owns: Vec::new(),
+            indirect: Vec::new(),
+            numbers: HashMap::new(),
+            landings: HashMap::new(),
+            landed: Vec::new(),
+            beginning: NOWHERE,
+            place: Place::Beginning,
+            here: 0,
+            outcomes: outcome::Outcomes::new(),
+            targets: target::Targets::new(),
+            is_known: Chance::EVEN,
+            number: Number::new(),
+            bits: Symbol::new(),
+            length: Symbol::new(),
+            offset: Number::new(),
+            is_dense: Chance::EVEN,
+            instructions: Number::new(),
+            is_same: [Chance::EVEN; 2],
+            distance: [Number::new(), Number::new()],
+        }
+    }
+
+    /// The sites so far, in the order of their first appearance.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The number of a branch's site, if it was named before.
+    pub fn number(&self, pc: u64, length: u8, class: Class) -> Option<u32> {
+        self.numbers.get(&(pc, length, class.bits())).copied()
+    }
+
+    /// Codes a branch; `site` is its number if the writer knows one. Gives its number and the branch, which is the one
+    /// that was handed in when writing.
+    pub fn code<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        step: &Step,
+        site: Option<u32>,
+    ) -> Result<(u32, Step), Fault> {
+        let next = *self.next_mut();
+        let as_before = next.site != u32::MAX && {
+            let again = site == Some(next.site)
+                && step.instructions == next.instructions
+                && self.is_expected(next.site, step);
+            self.next_mut().again.code(coder, again)
+        };
+        let (site, instructions) = if as_before {
+            (next.site, next.instructions)
+        } else {
+            let site = self.code_site(coder, step, site)?;
+            let instructions = self.code_instructions(coder, site, step.instructions)?;
+            let next = self.next_mut();
+            (next.site, next.instructions) = (site, instructions);
+            (site, instructions)
+        };
+        let Site { pc, length, class, .. } = self.sites[site as usize];
+        let own = &mut self.owns[site as usize].outcome;
+        let taken = !class.is_conditional() || self.outcomes.code(coder, site, own, step.taken);
+        let target = if class.is_indirect() && taken {
+            self.code_indirect(coder, site, step.target)
+        } else if as_before {
+            let expected = self.owns[site as usize].targets[usize::from(taken)];
+            expected.ok_or(Fault::Field { name: "the target of a branch", value: 0 })?
+        } else {
+            self.code_target(coder, site, taken, step.target)
+        };
+        self.arrive(site, taken, target)?;
+        Ok((site, Step { pc, length, class, target, taken, instructions }))
+    }
+
+    fn next_mut(&mut self) -> &mut Next {
+        match self.place {
+            Place::Beginning => &mut self.beginning,
+            Place::Behind { site, taken } => &mut self.owns[site as usize].next[usize::from(taken)],
+            Place::Landing(landing) => &mut self.landed[landing as usize],
+        }
+    }
+
+    /// Whether the target needs no word.
+    fn is_expected(&self, site: u32, step: &Step) -> bool {
+        let by_model = step.taken && self.sites[site as usize].class.is_indirect();
+        by_model || self.owns[site as usize].targets[usize::from(step.taken)] == Some(step.target)
+    }
+
+    fn code_site<C: Coder>(&mut self, coder: &mut C, step: &Step, site: Option<u32>) -> Result<u32, Fault> {
+        if self.is_known.code(coder, site.is_some()) {
+            // The latest sites are the likeliest.
+            let back =
+                self.number.code(coder, site.map_or(0, |site| (self.sites.len() as u32 - 1 - site).into()));
+            let site = (self.sites.len() as u64).checked_sub(1).and_then(|last| last.checked_sub(back));
+            return site
+                .map(|site| site as u32)
+                .ok_or(Fault::Field { name: "the number of a site", value: back });
+        }
+        let bits = self.bits.code(coder, step.class.bits().into());
+        let class = Class::from_bits(bits as u8);
+        let class = class.ok_or(Fault::Field { name: "the class", value: bits.into() })?;
+        let length = self.length.code(coder, step.length.into()) as u8;
+        let offset = self.offset.code_signed(coder, step.pc.wrapping_sub(self.here) as i64);
+        let pc = self.here.wrapping_add(offset as u64);
+        if self.sites.len() == MAX_SITES {
+            return Err(Fault::TooMany { what: "places that branch", limit: MAX_SITES as u64 });
+        }
+        let site = self.sites.len() as u32;
+        self.sites.push(Site { pc, length, class, target: None });
+        self.owns.push(Own { targets: [None; 2], next: [NOWHERE; 2], outcome: outcome::Own::NEW });
+        self.indirect.push(target::Own::default());
+        self.numbers.insert((pc, length, class.bits()), site);
+        Ok(site)
+    }
+
+    /// Where all instructions are four bytes long, their number follows from the addresses.
+    fn code_instructions<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        site: u32,
+        instructions: u32,
+    ) -> Result<u32, Fault> {
+        let dense = (self.sites[site as usize].pc.wrapping_sub(self.here) >> 2).wrapping_add(1) as u32;
+        let dense = dense & Branch::MAX_INSTRUCTIONS;
+        if self.is_dense.code(coder, instructions == dense) {
+            return Ok(dense);
+        }
+        let value = self.instructions.code(coder, instructions.into());
+        let fits = u32::try_from(value).ok().filter(|value| *value <= Branch::MAX_INSTRUCTIONS);
+        fits.ok_or(Fault::Field { name: "a number of instructions", value })
+    }
+
+    /// The target of a direct branch, or of one that is not taken, where it may be new.
+    fn code_target<C: Coder>(&mut self, coder: &mut C, site: u32, taken: bool, target: u64) -> u64 {
+        let (pc, length) = (self.sites[site as usize].pc, self.sites[site as usize].length);
+        let targets = self.owns[site as usize].targets;
+        let way = usize::from(taken);
+        let target = match targets[way].or(targets[1 - way]) {
+            Some(known) if self.is_same[way].code(coder, known == target) => known,
+            _ => {
+                let distance = self.distance[way].code_signed(coder, target.wrapping_sub(pc) as i64);
+                pc.wrapping_add(distance as u64)
+            }
+        };
+        self.owns[site as usize].targets[way] = Some(target);
+        let site = &mut self.sites[site as usize];
+        // Imported streams give a branch that is not taken the address behind it; those without lengths, unsaid.
+        if !site.class.is_indirect() && (taken || (length > 0 && site.target.is_none())) {
+            site.target = Some(target);
+        }
+        target
+    }
+
+    fn code_indirect<C: Coder>(&mut self, coder: &mut C, site: u32, target: u64) -> u64 {
+        let past = self.outcomes.past();
+        if self.sites[site as usize].class.kind() == Kind::Return {
+            let sites = &self.sites;
+            let length = |call: u32| sites[call as usize].length;
+            self.targets.code_return(coder, &mut self.indirect, site, past, target, length)
+        } else {
+            self.targets.code_jump(coder, &mut self.indirect[site as usize], site, past, target)
+        }
+    }
+
+    /// Goes to where the branch led.
+    fn arrive(&mut self, site: u32, taken: bool, target: u64) -> Result<(), Fault> {
+        let Site { pc, length, class, .. } = self.sites[site as usize];
+        self.here = if taken { target } else { pc.wrapping_add(length.into()) };
+        if taken && class.kind() == Kind::Call {
+            self.targets.call(pc, site);
+        }
+        if !(taken && class.is_indirect()) {
+            self.place = Place::Behind { site, taken };
+            return Ok(());
+        }
+        let fresh = self.landed.len() as u32;
+        let landing = *self.landings.entry(target).or_insert(fresh);
+        if landing == fresh {
+            if self.landed.len() == MAX_SITES {
+                return Err(Fault::TooMany { what: "targets of indirect branches", limit: MAX_SITES as u64 });
+            }
+            self.landed.push(NOWHERE);
+        }
+        self.place = Place::Landing(landing);
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+#![no_main]
+
+mod walk;
+
+use assay_pure::trace::source::Fault;
+use assay_pure::trace::stored::{Block, Directory, Reader, StreamTotals, StreamWriter, Writer};
+use assay_pure::trace::{Branch, Class, Site};
+
+// Any bytes as a file; any bytes as blocks of two streams with good checksums; any branches written and read again.
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    walk::walk(Reader::new(bytes));
+    if let Some((&count, content)) = bytes.split_first() {
+        walk::walk(Reader::new(&framed(count, content)[..]));
+    }
+    round_trip(bytes);
+});
+
+fn framed(count: u8, content: &[u8]) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new()).unwrap();
+    let (one, two) = content.split_at(content.len() / 2);
+    for (stream, content) in [(0, one), (1, two), (0, two)] {
+        writer.write(stream, &Block::from_parts(u32::from(count) * 16 + 1, content.to_vec())).unwrap();
+    }
+    writer.finish(&Directory::default()).unwrap()
+}
+
+fn round_trip(bytes: &[u8]) {
+    let branches: Vec<Branch> = bytes
+        .chunks_exact(6)
+        .map(|piece| {
+            let class = Class::from_bits(piece[0] & 15).unwrap_or(Class::CONDITIONAL);
+            let taken = piece[0] & 16 != 0 || !class.is_conditional();
+            let target = u64::from(piece[2]) << (piece[0] >> 5);
+            let pc = u64::from(piece[1]) | u64::from(piece[3]) << 56;
+            Branch::new(pc, target, u32::from(piece[4] & 7), class, taken, u32::from(piece[5]))
+        })
+        .collect();
+    let sites: Vec<Site> =
+        (0..8).map(|length| Site { pc: 0, length, class: Class::JUMP, target: None }).collect();
+    let mut stream = StreamWriter::default();
+    stream.push::<Fault>(&sites, &branches, |_| Ok(())).unwrap();
+    let Some(block) = stream.finish() else { return };
+    let mut writer = Writer::new(Vec::new()).unwrap();
+    writer.write(0, &block).unwrap();
+    let totals = StreamTotals { branches: branches.len() as u64, ..StreamTotals::default() };
+    let file = writer.finish(&Directory { streams: vec![totals], ..Directory::default() }).unwrap();
+    let read = walk::walk(Reader::new(&file[..])).expect("what was written is whole");
+    assert_eq!(read.len(), branches.len());
+    for (read, branch) in read.iter().zip(&branches) {
+        let (class, taken) = (branch.class(), branch.taken());
+        assert_eq!(*read, Branch::new(branch.pc, branch.target, read.site, class, taken, branch.instructions()));
+    }
+}
