@@ -7,13 +7,17 @@ pub mod branch;
 pub mod bt9;
 pub mod cbp;
 pub mod champsim;
+pub mod continuity;
 pub mod channel;
 pub mod classify;
 pub mod hints;
 pub mod jiegec;
+pub mod recognise;
 pub mod sbbt;
 pub mod source;
 pub mod stored;
 
 pub use branch::{Branch, Class, Kind, Site};
+pub use continuity::Continuity;
+pub use recognise::{Format, recognise};
 pub use source::{Batch, Source, TraceError};

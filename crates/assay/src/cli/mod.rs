@@ -8,6 +8,7 @@ mod report;
 mod run;
 mod screen;
 mod stat;
+mod trace;
 
 use crate::campaign::{Misuse, Unable};
 use crate::store::Unusable;
@@ -48,6 +49,7 @@ enum Verb {
     Report(report::Arguments),
     Stat(stat::Arguments),
     Calibrate(calibrate::Arguments),
+    Trace(trace::Arguments),
 }
 
 /// Reads the command line, does it, and says how it went.
@@ -67,6 +69,7 @@ pub fn main() -> ExitCode {
         Verb::Report(arguments) => report::run(arguments),
         Verb::Stat(arguments) => stat::run(arguments),
         Verb::Calibrate(arguments) => calibrate::run(arguments),
+        Verb::Trace(arguments) => trace::run(arguments),
     };
     match result {
         Ok(code) => ExitCode::from(code),

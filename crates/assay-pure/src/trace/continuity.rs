@@ -1,0 +1,123 @@
+//! Can each branch be reached from the one before?
+//!
+//! A trace that can be decoded is not yet a valid one: fields may lie elsewhere than the reader thinks. But control goes
+//! from a branch to its target or behind it, and then forward: the next branch lies as many instructions further as the
+//! stream says, each of 1 to 15 bytes. A wrong reading fails that nearly everywhere, a right one nearly nowhere; what
+//! remains are signals, other threads and what a tracer did not see.
+
+use super::{Branch, Site};
+
+/// Bytes of the longest instruction (x86-64).
+const LONGEST: u64 = 15;
+
+/// What the check found so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Continuity {
+    /// Branches that could be checked.
+    pub checked: u64,
+    /// Those of them that cannot be reached from the branch before.
+    pub broken: u64,
+    /// The first of these, counted over all branches of the stream from 0.
+    pub first_broken: Option<u64>,
+    seen: u64,
+    last: Option<Last>,
+}
+
+/// Where the last branch led: the first and the last address possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Last {
+    from: u64,
+    slack: u64,
+}
+
+impl Continuity {
+    /// Takes the next branches of a stream. A gap of `longest_gap` or more may be any longer one; of 0, it is not known.
+    pub fn observe(&mut self, sites: &[Site], branches: &[Branch], longest_gap: u32) {
+        for branch in branches {
+            let gap = branch.instructions();
+            if let Some(last) = self.last
+                && (1..longest_gap).contains(&gap)
+            {
+                self.checked += 1;
+                let distance = branch.pc.wrapping_sub(last.from);
+                let between = u64::from(gap - 1);
+                if !(between..=LONGEST * between + last.slack).contains(&distance) {
+                    self.broken += 1;
+                    self.first_broken.get_or_insert(self.seen);
+                }
+            }
+            self.seen += 1;
+            let length = sites.get(branch.site as usize).map_or(0, |site| u64::from(site.length));
+            self.last = Some(match (branch.taken(), length) {
+                (true, _) => Last { from: branch.target, slack: 0 },
+                (false, 0) => Last { from: branch.pc.wrapping_add(1), slack: LONGEST - 1 },
+                (false, _) => Last { from: branch.pc.wrapping_add(length), slack: 0 },
+            });
+        }
+    }
+
+    /// The share of what was checked that holds; `None` where nothing could be.
+    pub fn holds(&self) -> Option<f64> {
+        (self.checked > 0).then(|| 1.0 - self.broken as f64 / self.checked as f64)
+    }
+
+    /// Whether this is so far off that the fields must lie elsewhere.
+    pub fn is_nonsense(&self) -> bool {
+        self.checked >= 16 && self.holds().is_some_and(|holds| holds < 0.5)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Class;
+    use super::*;
+
+    fn after(taken: bool, length: u8, pc: u64, gap: u32) -> Continuity {
+        let site = |length| Site { pc: 0, length, class: Class::CONDITIONAL, target: None };
+        let branches = [
+            Branch::new(0x100, 0x200, 0, Class::CONDITIONAL, taken, 1),
+            Branch::new(pc, 0, 0, Class::CONDITIONAL, true, gap),
+        ];
+        let mut continuity = Continuity::default();
+        continuity.observe(&[site(length)], &branches[..1], 4095);
+        continuity.observe(&[site(length)], &branches[1..], 4095);
+        continuity
+    }
+
+    fn holds(taken: bool, length: u8, pc: u64, gap: u32) -> bool {
+        let found = after(taken, length, pc, gap);
+        assert_eq!((found.checked, found.first_broken), (1, (found.broken == 1).then_some(1)));
+        found.broken == 0
+    }
+
+    #[test]
+    fn after_a_taken_branch_control_goes_on_from_its_target() {
+        assert!(holds(true, 2, 0x200, 1) && !holds(true, 2, 0x201, 1) && !holds(true, 2, 0x1ff, 1));
+        assert!(holds(true, 2, 0x202, 3) && holds(true, 2, 0x200 + 30, 3));
+        assert!(!holds(true, 2, 0x201, 3) && !holds(true, 2, 0x200 + 31, 3));
+    }
+
+    #[test]
+    fn after_one_that_is_not_taken_it_goes_on_behind() {
+        assert!(holds(false, 2, 0x102, 1) && !holds(false, 2, 0x101, 1) && !holds(false, 2, 0x103, 1));
+        assert!(holds(false, 0, 0x101, 1) && holds(false, 0, 0x10f, 1));
+        assert!(!holds(false, 0, 0x100, 1) && !holds(false, 0, 0x110, 1));
+        assert!(holds(false, 2, 0x102 + 15, 2) && !holds(false, 2, 0x102 + 16, 2));
+    }
+
+    #[test]
+    fn gaps_that_are_not_known_are_not_checked() {
+        for gap in [0, 4095, 5000] {
+            assert_eq!(after(true, 2, 0, gap).checked, 0);
+        }
+        assert_eq!(after(true, 2, 0, 1).holds(), Some(0.0));
+        assert_eq!(Continuity::default().holds(), None);
+    }
+
+    #[test]
+    fn half_of_it_broken_is_nonsense() {
+        let found = |broken| Continuity { checked: 100, broken, ..Continuity::default() };
+        assert!(found(51).is_nonsense() && !found(50).is_nonsense());
+        assert!(!Continuity { checked: 15, broken: 15, ..Continuity::default() }.is_nonsense());
+    }
+}

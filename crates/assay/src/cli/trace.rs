@@ -1,0 +1,75 @@
+//! `assay trace`: streams of branches in files: recorded, described, converted, put through predictors.
+
+mod convert;
+mod info;
+mod record;
+mod simulate;
+mod stored;
+mod walk;
+
+use assay_pure::trace::Format;
+
+/// Record, describe, convert and simulate traces of branches
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  assay trace record -o sort.assaytrace -- sort big.txt\n  \
+                        assay trace info sort.assaytrace\n  \
+                        assay trace simulate sort.assaytrace --predictor gshare-32k,tage\n  \
+                        assay trace convert sort.assaytrace sort.sbbt.zst\n\n\
+                        Formats are known by content: assay, bt9, sbbt, champsim, cbp, jiegec; packed by gzip, xz or zstd.\n\
+                        TRACE.md describes ours, and what each of the others cannot hold.")]
+pub struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand, Clone, Debug)]
+enum Verb {
+    Record(record::Arguments),
+    Info(info::Arguments),
+    Convert(convert::Arguments),
+    Simulate(simulate::Arguments),
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// A file that is no whole trace, a command that cannot be traced, a machine without an emulator.
+pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    match &arguments.verb {
+        Verb::Record(arguments) => record::run(arguments),
+        Verb::Info(arguments) => info::run(arguments),
+        Verb::Convert(arguments) => convert::run(arguments),
+        Verb::Simulate(arguments) => simulate::run(arguments),
+    }
+}
+
+/// A format's name on the command line.
+fn parse_format(name: &str) -> Result<Format, String> {
+    Format::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        format!("there are {}", names.join(", "))
+    })
+}
+
+/// 1234567 as `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_stand_in_groups_of_three() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+}

@@ -1,0 +1,322 @@
+//! `assay trace convert`: one stream of a trace, in another format.
+
+use super::info::{Summary, nonsense};
+use super::stored::Packing;
+use super::walk::{Asked, Walked, walk};
+use super::{grouped, parse_format};
+use crate::campaign::Misuse;
+use crate::cli::{DONE, screen};
+use anyhow::{Context, Result};
+use assay_pure::trace::source::Fault;
+use assay_pure::trace::stored::{self, Directory, StreamTotals, StreamWriter};
+use assay_pure::trace::{Branch, Format, Site, bt9, champsim, sbbt};
+use serde_json::json;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Write one stream of a trace in another format
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "The ending of OUTPUT says format and packing: .assaytrace, .bt9.gz, .sbbt.zst, .champsim.xz; without .gz, \
+                        .zst or .xz nothing is packed. TRACE.md says what each format cannot hold.\n\n\
+                        Examples:\n  assay trace convert gcc_test_trace.gz gcc.assaytrace\n  \
+                        assay trace convert old.sbbt.zst new.sbbt.zst --from sbbt-stale\n  \
+                        assay trace convert sort.assaytrace sort.bt9.gz --stream 2")]
+pub struct Arguments {
+    /// The trace
+    input: PathBuf,
+    /// The file to write
+    output: PathBuf,
+    /// The trace's format, where it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
+    #[arg(long, value_parser = parse_format)]
+    from: Option<Format>,
+    /// The format to write, where the name does not say: assay, bt9, sbbt, champsim
+    #[arg(long, value_parser = parse_format)]
+    to: Option<Format>,
+    /// Which stream; must be said where the trace has several
+    #[arg(long)]
+    stream: Option<u32>,
+    /// Write what is whole of a damaged trace
+    #[arg(long)]
+    salvage: bool,
+    /// Say what was written as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// Formats that are not known, a trace that is no whole one, several streams and none chosen, a file that cannot be written.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let to = target(arguments)?;
+    screen::find_folder(&arguments.output)?;
+    let (walked, totals, tables) = first_pass(arguments, to)?;
+    if walked.streams > 1 && arguments.stream.is_none() {
+        let message = format!(
+            "{} holds {} streams and {to} one: choose with --stream, `assay trace info` lists them",
+            arguments.input.display(),
+            walked.streams
+        );
+        return Err(Misuse(message).into());
+    }
+    if let Some(broken) = &walked.broken {
+        if !arguments.salvage {
+            let branches = grouped(totals.branches);
+            return Err(Misuse(format!("{}; --salvage writes the {branches} branches before", broken.0)).into());
+        }
+        screen::tell(&format!("assay: {}", broken.0));
+    }
+    if totals.branches == 0 {
+        return Err(Misuse(format!("{}: there is no branch to be written", arguments.input.display())).into());
+    }
+    if let Some(warning) = nonsense(&totals.continuity) {
+        screen::tell(&format!("assay: {}: {warning}", arguments.input.display()));
+    }
+    let draft = arguments.output.with_extension("draft");
+    let written = second_pass(arguments, to, &walked, &totals, &tables, &draft);
+    let renamed = written.and_then(|lost| {
+        std::fs::rename(&draft, &arguments.output)
+            .with_context(|| format!("cannot write {}", arguments.output.display()))?;
+        Ok(lost)
+    });
+    let lost = renamed.inspect_err(|_| {
+        let _ = std::fs::remove_file(&draft);
+    })?;
+    report(arguments, to, &walked, &totals, &lost)?;
+    Ok(DONE)
+}
+
+/// The format to write, from `--to` or the name.
+fn target(arguments: &Arguments) -> Result<Format, Misuse> {
+    let name = arguments.output.file_name().map_or(String::new(), |name| name.to_string_lossy().to_lowercase());
+    let endings = [
+        ("assaytrace", Format::Assay),
+        ("bt9", Format::Bt9),
+        ("sbbt", Format::Sbbt),
+        ("champsim", Format::Champsim),
+        ("champsimtrace", Format::Champsim),
+    ];
+    let by_name = || endings.into_iter().find(|(ending, _)| name.split('.').skip(1).any(|part| part == *ending));
+    let to = arguments.to.or_else(|| by_name().map(|ending| ending.1)).ok_or_else(|| {
+        let output = arguments.output.display();
+        Misuse(format!("{output} does not say its format: end it in .assaytrace, .bt9, .sbbt or .champsim, or say --to"))
+    })?;
+    match to {
+        Format::Assay | Format::Bt9 | Format::Sbbt | Format::Champsim => Ok(to),
+        other => Err(Misuse(format!("{other} is read here, not written; there are assay, bt9, sbbt and champsim"))),
+    }
+}
+
+fn asked(arguments: &Arguments) -> Asked<'_> {
+    Asked { path: &arguments.input, from: arguments.from, stream: arguments.stream }
+}
+
+/// Totals, which SBBT puts in front, and BT9's tables.
+fn first_pass(arguments: &Arguments, to: Format) -> Result<(Walked, Summary, bt9::Tables)> {
+    let (mut totals, mut tables) = (Summary::default(), bt9::Tables::default());
+    let mut first = None;
+    let walked = walk::<Misuse>(asked(arguments), |stored, batch, sites| {
+        if batch.branches.is_empty() || *first.get_or_insert(batch.stream) != batch.stream {
+            return Ok(());
+        }
+        totals.observe(sites, &batch.branches, stored.format.longest_gap());
+        if to == Format::Bt9 {
+            tables.add(sites, &batch.branches).map_err(|error| Misuse(error.to_string()))?;
+        }
+        Ok(())
+    })?;
+    tables.close().map_err(|error| Misuse(error.to_string()))?;
+    Ok((walked, totals, tables))
+}
+
+/// A format being written.
+enum Sink<'a, W: Write> {
+    Assay(stored::Writer<W>, Box<StreamWriter>),
+    Bt9(bt9::Writer<'a, W>),
+    Sbbt(sbbt::Writer<W>),
+    Champsim(champsim::Writer<W>),
+}
+
+/// What could not be written, in whole sentences.
+type Lost = Vec<String>;
+
+fn second_pass(
+    arguments: &Arguments,
+    to: Format,
+    walked: &Walked,
+    totals: &Summary,
+    tables: &bt9::Tables,
+    draft: &Path,
+) -> Result<Lost> {
+    let cannot = || format!("cannot write {}", draft.display());
+    let out = BufWriter::new(File::create(draft).with_context(cannot)?);
+    match packing(&arguments.output) {
+        Packing::None => {
+            let (mut out, lost) = fill(arguments, to, walked, totals, tables, out)?;
+            out.flush().with_context(cannot)?;
+            Ok(lost)
+        }
+        Packing::Gzip => {
+            let packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+            let (packed, lost) = fill(arguments, to, walked, totals, tables, packed)?;
+            packed.finish().and_then(|mut out| out.flush()).with_context(cannot)?;
+            Ok(lost)
+        }
+        Packing::Xz => {
+            let packed = liblzma::write::XzEncoder::new(out, 6);
+            let (packed, lost) = fill(arguments, to, walked, totals, tables, packed)?;
+            packed.finish().and_then(|mut out| out.flush()).with_context(cannot)?;
+            Ok(lost)
+        }
+        Packing::Zstd => {
+            let packed = zstd::Encoder::new(out, 9).with_context(cannot)?;
+            let (packed, lost) = fill(arguments, to, walked, totals, tables, packed)?;
+            packed.finish().and_then(|mut out| out.flush()).with_context(cannot)?;
+            Ok(lost)
+        }
+    }
+}
+
+fn packing(output: &Path) -> Packing {
+    match output.extension().and_then(|ending| ending.to_str()) {
+        Some("gz") => Packing::Gzip,
+        Some("xz") => Packing::Xz,
+        Some("zst") => Packing::Zstd,
+        _ => Packing::None,
+    }
+}
+
+fn fill<W: Write>(
+    arguments: &Arguments,
+    to: Format,
+    walked: &Walked,
+    totals: &Summary,
+    tables: &bt9::Tables,
+    out: W,
+) -> Result<(W, Lost)> {
+    let mut sink = match to {
+        Format::Bt9 => Sink::Bt9(bt9::Writer::new(out, tables)?),
+        Format::Sbbt => Sink::Sbbt(sbbt::Writer::new(out, totals.instructions, totals.branches)?),
+        Format::Champsim => Sink::Champsim(champsim::Writer::new(out)),
+        _ => Sink::Assay(stored::Writer::new(out)?, Box::default()),
+    };
+    let mut first = None;
+    walk::<anyhow::Error>(asked(arguments), |_, batch, sites| {
+        if batch.branches.is_empty() || *first.get_or_insert(batch.stream) != batch.stream {
+            return Ok(());
+        }
+        sink.write(sites, &batch.branches)
+    })?;
+    sink.finish(arguments, walked, first.unwrap_or(0))
+}
+
+/// A fault of a stream that is coded.
+struct Uncodable(anyhow::Error);
+
+impl From<Fault> for Uncodable {
+    fn from(fault: Fault) -> Uncodable {
+        Uncodable(Misuse(fault.to_string()).into())
+    }
+}
+
+impl<W: Write> Sink<'_, W> {
+    fn write(&mut self, sites: &[Site], branches: &[Branch]) -> Result<()> {
+        match self {
+            Sink::Assay(writer, stream) => {
+                let pushed = stream.push(sites, branches, |block| {
+                    writer.write(0, &block).map_err(|error| Uncodable(error.into()))
+                });
+                pushed.map_err(|uncodable| uncodable.0)
+            }
+            Sink::Bt9(writer) => Ok(writer.write(sites, branches)?),
+            Sink::Sbbt(writer) => {
+                writer.write(branches).map_err(|error| match error.kind() {
+                    std::io::ErrorKind::InvalidInput => Misuse(error.to_string()).into(),
+                    _ => error.into(),
+                })
+            }
+            Sink::Champsim(writer) => Ok(writer.write(sites, branches)?),
+        }
+    }
+
+    fn finish(self, arguments: &Arguments, walked: &Walked, chosen: u32) -> Result<(W, Lost)> {
+        Ok(match self {
+            Sink::Assay(mut writer, mut stream) => {
+                if let Some(block) = stream.finish() {
+                    writer.write(0, &block)?;
+                }
+                (writer.finish(&directory(arguments, walked, chosen, &stream))?, Lost::new())
+            }
+            Sink::Bt9(writer) => (writer.finish()?, Lost::new()),
+            Sink::Sbbt(writer) => {
+                let shortened = (writer.shortened > 0).then(|| {
+                    let most = sbbt::MAX_INSTRUCTIONS;
+                    format!("{} gaps of more than {most} instructions are said as {most}", grouped(writer.shortened))
+                });
+                (writer.finish()?, shortened.into_iter().collect())
+            }
+            Sink::Champsim(writer) => {
+                let mut lost = vec!["targets of branches that are not taken are not in the format".to_owned()];
+                if writer.flattened > 0 {
+                    let flattened = grouped(writer.flattened);
+                    lost.push(format!("{flattened} conditional calls, returns or indirect jumps are written as conditional jumps"));
+                }
+                if writer.lost_targets > 0 {
+                    let targets = grouped(writer.lost_targets);
+                    lost.push(format!("{targets} targets are lost: the stream goes on elsewhere"));
+                }
+                (writer.finish()?, lost)
+            }
+        })
+    }
+}
+
+/// What a trace of ours knows besides the branches: what the trace before knew of this stream, or its format.
+fn directory(arguments: &Arguments, walked: &Walked, chosen: u32, stream: &StreamWriter) -> Directory {
+    let (branches, instructions) = (stream.branches(), stream.instructions());
+    let totals = StreamTotals { branches, instructions, ..StreamTotals::default() };
+    let known = walked.directory.as_ref().and_then(|before| {
+        let chosen = *before.streams.get(chosen as usize)?;
+        let process = before.processes.get(chosen.process as usize)?.clone();
+        let streams = vec![StreamTotals { process: 0, thread: chosen.thread, ..totals }];
+        Some(Directory { source: before.source.clone(), streams, processes: vec![process], without_instructions: false })
+    });
+    known.unwrap_or_else(|| Directory {
+        source: format!("{} of {}", walked.format, arguments.input.display()),
+        streams: vec![totals],
+        processes: Vec::new(),
+        without_instructions: !walked.has_instructions,
+    })
+}
+
+fn report(arguments: &Arguments, to: Format, walked: &Walked, totals: &Summary, lost: &Lost) -> Result<()> {
+    let bytes = std::fs::metadata(&arguments.output).map_or(0, |facts| facts.len());
+    let bits = bytes as f64 * 8.0 / totals.branches as f64;
+    if arguments.json {
+        let value = json!({
+            "schema": "assay.trace-convert/1",
+            "input": arguments.input.display().to_string(),
+            "from": walked.format.name(),
+            "output": arguments.output.display().to_string(),
+            "to": to.name(),
+            "branches": totals.branches,
+            "instructions": (totals.instructions > 0).then_some(totals.instructions),
+            "bytes": bytes,
+            "bits_per_branch": bits,
+            "lost": lost,
+            "salvaged": walked.broken.as_ref().map(|misuse| &misuse.0),
+        });
+        screen::print(&format!("{}\n", serde_json::to_string_pretty(&value)?));
+        return Ok(());
+    }
+    let mut text = format!(
+        "{}: {to}, {} branches, {} bytes, {bits:.3} bits per branch\n",
+        arguments.output.display(),
+        grouped(totals.branches),
+        grouped(bytes)
+    );
+    lost.iter().for_each(|sentence| text.push_str(&format!("  {sentence}\n")));
+    screen::print(&text);
+    Ok(())
+}

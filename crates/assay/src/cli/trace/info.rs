@@ -1,0 +1,216 @@
+//! `assay trace info`: what is in a stored trace, and whether it makes sense.
+
+use super::walk::{Asked, Walked, walk};
+use super::{grouped, parse_format};
+use crate::campaign::Misuse;
+use crate::cli::{DONE, screen};
+use anyhow::Result;
+use assay_pure::trace::{Branch, Class, Continuity, Format, Site};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Say what is in a trace: streams, branches by class, sites, size, and whether each branch follows from the one before
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  assay trace info gcc.sbbt.zst\n  assay trace info --json sort.assaytrace")]
+pub struct Arguments {
+    /// The trace
+    file: PathBuf,
+    /// Its format, where it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
+    #[arg(long, value_parser = parse_format)]
+    from: Option<Format>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was counted of one stream.
+#[derive(Default)]
+pub struct Summary {
+    pub branches: u64,
+    pub instructions: u64,
+    pub sites: usize,
+    /// By the class's bits: executed, taken.
+    classes: [(u64, u64); 12],
+    pub continuity: Continuity,
+}
+
+impl Summary {
+    pub fn observe(&mut self, sites: &[Site], branches: &[Branch], longest_gap: u32) {
+        for branch in branches {
+            self.instructions += u64::from(branch.instructions());
+            let (executed, taken) = &mut self.classes[usize::from(branch.class().bits())];
+            *executed += 1;
+            *taken += u64::from(branch.taken());
+        }
+        self.branches += branches.len() as u64;
+        self.sites = sites.len();
+        self.continuity.observe(sites, branches, longest_gap);
+    }
+
+    fn classes(&self) -> impl Iterator<Item = (Class, u64, u64)> {
+        let all = (0..12).filter_map(Class::from_bits);
+        all.zip(self.classes).map(|(class, (executed, taken))| (class, executed, taken)).filter(|class| class.1 > 0)
+    }
+}
+
+/// The warning that a stream makes no sense, if it makes none.
+pub fn nonsense(continuity: &Continuity) -> Option<String> {
+    let holds = continuity.holds().filter(|_| continuity.is_nonsense())?;
+    Some(format!(
+        "only {:.1} % of the branches can be reached from the branch before them: the file's fields do not lie where its \
+         format says, or the stream was put together from pieces",
+        holds * 100.0
+    ))
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// The file is no trace, or is damaged; what is whole is described first.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let asked = Asked { path: &arguments.file, from: arguments.from, stream: None };
+    let mut streams: BTreeMap<u32, Summary> = BTreeMap::new();
+    let walked = walk::<Misuse>(asked, |stored, batch, sites| {
+        if !batch.branches.is_empty() {
+            let summary = streams.entry(batch.stream).or_default();
+            summary.observe(sites, &batch.branches, stored.format.longest_gap());
+        }
+        Ok(())
+    })?;
+    if arguments.json {
+        let value = as_json(arguments, &walked, &streams);
+        screen::print(&format!("{}\n", serde_json::to_string_pretty(&value)?));
+    } else {
+        screen::print(&as_text(arguments, &walked, &streams));
+    }
+    match walked.broken {
+        Some(misuse) => Err(misuse.into()),
+        None => Ok(DONE),
+    }
+}
+
+fn bits_per_branch(walked: &Walked, branches: u64) -> Option<f64> {
+    (branches > 0).then(|| walked.bytes as f64 * 8.0 / branches as f64)
+}
+
+fn as_text(arguments: &Arguments, walked: &Walked, streams: &BTreeMap<u32, Summary>) -> String {
+    let sum = |of: fn(&Summary) -> u64| streams.values().map(of).sum::<u64>();
+    let branches = sum(|stream| stream.branches);
+    let mut text = format!("{}: {}, {} bytes", arguments.file.display(), walked.format, grouped(walked.bytes));
+    if let Some(bits) = bits_per_branch(walked, branches) {
+        text.push_str(&format!(", {bits:.3} bits per branch"));
+    }
+    text.push('\n');
+    if let Some(directory) = &walked.directory {
+        text.push_str(&format!("from {}\n", directory.source));
+    }
+    let instructions = match sum(|stream| stream.instructions) {
+        0 => "instructions not recorded".to_owned(),
+        instructions => format!("{} instructions", grouped(instructions)),
+    };
+    let sites = sum(|stream| stream.sites as u64);
+    text.push_str(&format!("{} branches at {} sites, {instructions}\n", grouped(branches), grouped(sites)));
+    for process in walked.directory.iter().flat_map(|directory| &directory.processes) {
+        let (pid, program, ended) = (process.pid, &process.program, &process.ended);
+        text.push_str(&format!("\nprocess {pid}: {program}, {ended}, {} modules\n", process.modules.len()));
+        process.notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
+    }
+    for (number, stream) in streams {
+        text.push_str(&format!("\nstream {number}{}: ", owner(walked, *number)));
+        text.push_str(&stream_text(stream));
+    }
+    text
+}
+
+/// The thread that a stream is of, where the file says.
+fn owner(walked: &Walked, stream: u32) -> String {
+    let found = walked.directory.as_ref().and_then(|directory| {
+        let totals = directory.streams.get(stream as usize)?;
+        let process = directory.processes.get(totals.process as usize)?;
+        Some(format!(" (process {}, thread {})", process.pid, totals.thread))
+    });
+    found.unwrap_or_default()
+}
+
+fn stream_text(stream: &Summary) -> String {
+    let mut text = format!("{} branches at {} sites", grouped(stream.branches), grouped(stream.sites as u64));
+    if stream.instructions > 0 {
+        text.push_str(&format!(", {} instructions", grouped(stream.instructions)));
+    }
+    text.push_str(&format!("\n  {:<26} {:>15} {:>9}\n", "class", "executed", "taken"));
+    for (class, executed, taken) in stream.classes() {
+        let share = 100.0 * taken as f64 / executed as f64;
+        text.push_str(&format!("  {:<26} {:>15} {share:>7.2} %\n", class.to_string(), grouped(executed)));
+    }
+    let continuity = &stream.continuity;
+    match (continuity.holds(), continuity.first_broken) {
+        (None, _) => text.push_str("  whether each branch follows from the one before cannot be checked\n"),
+        (Some(_), None) => {
+            let checked = grouped(continuity.checked);
+            text.push_str(&format!("  each branch can be reached from the one before ({checked} checked)\n"));
+        }
+        (Some(_), Some(first)) => {
+            let (broken, checked) = (grouped(continuity.broken), grouped(continuity.checked));
+            text.push_str(&format!(
+                "  {broken} of {checked} branches cannot be reached from the one before; the first is branch {first}\n"
+            ));
+        }
+    }
+    if let Some(warning) = nonsense(continuity) {
+        text.push_str(&format!("  {warning}\n"));
+    }
+    text
+}
+
+fn as_json(arguments: &Arguments, walked: &Walked, streams: &BTreeMap<u32, Summary>) -> Value {
+    let branches: u64 = streams.values().map(|stream| stream.branches).sum();
+    let streams: Vec<Value> =
+        streams.iter().map(|(number, stream)| stream_json(walked, *number, stream)).collect();
+    let processes = walked.directory.iter().flat_map(|directory| &directory.processes).map(|process| {
+        let modules = process.modules.iter().map(|module| {
+            json!({"start": module.start, "end": module.end, "file_offset": module.file_offset, "path": module.path})
+        });
+        json!({
+            "pid": process.pid, "parent": process.parent, "program": process.program, "ended": process.ended,
+            "modules": modules.collect::<Vec<_>>(), "notes": process.notes,
+        })
+    });
+    json!({
+        "schema": "assay.trace-info/1",
+        "file": arguments.file.display().to_string(),
+        "format": walked.format.name(),
+        "source": walked.directory.as_ref().map(|directory| &directory.source),
+        "bytes": walked.bytes,
+        "bits_per_branch": bits_per_branch(walked, branches),
+        "branches": branches,
+        "processes": processes.collect::<Vec<_>>(),
+        "streams": streams,
+        "broken": walked.broken.as_ref().map(|misuse| &misuse.0),
+    })
+}
+
+fn stream_json(walked: &Walked, number: u32, stream: &Summary) -> Value {
+    let totals = walked.directory.as_ref().and_then(|directory| directory.streams.get(number as usize));
+    let process = walked.directory.as_ref().and_then(|directory| {
+        directory.processes.get(totals?.process as usize).map(|process| process.pid)
+    });
+    let classes: serde_json::Map<String, Value> = stream
+        .classes()
+        .map(|(class, executed, taken)| (class.to_string(), json!({"executed": executed, "taken": taken})))
+        .collect();
+    let continuity = &stream.continuity;
+    json!({
+        "stream": number,
+        "process": process,
+        "thread": totals.filter(|_| process.is_some()).map(|totals| totals.thread),
+        "branches": stream.branches,
+        "sites": stream.sites,
+        "instructions": (stream.instructions > 0).then_some(stream.instructions),
+        "classes": classes,
+        "reachable": {
+            "checked": continuity.checked, "broken": continuity.broken, "first_broken": continuity.first_broken,
+        },
+        "warning": nonsense(continuity),
+    })
+}

@@ -1,0 +1,233 @@
+//! `assay trace record`: the branches of a command, into a file.
+
+use super::grouped;
+use crate::campaign::{Misuse, Unable};
+use crate::cli::{DONE, screen};
+use crate::trace::{Ended, Observer, Options, ProcessTrace, Trace, command};
+use anyhow::{Context, Result};
+use assay_pure::trace::source::Fault;
+use assay_pure::trace::stored::{Block, Directory, Module, Process, StreamTotals, StreamWriter, Writer};
+use assay_pure::trace::{Branch, Site};
+use console::Term;
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Record the branches of a command, of all its threads, into a file
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "The command runs under user-mode QEMU, several times slower. What a killed recording has written can be \
+                        read up to its last block.\n\n\
+                        Examples:\n  assay trace record -o sort.assaytrace -- sort big.txt\n  \
+                        assay trace record --follow -o build.assaytrace -- make\n  \
+                        assay trace record --time-limit 10 -o server.assaytrace -- ./server")]
+pub struct Arguments {
+    /// The file to write, usually *.assaytrace
+    #[arg(short, long)]
+    output: PathBuf,
+    /// Record the programs that the command starts, too
+    #[arg(long)]
+    follow: bool,
+    /// End the command after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<f64>,
+    /// The command and its arguments
+    #[arg(last = true, required = true)]
+    command: Vec<OsString>,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// A command that cannot be traced, a machine without an emulator, a file that cannot be written.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let time_limit = match arguments.time_limit {
+        None => None,
+        Some(seconds) => Some(Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero()).ok_or_else(
+            || Misuse(format!("--time-limit cannot be {seconds} seconds")),
+        )?),
+    };
+    screen::find_folder(&arguments.output)?;
+    let program = &arguments.command[0];
+    if program.to_string_lossy().contains('/') && !Path::new(program).is_file() {
+        return Err(Misuse(format!("there is no program {}", program.display())).into());
+    }
+    let cannot = || format!("cannot write {}", arguments.output.display());
+    let file = File::create(&arguments.output).with_context(cannot)?;
+    let recording = Recording::begin(BufWriter::new(file)).with_context(cannot)?;
+    let options = Options { follow: arguments.follow, time_limit, ..Options::default() };
+    let observer = recording.clone();
+    let traced = command(&arguments.command, &options, move || observer.thread());
+    let trace = traced.map_err(|refusal| {
+        // What was begun holds nothing.
+        let _ = std::fs::remove_file(&arguments.output);
+        Unable(refusal.to_string())
+    })?;
+    let (directory, bytes) = recording.finish(trace).with_context(cannot)?;
+    screen::print(&said(&arguments.output, &directory, bytes));
+    Ok(DONE)
+}
+
+fn said(output: &Path, directory: &Directory, bytes: u64) -> String {
+    let sum = |of: fn(&StreamTotals) -> u64| directory.streams.iter().map(of).sum::<u64>();
+    let (branches, instructions) = (sum(|stream| stream.branches), sum(|stream| stream.instructions));
+    let mut text = format!(
+        "{}: {} branches, {} instructions, {} streams, {} bytes, {:.3} bits per branch\n",
+        output.display(),
+        grouped(branches),
+        grouped(instructions),
+        directory.streams.len(),
+        grouped(bytes),
+        bytes as f64 * 8.0 / branches.max(1) as f64
+    );
+    for process in &directory.processes {
+        text.push_str(&format!("process {}: {}, {}\n", process.pid, process.program, process.ended));
+        process.notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
+    }
+    text
+}
+
+/// A file that the threads of a command are written to.
+pub struct Recording<W: Write> {
+    shared: Arc<Mutex<Shared<W>>>,
+}
+
+impl<W: Write> Clone for Recording<W> {
+    fn clone(&self) -> Self {
+        Recording { shared: Arc::clone(&self.shared) }
+    }
+}
+
+struct Shared<W> {
+    writer: Option<Writer<W>>,
+    threads: u32,
+    branches: u64,
+    bar: ProgressBar,
+    /// The first thing that went wrong; nothing is written after it.
+    failed: Option<std::io::Error>,
+}
+
+impl<W: Write> Shared<W> {
+    fn write(&mut self, stream: u32, block: &Block) {
+        if let Some(writer) = self.writer.as_mut().filter(|_| self.failed.is_none()) {
+            self.failed = writer.write(stream, block).err();
+            self.branches += u64::from(block.branches());
+            let (branches, bytes) = (grouped(self.branches), grouped(writer.bytes()));
+            self.bar.set_message(format!("{branches} branches of {} threads, {bytes} bytes", self.threads));
+        }
+    }
+}
+
+impl<W: Write + Send + 'static> Recording<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// The writer's own.
+    pub fn begin(out: W) -> std::io::Result<Recording<W>> {
+        let target =
+            if Term::stderr().is_term() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        let writer = Some(Writer::new(out)?);
+        let shared = Shared { writer, threads: 0, branches: 0, bar, failed: None };
+        Ok(Recording { shared: Arc::new(Mutex::new(shared)) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared<W>> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The observer of another thread.
+    pub fn thread(&self) -> Thread<W> {
+        let mut shared = self.lock();
+        shared.threads += 1;
+        Thread { number: shared.threads - 1, stream: Box::default(), recording: self.clone(), fault: None }
+    }
+
+    /// Writes what threads still hold, and the directory.
+    ///
+    /// # Errors
+    /// The writer's own, at any time since the beginning.
+    pub fn finish(&self, trace: Trace<Thread<W>>) -> std::io::Result<(Directory, u64)> {
+        let mut directory =
+            Directory { source: format!("qemu {}", trace.emulator), ..Directory::default() };
+        let threads = self.lock().threads as usize;
+        directory.streams.resize(threads, StreamTotals::default());
+        for (number, process) in (0..).zip(trace.processes) {
+            let kept = self.process(number, process, &mut directory.streams);
+            directory.processes.push(kept);
+        }
+        let mut shared = self.lock();
+        shared.bar.finish_and_clear();
+        if let Some(error) = shared.failed.take() {
+            return Err(error);
+        }
+        let writer = shared.writer.take().ok_or_else(|| std::io::Error::other("the file is finished already"))?;
+        let bytes = writer.bytes();
+        writer.finish(&directory)?.flush()?;
+        Ok((directory, bytes))
+    }
+
+    fn process(&self, number: u32, process: ProcessTrace<Thread<W>>, streams: &mut [StreamTotals]) -> Process {
+        let mut notes = process.notes;
+        for traced in process.threads {
+            let mut thread = traced.observer;
+            if let Some(block) = thread.stream.finish() {
+                self.lock().write(thread.number, &block);
+            }
+            notes.extend(thread.fault.map(|fault| format!("Thread {} could not be written: {fault}.", traced.thread)));
+            let (branches, instructions) = (thread.stream.branches(), thread.stream.instructions());
+            streams[thread.number as usize] =
+                StreamTotals { process: number, thread: traced.thread, branches, instructions };
+        }
+        let modules = process.modules.into_iter().map(|module| Module {
+            start: module.start,
+            end: module.end,
+            file_offset: module.file_offset,
+            path: module.path.to_string_lossy().into_owned(),
+        });
+        Process {
+            pid: process.pid,
+            parent: process.parent,
+            program: process.program.to_string_lossy().into_owned(),
+            ended: ended(process.ended),
+            modules: modules.collect(),
+            notes,
+        }
+    }
+}
+
+fn ended(ended: Ended) -> String {
+    match ended {
+        Ended::Exited(code) => format!("exited with {code}"),
+        Ended::Signalled(signal) => format!("ended by signal {signal}"),
+        Ended::Replaced => "replaced by another program".to_owned(),
+        Ended::TimeLimit => "ended at the time limit".to_owned(),
+        Ended::Unknown => "ended unseen".to_owned(),
+    }
+}
+
+/// Codes the branches of one thread.
+pub struct Thread<W: Write> {
+    number: u32,
+    stream: Box<StreamWriter>,
+    recording: Recording<W>,
+    /// Why no more of this thread is written.
+    fault: Option<Fault>,
+}
+
+impl<W: Write + Send + 'static> Observer for Thread<W> {
+    fn branches(&mut self, sites: &[Site], branches: &[Branch]) {
+        if self.fault.is_some() {
+            return;
+        }
+        let (recording, number) = (&self.recording, self.number);
+        let pushed = self.stream.push::<Fault>(sites, branches, |block| {
+            recording.lock().write(number, &block);
+            Ok(())
+        });
+        self.fault = pushed.err();
+    }
+}

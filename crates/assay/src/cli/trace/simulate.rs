@@ -1,0 +1,190 @@
+//! `assay trace simulate`: a stored trace through predictors.
+
+use super::info::nonsense;
+use super::walk::{Asked, Walked, walk};
+use super::{grouped, parse_format};
+use crate::campaign::Misuse;
+use crate::cli::{DONE, screen};
+use anyhow::Result;
+use assay_pure::predict::{Judged, Tally, Zoo, zoo};
+use assay_pure::trace::{Continuity, Format};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Put a trace through branch predictors and count what they get wrong
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Each stream (thread) has predictors of its own, which begin cold; figures are sums over streams.\n\n\
+                        Examples:\n  assay trace simulate gcc.sbbt.zst --predictor gshare-32k,tage\n  \
+                        assay trace simulate sort.assaytrace --stream 0 --json")]
+pub struct Arguments {
+    /// The trace
+    file: PathBuf,
+    /// Predictors, by name; `list` names them all
+    #[arg(long, value_delimiter = ',', default_value = "bimodal,gshare-32k,tage,ittage,return-stack-16")]
+    predictor: Vec<String>,
+    /// Its format, where it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
+    #[arg(long, value_parser = parse_format)]
+    from: Option<Format>,
+    /// Only this stream
+    #[arg(long)]
+    stream: Option<u32>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is kept of a stream that is being read.
+struct Going {
+    zoo: Zoo,
+    tally: Tally,
+    continuity: Continuity,
+}
+
+/// Sums over streams.
+struct Found {
+    branches: u64,
+    instructions: u64,
+    judged: [u64; 3],
+    missed: [Vec<u64>; 3],
+    warning: Option<String>,
+}
+
+const KINDS: [(Judged, &str); 3] =
+    [(Judged::Direction, "direction"), (Judged::Target, "target"), (Judged::Return, "return")];
+
+impl Found {
+    fn new(members: usize) -> Found {
+        let missed = [(); 3].map(|()| vec![0; members]);
+        Found { branches: 0, instructions: 0, judged: [0; 3], missed, warning: None }
+    }
+
+    fn add(&mut self, going: &Going) {
+        self.branches += going.tally.branches();
+        self.instructions += going.tally.instructions;
+        for (at, (kind, _)) in KINDS.iter().enumerate() {
+            self.judged[at] += going.tally.judged(*kind);
+            for (sum, missed) in self.missed[at].iter_mut().zip(going.tally.missed_of(*kind)) {
+                *sum += missed;
+            }
+        }
+        self.warning = self.warning.take().or_else(|| nonsense(&going.continuity));
+    }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// An unknown predictor, a file that is no trace or is damaged; what was read before is not shown then.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    if arguments.predictor.iter().any(|name| name == "list") {
+        let lines = zoo::entries().map(|entry| format!("{:<18} {}\n", entry.name, entry.what));
+        screen::print(&lines.collect::<String>());
+        return Ok(DONE);
+    }
+    let names = &arguments.predictor;
+    let fresh = || -> Result<Going, Misuse> {
+        let zoo = Zoo::new(names).map_err(|unknown| Misuse(format!("{unknown} (`--predictor list` names them)")))?;
+        Ok(Going { zoo, tally: Tally::new(names.len()), continuity: Continuity::default() })
+    };
+    fresh()?;
+    let asked = Asked { path: &arguments.file, from: arguments.from, stream: arguments.stream };
+    let mut found = Found::new(names.len());
+    let mut going: BTreeMap<u32, Going> = BTreeMap::new();
+    let mut group = None;
+    let walked = walk::<Misuse>(asked, |stored, batch, sites| {
+        if batch.branches.is_empty() {
+            return Ok(());
+        }
+        // Streams are read some at a time: those of the group before are complete.
+        let now = batch.stream / assay_pure::trace::stored::LIVE;
+        if group.replace(now).is_some_and(|before| before != now) {
+            std::mem::take(&mut going).values().for_each(|going| found.add(going));
+        }
+        let stream = match going.entry(batch.stream) {
+            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::btree_map::Entry::Vacant(entry) => entry.insert(fresh()?),
+        };
+        stream.zoo.observe(&batch.branches, &mut stream.tally);
+        stream.continuity.observe(sites, &batch.branches, stored.format.longest_gap());
+        Ok(())
+    })?;
+    going.values().for_each(|going| found.add(going));
+    if let Some(stream) = arguments.stream.filter(|_| found.branches == 0 && walked.broken.is_none()) {
+        let message = format!("{} has no stream {stream}", arguments.file.display());
+        return Err(Misuse(message).into());
+    }
+    if let Some(broken) = walked.broken {
+        return Err(broken.into());
+    }
+    if let Some(warning) = &found.warning {
+        screen::tell(&format!("assay: {}: {warning}", arguments.file.display()));
+    }
+    if arguments.json {
+        let value = as_json(arguments, &walked, &found)?;
+        screen::print(&format!("{}\n", serde_json::to_string_pretty(&value)?));
+    } else {
+        screen::print(&as_text(arguments, &walked, &found));
+    }
+    Ok(DONE)
+}
+
+fn rows<'a>(arguments: &'a Arguments, found: &'a Found) -> impl Iterator<Item = (&'a str, &'static str, u64, u64)> {
+    arguments.predictor.iter().enumerate().flat_map(move |(member, name)| {
+        let judges = zoo::entries().find(|entry| entry.name == name).map_or(&[][..], |entry| entry.judges);
+        KINDS.iter().enumerate().filter(|(_, (kind, _))| judges.contains(kind)).map(move |(at, (_, word))| {
+            (name.as_str(), *word, found.judged[at], found.missed[at][member])
+        })
+    })
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+fn as_text(arguments: &Arguments, walked: &Walked, found: &Found) -> String {
+    let mut text = format!(
+        "{}: {}, {} branches, simulated\n\n{:<18} {:<9} {:>15} {:>15} {:>9} {:>9}\n",
+        arguments.file.display(),
+        walked.format,
+        grouped(found.branches),
+        "predictor",
+        "of",
+        "predicted",
+        "mispredicted",
+        "share",
+        "mpki"
+    );
+    for (name, of, judged, missed) in rows(arguments, found) {
+        let rate = share(missed, judged).map_or("-".to_owned(), |share| format!("{:.3} %", share * 100.0));
+        let mpki = share(missed, found.instructions).map_or("-".to_owned(), |share| format!("{:.3}", share * 1000.0));
+        let (judged, missed) = (grouped(judged), grouped(missed));
+        text.push_str(&format!("{name:<18} {of:<9} {judged:>15} {missed:>15} {rate:>9} {mpki:>9}\n"));
+    }
+    text
+}
+
+fn as_json(arguments: &Arguments, walked: &Walked, found: &Found) -> Result<Value> {
+    let mut predictors = Vec::new();
+    for (name, of, judged, missed) in rows(arguments, found) {
+        let definition = zoo::describe(name).map_err(|unknown| Misuse(unknown.to_string()))?.definition;
+        predictors.push(json!({
+            "predictor": name,
+            "definition": format!("{definition:016x}"),
+            "of": of,
+            "predicted": judged,
+            "mispredicted": missed,
+            "mpki": share(missed, found.instructions).map(|share| share * 1000.0),
+        }));
+    }
+    Ok(json!({
+        "schema": "assay.trace-simulate/1",
+        "file": arguments.file.display().to_string(),
+        "format": walked.format.name(),
+        "branches": found.branches,
+        "instructions": (found.instructions > 0).then_some(found.instructions),
+        "source": "simulated",
+        "warning": found.warning,
+        "predictors": predictors,
+    }))
+}

@@ -1,0 +1,184 @@
+//! A stored trace, whatever its format and packing.
+
+use crate::campaign::Misuse;
+use assay_pure::trace::recognise::LOOK;
+use assay_pure::trace::source::{Batch, Fault, Place};
+use assay_pure::trace::{Format, Site, Source, TraceError, bt9, cbp, champsim, jiegec, recognise, sbbt, stored};
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read, Seek as _};
+use std::ops::Range;
+use std::path::Path;
+
+/// Memory that an xz file may ask for; the strongest preset asks for 65 MB.
+const XZ_MEMORY: u64 = 128 << 20;
+/// Logarithm of the window that a zstd file may ask for; the strongest level asks for this.
+const ZSTD_WINDOW: u32 = 27;
+
+type Bytes = Box<dyn Read>;
+
+/// How a file is packed as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    None,
+    Gzip,
+    Xz,
+    Zstd,
+}
+
+impl Packing {
+    fn of(begin: &[u8]) -> Packing {
+        match begin {
+            [0x1f, 0x8b, ..] => Packing::Gzip,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Packing::Xz,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+            _ => Packing::None,
+        }
+    }
+
+    fn unpack(self, file: BufReader<File>) -> std::io::Result<Bytes> {
+        Ok(match self {
+            Packing::None => Box::new(file),
+            Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+            Packing::Xz => {
+                let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, liblzma::stream::CONCATENATED)?;
+                Box::new(liblzma::bufread::XzDecoder::new_stream(file, stream))
+            }
+            Packing::Zstd => {
+                let mut decoder = zstd::Decoder::with_buffer(file)?;
+                decoder.window_log_max(ZSTD_WINDOW)?;
+                Box::new(decoder)
+            }
+        })
+    }
+}
+
+/// A reader of any format.
+pub enum Reader {
+    Assay(stored::Reader<Bytes>),
+    Bt9(bt9::Reader<Bytes>),
+    Sbbt(sbbt::Reader<Bytes>),
+    Champsim(champsim::Reader<Bytes>),
+    Cbp(cbp::Reader<Bytes>),
+    Jiegec(jiegec::Reader<BufReader<File>>),
+}
+
+/// A trace that was opened.
+pub struct Stored {
+    pub format: Format,
+    pub packing: Packing,
+    /// Bytes of the file as it lies there.
+    pub bytes: u64,
+    pub reader: Reader,
+}
+
+impl Stored {
+    /// Opens a trace; of one with several streams, only these are read.
+    ///
+    /// # Errors
+    /// [`Misuse`] that names the file and the place: no such file, an unknown format, a damaged beginning.
+    pub fn open(path: &Path, asked: Option<Format>, streams: Range<u32>) -> Result<Stored, Misuse> {
+        let wrong = |text: String| Misuse(format!("{}: {text}", path.display()));
+        let mut file = File::open(path).map_err(|error| wrong(format!("cannot be opened: {error}")))?;
+        let bytes = file.metadata().map_or(0, |facts| facts.len());
+        let read = |error: std::io::Error| wrong(format!("cannot be read: {error}"));
+        let packing = Packing::of(&beginning(&mut file, 6).map_err(read)?);
+        file.rewind().map_err(read)?;
+        let mut unpacked = packing.unpack(BufReader::new(file)).map_err(read)?;
+        let begin = beginning(&mut unpacked, LOOK).map_err(|error| wrong(format!("cannot be unpacked: {error}")))?;
+        if begin.is_empty() {
+            return Err(wrong(Fault::Empty.to_string()));
+        }
+        let format = asked.or_else(|| recognise(&begin)).ok_or_else(|| {
+            let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+            wrong(format!("is no trace of a format known here; --from can name one: {}", names.join(", ")))
+        })?;
+        let rest: Bytes = Box::new(Cursor::new(begin).chain(unpacked));
+        let reader = reader(path, packing, format, rest, streams).map_err(wrong)?;
+        Ok(Stored { format, packing, bytes, reader })
+    }
+
+    /// An error of this file, as the user is to see it.
+    pub fn explain(&self, path: &Path, error: &TraceError) -> Misuse {
+        let unpacked = match (self.packing, error.place) {
+            (Packing::None, _) | (_, Place::Line(_)) => "",
+            _ => " (counted in what was unpacked)",
+        };
+        Misuse(format!("{}: {error}{unpacked}", path.display()))
+    }
+}
+
+/// As many bytes as there are, up to `wanted`.
+fn beginning(from: &mut impl Read, wanted: usize) -> std::io::Result<Vec<u8>> {
+    let mut begin = Vec::new();
+    from.take(wanted as u64).read_to_end(&mut begin)?;
+    Ok(begin)
+}
+
+fn reader(path: &Path, packing: Packing, format: Format, rest: Bytes, streams: Range<u32>) -> Result<Reader, String> {
+    let said = |error: TraceError| error.to_string();
+    Ok(match format {
+        Format::Assay => Reader::Assay(stored::Reader::only(rest, streams).map_err(said)?),
+        Format::Bt9 => Reader::Bt9(bt9::Reader::new(rest).map_err(said)?),
+        Format::Sbbt => Reader::Sbbt(sbbt::Reader::new(rest, sbbt::Layout::Documented).map_err(said)?),
+        Format::SbbtStale => Reader::Sbbt(sbbt::Reader::new(rest, sbbt::Layout::Stale).map_err(said)?),
+        Format::Champsim => Reader::Champsim(champsim::Reader::new(rest).map_err(said)?),
+        Format::Cbp => Reader::Cbp(cbp::Reader::new(rest).map_err(said)?),
+        Format::Jiegec if packing != Packing::None => {
+            return Err("traces of this format are read from both ends: unpack the file first".to_owned());
+        }
+        Format::Jiegec => {
+            let file = File::open(path).map_err(|error| format!("cannot be opened: {error}"))?;
+            Reader::Jiegec(jiegec::Reader::new(BufReader::new(file)).map_err(said)?)
+        }
+    })
+}
+
+impl Reader {
+    fn source(&self) -> &dyn Source {
+        match self {
+            Reader::Assay(reader) => reader,
+            Reader::Bt9(reader) => reader,
+            Reader::Sbbt(reader) => reader,
+            Reader::Champsim(reader) => reader,
+            Reader::Cbp(reader) => reader,
+            Reader::Jiegec(reader) => reader,
+        }
+    }
+
+    /// What ends a file of our own.
+    pub fn directory(&self) -> Option<&stored::Directory> {
+        match self {
+            Reader::Assay(reader) => reader.directory(),
+            _ => None,
+        }
+    }
+
+    /// Streams of which there were branches so far.
+    pub fn streams(&self) -> u32 {
+        match self {
+            Reader::Assay(reader) => reader.streams(),
+            _ => 1,
+        }
+    }
+}
+
+impl Source for Reader {
+    fn next(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
+        match self {
+            Reader::Assay(reader) => reader.next(batch),
+            Reader::Bt9(reader) => reader.next(batch),
+            Reader::Sbbt(reader) => reader.next(batch),
+            Reader::Champsim(reader) => reader.next(batch),
+            Reader::Cbp(reader) => reader.next(batch),
+            Reader::Jiegec(reader) => reader.next(batch),
+        }
+    }
+
+    fn sites(&self, stream: u32) -> &[Site] {
+        self.source().sites(stream)
+    }
+
+    fn has_instructions(&self) -> bool {
+        self.source().has_instructions()
+    }
+}

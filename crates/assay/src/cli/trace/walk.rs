@@ -1,0 +1,91 @@
+//! Over all branches of a stored trace, whatever it holds, within bounded memory.
+
+use super::stored::Stored;
+use crate::campaign::Misuse;
+use assay_pure::trace::source::Batch;
+use assay_pure::trace::stored::{Directory, LIVE};
+use assay_pure::trace::{Format, Site, Source as _, TraceError};
+use console::Term;
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use std::path::Path;
+
+/// What a walk came upon besides branches.
+pub struct Walked {
+    pub format: Format,
+    /// Bytes of the file as it lies there.
+    pub bytes: u64,
+    pub directory: Option<Directory>,
+    pub has_instructions: bool,
+    pub streams: u32,
+    /// Why the trace could not be read to its end; the branches before were handed out.
+    pub broken: Option<Misuse>,
+}
+
+/// Which part of a trace to read.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    pub path: &'a Path,
+    pub from: Option<Format>,
+    /// Only this stream.
+    pub stream: Option<u32>,
+}
+
+/// Hands every batch to `each`: number of the stream, its sites, its branches. Files of many streams are read several
+/// times, some streams at a time.
+///
+/// # Errors
+/// The file cannot be opened or is no trace, or what `each` returns.
+pub fn walk<E: From<Misuse>>(
+    asked: Asked,
+    mut each: impl FnMut(&Stored, &Batch, &[Site]) -> Result<(), E>,
+) -> Result<Walked, E> {
+    let screen = screen();
+    let mut first = asked.stream.unwrap_or(0);
+    loop {
+        let end = asked.stream.map_or(first.saturating_add(LIVE), |stream| stream.saturating_add(1));
+        let (stored, broken) = pass(asked, first..end, &screen, &mut each)?;
+        let streams = stored.reader.streams();
+        if asked.stream.is_none() && end < streams {
+            first = end;
+            continue;
+        }
+        screen.finish_and_clear();
+        let broken = broken.map(|error| stored.explain(asked.path, &error));
+        return Ok(Walked {
+            format: stored.format,
+            bytes: stored.bytes,
+            directory: stored.reader.directory().cloned(),
+            has_instructions: stored.reader.has_instructions(),
+            streams,
+            broken,
+        });
+    }
+}
+
+fn pass<E: From<Misuse>>(
+    asked: Asked,
+    streams: std::ops::Range<u32>,
+    screen: &ProgressBar,
+    each: &mut impl FnMut(&Stored, &Batch, &[Site]) -> Result<(), E>,
+) -> Result<(Stored, Option<TraceError>), E> {
+    let mut stored = Stored::open(asked.path, asked.from, streams)?;
+    let mut batch = Batch::default();
+    loop {
+        let result = stored.reader.next(&mut batch);
+        screen.inc(batch.branches.len() as u64);
+        each(&stored, &batch, stored.reader.sites(batch.stream))?;
+        match result {
+            Ok(true) => {}
+            Ok(false) => return Ok((stored, None)),
+            Err(error) => return Ok((stored, Some(error))),
+        }
+    }
+}
+
+/// How many branches were read, on a terminal; how many there are is not known before the end.
+fn screen() -> ProgressBar {
+    let target = if Term::stderr().is_term() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    let style = indicatif::ProgressStyle::with_template("{spinner} {human_pos} branches, {per_sec}");
+    bar.with_style(style.expect("a template of known keys"))
+}
