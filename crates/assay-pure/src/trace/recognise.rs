@@ -83,7 +83,9 @@ pub fn recognise(begin: &[u8]) -> Option<Format> {
         (&jiegec::MAGIC[..], Format::Jiegec),
     ];
     let by_name = named.into_iter().find(|(name, _)| begin.starts_with(name)).map(|(_, format)| format);
-    by_name.or_else(|| is_champsim(begin).then_some(Format::Champsim)).or_else(|| is_cbp(begin).then_some(Format::Cbp))
+    by_name
+        .or_else(|| is_champsim(begin).then_some(Format::Champsim))
+        .or_else(|| is_cbp(begin).then_some(Format::Cbp))
 }
 
 /// Marks that are marks in every record, and at least one branch or one register.
@@ -91,7 +93,9 @@ fn is_champsim(begin: &[u8]) -> bool {
     let records = begin.chunks_exact(champsim::RECORD_BYTES);
     let whole = begin.len() == LOOK || records.remainder().is_empty();
     let marked = records.clone().all(|record| record[8] <= 1 && record[9] <= record[8]);
-    whole && marked && records.clone().any(|record| record[8] == 1 || record[10..16].iter().any(|byte| *byte != 0))
+    whole
+        && marked
+        && records.clone().any(|record| record[8] == 1 || record[10..16].iter().any(|byte| *byte != 0))
 }
 
 /// Some whole records, addresses that do not wander off after a plain instruction, at most one record cut by the end of
@@ -146,7 +150,9 @@ mod tests {
 
     #[test]
     fn anything_else_is_none_of_them() {
-        for other in [&b""[..], b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0", b"hello, world, this is a text\n"] {
+        for other in
+            [&b""[..], b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0", b"hello, world, this is a text\n"]
+        {
             assert_eq!(recognise(other), None);
         }
         assert_eq!(recognise(&[0; LOOK]), None, "zeros");

@@ -43,7 +43,7 @@ impl Encoder {
 
 /// Where a one ends and a zero begins.
 fn middle(low: u32, high: u32, p: u16) -> u32 {
-    low + (u64::from(high - low) * u64::from(p.max(1)) >> 16) as u32
+    low + ((u64::from(high - low) * u64::from(p.max(1))) >> 16) as u32
 }
 
 impl Coder for Encoder {

@@ -38,7 +38,7 @@ impl Slot {
     fn learn(self, bit: bool, rates: &[u32; 64]) -> Slot {
         let (p, count) = (self.p() as i64, self.count());
         let goal = if bit { 65_535 } else { 0 };
-        let p = p + ((goal - p) * i64::from(rates[count as usize]) >> 16);
+        let p = p + (((goal - p) * i64::from(rates[count as usize])) >> 16);
         Slot((p as u32) << 16 | self.0 & 0xffc0 | (count + 1).min(LIMIT))
     }
 }

@@ -17,11 +17,13 @@ use std::path::{Path, PathBuf};
 
 /// Write one stream of a trace in another format
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "The ending of OUTPUT says format and packing: .assaytrace, .bt9.gz, .sbbt.zst, .champsim.xz; without .gz, \
+#[command(
+    after_help = "The ending of OUTPUT says format and packing: .assaytrace, .bt9.gz, .sbbt.zst, .champsim.xz; without .gz, \
                         .zst or .xz nothing is packed. TRACE.md says what each format cannot hold.\n\n\
                         Examples:\n  assay trace convert gcc_test_trace.gz gcc.assaytrace\n  \
                         assay trace convert old.sbbt.zst new.sbbt.zst --from sbbt-stale\n  \
-                        assay trace convert sort.assaytrace sort.bt9.gz --stream 2")]
+                        assay trace convert sort.assaytrace sort.bt9.gz --stream 2"
+)]
 pub struct Arguments {
     /// The trace
     input: PathBuf,
@@ -63,7 +65,9 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     if let Some(broken) = &walked.broken {
         if !arguments.salvage {
             let branches = grouped(totals.branches);
-            return Err(Misuse(format!("{}; --salvage writes the {branches} branches before", broken.0)).into());
+            return Err(
+                Misuse(format!("{}; --salvage writes the {branches} branches before", broken.0)).into()
+            );
         }
         screen::tell(&format!("assay: {}", broken.0));
     }
@@ -89,7 +93,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 
 /// The format to write, from `--to` or the name.
 fn target(arguments: &Arguments) -> Result<Format, Misuse> {
-    let name = arguments.output.file_name().map_or(String::new(), |name| name.to_string_lossy().to_lowercase());
+    let name =
+        arguments.output.file_name().map_or(String::new(), |name| name.to_string_lossy().to_lowercase());
     let endings = [
         ("assaytrace", Format::Assay),
         ("bt9", Format::Bt9),
@@ -97,14 +102,21 @@ fn target(arguments: &Arguments) -> Result<Format, Misuse> {
         ("champsim", Format::Champsim),
         ("champsimtrace", Format::Champsim),
     ];
-    let by_name = || endings.into_iter().find(|(ending, _)| name.split('.').skip(1).any(|part| part == *ending));
-    let to = arguments.to.or_else(|| by_name().map(|ending| ending.1)).ok_or_else(|| {
+    // The last word counts: `a.bt9.gz.sbbt.zst` was BT9 once.
+    let format_of =
+        |part: &str| endings.into_iter().find(|(ending, _)| part == *ending).map(|ending| ending.1);
+    let by_name = || name.split('.').skip(1).filter_map(format_of).last();
+    let to = arguments.to.or_else(by_name).ok_or_else(|| {
         let output = arguments.output.display();
-        Misuse(format!("{output} does not say its format: end it in .assaytrace, .bt9, .sbbt or .champsim, or say --to"))
+        Misuse(format!(
+            "{output} does not say its format: end it in .assaytrace, .bt9, .sbbt or .champsim, or say --to"
+        ))
     })?;
     match to {
         Format::Assay | Format::Bt9 | Format::Sbbt | Format::Champsim => Ok(to),
-        other => Err(Misuse(format!("{other} is read here, not written; there are assay, bt9, sbbt and champsim"))),
+        other => {
+            Err(Misuse(format!("{other} is read here, not written; there are assay, bt9, sbbt and champsim")))
+        }
     }
 }
 
@@ -230,12 +242,10 @@ impl<W: Write> Sink<'_, W> {
                 pushed.map_err(|uncodable| uncodable.0)
             }
             Sink::Bt9(writer) => Ok(writer.write(sites, branches)?),
-            Sink::Sbbt(writer) => {
-                writer.write(branches).map_err(|error| match error.kind() {
-                    std::io::ErrorKind::InvalidInput => Misuse(error.to_string()).into(),
-                    _ => error.into(),
-                })
-            }
+            Sink::Sbbt(writer) => writer.write(branches).map_err(|error| match error.kind() {
+                std::io::ErrorKind::InvalidInput => Misuse(error.to_string()).into(),
+                _ => error.into(),
+            }),
             Sink::Champsim(writer) => Ok(writer.write(sites, branches)?),
         }
     }
@@ -252,12 +262,16 @@ impl<W: Write> Sink<'_, W> {
             Sink::Sbbt(writer) => {
                 let shortened = (writer.shortened > 0).then(|| {
                     let most = sbbt::MAX_INSTRUCTIONS;
-                    format!("{} gaps of more than {most} instructions are said as {most}", grouped(writer.shortened))
+                    format!(
+                        "{} gaps of more than {most} instructions are said as {most}",
+                        grouped(writer.shortened)
+                    )
                 });
                 (writer.finish()?, shortened.into_iter().collect())
             }
             Sink::Champsim(writer) => {
-                let mut lost = vec!["targets of branches that are not taken are not in the format".to_owned()];
+                let mut lost =
+                    vec!["targets of branches that are not taken are not in the format".to_owned()];
                 if writer.flattened > 0 {
                     let flattened = grouped(writer.flattened);
                     lost.push(format!("{flattened} conditional calls, returns or indirect jumps are written as conditional jumps"));
@@ -280,7 +294,12 @@ fn directory(arguments: &Arguments, walked: &Walked, chosen: u32, stream: &Strea
         let chosen = *before.streams.get(chosen as usize)?;
         let process = before.processes.get(chosen.process as usize)?.clone();
         let streams = vec![StreamTotals { process: 0, thread: chosen.thread, ..totals }];
-        Some(Directory { source: before.source.clone(), streams, processes: vec![process], without_instructions: false })
+        Some(Directory {
+            source: before.source.clone(),
+            streams,
+            processes: vec![process],
+            without_instructions: false,
+        })
     });
     known.unwrap_or_else(|| Directory {
         source: format!("{} of {}", walked.format, arguments.input.display()),

@@ -12,7 +12,9 @@ use std::path::PathBuf;
 
 /// Say what is in a trace: streams, branches by class, sites, size, and whether each branch follows from the one before
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  assay trace info gcc.sbbt.zst\n  assay trace info --json sort.assaytrace")]
+#[command(
+    after_help = "Examples:\n  assay trace info gcc.sbbt.zst\n  assay trace info --json sort.assaytrace"
+)]
 pub struct Arguments {
     /// The trace
     file: PathBuf,
@@ -50,7 +52,9 @@ impl Summary {
 
     fn classes(&self) -> impl Iterator<Item = (Class, u64, u64)> {
         let all = (0..12).filter_map(Class::from_bits);
-        all.zip(self.classes).map(|(class, (executed, taken))| (class, executed, taken)).filter(|class| class.1 > 0)
+        all.zip(self.classes)
+            .map(|(class, (executed, taken))| (class, executed, taken))
+            .filter(|class| class.1 > 0)
     }
 }
 
@@ -97,7 +101,8 @@ fn bits_per_branch(walked: &Walked, branches: u64) -> Option<f64> {
 fn as_text(arguments: &Arguments, walked: &Walked, streams: &BTreeMap<u32, Summary>) -> String {
     let sum = |of: fn(&Summary) -> u64| streams.values().map(of).sum::<u64>();
     let branches = sum(|stream| stream.branches);
-    let mut text = format!("{}: {}, {} bytes", arguments.file.display(), walked.format, grouped(walked.bytes));
+    let mut text =
+        format!("{}: {}, {} bytes", arguments.file.display(), walked.format, grouped(walked.bytes));
     if let Some(bits) = bits_per_branch(walked, branches) {
         text.push_str(&format!(", {bits:.3} bits per branch"));
     }
@@ -192,9 +197,10 @@ fn as_json(arguments: &Arguments, walked: &Walked, streams: &BTreeMap<u32, Summa
 
 fn stream_json(walked: &Walked, number: u32, stream: &Summary) -> Value {
     let totals = walked.directory.as_ref().and_then(|directory| directory.streams.get(number as usize));
-    let process = walked.directory.as_ref().and_then(|directory| {
-        directory.processes.get(totals?.process as usize).map(|process| process.pid)
-    });
+    let process = walked
+        .directory
+        .as_ref()
+        .and_then(|directory| directory.processes.get(totals?.process as usize).map(|process| process.pid));
     let classes: serde_json::Map<String, Value> = stream
         .classes()
         .map(|(class, executed, taken)| (class.to_string(), json!({"executed": executed, "taken": taken})))

@@ -19,11 +19,13 @@ use std::time::Duration;
 
 /// Record the branches of a command, of all its threads, into a file
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "The command runs under user-mode QEMU, several times slower. What a killed recording has written can be \
+#[command(
+    after_help = "The command runs under user-mode QEMU, several times slower. What a killed recording has written can be \
                         read up to its last block.\n\n\
                         Examples:\n  assay trace record -o sort.assaytrace -- sort big.txt\n  \
                         assay trace record --follow -o build.assaytrace -- make\n  \
-                        assay trace record --time-limit 10 -o server.assaytrace -- ./server")]
+                        assay trace record --time-limit 10 -o server.assaytrace -- ./server"
+)]
 pub struct Arguments {
     /// The file to write, usually *.assaytrace
     #[arg(short, long)]
@@ -46,9 +48,12 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<u8> {
     let time_limit = match arguments.time_limit {
         None => None,
-        Some(seconds) => Some(Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero()).ok_or_else(
-            || Misuse(format!("--time-limit cannot be {seconds} seconds")),
-        )?),
+        Some(seconds) => Some(
+            Duration::try_from_secs_f64(seconds)
+                .ok()
+                .filter(|limit| !limit.is_zero())
+                .ok_or_else(|| Misuse(format!("--time-limit cannot be {seconds} seconds")))?,
+        ),
     };
     screen::find_folder(&arguments.output)?;
     let program = &arguments.command[0];
@@ -61,12 +66,17 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let options = Options { follow: arguments.follow, time_limit, ..Options::default() };
     let observer = recording.clone();
     let traced = command(&arguments.command, &options, move || observer.thread());
-    let trace = traced.map_err(|refusal| {
+    let mut trace = traced.map_err(|refusal| {
         // What was begun holds nothing.
         let _ = std::fs::remove_file(&arguments.output);
         Unable(refusal.to_string())
     })?;
-    let (directory, bytes) = recording.finish(trace).with_context(cannot)?;
+    if let Some(first) = trace.processes.first_mut().filter(|process| process.program.as_os_str().is_empty())
+    {
+        first.program = PathBuf::from(program);
+    }
+    let (directory, _) = recording.finish(trace).with_context(cannot)?;
+    let bytes = std::fs::metadata(&arguments.output).with_context(cannot)?.len();
     screen::print(&said(&arguments.output, &directory, bytes));
     Ok(DONE)
 }
@@ -75,11 +85,11 @@ fn said(output: &Path, directory: &Directory, bytes: u64) -> String {
     let sum = |of: fn(&StreamTotals) -> u64| directory.streams.iter().map(of).sum::<u64>();
     let (branches, instructions) = (sum(|stream| stream.branches), sum(|stream| stream.instructions));
     let mut text = format!(
-        "{}: {} branches, {} instructions, {} streams, {} bytes, {:.3} bits per branch\n",
+        "{}: {} branches of {}, {} instructions, {} bytes, {:.3} bits per branch\n",
         output.display(),
         grouped(branches),
+        threads(directory.streams.len()),
         grouped(instructions),
-        directory.streams.len(),
         grouped(bytes),
         bytes as f64 * 8.0 / branches.max(1) as f64
     );
@@ -88,6 +98,10 @@ fn said(output: &Path, directory: &Directory, bytes: u64) -> String {
         process.notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
     }
     text
+}
+
+fn threads(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "thread" } else { "threads" })
 }
 
 /// A file that the threads of a command are written to.
@@ -116,7 +130,8 @@ impl<W: Write> Shared<W> {
             self.failed = writer.write(stream, block).err();
             self.branches += u64::from(block.branches());
             let (branches, bytes) = (grouped(self.branches), grouped(writer.bytes()));
-            self.bar.set_message(format!("{branches} branches of {} threads, {bytes} bytes", self.threads));
+            let threads = threads(self.threads as usize);
+            self.bar.set_message(format!("{branches} branches of {threads}, {bytes} bytes"));
         }
     }
 }
@@ -127,8 +142,11 @@ impl<W: Write + Send + 'static> Recording<W> {
     /// # Errors
     /// The writer's own.
     pub fn begin(out: W) -> std::io::Result<Recording<W>> {
-        let target =
-            if Term::stderr().is_term() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if Term::stderr().is_term() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = ProgressBar::with_draw_target(None, target);
         let writer = Some(Writer::new(out)?);
         let shared = Shared { writer, threads: 0, branches: 0, bar, failed: None };
@@ -150,9 +168,8 @@ impl<W: Write + Send + 'static> Recording<W> {
     ///
     /// # Errors
     /// The writer's own, at any time since the beginning.
-    pub fn finish(&self, trace: Trace<Thread<W>>) -> std::io::Result<(Directory, u64)> {
-        let mut directory =
-            Directory { source: format!("qemu {}", trace.emulator), ..Directory::default() };
+    pub fn finish(&self, trace: Trace<Thread<W>>) -> std::io::Result<(Directory, W)> {
+        let mut directory = Directory { source: format!("qemu {}", trace.emulator), ..Directory::default() };
         let threads = self.lock().threads as usize;
         directory.streams.resize(threads, StreamTotals::default());
         for (number, process) in (0..).zip(trace.processes) {
@@ -164,20 +181,28 @@ impl<W: Write + Send + 'static> Recording<W> {
         if let Some(error) = shared.failed.take() {
             return Err(error);
         }
-        let writer = shared.writer.take().ok_or_else(|| std::io::Error::other("the file is finished already"))?;
-        let bytes = writer.bytes();
-        writer.finish(&directory)?.flush()?;
-        Ok((directory, bytes))
+        let writer =
+            shared.writer.take().ok_or_else(|| std::io::Error::other("the file is finished already"))?;
+        let mut out = writer.finish(&directory)?;
+        out.flush()?;
+        Ok((directory, out))
     }
 
-    fn process(&self, number: u32, process: ProcessTrace<Thread<W>>, streams: &mut [StreamTotals]) -> Process {
+    fn process(
+        &self,
+        number: u32,
+        process: ProcessTrace<Thread<W>>,
+        streams: &mut [StreamTotals],
+    ) -> Process {
         let mut notes = process.notes;
         for traced in process.threads {
             let mut thread = traced.observer;
             if let Some(block) = thread.stream.finish() {
                 self.lock().write(thread.number, &block);
             }
-            notes.extend(thread.fault.map(|fault| format!("Thread {} could not be written: {fault}.", traced.thread)));
+            notes.extend(
+                thread.fault.map(|fault| format!("Thread {} could not be written: {fault}.", traced.thread)),
+            );
             let (branches, instructions) = (thread.stream.branches(), thread.stream.instructions());
             streams[thread.number as usize] =
                 StreamTotals { process: number, thread: traced.thread, branches, instructions };
@@ -229,5 +254,104 @@ impl<W: Write + Send + 'static> Observer for Thread<W> {
             Ok(())
         });
         self.fault = pushed.err();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Counts, ThreadTrace};
+    use assay_pure::trace::stored::Reader;
+    use assay_pure::trace::{Batch, Class, Source as _};
+
+    const SITE: Site = Site { pc: 0x1000, length: 2, class: Class::CONDITIONAL, target: Some(0x1000) };
+
+    fn feed(thread: &mut Thread<Vec<u8>>, count: u32) {
+        let branches: Vec<Branch> =
+            (0..count).map(|at| Branch::new(0x1000, 0x1000, 0, Class::CONDITIONAL, at % 3 > 0, 3)).collect();
+        branches.chunks(1000).for_each(|piece| thread.branches(&[SITE], piece));
+    }
+
+    fn process(pid: u32, observers: Vec<Thread<Vec<u8>>>) -> ProcessTrace<Thread<Vec<u8>>> {
+        let threads = (0..).zip(observers);
+        ProcessTrace {
+            pid,
+            parent: None,
+            program: PathBuf::from("/bin/true"),
+            threads: threads
+                .map(|(thread, observer)| ThreadTrace { thread, counts: Counts::default(), observer })
+                .collect(),
+            sites: Vec::new(),
+            blocks: Vec::new(),
+            modules: Vec::new(),
+            ended: Ended::Signalled(11),
+            notes: vec!["A note.".to_owned()],
+        }
+    }
+
+    #[test]
+    fn threads_of_several_processes_share_a_file() {
+        let recording = Recording::begin(Vec::new()).unwrap();
+        let mut threads: Vec<_> = (0..4).map(|_| recording.thread()).collect();
+        for (thread, count) in threads.iter_mut().zip([70_000, 0, 5, 100]) {
+            feed(thread, count);
+        }
+        let last = threads.pop().unwrap();
+        let processes = vec![process(7, vec![last]), process(9, threads)];
+        let trace = Trace { processes, emulator: "7.2".to_owned() };
+        let (directory, bytes) = recording.finish(trace).unwrap();
+        let owners: Vec<_> = directory.streams.iter().map(|s| (s.process, s.thread, s.branches)).collect();
+        assert_eq!(owners, [(1, 0, 70_000), (1, 1, 0), (1, 2, 5), (0, 0, 100)]);
+        assert_eq!(directory.streams[2].instructions, 15);
+        assert_eq!(
+            (directory.processes[1].pid, directory.processes[1].ended.as_str()),
+            (9, "ended by signal 11")
+        );
+        let mut reader = Reader::new(&bytes[..]).unwrap();
+        let (mut batch, mut counts) = (Batch::default(), [0; 4]);
+        while reader.next(&mut batch).unwrap() {
+            counts[batch.stream as usize] += batch.branches.len();
+        }
+        assert_eq!(counts, [70_000, 0, 5, 100]);
+        assert_eq!(reader.directory(), Some(&directory));
+    }
+
+    #[test]
+    fn a_thread_that_cannot_be_written_is_noted_and_the_rest_kept() {
+        let recording = Recording::begin(Vec::new()).unwrap();
+        let mut thread = recording.thread();
+        feed(&mut thread, 10);
+        let never = Branch::new(0x1000, 0, 1, Class::JUMP, false, 1);
+        thread.branches(&[SITE, Site { class: Class::JUMP, ..SITE }], &[never]);
+        feed(&mut thread, 10);
+        let trace = Trace { processes: vec![process(7, vec![thread])], emulator: "7.2".to_owned() };
+        let (directory, bytes) = recording.finish(trace).unwrap();
+        assert_eq!(directory.streams[0].branches, 10);
+        assert!(directory.processes[0].notes[1].starts_with("Thread 0 could not be written"));
+        let mut batch = Batch::default();
+        assert_eq!(Reader::new(&bytes[..]).unwrap().next(&mut batch), Ok(true));
+        assert_eq!(batch.branches.len(), 10);
+    }
+
+    #[test]
+    fn a_disk_that_is_full_is_an_error_at_the_end() {
+        /// Takes the name and nothing more.
+        struct Full(usize);
+        impl Write for Full {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let recording = Recording::begin(Full(8)).unwrap();
+        let mut thread = recording.thread();
+        let branch = Branch::new(0x1000, 0x1000, 0, Class::CONDITIONAL, true, 3);
+        (0..70).for_each(|_| thread.branches(&[SITE], &[branch; 1000]));
+        let error = recording.finish(Trace { processes: Vec::new(), emulator: String::new() });
+        assert_eq!(error.err().map(|error| error.kind()), Some(std::io::ErrorKind::StorageFull));
     }
 }

@@ -14,9 +14,11 @@ use std::path::PathBuf;
 
 /// Put a trace through branch predictors and count what they get wrong
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Each stream (thread) has predictors of its own, which begin cold; figures are sums over streams.\n\n\
+#[command(
+    after_help = "Each stream (thread) has predictors of its own, which begin cold; figures are sums over streams.\n\n\
                         Examples:\n  assay trace simulate gcc.sbbt.zst --predictor gshare-32k,tage\n  \
-                        assay trace simulate sort.assaytrace --stream 0 --json")]
+                        assay trace simulate sort.assaytrace --stream 0 --json"
+)]
 pub struct Arguments {
     /// The trace
     file: PathBuf,
@@ -84,7 +86,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     }
     let names = &arguments.predictor;
     let fresh = || -> Result<Going, Misuse> {
-        let zoo = Zoo::new(names).map_err(|unknown| Misuse(format!("{unknown} (`--predictor list` names them)")))?;
+        let zoo = Zoo::new(names)
+            .map_err(|unknown| Misuse(format!("{unknown} (`--predictor list` names them)")))?;
         Ok(Going { zoo, tally: Tally::new(names.len()), continuity: Continuity::default() })
     };
     fresh()?;
@@ -110,10 +113,6 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         Ok(())
     })?;
     going.values().for_each(|going| found.add(going));
-    if let Some(stream) = arguments.stream.filter(|_| found.branches == 0 && walked.broken.is_none()) {
-        let message = format!("{} has no stream {stream}", arguments.file.display());
-        return Err(Misuse(message).into());
-    }
     if let Some(broken) = walked.broken {
         return Err(broken.into());
     }
@@ -129,12 +128,17 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
-fn rows<'a>(arguments: &'a Arguments, found: &'a Found) -> impl Iterator<Item = (&'a str, &'static str, u64, u64)> {
+fn rows<'a>(
+    arguments: &'a Arguments,
+    found: &'a Found,
+) -> impl Iterator<Item = (&'a str, &'static str, u64, u64)> {
     arguments.predictor.iter().enumerate().flat_map(move |(member, name)| {
         let judges = zoo::entries().find(|entry| entry.name == name).map_or(&[][..], |entry| entry.judges);
-        KINDS.iter().enumerate().filter(|(_, (kind, _))| judges.contains(kind)).map(move |(at, (_, word))| {
-            (name.as_str(), *word, found.judged[at], found.missed[at][member])
-        })
+        KINDS
+            .iter()
+            .enumerate()
+            .filter(|(_, (kind, _))| judges.contains(kind))
+            .map(move |(at, (_, word))| (name.as_str(), *word, found.judged[at], found.missed[at][member]))
     })
 }
 
@@ -157,7 +161,8 @@ fn as_text(arguments: &Arguments, walked: &Walked, found: &Found) -> String {
     );
     for (name, of, judged, missed) in rows(arguments, found) {
         let rate = share(missed, judged).map_or("-".to_owned(), |share| format!("{:.3} %", share * 100.0));
-        let mpki = share(missed, found.instructions).map_or("-".to_owned(), |share| format!("{:.3}", share * 1000.0));
+        let mpki = share(missed, found.instructions)
+            .map_or("-".to_owned(), |share| format!("{:.3}", share * 1000.0));
         let (judged, missed) = (grouped(judged), grouped(missed));
         text.push_str(&format!("{name:<18} {of:<9} {judged:>15} {missed:>15} {rate:>9} {mpki:>9}\n"));
     }

@@ -3,7 +3,9 @@
 use crate::campaign::Misuse;
 use assay_pure::trace::recognise::LOOK;
 use assay_pure::trace::source::{Batch, Fault, Place};
-use assay_pure::trace::{Format, Site, Source, TraceError, bt9, cbp, champsim, jiegec, recognise, sbbt, stored};
+use assay_pure::trace::{
+    Format, Site, Source, TraceError, bt9, cbp, champsim, jiegec, recognise, sbbt, stored,
+};
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek as _};
 use std::ops::Range;
@@ -40,7 +42,8 @@ impl Packing {
             Packing::None => Box::new(file),
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
             Packing::Xz => {
-                let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, liblzma::stream::CONCATENATED)?;
+                let stream =
+                    liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, liblzma::stream::CONCATENATED)?;
                 Box::new(liblzma::bufread::XzDecoder::new_stream(file, stream))
             }
             Packing::Zstd => {
@@ -84,7 +87,8 @@ impl Stored {
         let packing = Packing::of(&beginning(&mut file, 6).map_err(read)?);
         file.rewind().map_err(read)?;
         let mut unpacked = packing.unpack(BufReader::new(file)).map_err(read)?;
-        let begin = beginning(&mut unpacked, LOOK).map_err(|error| wrong(format!("cannot be unpacked: {error}")))?;
+        let begin =
+            beginning(&mut unpacked, LOOK).map_err(|error| wrong(format!("cannot be unpacked: {error}")))?;
         if begin.is_empty() {
             return Err(wrong(Fault::Empty.to_string()));
         }
@@ -114,7 +118,13 @@ fn beginning(from: &mut impl Read, wanted: usize) -> std::io::Result<Vec<u8>> {
     Ok(begin)
 }
 
-fn reader(path: &Path, packing: Packing, format: Format, rest: Bytes, streams: Range<u32>) -> Result<Reader, String> {
+fn reader(
+    path: &Path,
+    packing: Packing,
+    format: Format,
+    rest: Bytes,
+    streams: Range<u32>,
+) -> Result<Reader, String> {
     let said = |error: TraceError| error.to_string();
     Ok(match format {
         Format::Assay => Reader::Assay(stored::Reader::only(rest, streams).map_err(said)?),

@@ -50,6 +50,9 @@ pub fn walk<E: From<Misuse>>(
             continue;
         }
         screen.finish_and_clear();
+        if broken.is_none() && asked.stream.is_some_and(|stream| stream >= streams) {
+            return Err(no_stream(asked).into());
+        }
         let broken = broken.map(|error| stored.explain(asked.path, &error));
         return Ok(Walked {
             format: stored.format,
@@ -69,6 +72,9 @@ fn pass<E: From<Misuse>>(
     each: &mut impl FnMut(&Stored, &Batch, &[Site]) -> Result<(), E>,
 ) -> Result<(Stored, Option<TraceError>), E> {
     let mut stored = Stored::open(asked.path, asked.from, streams)?;
+    if stored.format != Format::Assay && asked.stream.is_some_and(|stream| stream > 0) {
+        return Err(no_stream(asked).into());
+    }
     let mut batch = Batch::default();
     loop {
         let result = stored.reader.next(&mut batch);
@@ -82,9 +88,14 @@ fn pass<E: From<Misuse>>(
     }
 }
 
+fn no_stream(asked: Asked) -> Misuse {
+    Misuse(format!("{} has no stream {}", asked.path.display(), asked.stream.unwrap_or(0)))
+}
+
 /// How many branches were read, on a terminal; how many there are is not known before the end.
 fn screen() -> ProgressBar {
-    let target = if Term::stderr().is_term() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let target =
+        if Term::stderr().is_term() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(None, target);
     let style = indicatif::ProgressStyle::with_template("{spinner} {human_pos} branches, {per_sec}");
     bar.with_style(style.expect("a template of known keys"))

@@ -1,0 +1,262 @@
+//! Does `assay trace` say what it promises, of good files and of bad ones? The real binary, on the golden streams.
+
+#[expect(dead_code, reason = "shared with the tests of the tracer, which need more of it")]
+mod trace_fixtures;
+
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/traces").join(name)
+}
+
+fn assay(verb: &str, arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.args(["trace", verb]);
+    arguments.iter().for_each(|argument| {
+        command.arg(argument);
+    });
+    command.output().expect("the binary of this build starts")
+}
+
+fn done(verb: &str, arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> String {
+    let output = assay(verb, arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn json(verb: &str, arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Value {
+    let mut all = arguments.to_vec();
+    all.push(&"--json");
+    serde_json::from_str(&done(verb, &all)).expect("JSON")
+}
+
+/// Exit code and words of a refusal.
+fn refused(verb: &str, arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> (i32, String) {
+    let output = assay(verb, arguments);
+    let code = output.status.code().expect("it ends by itself");
+    (code, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn gshare(file: &Path) -> u64 {
+    let found = json("simulate", &[&file, &"--predictor", &"gshare-32k"]);
+    assert_eq!(found["predictors"][0]["predicted"], 493_313);
+    found["predictors"][0]["mispredicted"].as_u64().expect("a number")
+}
+
+const GOLDEN: u64 = 30_826;
+
+#[test]
+fn the_golden_stream_has_its_golden_count_whichever_way_it_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let records = fixture("cbp-ng_gcc_test_trace.gz");
+    assert_eq!(gshare(&fixture("cbp-ng_gcc.sbbt.zst")), GOLDEN);
+    assert_eq!(gshare(&records), GOLDEN);
+    let ours = folder.path().join("gcc.assaytrace");
+    let converted = json("convert", &[&records, &ours]);
+    assert_eq!((converted["from"].as_str(), converted["to"].as_str()), (Some("cbp"), Some("assay")));
+    assert_eq!(converted["branches"], 594_405);
+    assert_eq!(converted["instructions"], 3_005_000);
+    assert_eq!(gshare(&ours), GOLDEN);
+    for name in ["gcc.bt9.gz", "gcc.sbbt.zst", "gcc.champsim"] {
+        let other = folder.path().join(name);
+        done("convert", &[&ours, &other]);
+        assert_eq!(gshare(&other), GOLDEN, "{name}");
+    }
+}
+
+#[test]
+fn info_counts_a_stream_and_finds_it_sound() {
+    let found = json("info", &[&fixture("cbp-ng_gcc.sbbt.zst")]);
+    assert_eq!((found["format"].as_str(), found["branches"].as_u64()), (Some("sbbt"), Some(594_405)));
+    assert_eq!(found["bytes"], 44_004);
+    let stream = &found["streams"][0];
+    assert_eq!(stream["classes"]["conditional jump"]["executed"], 493_313);
+    assert_eq!(stream["reachable"]["checked"], 594_404);
+    assert_eq!(stream["reachable"]["broken"], 0);
+    assert_eq!((&stream["warning"], &found["broken"]), (&Value::Null, &Value::Null));
+    let text = done("info", &[&fixture("cbp-ng_gcc.sbbt.zst")]);
+    for part in
+        ["0.592 bits per branch", "594,405 branches", "conditional jump", "each branch can be reached"]
+    {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+/// A little SBBT file of a loop, field by field.
+fn sbbt(promised: u64, flags: impl Fn(u64) -> u64, count: u64) -> Vec<u8> {
+    let mut bytes = b"SBBT\n\x01\x00\x00".to_vec();
+    bytes.extend((count * 5).to_le_bytes().iter().chain(&promised.to_le_bytes()));
+    for branch in 0..count {
+        bytes.extend((0x40_1010u64 << 12 | flags(branch)).to_le_bytes());
+        bytes.extend((0x40_1000u64 << 12 | 5).to_le_bytes());
+    }
+    bytes
+}
+
+#[test]
+fn bad_files_are_refused_with_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x");
+    let packed = std::fs::read(fixture("cbp-ng_gcc_test_trace.gz")).unwrap();
+    let loop_of = |promised| sbbt(promised, |_| 1 << 11 | 1, 100);
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("empty", Vec::new(), "the file is empty"),
+        ("nothing known", b"hello, world\n".repeat(9), "--from can name one"),
+        ("zeros", vec![0; 20_000], "--from can name one"),
+        (
+            "a program",
+            std::fs::read(env!("CARGO_BIN_EXE_assay")).unwrap()[..9000].to_vec(),
+            "--from can name one",
+        ),
+        ("cut gzip", packed[..packed.len() / 2].to_vec(), "byte"),
+        (
+            "a bomb's promise",
+            loop_of(1 << 60),
+            "byte 1624: the file ends after 100 of 1152921504606846976 branches",
+        ),
+        ("more than promised", loop_of(99), "byte 1608: the file goes on after its end"),
+        ("a wrong class", sbbt(2, |branch| 1 | branch * 14, 2), "byte 40: the class cannot be 0xf"),
+        (
+            "a wrong line",
+            b"BT9_SPA_TRACE_FORMAT\nBT9_NODES\nNODE x\n".to_vec(),
+            "line 3: expected the number of a node",
+        ),
+        ("another version", b"assaytr\x07".to_vec(), "byte 0: version 7 of the format is not known here"),
+        ("nothing in zstd", zstd::encode_all(&b""[..], 3).unwrap(), "the file is empty"),
+    ];
+    for (what, bytes, expected) in cases {
+        std::fs::write(&file, bytes).unwrap();
+        for verb in ["info", "simulate"] {
+            let (code, said) = refused(verb, &[&file]);
+            assert!(code == 2 && said.contains(expected), "{what}, {verb}: {code}, {said}");
+            assert!(said.contains(&file.display().to_string()), "{said}");
+        }
+        let output = folder.path().join("out.sbbt");
+        let (code, said) = refused("convert", &[&file, &output]);
+        assert!(code == 2 && said.contains(expected), "{what}: {code}, {said}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{what}: something is left behind");
+    }
+    let (code, said) = refused("info", &[&folder.path().join("none")]);
+    assert!(code == 2 && said.contains("cannot be opened"), "{said}");
+}
+
+#[test]
+fn what_is_whole_of_a_cut_trace_can_be_salvaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, cut) = (folder.path().join("whole.assaytrace"), folder.path().join("cut.assaytrace"));
+    done("convert", &[&fixture("cbp-ng_gcc.sbbt.zst"), &whole]);
+    let bytes = std::fs::read(&whole).unwrap();
+    std::fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    let output = folder.path().join("saved.sbbt");
+    let (code, said) = refused("convert", &[&cut, &output]);
+    assert!(code == 2 && said.contains("block") && said.contains("--salvage"), "{said}");
+    let saved = json("convert", &[&cut, &output, &"--salvage"]);
+    let branches = saved["branches"].as_u64().unwrap();
+    assert!(branches > 65_536 && branches % 65_536 == 0, "{branches}");
+    assert_eq!(json("info", &[&output])["branches"], branches);
+}
+
+#[test]
+fn sbbt_of_before_2023_is_refused_until_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("old.sbbt");
+    std::fs::write(&file, sbbt(100, |branch| 0x400 | u64::from(branch != 99), 100)).unwrap();
+    let (code, said) = refused("info", &[&file]);
+    assert!(code == 2 && said.contains("before 2023") && said.contains("sbbt-stale"), "{said}");
+    let found = json("info", &[&file, &"--from", &"sbbt-stale"]);
+    assert_eq!(found["streams"][0]["classes"]["conditional jump"]["taken"], 99);
+    assert_eq!(found["streams"][0]["reachable"]["broken"], 0);
+}
+
+#[test]
+fn a_stream_that_makes_no_sense_is_said_to_make_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("nonsense.sbbt");
+    // Targets far from where the stream goes on: as if a field lay elsewhere.
+    let mut bytes = sbbt(100, |_| 1 << 11 | 1, 100);
+    bytes[24..].chunks_exact_mut(16).for_each(|record| record[12] = 7);
+    std::fs::write(&file, bytes).unwrap();
+    let found = json("info", &[&file]);
+    assert_eq!(found["streams"][0]["reachable"]["broken"], 99);
+    assert!(found["streams"][0]["warning"].as_str().unwrap().starts_with("only 0.0 %"));
+    let output = assay("simulate", &[&file, &"--predictor", &"bimodal"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("can be reached"));
+}
+
+#[test]
+fn a_bomb_of_zeros_is_refused_without_being_unpacked_to_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bomb.zst");
+    let mut packed = zstd::Encoder::new(std::fs::File::create(&file).unwrap(), 3).unwrap();
+    std::io::copy(&mut std::io::Read::take(std::io::repeat(0), 1 << 32), &mut packed).unwrap();
+    packed.finish().unwrap();
+    for format in ["bt9", "sbbt", "cbp", "assay"] {
+        let limited = format!(
+            "ulimit -v 400000; exec {} trace info --from {format} {}",
+            env!("CARGO_BIN_EXE_assay"),
+            file.display()
+        );
+        let output = Command::new("sh").args(["-c", &limited]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{format}: {said}");
+    }
+}
+
+#[test]
+fn misuse_is_said_and_changes_nothing() {
+    let gcc = fixture("cbp-ng_gcc.sbbt.zst");
+    let folder = tempfile::tempdir().unwrap();
+    let here = |name: &str| folder.path().join(name);
+    let (code, said) = refused("simulate", &[&gcc, &"--predictor", &"gshare-32"]);
+    assert!(code == 2 && said.contains("did you mean `gshare-32k`"), "{said}");
+    let (code, said) = refused("simulate", &[&gcc, &"--stream", &"3"]);
+    assert!(code == 2 && said.contains("has no stream 3"), "{said}");
+    let (code, said) = refused("convert", &[&gcc, &here("gcc.txt")]);
+    assert!(code == 2 && said.contains("does not say its format"), "{said}");
+    let (code, said) = refused("convert", &[&gcc, &here("gcc.cbp"), &"--to", &"cbp"]);
+    assert!(code == 2 && said.contains("read here, not written"), "{said}");
+    let (code, said) = refused("convert", &[&gcc, &here("none/gcc.sbbt")]);
+    assert!(code == 2 && said.contains("no folder"), "{said}");
+    let (code, said) = refused("info", &[&gcc, &"--from", &"elf"]);
+    assert!(code == 2 && said.contains("there are assay, bt9"), "{said}");
+    let (code, said) = refused("record", &[&"-o", &here("x.assaytrace"), &"--", &here("none")]);
+    assert!(code == 2 && said.contains("there is no program"), "{said}");
+    let (code, said) = refused("record", &[&"--time-limit", &"-1", &"-o", &here("x"), &"--", &"true"]);
+    assert!(code == 2, "{said}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn help_gives_examples() {
+    for verb in ["record", "info", "convert", "simulate"] {
+        assert!(done(verb, &[&"--help"]).contains(&format!("assay trace {verb} ")));
+    }
+    assert!(done("simulate", &[&"none", &"--predictor", &"list"]).contains("gshare-32k"));
+}
+
+#[test]
+fn a_recorded_command_is_read_back_to_the_branch() {
+    let Some((folder, program)) = trace_fixtures::build("switch", trace_fixtures::Target::X86_64, &[]) else {
+        return;
+    };
+    // Beside the binary of this build.
+    trace_fixtures::plugin();
+    let file = folder.path().join("switch.assaytrace");
+    let said = done("record", &[&"-o", &file, &"--", &program]);
+    assert!(said.contains("exited with 0"), "{said}");
+    let found = json("info", &[&file]);
+    let mut classes = String::new();
+    for (class, counts) in found["streams"][0]["classes"].as_object().unwrap() {
+        write!(classes, "{class} {}, ", counts["executed"]).unwrap();
+    }
+    assert_eq!(classes, "conditional jump 4000, indirect jump 4000, jump 3000, ");
+    assert_eq!(found["streams"][0]["instructions"], 31_004, "all but the last, which ends the program");
+    assert_eq!(found["streams"][0]["reachable"]["broken"], 0);
+    assert!(found["source"].as_str().unwrap().starts_with("qemu "));
+    assert_eq!(found["processes"][0]["ended"], "exited with 0");
+}
