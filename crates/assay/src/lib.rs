@@ -8,5 +8,6 @@ pub mod cli;
 pub mod event;
 pub mod report;
 pub mod run;
+pub mod sites;
 pub mod store;
 pub mod trace;

@@ -11,6 +11,7 @@ pub mod plan;
 pub mod progress;
 pub mod prose;
 pub mod sheet;
+pub mod sites;
 pub mod stat;
 pub mod table;
 pub mod terminal;

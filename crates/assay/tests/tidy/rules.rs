@@ -50,13 +50,18 @@ const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "report",
-        &["build", "run", "campaign", "calibrate", "cli"],
+        &["build", "run", "sites", "campaign", "calibrate", "cli"],
         "a report is plain data shown, long after measuring",
     ),
     (
         "trace",
-        &["build", "run", "report", "store", "campaign", "calibrate", "cli"],
+        &["build", "run", "report", "sites", "store", "campaign", "calibrate", "cli"],
         "the tracer hands on what a program executed, whoever asked for it",
+    ),
+    (
+        "sites",
+        &["build", "run", "store", "campaign", "calibrate", "cli"],
+        "what a trace says of each branch site, whoever asked for the trace",
     ),
     ("store", &["build", "run", "report", "campaign", "calibrate", "cli"], "the ledger is below all stages"),
     (

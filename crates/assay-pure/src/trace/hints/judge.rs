@@ -142,24 +142,13 @@ enum Way {
 
 /// Counts how often the condition of `split` held, over the branches of one copy of it.
 pub fn weigh(split: &Split, branches: &[BranchSides]) -> Balance {
-    let ways: Vec<(Way, Way)> = branches
-        .iter()
-        .map(|branch| (way(split, branch.at, &branch.target), way(split, branch.at, &branch.next)))
-        .map(|(target, next)| (implied(split, target, next), implied(split, next, target)))
-        .collect();
-    let known = known_blocks(branches, &ways);
     let mut balance = Balance::default();
-    for (branch, ways) in branches.iter().zip(ways) {
-        let by_block = |side: &Side, way: Way| match way {
-            Way::Elsewhere | Way::Blank => known.get(&side.block).copied().flatten().unwrap_or(Way::Unknown),
-            other => other,
-        };
-        let (target, next) = (by_block(&branch.target, ways.0), by_block(&branch.next, ways.1));
+    for (branch, (target, next)) in branches.iter().zip(resolve(split, branches)) {
         let executed = branch.taken + branch.not_taken;
         match (target, next) {
             // A branch inside a part of the condition.
             (Way::Onward, Way::Onward) => continue,
-            (Way::Unknown, _) | (_, Way::Unknown) | (Way::Yes, Way::Yes) | (Way::No, Way::No) => {
+            _ if !is_told_apart(target, next) => {
                 balance.unknown += executed;
                 continue;
             }
@@ -178,6 +167,40 @@ pub fn weigh(split: &Split, branches: &[BranchSides]) -> Balance {
         }
     }
     balance
+}
+
+/// Of each branch, whether the condition holds where it is taken; `None` where that is not known.
+pub fn held_when_taken(split: &Split, branches: &[BranchSides]) -> Vec<Option<bool>> {
+    let of = |(target, next): (Way, Way)| match (target, next) {
+        _ if !is_told_apart(target, next) => None,
+        (Way::Yes, _) | (_, Way::No) => Some(true),
+        (Way::No, _) | (_, Way::Yes) => Some(false),
+        _ => None,
+    };
+    resolve(split, branches).into_iter().map(of).collect()
+}
+
+fn is_told_apart(target: Way, next: Way) -> bool {
+    let is_clear = |way| matches!(way, Way::Yes | Way::No | Way::Onward);
+    is_clear(target) && is_clear(next) && target != next
+}
+
+/// Where both sides of each branch lead, with what the branches tell of one another.
+fn resolve(split: &Split, branches: &[BranchSides]) -> Vec<(Way, Way)> {
+    let ways: Vec<(Way, Way)> = branches
+        .iter()
+        .map(|branch| (way(split, branch.at, &branch.target), way(split, branch.at, &branch.next)))
+        .map(|(target, next)| (implied(split, target, next), implied(split, next, target)))
+        .collect();
+    let known = known_blocks(branches, &ways);
+    let by_block = |side: &Side, way: Way| match way {
+        Way::Elsewhere | Way::Blank => known.get(&side.block).copied().flatten().unwrap_or(Way::Unknown),
+        other => other,
+    };
+    let resolved = branches.iter().zip(ways);
+    resolved
+        .map(|(branch, (target, next))| (by_block(&branch.target, target), by_block(&branch.next, next)))
+        .collect()
 }
 
 /// Where a side leads by its own text.
@@ -399,6 +422,25 @@ mod tests {
     fn branches_inside_a_condition_are_passed_over() {
         let inner = branch(1, 5, 95, onward(2, 7, &[Condition]), onward(3, 7, &[Condition]));
         assert_eq!(counts(weigh(&split(false, true), &[inner])), (0, 0, 0));
+    }
+
+    #[test]
+    fn the_direction_of_each_branch_is_known_where_its_sides_are() {
+        let split = split(false, true);
+        let cases = [
+            (side(10, &[Yes]), side(2, &[No]), Some(true)),
+            (side(11, &[No]), side(3, &[Yes]), Some(false)),
+            (side(12, &[No]), onward(4, 9, &[Condition]), Some(false)),
+            (onward(13, 9, &[Condition]), side(5, &[No]), Some(true)),
+            (onward(14, 9, &[Condition]), side(6, &[Yes]), Some(false)),
+            (onward(15, 9, &[Condition]), onward(7, 9, &[Condition]), None),
+            (side(16, &[Yes]), side(8, &[Yes]), None),
+            (side(17, &[Elsewhere]), onward(18, 9, &[Condition]), None),
+        ];
+        for (target, next, expected) in cases {
+            let case = branch(1, 5, 5, target, next);
+            assert_eq!(held_when_taken(&split, std::slice::from_ref(&case)), [expected], "{case:?}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod lex;
 mod parse;
 mod spans;
 
-pub use judge::{Balance, BranchSides, Side, Unclear, Verdict, judge, weigh};
+pub use judge::{Balance, BranchSides, Side, Unclear, Verdict, held_when_taken, judge, weigh};
 pub use parse::scan;
 pub use spans::{Place, Position, Span};
 

@@ -1,0 +1,90 @@
+//! The terminal's text and the schema, held against the page.
+
+use super::page::{HintOrigin, HintVerdict, Order, SITES_SCHEMA};
+use super::{render_sites, sample};
+use crate::report::schema::{Check, described, schema_of};
+use clap::ValueEnum as _;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use unicode_width::UnicodeWidthStr as _;
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for page in [sample::page(), sample::nothing()] {
+        for width in 40..200 {
+            for line in render_sites(&page, width, false).lines() {
+                assert!(line.width() <= width, "{width}: {line:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_answer_is_the_first_line_and_each_site_takes_one() {
+    for width in [80, 160] {
+        let text = render_sites(&sample::page(), width, false);
+        assert!(text.starts_with("The worst of 1,204 sites makes 58 %"), "{text}");
+        let of_table = |name: &str| text.lines().filter(|line| line.contains(name)).count();
+        assert_eq!(of_table("branchy.c:88 "), 1, "{text}");
+    }
+}
+
+#[test]
+fn wide_terminals_show_the_instruction_and_each_predictor() {
+    let narrow = render_sites(&sample::page(), 80, false);
+    let wide = render_sites(&sample::page(), 160, false);
+    assert!(
+        !narrow.contains("jne 0x11a0 <decode_all+0x…") && wide.contains("jne 0x11a0 <decode_all"),
+        "{wide}"
+    );
+    let heads = |text: &str| {
+        text.lines().find(|line| line.contains("executed") && line.contains('#')).map(str::to_owned)
+    };
+    assert!(!heads(&narrow).expect("a head").contains("tage"));
+    assert!(heads(&wide).expect("a head").contains("tage"));
+}
+
+#[test]
+fn colour_changes_no_text() {
+    let plain = render_sites(&sample::page(), 100, false);
+    let mut coloured = render_sites(&sample::page(), 100, true);
+    while let Some(start) = coloured.find("\x1b[") {
+        let end = coloured[start..].find('m').expect("an end") + start;
+        coloured.replace_range(start..=end, "");
+    }
+    let trimmed = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    assert_eq!(trimmed(&plain), trimmed(&coloured));
+}
+
+#[test]
+fn pages_fit_the_schema_and_the_rich_one_shows_every_key() {
+    let root = schema_of("sites-1");
+    let json = |page| serde_json::to_value(page).expect("a page has only string keys");
+    let check = |page: &Value| Check::of(&root, page).problems;
+    assert_eq!(check(&json(sample::nothing())), Vec::<String>::new());
+    let rich = json(sample::page());
+    assert_eq!(check(&rich), Vec::<String>::new());
+    let met = Check::of(&root, &rich).met;
+    let missing: Vec<String> = described(&root).difference(&met).cloned().collect();
+    assert_eq!(missing, Vec::<String>::new());
+    assert_eq!(root["properties"]["schema"]["const"], SITES_SCHEMA);
+}
+
+#[test]
+fn every_key_is_required_and_the_words_are_those_of_the_code() {
+    let root = schema_of("sites-1");
+    let definitions = root["$defs"].as_object().expect("definitions").values();
+    for schema in definitions.chain([&root]).filter(|schema| schema["properties"].is_object()) {
+        let keys: BTreeSet<&str> =
+            schema["properties"].as_object().expect("keys").keys().map(String::as_str).collect();
+        let required = schema["required"].as_array().expect("a list");
+        assert_eq!(keys, required.iter().filter_map(Value::as_str).collect(), "{}", schema["description"]);
+    }
+    let verdicts = [HintVerdict::Wrong, HintVerdict::Unclear, HintVerdict::Right, HintVerdict::NotExecuted];
+    let orders = Order::value_variants();
+    assert!(orders.iter().all(|order| serde_json::json!(order) == order.name()));
+    let origins = [HintOrigin::Source, HintOrigin::ColdCall, HintOrigin::ColdPart];
+    assert_eq!(root["$defs"]["hint_verdict"]["enum"], serde_json::json!(verdicts));
+    assert_eq!(root["$defs"]["hint_origin"]["enum"], serde_json::json!(origins));
+    assert_eq!(root["properties"]["sorted_by"]["enum"], serde_json::json!(orders));
+}

@@ -1,0 +1,82 @@
+//! The hints of the source and of the layout, held against what the branches did.
+//!
+//! Three kinds, by what makes known which side is which: a hint in the source text whose sides are found by the lines of
+//! the debug information; a call of a function marked cold on one side only; a side that the compiler put into the cold
+//! part of the function. The last two need no lines, only machine code.
+
+mod cold;
+mod written;
+
+use super::gather::Seen;
+use super::image::{Frame, Image};
+use super::source::Sources;
+use assay_pure::trace::hints::{Balance, Form, Verdict};
+use std::collections::BTreeSet;
+
+/// A branch site with its places in the source.
+pub struct Located {
+    /// What happened.
+    pub seen: Seen,
+    /// The places, the innermost first.
+    pub frames: Vec<Frame>,
+}
+
+/// What a hint is and how it is known.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Written in the source.
+    Written,
+    /// One side calls a function that is marked cold.
+    ColdCall,
+    /// One side is in the part that the compiler set apart as cold.
+    ColdPart,
+}
+
+/// A hint with what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// How it is known.
+    pub origin: Origin,
+    /// How it is written; `None` for the layout's.
+    pub form: Option<Form>,
+    /// The file of the hint, or of the branch for hints of the layout.
+    pub file: Option<String>,
+    /// Line in it; 0 if not known.
+    pub line: u32,
+    /// The function that the first of its branches is in.
+    pub function: Option<String>,
+    /// As written, or what the layout shows.
+    pub text: String,
+    /// What is said of it.
+    pub verdict: Verdict,
+    /// How often the side that it calls likely was executed, and the other.
+    pub likely: u64,
+    /// How often the side that it calls unlikely was executed.
+    pub unlikely: u64,
+    /// Executions that belong to either.
+    pub unknown: u64,
+    /// Its branches, by their index among the sites.
+    pub sites: Vec<usize>,
+}
+
+impl Held {
+    fn count(&mut self, expects_yes: bool, balance: &Balance) {
+        (self.likely, self.unlikely) =
+            if expects_yes { (balance.yes, balance.no) } else { (balance.no, balance.yes) };
+        self.unknown = balance.unknown;
+    }
+}
+
+/// Holds all hints that can be seen against what happened.
+pub fn audit(images: &[Image], sites: &[&Located], sources: &Sources) -> Vec<Held> {
+    let files = written::scan_files(sites, sources);
+    let mut held = written::audit(images, sites, &files);
+    let decided: BTreeSet<usize> = held
+        .iter()
+        .filter(|hint| matches!(hint.verdict, Verdict::Right | Verdict::Wrong))
+        .flat_map(|hint| hint.sites.iter().copied())
+        .collect();
+    let rest = sites.iter().copied().enumerate().filter(|(at, _)| !decided.contains(at));
+    held.extend(cold::audit(images, rest.collect(), &files));
+    held
+}
