@@ -7,6 +7,7 @@ mod plan;
 mod report;
 mod run;
 mod screen;
+mod sites;
 mod stat;
 mod trace;
 
@@ -47,6 +48,7 @@ enum Verb {
     New(new::Arguments),
     Inputs(inputs::Arguments),
     Report(report::Arguments),
+    Sites(sites::Arguments),
     Stat(stat::Arguments),
     Calibrate(calibrate::Arguments),
     Trace(trace::Arguments),
@@ -67,6 +69,7 @@ pub fn main() -> ExitCode {
         Verb::New(arguments) => new::run(arguments),
         Verb::Inputs(arguments) => inputs::run(arguments),
         Verb::Report(arguments) => report::run(arguments),
+        Verb::Sites(arguments) => sites::run(arguments),
         Verb::Stat(arguments) => stat::run(arguments),
         Verb::Calibrate(arguments) => calibrate::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),

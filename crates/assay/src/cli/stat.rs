@@ -3,8 +3,8 @@
 mod compose;
 mod counted;
 mod crew;
-mod predictors;
-mod program;
+pub(super) mod predictors;
+pub(super) mod program;
 mod progress;
 mod source;
 mod traced;

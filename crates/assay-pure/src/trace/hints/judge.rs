@@ -109,8 +109,8 @@ impl fmt::Display for Unclear {
                 return write!(f, "executed {evaluated} times, fewer than {FEWEST}");
             }
             Unclear::Even => "both sides are executed about equally often",
-            Unclear::Layout => "the compiler's layout contradicts the lines of the debug information",
-            Unclear::Changed => "the source is newer than the program",
+            Unclear::Layout => "only one of its sides is known by its lines, and the code is not laid out as the hint would have it",
+            Unclear::Changed => "the source is newer than the program: build it again",
         })
     }
 }
@@ -215,11 +215,13 @@ fn way(split: &Split, at: u64, side: &Side) -> Way {
     if let Some(end) = side.ends_in {
         let returns = end == at;
         return match (split.simple, has(Place::Elsewhere)) {
-            // One comparison, two branches on its flags: the second follows at once (floating point has a third outcome).
+            // Two branches on the flags of one comparison: floating point has a third outcome.
             (true, _) if side.only_branch && !returns => Way::Onward,
             // The next evaluation, in the same loop or in a copy of it.
-            (true, _) => Way::Elsewhere,
+            (true, true) => Way::Elsewhere,
+            (true, false) if returns => Way::Elsewhere,
             (false, false) if !returns => Way::Onward,
+            // A second comparison for the same outcome, or the next evaluation of an unrolled loop.
             _ => Way::Unknown,
         };
     }
@@ -398,8 +400,11 @@ mod tests {
         let again = branch(1, 70, 30, onward(0, 1, &[Elsewhere, Condition]), side(2, &[Yes]));
         assert_eq!(counts(weigh(&split(true, false), &[again])), (30, 70, 0));
         // The same unrolled: the next evaluation is another branch.
-        let unrolled = branch(1, 70, 30, onward(5, 9, &[Condition]), side(2, &[Yes]));
-        assert_eq!(counts(weigh(&split(true, false), std::slice::from_ref(&unrolled))), (30, 70, 0));
+        let unrolled = branch(1, 70, 30, onward(5, 9, &[Elsewhere, Condition]), side(2, &[Yes]));
+        assert_eq!(counts(weigh(&split(true, false), &[unrolled])), (30, 70, 0));
+        // Nothing between the two: it may as well be a second comparison for the same outcome.
+        let compared = branch(1, 1, 99, side(10, &[No]), onward(5, 9, &[Condition]));
+        assert_eq!(counts(weigh(&split(true, true), &[compared])), (0, 0, 100));
         // With several parts it may be the next part or the next turn.
         let unclear = branch(1, 70, 30, onward(5, 9, &[Condition, Elsewhere]), side(2, &[Yes]));
         assert_eq!(counts(weigh(&split(false, false), &[unclear])), (0, 0, 100));

@@ -72,7 +72,7 @@ fn totals(page: &SitesPage, sheet: &mut Sheet) {
         let threads = page.processes.iter().map(|process| process.threads).sum();
         let text = format!(
             "{} with {}",
-            plural(page.processes.len() as u64, "process").replace("processs", "processes"),
+            format_args!("{} processes", page.processes.len()),
             plural(threads, "thread")
         );
         sheet.labelled(Ink::Dim, "          ", &text);
@@ -83,7 +83,7 @@ fn table(page: &SitesPage, width: usize) -> Table {
     let is_wide = width >= WIDE;
     let has_processes = page.sites.iter().any(|site| site.process.is_some());
     let is_missed = !page.predictors.is_empty();
-    let mut columns = vec![Column::right("#"), Column::left("function, line")];
+    let mut columns = vec![Column::right("#"), Column::left("line, function")];
     if has_processes {
         columns.push(Column::right("pid"));
     }
@@ -134,7 +134,8 @@ fn name_room(page: &SitesPage, width: usize, has_processes: bool, is_missed: boo
         let entries = page.sites.iter().map(|site| of(site).chars().count());
         2 + entries.max().unwrap_or(0).max(title.len())
     };
-    let mut others = 2 + widest(&|site| site.rank.to_string(), "#") - 2 + 2;
+    // The indent, the rank, and the gap after the name.
+    let mut others = 2 + widest(&|site| site.rank.to_string(), "#");
     others += widest(&|site| compact(site.executed as f64), "executed") + 2 + "taken".len() + 1;
     if is_missed {
         others += widest(&|site| missed(&site.mispredictions), "missed") + 2 * (2 + "share".len() + 1);
@@ -181,7 +182,7 @@ fn name(site: &Site, room: usize) -> String {
     match (function, line) {
         (Some(function), Some(line)) => {
             let left = room.saturating_sub(line.chars().count() + 1);
-            if left < 4 { shorten(&line, room) } else { format!("{} {line}", shorten(&function, left)) }
+            if left < 4 { shorten(&line, room) } else { format!("{line} {}", shorten(&function, left)) }
         }
         (Some(function), None) => {
             let module = format!("{}+{}", site.module.as_deref().map_or("", last_part), site.address);

@@ -73,6 +73,10 @@ fn cold_side(
     let code = image.code(at);
     let next = code.instructions[code.index(at)?].end();
     let calls = |start: u64| -> Option<&String> {
+        // A call in tail position is a jump, and that may be the branch itself.
+        if let Some(name) = marked.get(&start) {
+            return Some(name);
+        }
         let code = image.code(start);
         let is_own = image.function(start).is_some_and(|function| function.start == own.start);
         if is_own && !is_one_sided(&code, start, at) {

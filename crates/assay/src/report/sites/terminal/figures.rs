@@ -8,7 +8,8 @@ pub fn compact(value: f64) -> String {
 
 /// From one count to another: "11.2-12.0 M"; one where both print the same.
 pub fn span(low: f64, high: f64) -> String {
-    let ((low, low_unit), (high, high_unit)) = (parts(low), parts(high));
+    // Three digits are enough for the ends of a range.
+    let ((low, low_unit), (high, high_unit)) = (parts_from(low, 9_999.5), parts_from(high, 9_999.5));
     match (low == high && low_unit == high_unit, low_unit == high_unit) {
         (true, _) if high_unit.is_empty() => high,
         (true, _) => format!("{high} {high_unit}"),
@@ -22,7 +23,12 @@ pub fn span(low: f64, high: f64) -> String {
 }
 
 fn parts(value: f64) -> (String, &'static str) {
-    if value < 99_999.5 {
+    parts_from(value, 99_999.5)
+}
+
+/// Number and unit; below `exact` all digits.
+fn parts_from(value: f64, exact: f64) -> (String, &'static str) {
+    if value < exact {
         return (crate::report::number::count(value.round() as u64), "");
     }
     let (scaled, unit) = [(1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")]
@@ -83,6 +89,8 @@ mod tests {
         assert_eq!(span(5.0, 5e6), "5-5.00 M");
         assert_eq!(span(5e6, 5e6), "5.00 M");
         assert_eq!(span(7.0, 7.0), "7");
+        assert_eq!(span(9_999.0, 21_124.0), "9,999-21.1 k");
+        assert_eq!(span(16_622.0, 21_124.0), "16.6-21.1 k");
     }
 
     #[test]

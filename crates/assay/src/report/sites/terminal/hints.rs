@@ -1,13 +1,13 @@
 //! The hints: the wrong ones at length, the unclear ones with their reason, the right ones counted.
 
 use super::figures::{compact, percent, span};
-use super::{last_part, plural, short};
+use super::{last_part, short};
 use crate::report::ink::Ink;
 use crate::report::sheet::Sheet;
 use crate::report::sites::page::{Hint, HintOrigin, HintVerdict, Hints};
 
-/// Unclear hints that are listed.
-const LISTED: usize = 12;
+/// Unclear hints that are listed, per reason.
+const LISTED: usize = 8;
 
 /// Shows the hints.
 pub fn show(hints: &Hints, sheet: &mut Sheet) {
@@ -23,18 +23,31 @@ pub fn show(hints: &Hints, sheet: &mut Sheet) {
         sheet.labelled(Ink::Bad, "  wrong    ", &place(hint));
         wrong(hint, sheet);
     }
-    if hints.unclear > 0 {
-        sheet.gap();
-    }
-    for hint in of(HintVerdict::Unclear).take(LISTED) {
-        let reason = hint.reason.as_deref().unwrap_or("");
-        sheet.labelled(Ink::Doubt, "  unclear  ", &format!("{}: {reason}", place(hint)));
-    }
-    let more = hints.unclear.saturating_sub(LISTED as u64);
-    if more > 0 {
-        sheet.paragraph(Ink::Dim, "           ", &format!("and {more} more: --json lists them"));
-    }
+    unclear(&of(HintVerdict::Unclear).collect::<Vec<_>>(), sheet);
     legend(hints, sheet);
+}
+
+/// The unclear ones, those with the same reason together.
+fn unclear(hints: &[&Hint], sheet: &mut Sheet) {
+    let mut reasons: Vec<(&str, Vec<&Hint>)> = Vec::new();
+    for hint in hints {
+        let reason = hint.reason.as_deref().unwrap_or_default();
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, of_reason)) => of_reason.push(hint),
+            None => reasons.push((reason, vec![hint])),
+        }
+    }
+    for (reason, of_reason) in reasons {
+        sheet.gap();
+        sheet.labelled(Ink::Doubt, "  unclear  ", &format!("{reason}:"));
+        for hint in of_reason.iter().take(LISTED) {
+            sheet.labelled(Ink::Plain, "           ", &place(hint));
+        }
+        let more = of_reason.len().saturating_sub(LISTED);
+        if more > 0 {
+            sheet.paragraph(Ink::Dim, "           ", &format!("and {more} more: --json lists them"));
+        }
+    }
 }
 
 fn place(hint: &Hint) -> String {
@@ -82,7 +95,7 @@ fn legend(hints: &Hints, sheet: &mut Sheet) {
         "A hint is wrong if the side that it calls unlikely is executed mostly (confidence 0.95). Fewer than {} executions \
          are not judged: below that 60 to 40 can't be told from even, and nothing is lost. Sides are told apart by the \
          lines of the debug information, not by taken and not taken, which compilers invert.",
-        plural(hints.fewest, "execution").trim_end_matches(" executions")
+        hints.fewest
     );
     sheet.paragraph(Ink::Dim, "  ", &text);
     if hints.wrong > 0 {

@@ -1,0 +1,182 @@
+//! `assay sites`: the branches of a command that are mispredicted most, and whether its hints are right.
+
+use super::stat::{predictors, program};
+use super::{DONE, FAILED, screen};
+use crate::campaign::{Misuse, Unable};
+use crate::report::sites::page::Order;
+use crate::report::sites::{SitesPage, render_sites};
+use crate::sites::{Model, Watch, Wish, compose};
+use crate::trace::{Ended, Options, Trace, command};
+use anyhow::Result;
+use assay_pure::predict::Zoo;
+use std::ffi::OsString;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Exit code of a command that was ended at the time limit, as `timeout` has it.
+const TIME_LIMIT: u8 = 124;
+/// Added to a signal's number, as shells do.
+const SIGNALLED: i32 = 128;
+
+/// Show which branches of a command are mispredicted most, by source line
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  \
+    assay sites -- ./program input                   the 20 sites that cost most\n  \
+    assay sites --hints -- ./program                 are its likely() and unlikely() right?\n  \
+    assay sites --function 'decode*' -- ./program    in some functions only\n  \
+    assay sites --sort excess -- ./program           where a better predictor would win most\n  \
+    assay sites --predictor gshare,tage -- ./program by these predictors\n  \
+    assay sites --json sites.json -- ./program       all of it for another program\n\n\
+    The program runs under emulation: executions are exact, mispredictions simulated. Build it with -O2 -g for lines.\n\
+    The command's own output is left alone; the report goes to standard error, or to -o FILE.\n\n\
+    Exit codes: that of the command, 128 + n if signal n ended it, 124 at the time limit. Of assay itself: 2 misuse,\n\
+    3 this machine cannot trace it.")]
+pub struct Arguments {
+    /// The command and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+    /// Predictors or CPU profiles to simulate, `none`, or `help` for a list
+    #[arg(long, value_name = "NAME,...")]
+    pub predictor: Vec<String>,
+    /// How many sites
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub top: usize,
+    /// How many of them with source and code around
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub closeups: usize,
+    /// By what they are in order
+    #[arg(long, value_enum, default_value_t = Order::Mispredictions)]
+    pub sort: Order,
+    /// Only functions that fit; * stands for any text, ? for one character
+    #[arg(long, value_name = "GLOB")]
+    pub function: Option<String>,
+    /// Hold hints (likely, unlikely, cold) against what the branches did
+    #[arg(long)]
+    pub hints: bool,
+    /// The same site in several processes is several
+    #[arg(long)]
+    pub per_process: bool,
+    /// Look at the command's own process alone
+    #[arg(long)]
+    pub no_follow: bool,
+    /// One JSON object (schema/sites-1.schema.json), instead of the report, or into FILE; - is standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
+    pub json: Option<PathBuf>,
+    /// Write the report to a file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// End the command after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
+    pub time_limit: Option<f64>,
+    /// The tracer's plugin, if it is not beside assay itself
+    #[arg(long, value_name = "FILE")]
+    pub plugin: Option<PathBuf>,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// No command, an unknown predictor, a folder that is not there, nothing that can be traced.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    if arguments.predictor.iter().any(|names| names == "help") {
+        screen::print(&predictors::list());
+        return Ok(DONE);
+    }
+    let wish = wish(arguments)?;
+    for file in [&arguments.json, &arguments.output].into_iter().flatten() {
+        screen::find_folder(file)?;
+    }
+    assay_linux::interrupt::catch();
+    let trace = trace(arguments, &wish)?;
+    let page = compose(&trace, &wish);
+    show(arguments, &page)?;
+    Ok(exit_code(&trace))
+}
+
+/// What is wanted, with everything refused that can be refused before the command is started.
+fn wish(arguments: &Arguments) -> Result<Wish, Misuse> {
+    let Some(name) = arguments.command.first() else {
+        let hint = match arguments.json.as_ref().filter(|file| !file.as_os_str().is_empty()) {
+            Some(file) => {
+                format!("; `{0}` was taken as the file of --json, `--json -- {0}` traces it", file.display())
+            }
+            None => String::new(),
+        };
+        return Err(Misuse(format!(
+            "assay sites needs a command: assay sites -- COMMAND [ARGUMENT...]{hint}"
+        )));
+    };
+    let program = program::find(name, std::env::var_os("PATH").as_deref())?;
+    let architecture = program::machine(&program).map(program::architecture);
+    let models = predictors::choose(&arguments.predictor, architecture.as_deref())?;
+    let model = |model: predictors::Model| Model {
+        name: model.name,
+        what: model.what,
+        definition: model.definition,
+        judges: model.judges,
+    };
+    Ok(Wish {
+        command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        models: models.into_iter().map(model).collect(),
+        top: arguments.top,
+        detailed: arguments.closeups,
+        order: arguments.sort,
+        function: arguments.function.clone(),
+        per_process: arguments.per_process,
+        hints: arguments.hints,
+    })
+}
+
+fn trace(arguments: &Arguments, wish: &Wish) -> Result<Trace<Watch>> {
+    let limit = arguments.time_limit;
+    let options = Options {
+        follow: !arguments.no_follow,
+        plugin: arguments.plugin.clone(),
+        time_limit: limit.map(|limit| Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX)),
+        ..Options::default()
+    };
+    let names: Vec<String> = wish.models.iter().map(|model| model.name.clone()).collect();
+    let watch = move || Watch::new(Zoo::new(&names).expect("the names were looked up before"));
+    command(&arguments.command, &options, watch).map_err(|refusal| Unable(refusal.to_string()).into())
+}
+
+fn show(arguments: &Arguments, page: &SitesPage) -> Result<()> {
+    let json_alone = arguments.json.as_ref().is_some_and(|file| file.as_os_str().is_empty());
+    if let Some(file) = arguments.json.as_ref().filter(|_| !json_alone) {
+        screen::write(file, &page.to_json())?;
+    }
+    let to_screen = arguments.output.is_none();
+    let text = if json_alone {
+        page.to_json()
+    } else {
+        let colour = to_screen
+            && std::io::stderr().is_terminal()
+            && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        render_sites(page, screen::width(), colour)
+    };
+    match &arguments.output {
+        None if json_alone => {
+            screen::print(&text);
+            Ok(())
+        }
+        Some(file) => screen::write(file, &text),
+        None => {
+            screen::tell(text.trim_end_matches('\n'));
+            Ok(())
+        }
+    }
+}
+
+/// The command's own; of one that executed another in its place, that one's.
+fn exit_code(trace: &Trace<Watch>) -> u8 {
+    let Some(first) = trace.processes.first() else { return FAILED };
+    let last = trace.processes.iter().rfind(|process| process.pid == first.pid);
+    let code = match last.map_or(first.ended, |process| process.ended) {
+        Ended::Exited(code) => code,
+        Ended::Signalled(signal) => SIGNALLED + signal,
+        Ended::TimeLimit => return TIME_LIMIT,
+        Ended::Replaced | Ended::Unknown => return FAILED,
+    };
+    u8::try_from(code & 0xff).unwrap_or(FAILED)
+}
