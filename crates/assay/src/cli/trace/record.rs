@@ -284,6 +284,7 @@ mod tests {
             sites: Vec::new(),
             blocks: Vec::new(),
             modules: Vec::new(),
+            regions: Vec::new(),
             ended: Ended::Signalled(11),
             notes: vec!["A note.".to_owned()],
         }
