@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Once;
 use std::time::{Duration, Instant};
@@ -131,6 +131,21 @@ fn parent_and_state(pid: u32) -> Option<(u32, char)> {
     Some((fields.next()?.parse().ok()?, state))
 }
 
+/// How a process that has ended did so, unless its parent has asked already. One that was adopted is laid to rest.
+pub fn how_ended(pid: u32) -> Option<ExitStatus> {
+    let mut status = 0;
+    // SAFETY: a word to fill; only this process is waited for, and not for long.
+    if unsafe { libc::waitpid(pid as i32, &raw mut status, libc::WNOHANG) } == pid as i32 {
+        return Some(ExitStatus::from_raw(status));
+    }
+    // proc(5): `exit_code` is the 52nd field, the 50th behind the name.
+    let text = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let code: i32 = fields.get(49)?.parse().ok()?;
+    matches!(fields.first(), Some(&("Z" | "X"))).then(|| ExitStatus::from_raw(code))
+}
+
 /// A process whose end can be seen, whoever its parent is.
 #[derive(Debug)]
 pub struct Watched {
@@ -173,7 +188,6 @@ impl Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::ExitStatusExt;
 
     fn shell(script: &str) -> Vec<OsString> {
         ["/bin/sh", "-c", script].map(OsString::from).to_vec()
@@ -201,6 +215,16 @@ mod tests {
             sleeps && parent_and_state(pid).is_some_and(|found| found.1 != 'Z')
         });
         assert!(!alive, "a grandchild is still there");
+    }
+
+    #[test]
+    fn how_a_child_ended_is_told_once() {
+        let child = start(&shell("exit 5")).expect("a shell");
+        let watched = Watched::new(child.id()).expect("pidfd");
+        watched.wait(Duration::from_secs(60));
+        assert_eq!(how_ended(child.id()).and_then(|status| status.code()), Some(5));
+        assert_eq!(how_ended(child.id()), None);
+        assert_eq!(how_ended(std::process::id()), None);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! QEMU's interface for plugins, by hand: the functions that are used, found by name in the running emulator.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use crate::session;
+use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What QEMU calls a loaded plugin by.
 pub(crate) type PluginId = u64;
@@ -125,6 +128,28 @@ impl Api {
     /// The functions, after installing.
     pub(crate) fn get() -> Option<&'static Api> {
         API.get()
+    }
+
+    /// Tells the lab the program's absolute path: known to QEMU once it has loaded it.
+    pub(crate) fn say_program(&self) {
+        static SAID: AtomicBool = AtomicBool::new(false);
+        if SAID.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let found = symbol(c"qemu_plugin_path_to_binary");
+        if found.is_null() {
+            return;
+        }
+        // SAFETY: QEMU gives a string of the caller's own, or null; it is said once, so it is left to the process's end.
+        unsafe {
+            let path: extern "C" fn() -> *const c_char = std::mem::transmute(found);
+            let path = path();
+            if !path.is_null() {
+                let path = CStr::from_ptr(path).to_bytes();
+                let whole = std::fs::canonicalize(OsStr::from_bytes(path));
+                session::name(whole.as_ref().map_or(path, |whole| whole.as_os_str().as_bytes()));
+            }
+        }
     }
 
     /// Copies an instruction's bytes to the end of `bytes`.

@@ -55,10 +55,14 @@ pub(crate) fn code() -> MutexGuard<'static, Option<Code>> {
     guard
 }
 
-pub(crate) fn watch(api: &Api, id: PluginId) {
+/// Decides how blocks are treated at first.
+pub(crate) fn choose(api: &Api) {
     let logging = session::get().detailed || api.add_inline.is_none();
     LOGGING.store(logging, Ordering::Relaxed);
     session::get().own.u32(process::COUNTING).store(u32::from(!logging), Ordering::Relaxed);
+}
+
+pub(crate) fn watch(api: &Api, id: PluginId) {
     // SAFETY: QEMU's own id, a function of the right type.
     unsafe { (api.on_translate)(id, translated) };
 }
@@ -72,6 +76,17 @@ pub(crate) fn logging() -> bool {
 pub(crate) fn several_threads() {
     LOGGING.store(true, Ordering::SeqCst);
     session::get().own.u32(process::COUNTING).store(0, Ordering::Relaxed);
+}
+
+/// Blocks are to be logged though there is one thread: QEMU forgets its translations before the program goes on.
+pub(crate) fn log_from_now_on(id: PluginId) {
+    if !LOGGING.swap(true, Ordering::SeqCst) {
+        session::get().own.u32(process::COUNTING).store(0, Ordering::Relaxed);
+        if let Some(api) = Api::get() {
+            // SAFETY: called from a callback, as QEMU asks for.
+            unsafe { (api.reset)(id, crate::watch) };
+        }
+    }
 }
 
 /// Blocks recorded so far.
@@ -104,6 +119,7 @@ extern "C" fn translated(_: PluginId, block: *mut Block) {
     if session::muted() {
         return;
     }
+    api.say_program();
     let mut guard = code();
     let Some(code) = guard.as_mut() else {
         return;

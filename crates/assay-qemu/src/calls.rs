@@ -2,7 +2,7 @@
 //! executed in place of this one.
 
 use crate::api::{Api, PluginId};
-use crate::{blocks, execute, futex, log, session};
+use crate::{blocks, execute, futex, log, memory, session, threads};
 use assay_pure::trace::channel::{Event, MARK_OPTION, process};
 use std::cell::Cell;
 use std::ffi::c_uint;
@@ -53,6 +53,9 @@ const AARCH64: Numbers = Numbers {
 /// `MAP_FIXED` and `MAP_FIXED_NOREPLACE` of both architectures; the latter replaces nothing.
 const MAP_FIXED: u64 = 0x10;
 
+/// Signals that an instruction itself causes: SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV.
+const FAULTS: [u64; 5] = [4, 5, 7, 8, 11];
+
 thread_local! {
     static INDEX: Cell<u32> = const { Cell::new(0) };
 }
@@ -76,25 +79,26 @@ extern "C" fn called(
         return;
     }
     let numbers = if session::get().architecture == process::X86_64 { &X86_64 } else { &AARCH64 };
-    let _ = id;
     match number {
-        n if n == numbers.exit || n == numbers.exit_group => exits(n == numbers.exit_group, a as u32),
+        n if n == numbers.exit || n == numbers.exit_group => exits(n == numbers.exit_group || threads::alone(), a as u32),
         n if n == numbers.prctl && a == MARK_OPTION => mark(index, b, [c as u32, d as u32, e as u32]),
         n if n == numbers.signal_return => {
             if blocks::logging() {
                 log::event(index, Event::SignalReturns);
             }
         }
-        n if n == numbers.signal_action && b != 0 => handler(b),
+        n if n == numbers.signal_action && b != 0 => handler(id, a, b),
         n if n == numbers.unmap => blocks::forget(a, b),
         n if n == numbers.map && d & MAP_FIXED != 0 => blocks::forget(a, b),
         n if n == numbers.remap => {
             blocks::forget(a, b);
             blocks::forget(e, c);
         }
-        n if n == numbers.execute => execute::execute(execute::Call { folder: None, path: a, arguments: b, environment: c, flags: 0 }),
+        n if n == numbers.execute => {
+            execute::execute(&execute::Call { folder: None, path: a, arguments: b, environment: c, flags: 0 });
+        },
         n if n == numbers.execute_at => {
-            execute::execute(execute::Call { folder: Some(a as i32), path: b, arguments: c, environment: d, flags: e as i32 });
+            execute::execute(&execute::Call { folder: Some(a as i32), path: b, arguments: c, environment: d, flags: e as i32 });
         }
         _ => {}
     }
@@ -109,12 +113,15 @@ fn exits(whole: bool, code: u32) {
     }
 }
 
-/// Adds the handler's address to those that the lab knows.
-fn handler(action: u64) {
-    // The first word of the kernel's `struct sigaction` is the handler on both architectures.
-    let mut address = 0_u64;
-    if !execute::read_memory(action, &mut address) || address < 4096 {
+/// Adds the handler's address to those that the lab knows. A fault that is handled leaves a block before its end; only the
+/// order of blocks can tell where, so from here on it is logged.
+fn handler(id: PluginId, signal: u64, action: u64) {
+    // The first word of the kernel's `struct sigaction` is the handler on both architectures; 0 and 1 are no handlers.
+    let Some(address) = memory::word(action).filter(|address| *address > 1) else {
         return;
+    };
+    if FAULTS.contains(&signal) {
+        blocks::log_from_now_on(id);
     }
     let _one_at_a_time = blocks::code();
     let own = &session::get().own;

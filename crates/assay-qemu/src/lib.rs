@@ -15,6 +15,7 @@ mod fork;
 mod futex;
 mod log;
 mod maps;
+mod memory;
 mod notes;
 mod segment;
 mod session;
@@ -82,9 +83,17 @@ fn install(id: PluginId, target: &str, version: c_int, arguments: &[String]) -> 
     let api = Api::find(version)?;
     session::open(folder, target)?;
     fork::watch();
-    blocks::watch(&api, id);
-    threads::watch(&api, id);
-    calls::watch(&api, id);
+    blocks::choose(&api);
     Api::keep(api);
+    watch(id);
     Ok(())
+}
+
+/// Asks QEMU to call us. Also called when it has forgotten all callbacks and all translations, to begin anew.
+extern "C" fn watch(id: PluginId) {
+    if let Some(api) = Api::get() {
+        blocks::watch(api, id);
+        threads::watch(api, id);
+        calls::watch(api, id);
+    }
 }

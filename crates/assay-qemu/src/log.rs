@@ -38,21 +38,46 @@ pub(crate) extern "C" fn executed(index: c_uint, id: *mut c_void) {
 /// Called on the thread that `index` belongs to, with `index` below the limit.
 #[inline(always)]
 unsafe fn put(index: u32, value: u32) {
-    // SAFETY: cursor points into this head's ring; `full` keeps it there. Volatile, so that the word is written before the
-    // cursor: on x86 other processes then see them in this order.
+    // SAFETY: cursor points into this head's ring; `full` keeps it there.
     unsafe {
         let hot = hot(index);
         let cursor = (*hot).cursor;
         if cursor.is_null() {
             return;
         }
-        cursor.write_volatile(value);
+        store(cursor, value);
         let next = cursor.add(1);
         (&raw mut (*hot).cursor).write_volatile(next);
         if next == (*hot).end {
             full(index);
         }
     }
+}
+
+/// Writes a word past the caches: the lab has read this line a round ago, and taking it back from the other processor's
+/// cache costs more than the block (6 ns against 2 on the developing machine).
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn store(place: *mut u32, value: u32) {
+    // SAFETY: the caller's.
+    unsafe { std::arch::x86_64::_mm_stream_si32(place.cast(), value.cast_signed()) };
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+unsafe fn store(place: *mut u32, value: u32) {
+    // SAFETY: the caller's.
+    unsafe { place.write_volatile(value) };
+}
+
+/// Words written past the caches are seen by others before what is written next.
+fn publish() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has it.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+    std::sync::atomic::fence(Ordering::SeqCst);
 }
 
 /// Adds an event to the stream of the calling thread.
@@ -73,6 +98,7 @@ pub(crate) fn event(index: u32, event: Event) {
 /// A chunk is full: publish it, wait for room, go on with the next one.
 #[cold]
 fn full(index: u32) {
+    publish();
     let ring = ring(index);
     let filled = word(index, head::FILLED).load(Ordering::Relaxed).wrapping_add(1);
     if session::muted() {
@@ -139,6 +165,7 @@ pub(crate) fn begin(index: u32) {
 
 /// The thread of this head writes no more.
 pub(crate) fn end(index: u32) {
+    publish();
     if index < MAX_THREADS
         && word(index, head::STATE)
             .compare_exchange(head::LIVE, head::ENDED, Ordering::SeqCst, Ordering::SeqCst)

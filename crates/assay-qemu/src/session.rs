@@ -78,6 +78,14 @@ pub(crate) fn open(folder: &str, target: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Tells the lab which program this is; once.
+pub(crate) fn name(program: &[u8]) {
+    let own = &get().own;
+    let program = &program[..program.len().min(process::PROGRAM_SIZE)];
+    own.write(process::PROGRAM + 4, program);
+    own.u32(process::PROGRAM).store(program.len() as u32, Ordering::Release);
+}
+
 /// A place among the session's processes.
 fn claim(control: &Segment) -> Option<u32> {
     let slot = control.u32(control::CLAIMED).fetch_add(1, Ordering::AcqRel);
@@ -158,6 +166,10 @@ fn copy_to_new_file() -> Option<()> {
     copy(process::RECORDS, blocks * channel::Record::SIZE);
     copy(process::LENGTHS, crate::blocks::lengths_used());
     copy(process::MODULES, (modules as usize).min(process::MODULES_SIZE));
+    copy(process::PROGRAM, 4 + process::PROGRAM_SIZE);
+    copy(process::HANDLERS, 8 * process::MAX_HANDLERS as usize);
+    let handlers = old.u32(process::HANDLERS_USED).load(Ordering::Acquire);
+    new.u32(process::HANDLERS_USED).store(handlers, Ordering::Relaxed);
     new.u32(process::BLOCKS).store(blocks as u32, Ordering::Relaxed);
     new.u32(process::MODULES_USED).store(modules, Ordering::Relaxed);
     let counting = old.u32(process::COUNTING).load(Ordering::Relaxed);

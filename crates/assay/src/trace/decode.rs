@@ -7,6 +7,8 @@
 
 mod code;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub(super) use code::Code;
 pub(super) use stream::{Stream, Totals};

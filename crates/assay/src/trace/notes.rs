@@ -1,13 +1,15 @@
 //! What the reader of a trace must know, as sentences.
 
-use super::Ended;
-use super::decode::Code;
+mod lacking;
+
+pub(super) use lacking::lacking;
+
 use assay_linux::shared::Shared;
 use assay_pure::trace::channel::{MAX_BLOCKS, MAX_THREADS, NoteCode, process};
 use std::sync::atomic::Ordering;
 
 /// All that is to be said of a process.
-pub(super) fn of(shared: &Shared, code: &Code, ended: Ended, damaged: u64) -> Vec<String> {
+pub(super) fn of(shared: &Shared, damaged: u64) -> Vec<String> {
     let word = |offset: usize| shared.u32(offset).load(Ordering::Acquire);
     let mut notes = from_the_plugin(shared);
     let lost = word(process::LOST_THREADS);
@@ -26,7 +28,6 @@ pub(super) fn of(shared: &Shared, code: &Code, ended: Ended, damaged: u64) -> Ve
             "{damaged} words of the stream made no sense and were left out: the program may have written over them."
         ));
     }
-    let _ = (code, ended);
     notes
 }
 

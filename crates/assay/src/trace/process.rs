@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 /// Chunks of one thread that are read before the next thread's turn.
 const TURN: u32 = 4;
@@ -20,6 +20,8 @@ const MAX_REGIONS: usize = 1 << 20;
 
 /// A process that writes, or did.
 pub(super) struct Process<O> {
+    /// Observers are to see branches.
+    handing_on: bool,
     shared: Shared,
     base: u64,
     pid: u32,
@@ -28,6 +30,8 @@ pub(super) struct Process<O> {
     heads: Vec<Mutex<Option<Thread<O>>>>,
     ended_threads: Mutex<Vec<Thread<O>>>,
     regions: Mutex<Regions>,
+    /// What was counted before every block was logged.
+    counted_first: OnceLock<Totals>,
 }
 
 /// One thread of it.
@@ -60,11 +64,11 @@ pub(super) enum Served {
 }
 
 impl<O: Observer> Process<O> {
-    /// Takes over a process's file.
+    /// Takes over a process's file. `handing_on` says whether observers are to see branches.
     ///
     /// # Errors
     /// It is no such file, or another version's; a whole sentence.
-    pub(super) fn open(shared: Shared) -> Result<Process<O>, String> {
+    pub(super) fn open(shared: Shared, handing_on: bool) -> Result<Process<O>, String> {
         let version = shared.u32(process::VERSION).load(Ordering::Acquire);
         if shared.u64(process::MAGIC).load(Ordering::Relaxed) != channel::MAGIC || version != channel::VERSION
         {
@@ -79,6 +83,7 @@ impl<O: Observer> Process<O> {
         };
         let pid = shared.u32(process::PID).load(Ordering::Relaxed);
         Ok(Process {
+            handing_on,
             base: shared.u64(process::BASE).load(Ordering::Relaxed),
             pid,
             watched: Watched::new(pid).ok(),
@@ -86,6 +91,7 @@ impl<O: Observer> Process<O> {
             heads: (0..MAX_THREADS).map(|_| Mutex::new(None)).collect(),
             ended_threads: Mutex::new(Vec::new()),
             regions: Mutex::new(Regions::default()),
+            counted_first: OnceLock::new(),
             shared,
         })
     }
@@ -127,7 +133,7 @@ impl<O: Observer> Process<O> {
         let mut guard = lock(&self.heads[index as usize]);
         let thread = guard.get_or_insert_with(|| Thread {
             number: self.word(index, head::THREAD).load(Ordering::Relaxed),
-            stream: Stream::new(),
+            stream: Stream::new(self.handing_on),
             observer: observer(),
             begun: None,
         });
@@ -237,7 +243,17 @@ impl<O: Observer> Process<O> {
     /// Regions between the marks that a thread's stream has passed.
     fn take_marks(&self, thread: &mut Thread<O>) {
         for (mark, totals) in thread.stream.take_marks() {
-            lock(&self.regions).pass(&mut thread.begun, thread.number, mark, totals, true);
+            let mut regions = lock(&self.regions);
+            if thread.number == 0 {
+                // It may have been counted before, and a region may span both.
+                let counted = self.counted_first.get_or_init(|| self.counted());
+                let mut begun = regions.begun.take();
+                let directions = counted.instructions == 0;
+                regions.pass(&mut begun, 0, mark, totals.plus(counted), directions);
+                regions.begun = begun;
+            } else {
+                regions.pass(&mut thread.begun, thread.number, mark, totals, true);
+            }
         }
     }
 
@@ -282,11 +298,17 @@ impl<O: Observer> Process<O> {
         let mut threads = std::mem::take(&mut *lock(&self.ended_threads));
         threads.sort_by_key(|thread| thread.number);
         let mut code = self.code.write().unwrap_or_else(PoisonError::into_inner);
-        let directions = counted.instructions == 0;
         let blocks = self.executed_blocks(&code, &threads);
         let regions = std::mem::take(&mut *lock(&self.regions));
         let damaged = threads.iter().map(|thread| thread.stream.damaged).sum();
-        let mut said = notes::of(&self.shared, &code, ended, damaged);
+        let mut said = notes::of(&self.shared, damaged);
+        let modules = modules(&self.shared);
+        let pending = threads.iter().filter_map(|thread| thread.stream.pending());
+        let last: Vec<u32> = match counting(&self.shared) {
+            true => (code.records().len() as u32).checked_sub(1).into_iter().collect(),
+            false => pending.collect(),
+        };
+        said.extend(notes::lacking(&code, &last, &modules, ended));
         if regions.lost {
             said.push(format!("Only the first {MAX_REGIONS} timed regions were kept."));
         }
@@ -294,10 +316,10 @@ impl<O: Observer> Process<O> {
             pid: self.pid,
             parent: Some(self.shared.u32(process::PARENT).load(Ordering::Relaxed)),
             program: self.program(),
-            threads: threads.into_iter().map(|thread| thread_trace(thread, &counted, directions)).collect(),
+            threads: threads.into_iter().map(|thread| thread_trace(thread, &code, &counted)).collect(),
             sites: code.take_sites(),
             blocks,
-            modules: modules(&self.shared),
+            modules,
             regions: regions.list,
             ended,
             notes: said,
@@ -338,8 +360,9 @@ impl<O: Observer> Process<O> {
 }
 
 /// The main thread has what was counted while it was alone.
-fn thread_trace<O>(thread: Thread<O>, counted: &Totals, directions: bool) -> ThreadTrace<O> {
-    let mut totals = *thread.stream.totals();
+fn thread_trace<O>(thread: Thread<O>, code: &Code, counted: &Totals) -> ThreadTrace<O> {
+    let mut totals = thread.stream.totals(code);
+    let directions = thread.number != 0 || counted.instructions == 0;
     if thread.number == 0 {
         totals = totals.plus(counted);
     }
@@ -369,6 +392,11 @@ impl Regions {
         let counts: Counts = totals.since(&before).counts(directions);
         self.list.push(RegionCounts { thread, variant, input, pass, counts });
     }
+}
+
+/// Whether blocks are still counted and not logged.
+fn counting(shared: &Shared) -> bool {
+    shared.u32(process::COUNTING).load(Ordering::Acquire) != 0
 }
 
 /// The files that code came from.

@@ -5,9 +5,11 @@
 
 use super::process::{Process, Served};
 use super::{Ended, Observer, ProcessTrace};
+use assay_linux::family;
 use assay_linux::shared::{self, Shared};
 use assay_pure::trace::channel::{self, MAX_PROCESSES, control, process};
 use std::collections::HashSet;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +18,9 @@ use std::time::Duration;
 
 /// The longest sleep between two looks.
 const NAP: Duration = Duration::from_millis(4);
+
+/// SIGKILL.
+const KILLED: i32 = 9;
 
 /// What the readers share.
 struct Desk<O: Observer> {
@@ -116,13 +121,18 @@ impl<O: Observer> Reader<O> {
             let how = match process.said() {
                 Some(Ended::Replaced) if Some(slot) != last_of_root => Ended::Replaced,
                 _ if Some(process.pid()) == root && Some(slot) == last_of_root => ended,
-                _ if ended == Ended::TimeLimit => Ended::TimeLimit,
                 Some(said) => said,
-                None => Ended::Unknown,
+                None if !process.gone() => Ended::Unknown,
+                None => how_it_ended(&process),
             };
             state.take(slot, &process, how);
         }
         state.finished.sort_by_key(|(slot, _)| *slot);
+        if ended == Ended::TimeLimit {
+            let killed = |process: &&mut ProcessTrace<O>| process.ended == Ended::Signalled(KILLED);
+            let all = state.finished.iter_mut().map(|(_, process)| process);
+            all.filter(killed).for_each(|process| process.ended = Ended::TimeLimit);
+        }
         if panicked {
             state.errors.push("A thread that read the trace panicked.".to_owned());
         }
@@ -151,6 +161,16 @@ impl<O: Observer> Drop for Reader<O> {
             let _ = thread.join();
         }
     }
+}
+
+/// Of a process that is gone and is not the command itself.
+fn how_it_ended<O: Observer>(process: &Process<O>) -> Ended {
+    let status = family::how_ended(process.pid());
+    process.said().unwrap_or_else(|| match status.map(|status| (status.code(), status.signal())) {
+        Some((Some(code), _)) => Ended::Exited(code),
+        Some((_, Some(signal))) => Ended::Signalled(signal),
+        _ => Ended::Unknown,
+    })
 }
 
 fn first_pid<O: Observer>(state: &State<O>) -> Option<u32> {
@@ -243,12 +263,13 @@ impl<O: Observer> Desk<O> {
         state.expected.extend(new);
         let ready =
             |slot: &u32| self.control.u32(control::SLOTS + 4 * *slot as usize).load(Ordering::Acquire) != 0;
+        let handing_on = self.control.u32(control::DETAIL).load(Ordering::Relaxed) != 0;
         let found: Vec<u32> = state.expected.extract_if(.., |slot| ready(slot)).collect();
         for slot in found {
             let path = self.folder.join(channel::process_file(slot));
             let opened = Shared::open(&path, process::SIZE).map_err(|error| error.to_string());
             let _ = std::fs::remove_file(&path);
-            match opened.and_then(Process::open) {
+            match opened.and_then(|shared| Process::open(shared, handing_on)) {
                 Ok(process) => state.live.push((slot, Arc::new(process))),
                 Err(error) => state.errors.push(error),
             }
@@ -277,7 +298,7 @@ impl<O: Observer> Desk<O> {
             for reader in 0..readers {
                 while process.serve(reader, readers, true, &observer) == Served::Busy {}
             }
-            let ended = process.said().unwrap_or(Ended::Unknown);
+            let ended = how_it_ended(&process);
             state.take(slot, &process, ended);
         }
     }

@@ -42,6 +42,7 @@ impl std::error::Error for Refusal {}
 /// [`Session::finish`] gives what was seen.
 pub struct Session<O: Observer> {
     prefix: Vec<OsString>,
+    script: bool,
     reader: Reader<O>,
     emulator: String,
     _folder: Folder,
@@ -75,9 +76,10 @@ impl<O: Observer> Session<O> {
         let mut prefix = vec![emulator.path.into_os_string()];
         prefix.extend(emulator::arguments(looked.machine, &plugin, &folder.0));
         write_prefix(&folder.0, &prefix).map_err(|error| cannot_share(&error))?;
+        let script = !looked.interpreter.is_empty();
         prefix.extend(looked.interpreter);
         let reader = Reader::start(control, folder.0.clone(), Box::new(observer));
-        Ok(Session { prefix, reader, emulator: emulator.version, _folder: folder })
+        Ok(Session { prefix, script, reader, emulator: emulator.version, _folder: folder })
     }
 
     /// What goes in front of the program and its arguments: the emulator with its own arguments.
@@ -195,6 +197,10 @@ pub fn command<O: Observer>(
     let session = Session::open(&program, options, observer)?;
     family::adopt_orphans();
     let mut line = session.prefix.clone();
+    if !session.script {
+        // The name that the program is called by need not be its path.
+        line.extend(["-0".into(), name]);
+    }
     line.push(program.into_os_string());
     line.extend(command.iter().skip(1).cloned());
     let failed = |error: std::io::Error| Refusal { reason: error.to_string(), remedy: None };

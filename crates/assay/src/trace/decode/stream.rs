@@ -77,6 +77,7 @@ struct Pending {
 
 /// Where a thread is.
 pub(in crate::trace) struct Stream {
+    handing_on: bool,
     pending: Pending,
     /// What signals have interrupted, the innermost last.
     interrupted: Vec<Pending>,
@@ -84,8 +85,11 @@ pub(in crate::trace) struct Stream {
     returning: bool,
     /// An event that is not complete yet: words still missing, words so far.
     event: Vec<u32>,
-    totals: Totals,
     executed: Vec<u64>,
+    /// Conditional branches taken.
+    taken: u64,
+    /// What of the executed blocks was not executed, having been cut.
+    unexecuted: Totals,
     batch: Box<[Branch]>,
     filled: usize,
     /// Words that were neither block nor event.
@@ -94,14 +98,17 @@ pub(in crate::trace) struct Stream {
 }
 
 impl Stream {
-    pub(in crate::trace) fn new() -> Stream {
+    /// A thread's beginning. `handing_on` says whether observers are to see branches.
+    pub(in crate::trace) fn new(handing_on: bool) -> Stream {
         Stream {
+            handing_on,
             pending: Pending { block: NONE, carry: 0 },
             interrupted: Vec::new(),
             returning: false,
             event: Vec::new(),
-            totals: Totals::default(),
             executed: Vec::new(),
+            taken: 0,
+            unexecuted: Totals::default(),
             batch: vec![Info::START.branch; BATCH].into(),
             filled: 0,
             damaged: 0,
@@ -109,8 +116,18 @@ impl Stream {
         }
     }
 
-    pub(in crate::trace) fn totals(&self) -> &Totals {
-        &self.totals
+    /// What was executed so far. Cost: a pass over all blocks, so that a step need not add to it.
+    pub(in crate::trace) fn totals(&self, code: &Code) -> Totals {
+        let mut totals = Totals { taken: self.taken, ..Totals::default() };
+        for (info, times) in code.infos().iter().zip(&self.executed) {
+            totals.add_block(info, *times);
+        }
+        totals.since(&self.unexecuted)
+    }
+
+    /// The block whose end was not seen.
+    pub(in crate::trace) fn pending(&self) -> Option<u32> {
+        (self.pending.block != NONE).then_some(self.pending.block)
     }
 
     /// Executions of each block.
@@ -166,10 +183,10 @@ impl Stream {
 
     /// Gives the observer what has been collected.
     pub(in crate::trace) fn hand_on(&mut self, code: &Code, observer: &mut impl Observer) {
-        if self.filled > 0 {
+        if self.filled > 0 && self.handing_on {
             observer.branches(code.sites(), &self.batch[..self.filled]);
-            self.filled = 0;
         }
+        self.filled = 0;
     }
 
     /// The usual steps; stops in front of a word that needs a closer look. At most [`PIECE`] words.
@@ -180,8 +197,7 @@ impl Stream {
         let mut filled = self.filled;
         let batch = &mut self.batch[..];
         let executed = &mut self.executed[..infos.len()];
-        let mut endings = self.totals.endings;
-        let (mut instructions, mut taken_sum) = (self.totals.instructions, self.totals.taken);
+        let mut taken_sum = self.taken;
         let mut done = 0;
         for word in words {
             let id = word.load(Ordering::Relaxed);
@@ -204,15 +220,13 @@ impl Stream {
             carry = if last.emits { 0 } else { since };
             taken_sum += u64::from(taken & (last.ending as u8 == Ending::Conditional as u8));
             executed[id as usize] += 1;
-            endings[next.ending as usize % ENDINGS] += 1;
-            instructions += u64::from(next.instructions);
             last = next;
             last_id = id;
             done += 1;
         }
         self.pending = Pending { block: last_id, carry };
         self.filled = filled;
-        self.totals = Totals { endings, instructions, taken: taken_sum };
+        self.taken = taken_sum;
         if done > 0 {
             self.returning = false;
         }
@@ -224,7 +238,7 @@ impl Stream {
         let next = &code.infos()[id as usize];
         let returning = std::mem::take(&mut self.returning);
         let Some(last) = code.infos().get(self.pending.block as usize) else {
-            return self.enter(next, id, 0);
+            return self.enter(id, 0);
         };
         let carry = self.pending.carry;
         let since = carry.saturating_add(last.instructions);
@@ -240,30 +254,29 @@ impl Stream {
             // Interrupted before it came to its end, and taken up again in its midst?
             if let Some(executed) = code.instructions_before(self.pending.block, next.pc) {
                 self.cut(last, executed);
-                return self.enter(next, id, carry.saturating_add(executed));
+                return self.enter(id, carry.saturating_add(executed));
             }
         }
         if successor && !(handler && last.anywhere) {
             if last.emits {
                 self.emit(last, next.pc, since);
             }
-            self.enter(next, id, if last.emits { 0 } else { since });
+            self.enter(id, if last.emits { 0 } else { since });
         } else if returning && !handler {
             // Back from a signal to another place than the one that was interrupted.
-            self.enter(next, id, since);
+            self.enter(id, since);
         } else {
             if self.interrupted.len() == NESTED {
                 self.interrupted.remove(0);
             }
             self.interrupted.push(self.pending);
-            self.enter(next, id, 0);
+            self.enter(id, 0);
         }
     }
 
     /// The next block begins.
-    fn enter(&mut self, next: &Info, id: u32, carry: u32) {
+    fn enter(&mut self, id: u32, carry: u32) {
         self.executed[id as usize] += 1;
-        self.totals.add_block(next, 1);
         self.pending = Pending { block: id, carry };
     }
 
@@ -291,18 +304,17 @@ impl Stream {
             }
             None => return,
         };
-        self.hand_on(code, observer);
-        observer.mark(mark);
-        self.marks.push((mark, self.totals));
+        if self.handing_on {
+            self.hand_on(code, observer);
+            observer.mark(mark);
+        }
+        self.marks.push((mark, self.totals(code)));
     }
 
     /// The last block was left after `executed` of its instructions.
     fn cut(&mut self, last: &Info, executed: u32) {
-        let index = last.ending as usize;
-        self.totals.endings[index] = self.totals.endings[index].wrapping_sub(1);
-        self.totals.endings[Ending::Next as usize] += 1;
-        self.totals.instructions =
-            self.totals.instructions.wrapping_sub(u64::from(last.instructions.saturating_sub(executed)));
+        self.unexecuted.endings[last.ending as usize] += 1;
+        self.unexecuted.instructions += u64::from(last.instructions.saturating_sub(executed));
     }
 
     fn emit(&mut self, last: &Info, next_pc: u64, since: u32) {
@@ -313,6 +325,6 @@ impl Stream {
             *place = Branch::new(last.branch.pc, target, last.branch.site, class, taken, since);
             self.filled += 1;
         }
-        self.totals.taken += u64::from(taken && class.is_conditional());
+        self.taken += u64::from(taken && class.is_conditional());
     }
 }
