@@ -156,10 +156,6 @@ fn show(arguments: &Arguments, page: &SitesPage) -> Result<()> {
         render_sites(page, screen::width(), colour)
     };
     match &arguments.output {
-        None if json_alone => {
-            screen::print(&text);
-            Ok(())
-        }
         Some(file) => screen::write(file, &text),
         None => {
             screen::tell(text.trim_end_matches('\n'));
