@@ -346,6 +346,13 @@ mod tests {
     }
 
     #[test]
+    fn a_rest_of_the_condition_on_the_other_side_is_told_only_for_one_comparison() {
+        let case = branch(1, 70, 30, side(10, &[Condition, Elsewhere]), side(2, &[Yes]));
+        assert_eq!(counts(weigh(&split(true, false), std::slice::from_ref(&case))), (30, 70, 0));
+        assert_eq!(counts(weigh(&split(false, false), &[case])), (0, 0, 100));
+    }
+
+    #[test]
     fn a_side_without_places_is_told_by_the_other_only_for_one_comparison() {
         let case = branch(1, 70, 30, side(10, &[]), side(2, &[No]));
         assert_eq!(counts(weigh(&split(true, true), std::slice::from_ref(&case))), (70, 30, 0));
