@@ -351,3 +351,6 @@ fn step(counter: &mut i8, up: bool, top: i8) {
 fn spread(place: u64) -> u32 {
     (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
+
+#[cfg(test)]
+mod tests;
