@@ -157,7 +157,7 @@ impl<R: Rule, const N: usize, const W: usize> Tage<R, N, W> {
                 hits[i] = u8::from(held[i] == lookup.tags[i]);
             }
         } else {
-            for i in 0..N {
+            for i in 0..self.geometry.tables.len().min(N) {
                 let set = &self.sets[lookup.index[i] as usize];
                 hits[i] = set.tags.iter().fold(0, |hit, &held| hit | u8::from(held == lookup.tags[i]));
             }

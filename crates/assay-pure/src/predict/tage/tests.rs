@@ -130,6 +130,7 @@ fn mistrust_moves_only_when_the_two_differ_and_one_was_new() {
     plant(&mut tage, 1, -1, 0);
     train(&mut tage, true);
     assert_eq!(tage.mistrust, [0, 0]);
+    tage.sets[tage.lookup.index[2] as usize].tags = [0];
     plant(&mut tage, 1, -2, 0);
     train(&mut tage, true);
     assert_eq!(tage.mistrust, [0, 0], "not new");
