@@ -48,9 +48,10 @@ calibrate-peers: setup-demo build ## the same pairs through Google Benchmark and
 	@scripts/setup.sh peers
 	$(assay) calibrate fixtures/verdicts --peers
 
-bench: ## what the harness costs, side by side with Google Benchmark's
+bench: ## what the harness costs beside Google Benchmark's, and assay stat beside cachegrind
 	@scripts/setup.sh peers
 	bench/harness/run.sh
+	bench/stat/run.py
 
 sizes: ## the longest files; a question for reviewers, not a limit
 	@git ls-files '*.rs' '*.h' '*.c' '*.cpp' '*.sh' '*.py' | xargs wc -l | sort -rn | sed -n '2,21p'

@@ -2,10 +2,13 @@
 
 use crate::campaign::Misuse;
 use crate::report::stat::page::Ends;
+use assay_pure::predict::profile::{self, Architecture};
 use assay_pure::predict::{Judged, zoo};
 
 /// The word for no simulation at all.
 const NONE: &str = "none";
+/// What is simulated for a program of an architecture whose CPUs have no profile.
+const TEXTBOOK: &[&str] = &["gshare", "tournament", "perceptron"];
 
 /// One simulated predictor.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,13 +32,18 @@ impl Model {
         let found = zoo::describe(name).map_err(|error| {
             Misuse(format!("--predictor: {error}; `--predictor help` lists them, `none` simulates nothing"))
         })?;
+        let cpu = profile::find(name);
+        let penalty = |cpu: &profile::Cpu| Ends {
+            low: f64::from(cpu.penalty.low_cycles),
+            high: f64::from(cpu.penalty.high_cycles),
+        };
         Ok(Model {
             name: name.to_owned(),
             what: found.what.to_owned(),
-            confidence: None,
+            confidence: cpu.map(|cpu| cpu.confidence().to_string()),
             definition: found.definition,
             judges: found.judges,
-            penalty: None,
+            penalty: cpu.map(penalty),
         })
     }
 }
@@ -70,8 +78,11 @@ pub fn choose(asked: &[String], architecture: Option<&str>) -> Result<Vec<Model>
 }
 
 fn usual(architecture: Option<&str>) -> Vec<&'static str> {
-    let _ = architecture;
-    vec!["bimodal", "gshare", "tournament", "perceptron"]
+    match architecture {
+        Some("x86-64") => profile::default_range(Architecture::X86_64).to_vec(),
+        Some("aarch64") => profile::default_range(Architecture::AArch64).to_vec(),
+        _ => TEXTBOOK.to_vec(),
+    }
 }
 
 /// What there is, for `--predictor help`.
@@ -102,7 +113,23 @@ mod tests {
     fn names_are_taken_in_order_and_once() {
         assert_eq!(names(&["gshare,bimodal", "gshare"]).unwrap(), ["gshare", "bimodal"]);
         assert_eq!(names(&["none"]).unwrap(), Vec::<String>::new());
-        assert!(!names(&[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_usual_range_is_of_cpus_that_run_the_program() {
+        let usual = |architecture| choose(&[], architecture).unwrap();
+        for architecture in ["x86-64", "aarch64"] {
+            for model in usual(Some(architecture)) {
+                let penalty = model.penalty.expect("a CPU has a penalty");
+                assert!(penalty.low > 0.0 && penalty.low <= penalty.high, "{model:?}");
+                assert!(model.confidence.is_some(), "{model:?}");
+            }
+        }
+        assert_ne!(usual(Some("x86-64")), usual(Some("aarch64")));
+        // A textbook predictor stands for no CPU, so nothing is said of cycles.
+        for model in usual(Some("riscv")).into_iter().chain(usual(None)) {
+            assert_eq!((model.penalty, model.confidence), (None, None));
+        }
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub fn choose(
         Asked::Counted => Ok(Choice { sources: vec![Source::Counted], groups, reasons: Vec::new(), refused }),
         Asked::Both => {
             let sources = vec![Source::Counted, Source::Traced];
-            Ok(Choice { sources, groups, reasons: Vec::new(), refused })
+            Ok(Choice { sources, groups, reasons: explained, refused })
         }
         _ if only_traced => traced(wanted),
         _ if missing.is_empty() && simulated => {
@@ -210,6 +210,8 @@ mod tests {
         assert_eq!(sources(Asked::Both, &[], false, &everything), both);
         assert_eq!(sources(Asked::Both, &[], false, &software), both);
         assert_eq!(sources(Asked::Auto, &[], true, &software), Ok(vec![Source::Traced]));
+        let told = choose(Asked::Both, &wanted(&[]), false, &conditions(), &software).unwrap().reasons;
+        assert!(told.len() == 1 && told[0].contains("branch-misses:u"), "{told:?}");
     }
 
     #[test]

@@ -9,13 +9,14 @@ const SHOWN: usize = 3;
 
 /// The sentence that the page begins with.
 pub fn answer(page: &StatPage) -> String {
+    let counted = counted_branches(page);
+    let traced = traced_branches(page);
     let how = match page.sources.as_slice() {
         [Source::Counted] => "Counted",
         [Source::Traced] => "Traced, not counted",
+        _ if counted.is_none() && traced.is_some() => "Traced, not counted",
         _ => "Counted and traced",
     };
-    let counted = counted_branches(page);
-    let traced = traced_branches(page);
     match (counted, traced) {
         (Some(counted), Some(traced)) => format!("{how}: {counted}; {traced}."),
         (Some(one), None) | (None, Some(one)) => format!("{how}: {one}."),

@@ -9,6 +9,9 @@ use crate::report::prose;
 use crate::report::sheet::Sheet;
 use crate::report::table::{Column, Entry, Table};
 
+/// Columns from which on the extremes have room beside what is said of the figures.
+const WIDE: usize = 120;
+
 /// The page as text, no line wider than `width` columns (at least 40), with ANSI colours if `colour`.
 pub fn render_stat(page: &StatPage, width: usize, colour: bool) -> String {
     let mut sheet = Sheet::new(width, colour);
@@ -17,7 +20,7 @@ pub fn render_stat(page: &StatPage, width: usize, colour: bool) -> String {
         sheet.paragraph(Ink::Doubt, "", reason);
     }
     sheet.heading(&title(page));
-    sheet.table(&events(page));
+    sheet.table(&events(page, width));
     predictors(page, &mut sheet);
     differences(page, &mut sheet);
     threads(page, &mut sheet);
@@ -38,7 +41,7 @@ fn title(page: &StatPage) -> String {
     format!("`{}`, {mode}{repeats}", page.command.join(" "))
 }
 
-fn events(page: &StatPage) -> Table {
+fn events(page: &StatPage, width: usize) -> Table {
     let columns = vec![
         Column::right("value"),
         Column::left("event"),
@@ -49,8 +52,8 @@ fn events(page: &StatPage) -> Table {
     ];
     let mut table = Table::new(columns, 2);
     for row in &page.events {
-        // Refusals that led to tracing are told above, once.
-        let told = row.source == Source::Counted && page.sources == [Source::Traced];
+        // What is told above is not told again for each event.
+        let told = page.reasons.iter().any(|reason| reason.contains(&row.label));
         if row.value.is_none() && told {
             continue;
         }
@@ -59,7 +62,12 @@ fn events(page: &StatPage) -> Table {
             row.event.clone().into(),
             row.source.word().into(),
             row.value.as_ref().map(|value| half_width(row, value)).unwrap_or_default().into(),
-            row.value.as_ref().map(|value| extremes(row, value)).unwrap_or_default().into(),
+            row.value
+                .as_ref()
+                .filter(|_| width >= WIDE)
+                .map(|value| extremes(row, value))
+                .unwrap_or_default()
+                .into(),
             Entry::inked(note(page, row), if row.reason.is_some() { Ink::Doubt } else { Ink::Plain }),
         ]);
         if row.event == "branches" && row.source == Source::Traced && page.mispredictions.is_some() {
@@ -174,7 +182,7 @@ fn predictors(page: &StatPage, sheet: &mut Sheet) {
         Column::right("mpki"),
         Column::right("cycles lost").optional(1),
         Column::left("over executions").optional(3),
-        Column::left("known").optional(2),
+        Column::left("confidence").optional(2),
         Column::left("what it is").optional(4),
     ];
     let mut table = Table::new(columns, 1);

@@ -42,7 +42,7 @@ fn predictor(name: &str, missed: &[f64], penalty: Option<(f64, f64)>) -> Predict
         predictor: name.to_owned(),
         label: label(&format!("{name}-mispredictions"), Source::Simulated),
         what: "tagged tables over path history".to_owned(),
-        confidence: penalty.map(|_| "one careful measurement".to_owned()),
+        confidence: penalty.map(|_| "medium".to_owned()),
         definition: "0123456789abcdef".to_owned(),
         mispredictions: spread(missed),
         of_branches: all / 256_402_113.0,

@@ -1,5 +1,6 @@
 //! The views as golden texts in `tests/golden` (`ASSAY_UPDATE_GOLDEN=1` writes them anew), and perf's forms line by line.
 
+use super::page::Source;
 use super::{StatPage, lines_of_json, render_stat, sample, separated};
 use unicode_width::UnicodeWidthStr;
 
@@ -48,6 +49,9 @@ fn the_first_line_says_branches_mispredictions_and_whether_they_were_traced() {
     );
     assert_eq!(first(&sample::counted_only()), "Counted: 256,402,130 branches, 3.47 % of them mispredicted.");
     assert!(first(&sample::rich()).starts_with("Counted and traced: 256,402,130 branches, 3.47 % of them"));
+    let mut refused = sample::rich();
+    refused.events.retain(|row| row.source == Source::Traced || row.event == "page-faults");
+    assert!(first(&refused).starts_with("Traced, not counted: 256,402,113"), "{}", first(&refused));
     let mut counts = sample::without_counters();
     counts.predictors.clear();
     counts.mispredictions = None;
@@ -56,6 +60,15 @@ fn the_first_line_says_branches_mispredictions_and_whether_they_were_traced() {
     assert_eq!(first(&counts), "Traced, not counted: 20,400,120 returns.");
     counts.events.clear();
     assert_eq!(first(&counts), "Traced, not counted: none of the events asked for.");
+}
+
+#[test]
+fn a_reason_told_above_is_not_told_again_for_each_event() {
+    let mut page = sample::without_counters();
+    let times = |page: &StatPage| render_stat(page, 160, false).matches("no performance counters").count();
+    assert_eq!(times(&page), 1);
+    page.reasons.clear();
+    assert_eq!(times(&page), 1, "told nowhere else, it is told beside the event");
 }
 
 #[test]
