@@ -334,6 +334,30 @@ mod tests {
     }
 
     #[test]
+    fn definitions_stay_what_printed_reports_have_named() {
+        // Found once, from predictors that agree with second implementations (tests/golden_textbook). Whoever changes a
+        // predictor changes its line here, and says so to those who compare reports.
+        let pinned = [
+            ("always-taken", "1fb6e8d0a77da4d0"),
+            ("backward-taken", "b760013da80c215f"),
+            ("bimodal", "2e639f6318ef2391"),
+            ("gshare", "d22a1b6723c40950"),
+            ("gshare-32k", "0ef93e730d1d5b43"),
+            ("two-level", "d7ecf9f0b285f928"),
+            ("tournament", "97aead06f66ecf7b"),
+            ("perceptron", "f2adc9b7ef862957"),
+            ("last-target", "617b92e48a4a2149"),
+            ("return-stack-8", "a8777c51fac0d06b"),
+            ("return-stack-16", "86b2d7e0b0a47fa2"),
+            ("return-stack-32", "1f62aec4d862119c"),
+        ];
+        for (name, pinned) in pinned {
+            let found = definition(find(name).expect("a known name"));
+            assert_eq!(format!("{found:016x}"), pinned, "{name}");
+        }
+    }
+
+    #[test]
     fn a_description_is_that_of_the_entry() {
         let description = describe("gshare-32k").expect("a known name");
         assert_eq!(description.storage_bits, (1 << 18) + 17);
