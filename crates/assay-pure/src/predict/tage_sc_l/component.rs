@@ -22,7 +22,7 @@ pub fn spot(pc: u64, entries: usize) -> usize {
 pub struct Shape<const N: usize> {
     /// Binary logarithm of the counters in a row.
     pub log: u32,
-    /// Bits of history that each row sees.
+    /// Bits of history that each row sees, at most 25: what further foldings would bring down is not there.
     pub lengths: [u32; N],
     /// Whether the last two rows have half as many counters.
     pub tapers: bool,
@@ -42,7 +42,7 @@ impl<const N: usize> Shape<N> {
         let history = history & ((1 << length) - 1);
         let i = row as u32;
         let mut index = pc ^ history;
-        for shift in [8 - i, 16 - 2 * i, 24 - 3 * i, 32 - 3 * i, 40 - 4 * i] {
+        for shift in [8 - i, 16 - 2 * i, 24 - 3 * i] {
             if shift < length {
                 index ^= history >> shift;
             }
