@@ -8,6 +8,7 @@
 
 pub mod branch_cost;
 mod capped;
+mod generation;
 mod traced;
 mod walks;
 
@@ -21,22 +22,17 @@ use assay_pure::experiment;
 use assay_pure::predict;
 use assay_pure::protocol::Kind;
 pub use capped::capped_flags;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use traced::{Cell, Job, Outcome, Stopped};
 use walks::Stretch;
 
-/// Predictors that stand for this CPU, the best known first.
-const MODERN: [&str; 5] = ["tage-sc-l-64k", "tage-sc-l-8k", "tage-64k", "perceptron", "gshare-32k"];
-/// Those that span the range beside it: a smaller one of the same kind, and one of twenty years ago.
-const OTHERS: [&str; 2] = ["tage-sc-l-8k", "gshare-32k"];
 /// The time for it, seconds: this share of the measuring, within these limits.
-const TIME: (f64, f64, f64) = (0.5, 5.0, 30.0);
-/// Units that are walked through in a second, about, all predictors together.
-const UNITS_PER_SECOND: f64 = 800_000.0;
-/// Units per pass of a long input, at least and at most. Less would call an input long that a CPU learns by heart.
-const UNITS: (u64, u64) = (60_000, 400_000);
+const TIME: (f64, f64, f64) = (0.5, 10.0, 30.0);
+/// Units per pass of a long input: some ten thousand mispredictions where there are many. The same for every budget, so that
+/// all campaigns find each other's counts.
+const UNITS: u64 = 40_000;
 
 /// One program and what is still to be counted of it.
 struct Open<'a> {
@@ -53,7 +49,6 @@ struct Phase<'a> {
     campaign: i64,
     predictors: Vec<String>,
     method: String,
-    most_units: u64,
     cpu: usize,
     patience: Duration,
     deadline: Instant,
@@ -88,18 +83,14 @@ pub fn count(
     let placed = placements.link(&groups, &[], true, (ledger, campaign.id), events)?;
     events(Event::Phase { name: "count".into() });
     let seconds = (TIME.0 * prepared.experiment.budget_seconds).clamp(TIME.1, TIME.2);
-    let cells = placed.len() * prepared.runnable.len() * prepared.inputs.len();
-    let most_units = (seconds * UNITS_PER_SECOND / cells.max(1) as f64) as u64;
-    let most_units = most_units.clamp(UNITS.0, UNITS.1);
-    let predictors = if with_misses { predictors() } else { Vec::new() };
+    let predictors = if with_misses { generation::predictors(&prepared.machine.cpu_id) } else { Vec::new() };
     let mut phase = Phase {
-        method: method(most_units, &predictors),
+        method: method(&predictors),
         prepared,
         placements,
         ledger,
         campaign: campaign.id,
         predictors,
-        most_units,
         cpu,
         patience,
         deadline: Instant::now() + Duration::from_secs_f64(seconds),
@@ -134,28 +125,15 @@ fn as_built(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<Vec<G
     Ok(groups)
 }
 
-/// The predictors of a campaign, the one that stands for the CPU first.
-fn predictors() -> Vec<String> {
-    let known: HashSet<&str> = predict::zoo::entries().map(|entry| entry.name).collect();
-    let modern = MODERN.iter().find(|name| known.contains(**name));
-    let mut names: Vec<String> = Vec::new();
-    for name in modern.into_iter().chain(&OTHERS).filter(|name| known.contains(**name)) {
-        if !names.iter().any(|earlier| earlier == name) {
-            names.push((*name).to_owned());
-        }
-    }
-    names
-}
-
 /// What must be the same for counts to be used again.
-fn method(most_units: u64, predictors: &[String]) -> String {
+fn method(predictors: &[String]) -> String {
     let name = |name: &String| {
         let definition =
             predict::zoo::describe(name).map(|described| described.definition).unwrap_or_default();
         format!("{name} {definition:016x}")
     };
     let predictors: Vec<String> = predictors.iter().map(name).collect();
-    format!("traced, walks 1, {most_units} units; predictors: {}", predictors.join(", "))
+    format!("traced, walks of {UNITS} units; predictors: {}", predictors.join(", "))
 }
 
 impl Phase<'_> {
@@ -241,7 +219,7 @@ impl Phase<'_> {
             program,
             variant: &self.prepared.experiment.variants[open.variant].name,
             inputs: inputs.iter().map(|&input| (input, &self.prepared.inputs[input])).collect(),
-            most_units: self.most_units,
+            most_units: UNITS,
             predictors: &self.predictors,
             cpu: self.cpu,
             patience: self.patience,
@@ -302,6 +280,7 @@ impl Phase<'_> {
     ) -> CountRow {
         let ready = &self.prepared.inputs[input];
         CountRow {
+            id: 0,
             artifact: open.placed.artifact.hash.clone(),
             executed: executed.to_owned(),
             variant: self.prepared.experiment.variants[open.variant].name.clone(),

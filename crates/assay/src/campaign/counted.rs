@@ -3,7 +3,7 @@
 use super::count::branch_cost::machine_key;
 use super::observe::CellName;
 use crate::report::{number, page, prose};
-use crate::store::{BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Ledger};
+use crate::store::{BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_pure::experiment::{Event, Experiment};
 use assay_pure::stats::interval::Interval;
@@ -48,8 +48,15 @@ impl Counted {
             counted.cost = ledger.branch_timing(&machine_key(&row.machine))?;
         }
         let inputs = ledger.campaign_inputs(row.id)?;
-        for process in ledger.processes(row.id)?.into_iter().filter(|process| process.rotation.is_none()) {
-            let rows = ledger.counts(&process.artifact)?;
+        let as_built = ledger.processes(row.id)?.into_iter().filter(|process| process.rotation.is_none());
+        let as_built: Vec<(ProcessRow, Vec<CountRow>)> = as_built
+            .map(|process| ledger.counts(&process.artifact).map(|rows| (process, rows)))
+            .collect::<Result<_>>()?;
+        // All cells by one method: counts of different predictors are not comparable.
+        let newest = as_built.iter().flat_map(|(_, rows)| rows).max_by_key(|row| row.id);
+        let method = newest.map(|row| row.method.clone()).unwrap_or_default();
+        for (process, rows) in as_built {
+            let rows: Vec<CountRow> = rows.into_iter().filter(|row| row.method == method).collect();
             for input in &inputs {
                 let name: CellName = (
                     process.variant.clone(),
@@ -212,7 +219,8 @@ impl Counted {
             Ok(found) => page::Explained {
                 r_squared: Some(found.r_squared),
                 holds: found.holds(),
-                intercept_ns: Some(found.intercept_ns),
+                r_squared_one_constant: found.r_squared_one_constant,
+                constants_ns: found.constants.into_iter().collect(),
                 ns_per_instruction: Some(price(found.instruction)),
                 ns_per_misprediction: Some(price(found.misprediction)),
                 typical_residual_ns: Some(found.typical_residual_ns),
@@ -280,8 +288,7 @@ fn cell(rows: &[CountRow], name: &CellName, input: &CampaignInput) -> Option<(Ce
         .iter()
         .filter(|row| (&row.variant, &row.input, row.windows) == (&name.0, &input.digest, input.windows))
         .collect();
-    let method = &own.last()?.method;
-    let walked = |walk: &str| own.iter().rev().find(|row| &row.method == method && row.walk == walk).copied();
+    let walked = |walk: &str| own.iter().rev().find(|row| row.walk == walk).copied();
     let (first, repeated) = (walked("first"), walked("repeated"));
     let row = repeated.or(first)?;
     let per_unit = |count: u64, row: &CountRow| count as f64 / row.units as f64;

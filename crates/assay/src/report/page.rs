@@ -460,8 +460,10 @@ pub struct Explained {
     pub r_squared: Option<f64>,
     /// Whether that is enough to say that they explain the times.
     pub holds: bool,
-    /// Nanoseconds per unit without any instruction.
-    pub intercept_ns: Option<f64>,
+    /// The same share with one constant for all variants; null where that fit was not possible.
+    pub r_squared_one_constant: Option<f64>,
+    /// Nanoseconds per unit whatever the counts, by variant; under an empty name where all share it.
+    pub constants_ns: BTreeMap<String, f64>,
     /// Nanoseconds per instruction, with its interval at 95 %.
     pub ns_per_instruction: Option<Spread>,
     /// Nanoseconds per misprediction, with its interval at 95 %.

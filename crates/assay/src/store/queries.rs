@@ -200,7 +200,7 @@ impl Ledger {
     pub fn counts(&self, artifact: &str) -> Result<Vec<CountRow>> {
         let mut query = self.connection.prepare_cached(
             "SELECT artifact, executed, variant, input, windows, method, source, walk, units, instructions, branches, \
-             conditional, misses, note FROM count WHERE artifact = ? ORDER BY id",
+             conditional, misses, note, id FROM count WHERE artifact = ? ORDER BY id",
         )?;
         let rows = query.query_map([artifact], |row| {
             Ok(CountRow {
@@ -218,6 +218,7 @@ impl Ledger {
                 conditional: row.get::<_, Option<i64>>(11)?.map(|count| count as u64),
                 misses: serde_json::from_str(&row.get::<_, String>(12)?).unwrap_or_default(),
                 note: row.get(13)?,
+                id: row.get(14)?,
             })
         })?;
         rows.collect::<rusqlite::Result<_>>().context("reading counts")

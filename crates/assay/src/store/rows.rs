@@ -189,6 +189,8 @@ pub struct Identity {
 /// What a variant executes on an input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CountRow {
+    /// Its number in the ledger, ascending; 0 before it is kept.
+    pub id: i64,
     /// Hash of the artifact as built.
     pub artifact: String,
     /// Hash of the one that was executed for it.

@@ -11,8 +11,10 @@ use assay_pure::predict::{Tally, Zoo};
 use assay_pure::protocol::Kind;
 use assay_pure::trace::{Branch, Site};
 
+/// An input of up to as many units is short, whatever the time: it may be learned by heart.
+const SHORT: u64 = 60_000;
 /// Passes over a short input, at least and at most: a predictor learns in several.
-const PASSES: (u64, u64) = (4, 40);
+const PASSES: (u64, u64) = (6, 40);
 /// Short inputs may take as many times the units of a long one, all passes together.
 const REPEATED: u64 = 3;
 /// The part of a long walk that only warms the predictors up.
@@ -47,7 +49,7 @@ pub(super) fn walks(input: u32, kind: Kind, windows: &[Window], most_units: u64)
     };
     let marks = walk(0, 0, 1, Purpose::Marks);
     let all = windows.len() as u64;
-    if units <= most_units {
+    if units <= most_units.max(SHORT) {
         let passes = (REPEATED * most_units / units.max(1)).clamp(PASSES.0, PASSES.1);
         return vec![marks, walk(0, all, passes, Purpose::Repeated)];
     }
@@ -215,22 +217,24 @@ mod tests {
 
     #[test]
     fn a_short_input_is_walked_through_again_and_again() {
-        let found = walks(3, Kind::Call, &windows(&[60, 40]), 1000);
+        let found = walks(3, Kind::Call, &windows(&[6000, 4000]), 100_000);
         assert_eq!(purposes(&found), [(Purpose::Marks, 0, 0, 1), (Purpose::Repeated, 0, 2, 30)]);
         assert!(found.iter().all(|walk| walk.request.input == 3));
-        let passes = |units| walks(0, Kind::Call, &windows(&[units]), 1000)[1].request.passes;
-        assert_eq!((passes(1), passes(1000), passes(75), passes(76)), (40, 4, 40, 39));
+        let passes = |units, most| walks(0, Kind::Call, &windows(&[units]), most)[1].request.passes;
+        assert_eq!([1, 100_000, 7500, 7600].map(|units| passes(units, 100_000)), [40, 6, 40, 39]);
+        // However little time there is: what may be learned by heart is walked through more than once.
+        assert_eq!((passes(60_000, 20_000), passes(10_000, 20_000)), (6, 6));
     }
 
     #[test]
     fn a_long_input_warms_up_and_then_counts_what_it_has_not_seen() {
-        let found = walks(0, Kind::Call, &windows(&[100; 50]), 1000);
+        let found = walks(0, Kind::Call, &windows(&[10_000; 50]), 100_000);
         assert_eq!(purposes(&found)[1..], [(Purpose::Warm, 0, 3, 1), (Purpose::First, 3, 10, 1)]);
         // Just too long: no more is spent on warming up than is not needed.
-        let found = walks(0, Kind::Call, &windows(&[100; 11]), 1000);
+        let found = walks(0, Kind::Call, &windows(&[10_000; 11]), 100_000);
         assert_eq!(purposes(&found)[1..], [(Purpose::Warm, 0, 1, 1), (Purpose::First, 1, 10, 1)]);
         // One window of all: it cannot be cut.
-        let found = walks(0, Kind::Call, &windows(&[5000]), 1000);
+        let found = walks(0, Kind::Call, &windows(&[500_000]), 100_000);
         assert_eq!(purposes(&found).last(), Some(&(Purpose::First, 0, 1, 1)));
         assert!(found.iter().all(|walk| u64::from(walk.request.window) + walk.request.windows <= 1));
     }
@@ -238,7 +242,7 @@ mod tests {
     #[test]
     fn what_knows_no_windows_takes_a_long_input_once() {
         for kind in [Kind::Prepared, Kind::Loop] {
-            let found = walks(0, kind, &windows(&[100; 50]), 1000);
+            let found = walks(0, kind, &windows(&[10_000; 50]), 100_000);
             assert_eq!(purposes(&found), [(Purpose::Marks, 0, 0, 1), (Purpose::First, 0, 50, 1)]);
         }
     }

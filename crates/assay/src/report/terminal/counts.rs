@@ -133,6 +133,12 @@ fn cost(page: &Page, sheet: &mut Sheet) {
     sheet.paragraph(Ink::Plain, "  ", &text);
 }
 
+/// "branch 0.12 ns, bmi2 1.71 ns".
+fn constants(explained: &Explained) -> String {
+    let one = |(variant, ns): (&String, &f64)| format!("{variant} {} ns", number::ns(*ns)).trim().to_owned();
+    explained.constants_ns.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 fn times_explained(page: &Page, explained: &Explained, detail: Detail, sheet: &mut Sheet) {
     sheet.heading("What explains the times");
     let by = explained.predictor.as_ref().map_or("counted".to_owned(), |name| format!("simulated by {name}"));
@@ -152,10 +158,15 @@ fn times_explained(page: &Page, explained: &Explained, detail: Detail, sheet: &m
         )
     });
     let verb = if explained.holds { "explain" } else { "do not explain the times, only" };
+    let own = if explained.constants_ns.len() > 1 { " and a constant per variant" } else { "" };
+    let plain = explained
+        .r_squared_one_constant
+        .filter(|_| !own.is_empty())
+        .map_or(String::new(), |plain| format!("; with one constant for all variants R² is {plain:.3}"));
     let text = format!(
-        "Over {} instructions and mispredictions ({by}) {verb} {:.1} % of the variance (R² {r_squared:.3}): {:.3} ns per \
-         instruction ({:.3} to {:.3}), {} ns per misprediction ({} to {}{measured}), {} ns without either; the typical \
-         residual is {} ns.",
+        "Over {} instructions and mispredictions ({by}){own} {verb} {:.1} % of the variance (R² {r_squared:.3}{plain}): \
+         {:.3} ns per instruction ({:.3} to {:.3}), {} ns per misprediction ({} to {}{measured}). Whatever the counts: {}. \
+         The typical residual is {} ns.",
         prose::plural(explained.cells, "cell"),
         100.0 * r_squared,
         instruction.median,
@@ -164,7 +175,7 @@ fn times_explained(page: &Page, explained: &Explained, detail: Detail, sheet: &m
         number::ns(misprediction.median),
         number::ns(misprediction.lower),
         number::ns(misprediction.upper),
-        number::ns(explained.intercept_ns.unwrap_or_default()),
+        constants(explained),
         number::ns(explained.typical_residual_ns.unwrap_or_default()),
     );
     sheet.paragraph(if explained.holds { Ink::Plain } else { Ink::Doubt }, "  ", &text);

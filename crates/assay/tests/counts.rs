@@ -1,0 +1,176 @@
+//! `events` in a whole campaign: programs in assembly, whose counts per unit are known by hand, traced, explained, kept.
+//!
+//! Limits: x86-64 only, and skipped with the reason where gcc or the emulator is missing.
+
+#[allow(dead_code, reason = "the robustness tests use the rest of it")]
+#[path = "robust/lab.rs"]
+mod lab;
+#[allow(dead_code, reason = "the tracer's tests use the rest of it")]
+mod trace_fixtures;
+
+use lab::Lab;
+use serde_json::Value;
+
+/// Per byte: `count` executes 4 instructions, one of them a branch that is always taken but at the end; `decide` executes 5
+/// or 6, two of them branches, one on a bit that is a coin toss; `wide` does what `count` does after an instruction that the emulator
+/// lacks, if it was compiled with it.
+const PROGRAM: &str = r#"
+#include <assay.h>
+static uint64_t count(const uint8_t *data, size_t size)
+{
+    uint64_t sum = 0, byte;
+    const uint8_t *end = data + size;
+    __asm__ volatile("1: movzbl (%[at]), %k[byte]\n inc %[at]\n cmp %[end], %[at]\n jne 1b"
+                     : [at] "+r"(data), [byte] "=&r"(byte) : [end] "r"(end) : "cc", "memory");
+    return size + sum;
+}
+static uint64_t decide(const uint8_t *data, size_t size)
+{
+    uint64_t sum = 0;
+    const uint8_t *end = data + size;
+    __asm__ volatile("1: testb $1, (%[at])\n je 2f\n inc %[sum]\n 2: inc %[at]\n cmp %[end], %[at]\n jne 1b"
+                     : [at] "+r"(data), [sum] "+r"(sum) : [end] "r"(end) : "cc", "memory");
+    __asm__ volatile("" : : "r"(sum));
+    return size;
+}
+static uint64_t wide(const uint8_t *data, size_t size)
+{
+#ifdef __AVX512F__
+    __asm__ volatile("vpxord %%zmm0, %%zmm0, %%zmm0" : : : "xmm0");
+#endif
+    return count(data, size);
+}
+ASSAY_VARIANT("count", count)
+ASSAY_VARIANT("decide", decide)
+ASSAY_VARIANT("wide", wide)
+ASSAY_MAIN()
+"#;
+
+const EVENTS: &str = "events = [\"instructions\", \"branches\", \"branch-misses\"]\n";
+
+/// An experiment over one megabyte of coin tosses in the lowest bit; None where something is missing.
+fn lab(flags: &str, variants: &[&str]) -> Option<Lab> {
+    if !cfg!(target_arch = "x86_64") {
+        println!("skipped: the program is x86-64 assembly");
+        return None;
+    }
+    let emulator = std::process::Command::new("qemu-x86_64").arg("--version").output();
+    if !emulator.is_ok_and(|output| output.status.success()) {
+        println!("skipped: qemu-x86_64 is not on PATH");
+        return None;
+    }
+    trace_fixtures::plugin();
+    let lab = Lab::with_program(PROGRAM, variants)?;
+    // xorshift64 (Marsaglia 2003).
+    let mut state = 88_172_645_463_325_252u64;
+    let mut tosses = Vec::with_capacity(1 << 20);
+    while tosses.len() < 1 << 20 {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        tosses.push((state >> 40) as u8);
+    }
+    std::fs::write(lab.file("tosses.bin"), &tosses).expect("the input is written");
+    lab.edit(|text| {
+        let recorded = "[inputs.tosses]\npath = \"tosses.bin\"\nformat = \"bytes\"\nwindow_units = 4096\n";
+        let (head, tail) = text.split_once("[inputs.bytes]").expect("the lab's own input");
+        let tail = tail.split_once("\n[[variants]]").expect("its variants").1;
+        let head = head.replace("minimum_effect", &format!("{EVENTS}minimum_effect")).replace("-O1", flags);
+        format!("{head}{recorded}\n[[variants]]{tail}")
+    });
+    Some(lab)
+}
+
+fn figure(page: &Value, variant: &str, event: &str) -> f64 {
+    let cells = page["cells"].as_array().expect("cells");
+    let cell = cells.iter().find(|cell| cell["variant"] == variant).expect("the variant's cell");
+    let count = &cell["per_unit"][event];
+    assert_eq!(count["source"], "traced", "{cell}");
+    count["value"].as_f64().unwrap_or_else(|| panic!("no {event} of {variant}: {cell}"))
+}
+
+fn near(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
+}
+
+#[test]
+fn a_campaign_counts_what_its_variants_execute_per_unit_and_a_second_one_finds_it_in_the_ledger() {
+    let Some(lab) = lab("-O1", &["count", "decide"]) else { return };
+    let said = lab.run(&["--seed", "1"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let page = lab.page();
+    // A window of 4096 bytes adds some twenty instructions and a few branches.
+    near(figure(&page, "count", "instructions"), 4.0, 0.02);
+    near(figure(&page, "count", "branches"), 1.0, 0.005);
+    near(figure(&page, "decide", "instructions"), 5.5, 0.05);
+    near(figure(&page, "decide", "branches"), 2.0, 0.005);
+    near(figure(&page, "count", "branch-misses"), 0.0, 0.01);
+    let misses = figure(&page, "decide", "branch-misses");
+    near(misses, 0.5, 0.03);
+    let decide = &page["cells"][1]["per_unit"]["branch-misses"];
+    assert!(decide["predictor"].is_string(), "a simulated figure names its predictor: {decide}");
+    let (lower, upper) = (decide["lower"].as_f64().unwrap_or(1.0), decide["upper"].as_f64().unwrap_or(0.0));
+    assert!(lower <= misses && misses <= upper, "{decide}");
+    assert_eq!(page["learned_inputs"], serde_json::json!([]), "a million tosses are learned by nobody");
+    assert!(said.page.contains("mispredictions are simulated by"), "{}", said.page);
+    assert!(!said.page.contains("counted by hardware"), "{}", said.page);
+
+    let rows =
+        || lab.ledger().query_row("SELECT count(*) FROM count", [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(rows(), 2, "one walk of a long input for each variant");
+    let again = lab.run(&["--seed", "2"]);
+    assert_eq!((again.code, rows()), (Some(0), 2), "{again:?}");
+    near(figure(&lab.page(), "decide", "instructions"), 5.5, 0.05);
+}
+
+#[test]
+fn a_program_that_the_emulator_cannot_run_is_counted_in_another_build_and_its_cells_say_so() {
+    let features = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    if !features.contains("avx512f") {
+        println!("skipped: this CPU has no AVX-512 to measure with");
+        return;
+    }
+    let Some(lab) = lab("-O1\", \"-mavx512f", &["count", "wide"]) else { return };
+    let said = lab.run(&[]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let page = lab.page();
+    near(figure(&page, "wide", "instructions"), 4.0, 0.02);
+    let note = |at: usize| page["cells"][at]["count_note"].clone();
+    assert!(note(1).as_str().is_some_and(|note| note.contains("-march=x86-64-v3")), "{}", note(1));
+    let sql =
+        "SELECT count(*) FROM count WHERE executed <> artifact AND note IS NOT NULL AND variant = 'wide'";
+    let capped: i64 = lab.ledger().query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(capped, 1);
+}
+
+#[test]
+fn where_nothing_can_be_traced_the_cells_say_why_and_the_campaign_is_whole() {
+    let Some(lab) = lab("-O1", &["count", "decide"]) else { return };
+    let mut command = lab.command("run", &["experiment.toml"]);
+    // The compiler is found, the emulator is not.
+    let folder = lab.file("only-gcc");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for tool in ["gcc", "ld", "ld.bfd", "as", "nm", "objdump", "readelf"] {
+        for from in ["/usr/bin", "/usr/local/bin"] {
+            let file = std::path::Path::new(from).join(tool);
+            if file.exists() && !folder.join(tool).exists() {
+                std::os::unix::fs::symlink(&file, folder.join(tool)).expect("a link");
+            }
+        }
+    }
+    command.env("PATH", &folder);
+    let output = command.output().expect("it starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let page = lab.page();
+    let cells = page["cells"].as_array().expect("cells");
+    assert!(
+        cells.iter().all(|cell| cell["ns_per_unit"].is_object() && cell["per_unit"] == serde_json::json!({})),
+        "{page}"
+    );
+    assert!(
+        cells.iter().all(|cell| cell["uncounted"]["reason"].as_str().is_some_and(|why| why.contains("qemu"))),
+        "{page}"
+    );
+    assert!(text.contains("not counted"), "{text}");
+}
