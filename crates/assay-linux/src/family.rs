@@ -102,10 +102,11 @@ fn descendants(root: u32) -> Vec<u32> {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
-        if let Some((parent, state)) = parent_and_state(pid) {
-            if state != 'Z' && state != 'X' {
-                children.entry(parent).or_default().push(pid);
-            }
+        if let Some((parent, state)) = parent_and_state(pid)
+            && state != 'Z'
+            && state != 'X'
+        {
+            children.entry(parent).or_default().push(pid);
         }
     }
     let mut found = vec![root];

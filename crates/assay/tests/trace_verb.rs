@@ -119,7 +119,7 @@ fn bad_files_are_refused_with_their_place() {
             "byte 1624: the file ends after 100 of 1152921504606846976 branches",
         ),
         ("more than promised", loop_of(99), "byte 1608: the file goes on after its end"),
-        ("a wrong class", sbbt(2, |branch| 1 | branch * 14, 2), "byte 40: the class cannot be 0xf"),
+        ("a wrong class", sbbt(2, |branch| 1 | (branch * 14), 2), "byte 40: the class cannot be 0xf"),
         (
             "a wrong line",
             b"BT9_SPA_TRACE_FORMAT\nBT9_NODES\nNODE x\n".to_vec(),
@@ -156,7 +156,7 @@ fn what_is_whole_of_a_cut_trace_can_be_salvaged() {
     assert!(code == 2 && said.contains("block") && said.contains("--salvage"), "{said}");
     let saved = json("convert", &[&cut, &output, &"--salvage"]);
     let branches = saved["branches"].as_u64().unwrap();
-    assert!(branches > 65_536 && branches % 65_536 == 0, "{branches}");
+    assert!(branches > 65_536 && branches.is_multiple_of(65_536), "{branches}");
     assert_eq!(json("info", &[&output])["branches"], branches);
 }
 

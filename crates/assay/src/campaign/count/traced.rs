@@ -76,9 +76,7 @@ pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
         Err(refusal) => return stopped(Stopped::Other(refusal.to_string())),
     };
     let (walked, ended) = converse(job, session.prefix(), told);
-    let (walked, mut stopped) = match walked {
-        Walks { done, stopped } => (done, stopped),
-    };
+    let Walks { done: walked, mut stopped } = walked;
     let trace = match session.finish(ended) {
         Ok(trace) => trace,
         Err(refusal) => {
