@@ -219,6 +219,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::zombie_processes, reason = "the function under test waits for it")]
     fn how_a_child_ended_is_told_once() {
         let child = start(&shell("exit 5")).expect("a shell");
         let watched = Watched::new(child.id()).expect("pidfd");

@@ -98,6 +98,7 @@ macro_rules! function {
 
 impl Api {
     /// Looks every function up.
+    #[allow(clippy::missing_transmute_annotations, reason = "the field says the type, once")]
     pub(crate) fn find(version: c_int) -> Result<Api, String> {
         let inline = symbol(c"qemu_plugin_register_vcpu_tb_exec_inline");
         Ok(Api {

@@ -82,11 +82,7 @@ extern "C" fn called(
     match number {
         n if n == numbers.exit || n == numbers.exit_group => exits(n == numbers.exit_group || threads::alone(), a as u32),
         n if n == numbers.prctl && a == MARK_OPTION => mark(index, b, [c as u32, d as u32, e as u32]),
-        n if n == numbers.signal_return => {
-            if blocks::logging() {
-                log::event(index, Event::SignalReturns);
-            }
-        }
+        n if n == numbers.signal_return && blocks::logging() => log::event(index, Event::SignalReturns),
         n if n == numbers.signal_action && b != 0 => handler(id, a, b),
         n if n == numbers.unmap => blocks::forget(a, b),
         n if n == numbers.map && d & MAP_FIXED != 0 => blocks::forget(a, b),

@@ -74,14 +74,14 @@ impl Segment {
 
     /// The word at `offset`.
     pub(crate) fn u32(&self, offset: usize) -> &AtomicU32 {
-        debug_assert!(offset + 4 <= self.size && offset % 4 == 0);
+        debug_assert!(offset + 4 <= self.size && offset.is_multiple_of(4));
         // SAFETY: offsets are the layout's, within the file and aligned.
         unsafe { AtomicU32::from_ptr(self.base.add(offset).cast()) }
     }
 
     /// The word at `offset`.
     pub(crate) fn u64(&self, offset: usize) -> &AtomicU64 {
-        debug_assert!(offset + 8 <= self.size && offset % 8 == 0);
+        debug_assert!(offset + 8 <= self.size && offset.is_multiple_of(8));
         // SAFETY: as above.
         unsafe { AtomicU64::from_ptr(self.base.add(offset).cast()) }
     }
