@@ -360,6 +360,10 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(
+        clippy::assertions_on_constants,
+        reason = "the layout is constants; a test says which two collide"
+    )]
     fn regions_of_the_file_follow_each_other_without_overlap() {
         assert!(process::MARK + 20 <= process::HANDLERS);
         assert!(process::HANDLERS + 8 * process::MAX_HANDLERS as usize <= process::PROGRAM);
