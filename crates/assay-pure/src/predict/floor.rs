@@ -445,7 +445,7 @@ mod tests {
 
     #[test]
     fn what_is_few_enough_is_merged_one_after_the_other() {
-        let outcomes = chain(60, |_| 0.5);
+        let outcomes = chain(64, |_| 0.5);
         let of = |outcomes: &[bool]| {
             let mut floor = Floor::with_tables(0);
             floor.observe(&outcomes.iter().map(|taken| branch(0, *taken)).collect::<Vec<_>>());
@@ -455,7 +455,7 @@ mod tests {
         sum.merge(&of(&outcomes[25..]));
         assert_eq!(sum.site(0), of(&outcomes).site(0));
         sum.merge(&of(&outcomes));
-        assert_eq!(sum.dropped(), Dropped { sites: 1, executed: 120 });
+        assert_eq!(sum.dropped(), Dropped { sites: 1, executed: 128 });
         let mut fresh = of(&[]);
         fresh.merge(&of(&chain(70, |_| 0.5)));
         assert_eq!(fresh.dropped(), Dropped { sites: 1, executed: 70 });
