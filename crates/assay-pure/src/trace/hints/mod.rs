@@ -95,7 +95,7 @@ pub struct Split {
 pub struct ColdFunction {
     /// Its name, without path or arguments.
     pub name: String,
-    /// From the mark to the function's body, or to the end of the declaration.
+    /// From the mark to the end of the function, or of the declaration.
     pub span: Span,
     /// This is its definition.
     pub is_definition: bool,

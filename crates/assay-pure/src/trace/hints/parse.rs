@@ -300,7 +300,9 @@ impl Finder<'_, '_, '_> {
         while !["{", ";", ""].contains(&self.source.text(end)) {
             end = self.source.mate(end).filter(|mate| *mate > end).unwrap_or(end) + 1;
         }
-        let last = self.source.tokens.get(end)?.last;
+        // Optimised code may begin with a line of the body.
+        let closing = self.source.mate(end).filter(|_| self.source.text(end) == "{");
+        let last = self.source.tokens.get(closing.unwrap_or(end))?.last;
         let first = self.source.tokens[start.min(name_at)].first;
         let is_definition = self.source.text(end) == "{";
         Some(ColdFunction { name: name.text.to_owned(), span: Span { first, last }, is_definition })
@@ -523,6 +525,10 @@ mod tests {
             found.iter().map(describe).collect::<Vec<_>>()
         };
         assert_eq!(cold("__attribute__((cold)) static void\nf(int a) { b(); }", Language::C), ["f 1-2 true"]);
+        assert_eq!(
+            cold("__attribute__((cold)) void f() {\n b();\n}\nvoid g() {}", Language::C),
+            ["f 1-3 true"]
+        );
         assert_eq!(cold("__attribute__((noinline, cold))\nvoid f(int a);", Language::C), ["f 1-2 false"]);
         assert_eq!(cold("void f(int a) __attribute__((__cold__));", Language::C), ["f 1-1 false"]);
         assert_eq!(cold("[[gnu::cold, noreturn]] void f();", Language::C), ["f 1-1 false"]);
