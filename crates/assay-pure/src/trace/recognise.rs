@@ -3,6 +3,7 @@
 //! Four formats begin with a name. ChampSim's and CBP2025's do not: they are known by whether their first records make
 //! sense, which hardly anything else does by chance.
 
+use super::source::Fault;
 use super::{Batch, Source, bt9, cbp, champsim, jiegec, sbbt, stored};
 use std::fmt;
 
@@ -98,15 +99,15 @@ fn is_champsim(begin: &[u8]) -> bool {
         && records.clone().any(|record| record[8] == 1 || record[10..16].iter().any(|byte| *byte != 0))
 }
 
-/// Some whole records, addresses that do not wander off after a plain instruction, at most one record cut by the end of
-/// what is looked at.
+/// Whole records with a branch among them, at most one record cut by the end of what is looked at.
 fn is_cbp(begin: &[u8]) -> bool {
     let Ok(mut reader) = cbp::Reader::new(begin) else { return false };
-    let cut_short = match reader.next(&mut Batch::default()) {
+    let mut batch = Batch::default();
+    let is_whole = match reader.next(&mut batch) {
         Ok(_) => true,
-        Err(error) => begin.len() == LOOK && matches!(error.fault, super::source::Fault::Cut { .. }),
+        Err(error) => begin.len() == LOOK && matches!(error.fault, Fault::Cut { .. }),
     };
-    cut_short && reader.instructions() > 0
+    is_whole && !batch.branches.is_empty()
 }
 
 #[cfg(test)]
