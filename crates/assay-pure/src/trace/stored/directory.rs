@@ -90,7 +90,7 @@ impl Directory {
             out.number(process.notes.len() as u64);
             process.notes.iter().for_each(|note| out.text(note));
         }
-        zstd::bulk::compress(&out.0, 19)
+        zstd::bulk::compress(&out.0, 9)
     }
 
     /// Unpacked, or `None` where that is no directory.
