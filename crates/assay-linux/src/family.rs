@@ -102,10 +102,8 @@ fn descendants(root: u32) -> Vec<u32> {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
-        if let Some((parent, state)) = parent_and_state(pid)
-            && state != 'Z'
-            && state != 'X'
-        {
+        let alive = parent_and_state(pid).filter(|(_, state)| !matches!(state, 'Z' | 'X'));
+        if let Some((parent, _)) = alive {
             children.entry(parent).or_default().push(pid);
         }
     }
@@ -219,13 +217,13 @@ mod tests {
     }
 
     #[test]
-    #[allow(clippy::zombie_processes, reason = "the function under test waits for it")]
     fn how_a_child_ended_is_told_once() {
-        let child = start(&shell("exit 5")).expect("a shell");
+        let mut child = start(&shell("exit 5")).expect("a shell");
         let watched = Watched::new(child.id()).expect("pidfd");
         watched.wait(Duration::from_secs(60));
         assert_eq!(how_ended(child.id()).and_then(|status| status.code()), Some(5));
         assert_eq!(how_ended(child.id()), None);
+        assert!(child.wait().is_err(), "laid to rest already");
         assert_eq!(how_ended(std::process::id()), None);
     }
 

@@ -88,37 +88,43 @@ pub(crate) fn newest_version() -> c_int {
     if !symbol(c"qemu_plugin_write_memory_vaddr").is_null() { 5 } else { 2 }
 }
 
-/// A function's address as the function that it is.
-macro_rules! function {
-    // SAFETY: the types are those of QEMU's documentation for the versions that export the name.
-    ($name:literal) => {
-        unsafe { std::mem::transmute::<*const c_void, _>(need($name)?) }
-    };
+/// A function by its name, as the type that QEMU's documentation gives it for the versions that export the name.
+///
+/// # Safety
+/// `F` is that type, a function pointer.
+unsafe fn function<F: Copy>(name: &CStr) -> Result<F, String> {
+    let found = need(name)?;
+    assert_eq!(size_of::<F>(), size_of_val(&found), "a function pointer");
+    // SAFETY: the caller's; the sizes are the same.
+    Ok(unsafe { std::mem::transmute_copy(&found) })
 }
 
 impl Api {
     /// Looks every function up.
     #[allow(clippy::missing_transmute_annotations, reason = "the field says the type, once")]
     pub(crate) fn find(version: c_int) -> Result<Api, String> {
-        let inline = symbol(c"qemu_plugin_register_vcpu_tb_exec_inline");
-        Ok(Api {
-            version,
-            on_thread_start: function!(c"qemu_plugin_register_vcpu_init_cb"),
-            on_thread_end: function!(c"qemu_plugin_register_vcpu_exit_cb"),
-            on_translate: function!(c"qemu_plugin_register_vcpu_tb_trans_cb"),
-            on_call: function!(c"qemu_plugin_register_vcpu_syscall_cb"),
-            on_execute: function!(c"qemu_plugin_register_vcpu_tb_exec_cb"),
-            // SAFETY: as for the others; null is None.
-            add_inline: unsafe { std::mem::transmute::<*const c_void, Option<_>>(inline) },
-            block_length: function!(c"qemu_plugin_tb_n_insns"),
-            block_address: function!(c"qemu_plugin_tb_vaddr"),
-            instruction: function!(c"qemu_plugin_tb_get_insn"),
-            instruction_size: function!(c"qemu_plugin_insn_size"),
-            instruction_address: function!(c"qemu_plugin_insn_vaddr"),
-            instruction_host: function!(c"qemu_plugin_insn_haddr"),
-            data: need(c"qemu_plugin_insn_data")?,
-            reset: function!(c"qemu_plugin_reset"),
-        })
+        let inline = c"qemu_plugin_register_vcpu_tb_exec_inline";
+        // SAFETY: each field has the type of the function that is named for it.
+        let api = unsafe {
+            Api {
+                version,
+                on_thread_start: function(c"qemu_plugin_register_vcpu_init_cb")?,
+                on_thread_end: function(c"qemu_plugin_register_vcpu_exit_cb")?,
+                on_translate: function(c"qemu_plugin_register_vcpu_tb_trans_cb")?,
+                on_call: function(c"qemu_plugin_register_vcpu_syscall_cb")?,
+                on_execute: function(c"qemu_plugin_register_vcpu_tb_exec_cb")?,
+                add_inline: if symbol(inline).is_null() { None } else { Some(function(inline)?) },
+                block_length: function(c"qemu_plugin_tb_n_insns")?,
+                block_address: function(c"qemu_plugin_tb_vaddr")?,
+                instruction: function(c"qemu_plugin_tb_get_insn")?,
+                instruction_size: function(c"qemu_plugin_insn_size")?,
+                instruction_address: function(c"qemu_plugin_insn_vaddr")?,
+                instruction_host: function(c"qemu_plugin_insn_haddr")?,
+                data: need(c"qemu_plugin_insn_data")?,
+                reset: function(c"qemu_plugin_reset")?,
+            }
+        };
+        Ok(api)
     }
 
     /// Makes it findable by [`Api::get`].

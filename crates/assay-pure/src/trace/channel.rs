@@ -365,16 +365,23 @@ mod tests {
         reason = "the layout is constants; a test says which two collide"
     )]
     fn regions_of_the_file_follow_each_other_without_overlap() {
-        assert!(process::MARK + 20 <= process::HANDLERS);
-        assert!(process::HANDLERS + 8 * process::MAX_HANDLERS as usize <= process::PROGRAM);
-        assert!(process::PROGRAM + 4 + process::PROGRAM_SIZE <= process::NOTES);
-        assert!(process::NOTES + process::NOTES_SIZE <= process::MODULES);
-        assert!(process::MODULES + process::MODULES_SIZE <= process::HEADS);
-        assert!(process::HEADS + MAX_THREADS as usize * head::SIZE <= process::RINGS);
         let last = ring(MAX_THREADS - 1);
-        assert!(last.offset + last.chunks as usize * last.chunk_bytes <= process::COUNTERS);
-        assert!(process::COUNTERS + MAX_BLOCKS as usize * 8 <= process::RECORDS);
-        assert!(process::RECORDS + MAX_BLOCKS as usize * Record::SIZE <= process::LENGTHS);
+        let regions = [
+            (process::MARK, 20),
+            (process::HANDLERS, 8 * process::MAX_HANDLERS as usize),
+            (process::PROGRAM, 4 + process::PROGRAM_SIZE),
+            (process::NOTES, process::NOTES_SIZE),
+            (process::MODULES, process::MODULES_SIZE),
+            (process::HEADS, MAX_THREADS as usize * head::SIZE),
+            (process::RINGS, last.offset + last.chunks as usize * last.chunk_bytes - process::RINGS),
+            (process::COUNTERS, MAX_BLOCKS as usize * 8),
+            (process::RECORDS, MAX_BLOCKS as usize * Record::SIZE),
+            (process::LENGTHS, process::LENGTHS_SIZE),
+            (process::SIZE, 0),
+        ];
+        for pair in regions.windows(2) {
+            assert!(pair[0].0 + pair[0].1 <= pair[1].0, "{pair:?}");
+        }
     }
 
     #[test]
