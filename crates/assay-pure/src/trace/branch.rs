@@ -135,6 +135,14 @@ impl Branch {
         Branch { pc, target, site, word: class.0 as u32 | (taken as u32) << 4 | instructions << 5 }
     }
 
+    /// The same branch executed again: another target, outcome and stretch of instructions.
+    #[inline]
+    pub const fn again(&self, target: u64, taken: bool, instructions: u32) -> Branch {
+        let instructions =
+            if instructions > Self::MAX_INSTRUCTIONS { Self::MAX_INSTRUCTIONS } else { instructions };
+        Branch { target, word: self.word & 15 | (taken as u32) << 4 | instructions << 5, ..*self }
+    }
+
     /// Its class.
     #[inline]
     pub const fn class(&self) -> Class {
@@ -195,6 +203,13 @@ mod tests {
                 assert_eq!((branch.class(), branch.taken(), branch.instructions()), (class, taken, 12_345));
             }
         }
+    }
+
+    #[test]
+    fn a_branch_executed_again_keeps_its_place_and_class() {
+        let first = Branch::new(1, 2, 3, Class::CONDITIONAL, true, 4);
+        assert_eq!(first.again(5, false, 6), Branch::new(1, 5, 3, Class::CONDITIONAL, false, 6));
+        assert_eq!(first.again(2, true, u32::MAX).instructions(), Branch::MAX_INSTRUCTIONS);
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(in crate::trace) struct Info {
     pub(super) anywhere: bool,
     /// There is a branch to hand on.
     pub(super) emits: bool,
+    /// All ones where instructions are carried on to the next branch, else 0.
+    pub(super) carries: u32,
     /// Not to be entered without a closer look: a signal handler, or an instruction executed singly.
     pub(super) special: bool,
 }
@@ -53,6 +55,7 @@ impl Info {
         ending: Ending::Next,
         anywhere: true,
         emits: false,
+        carries: u32::MAX,
         special: false,
     };
 }
@@ -152,6 +155,7 @@ impl Code {
             ending,
             anywhere: class.is_some_and(|class| class.is_indirect()),
             emits: class.is_some(),
+            carries: if class.is_some() { 0 } else { u32::MAX },
             special: false,
         }
     }

@@ -196,7 +196,6 @@ impl Stream {
         let mut carry = self.pending.carry;
         let mut filled = self.filled;
         let batch = &mut self.batch[..];
-        let executed = &mut self.executed[..infos.len()];
         let mut taken_sum = self.taken;
         let mut done = 0;
         for word in words {
@@ -211,18 +210,23 @@ impl Stream {
             }
             let target = if last.anywhere { next.pc } else { last.branch.target };
             let taken = hit | last.anywhere;
-            let since = carry + last.instructions;
+            let since = carry.wrapping_add(last.instructions);
             let Some(place) = batch.get_mut(filled) else {
                 break;
             };
-            *place = Branch::new(last.branch.pc, target, last.branch.site, last.branch.class(), taken, since);
+            *place = last.branch.again(target, taken, since);
             filled += usize::from(last.emits);
-            carry = if last.emits { 0 } else { since };
+            carry = since & last.carries;
             taken_sum += u64::from(taken & (last.ending as u8 == Ending::Conditional as u8));
-            executed[id as usize] += 1;
             last = next;
             last_id = id;
             done += 1;
+        }
+        // Counted apart: one loop for both would have more values than there are registers.
+        for word in &words[..done] {
+            if let Some(times) = self.executed.get_mut(word.load(Ordering::Relaxed) as usize) {
+                *times += 1;
+            }
         }
         self.pending = Pending { block: last_id, carry };
         self.filled = filled;
