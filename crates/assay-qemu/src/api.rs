@@ -101,7 +101,6 @@ unsafe fn function<F: Copy>(name: &CStr) -> Result<F, String> {
 
 impl Api {
     /// Looks every function up.
-    #[allow(clippy::missing_transmute_annotations, reason = "the field says the type, once")]
     pub(crate) fn find(version: c_int) -> Result<Api, String> {
         let inline = c"qemu_plugin_register_vcpu_tb_exec_inline";
         // SAFETY: each field has the type of the function that is named for it.
