@@ -199,6 +199,8 @@ fn a_source_changed_after_the_build_gives_no_verdict() {
         .list
         .iter()
         .filter(judged)
+        // A call of a cold function is read from the machine code, which has not changed.
+        .filter(|hint| hint.origin == HintOrigin::Source)
         .filter(|hint| hint.file.as_deref().is_some_and(|file| file.ends_with("hints.c")));
     assert_eq!(own.count(), 0);
     assert!(

@@ -116,7 +116,8 @@ mod tests {
     #[test]
     fn the_step_is_read_at_both_ends() {
         // Learned 0.8, fresh 3.3: 1.05 is a tenth of the way, 3.05 nine tenths.
-        let found = memory(&sweep(&[0.8, 0.8, 0.8, 0.8, 0.8, 0.9, 1.04, 1.06, 2.0, 3.0, 3.06, 3.3]), 3.3);
+        let found =
+            memory(&sweep(&[0.8, 0.8, 0.8, 0.8, 0.8, 0.9, 1.04, 1.06, 2.0, 3.0, 3.06, 3.3, 3.3, 3.3]), 3.3);
         assert_eq!(found, Some(Memory { learned_outcomes: 64_000, unlearned_outcomes: Some(1_024_000) }));
     }
 
