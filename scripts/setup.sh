@@ -25,12 +25,12 @@ goal=$1
 
 # ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
 
-all_needs="cargo cc make git python3 clang plain_clang lld cxx sanitizers fmt clippy qemu cross valgrind benchmark hyperfine"
+all_needs="cargo cc make git python3 clang plain_clang lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine"
 case $goal in
     demo) needs="cargo cc clang qemu" ;;
-    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind git python3" ;;
+    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3" ;;
     peers) needs="cargo cc cxx qemu valgrind benchmark hyperfine" ;;
-    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind git python3" ;;
+    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3" ;;
     *) usage ;;
 esac
 
@@ -50,6 +50,7 @@ without() {
         qemu) echo "exact counts of branches and all that is simulated from them" ;;
         cross) echo "the tests that trace AArch64 programs" ;;
         valgrind) echo "the comparison of exact counts with cachegrind's" ;;
+        ps) echo "nothing; tests that list processes fail" ;;
         benchmark) echo "the column of Google Benchmark" ;;
         hyperfine) echo "the column of hyperfine" ;;
     esac
@@ -69,6 +70,7 @@ why() {
         qemu) echo "user-mode QEMU 7.2 or newer, for exact counts without hardware counters" ;;
         cross) echo "a C compiler for AArch64" ;;
         valgrind) echo "valgrind" ;;
+        ps) echo "ps" ;;
         benchmark) echo "Google Benchmark, to compare with" ;;
         hyperfine) echo "hyperfine, to compare with" ;;
         cargo) echo "a Rust toolchain" ;;
@@ -93,6 +95,7 @@ packages() {
         qemu) echo "qemu-user" ;;
         cross) echo "gcc-aarch64-linux-gnu,libc6-dev-arm64-cross" ;;
         valgrind) echo "valgrind" ;;
+        ps) echo "procps" ;;
         benchmark) echo "libbenchmark-dev" ;;
         hyperfine) echo "hyperfine" ;;
     esac
@@ -124,7 +127,7 @@ have() {
     case $1 in
         cargo) cargo --version > /dev/null 2>&1 ;;
         cc) links c gcc || links c cc ;;
-        make | git | python3 | hyperfine | valgrind) command -v "$1" > /dev/null ;;
+        make | git | python3 | hyperfine | valgrind | ps) command -v "$1" > /dev/null ;;
         qemu) "qemu-$(uname -m)" --version > /dev/null 2>&1 ;;
         cross) links c aarch64-linux-gnu-gcc ;;
         clang) links c "$(newest_clang)" ;;
