@@ -272,3 +272,34 @@ fn only_address_bits_that_are_asked_for_matter() {
     assert!(index == here.0 && tags != here.1);
     assert_ne!(look(0x40_1023).0, here.0);
 }
+
+#[test]
+fn index_and_tag_are_the_address_and_folds_of_the_history() {
+    let mut tage = small();
+    for nth in 0..500_u64 {
+        tage.track(&branch(nth * nth % 7 < 3));
+        let pc = 0x40_1000 + nth * 5;
+        tage.predict(pc, 0);
+        // The address times 2^64 divided by the golden ratio, odd: its upper half.
+        let place = (u128::from(pc) * 0x9e37_79b9_7f4a_7c15 >> 32) as u32;
+        for (table, length) in [8, 16, 32].into_iter().enumerate() {
+            let fold = |width| tage.register().fold(length, width);
+            let index = (fold(4) ^ place) % 16 + table as u32 * 16;
+            let tag = (fold(8) ^ fold(7) * 2 ^ place >> 16) % 256;
+            assert_eq!(u32::from(tage.lookup.index[table]), index, "table {table} after {nth}");
+            assert_eq!(u32::from(tage.lookup.tags[table] ^ HELD), tag, "table {table} after {nth}");
+        }
+        assert_eq!(tage.lookup.base as u64, (pc ^ pc >> 2) % 16);
+    }
+}
+
+#[test]
+fn the_last_table_is_never_skipped() {
+    let mut tage = small();
+    for _ in 0..50 {
+        plant(&mut tage, 1, -4, 0);
+        tage.sets[tage.lookup.index[2] as usize].tags = [0];
+        assert!(!train(&mut tage, true));
+        assert_eq!(held(&tage), [1, 2]);
+    }
+}
