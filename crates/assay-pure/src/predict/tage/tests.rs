@@ -303,3 +303,16 @@ fn the_last_table_is_never_skipped() {
         assert_eq!(held(&tage), [1, 2]);
     }
 }
+
+#[test]
+fn usefulness_is_halved_when_the_pressure_reaches_its_limit() {
+    let mut tage: Small = Tage::new(Geometry { forget: Forget::Pressure(7), ..geometry() }, Directions);
+    tage.pressure = 5;
+    let mut refuse = || {
+        plant(&mut tage, 1, -4, 0);
+        tage.sets[tage.lookup.index[2] as usize] = Set { tags: [0], counters: [0], useful: [3] };
+        train(&mut tage, true);
+        (tage.pressure, entry(&tage, 2).1)
+    };
+    assert_eq!([refuse(), refuse()], [(6, 3), (0, 1)]);
+}
