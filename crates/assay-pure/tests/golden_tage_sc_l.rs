@@ -79,7 +79,7 @@ fn tage_of_8_kb_comes_within_1_percent_of_the_published_one() {
     comes_near_the_published(Tage::<Kb8>::new, "TAGE-SC-L-8KB-Only-TAGE", own);
 }
 
-/// Added up from the paper's tables of sizes: entries times their bits, table by table.
+/// Added up from the sizes that gem5 and Scarab give: entries times their bits, table by table.
 #[test]
 fn the_sizes_take_the_bits_of_their_tables_and_keep_to_the_championships_budgets() {
     // Tagged entries, base table, history, path, random state, counter of failures, weak-entry counters.

@@ -3,13 +3,12 @@
 //! TAGE predicts; a loop predictor overrules it where a loop always runs as often; a statistical corrector overrules
 //! both where branches like this one have gone the other way. Also TAGE alone, in the same sizes.
 //!
-//! Sources: A. Seznec, "TAGE-SC-L branch predictors again" (CBP-5, 2016); what the paper leaves open (hash functions,
-//! initial values, orders of updates) as documented by gem5's models of both sizes (src/cpu/pred, BSD-3-Clause), Scarab's
-//! template (MIT) and CBP-NG's descendant of the predictor (MIT-style); which of them is right where they differ was
-//! decided by the golden streams. The structure, the vector-friendly folds and the code are our own.
+//! Sources: A. Seznec's predictor of CBP-5 ("TAGE-SC-L branch predictors again", 2016) as gem5's models of both sizes
+//! (src/cpu/pred, BSD-3-Clause), Scarab's template (MIT) and CBP-NG's descendant of it (MIT-style) describe it; which of
+//! them is right where they differ was decided by the golden streams. The structure, the vector-friendly folds and the code are our own.
 //!
-//! Known limits: updates are immediate, as in the championship; a real pipeline learns later. In 8 KB the published
-//! program draws its pseudo-random numbers in an order that could not be found out: counts come within 1 %.
+//! Known limits: updates are immediate, as in the championship; a real pipeline learns later. In 8 KB counts come
+//! within 1 % of the published program's; what differs is probably the order of its pseudo-random draws.
 //!
 //! Checked: `golden_tage_sc_l` holds counts and every prediction against those of the published program.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays in step, for vector instructions")]
