@@ -281,11 +281,11 @@ fn index_and_tag_are_the_address_and_folds_of_the_history() {
         let pc = 0x40_1000 + nth * 5;
         tage.predict(pc, 0);
         // The address times 2^64 divided by the golden ratio, odd: its upper half.
-        let place = (u128::from(pc) * 0x9e37_79b9_7f4a_7c15 >> 32) as u32;
+        let place = ((u128::from(pc) * 0x9e37_79b9_7f4a_7c15) >> 32) as u32;
         for (table, length) in [8, 16, 32].into_iter().enumerate() {
             let fold = |width| tage.register().fold(length, width);
             let index = (fold(4) ^ place) % 16 + table as u32 * 16;
-            let tag = (fold(8) ^ fold(7) * 2 ^ place >> 16) % 256;
+            let tag = (fold(8) ^ (fold(7) * 2) ^ (place >> 16)) % 256;
             assert_eq!(u32::from(tage.lookup.index[table]), index, "table {table} after {nth}");
             assert_eq!(u32::from(tage.lookup.tags[table] ^ HELD), tag, "table {table} after {nth}");
         }
