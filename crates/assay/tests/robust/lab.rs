@@ -27,7 +27,7 @@ ASSAY_VARIANT("honest", honest)
 "#;
 
 /// Two variants whose every call takes half a millisecond: eight rounds of theirs are long enough to be interrupted.
-const SLOW: &str = r#"
+pub const SLOW: &str = r#"
 #include <assay.h>
 static uint64_t wait_a_while(const uint8_t *data, size_t size)
 {

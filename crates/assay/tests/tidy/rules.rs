@@ -222,7 +222,9 @@ pub fn misplaced_unsafe(file: &File) -> Vec<Violation> {
     }
     let found = tokens(&file.text).into_iter().filter(|token| token.text == "unsafe");
     found
-        .map(|token| violation(file, token.line, "`unsafe` belongs in assay-linux or assay-harness".into()))
+        .map(|token| {
+            violation(file, token.line, "`unsafe` belongs in assay-linux, assay-qemu or assay-harness".into())
+        })
         .collect()
 }
 
