@@ -19,7 +19,7 @@ demo: setup-demo build ## set up, build, measure the varint decoders, print the 
 	$(assay) run casebook/varint/experiment.toml
 
 test: setup-test lint ## set up, check format and lints, pass all tests
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 	casebook/varint/test.sh
 	python3 fixtures/verdicts/peers/tests.py
 
