@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The format this program writes: `user_version` of the file.
-pub const FORMAT: i64 = 2;
+pub const FORMAT: i64 = 3;
 
 /// What brings a file of format n, counted from 1, to format n + 1.
-const MIGRATIONS: [&str; FORMAT as usize - 1] = [include_str!("format-2.sql")];
+const MIGRATIONS: [&str; FORMAT as usize - 1] = [include_str!("format-2.sql"), include_str!("format-3.sql")];
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -448,11 +448,11 @@ impl Ledger {
         )
     }
 
-    fn write(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
+    pub(super) fn write(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
         self.connection.execute(sql, values).map(|_| ()).map_err(|error| self.explain(error))
     }
 
-    fn transaction(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
+    pub(super) fn transaction(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
         let transaction =
             rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
                 .map_err(|error| self.explain(error))?;
@@ -496,6 +496,6 @@ fn explain(path: &Path, error: rusqlite::Error) -> anyhow::Error {
 }
 
 /// Unix seconds.
-fn now() -> f64 {
+pub(super) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |elapsed| elapsed.as_secs_f64())
 }

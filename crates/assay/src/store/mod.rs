@@ -1,9 +1,11 @@
 //! The ledger: one SQLite file that keeps every fact of every campaign. Nothing is overwritten, nothing derived.
 
+mod comparisons;
 mod ledger;
 mod queries;
 mod rows;
 
+pub use comparisons::{ComparisonRow, FigureRow, NewComparison, SideRow, VisitRow};
 pub use ledger::{FORMAT, Ledger, Unusable};
 pub use rows::{
     Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Identity, InputRow,
