@@ -3,6 +3,7 @@
 //! Software events need no performance counters, so counting is exercised wherever the kernel allows those; what the
 //! machine refuses is skipped with the reason.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -116,6 +117,38 @@ fn misuse_is_code_2_and_says_what_to_do() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
         assert!(message.contains(part), "{arguments:?}: {message}");
     }
+}
+
+#[test]
+fn a_file_that_is_no_program_is_misuse_and_one_for_another_machine_is_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut narrow = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0".to_vec();
+    narrow.resize(64, 0);
+    let cases: [(&str, &[u8], i32, &str); 4] = [
+        ("words", b"no program", 2, "neither ELF nor a script"),
+        ("script", b"#!/no/such/interpreter\n", 2, "there is no file /no/such/interpreter"),
+        ("empty", b"", 2, "neither ELF nor a script"),
+        ("narrow", &narrow, 3, "is a 32-bit program"),
+    ];
+    for (name, bytes, code, part) in cases {
+        let file = folder.path().join(name);
+        std::fs::write(&file, bytes).expect("written");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("mode");
+        let file = file.display().to_string();
+        for arguments in [&["stat", "--source", "traced", "--", &file][..], &["sites", "--", &file]] {
+            let output = Command::new(env!("CARGO_BIN_EXE_assay")).args(arguments).output().expect("started");
+            let message = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{arguments:?}: {message}");
+            assert!(message.contains(part), "{arguments:?}: {message}");
+        }
+    }
+    let output = assay(&["--source", "traced", "--plugin", "/no/such/plugin.so", "--", "true"]);
+    let message = text(&output.stderr);
+    if message.contains("tracing needs qemu") {
+        return println!("skipped: there is no emulator");
+    }
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("the plugin /no/such/plugin.so is missing"), "{message}");
 }
 
 #[test]

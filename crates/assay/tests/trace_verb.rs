@@ -5,6 +5,7 @@ mod trace_fixtures;
 
 use serde_json::Value;
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -232,10 +233,30 @@ fn misuse_is_said_and_changes_nothing() {
     let (code, said) = refused("info", &[&gcc, &"--from", &"elf"]);
     assert!(code == 2 && said.contains("there are assay, bt9"), "{said}");
     let (code, said) = refused("record", &[&"-o", &here("x.assaytrace"), &"--", &here("none")]);
-    assert!(code == 2 && said.contains("there is no program"), "{said}");
+    assert!(code == 2 && said.contains("there is no file"), "{said}");
     let (code, said) = refused("record", &[&"--time-limit", &"-1", &"-o", &here("x"), &"--", &"true"]);
     assert!(code == 2, "{said}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_command_that_cannot_be_traced_leaves_the_recording_of_that_name_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept.assaytrace");
+    std::fs::write(&kept, "an hour's work").unwrap();
+    // Two programs: one that is none, and one for 32 bits, which is the machine's lack, not the user's mistake.
+    let mut narrow = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0".to_vec();
+    narrow.resize(64, 0);
+    for (bytes, expected, part) in
+        [(&b"no program"[..], 2, "neither ELF nor a script"), (&narrow, 3, "is a 32-bit program")]
+    {
+        let program = folder.path().join("program");
+        std::fs::write(&program, bytes).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let (code, said) = refused("record", &[&"-o", &kept, &"--", &program]);
+        assert!(code == expected && said.contains(part), "{code}: {said}");
+        assert_eq!(std::fs::read(&kept).unwrap(), b"an hour's work");
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod trace;
 
 use crate::campaign::{Misuse, Unable};
 use crate::store::Unusable;
+use crate::trace::{Blame, Refusal};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -81,6 +82,14 @@ pub fn main() -> ExitCode {
             screen::tell(&format!("assay: {text}"));
             ExitCode::from(code)
         }
+    }
+}
+
+/// What tracing refused, said in these words, as the error that has its exit code.
+fn cannot_trace(refusal: &Refusal, text: String) -> anyhow::Error {
+    match refusal.blame {
+        Blame::Asked => Misuse(text).into(),
+        Blame::Machine => Unable(text).into(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `assay sites`: the branches of a command that are mispredicted most, and whether its hints are right.
 
 use super::stat::{predictors, program};
-use super::{DONE, FAILED, screen};
-use crate::campaign::{Misuse, Unable};
+use super::{DONE, FAILED, cannot_trace, screen};
+use crate::campaign::Misuse;
 use crate::report::sites::page::Order;
 use crate::report::sites::{SitesPage, render_sites};
 use crate::sites::{Model, Watch, Wish, compose};
@@ -138,7 +138,8 @@ fn trace(arguments: &Arguments, wish: &Wish) -> Result<Trace<Watch>> {
     };
     let names: Vec<String> = wish.models.iter().map(|model| model.name.clone()).collect();
     let watch = move || Watch::new(Zoo::new(&names).expect("the names were looked up before"));
-    command(&arguments.command, &options, watch).map_err(|refusal| Unable(refusal.to_string()).into())
+    command(&arguments.command, &options, watch)
+        .map_err(|refusal| cannot_trace(&refusal, refusal.to_string()))
 }
 
 fn show(arguments: &Arguments, page: &SitesPage) -> Result<()> {

@@ -10,11 +10,11 @@ mod source;
 mod traced;
 mod wanted;
 
-use super::{DONE, screen};
-use crate::campaign::{Misuse, Unable};
+use super::{DONE, cannot_trace, screen};
+use crate::campaign::Misuse;
 use crate::report::stat::page::{EndedBy, Execution, Source};
 use crate::report::stat::{StatPage, lines_of_json, render_stat, separated};
-use crate::trace::Options;
+use crate::trace::{Options, Refusal};
 use anyhow::Result;
 use assay_linux::perf::Conditions;
 use compose::{Executed, Question, compose};
@@ -195,7 +195,7 @@ fn execute(arguments: &Arguments, question: &Question) -> Result<Vec<Executed>> 
                 let figures =
                     traced::execute(&arguments.command, &options, &question.models, progress.ticker());
                 Executed::Traced(
-                    figures.map_err(|refusal| Unable(refusal_text(question, &refusal.to_string())))?,
+                    figures.map_err(|refusal| cannot_trace(&refusal, refusal_text(question, &refusal)))?,
                 )
             };
             executed.push(one);
@@ -208,7 +208,7 @@ fn execute(arguments: &Arguments, question: &Question) -> Result<Vec<Executed>> 
 }
 
 /// Why nothing is traced, after why nothing is counted.
-fn refusal_text(question: &Question, refusal: &str) -> String {
+fn refusal_text(question: &Question, refusal: &Refusal) -> String {
     let mut text = question.choice.reasons.join(" ");
     if !text.is_empty() {
         text.push(' ');

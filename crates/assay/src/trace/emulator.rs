@@ -1,7 +1,7 @@
 //! The emulator and the plugin: found, and fitting each other and the lab.
 
-use super::Refusal;
 use super::program::{Machine, search};
+use super::{Blame, Refusal};
 use assay_pure::trace::channel::{VERSION, VERSION_LABEL};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -28,6 +28,7 @@ pub(super) fn find(machine: Machine) -> Result<Emulator, Refusal> {
     let name = format!("qemu-{}", machine.name());
     let install = || Some("install the package qemu-user (Debian, Ubuntu, Fedora)".to_owned());
     let path = search(name.as_ref()).map_err(|_| Refusal {
+        blame: Blame::Machine,
         reason: format!("tracing needs {name}, QEMU 7.2 or later; there is none on PATH"),
         remedy: install(),
     })?;
@@ -35,12 +36,14 @@ pub(super) fn find(machine: Machine) -> Result<Emulator, Refusal> {
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let Some(version) = version(&text) else {
         return Err(Refusal {
+            blame: Blame::Machine,
             reason: format!("{} does not say which version it is", path.display()),
             remedy: install(),
         });
     };
     if number(&version) < OLDEST {
         return Err(Refusal {
+            blame: Blame::Machine,
             reason: format!("{} is QEMU {version}; tracing needs 7.2 or later", path.display()),
             remedy: install(),
         });
@@ -65,13 +68,13 @@ fn number(version: &str) -> (u32, u32) {
 pub(super) fn plugin(given: Option<&Path>) -> Result<PathBuf, Refusal> {
     let from_environment =
         || std::env::var_os(PLUGIN_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let path = match given.map(Path::to_owned).or_else(from_environment) {
-        Some(path) => path,
-        None => beside_the_lab().ok_or_else(|| missing(Path::new(PLUGIN)))?,
+    let (blame, path) = match given.map(Path::to_owned).or_else(from_environment) {
+        Some(path) => (Blame::Asked, path),
+        None => (Blame::Machine, beside_the_lab().ok_or_else(|| missing(Path::new(PLUGIN)))?),
     };
-    let path = std::fs::canonicalize(&path).map_err(|_| missing(&path))?;
-    check_version(&path)?;
-    Ok(path)
+    let path = std::fs::canonicalize(&path).map_err(|_| missing(&path));
+    let checked = path.and_then(|path| check_version(&path).map(|()| path));
+    checked.map_err(|refusal| Refusal { blame, ..refusal })
 }
 
 /// The lab's folder, or the one above: a test of the lab lies in a folder of its own.
@@ -82,6 +85,7 @@ fn beside_the_lab() -> Option<PathBuf> {
 
 fn missing(path: &Path) -> Refusal {
     Refusal {
+        blame: Blame::Machine,
         reason: format!("the plugin {} is missing", path.display()),
         remedy: Some(format!(
             "build it beside the lab (cargo build --release -p assay -p assay-qemu) or name it in {PLUGIN_VARIABLE}"
@@ -92,6 +96,7 @@ fn missing(path: &Path) -> Refusal {
 /// Before it is loaded: the plugin's file says which version of the shared memory it speaks.
 fn check_version(path: &Path) -> Result<(), Refusal> {
     let bytes = std::fs::read(path).map_err(|error| Refusal {
+        blame: Blame::Machine,
         reason: format!("the plugin {} cannot be read: {error}", path.display()),
         remedy: None,
     })?;
@@ -102,12 +107,14 @@ fn check_version(path: &Path) -> Result<(), Refusal> {
     let rebuild =
         Some("build lab and plugin together: cargo build --release -p assay -p assay-qemu".to_owned());
     let Some(said) = said else {
-        return Err(Refusal { reason: format!("{} is no plugin of assay", path.display()), remedy: rebuild });
+        let reason = format!("{} is no plugin of assay", path.display());
+        return Err(Refusal { blame: Blame::Machine, reason, remedy: rebuild });
     };
     let digits = String::from_utf8_lossy(&said[label.len()..]);
     let found: u32 = digits.parse().unwrap_or(0);
     if found != VERSION {
         return Err(Refusal {
+            blame: Blame::Machine,
             reason: format!(
                 "the plugin {} is of another version than this assay: {found}, not {VERSION}",
                 path.display()
@@ -168,6 +175,7 @@ mod tests {
         assert!(check(b"assay-plugin-version=xxx").expect_err("none").ends_with("is no plugin of assay"));
         let gone = plugin(Some(Path::new("/no/plugin.so"))).expect_err("missing");
         assert_eq!(gone.reason, "the plugin /no/plugin.so is missing");
+        assert_eq!(gone.blame, Blame::Asked, "the caller named it");
         assert!(gone.remedy.is_some_and(|remedy| remedy.contains("cargo build")));
     }
 

@@ -12,7 +12,7 @@ mod program;
 mod reader;
 mod session;
 
-pub use session::{Refusal, Session, command};
+pub use session::{Blame, Refusal, Session, check, command};
 
 use assay_pure::trace::{Branch, Site};
 use std::path::PathBuf;

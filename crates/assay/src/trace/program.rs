@@ -1,6 +1,6 @@
 //! Can this program be traced, and by which emulator?
 
-use super::Refusal;
+use super::{Blame, Refusal};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -39,7 +39,12 @@ pub(super) struct Program {
 }
 
 fn refuse<T>(reason: String, remedy: Option<&str>) -> Result<T, Refusal> {
-    Err(Refusal { reason, remedy: remedy.map(str::to_owned) })
+    Err(Refusal { blame: Blame::Asked, reason, remedy: remedy.map(str::to_owned) })
+}
+
+/// A program may be sound where the emulators that are known here cannot run it.
+fn unfit<T>(reason: String, remedy: Option<&str>) -> Result<T, Refusal> {
+    refuse(reason, remedy).map_err(|refusal| Refusal { blame: Blame::Machine, ..refusal })
 }
 
 /// Looks at the file.
@@ -55,7 +60,7 @@ fn look_deeper(path: &Path, depth: usize) -> Result<Program, Refusal> {
         };
         let inner = look_deeper(Path::new(&words[0]), depth - 1).map_err(|refusal| Refusal {
             reason: format!("the interpreter of {}: {}", path.display(), refusal.reason),
-            remedy: refusal.remedy,
+            ..refusal
         })?;
         let interpreter = [inner.interpreter, words].concat();
         return Ok(Program { machine: inner.machine, interpreter });
@@ -86,7 +91,7 @@ fn read_head(path: &Path) -> Result<Vec<u8>, Refusal> {
     let read = File::open(path).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
     match read {
         Ok(_) => Ok(head),
-        Err(error) => refuse(
+        Err(error) => unfit(
             format!("{shown} cannot be read: {error}"),
             Some("the emulator needs to read what it executes"),
         ),
@@ -116,20 +121,23 @@ fn machine(path: &Path, head: &[u8]) -> Result<Machine, Refusal> {
         return refuse(format!("{shown} is no program: neither ELF nor a script"), None);
     }
     if head[4] != 2 {
-        return refuse(
+        return unfit(
             format!("{shown} is a 32-bit program; 64-bit ones can be traced"),
             Some("rebuild it without -m32"),
         );
     }
+    if head[5] != 1 {
+        return unfit(format!("{shown} is a big-endian program; little-endian ones can be traced"), None);
+    }
     let kind = u16::from_le_bytes([head[16], head[17]]);
     let number = u16::from_le_bytes([head[18], head[19]]);
-    if head[5] != 1 || !matches!(kind, 2 | 3) {
-        return refuse(format!("{shown} is an ELF file but no program of this byte order"), None);
+    if !matches!(kind, 2 | 3) {
+        return refuse(format!("{shown} is an ELF file, but no program: it is of type {kind}"), None);
     }
     match number {
         62 => Ok(Machine::X86_64),
         183 => Ok(Machine::Aarch64),
-        other => refuse(
+        other => unfit(
             format!("{shown} is for machine {other} of ELF; programs for x86-64 and AArch64 can be traced"),
             None,
         ),
@@ -174,16 +182,48 @@ mod tests {
         head
     }
 
-    fn refusal(mode: u32, bytes: &[u8]) -> String {
+    fn refusal(mode: u32, bytes: &[u8]) -> Refusal {
         let (_folder, path) = file("program", mode, bytes);
-        look_at(&path).expect_err("refused").reason
+        look_at(&path).expect_err("refused")
+    }
+
+    #[test]
+    fn a_program_that_no_emulator_here_runs_is_not_the_users_fault() {
+        let big = |mut head: Vec<u8>| {
+            head[5] = 2;
+            head
+        };
+        for (head, part) in [
+            (elf(1, 2, 3), "is a 32-bit program"),
+            (elf(2, 2, 243), "for machine 243"),
+            (big(elf(2, 2, 62)), "is a big-endian program"),
+        ] {
+            let refused = refusal(0o755, &head);
+            assert!(refused.reason.contains(part), "{refused}");
+            assert_eq!(refused.blame, Blame::Machine, "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_fault_of_an_interpreter_is_the_scripts() {
+        let line = |interpreter: &Path| format!("#!{}\n", interpreter.display()).into_bytes();
+        let gone = refusal(0o755, &line(Path::new("/no/such/interpreter")));
+        assert_eq!(gone.blame, Blame::Asked);
+        assert!(gone.reason.ends_with("there is no file /no/such/interpreter"), "{gone}");
+        let (_folder, narrow) = file("narrow", 0o755, &elf(1, 2, 3));
+        let narrow = refusal(0o755, &line(&narrow));
+        assert_eq!(narrow.blame, Blame::Machine);
+        assert!(narrow.remedy.is_some());
     }
 
     #[test]
     fn what_is_no_program_is_refused_with_its_reason() {
-        assert!(refusal(0o755, &elf(1, 2, 3)).contains("is a 32-bit program"));
-        assert!(refusal(0o755, &elf(2, 2, 243)).contains("for machine 243"));
-        assert!(refusal(0o755, &elf(2, 1, 62)).contains("no program of this byte order"));
+        let refusal = |mode, bytes: &[u8]| {
+            let refused = refusal(mode, bytes);
+            assert_eq!(refused.blame, Blame::Asked, "{refused}");
+            refused.reason
+        };
+        assert!(refusal(0o755, &elf(2, 1, 62)).contains("no program: it is of type 1"));
         assert!(refusal(0o644, &elf(2, 2, 62)).contains("is not executable"));
         assert!(refusal(0o755, b"hello").contains("neither ELF nor a script"));
         assert!(refusal(0o755, b"").contains("neither ELF nor a script"));
@@ -225,8 +265,9 @@ mod tests {
     fn commands_are_found_as_a_shell_finds_them() {
         assert_eq!(search(OsStr::new("./x")), Ok(PathBuf::from("./x")));
         assert!(search(OsStr::new("sh")).is_ok_and(|found| found.ends_with("sh")));
-        let reason = search(OsStr::new("no-such-command-anywhere")).expect_err("none").reason;
-        assert_eq!(reason, "there is no command no-such-command-anywhere on PATH");
+        let none = search(OsStr::new("no-such-command-anywhere")).expect_err("none");
+        assert_eq!(none.reason, "there is no command no-such-command-anywhere on PATH");
+        assert_eq!(none.blame, Blame::Asked);
         assert_eq!(search(OsStr::new("")).expect_err("none").reason, "no command was given");
     }
 }

@@ -15,9 +15,20 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// What shared memory should have free, bytes: rings and records of a few large programs.
 const ROOM: u64 = 256 << 20;
 
+/// Whose fault it is that nothing can be traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// What the user named: no machine could trace it.
+    Asked,
+    /// What is here: the emulator, the plugin, what these two can do.
+    Machine,
+}
+
 /// Why nothing can be traced, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
+    /// Whose fault it is.
+    pub blame: Blame,
     /// A whole sentence for the user: what was found, what is needed.
     pub reason: String,
     /// What the user can do, if anything.
@@ -108,7 +119,7 @@ fn accept<O>(harvest: Harvest<O>) -> Result<Vec<super::ProcessTrace<O>>, Refusal
         return Err(changed_itself(changed));
     }
     if let Some(error) = harvest.errors.first() {
-        return Err(Refusal { reason: error.clone(), remedy: None });
+        return Err(Refusal { blame: Blame::Machine, reason: error.clone(), remedy: None });
     }
     if harvest.processes.is_empty() {
         let reason = if harvest.loaded {
@@ -117,13 +128,14 @@ fn accept<O>(harvest: Harvest<O>) -> Result<Vec<super::ProcessTrace<O>>, Refusal
             "the emulator did not load the plugin"
         };
         let remedy = "what it wrote to standard error says why".to_owned();
-        return Err(Refusal { reason: reason.to_owned(), remedy: Some(remedy) });
+        return Err(Refusal { blame: Blame::Machine, reason: reason.to_owned(), remedy: Some(remedy) });
     }
     Ok(harvest.processes)
 }
 
 fn changed_itself(changed: &Changed) -> Refusal {
     Refusal {
+        blame: Blame::Machine,
         reason: format!(
             "{} changes its own code while it runs ({} times, first at {:#x}): one address then stands for several branches, and counts by place would mix them",
             changed.program.display(),
@@ -147,6 +159,7 @@ fn how(status: Option<ExitStatus>) -> Ended {
 
 fn cannot_share(error: &std::io::Error) -> Refusal {
     Refusal {
+        blame: Blame::Machine,
         reason: format!("the memory to be shared with the emulator cannot be made: {error}"),
         remedy: None,
     }
@@ -182,6 +195,15 @@ fn write_prefix(folder: &Path, prefix: &[OsString]) -> std::io::Result<()> {
     std::fs::write(folder.join(channel::PREFIX_FILE), bytes)
 }
 
+/// Looks at what a command names, without starting anything: is it there, and is it a program that can be traced?
+///
+/// # Errors
+/// No such command, not an executable, one for a machine that is not emulated.
+pub fn check(command: &[OsString]) -> Result<(), Refusal> {
+    let name = command.first().cloned().unwrap_or_default();
+    program::look_at(&program::search(&name)?).map(drop)
+}
+
 /// Runs a whole command under emulation, its standard streams those of the lab, and gives what was seen. `command` holds
 /// the program (searched on PATH) and its arguments.
 ///
@@ -203,7 +225,8 @@ pub fn command<O: Observer>(
     }
     line.push(program.into_os_string());
     line.extend(command.iter().skip(1).cloned());
-    let failed = |error: std::io::Error| Refusal { reason: error.to_string(), remedy: None };
+    let failed =
+        |error: std::io::Error| Refusal { blame: Blame::Machine, reason: error.to_string(), remedy: None };
     let mut child = family::start(&line).map_err(failed)?;
     let (status, killed) = family::wait_or_kill(&mut child, options.time_limit).map_err(failed)?;
     session.finish_as(if killed { Ended::TimeLimit } else { how(Some(status)) })

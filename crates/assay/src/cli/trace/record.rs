@@ -1,9 +1,9 @@
 //! `assay trace record`: the branches of a command, into a file.
 
 use super::grouped;
-use crate::campaign::{Misuse, Unable};
-use crate::cli::{DONE, screen};
-use crate::trace::{Ended, Observer, Options, ProcessTrace, Trace, command};
+use crate::campaign::Misuse;
+use crate::cli::{DONE, cannot_trace, screen};
+use crate::trace::{Ended, Observer, Options, ProcessTrace, Refusal, Trace, check, command};
 use anyhow::{Context, Result};
 use assay_pure::trace::source::Fault;
 use assay_pure::trace::stored::{Block, Directory, Module, Process, StreamTotals, StreamWriter, Writer};
@@ -56,10 +56,9 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         ),
     };
     screen::find_folder(&arguments.output)?;
-    let program = &arguments.command[0];
-    if program.to_string_lossy().contains('/') && !Path::new(program).is_file() {
-        return Err(Misuse(format!("there is no program {}", program.display())).into());
-    }
+    let refused = |refusal: Refusal| cannot_trace(&refusal, refusal.to_string());
+    // Before a recording of that name is written over.
+    check(&arguments.command).map_err(refused)?;
     let cannot = || format!("cannot write {}", arguments.output.display());
     let file = File::create(&arguments.output).with_context(cannot)?;
     let recording = Recording::begin(BufWriter::new(file)).with_context(cannot)?;
@@ -69,11 +68,11 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let mut trace = traced.map_err(|refusal| {
         // What was begun holds nothing.
         let _ = std::fs::remove_file(&arguments.output);
-        Unable(refusal.to_string())
+        refused(refusal)
     })?;
     if let Some(first) = trace.processes.first_mut().filter(|process| process.program.as_os_str().is_empty())
     {
-        first.program = PathBuf::from(program);
+        first.program = PathBuf::from(&arguments.command[0]);
     }
     let (directory, _) = recording.finish(trace).with_context(cannot)?;
     let bytes = std::fs::metadata(&arguments.output).with_context(cannot)?.len();
