@@ -9,7 +9,7 @@ fn folder() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-fn hold_against(name: &str, text: &str) {
+pub(super) fn hold_against(name: &str, text: &str) {
     let path = folder().join(name);
     if std::env::var_os("ASSAY_UPDATE_GOLDEN").is_some() {
         std::fs::create_dir_all(folder()).expect("the golden folder can be made");

@@ -1,7 +1,7 @@
 //! The sites as text for a terminal: the answer, what could make it wrong, the table, the worst sites at close range, hints.
 //!
-//! Made for 80 columns and for 160: a line per site in both, more columns in the wider. Checked by tests of its structure
-//! and that no line exceeds its width.
+//! Made for 80 columns and for 160: a line per site in both, more columns in the wider. Checked by golden
+//! texts, by tests of its structure and that no line exceeds its width.
 
 mod closeup;
 mod figures;

@@ -2,6 +2,7 @@
 
 use super::page::{HintOrigin, HintVerdict, Order, SITES_SCHEMA};
 use super::{render_sites, sample};
+use crate::report::golden::hold_against;
 use crate::report::schema::{Check, described, schema_of};
 use clap::ValueEnum as _;
 use serde_json::Value;
@@ -17,6 +18,21 @@ fn no_line_is_wider_than_asked() {
             }
         }
     }
+}
+
+#[test]
+fn the_page_at_80_columns_is_the_golden_text() {
+    hold_against("sites-80.txt", &render_sites(&sample::page(), 80, false));
+}
+
+#[test]
+fn the_page_at_160_columns_is_the_golden_text() {
+    hold_against("sites-160.txt", &render_sites(&sample::page(), 160, false));
+}
+
+#[test]
+fn a_page_without_a_branch_is_the_golden_text() {
+    hold_against("sites-nothing-80.txt", &render_sites(&sample::nothing(), 80, false));
 }
 
 #[test]
