@@ -12,12 +12,12 @@
 //! compared; a pointer ahead of the object that it is used for is not recognised. Checked: hand-assembled functions in
 //! this folder; programs of gcc and clang and mutated binaries in tests/identity.rs; the pairs of fixtures/verdicts.
 
-mod code;
+pub(super) mod code;
 mod data;
-mod field;
+pub(super) mod field;
 mod flow;
-mod image;
-mod jump_table;
+pub(super) mod image;
+pub(super) mod jump_table;
 mod pair;
 #[cfg(test)]
 mod tests;
@@ -89,7 +89,7 @@ pub fn same_code_at(elf: &[u8], a: u64, b: u64) -> Result<Identity, LayoutError>
 
 /// Why two functions were not found to be the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Trouble {
+pub(super) enum Trouble {
     /// They differ.
     Different,
     /// It cannot be told, and why.

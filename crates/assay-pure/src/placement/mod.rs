@@ -1,9 +1,12 @@
 //! Where functions lie in a linked binary, in which order they can be put, and whether two of them are the same
 //! machine code.
 
+pub mod across;
 pub mod identity;
 pub mod layout;
 pub mod optimised;
 pub mod order;
 pub mod sections;
 pub mod shuffle;
+
+pub use across::{Change, FunctionChange, Linked, Reached, compare, same_code_across};

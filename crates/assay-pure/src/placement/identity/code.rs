@@ -72,9 +72,8 @@ impl Code {
 
     /// Drops padding behind an instruction that control does not pass.
     fn cut_padding(&mut self) {
-        let padding =
-            |step: &Step| matches!(step.instruction.code(), Opcode::Int3) || is_nop(&step.instruction);
-        let kept = self.steps.iter().rposition(|step| !padding(step)).map_or(0, |last| last + 1);
+        let kept =
+            self.steps.iter().rposition(|step| !is_padding(&step.instruction)).map_or(0, |last| last + 1);
         if kept == self.steps.len()
             || kept == 0
             || self.undecodable.is_some()
@@ -114,6 +113,11 @@ impl Code {
         let calls = matches!(last.instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
         !(calls || ends(&last.instruction))
     }
+}
+
+/// Whether an instruction is what compilers and linkers fill gaps with.
+pub fn is_padding(instruction: &Instruction) -> bool {
+    instruction.code() == Opcode::Int3 || is_nop(instruction)
 }
 
 fn is_nop(instruction: &Instruction) -> bool {

@@ -18,8 +18,10 @@ pub enum Meaning {
 /// One field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    offset: usize,
-    size: usize,
+    /// Offset in the instruction, bytes.
+    pub offset: usize,
+    /// Bytes.
+    pub size: usize,
     /// What it holds.
     pub meaning: Meaning,
 }

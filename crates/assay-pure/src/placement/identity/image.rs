@@ -50,12 +50,16 @@ pub struct Datum {
 pub struct Image<'e> {
     sections: Vec<Section<'e>>,
     functions: Vec<FunctionPlace>,
+    /// The furthest end of each function and all that start before it, so that none is looked for in vain.
+    reach: Vec<u64>,
     objects: Vec<Datum>,
     /// Addresses that the loader changes.
     relocated: BTreeSet<u64>,
     unsuitable: Option<String>,
     /// Addresses in instructions are absolute (the file is linked to one place).
     pub fixed: bool,
+    /// It is a program or a library, no object file.
+    pub linked: bool,
     mentioned: OnceCell<BTreeSet<u64>>,
 }
 
@@ -65,8 +69,16 @@ impl<'e> Image<'e> {
     /// # Errors
     /// It is no ELF file or has no function symbols.
     pub fn parse(elf: &'e [u8]) -> Result<Self, LayoutError> {
+        Self::parse_with(elf, elf)
+    }
+
+    /// Parses a file whose symbols stand in another one, `named`: what was split off as debug information.
+    ///
+    /// # Errors
+    /// One of them is no ELF file, or there are no function symbols.
+    pub fn parse_with(elf: &'e [u8], named: &[u8]) -> Result<Self, LayoutError> {
         let file = layout::parse(elf)?;
-        let functions = layout::functions(elf)?;
+        let functions = layout::functions(named)?;
         let unsuitable = match (file.architecture(), file.kind()) {
             (Architecture::X86_64, ObjectKind::Executable | ObjectKind::Dynamic) => None,
             (Architecture::X86_64, kind) => {
@@ -78,11 +90,13 @@ impl<'e> Image<'e> {
             file.dynamic_relocations().into_iter().flatten().map(|(address, _)| address).collect();
         Ok(Self {
             sections: sections(&file),
+            reach: reach(&functions),
             functions,
-            objects: objects(&file),
+            objects: objects(&layout::parse(named)?),
             relocated,
             unsuitable,
             fixed: file.kind() == ObjectKind::Executable,
+            linked: matches!(file.kind(), ObjectKind::Executable | ObjectKind::Dynamic),
             mentioned: OnceCell::new(),
         })
     }
@@ -108,13 +122,16 @@ impl<'e> Image<'e> {
             offset: address % layout::LINE_BYTES,
             alignment: None,
         };
+        let functions: Vec<FunctionPlace> = functions.iter().map(place).collect();
         Self {
             sections: vec![section(code, Access::Code), section(data, Access::ReadOnly)],
-            functions: functions.iter().map(place).collect(),
+            reach: reach(&functions),
+            functions,
             objects: objects.to_vec(),
             relocated: BTreeSet::new(),
             unsuitable: None,
             fixed: false,
+            linked: true,
             mentioned: OnceCell::new(),
         }
     }
@@ -146,10 +163,36 @@ impl<'e> Image<'e> {
         section.data.get(start..start.checked_add(usize::try_from(size).ok()?)?)
     }
 
+    /// Eight bytes of the file as a number, whatever the loader makes of them.
+    pub fn raw_word(&self, address: u64) -> Option<u64> {
+        let section = self.section_at(address)?;
+        let start = usize::try_from(address - section.address).ok()?;
+        let bytes = section.data.get(start..start.checked_add(8)?)?;
+        bytes.try_into().ok().map(u64::from_le_bytes)
+    }
+
+    /// Whether an address is in a section that takes no room in the file, and so is zero at first.
+    pub fn is_zero(&self, address: u64) -> bool {
+        self.section_at(address).is_some_and(|section| section.data.is_empty())
+    }
+
+    /// The words of all data that are addresses inside the file, if they are addresses at all.
+    pub fn pointers(&self) -> Vec<u64> {
+        let data = self.sections.iter().filter(|section| section.access != Access::Code);
+        let words = data.flat_map(|section| {
+            let skipped = section.address.wrapping_neg() % 8;
+            section.data.get(skipped as usize..).unwrap_or_default().chunks_exact(8)
+        });
+        let numbers = words.map(|word| word.try_into().map_or(0, u64::from_le_bytes));
+        numbers.filter(|&number| self.section_at(number).is_some()).collect()
+    }
+
     /// The function that covers `address`: of those the one that starts last, and of these the longest.
     pub fn function_at(&self, address: u64) -> Option<&FunctionPlace> {
         let upto = self.functions.partition_point(|place| place.address <= address);
-        let covering = self.functions[..upto].iter().filter(|place| address - place.address < place.size);
+        let near = (0..upto).rev().take_while(|&index| self.reach[index] > address);
+        let covering =
+            near.map(|index| &self.functions[index]).filter(|place| address - place.address < place.size);
         covering.max_by_key(|place| (place.address, place.size))
     }
 
@@ -176,6 +219,12 @@ impl<'e> Image<'e> {
         Some(next.map_or(end, |next| next.min(end)))
     }
 
+    /// Bytes of executable code.
+    pub fn code_bytes(&self) -> u64 {
+        let code = self.sections.iter().filter(|section| section.access == Access::Code);
+        code.fold(0, |sum, section| sum.saturating_add(section.data.len() as u64))
+    }
+
     /// All functions by address.
     pub fn functions(&self) -> &[FunctionPlace] {
         &self.functions
@@ -185,6 +234,14 @@ impl<'e> Image<'e> {
     pub fn objects(&self) -> &[Datum] {
         &self.objects
     }
+}
+
+fn reach(functions: &[FunctionPlace]) -> Vec<u64> {
+    let ends = functions.iter().scan(0, |furthest: &mut u64, place| {
+        *furthest = (*furthest).max(place.address.saturating_add(place.size));
+        Some(*furthest)
+    });
+    ends.collect()
 }
 
 fn sections<'e>(file: &object::File<'e>) -> Vec<Section<'e>> {

@@ -26,7 +26,7 @@ pub struct Dispatch {
     /// The instructions that mention the table.
     pub mentions: BTreeSet<usize>,
     /// Where it lies.
-    table: u64,
+    pub table: u64,
     /// Indices of the instructions that its entries lead to.
     pub targets: BTreeSet<usize>,
 }
@@ -81,7 +81,8 @@ impl Tables {
 }
 
 impl Dispatch {
-    fn is_relative(&self) -> bool {
+    /// Whether its entries are offsets from where it lies.
+    pub fn is_relative(&self) -> bool {
         self.base != Register::None
     }
 }
@@ -120,7 +121,7 @@ impl Comparison<'_, '_> {
 }
 
 /// Where the entries of a table lead: up to the next known address, or the first that leads to no code.
-fn entries(image: &Image, table: u64, relative: bool) -> Vec<u64> {
+pub fn entries(image: &Image, table: u64, relative: bool) -> Vec<u64> {
     let read_only = image.section_at(table).is_some_and(|section| section.access == Access::ReadOnly);
     let Some(end) = image.next_known(table).filter(|_| read_only) else { return Vec::new() };
     let bytes = if relative { 4 } else { 8 };

@@ -1,0 +1,253 @@
+//! Which functions of a file are the same machine code in another file?
+//!
+//! Question: two builds differ; which functions did the difference really change? Method: the functions are paired by
+//! name, each pair is decoded and held line against line, and what depends on where things lie is compared by what it
+//! leads to: a callee by being the other file's function of that name, or else by being the same code; what is
+//! imported by its name, through whatever stub; a named object by name, size and first contents; a constant without a
+//! name (a text, a number, a table) by its bytes. A function's own code is told from all that it reaches: a caller of
+//! a changed function is itself unchanged. Pairs are nodes of one graph, each compared once, whatever calls it.
+//! Source: Intel SDM volume 2 as decoded by iced-x86; Arm DDI 0487; System V ABI with its supplements for AMD64 and
+//! AArch64. Limits: x86-64 and AArch64; functions of other files (a shared C library) are the same if their name is;
+//! what cannot be decided is `Unknown`, never guessed; functions that differ in padding which is executed, ahead of a
+//! loop, are changed; on x86-64 a thread's variable whose offset is a constant of its own is not recognised. Where the size
+//! of a constant is not known it ends where a text does, or at the next address that something in the file refers to.
+//! Checked: hand-assembled files in this folder; programs of the machine's compilers in tests/across.rs.
+
+mod a64;
+mod data;
+mod graph;
+mod lead;
+mod listing;
+mod names;
+mod side;
+mod x86;
+
+use super::identity::Identity;
+use super::layout::{FunctionPlace, LayoutError};
+use graph::{Graph, Node, Own};
+use names::Pair;
+use side::Side;
+
+/// A linked file to be compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Linked<'e> {
+    /// The file.
+    pub elf: &'e [u8],
+    /// The file that its symbols were split off to, if they were.
+    pub symbols: Option<&'e [u8]>,
+}
+
+impl<'e> From<&'e [u8]> for Linked<'e> {
+    fn from(elf: &'e [u8]) -> Self {
+        Self { elf, symbols: None }
+    }
+}
+
+/// What became of a function's own machine code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The same instructions at the same address.
+    Identical,
+    /// The same instructions at another address.
+    Moved,
+    /// The same instructions at other distances from each other: a jump needed a longer form to reach its target, or
+    /// the padding between blocks, which is not executed, has another length.
+    Respaced,
+    /// Other instructions, or constants of their own.
+    Changed {
+        /// Offset in the old function of the first instruction that differs, bytes.
+        at: u64,
+    },
+    /// The new file has no function of this name.
+    OnlyOld,
+    /// The old file has none.
+    OnlyNew,
+    /// It cannot be told.
+    Unknown {
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// What became of a function together with all that it can reach: callees, their callees, named data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// Everything is the same.
+    Same,
+    /// Something is not, or the function itself.
+    Changed {
+        /// The function or object that changed, as near to this function as possible.
+        through: String,
+    },
+    /// It cannot be told.
+    Unknown {
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// One function of two files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionChange {
+    /// Symbol name, in the new file if that has it.
+    pub name: String,
+    /// Where it lies in the old file.
+    pub old: Option<FunctionPlace>,
+    /// Where it lies in the new file.
+    pub new: Option<FunctionPlace>,
+    /// Its own code.
+    pub own: Change,
+    /// Its code and all that it reaches.
+    pub reached: Reached,
+}
+
+impl FunctionChange {
+    /// Whether its own code is the same, wherever it lies.
+    pub fn is_same_code(&self) -> bool {
+        matches!(self.own, Change::Identical | Change::Moved | Change::Respaced)
+    }
+}
+
+/// What became of each function from `old` to `new`, by address in the new file, then those that are only in the old.
+///
+/// Cost: linear in the code of both files, times the logarithm of the number of their symbols.
+///
+/// # Errors
+/// One of the files is no ELF file, or has no function symbols.
+pub fn compare(old: &[u8], new: &[u8]) -> Result<Vec<FunctionChange>, LayoutError> {
+    compare_linked(old.into(), new.into())
+}
+
+/// [`compare`], with symbols from other files where they were split off.
+///
+/// # Errors
+/// One of the files is no ELF file, or there are no function symbols.
+pub fn compare_linked(old: Linked, new: Linked) -> Result<Vec<FunctionChange>, LayoutError> {
+    let sides = (Side::parse(old.elf, old.symbols)?, Side::parse(new.elf, new.symbols)?);
+    let (old, new) = (&sides.0, &sides.1);
+    let pairs = names::pairs(&old.named, &new.named);
+    let unsuitable = unsuitable(old, new);
+    let mut graph = Graph::new(old, new, &pairs);
+    let mut found = Vec::new();
+    for pair in &pairs {
+        match pair {
+            &Pair::Both(a, b) => {
+                let node = Node::Code(old.named[a].address, new.named[b].address);
+                let number = unsuitable.is_none().then(|| graph.node(node));
+                found.push((Some(a), Some(b), number, unsuitable.clone()));
+            }
+            &Pair::OnlyOld(a) => found.push((Some(a), None, None, None)),
+            &Pair::OnlyNew(b) => found.push((None, Some(b), None, None)),
+            Pair::Doubt(left, right, reason) => {
+                found.extend(left.iter().map(|&a| (Some(a), None, None, Some(reason.clone()))));
+                found.extend(right.iter().map(|&b| (None, Some(b), None, Some(reason.clone()))));
+            }
+        }
+    }
+    graph.run();
+    let reached = graph.reached();
+    let mut changes: Vec<FunctionChange> = found
+        .into_iter()
+        .map(|(a, b, number, reason)| {
+            let (old, new) = (a.map(|a| place(old, a)), b.map(|b| place(new, b)));
+            let name = new.as_ref().or(old.as_ref()).map_or(String::new(), |place| place.name.clone());
+            let (own, reached) = match (number, reason) {
+                (Some(number), _) => {
+                    let moved =
+                        old.as_ref().map(|place| place.address) != new.as_ref().map(|place| place.address);
+                    (own(&graph, number, moved), reached[number].clone())
+                }
+                (None, Some(reason)) => {
+                    (Change::Unknown { reason: reason.clone() }, Reached::Unknown { reason })
+                }
+                (None, None) => {
+                    let own = if new.is_some() { Change::OnlyNew } else { Change::OnlyOld };
+                    (own, Reached::Changed { through: name.clone() })
+                }
+            };
+            FunctionChange { name, old, new, own, reached }
+        })
+        .collect();
+    let key = |change: &FunctionChange| {
+        (change.new.is_none(), change.new.as_ref().or(change.old.as_ref()).map(|place| place.address))
+    };
+    changes.sort_by(|a, b| (key(a), &a.name).cmp(&(key(b), &b.name)));
+    Ok(changes)
+}
+
+fn place(side: &Side, index: usize) -> FunctionPlace {
+    let named = &side.named[index];
+    FunctionPlace {
+        name: named.name.clone(),
+        address: named.address,
+        size: named.size,
+        offset: named.address % super::layout::LINE_BYTES,
+        alignment: None,
+    }
+}
+
+fn own(graph: &Graph, number: usize, moved: bool) -> Change {
+    match graph.own(number) {
+        Own::Same if graph.is_respaced(number) => Change::Respaced,
+        Own::Same if moved => Change::Moved,
+        Own::Same => Change::Identical,
+        Own::Different { at } => Change::Changed { at: *at },
+        Own::Unknown { at, reason } => Change::Unknown { reason: format!("at byte {at}: {reason}") },
+    }
+}
+
+fn unsuitable(old: &Side, new: &Side) -> Option<String> {
+    let kinds =
+        (old.aarch64 != new.aarch64).then(|| "the files are of different instruction sets".to_owned());
+    old.unsuitable().or_else(|| new.unsuitable()).or(kinds)
+}
+
+/// Compares a function of one file with one of another, and all that they reach.
+///
+/// A name that several functions of a file bear is `Unknown`, since it cannot be told which one is meant.
+///
+/// # Errors
+/// One of the files is no ELF file, has no function symbols, or none of this name.
+pub fn same_code_across(
+    old: &[u8],
+    old_function: &str,
+    new: &[u8],
+    new_function: &str,
+) -> Result<Identity, LayoutError> {
+    same_code_linked((old.into(), old_function), (new.into(), new_function))
+}
+
+/// [`same_code_across`], with symbols from other files where they were split off.
+///
+/// # Errors
+/// One of the files is no ELF file, has no function symbols, or none of this name.
+pub fn same_code_linked(old: (Linked, &str), new: (Linked, &str)) -> Result<Identity, LayoutError> {
+    let sides = (Side::parse(old.0.elf, old.0.symbols)?, Side::parse(new.0.elf, new.0.symbols)?);
+    let mut entries = [0; 2];
+    for (entry, (side, name)) in entries.iter_mut().zip([(&sides.0, old.1), (&sides.1, new.1)]) {
+        match addresses(side, name).as_slice() {
+            [] => return Err(LayoutError::NoFunction { name: name.to_owned() }),
+            [only] => *entry = *only,
+            several => {
+                let reason = format!("{} functions are named `{name}`", several.len());
+                return Ok(Identity::Unknown { reason });
+            }
+        }
+    }
+    if let Some(reason) = unsuitable(&sides.0, &sides.1) {
+        return Ok(Identity::Unknown { reason });
+    }
+    let pairs = names::pairs(&sides.0.named, &sides.1.named);
+    let mut graph = Graph::new(&sides.0, &sides.1, &pairs);
+    let number = graph.node(Node::Code(entries[0], entries[1]));
+    graph.run();
+    Ok(graph.identity(number))
+}
+
+fn addresses(side: &Side, name: &str) -> Vec<u64> {
+    let mut found: Vec<u64> =
+        side.named.iter().filter(|named| named.name == name).map(|named| named.address).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}

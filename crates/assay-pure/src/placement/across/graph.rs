@@ -1,0 +1,386 @@
+//! Pairs of functions and of data as nodes, what each refers to as edges, and what follows from both.
+
+use super::listing::{Leads, Listing, equal_but_for_fields};
+use super::names::Pair;
+use super::side::Side;
+use super::{Reached, a64, x86};
+use crate::placement::identity::Identity;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// All functions together may be this many times as large as the code; damaged symbols that overlap are not.
+const OVERLAP: u64 = 8;
+const SMALL_BYTES: u64 = 1 << 20;
+
+/// A pair to be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Node {
+    /// Functions by their addresses.
+    Code(u64, u64),
+    /// Data.
+    Data(super::data::Pair),
+}
+
+/// What a pair is by itself. Offsets are in the old function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Own {
+    /// Equal.
+    Same,
+    /// Not equal.
+    Different {
+        /// Where.
+        at: u64,
+    },
+    /// It cannot be told.
+    Unknown {
+        /// Where.
+        at: u64,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// Why something was not found to be the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It is not.
+    Different,
+    /// It cannot be told, and why.
+    Unknown(String),
+}
+
+impl Trouble {
+    /// A doubt as a result.
+    pub fn unknown<T>(reason: impl Into<String>) -> Result<T, Self> {
+        Err(Self::Unknown(reason.into()))
+    }
+}
+
+/// How a pair depends on another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tie {
+    /// It reaches it; it is the same by name.
+    Named,
+    /// It is the same only if that is.
+    Part,
+    /// It is the same if that is; if not, the number that leads there may not be an address at all.
+    Perhaps,
+}
+
+/// One pair depends on another.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    to: usize,
+    tie: Tie,
+    at: u64,
+}
+
+/// The comparison of two files under way.
+pub struct Graph<'s, 'e> {
+    /// The old file.
+    pub a: &'s Side<'e>,
+    /// The new file.
+    pub b: &'s Side<'e>,
+    partners: BTreeSet<(u64, u64)>,
+    numbers: BTreeMap<Node, usize>,
+    nodes: Vec<Node>,
+    own: Vec<Own>,
+    respaced: Vec<bool>,
+    edges: Vec<Vec<Edge>>,
+    waiting: VecDeque<usize>,
+    budget: u64,
+    /// Names that are the same because another file has what they mean.
+    imported: BTreeSet<String>,
+}
+
+impl<'s, 'e> Graph<'s, 'e> {
+    /// Without any pair yet.
+    pub fn new(a: &'s Side<'e>, b: &'s Side<'e>, pairs: &[Pair]) -> Self {
+        let both = pairs.iter().filter_map(|pair| match *pair {
+            Pair::Both(old, new) => Some((a.named[old].address, b.named[new].address)),
+            _ => None,
+        });
+        let code = a.image.code_bytes().max(b.image.code_bytes());
+        Self {
+            a,
+            b,
+            partners: both.collect(),
+            numbers: BTreeMap::new(),
+            nodes: Vec::new(),
+            own: Vec::new(),
+            respaced: Vec::new(),
+            edges: Vec::new(),
+            waiting: VecDeque::new(),
+            budget: code.saturating_mul(OVERLAP).saturating_add(SMALL_BYTES),
+            imported: BTreeSet::new(),
+        }
+    }
+
+    /// The number of a pair, which is to be compared if it is new.
+    pub fn node(&mut self, node: Node) -> usize {
+        let next = self.nodes.len();
+        let number = *self.numbers.entry(node).or_insert(next);
+        if number == next {
+            self.nodes.push(node);
+            self.own.push(Own::Same);
+            self.respaced.push(false);
+            self.edges.push(Vec::new());
+            self.waiting.push_back(number);
+        }
+        number
+    }
+
+    /// Whether two functions are one by name.
+    pub fn are_partners(&self, a: u64, b: u64) -> bool {
+        self.partners.contains(&(a, b))
+    }
+
+    /// What a pair is by itself.
+    pub fn own(&self, number: usize) -> &Own {
+        &self.own[number]
+    }
+
+    /// Whether the same instructions of a pair of functions lie at other distances from each other.
+    pub fn is_respaced(&self, number: usize) -> bool {
+        self.respaced[number]
+    }
+
+    /// Whether two offsets in a pair of functions are those of the same instruction.
+    pub fn same_instruction(&mut self, (a, b): (u64, u64), (into_a, into_b): (u64, u64)) -> bool {
+        into_a == into_b
+            || match (self.listing(true, a), self.listing(false, b)) {
+                (Ok(first), Ok(second)) => {
+                    let (index_a, index_b) = (first.index_at(into_a), second.index_at(into_b));
+                    index_a.is_ok() && index_a == index_b
+                }
+                _ => false,
+            }
+    }
+
+    /// Notes what is the same by its name alone.
+    pub fn import(&mut self, name: &str) {
+        self.imported.insert(name.to_owned());
+    }
+
+    /// Compares all pairs and what they lead to.
+    pub fn run(&mut self) {
+        while let Some(number) = self.waiting.pop_front() {
+            let mut found = Found { at: 0, edges: Vec::new(), respaced: false };
+            let own = match self.nodes[number] {
+                Node::Code(a, b) => self.functions(a, b, &mut found),
+                Node::Data(pair) => match self.data(pair, &mut found) {
+                    Ok(()) => Own::Same,
+                    Err(Trouble::Different) => Own::Different { at: 0 },
+                    Err(Trouble::Unknown(reason)) => Own::Unknown { at: 0, reason },
+                },
+            };
+            self.own[number] = own;
+            self.respaced[number] = found.respaced;
+            self.edges[number] = found.edges;
+        }
+        self.settle();
+    }
+
+    fn listing(&mut self, old: bool, entry: u64) -> Result<Listing, String> {
+        let side = if old { self.a } else { self.b };
+        let size = side.image.function_at(entry).map_or(0, |place| place.size);
+        match self.budget.checked_sub(size) {
+            Some(rest) => self.budget = rest,
+            None => return Err("the symbols of functions overlap too much to be right".to_owned()),
+        }
+        if side.aarch64 { a64::listing(&side.image, entry) } else { x86::listing(&side.image, entry) }
+    }
+
+    /// The first difference of two functions, or the first doubt if there is none.
+    fn functions(&mut self, a: u64, b: u64, found: &mut Found) -> Own {
+        let (first, second) = match (self.listing(true, a), self.listing(false, b)) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Err(reason), _) | (_, Err(reason)) => return Own::Unknown { at: 0, reason },
+        };
+        let mut lines = first.lines.iter().zip(&second.lines);
+        if let Some((line, _)) = lines.find(|&(a, b)| !equal_but_for_fields((&first, a), (&second, b))) {
+            return Own::Different { at: line.at };
+        }
+        if let Some(at) = first.undecodable.into_iter().chain(second.undecodable).min() {
+            return Own::Unknown { at, reason: "bytes that are no known instruction".to_owned() };
+        }
+        let (bytes_a, bytes_b) = (first.bytes.len() as u64, second.bytes.len() as u64);
+        let common = first.lines.len().min(second.lines.len());
+        if common < first.lines.len() || common < second.lines.len() {
+            return Own::Different { at: first.lines.get(common).map_or(bytes_a, |line| line.at) };
+        }
+        found.respaced = first.lines.iter().zip(&second.lines).any(|(a, b)| a.at != b.at);
+        let mut doubt = None;
+        for (line, other) in first.lines.iter().zip(&second.lines) {
+            found.at = line.at;
+            for (reference, against) in line.references.iter().zip(&other.references) {
+                match self.reference((&first, &reference.leads), (&second, &against.leads), found) {
+                    Ok(()) => {}
+                    Err(Trouble::Different) => return Own::Different { at: line.at },
+                    Err(Trouble::Unknown(reason)) => {
+                        doubt.get_or_insert(Own::Unknown { at: line.at, reason });
+                    }
+                }
+            }
+        }
+        if first.runs_out || second.runs_out {
+            found.at = bytes_a;
+            let behind = (Leads::Code(a.wrapping_add(bytes_a)), Leads::Code(b.wrapping_add(bytes_b)));
+            if self.reference((&first, &behind.0), (&second, &behind.1), found).is_err() {
+                let reason = "control runs on past the end of the function".to_owned();
+                doubt.get_or_insert(Own::Unknown { at: bytes_a, reason });
+            }
+        }
+        doubt.unwrap_or(Own::Same)
+    }
+
+    /// What pairs are whose parts are not the same.
+    fn settle(&mut self) {
+        let tied = self.backwards(|tie| tie != Tie::Named);
+        // A certain difference outweighs any doubt, so differences go first; doubts then spread over what is left.
+        let mut waiting: VecDeque<usize> = self.those(|own| matches!(own, Own::Different { .. }));
+        while let Some(number) = waiting.pop_front() {
+            for &(from, edge) in &tied[number] {
+                let (at, known) = (edge.at, &self.own[from]);
+                if edge.tie == Tie::Part && !matches!(known, Own::Different { .. }) {
+                    self.own[from] = Own::Different { at };
+                    waiting.push_back(from);
+                } else if edge.tie == Tie::Perhaps && *known == Own::Same {
+                    let reason = "a number that may be an address, and what is there differs".to_owned();
+                    self.own[from] = Own::Unknown { at, reason };
+                }
+            }
+        }
+        let mut waiting = self.those(|own| matches!(own, Own::Unknown { .. }));
+        while let Some(number) = waiting.pop_front() {
+            let Own::Unknown { reason, .. } = &self.own[number] else { continue };
+            let reason = reason.clone();
+            for &(from, edge) in &tied[number] {
+                if self.own[from] == Own::Same {
+                    self.own[from] = Own::Unknown { at: edge.at, reason: reason.clone() };
+                    waiting.push_back(from);
+                }
+            }
+        }
+    }
+
+    fn those(&self, wanted: impl Fn(&Own) -> bool) -> VecDeque<usize> {
+        (0..self.own.len()).filter(|&number| wanted(&self.own[number])).collect()
+    }
+
+    fn backwards(&self, wanted: impl Fn(Tie) -> bool) -> Vec<Vec<(usize, Edge)>> {
+        let mut found = vec![Vec::new(); self.nodes.len()];
+        for (from, edges) in self.edges.iter().enumerate() {
+            for &edge in edges.iter().filter(|edge| wanted(edge.tie)) {
+                found[edge.to].push((from, edge));
+            }
+        }
+        found
+    }
+
+    /// For each pair the nearest one that it reaches and that is not the same; differences go before doubts.
+    fn nearest(&self) -> Vec<Option<(usize, u64)>> {
+        let mut found: Vec<Option<(usize, u64)>> = vec![None; self.nodes.len()];
+        for different in [true, false] {
+            let backwards = self.backwards(|tie| !(different && tie == Tie::Perhaps));
+            let mut waiting = VecDeque::new();
+            for (number, own) in self.own.iter().enumerate() {
+                let (own_at, wanted) = match own {
+                    Own::Same => continue,
+                    Own::Different { at } => (*at, different),
+                    Own::Unknown { at, .. } => (*at, !different),
+                };
+                if wanted && found[number].is_none() {
+                    found[number] = Some((number, own_at));
+                    waiting.push_back(number);
+                }
+            }
+            while let Some(number) = waiting.pop_front() {
+                let Some((origin, _)) = found[number] else { continue };
+                for &(from, edge) in &backwards[number] {
+                    if found[from].is_none() {
+                        found[from] = Some((origin, edge.at));
+                        waiting.push_back(from);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// What each pair is together with all that it reaches.
+    pub fn reached(&self) -> Vec<Reached> {
+        let judge = |nearest: &Option<(usize, u64)>| match *nearest {
+            None => Reached::Same,
+            Some((origin, _)) => match &self.own[origin] {
+                Own::Unknown { reason, .. } => {
+                    Reached::Unknown { reason: format!("`{}`: {reason}", self.name(origin)) }
+                }
+                _ => Reached::Changed { through: self.name(origin) },
+            },
+        };
+        self.nearest().iter().map(judge).collect()
+    }
+
+    /// One pair, as the comparison inside one file would tell it.
+    pub fn identity(&self, number: usize) -> Identity {
+        let Some((origin, at)) = self.nearest()[number] else {
+            return Identity::Identical { note: self.note() };
+        };
+        match &self.own[origin] {
+            Own::Unknown { reason, .. } if origin == number => {
+                Identity::Unknown { reason: format!("at byte {at}: {reason}") }
+            }
+            Own::Unknown { reason, .. } => {
+                Identity::Unknown { reason: format!("at byte {at}, in `{}`: {reason}", self.name(origin)) }
+            }
+            _ => Identity::Different { at },
+        }
+    }
+
+    fn note(&self) -> Option<String> {
+        let functions = self.nodes.iter().filter(|node| matches!(node, Node::Code(..))).count();
+        let objects = self.nodes.len() - functions;
+        let mut parts = Vec::new();
+        if functions > 1 {
+            parts.push(format!("{} functions that it reaches are the same", functions - 1));
+        }
+        if objects > 0 {
+            parts.push(format!("{objects} objects and constants are the same"));
+        }
+        if self.respaced.contains(&true) {
+            parts.push("jumps or padding differ in length".to_owned());
+        }
+        if !self.imported.is_empty() {
+            parts.push(format!("{} imported by name were not looked into", self.imported.len()));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    fn name(&self, number: usize) -> String {
+        match self.nodes[number] {
+            Node::Code(a, _) => {
+                self.a.image.function_at(a).map_or(format!("{a:#x}"), |place| place.name.clone())
+            }
+            Node::Data(pair) => match self.a.variable_at(pair.a) {
+                Some(variable) => variable.name.clone(),
+                None => format!("the data at {:#x}", pair.a),
+            },
+        }
+    }
+}
+
+/// What the comparison of one pair brings up.
+pub struct Found {
+    /// Offset of the instruction at work.
+    pub at: u64,
+    edges: Vec<Edge>,
+    /// The same instructions lie at other distances from each other.
+    respaced: bool,
+}
+
+impl Found {
+    /// This pair depends on another.
+    pub fn tie(&mut self, to: usize, tie: Tie) {
+        self.edges.push(Edge { to, tie, at: self.at });
+    }
+}

@@ -1,0 +1,317 @@
+//! Whether two addresses, one of each file, are the same place.
+
+use super::data;
+use super::graph::{Found, Graph, Node, Tie, Trouble};
+use super::listing::{Extent, Leads, Listing};
+use super::names::unnumbered;
+use super::side::{Side, Slot};
+
+/// How a place is referred to.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// How much of it may be read.
+    pub extent: Extent,
+    /// What follows if it is not the same.
+    pub tie: Tie,
+    /// Whoever refers to it reads offsets from tables.
+    pub offsets: bool,
+    /// Its end must be certain.
+    pub whole: bool,
+}
+
+impl Graph<'_, '_> {
+    /// Fields of two instructions.
+    pub fn reference(
+        &mut self,
+        (a, to_a): (&Listing, &Leads),
+        (b, to_b): (&Listing, &Leads),
+        found: &mut Found,
+    ) -> Result<(), Trouble> {
+        let manner =
+            |extent, tie| Manner { extent, tie, offsets: a.reads_offsets, whole: a.unexplained.is_some() };
+        match (to_a, to_b) {
+            (&Leads::Code(to_a), &Leads::Code(to_b)) => self.target((a, to_a), (b, to_b), found),
+            (&Leads::Data(to_a, extent), &Leads::Data(to_b, other)) if extent == other => {
+                match (a.inside(to_a), b.inside(to_b)) {
+                    (None, None) => self.place(to_a, to_b, manner(extent, Tie::Part), found),
+                    // Its own bytes, which are compared anyway.
+                    (in_a, in_b) if in_a == in_b => Ok(()),
+                    _ => Err(Trouble::Different),
+                }
+            }
+            (&Leads::Perhaps(first), &Leads::Perhaps(second)) => {
+                let mapped = (is_mapped(self.a, first), is_mapped(self.b, second));
+                if mapped != (true, true) {
+                    return if first == second { Ok(()) } else { Err(Trouble::Different) };
+                }
+                if first == second && in_midst_of_code(self.a, first) && in_midst_of_code(self.b, second) {
+                    return Ok(());
+                }
+                let certain = first != second || (begins(self.a, first) && begins(self.b, second));
+                let tie = if certain { Tie::Part } else { Tie::Perhaps };
+                match self.place(first, second, manner(Extent::Object, tie), found) {
+                    Err(Trouble::Different) if !certain => {
+                        Trouble::unknown(format!("{first:#x} may be an address or a number"))
+                    }
+                    result => result,
+                }
+            }
+            (&Leads::Thread(first), &Leads::Thread(second)) => {
+                thread(self.a.thread_variable(first), self.b.thread_variable(second), first == second)
+            }
+            (Leads::Table(first), Leads::Table(second)) => self.tables((a, first), (b, second), found),
+            (Leads::Nothing, Leads::Nothing) => Ok(()),
+            (Leads::Unfollowed, Leads::Unfollowed) => {
+                Trouble::unknown("an address of two halves that could not be followed")
+            }
+            (Leads::Table(_), _) | (_, Leads::Table(_)) => {
+                Trouble::unknown("a jump table that is certain in one of the files only")
+            }
+            _ => Err(Trouble::Different),
+        }
+    }
+
+    /// Two places in code: the same one in the two functions, or outside of both.
+    fn target(
+        &mut self,
+        (a, to_a): (&Listing, u64),
+        (b, to_b): (&Listing, u64),
+        found: &mut Found,
+    ) -> Result<(), Trouble> {
+        match (a.inside(to_a), b.inside(to_b)) {
+            (Some(in_a), Some(in_b)) => match (a.index_at(in_a), b.index_at(in_b)) {
+                (Ok(first), Ok(second)) if first == second => Ok(()),
+                // Past a prefix, as in `lock` that is only needed with several threads.
+                (Err(first), Err(second)) if first == second => {
+                    let (line, other) = (&a.lines[first], &b.lines[second]);
+                    let into = in_a - line.at;
+                    let prefix = line.references.iter().all(|reference| reference.offset as u64 >= into);
+                    match prefix && into == in_b - other.at {
+                        true => Ok(()),
+                        false => Trouble::unknown("a jump into the middle of an instruction"),
+                    }
+                }
+                _ => Err(Trouble::Different),
+            },
+            (None, None) => self.code(to_a, to_b, Tie::Part, found),
+            _ => Err(Trouble::Different),
+        }
+    }
+
+    fn tables(
+        &mut self,
+        (a, first): (&Listing, &[u64]),
+        (b, second): (&Listing, &[u64]),
+        found: &mut Found,
+    ) -> Result<(), Trouble> {
+        if first.is_empty() || first.len() != second.len() {
+            return Trouble::unknown("the ends of the jump tables are not certain");
+        }
+        for (number, (&to_a, &to_b)) in first.iter().zip(second).enumerate() {
+            let own = a.inside(to_a).is_some() && b.inside(to_b).is_some();
+            match self.target((a, to_a), (b, to_b), found) {
+                // What lies behind a table can look like entries, though hardly like those of this function.
+                Err(Trouble::Different) if number > 0 && !own => {
+                    return Trouble::unknown(format!(
+                        "entry {number} of a jump table leads out of the function"
+                    ));
+                }
+                result => result?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Two places in code, outside of the functions that refer to them.
+    fn code(&mut self, a: u64, b: u64, tie: Tie, found: &mut Found) -> Result<(), Trouble> {
+        let starts = |side: &Side, address| side.image.function_at(address).map(|place| place.address);
+        match (starts(self.a, a), starts(self.b, b)) {
+            (Some(start_a), Some(start_b)) => {
+                if !self.same_instruction((start_a, start_b), (a - start_a, b - start_b)) {
+                    return Err(Trouble::Different);
+                }
+                let named = self.are_partners(start_a, start_b);
+                let node = self.node(Node::Code(start_a, start_b));
+                found.tie(node, if named { Tie::Named } else { tie });
+                Ok(())
+            }
+            (None, None) => self.uncovered(a, b, found),
+            // The one has a size and the other has not, or the one is called through a stub.
+            _ if common_name(self.a, a, self.b, b) => {
+                Trouble::unknown(format!("`{}` has a size in one of the files only", self.a.names_at(a)[0]))
+            }
+            _ => Err(Trouble::Different),
+        }
+    }
+
+    /// Code that no function symbol covers: stubs, and what is named without a size.
+    fn uncovered(&mut self, a: u64, b: u64, found: &mut Found) -> Result<(), Trouble> {
+        let (old, new) = (self.a, self.b);
+        match (old.stub(a), new.stub(b)) {
+            (Some(first), Some(second)) => self.slots(first, second, Tie::Part, found),
+            (None, None) if common_name(old, a, new, b) => {
+                self.import(&old.names_at(a)[0]);
+                Ok(())
+            }
+            (None, None) => Trouble::unknown(format!(
+                "no function symbol covers {a:#x} of the old file and {b:#x} of the new"
+            )),
+            _ => Err(Trouble::Different),
+        }
+    }
+
+    /// What the loader writes at two places.
+    pub fn slots(&mut self, a: &Slot, b: &Slot, tie: Tie, found: &mut Found) -> Result<(), Trouble> {
+        let manner = Manner { extent: Extent::Object, tie, offsets: false, whole: false };
+        match (a, b) {
+            (Slot::Symbol { name, .. }, Slot::Symbol { name: other, .. }) if a == b => {
+                self.import(name);
+                self.own_definition(name, other, found);
+                Ok(())
+            }
+            (&Slot::Inside(a), &Slot::Inside(b)) | (&Slot::Resolver(a), &Slot::Resolver(b)) => {
+                self.place(a, b, manner, found)
+            }
+            (&Slot::Thread(first), &Slot::Thread(second)) => thread(
+                self.a.thread_variable_in_file(first),
+                self.b.thread_variable_in_file(second),
+                first == second,
+            ),
+            _ => Err(Trouble::Different),
+        }
+    }
+
+    /// A library may import what it also defines; then its own definition is what will most likely be reached.
+    fn own_definition(&mut self, name_a: &str, name_b: &str, found: &mut Found) {
+        let address = |side: &Side, name: &str| {
+            side.named
+                .iter()
+                .find(|named| named.name == name && named.file.is_none())
+                .map(|named| named.address)
+        };
+        if let (Some(a), Some(b)) = (address(self.a, name_a), address(self.b, name_b)) {
+            let node = self.node(Node::Code(a, b));
+            found.tie(node, Tie::Named);
+        }
+    }
+
+    /// Two addresses of code or data.
+    pub fn place(&mut self, a: u64, b: u64, manner: Manner, found: &mut Found) -> Result<(), Trouble> {
+        let (old, new) = (self.a, self.b);
+        match (old.image.is_code(a), new.image.is_code(b)) {
+            (true, true) => return self.code(a, b, manner.tie, found),
+            (false, false) => {}
+            _ => return Err(Trouble::Different),
+        }
+        match (old.variable_at(a), new.variable_at(b)) {
+            (Some(first), Some(second)) => {
+                let into = (a - first.address, b - second.address);
+                return self.variables((first, into.0), (second, into.1), manner, found);
+            }
+            (None, None) => {}
+            // Only one of the files still has the name.
+            _ => return self.nameless(a, b, manner, found),
+        }
+        if let (Some(first), Some(second)) = (old.slot(a), new.slot(b)) {
+            return self.slots(first, second, manner.tie, found);
+        }
+        if common_name(old, a, new, b) {
+            return Ok(());
+        }
+        self.nameless(a, b, manner, found)
+    }
+
+    fn variables(
+        &mut self,
+        (a, into_a): (&super::side::Variable, u64),
+        (b, into_b): (&super::side::Variable, u64),
+        manner: Manner,
+        found: &mut Found,
+    ) -> Result<(), Trouble> {
+        let named = a.name == b.name
+            || common_name(self.a, a.address, self.b, b.address)
+            || unnumbered(&a.name) == unnumbered(&b.name);
+        if named && into_a == into_b {
+            let shape = data::Shape::Sized(a.size, b.size);
+            let node = self.node(Node::Data(data::Pair {
+                a: a.address,
+                b: b.address,
+                shape,
+                offsets: manner.offsets,
+                whole: manner.whole,
+            }));
+            found.tie(node, if manner.tie == Tie::Part { Tie::Named } else { manner.tie });
+            return Ok(());
+        }
+        if named {
+            return Err(Trouble::Different);
+        }
+        if self.a.is_constant(a.address) && self.b.is_constant(b.address) {
+            return self.nameless(a.address + into_a, b.address + into_b, manner, found);
+        }
+        if self.a.has_variable(&b.name) || self.b.has_variable(&a.name) {
+            return Err(Trouble::Different);
+        }
+        Trouble::unknown(format!("`{}` may be what was `{}`", b.name, a.name))
+    }
+
+    /// Data that no name tells.
+    fn nameless(&mut self, a: u64, b: u64, manner: Manner, found: &mut Found) -> Result<(), Trouble> {
+        match (is_mapped(self.a, a), is_mapped(self.b, b)) {
+            (true, true) => {}
+            (false, false) if a == b => return Ok(()),
+            (false, false) => return Trouble::unknown(format!("{a:#x} and {b:#x} are outside of the files")),
+            _ => return Err(Trouble::Different),
+        }
+        match (self.a.is_constant(a), self.b.is_constant(b)) {
+            (true, true) => {}
+            (false, false) => {
+                return Trouble::unknown(format!("variables without a name, at {a:#x} and {b:#x}"));
+            }
+            _ => return Err(Trouble::Different),
+        }
+        let shape = match manner.extent {
+            Extent::Bytes(0) => return Trouble::unknown("an operand of unknown size"),
+            Extent::Bytes(size) => data::Shape::Sized(size, size),
+            Extent::Object => data::Shape::Open,
+        };
+        let pair = data::Pair { a, b, shape, offsets: manner.offsets, whole: manner.whole };
+        let node = self.node(Node::Data(pair));
+        found.tie(node, manner.tie);
+        Ok(())
+    }
+}
+
+fn is_mapped(side: &Side, address: u64) -> bool {
+    side.image.section_at(address).is_some()
+}
+
+/// Whether a number is the address of something with a name or of a text, and so hardly anything else.
+fn begins(side: &Side, number: u64) -> bool {
+    !side.names_at(number).is_empty() || (!side.image.is_code(number) && data::is_text_start(side, number))
+}
+
+/// Whether a number is no address that a constant would hold: inside code, where nothing has a name.
+fn in_midst_of_code(side: &Side, number: u64) -> bool {
+    side.image.is_code(number) && side.names_at(number).is_empty()
+}
+
+/// Whether two addresses have a name in common.
+fn common_name(old: &Side, a: u64, new: &Side, b: u64) -> bool {
+    let others = new.names_at(b);
+    old.names_at(a).iter().any(|name| others.contains(name))
+}
+
+/// Variables of the thread, with how far into them.
+fn thread(a: Option<(&str, u64)>, b: Option<(&str, u64)>, equal: bool) -> Result<(), Trouble> {
+    match (a, b) {
+        (Some((name, into)), Some((other, into_other))) => {
+            match into == into_other && unnumbered(name) == unnumbered(other) {
+                true => Ok(()),
+                false => Err(Trouble::Different),
+            }
+        }
+        _ if equal => Ok(()),
+        _ => Trouble::unknown("a variable of the thread without a name"),
+    }
+}

@@ -1,0 +1,205 @@
+//! Machine-code identity across two files, on what the compilers of this machine make of C.
+
+#[path = "identity/toolchain.rs"]
+mod toolchain;
+
+use assay_pure::placement::identity::Identity;
+use assay_pure::placement::layout::LayoutError;
+use assay_pure::placement::{Change, FunctionChange, Reached, compare, same_code_across};
+use std::collections::BTreeMap;
+use toolchain::{Scratch, compilers, link, run};
+
+/// A library of functions around one that is told to change, `cold`.
+const SOURCE: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#define APART __attribute__((noinline))
+static const int table[300] = {[0] = -2000, [5] = 7, [299] = -3};
+static int state;
+APART static int cold(int x) { BODY return x; }
+APART int pick(int x) {
+    switch (x) {
+    case 0: return 5; case 1: return 77; case 2: puts("two"); return 1;
+    case 4: return 9; case 5: return rand(); case 6: return 1234;
+    }
+    return 0;
+}
+APART int hot(const unsigned char *p, size_t n) {
+    int s = 0;
+    for (size_t i = 0; i < n; i++) { s += table[p[i]]; if (p[i] == 255) state++; }
+    return s;
+}
+APART int calls(int n) { if (n > 7) return cold(n); return hot((const unsigned char *)"hello world", n) + pick(n); }
+APART double scaled(double x) { return x * SCALE + 1.5; }
+const char *names[] = {"zero", "one", "two", "three"};
+int main(int c, char **v) { (void)v; printf("%d %s %f\n", calls(c), names[c & 3], scaled(c)); return 0; }
+"#;
+
+fn source(body: &str, scale: &str) -> String {
+    SOURCE.replace("BODY", body).replace("SCALE", scale).replace("int main(", "int program(")
+}
+
+const SHORT: &str = r#"fprintf(stderr, "cold %d\n", x);"#;
+const LONG: &str = r#"fprintf(stderr, "cold %d\n", x); fprintf(stderr, "another text %d %s\n", x, "here");"#;
+
+const LINKS: &[&[&str]] =
+    &[&["-O2"], &["-O2", "-no-pie", "-fno-pie"], &["-O2", "-static"], &["-O3", "-ffunction-sections"]];
+
+fn by_name(found: Vec<FunctionChange>) -> BTreeMap<String, FunctionChange> {
+    found.into_iter().map(|change| (change.name.clone(), change)).collect()
+}
+
+/// What became of each function, for every compiler and way to link.
+fn compared(links: &[&[&str]], old: &str, new: &str) -> Vec<(String, BTreeMap<String, FunctionChange>)> {
+    let mut found = Vec::new();
+    for compiler in compilers() {
+        for flags in links {
+            let (old, new) = (link(compiler, flags, old), link(compiler, flags, new));
+            let changes = compare(&old, &new).expect("both are linked files with symbols");
+            found.push((format!("{compiler} {}", flags.join(" ")), by_name(changes)));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_change_in_a_cold_function_is_found_there_alone() {
+    for (how, changes) in compared(LINKS, &source(SHORT, "0.37"), &source(LONG, "0.37")) {
+        assert!(matches!(changes["cold"].own, Change::Changed { .. }), "{how}: {:?}", changes["cold"]);
+        for same in ["hot", "pick", "calls", "scaled", "program", "main"] {
+            assert!(changes[same].is_same_code(), "{how} {same}: {:?}", changes[same]);
+        }
+        assert_eq!(changes["hot"].reached, Reached::Same, "{how}");
+        assert_eq!(changes["scaled"].reached, Reached::Same, "{how}");
+        for caller in ["calls", "program"] {
+            let through = Reached::Changed { through: "cold".to_owned() };
+            assert_eq!(changes[caller].reached, through, "{how} {caller}");
+        }
+    }
+}
+
+#[test]
+fn a_function_that_moved_is_told_from_one_that_stayed() {
+    let ahead = "__attribute__((noinline, used)) int ahead(int x) { return x * 77 + 3; }\n";
+    let twice = format!("{ahead}{}", ahead.replace("ahead", "beside").replace("77", "79"));
+    let source = source(SHORT, "0.37");
+    for (how, changes) in compared(LINKS, &format!("{ahead}{source}"), &format!("{twice}{source}")) {
+        assert_eq!(changes["beside"].own, Change::OnlyNew, "{how}");
+        assert!(changes["beside"].old.is_none() && changes["beside"].new.is_some());
+        let moved = changes.values().filter(|change| change.own == Change::Moved).count();
+        assert!(moved >= 3, "{how}: {moved} moved");
+        for change in changes.values().filter(|change| change.own == Change::Moved) {
+            let (old, new) = (change.old.as_ref().expect("paired"), change.new.as_ref().expect("paired"));
+            assert!(old.address != new.address && old.name == new.name, "{how}");
+        }
+    }
+}
+
+#[test]
+fn a_file_is_the_same_as_itself() {
+    let source = source(LONG, "0.37");
+    for (how, changes) in compared(LINKS, &source, &source) {
+        for name in ["cold", "hot", "pick", "calls", "scaled", "program", "main"] {
+            assert_eq!(changes[name].own, Change::Identical, "{how} {name}");
+        }
+        for name in ["hot", "scaled", "main"] {
+            assert_eq!(changes[name].reached, Reached::Same, "{how} {name}");
+        }
+    }
+}
+
+#[test]
+fn constants_without_a_name_belong_to_the_code_and_named_ones_to_what_it_reaches() {
+    for (how, changes) in compared(LINKS, &source(SHORT, "0.37"), &source(SHORT, "0.38")) {
+        assert!(matches!(changes["scaled"].own, Change::Changed { .. }), "{how}: {:?}", changes["scaled"]);
+        assert!(changes["hot"].is_same_code(), "{how}");
+    }
+    let other = source(SHORT, "0.37").replace("\"hello world\"", "\"hello earth\"");
+    for (how, changes) in compared(&LINKS[..2], &source(SHORT, "0.37"), &other) {
+        assert!(matches!(changes["calls"].own, Change::Changed { .. }), "{how}: {:?}", changes["calls"]);
+    }
+    let other = source(SHORT, "0.37").replace("[5] = 7", "[5] = 8");
+    for (how, changes) in compared(&LINKS[..2], &source(SHORT, "0.37"), &other) {
+        assert!(changes["hot"].is_same_code(), "{how}: {:?}", changes["hot"]);
+        assert_eq!(changes["hot"].reached, Reached::Changed { through: "table".to_owned() }, "{how}");
+    }
+}
+
+#[test]
+fn another_function_imported_or_another_case_is_a_change() {
+    for (from, to, changed) in [
+        ("return rand();", "return getchar();", "pick"),
+        ("case 1: return 77;", "case 1: return 78;", "pick"),
+        ("state++", "state--", "hot"),
+        ("case 4:", "case 3:", "pick"),
+    ] {
+        let (old, new) = (source(SHORT, "0.37"), source(SHORT, "0.37").replace(from, to));
+        for (how, changes) in compared(&LINKS[..1], &old, &new) {
+            let found = &changes[changed];
+            assert!(matches!(found.own, Change::Changed { .. }), "{how} {from} -> {to}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn two_functions_are_compared_with_all_that_they_reach() {
+    for compiler in compilers() {
+        let old = link(compiler, &["-O2"], &source(SHORT, "0.37"));
+        let new = link(compiler, &["-O2"], &source(LONG, "0.37"));
+        let across = |name| same_code_across(&old, name, &new, name).expect("there");
+        assert!(matches!(across("hot"), Identity::Identical { .. }), "{compiler}: {:?}", across("hot"));
+        let Identity::Different { at } = across("calls") else { panic!("{compiler}: `cold` changed") };
+        let calls = compare(&old, &new).expect("files").into_iter().find(|change| change.name == "calls");
+        assert!(at < calls.and_then(|change| change.old).expect("there").size);
+        assert!(matches!(same_code_across(&old, "hot", &new, "pick"), Ok(Identity::Different { .. })));
+        let absent = LayoutError::NoFunction { name: "nowhere".to_owned() };
+        assert_eq!(same_code_across(&old, "hot", &new, "nowhere"), Err(absent));
+    }
+}
+
+/// Two source files that each have a static function of one name.
+fn of_two_files(compiler: &str, first: &str, second: &str, order: [&str; 2]) -> Vec<u8> {
+    let scratch = Scratch::new();
+    let path = |name: &str| scratch.0.join(name).to_string_lossy().into_owned();
+    for (name, constant, exported) in [("first.c", first, "one"), ("second.c", second, "two")] {
+        let text = format!(
+            "__attribute__((noinline)) static int step(int x) {{ return x * {constant}; }} \
+             int {exported}(int x) {{ return step(x) + step(x + 1); }}"
+        );
+        std::fs::write(path(name), text).expect("the folder is ours");
+    }
+    std::fs::write(path("main.c"), "int main(void) { return 0; }").expect("the folder is ours");
+    let (left, right) = (path(order[0]), path(order[1]));
+    run(compiler, &["-O2", &path("main.c"), &left, &right, "-o", &path("program")]);
+    std::fs::read(path("program")).expect("the compiler wrote it")
+}
+
+#[test]
+fn static_functions_of_one_name_are_told_apart_by_their_source_file() {
+    for compiler in compilers() {
+        let old = of_two_files(compiler, "11", "13", ["first.c", "second.c"]);
+        let new = of_two_files(compiler, "11", "17", ["second.c", "first.c"]);
+        let changes = compare(&old, &new).expect("linked files");
+        let steps: Vec<&FunctionChange> = changes.iter().filter(|change| change.name == "step").collect();
+        let changed = steps.iter().filter(|change| matches!(change.own, Change::Changed { .. })).count();
+        assert_eq!((steps.len(), changed), (2, 1), "{compiler}: {steps:?}");
+        let one = changes.iter().find(|change| change.name == "one").expect("there");
+        let two = changes.iter().find(|change| change.name == "two").expect("there");
+        assert_eq!(one.reached, Reached::Same, "{compiler}");
+        assert!(two.is_same_code() && two.reached != Reached::Same, "{compiler}: {two:?}");
+        assert!(matches!(same_code_across(&old, "step", &new, "step"), Ok(Identity::Unknown { .. })));
+    }
+}
+
+#[test]
+fn a_stripped_file_is_refused() {
+    for compiler in compilers() {
+        let linked = link(compiler, &["-O2"], &source(SHORT, "0.37"));
+        let stripped = link(compiler, &["-O2", "-s"], &source(SHORT, "0.37"));
+        assert_eq!(compare(&linked, &stripped), Err(LayoutError::NoSymbols));
+        assert!(matches!(compare(&linked, b"text"), Err(LayoutError::NotElf(_))));
+        let object = link(compiler, &["-O2", "-r", "-nostdlib"], &source(SHORT, "0.37"));
+        let found = by_name(compare(&linked, &object).expect("an ELF file with symbols"));
+        assert!(matches!(found["hot"].own, Change::Unknown { .. }));
+    }
+}
