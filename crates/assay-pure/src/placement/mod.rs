@@ -4,8 +4,10 @@
 pub mod across;
 pub mod identity;
 pub mod layout;
+pub mod loaded;
 pub mod optimised;
 pub mod order;
+pub mod pad;
 pub mod sections;
 pub mod shuffle;
 

@@ -10,6 +10,7 @@
 
 use super::sections::CodeSection;
 use super::shuffle::shuffled_order;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The section and symbol of the padding, ahead of all code.
 pub const PAD_SYMBOL: &str = "assay_pad";
@@ -18,13 +19,39 @@ pub const PAD_SECTION: &str = ".text.assay_pad";
 /// Alignments up to this leave every phase reachable, bytes.
 const MOVABLE_ALIGNMENT: u64 = 16;
 
-/// A section of the program, and the file name of the object that holds it.
+/// A section of the program, and the object that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The last component of the object's path.
+    /// The object as a pattern of GNU ld's scripts; see [`object_pattern`] and [`member_pattern`].
     pub object: String,
     /// The section.
     pub section: CodeSection,
+}
+
+/// The pattern for the object file that the linker is given as `path`.
+///
+/// Characters that mean something in patterns become `?`, which any character matches.
+pub fn object_pattern(path: &str) -> String {
+    path.chars().map(|c| if "*?[]\\\"".contains(c) { '?' } else { c }).collect()
+}
+
+/// The pattern for a member of the archive whose path ends in `archive`.
+pub fn member_pattern(archive: &str, member: &str) -> String {
+    format!("*{}:{}", object_pattern(archive), object_pattern(member))
+}
+
+/// The alignment the compiler asked for, by function name; names with several are left out.
+pub fn alignments(pieces: &[Piece]) -> BTreeMap<&str, u64> {
+    let mut known: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+    for piece in pieces {
+        for function in &piece.section.functions {
+            known.entry(function).or_default().insert(piece.section.alignment);
+        }
+    }
+    let single = |(name, values): (_, BTreeSet<u64>)| {
+        (values.len() == 1).then(|| values.first().map(|&value| (name, value))).flatten()
+    };
+    known.into_iter().filter_map(single).collect()
 }
 
 /// The program's pieces that lie in `.text`, in the order of a shuffle, those of larger alignment last.
@@ -60,8 +87,8 @@ pub fn gnu_script(default: &str, order: &[&Piece]) -> Result<String, NoTextSecti
     let mut script = String::with_capacity(default.len() + order.len() * 120);
     script.push_str(&default[..body]);
     script.push_str(&format!("\n    KEEP (*({PAD_SECTION}))\n"));
-    for piece in order.iter().filter(|piece| plain(&piece.object) && plain(&piece.section.name)) {
-        script.push_str(&format!("    *{}({})\n", piece.object, piece.section.name));
+    for piece in order.iter().filter(|piece| plain(&piece.section.name)) {
+        script.push_str(&format!("    {}({})\n", word(&piece.object), piece.section.name));
     }
     script.push_str(&default[body..]);
     Ok(script)
@@ -81,6 +108,12 @@ fn text_body(script: &str) -> Option<usize> {
         line_start += line.len();
     }
     None
+}
+
+/// A file's name as a word of a script, in quotes where characters of it would end the word.
+fn word(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || "_.$/*?:-~".contains(c);
+    if name.chars().all(bare) { name.to_owned() } else { format!("\"{name}\"") }
 }
 
 /// Names that are no pattern and no syntax in a linker script.
@@ -127,7 +160,7 @@ mod tests {
         let symbols = vec![name.trim_start_matches(".text.").to_owned()];
         let section =
             CodeSection { name: name.into(), alignment, size: 4, functions: symbols.clone(), symbols };
-        Piece { object: "a.o".into(), section }
+        Piece { object: "*a.o".into(), section }
     }
 
     #[test]
@@ -154,6 +187,20 @@ mod tests {
         assert_eq!(script, expected);
         assert_eq!(gnu_script("SECTIONS { .data : { } }", &[]), Err(NoTextSection));
         assert_eq!(gnu_script(".text :", &[]), Err(NoTextSection));
+    }
+
+    #[test]
+    fn a_path_that_scripts_cannot_say_bare_is_quoted_and_what_means_a_pattern_matches_anything() {
+        assert_eq!(object_pattern("sub/a b[1].o"), "sub/a b?1?.o");
+        assert_eq!(member_pattern("libx+y.a", "m*.o"), "*libx+y.a:m?.o");
+        assert_eq!(word("dir/a-b.cpp.o"), "dir/a-b.cpp.o");
+        assert_eq!(word("x+y (1)/a.o"), "\"x+y (1)/a.o\"");
+    }
+
+    #[test]
+    fn an_alignment_is_known_where_all_sections_of_the_name_agree() {
+        let pieces = [piece(".text.a", 16), piece(".text.b", 16), piece(".text.b", 32), piece(".text.c", 1)];
+        assert_eq!(alignments(&pieces), BTreeMap::from([("a", 16), ("c", 1)]));
     }
 
     #[test]

@@ -9,9 +9,9 @@ use super::failure::{BuildFailure, Stage};
 use super::linker::{self, Linker, LinkerKind};
 use super::objects::{self, Compilation, Object};
 use assay_pure::experiment::spec::{FlagSet, Program};
-use assay_pure::placement::order::Piece;
+use assay_pure::placement::order::{Piece, object_pattern};
 use assay_pure::placement::sections::ObjectCode;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The flag that is added for placed links, and recorded.
@@ -48,20 +48,6 @@ impl Recipe {
     /// "gcc-12 with flags O2 (-O2 -g)".
     pub(super) fn described(&self) -> String {
         format!("{} with {}", self.compiler.name, describe_flags(&self.flag_set, &self.flags))
-    }
-
-    /// The alignment the compiler asked for, by function name; names with several are left out.
-    pub(super) fn alignments(&self) -> BTreeMap<&str, u64> {
-        let mut known: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
-        for piece in &self.pieces {
-            for function in &piece.section.functions {
-                known.entry(function).or_default().insert(piece.section.alignment);
-            }
-        }
-        let single = |(name, values): (_, BTreeSet<u64>)| {
-            (values.len() == 1).then(|| values.first().map(|&value| (name, value))).flatten()
-        };
-        known.into_iter().filter_map(single).collect()
     }
 
     /// Names of the functions that the objects of a link define; nothing if they are not known.
@@ -222,7 +208,8 @@ fn pieces(objects: &[Object]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for object in objects {
         if let ObjectCode::Sections(sections) = &object.code {
-            let object = object.file_name();
+            // Objects are named by their content, so the end of the path tells them apart.
+            let object = format!("*{}", object_pattern(&object.file_name()));
             pieces.extend(
                 sections.iter().map(|section| Piece { object: object.clone(), section: section.clone() }),
             );
