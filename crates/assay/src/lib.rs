@@ -1,6 +1,7 @@
 //! The lab: builds, measures, keeps and reports.
 #![forbid(unsafe_code)]
 
+pub mod adopt;
 pub mod build;
 pub mod calibrate;
 pub mod campaign;

@@ -124,6 +124,9 @@ mod planted {
             [1]
         );
         assert_eq!(imports("crates/assay/src/event.rs", "use super::cli;\n"), [1]);
+        assert_eq!(imports("crates/assay/src/build/mod.rs", "use crate::adopt::capture;\n"), [1]);
+        let adopting = "use crate::build::Link;\nuse crate::store::Ledger;\n";
+        assert_eq!(imports("crates/assay/src/adopt/capture/link.rs", adopting), [2]);
         assert_eq!(
             imports("crates/assay/src/campaign/turn.rs", "use crate::{build, run};\nuse crate::cli;\n"),
             [2]

@@ -123,7 +123,7 @@ pub fn probe(builder: &Builder, plain: &Plain<'_>) -> Result<Linker, BuildFailur
     let linker = Linker {
         kind,
         version,
-        script: if kind == LinkerKind::Gnu { script(&said) } else { None },
+        script: if kind == LinkerKind::Gnu { default_script(&said) } else { None },
         inputs: paths.into_iter().filter_map(hashed).collect(),
     };
     let kept = builder.cache.put_record(&key, &linker);
@@ -131,8 +131,8 @@ pub fn probe(builder: &Builder, plain: &Plain<'_>) -> Result<Linker, BuildFailur
     Ok(linker)
 }
 
-/// The linker's kind and the line in which it names itself.
-fn identify(said: &str) -> (LinkerKind, String) {
+/// The linker's kind and the line in which it names itself, from what it or a driver printed.
+pub fn identify(said: &str) -> (LinkerKind, String) {
     let marks = [
         ("GNU ld ", LinkerKind::Gnu),
         ("GNU gold ", LinkerKind::Gold),
@@ -151,8 +151,8 @@ fn identify(said: &str) -> (LinkerKind, String) {
     (LinkerKind::Other, "unknown".into())
 }
 
-/// The default script that GNU ld prints between two rules of `=`.
-fn script(said: &str) -> Option<String> {
+/// The default script that GNU ld prints with `--verbose`, between two rules of `=`.
+pub fn default_script(said: &str) -> Option<String> {
     let (_, rest) = said.split_once("using internal linker script:")?;
     let mut inside = false;
     let mut text = String::new();
@@ -226,8 +226,8 @@ mod tests {
     #[test]
     fn the_script_is_what_stands_between_the_rules() {
         let said = "GNU ld\nusing internal linker script:\n=====\nSECTIONS\n{ }\n=====\nmode elf\n";
-        assert_eq!(script(said).as_deref(), Some("SECTIONS\n{ }\n"));
-        assert_eq!(script("using external linker script x\n=====\nA\n=====\n"), None);
-        assert_eq!(script("using internal linker script:\n=====\nSECTIONS\n"), None, "cut short");
+        assert_eq!(default_script(said).as_deref(), Some("SECTIONS\n{ }\n"));
+        assert_eq!(default_script("using external linker script x\n=====\nA\n=====\n"), None);
+        assert_eq!(default_script("using internal linker script:\n=====\nSECTIONS\n"), None, "cut short");
     }
 }

@@ -14,13 +14,15 @@ mod failure;
 mod keys;
 mod linker;
 mod objects;
+mod ordering;
 mod recipe;
 mod relink;
-mod text;
+pub(crate) mod text;
 
 pub use artifact::{Artifact, Link};
 pub use builder::{Builder, Stats};
 pub use compilers::{Compiler, Family, ToolchainError, find_compilers, find_compilers_in};
 pub use failure::{BuildFailure, Stage};
-pub use linker::{Linker, LinkerKind};
+pub use linker::{Linker, LinkerKind, default_script, identify};
+pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};
 pub use recipe::Recipe;

@@ -6,13 +6,13 @@ use super::artifact::{Artifact, Link};
 use super::builder::Builder;
 use super::failure::{BuildFailure, Stage};
 use super::keys;
-use super::linker::LinkerKind;
+use super::ordering::{self, OrderError, Ordering};
 use super::recipe::Recipe;
-use assay_pure::placement::layout::{self, FunctionPlace, LINE_BYTES, LayoutError};
+use assay_pure::placement::layout::{self, FunctionPlace, LayoutError};
 use assay_pure::placement::order;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic;
 
 /// How the output is called in the recorded command.
 const OUTPUT: &str = "a.out";
@@ -45,7 +45,7 @@ pub fn link(builder: &Builder, recipe: &Recipe, link: Link) -> Result<Artifact, 
     };
     let counters = &builder.counters;
     let counter = if from_cache { &counters.artifacts_from_cache } else { &counters.linked };
-    counter.fetch_add(1, Ordering::Relaxed);
+    counter.fetch_add(1, atomic::Ordering::Relaxed);
     words.extend(["-o".into(), OUTPUT.into()]);
     Ok(Artifact {
         path: builder.cache.place("artifacts", &linked.hash, "elf"),
@@ -132,7 +132,7 @@ fn read_back(recipe: &Recipe, link: Link, hash: String, elf: &[u8]) -> Result<Li
         functions.retain(|function| names.contains(function.name.as_str()));
     }
     if placed {
-        let alignments = recipe.alignments();
+        let alignments = order::alignments(&recipe.pieces);
         for function in &mut functions {
             function.alignment = alignments.get(function.name.as_str()).copied();
         }
@@ -149,24 +149,8 @@ fn read_back(recipe: &Recipe, link: Link, hash: String, elf: &[u8]) -> Result<Li
 
 /// What the padding does not move.
 fn misplaced(recipe: &Recipe, elf: &[u8], functions: &[FunctionPlace]) -> Result<Vec<String>, LayoutError> {
-    let Some(pad) = layout::symbol_address(elf, order::PAD_SYMBOL)? else {
-        return Ok(vec![format!(
-            "{}: the padding has no symbol, so it cannot be read back",
-            recipe.described()
-        )]);
-    };
-    let mut found = Vec::new();
-    if pad % LINE_BYTES != 0 {
-        found.push(format!("{}: the padding lies at {pad:#x}, not on a 64-byte line", recipe.described()));
-    }
-    if let Some(names) = recipe.function_names(true) {
-        let ahead =
-            |function: &&FunctionPlace| function.address < pad && names.contains(function.name.as_str());
-        for function in functions.iter().filter(ahead) {
-            found.push(format!("{}: {} lies ahead of the padding", recipe.described(), function.name));
-        }
-    }
-    Ok(found)
+    let found = ordering::misplaced(elf, functions, recipe.function_names(true).as_ref())?;
+    Ok(found.into_iter().map(|what| format!("{}: {what}", recipe.described())).collect())
 }
 
 /// The object that is only padding.
@@ -213,48 +197,18 @@ fn machine_flags(flags: &[String]) -> Vec<String> {
 /// What tells the linker the order: padding, then the program's functions as shuffled, then the rest.
 fn order_words(builder: &Builder, recipe: &Recipe, shuffle: u64) -> Result<Vec<String>, BuildFailure> {
     refuse_own_script(recipe)?;
-    let order = order::ordered(&recipe.pieces, shuffle);
-    let keep = |text: &str, extension: &str| {
-        let place = builder.cache.keep_bytes(text.as_bytes(), "orders", extension);
-        place
-            .map(|path| path.to_string_lossy().into_owned())
-            .map_err(|error| builder.cache_failure("keeping an order of functions", &error))
+    let ordering = Ordering {
+        kind: recipe.linker.kind,
+        script: recipe.linker.script.as_deref(),
+        pieces: &recipe.pieces,
+        link_time: recipe.link_time,
     };
-    let to_linker = |option: String| ["-Xlinker".to_owned(), option];
-    // Sections are collected as garbage where the user asks for it; this keeps the padding.
-    let mut words = vec![format!("-Wl,-u,{}", order::PAD_SYMBOL)];
-    match recipe.linker.kind {
-        LinkerKind::Gnu => {
-            let script = gnu_script(recipe, &order)?;
-            words.extend(["-T".into(), keep(&script, "ld")?]);
-        }
-        LinkerKind::Lld => {
-            let file = keep(&order::symbol_list(&order), "symbols")?;
-            words.extend(to_linker(format!("--symbol-ordering-file={file}")));
-            words.extend(to_linker("--no-warn-symbol-ordering".into()));
-            if recipe.link_time && shuffle != 0 {
-                // To lld seed 0 means a random one and 2^32 - 1 the reverse order.
-                let seed = shuffle % (u64::from(u32::MAX) - 1) + 1;
-                words.extend(to_linker(format!("--shuffle-sections=.text*={seed}")));
-            }
-        }
-        LinkerKind::Gold => {
-            let file = keep(&order::section_list(&order), "sections")?;
-            words.extend(to_linker(format!("--section-ordering-file={file}")));
-        }
-        LinkerKind::Mold | LinkerKind::Other => {}
-    }
-    Ok(words)
-}
-
-fn gnu_script(recipe: &Recipe, order: &[&order::Piece]) -> Result<String, BuildFailure> {
-    let failed = |why: &str| {
-        let what = format!("{} cannot be placed: {why}", recipe.described());
-        BuildFailure::plain(Stage::Link, what)
-    };
-    let default =
-        recipe.linker.script.as_deref().ok_or_else(|| failed("GNU ld did not print its default script"))?;
-    order::gnu_script(default, order).map_err(|error| failed(&error.to_string()))
+    let keep = |text: &str, extension: &str| builder.cache.keep_bytes(text.as_bytes(), "orders", extension);
+    let words = ordering::words(&ordering, shuffle, &keep).map_err(|error| match error {
+        OrderError::Unwritten(error) => builder.cache_failure("keeping an order of functions", &error),
+        why => BuildFailure::plain(Stage::Link, format!("{} cannot be placed: {why}", recipe.described())),
+    })?;
+    Ok(words.into_iter().flat_map(|word| ["-Xlinker".to_owned(), word]).collect())
 }
 
 /// A script of the user's decides over places itself.
@@ -271,18 +225,11 @@ fn refuse_own_script(recipe: &Recipe) -> Result<(), BuildFailure> {
     }
 }
 
-/// `-T FILE` in all its spellings, but not `-Ttext=ADDRESS` and the like, which only say where a section starts.
+/// The same of a driver's flag, which may hold several options for the linker.
 fn names_a_script(flag: &str) -> bool {
-    const STARTS: [&str; 6] =
-        ["-Ttext", "-Tdata", "-Tbss", "-Ttext-segment", "-Trodata-segment", "-Tldata-segment"];
-    let is_start = |option: &str| STARTS.contains(&option.split('=').next().unwrap_or(option));
-    let is_script = |option: &str| {
-        (option.starts_with("-T") && !is_start(option))
-            || ["--script", "-dT", "--default-script"].iter().any(|mark| option.starts_with(mark))
-    };
     match flag.strip_prefix("-Wl,") {
-        Some(options) => options.split(',').any(is_script),
-        None => is_script(flag),
+        Some(options) => options.split(',').any(ordering::names_a_script),
+        None => ordering::names_a_script(flag),
     }
 }
 

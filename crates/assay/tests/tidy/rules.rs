@@ -39,34 +39,43 @@ const CRATE_EDGES: &[(&str, &[&str], &str)] = &[
 /// A top module of the lab, the top modules that it must not name, and why.
 const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
     (
+        "adopt",
+        &["run", "report", "sites", "trace", "store", "campaign", "calibrate", "cli"],
+        "other people's builds are adopted with what `build` knows of linkers, whoever measures them",
+    ),
+    (
         "build",
-        &["run", "report", "campaign", "calibrate", "cli"],
+        &["adopt", "run", "report", "campaign", "calibrate", "cli"],
         "building knows no other stage; what stages share is in the ledger",
     ),
     (
         "run",
-        &["build", "report", "campaign", "calibrate", "cli"],
+        &["adopt", "build", "report", "campaign", "calibrate", "cli"],
         "measuring knows no other stage; what stages share is in the ledger",
     ),
     (
         "report",
-        &["build", "run", "sites", "campaign", "calibrate", "cli"],
+        &["adopt", "build", "run", "sites", "campaign", "calibrate", "cli"],
         "a report is plain data shown, long after measuring",
     ),
     (
         "trace",
-        &["build", "run", "report", "sites", "store", "campaign", "calibrate", "cli"],
+        &["adopt", "build", "run", "report", "sites", "store", "campaign", "calibrate", "cli"],
         "the tracer hands on what a program executed, whoever asked for it",
     ),
     (
         "sites",
-        &["build", "run", "store", "campaign", "calibrate", "cli"],
+        &["adopt", "build", "run", "store", "campaign", "calibrate", "cli"],
         "what a trace says of each branch site, whoever asked for the trace",
     ),
-    ("store", &["build", "run", "report", "campaign", "calibrate", "cli"], "the ledger is below all stages"),
+    (
+        "store",
+        &["adopt", "build", "run", "report", "campaign", "calibrate", "cli"],
+        "the ledger is below all stages",
+    ),
     (
         "event",
-        &["build", "run", "report", "campaign", "calibrate", "cli"],
+        &["adopt", "build", "run", "report", "campaign", "calibrate", "cli"],
         "events are plain data for whoever listens",
     ),
     ("calibrate", &["cli"], "a calibration is counted, not shown, here"),

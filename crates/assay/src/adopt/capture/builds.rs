@@ -1,0 +1,257 @@
+//! Running somebody's build command so that its links are captured.
+
+use super::call::{Call, Session};
+use super::failure::{self, BuildError};
+use super::link::CapturedLink;
+use super::stand_in::LINKERS;
+use super::{LINKERS_VARIABLE, VARIABLE};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant, SystemTime};
+
+/// How often the log's last line is told.
+const TELLING: Duration = Duration::from_secs(1);
+
+/// A build to run.
+#[derive(Clone, Debug)]
+pub struct BuildAsked {
+    /// The command, for `sh -c`.
+    pub command: String,
+    /// Where it runs. What lies in it is kept with the links.
+    pub folder: PathBuf,
+    /// Where captured inputs, logs and orders are kept. It must outlive the links, and should stay the same from build to
+    /// build.
+    pub store: PathBuf,
+    /// Variables that are set for it besides this process's own.
+    pub environment: Vec<(String, String)>,
+    /// The program `assay`, which stands in for linkers.
+    pub assay: PathBuf,
+}
+
+impl BuildAsked {
+    /// A build without further variables, with this process's own program as the stand-in.
+    ///
+    /// # Errors
+    /// The program's path cannot be found out.
+    pub fn new(command: &str, folder: &Path, store: &Path) -> io::Result<Self> {
+        Ok(Self {
+            command: command.to_owned(),
+            folder: folder.to_owned(),
+            store: store.to_owned(),
+            environment: Vec::new(),
+            assay: std::env::current_exe()?,
+        })
+    }
+}
+
+/// What a build gave.
+#[derive(Debug)]
+pub struct Built {
+    /// The links whose outputs are still there, in the order in which they were made; the last one of each output.
+    pub links: Vec<CapturedLink>,
+    /// How long the command ran.
+    pub elapsed: Duration,
+    /// All that it wrote.
+    pub log: PathBuf,
+    /// What could not be captured, and why.
+    pub warnings: Vec<String>,
+}
+
+/// Runs the command to its end and gathers its links. `said` is told the log's last line now and then.
+///
+/// # Errors
+/// The command fails, or none of its links could be captured; the store cannot be written.
+pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<Built, BuildError> {
+    let site = Site::prepare(asked)?;
+    let begun = Instant::now();
+    let status = site.run(asked, said)?;
+    let elapsed = begun.elapsed();
+    if !status.success() {
+        return Err(site.failed(asked, status));
+    }
+    let gathered = site.gather()?;
+    if gathered.links.is_empty() {
+        return Err(BuildError::NothingCaptured {
+            command: asked.command.clone(),
+            log: site.log,
+            linkers: site.linkers,
+            missed: gathered.missed,
+            gone: gathered.gone,
+        });
+    }
+    let missed = |why: &String| format!("a link of the build could not be recorded: {why}");
+    Ok(Built {
+        links: gathered.links,
+        elapsed,
+        log: site.log,
+        warnings: gathered.missed.iter().map(missed).collect(),
+    })
+}
+
+/// The folders of one build.
+struct Site {
+    folder: PathBuf,
+    store: PathBuf,
+    linkers: PathBuf,
+    calls: PathBuf,
+    log: PathBuf,
+}
+
+struct Gathered {
+    links: Vec<CapturedLink>,
+    missed: Vec<String>,
+    gone: Vec<PathBuf>,
+}
+
+fn unable(doing: String) -> impl FnOnce(io::Error) -> BuildError {
+    move |error| BuildError::Unable { doing, why: error.to_string() }
+}
+
+impl Site {
+    fn prepare(asked: &BuildAsked) -> Result<Self, BuildError> {
+        let folder = asked.folder.canonicalize();
+        let folder = folder.map_err(unable(format!("cannot enter {}", asked.folder.display())))?;
+        let doing = || format!("cannot prepare the store {}", asked.store.display());
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let make = || {
+            fs::create_dir_all(&asked.store)?;
+            let store = asked.store.canonicalize()?;
+            let own = store.join("builds").join(format!("{now}-{}", std::process::id()));
+            let site = Self {
+                folder: folder.clone(),
+                linkers: store.join("linkers"),
+                calls: own.join("calls"),
+                log: own.join("log"),
+                store,
+            };
+            fs::create_dir_all(&site.calls)?;
+            site.link_stand_ins(&asked.assay.canonicalize()?)?;
+            let begun = i64::try_from(now).map_err(io::Error::other)?;
+            Session { folder, begun, kept: site.store.join("kept") }.write(&site.calls)?;
+            Ok(site)
+        };
+        make().map_err(unable(doing()))
+    }
+
+    /// Under each linker's name a link to `assay`, written anew where it leads elsewhere.
+    fn link_stand_ins(&self, assay: &Path) -> io::Result<()> {
+        fs::create_dir_all(&self.linkers)?;
+        for name in LINKERS {
+            let place = self.linkers.join(name);
+            if fs::read_link(&place).ok().as_deref() == Some(assay) {
+                continue;
+            }
+            // Another build may be using the folder, so the name always leads somewhere.
+            let beside = self.linkers.join(format!(".{name}-{}", std::process::id()));
+            let _ = fs::remove_file(&beside);
+            std::os::unix::fs::symlink(assay, &beside)?;
+            fs::rename(&beside, &place)?;
+        }
+        Ok(())
+    }
+
+    fn run(&self, asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<ExitStatus, BuildError> {
+        let start = || {
+            let log = File::create(&self.log)?;
+            let ahead = |name: &str| ahead(&self.linkers, asked.value(name));
+            Command::new("sh")
+                .args(["-c", &asked.command])
+                .current_dir(&self.folder)
+                .envs(asked.environment.iter().map(|(name, value)| (name, value)))
+                .env("COMPILER_PATH", ahead("COMPILER_PATH"))
+                .env("PATH", ahead("PATH"))
+                .env(VARIABLE, &self.calls)
+                .env(LINKERS_VARIABLE, &self.linkers)
+                .stdin(Stdio::null())
+                .stderr(log.try_clone()?)
+                .stdout(log)
+                .spawn()
+        };
+        let mut child = start().map_err(unable(format!("cannot start `{}`", asked.command)))?;
+        let (ended, wait) = mpsc::channel();
+        // Waiting is another thread's work, so that the end is known at once.
+        std::thread::spawn(move || ended.send(child.wait()));
+        loop {
+            match wait.recv_timeout(TELLING) {
+                Ok(status) => return status.map_err(unable("cannot wait for the build".into())),
+                Err(mpsc::RecvTimeoutError::Timeout) => said(&self.last_line()),
+                Err(mpsc::RecvTimeoutError::Disconnected) => unreachable!("the thread sends before it ends"),
+            }
+        }
+    }
+
+    fn last_line(&self) -> String {
+        let log = fs::read(&self.log).unwrap_or_default();
+        String::from_utf8_lossy(&log[log.len().saturating_sub(1000)..])
+            .lines()
+            .last()
+            .unwrap_or("")
+            .to_owned()
+    }
+
+    fn failed(self, asked: &BuildAsked, status: ExitStatus) -> BuildError {
+        let log = fs::read(&self.log).unwrap_or_default();
+        let ended = match (status.code(), status.signal()) {
+            (Some(code), _) => format!("exit status {code}"),
+            (None, Some(signal)) => format!("killed by signal {signal}"),
+            (None, None) => "it ended in an unknown way".into(),
+        };
+        BuildError::Failed {
+            command: asked.command.clone(),
+            folder: self.folder,
+            code: status.code(),
+            ended,
+            tail: failure::last_lines(&String::from_utf8_lossy(&log)),
+            log: self.log,
+        }
+    }
+
+    /// The links whose outputs are there.
+    fn gather(&self) -> Result<Gathered, BuildError> {
+        let reading = || unable(format!("cannot read the calls in {}", self.calls.display()));
+        let calls = Call::read_all(&self.calls).map_err(reading())?;
+        let mut last: BTreeMap<PathBuf, Call> = BTreeMap::new();
+        for call in calls.into_iter().filter(|call| !call.parts().relocatable) {
+            last.insert(call.output(), call);
+        }
+        let mut gathered = Gathered { links: Vec::new(), missed: self.missed(), gone: Vec::new() };
+        for (output, call) in last {
+            match CapturedLink::of(call, &self.store) {
+                Some(link) => gathered.links.push(link),
+                None => gathered.gone.push(output),
+            }
+        }
+        gathered.links.sort_by_key(CapturedLink::made_at);
+        Ok(gathered)
+    }
+
+    fn missed(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.calls).into_iter().flatten().flatten().map(|entry| entry.path());
+        let told = entries.filter(|path| path.extension().is_some_and(|extension| extension == "missed"));
+        told.filter_map(|path| fs::read_to_string(path).ok()).collect()
+    }
+}
+
+impl BuildAsked {
+    /// A variable as the build would see it.
+    fn value(&self, name: &str) -> Option<OsString> {
+        let asked = self.environment.iter().rfind(|(own, _)| own == name);
+        asked.map(|(_, value)| value.into()).or_else(|| std::env::var_os(name))
+    }
+}
+
+/// A list of folders with ours in front.
+fn ahead(own: &Path, list: Option<OsString>) -> OsString {
+    let mut text = own.as_os_str().to_owned();
+    if let Some(list) = list.filter(|list| !list.is_empty()) {
+        text.push(":");
+        text.push(list);
+    }
+    text
+}

@@ -1,0 +1,425 @@
+//! A captured link, made again: as it was, or placed.
+
+use super::call::{Call, Input};
+use super::failure::{self, ReplayError};
+use super::kept::Stamp;
+use super::linker::{self, Known};
+use super::program::Program;
+use super::response;
+use super::words::{Parts, Role};
+use crate::build::{self, Link, LinkerKind, OrderError, Ordering, text};
+use assay_pure::inputs::{digest, short_digest};
+use assay_pure::placement::layout::{self, FunctionPlace, LayoutError};
+use assay_pure::placement::{loaded, order, pad};
+use std::fs;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Bytes of words above which they go through a file: systems refuse more than 2 MB, some less.
+const LONG_CALL: usize = 100_000;
+
+/// One link of a captured build.
+#[derive(Debug)]
+pub struct CapturedLink {
+    /// Where the build left what it made.
+    pub output: PathBuf,
+    /// It is a shared library.
+    pub shared: bool,
+    call: Call,
+    parts: Parts,
+    store: PathBuf,
+    left: Stamp,
+    known: OnceLock<Known>,
+    program: Mutex<Option<(Vec<PathBuf>, Arc<Program>)>>,
+}
+
+/// The words of a replay.
+struct Words {
+    /// As many as the call has, in its order.
+    own: Vec<String>,
+    /// Further ones ahead of them.
+    ahead: Vec<String>,
+    /// The file that each input of the call is read from now.
+    files: Vec<PathBuf>,
+}
+
+/// A link made again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayed {
+    /// The file.
+    pub path: PathBuf,
+    /// All functions where they really lie, by address; those of the build's own objects with the alignment that was
+    /// asked for.
+    pub functions: Vec<FunctionPlace>,
+    /// Address of the file's first byte.
+    pub image_base: u64,
+    /// Size of all executable sections, bytes.
+    pub text_bytes: u64,
+    /// What is not as asked.
+    pub warnings: Vec<String>,
+}
+
+/// How a repeated link compares with what the build left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Repeated {
+    /// The same file, byte by byte.
+    Exactly,
+    /// The same code and data at the same addresses; other parts differ (debug information, symbols, a build-id).
+    SameCode {
+        /// The build's own file has no table of symbols any more.
+        stripped: bool,
+    },
+    /// These loaded sections differ: the build changed the file after the link, or the linker does not repeat itself.
+    Differs {
+        /// Their names.
+        sections: Vec<String>,
+    },
+    /// The build left a file that is not comparable.
+    Unreadable {
+        /// Why.
+        why: String,
+    },
+}
+
+impl Repeated {
+    /// Whether measuring replays says something of the file that the build left.
+    pub fn is_same_code(&self) -> bool {
+        matches!(self, Self::Exactly | Self::SameCode { .. })
+    }
+
+    /// What the user should know; nothing where all is the same.
+    pub fn warning(&self, output: &Path) -> Option<String> {
+        let output = output.display();
+        match self {
+            Self::Exactly | Self::SameCode { stripped: false } => None,
+            Self::SameCode { stripped: true } => Some(format!(
+                "{output} was stripped after the link; replays keep their symbols, its code is the same"
+            )),
+            Self::Differs { sections } => Some(format!(
+                "{output} is not what its link makes: {} differ; the build changes the file after the link (objcopy, \
+                 patchelf), or the linker does not repeat itself, so placed links are not quite the file that the build \
+                 leaves",
+                sections.join(", ")
+            )),
+            Self::Unreadable { why } => Some(format!("{output} cannot be compared with its link: {why}")),
+        }
+    }
+}
+
+impl CapturedLink {
+    /// The link of a call, if what it made is still there.
+    pub(super) fn of(call: Call, store: &Path) -> Option<Self> {
+        let output = call.output();
+        let left = Stamp::of(&output).filter(|left| left.modified >= call.at)?;
+        let parts = call.parts();
+        Some(Self {
+            output,
+            shared: parts.shared,
+            parts,
+            store: store.to_owned(),
+            left,
+            known: OnceLock::new(),
+            program: Mutex::default(),
+            call,
+        })
+    }
+
+    pub(super) fn made_at(&self) -> i64 {
+        self.call.at
+    }
+
+    /// Links again into a folder below `into`, in a file named like the output.
+    ///
+    /// # Errors
+    /// An input has changed or vanished and was not kept; the link has a script of its own and is to be placed; the
+    /// linker fails; what it made cannot be read.
+    pub fn replay(&self, link: Link, into: &Path) -> Result<Replayed, ReplayError> {
+        let path = self.place(link, into)?;
+        let mut resolved = self.resolved(&path)?;
+        let mut warnings = Vec::new();
+        let mut program = None;
+        if let Link::Placed { shuffle, phase_bytes } = link {
+            let own = self.program(&resolved);
+            warnings = self.limits(&own)?;
+            self.put_order(&mut resolved.own, &own, shuffle, phase_bytes)?;
+            program = Some(own);
+        }
+        let mut words = resolved.ahead;
+        words.extend(resolved.own);
+        self.run(&words, &path)?;
+        self.read_back(path, program.as_deref(), warnings)
+    }
+
+    /// Whether the link, made again into a folder below `into`, gives what the build left.
+    ///
+    /// # Errors
+    /// It cannot be made again.
+    pub fn is_reproducible(&self, into: &Path) -> Result<Repeated, ReplayError> {
+        let replayed = self.replay(Link::AsBuilt, into)?;
+        let (own, again) = (read(&self.output)?, read(&replayed.path)?);
+        if own == again {
+            return Ok(Repeated::Exactly);
+        }
+        Ok(match loaded::differences(&own, &again) {
+            Ok(sections) if sections.is_empty() => {
+                let stripped =
+                    loaded::has_symbols(&own) == Ok(false) && loaded::has_symbols(&again) == Ok(true);
+                Repeated::SameCode { stripped }
+            }
+            Ok(sections) => Repeated::Differs { sections },
+            Err(error) => Repeated::Unreadable { why: error.to_string() },
+        })
+    }
+
+    /// Whether the file at `output` is still the one that the build left.
+    pub fn is_in_place(&self) -> bool {
+        Stamp::of(&self.output).is_some_and(|now| now.same_content(&self.left))
+    }
+
+    /// Where a replay goes: programs may look at their own name, so it stays.
+    fn place(&self, link: Link, into: &Path) -> Result<PathBuf, ReplayError> {
+        let identity = digest(self.output.to_string_lossy().as_bytes());
+        let how = match link {
+            Link::AsBuilt => "as-built".to_owned(),
+            Link::Placed { shuffle, phase_bytes } => format!("shuffle-{shuffle}-phase-{phase_bytes}"),
+        };
+        let folder = into.join(format!("{}-{how}", short_digest(&identity)));
+        let made = fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
+        let folder = made.map_err(|error| unwritten(&folder, &error))?;
+        Ok(folder.join(self.output.file_name().unwrap_or_default()))
+    }
+
+    /// The words with what is written redirected and what has vanished replaced by what was kept.
+    fn resolved(&self, path: &Path) -> Result<Words, ReplayError> {
+        let mut own = self.call.words.clone();
+        let mut set = |word: usize, at: usize, value: &Path| {
+            own[word].truncate(at);
+            own[word].push_str(&value.to_string_lossy());
+        };
+        for part in &self.parts.parts {
+            match part.role {
+                Role::Output => set(part.word, part.at, path),
+                Role::Written if part.value(&self.call.words) != "-" => {
+                    set(part.word, part.at, &path.with_extension(format!("written-{}", part.word)));
+                }
+                _ => {}
+            }
+        }
+        let mut ahead = Vec::new();
+        let mut files = Vec::new();
+        for input in &self.call.inputs {
+            if input.is_unchanged() {
+                files.push(input.file.clone());
+                continue;
+            }
+            let part = self.parts.parts.iter().find(|part| part.word == input.word);
+            let part = part.expect("inputs were found by the same reading of the words");
+            let kept = substitute(input, part.role)?;
+            match part.role {
+                // The name of a library is left to be found, as it may become part of what is made.
+                Role::Library { .. } => ahead.push(format!("-L{}", folder_of(kept).display())),
+                _ => set(part.word, part.at, kept),
+            }
+            files.push(kept.to_owned());
+        }
+        if self.parts.first(Role::Output).is_none() {
+            ahead.extend(["-o".into(), path.to_string_lossy().into_owned()]);
+        }
+        Ok(Words { own, ahead, files })
+    }
+
+    fn program(&self, words: &Words) -> Arc<Program> {
+        let mut known = self.program.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((files, program)) if *files == words.files => program.clone(),
+            _ => {
+                let program = Arc::new(Program::read(&self.call, &words.own, &words.files));
+                *known = Some((words.files.clone(), program.clone()));
+                program
+            }
+        }
+    }
+
+    fn known(&self) -> Result<&Known, ReplayError> {
+        if self.known.get().is_none() {
+            let known = linker::ask(&self.call, &self.parts)?;
+            // Another thread may have been quicker; it asked the same.
+            let _ = self.known.set(known);
+        }
+        Ok(self.known.get().expect("just set"))
+    }
+
+    /// What a placement of this link cannot do.
+    fn limits(&self, program: &Program) -> Result<Vec<String>, ReplayError> {
+        if let Some(option) = linker::own_script(&self.call, &self.parts) {
+            return Err(ReplayError::OwnScript { option });
+        }
+        let kind = self.known()?.kind;
+        let mut found = program.warnings();
+        if program.link_time && kind != LinkerKind::Lld {
+            found.push(format!(
+                "with -flto and {} functions cannot be shuffled, only moved together; lld can shuffle them",
+                kind.name()
+            ));
+        } else if !kind.shuffles() {
+            found.push(format!("functions cannot be shuffled with {}, only moved together", kind.name()));
+        }
+        Ok(found)
+    }
+
+    /// Puts the padding ahead of all inputs, and the order behind.
+    fn put_order(
+        &self,
+        words: &mut Vec<String>,
+        program: &Program,
+        shuffle: u64,
+        phase_bytes: u32,
+    ) -> Result<(), ReplayError> {
+        let known = self.known()?;
+        let pad = self.pad(program, phase_bytes)?;
+        let ordering = Ordering {
+            kind: known.kind,
+            script: known.script.as_deref(),
+            pieces: &program.pieces,
+            link_time: program.link_time,
+        };
+        let keep = |text: &str, extension: &str| self.keep(text.as_bytes(), extension);
+        let order = build::order_words(&ordering, shuffle, &keep).map_err(|error| match error {
+            OrderError::Unwritten(error) => unwritten(&self.orders(), &error),
+            why => ReplayError::Linker { linker: self.call.linker.clone(), why: why.to_string() },
+        })?;
+        let first = self.parts.first(Role::Input).map_or(words.len(), |part| part.word);
+        words.insert(first, pad.to_string_lossy().into_owned());
+        words.extend(order);
+        Ok(())
+    }
+
+    /// The object that is only padding.
+    fn pad(&self, program: &Program, phase_bytes: u32) -> Result<PathBuf, ReplayError> {
+        let unusable = |why: String| ReplayError::Linker { linker: self.call.linker.clone(), why };
+        let model = program.model.as_deref().ok_or_else(|| unusable("the link reads no ELF file".into()))?;
+        let bytes = pad::object(model, phase_bytes)
+            .map_err(|error| unusable(format!("no padding can be made: {error}")))?;
+        self.keep(&bytes, "o").map_err(|error| unwritten(&self.orders(), &error))
+    }
+
+    fn orders(&self) -> PathBuf {
+        self.store.join("orders")
+    }
+
+    /// Writes bytes under a name made of their content, unless they are there.
+    fn keep(&self, bytes: &[u8], extension: &str) -> io::Result<PathBuf> {
+        let name = format!("{}.{extension}", short_digest(&digest(bytes)));
+        let place = self.orders().join(&name);
+        if fs::metadata(&place).is_ok_and(|data| data.len() == bytes.len() as u64) {
+            return Ok(place);
+        }
+        fs::create_dir_all(self.orders())?;
+        let beside =
+            self.orders().join(format!(".{name}-{}-{:?}", std::process::id(), std::thread::current().id()));
+        fs::write(&beside, bytes)?;
+        fs::rename(&beside, &place)?;
+        Ok(place)
+    }
+
+    fn run(&self, words: &[String], path: &Path) -> Result<(), ReplayError> {
+        let mut command = linker::command(&self.call);
+        if words.iter().map(String::len).sum::<usize>() > LONG_CALL {
+            let file = path.with_extension("words");
+            fs::write(&file, response::written(words)).map_err(|error| unwritten(&file, &error))?;
+            command.arg(format!("@{}", file.display()));
+        } else {
+            command.args(words);
+        }
+        let output = command.output().map_err(|error| ReplayError::Linker {
+            linker: self.call.linker.clone(),
+            why: format!("the linker cannot be started: {error}"),
+        })?;
+        if output.status.success() { Ok(()) } else { Err(self.failed(words, &output)) }
+    }
+
+    fn failed(&self, words: &[String], output: &Output) -> ReplayError {
+        let mut all = vec![self.call.linker.to_string_lossy().into_owned()];
+        all.extend(words.iter().cloned());
+        let folder = text::quote(&self.call.folder.to_string_lossy());
+        let said = [&output.stdout[..], &output.stderr[..]].concat();
+        ReplayError::Failed {
+            ended: match (output.status.code(), output.status.signal()) {
+                (Some(code), _) => format!("exit status {code}"),
+                (None, signal) => format!("killed by signal {}", signal.unwrap_or_default()),
+            },
+            tail: failure::last_lines(&String::from_utf8_lossy(&said)),
+            command: format!("cd {folder} && {}", text::command_line(&all)),
+        }
+    }
+
+    fn read_back(
+        &self,
+        path: PathBuf,
+        program: Option<&Program>,
+        mut warnings: Vec<String>,
+    ) -> Result<Replayed, ReplayError> {
+        let elf = read(&path)?;
+        let unreadable =
+            |error: LayoutError| ReplayError::Unreadable { file: path.clone(), why: error.to_string() };
+        let mut functions = match layout::functions(&elf) {
+            Err(error @ LayoutError::NoSymbols) => {
+                warnings.push(format!("the places of functions cannot be read back: {error}"));
+                Vec::new()
+            }
+            found => found.map_err(unreadable)?,
+        };
+        let mut own_names = None;
+        if let Some(program) = program {
+            let alignments = order::alignments(&program.pieces);
+            for function in &mut functions {
+                function.alignment = alignments.get(function.name.as_str()).copied();
+            }
+            own_names = program.function_names();
+        }
+        if program.is_some() && !functions.is_empty() {
+            warnings.extend(build::misplaced(&elf, &functions, own_names.as_ref()).map_err(unreadable)?);
+        }
+        let image_base = layout::image_base(&elf).map_err(unreadable)?;
+        let text_bytes = layout::text_bytes(&elf).map_err(unreadable)?;
+        Ok(Replayed { path, functions, image_base, text_bytes, warnings })
+    }
+}
+
+/// The kept file that stands for a changed one.
+fn substitute(input: &Input, role: Role) -> Result<&Path, ReplayError> {
+    let changed = || ReplayError::Changed { file: input.file.clone() };
+    let kept = input.kept.as_deref().filter(|kept| kept.is_file()).ok_or_else(changed)?;
+    // A shared library without a name of its own is known to the program by the path in the call.
+    if role == Role::Input && !has_a_name(kept) { Err(changed()) } else { Ok(kept) }
+}
+
+/// Whether a file can be read under another path without that being seen in what is made.
+fn has_a_name(file: &Path) -> bool {
+    use object::read::elf::{Dyn as _, FileHeader as _};
+    let Ok(bytes) = fs::read(file) else { return false };
+    let Ok(header) = object::elf::FileHeader64::<object::Endianness>::parse(&*bytes) else { return true };
+    let Ok(endian) = header.endian() else { return true };
+    if header.e_type(endian) != object::elf::ET_DYN {
+        return true;
+    }
+    let sections = header.sections(endian, &*bytes);
+    let dynamic = sections
+        .and_then(|sections| Ok(sections.dynamic(endian, &*bytes)?.map(|(entries, _)| entries.to_vec())));
+    dynamic.ok().flatten().unwrap_or_default().iter().any(|entry| entry.d_tag(endian).0 == 14)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("/"))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, ReplayError> {
+    fs::read(path).map_err(|error| ReplayError::Unreadable { file: path.to_owned(), why: error.to_string() })
+}
+
+fn unwritten(file: &Path, error: &io::Error) -> ReplayError {
+    ReplayError::Unwritten { file: file.to_owned(), why: error.to_string() }
+}

@@ -1,0 +1,31 @@
+//! A build that assay does not own, linked again in any placement.
+//!
+//! Question: how can the code of somebody else's build be put elsewhere, without its sources, flags or build system being
+//! touched? Method: the build runs with a stand-in for each linker ahead of the real one ([`build()`]); the stand-in
+//! records the call with all it reads, then becomes the linker. Afterwards each recorded call is made again, as it was or
+//! with a padding ahead of all code and the program's sections in a seeded order ([`CapturedLink::replay`]), by calling
+//! the linker itself: no compiler runs, unless the link optimises.
+//! Limits: a linker that the build names by path is not seen; a link with a linker script of its own is repeated but not
+//! placed. Checked: every kind of link is captured, repeated to the same code, and moved as asked
+//! (`crates/assay/tests/capture.rs`); what it costs is measured in `bench/capture`.
+
+mod builds;
+mod call;
+mod failure;
+mod kept;
+mod link;
+mod linker;
+mod program;
+mod response;
+mod stand_in;
+mod words;
+
+pub use builds::{BuildAsked, Built, build};
+pub use failure::{BuildError, ReplayError};
+pub use link::{CapturedLink, Repeated, Replayed};
+pub use stand_in::stand_in;
+
+/// The variable by which a build tells stand-ins where to record.
+const VARIABLE: &str = "ASSAY_CAPTURE";
+/// The variable in which a build finds the folder of stand-ins, for those that name their linker by path.
+const LINKERS_VARIABLE: &str = "ASSAY_LINKERS";

@@ -1,0 +1,111 @@
+//! A copy of a fixture project, built under capture, and what every captured link must hold.
+
+use assay::adopt::capture::{BuildAsked, BuildError, Built, CapturedLink, Repeated, build};
+use assay::build::Link;
+use assay_pure::placement::layout;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PHASES: [u32; 4] = [0, 16, 32, 48];
+
+/// A project in a folder of its own.
+pub struct Project {
+    folder: tempfile::TempDir,
+}
+
+impl Project {
+    /// A copy of `fixtures/capture/NAME`.
+    pub fn of(name: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/capture").join(name);
+        copy(&fixture, &folder.path().join("project"));
+        Self { folder }
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    /// Where replays go.
+    pub fn replays(&self) -> PathBuf {
+        self.folder.path().join("replays")
+    }
+
+    /// Builds it, which must succeed.
+    pub fn build(&self, command: &str) -> Built {
+        self.try_build(command).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Builds it.
+    pub fn try_build(&self, command: &str) -> Result<Built, BuildError> {
+        let asked = BuildAsked {
+            command: command.to_owned(),
+            folder: self.path(),
+            store: self.folder.path().join("store"),
+            environment: Vec::new(),
+            assay: env!("CARGO_BIN_EXE_assay").into(),
+        };
+        build(&asked, &|_| {})
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("made");
+    for entry in std::fs::read_dir(from).expect("a fixture").flatten() {
+        let place = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &place);
+        } else {
+            std::fs::copy(entry.path(), place).expect("copied");
+        }
+    }
+}
+
+/// What a program prints.
+pub fn output(program: &Path) -> String {
+    let output =
+        Command::new(program).output().unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+    assert!(output.status.success(), "{}: {}", program.display(), output.status);
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The link repeats itself, each of `names` visits each of the four offsets, shuffles differ, and the program says the same
+/// in every placement. Returns the warnings of a placed link.
+pub fn assert_placed(project: &Project, link: &CapturedLink, names: &[&str]) -> Vec<String> {
+    assert_repeats(project, link);
+    let replay = |shuffle, phase_bytes| {
+        let placed = link.replay(Link::Placed { shuffle, phase_bytes }, &project.replays());
+        placed.unwrap_or_else(|error| panic!("{error}"))
+    };
+    let rotation = PHASES.map(|phase| replay(1, phase));
+    let expected = if link.shared { String::new() } else { output(&link.output) };
+    for replayed in &rotation {
+        if !link.shared {
+            assert_eq!(output(&replayed.path), expected, "{}", replayed.path.display());
+        }
+    }
+    for name in names {
+        let places = rotation.each_ref().map(|replayed| &replayed.functions[..]);
+        let reached = layout::phases_reached(name, &places).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(reached.note, None, "{name}: {reached:?}");
+        assert_eq!(reached.offsets.len(), PHASES.len(), "{name}: {reached:?}");
+    }
+    let orders: BTreeSet<Vec<String>> =
+        (1..=4).map(|shuffle| order(&replay(shuffle, 0).functions, names)).collect();
+    let can_shuffle = !rotation[0].warnings.iter().any(|warning| warning.contains("cannot be shuffled"));
+    assert_eq!(orders.len() > 1, can_shuffle && names.len() > 1, "{orders:?}");
+    rotation[0].warnings.clone()
+}
+
+/// A repeated link gives the code that the build left.
+pub fn assert_repeats(project: &Project, link: &CapturedLink) {
+    let repeated = link.is_reproducible(&project.replays()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(matches!(repeated, Repeated::Exactly | Repeated::SameCode { stripped: false }), "{repeated:?}");
+}
+
+fn order(functions: &[layout::FunctionPlace], names: &[&str]) -> Vec<String> {
+    let known = functions.iter().filter(|function| names.contains(&function.name.as_str()));
+    known.map(|function| function.name.clone()).collect()
+}
