@@ -270,8 +270,7 @@ impl Ledger {
     }
 }
 
-const COMPARISON: &str =
-    "SELECT id, asked, machine, pinned_cpu, started_at, stopped_because FROM comparison";
+const COMPARISON: &str = "SELECT id, asked, machine, pinned_cpu, started_at, stopped_because FROM comparison";
 
 fn read_comparison(row: &rusqlite::Row<'_>) -> rusqlite::Result<ComparisonRow> {
     Ok(ComparisonRow {
@@ -352,8 +351,7 @@ mod tests {
         let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
         let nothing = json!({});
         let begin = |question| {
-            let new =
-                NewComparison { question, asked: &nothing, machine: &nothing, pinned_cpu: None };
+            let new = NewComparison { question, asked: &nothing, machine: &nothing, pinned_cpu: None };
             ledger.begin_comparison(&new).unwrap()
         };
         let (first, second, other) = (begin("q"), begin("q"), begin("another"));

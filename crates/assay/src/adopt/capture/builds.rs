@@ -1,7 +1,7 @@
 //! Running somebody's build command so that its links are captured.
 
 use super::call::{Call, Session};
-use super::failure::{self, BuildError};
+use super::failure::{self, BuildError, FailedBuild, NothingCaptured};
 use super::link::CapturedLink;
 use super::stand_in::LINKERS;
 use super::{LINKERS_VARIABLE, VARIABLE};
@@ -77,13 +77,13 @@ pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<Built, BuildErro
     }
     let gathered = site.gather()?;
     if gathered.links.is_empty() {
-        return Err(BuildError::NothingCaptured {
+        return Err(BuildError::NothingCaptured(Box::new(NothingCaptured {
             command: asked.command.clone(),
             log: site.log,
             linkers: site.linkers,
             missed: gathered.missed,
             gone: gathered.gone,
-        });
+        })));
     }
     let missed = |why: &String| format!("a link of the build could not be recorded: {why}");
     Ok(Built {
@@ -202,14 +202,14 @@ impl Site {
             (None, Some(signal)) => format!("killed by signal {signal}"),
             (None, None) => "it ended in an unknown way".into(),
         };
-        BuildError::Failed {
+        BuildError::Failed(Box::new(FailedBuild {
             command: asked.command.clone(),
             folder: self.folder,
             code: status.code(),
             ended,
             tail: failure::last_lines(&String::from_utf8_lossy(&log)),
             log: self.log,
-        }
+        }))
     }
 
     /// The links whose outputs are there.

@@ -2,7 +2,7 @@
 
 use crate::build::text;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Lines of a failed build's log that are shown.
 const LAST_LINES: usize = 20;
@@ -12,33 +12,9 @@ const LINE_CHARS: usize = 300;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildError {
     /// The command failed.
-    Failed {
-        /// It.
-        command: String,
-        /// Where it ran.
-        folder: PathBuf,
-        /// Exit status; nothing if a signal ended it.
-        code: Option<i32>,
-        /// How it ended, in words.
-        ended: String,
-        /// The last lines that it wrote.
-        tail: Vec<String>,
-        /// All that it wrote.
-        log: PathBuf,
-    },
+    Failed(Box<FailedBuild>),
     /// It succeeded, and no link that is still there went through us.
-    NothingCaptured {
-        /// The command.
-        command: String,
-        /// All that it wrote.
-        log: PathBuf,
-        /// The folder that holds the capturing linkers.
-        linkers: PathBuf,
-        /// Links that were seen but could not be recorded, and why.
-        missed: Vec<String>,
-        /// Outputs of captured links that are gone.
-        gone: Vec<PathBuf>,
-    },
+    NothingCaptured(Box<NothingCaptured>),
     /// The store cannot be written, or the command not started.
     Unable {
         /// What was being done.
@@ -51,14 +27,8 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Failed { command, folder, ended, tail, log, .. } => {
-                write!(out, "the build failed: {ended}\n  command: cd {} && {command}", folder.display())?;
-                tail.iter().try_for_each(|line| write!(out, "\n    {line}"))?;
-                write!(out, "\n  the whole log: {}", log.display())
-            }
-            Self::NothingCaptured { command, log, linkers, missed, gone } => {
-                nothing_captured(out, command, log, linkers, missed, gone)
-            }
+            Self::Failed(failed) => write!(out, "{failed}"),
+            Self::NothingCaptured(nothing) => write!(out, "{nothing}"),
             Self::Unable { doing, why } => write!(out, "{doing}: {why}"),
         }
     }
@@ -66,34 +36,72 @@ impl fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
-fn nothing_captured(
-    out: &mut fmt::Formatter<'_>,
-    command: &str,
-    log: &Path,
-    linkers: &Path,
-    missed: &[String],
-    gone: &[PathBuf],
-) -> fmt::Result {
-    writeln!(
-        out,
-        "`{command}` succeeded, but no link of it could be captured, so its binaries cannot be placed anew"
-    )?;
-    for why in missed {
-        writeln!(out, "  a link was seen but not recorded: {why}")?;
+/// A build command that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedBuild {
+    /// It.
+    pub command: String,
+    /// Where it ran.
+    pub folder: PathBuf,
+    /// Exit status; nothing if a signal ended it.
+    pub code: Option<i32>,
+    /// How it ended, in words.
+    pub ended: String,
+    /// The last lines that it wrote.
+    pub tail: Vec<String>,
+    /// All that it wrote.
+    pub log: PathBuf,
+}
+
+impl fmt::Display for FailedBuild {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let folder = text::quote(&self.folder.to_string_lossy());
+        write!(out, "the build failed: {}\n  command: cd {folder} && {}", self.ended, self.command)?;
+        self.tail.iter().try_for_each(|line| write!(out, "\n    {line}"))?;
+        write!(out, "\n  the whole log: {}", self.log.display())
     }
-    for path in gone {
-        writeln!(out, "  {} was linked, but is gone or not found again", path.display())?;
+}
+
+/// A build command that succeeded without a link that could be captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NothingCaptured {
+    /// The command.
+    pub command: String,
+    /// All that it wrote.
+    pub log: PathBuf,
+    /// The folder that holds the capturing linkers.
+    pub linkers: PathBuf,
+    /// Why links that were seen could not be recorded.
+    pub missed: Vec<String>,
+    /// Outputs of captured links that are gone.
+    pub gone: Vec<PathBuf>,
+}
+
+impl fmt::Display for NothingCaptured {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            out,
+            "`{}` succeeded, but no link of it could be captured, so its binaries cannot be placed anew",
+            self.command
+        )?;
+        for why in &self.missed {
+            writeln!(out, "  a link was seen but not recorded: {why}")?;
+        }
+        for path in &self.gone {
+            writeln!(out, "  {} was linked, but is gone or was not made", path.display())?;
+        }
+        let linkers = text::quote(&self.linkers.to_string_lossy());
+        write!(
+            out,
+            "  - is all up to date already? then nothing was linked: build in a fresh folder, or run `make clean` \
+             (ninja -t clean, cargo clean) before\n  - does the build name its linker by path (-fuse-ld=/path, \
+             --ld-path, -B, LD=/path)? name ours instead, as -B{linkers}, ahead of any other -B, or \
+             LD={linkers}/ld; inside the build ASSAY_LINKERS is that folder\n  - does it only fetch or unpack a \
+             prebuilt binary, or build in a container? such code cannot be placed; only the environment's size, the \
+             stack and ASLR can be varied\n  the whole log: {}",
+            self.log.display()
+        )
     }
-    let linkers = text::quote(&linkers.to_string_lossy());
-    write!(
-        out,
-        "  - is all up to date already? then nothing was linked: build in a fresh folder, or run `make clean` (ninja -t \
-         clean, cargo clean) before\n  - does the build name its linker by path (-fuse-ld=/path, --ld-path, -B, LD=/path)? \
-         name ours instead, as -B{linkers}, ahead of any other -B, or LD={linkers}/ld; inside the build \
-         ASSAY_LINKERS is that folder\n  - does it only fetch or unpack a prebuilt binary, or build in a container? such \
-         code cannot be placed; only the environment's size, the stack and ASLR can be varied\n  the whole log: {}",
-        log.display()
-    )
 }
 
 /// The last lines of a log.
@@ -181,7 +189,7 @@ mod tests {
     #[test]
     fn a_failed_build_shows_its_last_lines_and_where_all_of_them_are() {
         let log: String = (1..=30).map(|number| format!("line {number}\n")).collect();
-        let error = BuildError::Failed {
+        let failed = FailedBuild {
             command: "make".into(),
             folder: "/src".into(),
             code: Some(2),
@@ -189,6 +197,7 @@ mod tests {
             tail: last_lines(&log),
             log: "/store/log".into(),
         };
+        let error = BuildError::Failed(Box::new(failed));
         let text = error.to_string();
         assert!(
             text.starts_with("the build failed: exit status 2\n  command: cd /src && make\n    line 11\n"),
@@ -199,13 +208,14 @@ mod tests {
 
     #[test]
     fn a_build_without_links_names_the_remedies() {
-        let error = BuildError::NothingCaptured {
+        let nothing = NothingCaptured {
             command: "make".into(),
             log: "/store/log".into(),
             linkers: "/store/linkers".into(),
             missed: vec!["the disk is full".into()],
             gone: Vec::new(),
         };
+        let error = BuildError::NothingCaptured(Box::new(nothing));
         let text = error.to_string();
         for remedy in
             ["`make clean`", "-B/store/linkers", "LD=/store/linkers/ld", "prebuilt", "the disk is full"]

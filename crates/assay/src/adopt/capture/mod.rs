@@ -21,7 +21,7 @@ mod stand_in;
 mod words;
 
 pub use builds::{BuildAsked, Built, build};
-pub use failure::{BuildError, ReplayError};
+pub use failure::{BuildError, FailedBuild, NothingCaptured, ReplayError};
 pub use link::{CapturedLink, Repeated, Replayed};
 pub use stand_in::stand_in;
 
