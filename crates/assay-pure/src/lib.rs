@@ -4,6 +4,7 @@
 //! numeric claim can be tested against an independent source.
 #![forbid(unsafe_code)]
 
+pub mod comparison;
 pub mod experiment;
 pub mod inputs;
 pub mod placement;
