@@ -6,6 +6,7 @@ pub mod build;
 pub mod calibrate;
 pub mod campaign;
 pub mod cli;
+pub mod compare;
 pub mod event;
 pub mod report;
 pub mod run;

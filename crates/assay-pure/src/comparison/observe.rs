@@ -74,11 +74,8 @@ fn contrast(seen: &[Seen], benchmark: &str, [baseline, candidate]: [&str; 2]) ->
         let figures = visit.figures.iter().filter(|(name, _)| name == benchmark);
         let values = figures.flat_map(|(_, values)| values);
         let observations = values.zip(0..).filter(|(value, _)| value.is_finite() && **value > 0.0);
-        let observations = observations.map(|(value, index)| Observation {
-            round: visit.round,
-            index,
-            ns_per_unit: *value,
-        });
+        let observations =
+            observations.map(|(value, index)| Observation { round: visit.round, index, ns_per_unit: *value });
         match visit.side {
             Side::Baseline => pair.baseline.extend(observations),
             Side::Candidate => pair.candidate.extend(observations),
@@ -171,7 +168,9 @@ mod tests {
                     }
                 };
                 let mut figure = |code: f64| -> Vec<f64> {
-                    (0..3).map(|_| 10.0 * moved * code * (1.0 + noise.below(1000) as f64 / 200_000.0)).collect()
+                    (0..3)
+                        .map(|_| 10.0 * moved * code * (1.0 + noise.below(1000) as f64 / 200_000.0))
+                        .collect()
                 };
                 let slow = if planned.side == Side::Candidate { 1.05 } else { 1.0 };
                 let figures = vec![("same".into(), figure(1.0)), ("slow".into(), figure(slow))];

@@ -124,7 +124,8 @@ mod tests {
 
     #[test]
     fn surroundings_cover_a_page_in_steps_of_the_stack() {
-        let visits: Vec<Visit> = (0..40).flat_map(|number| round(1, number, 8, &PHASES, &[Side::Baseline])).collect();
+        let visits: Vec<Visit> =
+            (0..40).flat_map(|number| round(1, number, 8, &PHASES, &[Side::Baseline])).collect();
         assert!(visits.iter().all(|visit| {
             let around = visit.surroundings;
             around.environment_bytes < 4096 && around.stack_bytes < 4096 && around.stack_bytes % 16 == 0

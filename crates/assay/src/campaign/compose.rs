@@ -76,7 +76,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         flag_sets: flag_sets(&experiment),
         machine,
         campaign,
-        twin_control: twin_of(&judged),
+        twin_control: twin_of(&judged.judgement.twin),
         warnings: warnings(&judged, &by_heart),
         contrasts: judged.judgement.contrasts.iter().map(contrast).collect(),
         cells,
@@ -201,7 +201,7 @@ fn campaign_of(
 }
 
 /// Unix seconds as RFC 3339 in UTC, by Howard Hinnant's civil-from-days algorithm.
-fn rfc3339(unix: f64) -> String {
+pub(crate) fn rfc3339(unix: f64) -> String {
     let seconds = unix as i64;
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let shifted = days + 719_468;
@@ -226,8 +226,7 @@ fn verdict_word(verdict: verdict::Verdict) -> page::Verdict {
     }
 }
 
-fn twin_of(judged: &Judged) -> page::TwinControl {
-    let twin = &judged.judgement.twin;
+pub(crate) fn twin_of(twin: &verdict::TwinControl) -> page::TwinControl {
     let different = twin.groups.iter().filter(|group| group.verdict == verdict::TwinVerdict::Different);
     let worst = different
         .filter_map(|group| group.ratio)
@@ -272,7 +271,7 @@ fn effect(ratio: verdict::RatioInterval) -> page::Effect {
     page::Effect { ratio: ratio.ratio, lower: ratio.lower, upper: ratio.upper }
 }
 
-fn contrast(found: &verdict::ContrastVerdict) -> page::Contrast {
+pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::Contrast {
     page::Contrast {
         candidate: found.candidate.clone(),
         baseline: found.baseline.clone(),
@@ -300,7 +299,7 @@ fn contrast(found: &verdict::ContrastVerdict) -> page::Contrast {
     }
 }
 
-fn cause(found: &verdict::cause::CauseEvidence) -> page::Cause {
+pub(crate) fn cause(found: &verdict::cause::CauseEvidence) -> page::Cause {
     use verdict::cause::Cause;
     page::Cause {
         cause: match found.cause {

@@ -4,6 +4,7 @@
 //! the same name is that folder's parent.
 
 pub mod answer;
+pub mod compare;
 pub mod ink;
 pub mod number;
 pub mod page;
@@ -24,6 +25,7 @@ mod sample;
 mod schema;
 
 pub use answer::answer;
+pub use compare::{ComparePage, render_compare};
 pub use page::Page;
 pub use plan::{PlanPage, render_plan};
 pub use progress::{Progress, Show};

@@ -9,6 +9,8 @@ mod reasons;
 mod times;
 mod verdicts;
 
+pub(in crate::report) use reasons::cause_name;
+
 use super::ink::Ink;
 use super::number;
 use super::page::{AsBuiltSays, Contrast, Effect, Page, TwinVerdict, Verdict};
@@ -79,7 +81,7 @@ fn twin_found(page: &Page) -> String {
 }
 
 /// The word of a verdict in its ink.
-fn verdict_word(verdict: Verdict) -> (&'static str, Ink) {
+pub(in crate::report) fn verdict_word(verdict: Verdict) -> (&'static str, Ink) {
     match verdict {
         Verdict::Faster => ("faster", Ink::Good),
         Verdict::Slower => ("slower", Ink::Bad),
@@ -89,7 +91,7 @@ fn verdict_word(verdict: Verdict) -> (&'static str, Ink) {
 }
 
 /// The word for what as-built amounts to, in its ink, and its meaning.
-fn says_word(says: AsBuiltSays) -> (&'static str, Ink, &'static str) {
+pub(in crate::report) fn says_word(says: AsBuiltSays) -> (&'static str, Ink, &'static str) {
     match says {
         AsBuiltSays::Reversed => ("reversed", Ink::Bad, "as built has the other sign"),
         AsBuiltSays::Ghost => ("ghost", Ink::Doubt, "as built says different, the code is equivalent"),

@@ -21,7 +21,7 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
 }
 
 /// The word of a cause as in the JSON.
-pub(super) fn cause_name(cause: CauseKind) -> &'static str {
+pub(in crate::report) fn cause_name(cause: CauseKind) -> &'static str {
     match cause {
         CauseKind::Placement => "placement",
         CauseKind::IdenticalCode => "identical-code",

@@ -1,0 +1,109 @@
+//! Verdicts of a comparison, from the ledger alone.
+
+use super::code::Found;
+use super::spec::{Method, Spec};
+use crate::store::{Ledger, VisitRow};
+use anyhow::{Context, Result};
+use assay_pure::comparison::{PHASES, Place, Seen, Side, contrasts};
+use assay_pure::verdict::cause::Cause;
+use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge as judge_contrasts};
+use std::collections::{BTreeMap, HashMap};
+
+/// Verdicts and what they were made from.
+pub struct Judged {
+    /// What every visit gave.
+    pub seen: Vec<Seen>,
+    /// One per benchmark that both sides have.
+    pub contrasts: Vec<ObservedContrast>,
+    /// The verdicts, in the same order.
+    pub judgement: Judgement,
+    /// Unit by benchmark.
+    pub units: HashMap<String, String>,
+    /// What is known of the benchmarks' code.
+    pub code: BTreeMap<String, Found>,
+    /// Rounds all of whose visits were made.
+    pub rounds: u32,
+}
+
+/// Judges what a comparison has so far.
+///
+/// # Errors
+/// The ledger cannot be read, or was filled by another form of assay.
+pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Judged> {
+    let visits = ledger.visits(comparison)?;
+    let sides = ledger.sides(comparison)?;
+    let name = |side: usize| sides.get(side).map_or("", |side| side.name.as_str());
+    let mut code = BTreeMap::new();
+    for (benchmark, found) in ledger.comparison_code(comparison)? {
+        let found: Found = serde_json::from_value(found)
+            .with_context(|| format!("comparison {comparison} was made by another form of assay"))?;
+        code.insert(benchmark, found);
+    }
+    let seen: Vec<Seen> = visits.iter().map(seen).collect();
+    let mut units = HashMap::new();
+    for figure in visits.iter().flat_map(|visit| &visit.figures) {
+        units.entry(figure.benchmark.clone()).or_insert_with(|| figure.unit.clone());
+    }
+    let mut found = if spec.sides == 2 { contrasts(&seen, [name(0), name(1)]) } else { Vec::new() };
+    for contrast in &mut found {
+        contrast.identical_code = code.get(&contrast.input).and_then(|found| found.identical);
+        if spec.method == Method::Surroundings {
+            // The binaries are the same ones throughout, so there is nothing that a build alone would have said.
+            contrast.as_built = None;
+        }
+    }
+    let rounds = complete_rounds(&visits, spec);
+    let options = Options {
+        minimum_effect: spec.minimum_effect,
+        confidence: spec.confidence,
+        look: spec.look(rounds),
+        looks: spec.looks.len() as u32,
+        seconds_per_rotation: seconds_per_rotation(&visits, spec),
+        unoptimised_flags: Vec::new(),
+    };
+    let mut judgement = judge_contrasts(&found, &options);
+    for contrast in &mut judgement.contrasts {
+        forget_inputs(contrast);
+    }
+    Ok(Judged { seen, contrasts: found, judgement, units, code, rounds })
+}
+
+/// Benchmarks are no inputs of one variant: that another one goes the other way explains nothing.
+fn forget_inputs(contrast: &mut assay_pure::verdict::ContrastVerdict) {
+    let Some(at) = contrast.causes.iter().position(|cause| cause.cause == Cause::Input) else { return };
+    let evidence = contrast.causes.remove(at).evidence;
+    let said = evidence.to_lowercase();
+    contrast
+        .reasons
+        .retain(|reason| reason.to_lowercase().trim_end_matches('.') != said.trim_end_matches('.'));
+}
+
+fn seen(visit: &VisitRow) -> Seen {
+    let mut figures: Vec<(String, Vec<f64>)> = Vec::new();
+    for figure in &visit.figures {
+        match figures.last_mut().filter(|(name, _)| *name == figure.benchmark) {
+            Some((_, values)) => values.push(figure.value),
+            None => figures.push((figure.benchmark.clone(), vec![figure.value])),
+        }
+    }
+    let place = match (visit.rotation, visit.phase_bytes) {
+        (Some(rotation), Some(phase_bytes)) => Place::Placed { rotation, phase_bytes },
+        _ => Place::AsBuilt,
+    };
+    Seen { round: visit.round, side: Side::BOTH[(visit.side as usize).min(1)], place, figures }
+}
+
+fn complete_rounds(visits: &[VisitRow], spec: &Spec) -> u32 {
+    let mut by_round: BTreeMap<u32, u64> = BTreeMap::new();
+    for visit in visits {
+        *by_round.entry(visit.round).or_default() += 1;
+    }
+    by_round.values().filter(|visits| **visits >= spec.visits_per_round()).count() as u32
+}
+
+/// What one more rotation over all rounds would take.
+fn seconds_per_rotation(visits: &[VisitRow], spec: &Spec) -> Option<f64> {
+    let seconds: f64 = visits.iter().map(|visit| visit.elapsed_ns as f64 / 1e9).sum();
+    let per_visit = (!visits.is_empty()).then(|| seconds / visits.len() as f64)?;
+    Some(per_visit * PHASES.len() as f64 * f64::from(spec.sides * spec.rounds))
+}
