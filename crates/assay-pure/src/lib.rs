@@ -6,6 +6,7 @@
 
 pub mod comparison;
 pub mod experiment;
+pub mod figures;
 pub mod inputs;
 pub mod placement;
 pub mod predict;

@@ -1,0 +1,157 @@
+//! What do other people's benchmarks say? The outputs of benchmark libraries, as figures.
+//!
+//! Method: each format has a file of its own, a function from text to a [`Reading`]; which one fits is found from what
+//! an execution left behind ([`Adapter::detect`]) or said by the user. Times become nanoseconds, rates become
+//! nanoseconds per item, so in every figure less is faster. What a benchmark itself calls failed is a note, never a
+//! number; an output without a single figure is an error that shows how the output begins.
+//! Limits: a library that prints summaries alone (divan) gives one value per execution. Numbers that are not finite and
+//! positive have no logarithm and are left out, with a note.
+//! Checked by: outputs of the libraries themselves in `fixtures/adapters`; any bytes, in `fuzz/`.
+
+mod adapter;
+mod clock;
+pub mod criterion;
+pub mod divan;
+mod error;
+pub mod google_benchmark;
+mod json;
+pub mod nanobench;
+pub mod pattern;
+mod unit;
+
+pub use adapter::{Adapter, AdapterError, Detected};
+pub use clock::Clock;
+pub use error::FigureError;
+pub use unit::Unit;
+
+use regex::Regex;
+
+/// What one benchmark took in one execution of the command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Its name, unique in its reading.
+    pub name: String,
+    /// What the values are; less is faster in all of them.
+    pub unit: Unit,
+    /// Which clock the values are of.
+    pub clock: Clock,
+    /// One per repetition, all finite and positive; never empty.
+    pub values: Vec<f64>,
+    /// The same repetitions on the clock that does not decide, where the library gives both.
+    pub beside: Option<(Clock, Vec<f64>)>,
+}
+
+/// All figures of one execution.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// In the order of the output; names are unique.
+    pub figures: Vec<Figure>,
+    /// What the reader must know: benchmarks that failed, values left out. Whole sentences.
+    pub notes: Vec<String>,
+}
+
+/// A file that an execution wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    /// Its path below the folder it was found in.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// What one execution of a benchmark command left behind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Output {
+    /// What it printed.
+    pub stdout: String,
+    /// What it printed on standard error.
+    pub stderr: String,
+    /// What was written to the file that `BENCHMARK_OUT` names: one JSON document per benchmark program.
+    pub google_benchmark: String,
+    /// The files below the folder that `CRITERION_HOME` names.
+    pub criterion: Vec<Document>,
+    /// Other JSON files that were written meanwhile.
+    pub json: Vec<Document>,
+    /// Time it took, nanoseconds.
+    pub elapsed_ns: f64,
+    /// CPU time of all its processes, nanoseconds.
+    pub cpu_ns: f64,
+}
+
+impl Reading {
+    /// Adds a figure unless no value of it can be used; values that can't are left out, with a note.
+    ///
+    /// Input: `values` on the deciding clock, `beside` of the same length or none.
+    pub(crate) fn add(
+        &mut self,
+        name: String,
+        unit: Unit,
+        clock: Clock,
+        values: &[f64],
+        beside: Option<(Clock, &[f64])>,
+    ) {
+        let usable: Vec<bool> = values.iter().map(|value| value.is_finite() && *value > 0.0).collect();
+        let left_out = usable.iter().filter(|usable| !**usable).count();
+        if left_out > 0 {
+            let all = if left_out == values.len() { ", which leaves none" } else { "" };
+            let first = values.iter().zip(&usable).find(|(_, usable)| !**usable).map_or(0.0, |(value, _)| *value);
+            self.notes.push(format!(
+                "{name}: {left_out} of {} values left out, because they are not above 0 (as {first}){all}.",
+                values.len()
+            ));
+        }
+        let kept = |values: &[f64]| -> Vec<f64> {
+            values.iter().zip(&usable).filter(|(_, usable)| **usable).map(|(value, _)| *value).collect()
+        };
+        let values = kept(values);
+        if values.is_empty() {
+            return;
+        }
+        let beside = beside.map(|(clock, others)| (clock, kept(others)));
+        self.figures.push(Figure { name, unit, clock, values, beside });
+    }
+
+    /// Keeps the figures whose name the filter matches somewhere.
+    ///
+    /// # Errors
+    /// None is left; the error lists the names there were.
+    pub fn keep(mut self, filter: &Regex) -> Result<Reading, FigureError> {
+        let names: Vec<String> = self.figures.iter().map(|figure| figure.name.clone()).collect();
+        self.figures.retain(|figure| filter.is_match(&figure.name));
+        if self.figures.is_empty() {
+            return Err(FigureError::FilteredOut { filter: filter.as_str().to_owned(), names });
+        }
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_without_a_logarithm_are_left_out_with_a_note() {
+        let mut reading = Reading::default();
+        let beside = [5.0, 6.0, 7.0, 8.0];
+        let values = [1.0, 0.0, f64::NAN, 2.0];
+        reading.add("a".into(), Unit::ns_per("op"), Clock::Cpu, &values, Some((Clock::Wall, &beside)));
+        assert_eq!(reading.figures[0].values, [1.0, 2.0]);
+        assert_eq!(reading.figures[0].beside, Some((Clock::Wall, vec![5.0, 8.0])));
+        assert_eq!(reading.notes, ["a: 2 of 4 values left out, because they are not above 0 (as 0)."]);
+        reading.add("b".into(), Unit::ns_per("op"), Clock::Cpu, &[-1.0], None);
+        assert_eq!(reading.figures.len(), 1);
+        assert!(reading.notes[1].ends_with("which leaves none."), "{:?}", reading.notes);
+    }
+
+    #[test]
+    fn a_filter_that_leaves_nothing_says_what_there_was() {
+        let mut reading = Reading::default();
+        for name in ["sum/64", "copy"] {
+            reading.add(name.into(), Unit::ns_per("op"), Clock::Cpu, &[1.0], None);
+        }
+        let kept = reading.clone().keep(&Regex::new("^sum/").unwrap()).unwrap();
+        assert_eq!(kept.figures.iter().map(|figure| figure.name.as_str()).collect::<Vec<_>>(), ["sum/64"]);
+        let error = reading.keep(&Regex::new("none").unwrap()).unwrap_err().to_string();
+        assert!(error.contains("`none`") && error.contains("sum/64") && error.contains("copy"), "{error}");
+    }
+}

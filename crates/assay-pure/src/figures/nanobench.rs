@@ -1,0 +1,189 @@
+//! nanobench's JSON, as its template `templates::json()` renders it.
+//!
+//! Method: `results[].measurements[].elapsed` is the wall time of one epoch over iterations and batch, in seconds: one value
+//! per epoch. Results of one name and title are repetitions. The JSON is looked for in what was printed, then in JSON files
+//! written during the execution.
+//! Limits: where the measurements are left out of a template, `median(elapsed)` is one value. The library does not render
+//! anything unless the program asks for it; its printed table is not read.
+//! Source: nanobench.h 4.3.11, the function `json` of its templates.
+//! Checked by: its JSON in `fixtures/adapters`; others by hand.
+
+use super::json::{documents, documents_among_lines};
+use super::{Clock, FigureError, Output, Reading, Unit};
+use serde::Deserialize;
+
+/// How errors and `--adapter` name it.
+pub const NAME: &str = "nanobench";
+const NS_PER_S: f64 = 1e9;
+/// A key that no other library's JSON has.
+const KEY: &str = "\"median(elapsed)\"";
+
+#[derive(Deserialize)]
+struct Report {
+    results: Vec<Record>,
+}
+
+#[derive(Deserialize)]
+struct Record {
+    #[serde(default)]
+    title: String,
+    name: String,
+    #[serde(default)]
+    unit: String,
+    #[serde(rename = "median(elapsed)")]
+    median_s: Option<f64>,
+    #[serde(default)]
+    measurements: Vec<Measurement>,
+}
+
+#[derive(Deserialize)]
+struct Measurement {
+    elapsed: Option<f64>,
+}
+
+/// Values of one title, name and unit.
+struct Series {
+    title: String,
+    name: String,
+    unit: String,
+    values: Vec<f64>,
+}
+
+/// Whether nanobench printed or wrote its JSON.
+pub fn is_in(output: &Output) -> bool {
+    output.stdout.contains(KEY) || output.json.iter().any(|file| file.text.contains(KEY))
+}
+
+/// Reads what was printed, or else the files.
+///
+/// # Errors
+/// There is no JSON of nanobench, it is broken, or has no time.
+pub fn read(output: &Output) -> Result<Reading, FigureError> {
+    const EXPECTED: &str = "`results` with `measurements`";
+    let (mut reports, broken) = documents_among_lines::<Report>(&output.stdout, "\"results\"");
+    if reports.is_empty() && output.stdout.contains(KEY) {
+        let found = broken.map_or_else(|| "no document that begins a line".to_owned(), |error| error.to_string());
+        return Err(FigureError::malformed(NAME, "what was printed", EXPECTED, found));
+    }
+    if reports.is_empty() {
+        for file in output.json.iter().filter(|file| file.text.contains(KEY)) {
+            let found = documents(&file.text)
+                .map_err(|error| FigureError::malformed(NAME, &file.name, EXPECTED, error))?;
+            reports.extend::<Vec<Report>>(found);
+        }
+    }
+    if reports.is_empty() {
+        let expected = "the JSON of ankerl::nanobench::render(ankerl::nanobench::templates::json(), bench, out), printed \
+                        or in a .json file below the folder";
+        return Err(FigureError::nothing(NAME, expected, &output.stdout));
+    }
+    let reading = figures(gather(reports));
+    if reading.figures.is_empty() {
+        return Err(FigureError::Failed { adapter: NAME, notes: reading.notes });
+    }
+    Ok(reading)
+}
+
+fn gather(reports: Vec<Report>) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
+    for result in reports.into_iter().flat_map(|report| report.results) {
+        let mut values: Vec<f64> =
+            result.measurements.iter().map(|one| one.elapsed.unwrap_or(f64::NAN) * NS_PER_S).collect();
+        if values.is_empty() {
+            values.push(result.median_s.unwrap_or(f64::NAN) * NS_PER_S);
+        }
+        let Record { title, name, unit, .. } = result;
+        let same = |known: &&mut Series| known.title == title && known.name == name && known.unit == unit;
+        match all.iter_mut().find(same) {
+            Some(known) => known.values.extend(values),
+            None => all.push(Series { title, name, unit, values }),
+        }
+    }
+    all
+}
+
+/// Names alone where they tell all apart, else with their titles, else with their units too.
+fn figures(all: Vec<Series>) -> Reading {
+    let mut reading = Reading::default();
+    for series in &all {
+        let namesakes = || all.iter().filter(|other| other.name == series.name);
+        let of_title = namesakes().filter(|other| other.title == series.title).count();
+        let name = match (namesakes().count(), of_title) {
+            (1, _) => series.name.clone(),
+            (_, 1) => format!("{}: {}", series.title, series.name),
+            _ => format!("{}: {} ({})", series.title, series.name, series.unit),
+        };
+        let per = if series.unit.is_empty() { "op" } else { &series.unit };
+        reading.add(name, Unit::ns_per(per), Clock::Wall, &series.values, None);
+    }
+    if all.is_empty() {
+        reading.notes.push("The JSON has no results.".to_owned());
+    }
+    reading
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Document;
+    use super::*;
+
+    fn result(title: &str, name: &str, elapsed: &[f64]) -> String {
+        let epochs: Vec<String> =
+            elapsed.iter().map(|time| format!("{{\"iterations\": 9, \"elapsed\": {time}}}")).collect();
+        format!(
+            "{{\"title\": \"{title}\", \"name\": \"{name}\", \"unit\": \"op\", \"batch\": 1, \
+             \"median(elapsed)\": 3e-09, \"medianAbsolutePercentError(elapsed)\": nan, \"measurements\": [{}]}}",
+            epochs.join(",")
+        )
+    }
+
+    fn report(results: &[String]) -> String {
+        format!("{{\n \"results\": [{}]\n}}\n", results.join(","))
+    }
+
+    fn printed(stdout: String) -> Output {
+        Output { stdout, ..Output::default() }
+    }
+
+    #[test]
+    fn each_epoch_is_one_value() {
+        let output = printed("| ns/op |\n".to_owned() + &report(&[result("t", "a", &[2e-9, 4e-9])]));
+        assert!(is_in(&output));
+        let reading = read(&output).unwrap();
+        assert_eq!((reading.figures[0].name.as_str(), &reading.figures[0].unit), ("a", &Unit::ns_per("op")));
+        let expected = [2.0, 4.0];
+        assert!(reading.figures[0].values.iter().zip(expected).all(|(value, known)| (value - known).abs() < 1e-12));
+    }
+
+    #[test]
+    fn files_are_read_where_nothing_was_printed() {
+        let file = Document { name: "out/a.json".into(), text: report(&[result("t", "a", &[])]) };
+        let other = Document { name: "other.json".into(), text: "[1, 2".into() };
+        let output = Output { json: vec![other, file], ..Output::default() };
+        assert!(is_in(&output));
+        assert!((read(&output).unwrap().figures[0].values[0] - 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn titles_tell_namesakes_apart() {
+        let names = |results: &[String]| -> Vec<String> {
+            let reading = read(&printed(report(results))).unwrap();
+            reading.figures.into_iter().map(|figure| figure.name).collect()
+        };
+        let (a, b) = (result("t", "a", &[1e-9]), result("u", "a", &[1e-9]));
+        assert_eq!(names(&[a.clone(), b]), ["t: a", "u: a"]);
+        assert_eq!(names(&[a.clone(), a.clone()]), ["a"]);
+        assert_eq!(names(&[a.clone(), a.replace("\"op\"", "\"byte\"")]), ["t: a (op)", "t: a (byte)"]);
+    }
+
+    #[test]
+    fn what_is_broken_or_missing_is_said() {
+        let whole = report(&[result("t", "a", &[1e-9])]);
+        let error = read(&printed(whole[..whole.len() - 8].to_owned())).unwrap_err().to_string();
+        assert!(error.contains("what was printed: expected `results`"), "{error}");
+        let error = read(&printed("| ns/op | op/s |\n".into())).unwrap_err().to_string();
+        assert!(error.contains("templates::json()") && error.contains("| | ns/op"), "{error}");
+        let error = read(&printed(report(&[result("t", "a", &[0.0])]))).unwrap_err().to_string();
+        assert!(error.contains("not above 0"), "{error}");
+    }
+}
