@@ -177,6 +177,11 @@ impl Watched {
         self.poll(i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX).max(1));
     }
 
+    /// Its descriptor, readable when the process has ended, to be waited for among others.
+    pub(crate) fn descriptor(&self) -> i32 {
+        self.descriptor.as_raw_fd()
+    }
+
     fn poll(&self, milliseconds: i32) -> bool {
         let mut entry = libc::pollfd { fd: self.descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one entry, ours.

@@ -9,9 +9,11 @@ compile_error!(
 );
 
 pub mod branch_timing;
+pub mod command;
 pub mod family;
 pub mod interrupt;
 pub mod machine;
+pub mod opened;
 pub mod perf;
 pub mod pin;
 pub mod process;

@@ -10,6 +10,7 @@ pub mod plan;
 mod read;
 pub mod spans;
 pub mod spec;
+pub mod surroundings;
 pub mod template;
 mod williams;
 
@@ -21,3 +22,4 @@ pub use plan::{Block, Visit};
 pub use read::Parsed;
 pub use spans::{Place, Spans};
 pub use spec::Experiment;
+pub use surroundings::Surroundings;

@@ -44,6 +44,7 @@ const STARTS: u64 = 3;
 const WINDOWS: u64 = 4;
 const SHUFFLES: u64 = 5;
 const ENVIRONMENTS: u64 = 6;
+pub(super) const SURROUNDINGS: u64 = 7;
 
 /// Sizes of the environment's padding are drawn below this, bytes: a page, beyond which the stack's offset repeats.
 const ENVIRONMENT_BYTES: u64 = 4096;

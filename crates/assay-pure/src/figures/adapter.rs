@@ -121,6 +121,11 @@ impl Adapter {
         Detected { adapter, because }
     }
 
+    /// Whether the library takes the time per benchmark from its environment; the command has to say it to the others.
+    pub fn takes_seconds(&self) -> bool {
+        matches!(self, Adapter::GoogleBenchmark | Adapter::Divan)
+    }
+
     /// Reads the figures of an output.
     ///
     /// # Errors
@@ -151,7 +156,9 @@ mod tests {
 
     #[test]
     fn names_are_read_and_written() {
-        for name in ["google-benchmark", "criterion", "divan", "nanobench", "wall", "cpu", "regex:(?<value>[0-9]+)"] {
+        for name in
+            ["google-benchmark", "criterion", "divan", "nanobench", "wall", "cpu", "regex:(?<value>[0-9]+)"]
+        {
             assert_eq!(name.parse::<Adapter>().unwrap().to_string(), name);
         }
         let error = "hyperfine".parse::<Adapter>().unwrap_err().to_string();
@@ -161,8 +168,7 @@ mod tests {
 
     #[test]
     fn a_command_that_nobody_knows_is_timed_as_a_whole() {
-        let output =
-            Output { stdout: "done\n".into(), elapsed_ns: 2e9, cpu_ns: 1e9, ..Output::default() };
+        let output = Output { stdout: "done\n".into(), elapsed_ns: 2e9, cpu_ns: 1e9, ..Output::default() };
         let detected = Adapter::detect(&output);
         assert_eq!(detected.adapter, Adapter::Wall);
         let figure = detected.adapter.read(&output).unwrap().figures.remove(0);

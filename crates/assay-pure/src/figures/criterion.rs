@@ -161,15 +161,17 @@ mod tests {
         ]);
         assert!(is_in(&output));
         let reading = read(&output).unwrap();
-        assert_eq!((reading.figures[0].name.as_str(), &reading.figures[0].values[..]), ("g/f/64", &[3.5, 4.0][..]));
+        assert_eq!(
+            (reading.figures[0].name.as_str(), &reading.figures[0].values[..]),
+            ("g/f/64", &[3.5, 4.0][..])
+        );
         assert_eq!(reading.figures[0].clock, Clock::Wall);
     }
 
     #[test]
     fn the_median_stands_in_for_samples_that_are_not_there() {
         let estimates = r#"{"mean":{"point_estimate":9.0},"median":{"point_estimate":8.5}}"#;
-        let reading =
-            read(&over(&[("new/benchmark.json", ID), ("new/estimates.json", estimates)])).unwrap();
+        let reading = read(&over(&[("new/benchmark.json", ID), ("new/estimates.json", estimates)])).unwrap();
         assert_eq!(reading.figures[0].values, [8.5]);
         assert!(reading.notes[0].contains("median"));
         let error = read(&over(&[("new/benchmark.json", ID)])).unwrap_err().to_string();

@@ -47,8 +47,9 @@ pub fn read(output: &Output) -> Result<Reading, FigureError> {
         }
         path.push(without_time(label).to_owned());
         let name = path.join("/");
-        let value = time(median)
-            .ok_or_else(|| FigureError::malformed(NAME, &name, "a median as `1.25 ns`", format!("`{median}`")))?;
+        let value = time(median).ok_or_else(|| {
+            FigureError::malformed(NAME, &name, "a median as `1.25 ns`", format!("`{median}`"))
+        })?;
         let place = *known.entry(name.clone()).or_insert(series.len());
         match series.get_mut(place) {
             Some((_, values)) => values.push(value),
@@ -87,14 +88,16 @@ fn without_colours(line: &str) -> String {
     let mut rest = line;
     while let Some((before, escaped)) = rest.split_once("\u{1b}[") {
         plain.push_str(before);
-        rest = escaped.find(|symbol: char| symbol.is_ascii_alphabetic()).map_or("", |end| &escaped[end + 1..]);
+        rest =
+            escaped.find(|symbol: char| symbol.is_ascii_alphabetic()).map_or("", |end| &escaped[end + 1..]);
     }
     plain + rest
 }
 
 /// The program that a table is of, where the line is the table's first.
 fn program_of(cells: &[String]) -> Option<String> {
-    let heads = cells.len() == HEADS.len() + 1 && cells[1..].iter().zip(HEADS).all(|(cell, head)| cell.trim() == head);
+    let heads = cells.len() == HEADS.len() + 1
+        && cells[1..].iter().zip(HEADS).all(|(cell, head)| cell.trim() == head);
     let program = cells[0].trim_end().strip_suffix("fastest")?;
     heads.then(|| program.trim().to_owned())
 }
@@ -114,7 +117,8 @@ fn branch(cell: &str) -> Option<(usize, &str)> {
 fn without_time(label: &str) -> &str {
     let mut words = label.rsplitn(3, char::is_whitespace);
     let (unit, number) = (words.next(), words.next());
-    match (words.next(), number.and_then(|number| number.parse::<f64>().ok()), unit.and_then(nanoseconds_in)) {
+    match (words.next(), number.and_then(|number| number.parse::<f64>().ok()), unit.and_then(nanoseconds_in))
+    {
         (Some(name), Some(_), Some(_)) => name.trim_end(),
         _ => label,
     }
@@ -172,7 +176,8 @@ math           fastest       │ slowest       │ median        │ mean       
 
     #[test]
     fn colours_do_not_matter() {
-        let coloured = TABLE.replace("one", "\u{1b}[1mone\u{1b}[0m").replace("5.175", "\u{1b}[32m5.175\u{1b}[0m");
+        let coloured =
+            TABLE.replace("one", "\u{1b}[1mone\u{1b}[0m").replace("5.175", "\u{1b}[32m5.175\u{1b}[0m");
         assert_eq!(read_text(&coloured).unwrap(), read_text(TABLE).unwrap());
     }
 
@@ -181,7 +186,10 @@ math           fastest       │ slowest       │ median        │ mean       
         let error = read_text("running 0 tests\n").unwrap_err().to_string();
         assert!(error.contains("fastest, slowest, median") && error.contains("| running 0 tests"), "{error}");
         let error = read_text(&TABLE.replace("5.175 ns", "5.175 lightyears")).unwrap_err().to_string();
-        assert!(error.contains("math/one: expected a median as `1.25 ns`, found `5.175 lightyears`"), "{error}");
+        assert!(
+            error.contains("math/one: expected a median as `1.25 ns`, found `5.175 lightyears`"),
+            "{error}"
+        );
         let head = TABLE.lines().nth(1).unwrap();
         assert!(matches!(read_text(head), Err(FigureError::Nothing { .. })));
         let before_the_table = TABLE.lines().skip(2).collect::<Vec<_>>().join("\n");

@@ -122,8 +122,10 @@ mod tests {
     fn an_output_without_figures_is_shown_from_its_first_lines_on() {
         let text = format!("\n\nmake: Nothing to be done\n\x1b[31mred\n{}\n", "x".repeat(300));
         let shown = FigureError::nothing("divan", "a table", &text).to_string();
-        let expected =
-            format!("The output begins:\n  | make: Nothing to be done\n  |  [31mred\n  | {}...", "x".repeat(100));
+        let expected = format!(
+            "The output begins:\n  | make: Nothing to be done\n  |  [31mred\n  | {}...",
+            "x".repeat(100)
+        );
         assert!(shown.ends_with(&expected), "{shown}");
         let many = FigureError::nothing("divan", "a table", &"line\n".repeat(50)).to_string();
         assert_eq!(many.matches("| line").count(), SHOWN_LINES);

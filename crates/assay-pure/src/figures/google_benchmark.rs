@@ -121,7 +121,11 @@ fn reports(output: &Output) -> Result<Vec<Report>, FigureError> {
     if !output.google_benchmark.trim().is_empty() {
         return documents(&output.google_benchmark).map_err(|error| {
             let cut_short = error.is_eof() || error.to_string().contains("key must be a string");
-            let more = if cut_short { " (did a benchmark program crash or write at once with another?)" } else { "" };
+            let more = if cut_short {
+                " (did a benchmark program crash or write at once with another?)"
+            } else {
+                ""
+            };
             FigureError::malformed(NAME, "the file of BENCHMARK_OUT", EXPECTED, format!("{error}{more}"))
         });
     }
@@ -141,7 +145,9 @@ fn note_context(reports: &[Report], reading: &mut Reading) {
     let contexts = || reports.iter().filter_map(|report| report.context.as_ref());
     if contexts().any(|context| context.library_build_type.as_deref() == Some("debug")) {
         // Debian's package says so of an optimised library: it is built without NDEBUG.
-        reading.notes.push("The benchmark library calls itself a debug build; its own loop may be slow.".into());
+        reading
+            .notes
+            .push("The benchmark library calls itself a debug build; its own loop may be slow.".into());
     }
     if contexts().any(|context| context.cpu_scaling_enabled == Some(true)) {
         reading.notes.push("The benchmark library says that the processor's frequency varies.".into());
@@ -158,9 +164,12 @@ fn gather(reports: Vec<Report>) -> Result<(Vec<Key>, BTreeMap<Key, Series>), Fig
             let aggregate = aggregate_of(&entry);
             let name = match (&entry.run_name, &aggregate) {
                 (Some(name), _) => name.clone(),
-                (None, Some(which)) => {
-                    entry.name.strip_suffix(which.as_str()).unwrap_or(&entry.name).trim_end_matches('_').to_owned()
-                }
+                (None, Some(which)) => entry
+                    .name
+                    .strip_suffix(which.as_str())
+                    .unwrap_or(&entry.name)
+                    .trim_end_matches('_')
+                    .to_owned(),
                 (None, None) => entry.name.clone(),
             };
             let key = (program.clone(), name.clone(), entry.family_index, entry.per_family_instance_index);
@@ -222,7 +231,9 @@ fn add(reading: &mut Reading, name: String, series: &Series) {
         // Neither: a curve fitted over arguments, which is no benchmark.
         let Some(&(one_cpu, one_real)) = single else { return };
         (cpu, real) = (vec![one_cpu], vec![one_real]);
-        reading.notes.push(format!("{name}: only aggregates were reported, so they count as one repetition."));
+        reading
+            .notes
+            .push(format!("{name}: only aggregates were reported, so they count as one repetition."));
     }
     let unit = Unit::ns_per("iteration");
     match wall_clock_decides(&series.name) {
@@ -253,7 +264,10 @@ mod tests {
     }
 
     fn report(program: &str, entries: &[String]) -> String {
-        format!("{{\"context\":{{\"executable\":\"./b/{program}\"}},\"benchmarks\":[{}]}}\n", entries.join(","))
+        format!(
+            "{{\"context\":{{\"executable\":\"./b/{program}\"}},\"benchmarks\":[{}]}}\n",
+            entries.join(",")
+        )
     }
 
     fn names(reading: &Reading) -> Vec<&str> {
@@ -314,13 +328,15 @@ mod tests {
     #[test]
     fn names_of_old_versions_tell_their_aggregates() {
         let old = |name: &str| format!("{{\"name\":\"{name}\",{TIMES}}}");
-        let reading = read(&over_file(&report("p", &["a_b", "a_b", "a_b_mean", "a_b_stddev"].map(old)))).unwrap();
+        let reading =
+            read(&over_file(&report("p", &["a_b", "a_b", "a_b_mean", "a_b_stddev"].map(old)))).unwrap();
         assert_eq!((names(&reading), reading.figures[0].values.len()), (vec!["a_b"], 2));
     }
 
     #[test]
     fn failed_benchmarks_are_notes() {
-        let failed = entry("bad", "\"error_occurred\":true,\"error_message\":\"no input\",\"time_unit\":\"ns\"");
+        let failed =
+            entry("bad", "\"error_occurred\":true,\"error_message\":\"no input\",\"time_unit\":\"ns\"");
         let reading = read(&over_file(&report("p", &[failed.clone(), entry("a", TIMES)]))).unwrap();
         assert_eq!(names(&reading), ["a"]);
         assert_eq!(reading.notes, ["bad: the benchmark says that it failed: no input"]);
@@ -346,7 +362,9 @@ mod tests {
     fn errors_say_what_was_found() {
         let table = "-----\nBenchmark     Time       CPU   Iterations\n-----\nBM_a   1 ns   1 ns  7\n";
         let output = Output { stdout: table.into(), ..Output::default() };
-        assert!(is_in(&output) && !is_in(&Output { stdout: "Benchmark of Time".into(), ..Output::default() }));
+        assert!(
+            is_in(&output) && !is_in(&Output { stdout: "Benchmark of Time".into(), ..Output::default() })
+        );
         let error = read(&output).unwrap_err().to_string();
         assert!(error.contains("--benchmark_out") && error.contains("| BM_a"), "{error}");
         let cut = report("p", &[entry("a", TIMES)]);

@@ -94,7 +94,8 @@ impl Reading {
         let left_out = usable.iter().filter(|usable| !**usable).count();
         if left_out > 0 {
             let all = if left_out == values.len() { ", which leaves none" } else { "" };
-            let first = values.iter().zip(&usable).find(|(_, usable)| !**usable).map_or(0.0, |(value, _)| *value);
+            let first =
+                values.iter().zip(&usable).find(|(_, usable)| !**usable).map_or(0.0, |(value, _)| *value);
             self.notes.push(format!(
                 "{name}: {left_out} of {} values left out, because they are not above 0 (as {first}){all}.",
                 values.len()

@@ -1,11 +1,11 @@
 //! nanobench's JSON, as its template `templates::json()` renders it.
 //!
-//! Method: `results[].measurements[].elapsed` is the wall time of one epoch over iterations and batch, in seconds: one value
-//! per epoch. Results of one name and title are repetitions. The JSON is looked for in what was printed, then in JSON files
+//! Method: `results[].measurements[].elapsed` is the wall time of one iteration of one epoch, in seconds; divided by `batch`,
+//! as the library's own table does, it is one value per epoch, in nanoseconds per `unit`. Results of one name and title are repetitions. The JSON is looked for in what was printed, then in JSON files
 //! written during the execution.
 //! Limits: where the measurements are left out of a template, `median(elapsed)` is one value. The library does not render
 //! anything unless the program asks for it; its printed table is not read.
-//! Source: nanobench.h 4.3.11, the function `json` of its templates.
+//! Source: nanobench.h 4.6.0, the function `json` of its templates.
 //! Checked by: its JSON in `fixtures/adapters`; others by hand.
 
 use super::json::{documents, documents_among_lines};
@@ -30,6 +30,7 @@ struct Record {
     name: String,
     #[serde(default)]
     unit: String,
+    batch: Option<f64>,
     #[serde(rename = "median(elapsed)")]
     median_s: Option<f64>,
     #[serde(default)]
@@ -62,7 +63,8 @@ pub fn read(output: &Output) -> Result<Reading, FigureError> {
     const EXPECTED: &str = "`results` with `measurements`";
     let (mut reports, broken) = documents_among_lines::<Report>(&output.stdout, "\"results\"");
     if reports.is_empty() && output.stdout.contains(KEY) {
-        let found = broken.map_or_else(|| "no document that begins a line".to_owned(), |error| error.to_string());
+        let found =
+            broken.map_or_else(|| "no document that begins a line".to_owned(), |error| error.to_string());
         return Err(FigureError::malformed(NAME, "what was printed", EXPECTED, found));
     }
     if reports.is_empty() {
@@ -87,10 +89,12 @@ pub fn read(output: &Output) -> Result<Reading, FigureError> {
 fn gather(reports: Vec<Report>) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for result in reports.into_iter().flat_map(|report| report.results) {
-        let mut values: Vec<f64> =
-            result.measurements.iter().map(|one| one.elapsed.unwrap_or(f64::NAN) * NS_PER_S).collect();
+        let per_unit = |seconds: Option<f64>| {
+            seconds.unwrap_or(f64::NAN) * NS_PER_S / result.batch.filter(|batch| *batch > 0.0).unwrap_or(1.0)
+        };
+        let mut values: Vec<f64> = result.measurements.iter().map(|one| per_unit(one.elapsed)).collect();
         if values.is_empty() {
-            values.push(result.median_s.unwrap_or(f64::NAN) * NS_PER_S);
+            values.push(per_unit(result.median_s));
         }
         let Record { title, name, unit, .. } = result;
         let same = |known: &&mut Series| known.title == title && known.name == name && known.unit == unit;
@@ -152,7 +156,19 @@ mod tests {
         let reading = read(&output).unwrap();
         assert_eq!((reading.figures[0].name.as_str(), &reading.figures[0].unit), ("a", &Unit::ns_per("op")));
         let expected = [2.0, 4.0];
-        assert!(reading.figures[0].values.iter().zip(expected).all(|(value, known)| (value - known).abs() < 1e-12));
+        assert!(
+            reading.figures[0]
+                .values
+                .iter()
+                .zip(expected)
+                .all(|(value, known)| (value - known).abs() < 1e-12)
+        );
+    }
+
+    #[test]
+    fn a_batch_is_divided_by() {
+        let text = report(&[result("t", "a", &[64e-9])]).replace("\"batch\": 1", "\"batch\": 64");
+        assert!((read(&printed(text)).unwrap().figures[0].values[0] - 1.0).abs() < 1e-12);
     }
 
     #[test]

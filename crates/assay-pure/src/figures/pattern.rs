@@ -28,8 +28,9 @@ impl Pattern {
     /// It is no regular expression, too large, or has no group `value`.
     pub fn new(expression: &str) -> Result<Pattern, AdapterError> {
         let built = RegexBuilder::new(expression).multi_line(true).size_limit(1 << 20).build();
-        let expression =
-            built.map_err(|error| AdapterError::Pattern { problem: format!("not a regular expression: {error}") })?;
+        let expression = built.map_err(|error| AdapterError::Pattern {
+            problem: format!("not a regular expression: {error}"),
+        })?;
         if expression.capture_names().flatten().any(|group| group == "value") {
             return Ok(Pattern { expression });
         }
@@ -82,9 +83,11 @@ impl Pattern {
 fn one(found: &Captures<'_>) -> Result<(String, f64, Unit), FigureError> {
     let group = |name: &str| found.name(name).map_or("", |part| part.as_str().trim());
     let name = if group("name").is_empty() { NAMELESS } else { group("name") };
-    let digits: String = group("value").chars().filter(|symbol| !matches!(symbol, ',' | '_' | '\'')).collect();
-    let value: f64 =
-        digits.parse().map_err(|_| FigureError::malformed(NAME, name, "a number", format!("`{}`", group("value"))))?;
+    let digits: String =
+        group("value").chars().filter(|symbol| !matches!(symbol, ',' | '_' | '\'')).collect();
+    let value: f64 = digits
+        .parse()
+        .map_err(|_| FigureError::malformed(NAME, name, "a number", format!("`{}`", group("value"))))?;
     let (value, unit) = match group("unit") {
         "" => (value, Unit::ns_per("iteration")),
         unit => understood(value, unit),
@@ -114,7 +117,10 @@ mod tests {
     #[test]
     fn the_value_alone_is_enough_and_standard_error_is_looked_at_last() {
         let reading = read("took (?<value>[0-9]+)", "nothing here\n", "took 7\ntook 8\n").unwrap();
-        assert_eq!((reading.figures[0].name.as_str(), &reading.figures[0].values[..]), ("value", &[7.0, 8.0][..]));
+        assert_eq!(
+            (reading.figures[0].name.as_str(), &reading.figures[0].values[..]),
+            ("value", &[7.0, 8.0][..])
+        );
         let reading = read("took (?<value>[0-9]+)", "took 5\n", "took 7\n").unwrap();
         assert_eq!(reading.figures[0].values, [5.0]);
     }

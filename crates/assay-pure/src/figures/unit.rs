@@ -68,9 +68,15 @@ pub fn understood(value: f64, unit: &str) -> (f64, Unit) {
 
 /// How many of which item: `MB` is a million bytes, `Gelem` a billion `elem`, `ops` one `op`.
 fn counted(amount: &str) -> (f64, &str) {
-    for (prefix, factor) in
-        [("Ki", 1024.0), ("Mi", 1048576.0), ("Gi", 1073741824.0), ("K", 1e3), ("k", 1e3), ("M", 1e6), ("G", 1e9)]
-    {
+    for (prefix, factor) in [
+        ("Ki", 1024.0),
+        ("Mi", 1048576.0),
+        ("Gi", 1073741824.0),
+        ("K", 1e3),
+        ("k", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+    ] {
         if let Some(item) = amount.strip_prefix(prefix) {
             return (factor, singular(item));
         }
@@ -96,7 +102,9 @@ mod tests {
     #[test]
     fn units_of_time_become_nanoseconds() {
         let cases = [("ps", 0.0025), ("ns", 2.5), ("us", 2500.0), ("\u{b5}s", 2500.0), ("\u{3bc}s", 2500.0)];
-        for (unit, expected) in cases.into_iter().chain([("ms", 2.5e6), ("s", 2.5e9), ("min", 150e9), ("h", 9e12)]) {
+        for (unit, expected) in
+            cases.into_iter().chain([("ms", 2.5e6), ("s", 2.5e9), ("min", 150e9), ("h", 9e12)])
+        {
             let (value, what) = understood(2.5, unit);
             assert!((value / expected - 1.0).abs() < 1e-15, "{unit}: {value}");
             assert_eq!(what, Unit::ns_per("iteration"));

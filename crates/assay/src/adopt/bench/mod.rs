@@ -1,0 +1,220 @@
+//! What does a benchmark command of somebody else's say, executed once under drawn surroundings?
+//!
+//! Method: the command runs by `sh -c` in its folder, in a process group of its own, pinned where asked. Libraries are asked
+//! for their results by the environment that they read themselves, so scripts and `make bench` work unchanged: Google
+//! Benchmark through a named pipe, so that several programs of one command do not overwrite each other's results;
+//! criterion into a folder of ours, so that the user's baselines stay as they are. What it printed is kept and read by the
+//! [`Adapter`]. Padding in the environment moves the stack; address randomisation is on or off.
+//! Limits: a command that cleans its environment (sudo, some containers) is not reached by any of this. The time of a
+//! whole command includes the start of the shell.
+//! Checked by: scripts and small programs as commands, below and in tests/adopt_bench.rs.
+
+mod error;
+mod files;
+mod request;
+
+pub use assay_pure::experiment::Surroundings;
+pub use assay_pure::figures::{Adapter, Clock, Detected, Figure, Unit};
+pub use error::VisitError;
+
+use assay_linux::command::{self, Asked, Ran};
+use assay_linux::opened::Openings;
+use assay_pure::figures::{Output, Reading};
+use files::Identity;
+use regex::Regex;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
+
+/// A benchmark command.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// For `sh -c`.
+    pub command: String,
+    /// Where it is executed.
+    pub folder: PathBuf,
+    /// How its figures are read.
+    pub adapter: Adapter,
+    /// Time that each benchmark is to take, where the library can be asked ([`Adapter::takes_seconds`]).
+    pub seconds_per_benchmark: Option<f64>,
+    /// Repetitions of each benchmark, where the library can be asked: Google Benchmark.
+    pub repetitions: Option<u32>,
+    /// A regular expression; benchmarks whose name it does not match are left out.
+    pub filter: Option<String>,
+    /// The processor that all of it is bound to.
+    pub cpu: Option<usize>,
+    /// Added to the environment.
+    pub environment: Vec<(String, String)>,
+    /// Files of which it is to be told whether they were executed or opened.
+    pub watched: Vec<PathBuf>,
+    /// How long one execution may take.
+    pub limit: Option<Duration>,
+}
+
+/// What one execution gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visit {
+    /// Names are unique.
+    pub figures: Vec<Figure>,
+    /// Time from its launch to its end.
+    pub elapsed: Duration,
+    /// CPU time of all its processes.
+    pub cpu: Duration,
+    /// Whether the kernel did place things at random; it may refuse not to.
+    pub aslr: bool,
+    /// Those of the watched files that were executed or opened.
+    pub opened: Vec<PathBuf>,
+    /// Those of the watched files that are not the same file any more: the command built them anew.
+    pub rewritten: Vec<PathBuf>,
+    /// What the reader must know, as benchmarks that failed. Whole sentences.
+    pub notes: Vec<String>,
+}
+
+impl Bench {
+    /// A command with everything else left open; its time as a whole.
+    pub fn new(command: &str, folder: &Path) -> Bench {
+        Bench {
+            command: command.to_owned(),
+            folder: folder.to_owned(),
+            adapter: Adapter::Wall,
+            seconds_per_benchmark: None,
+            repetitions: None,
+            filter: None,
+            cpu: None,
+            environment: Vec::new(),
+            watched: Vec::new(),
+            limit: None,
+        }
+    }
+}
+
+/// Whether address randomisation can be drawn here: the kernel uses it and lets it be switched off.
+pub fn aslr_can_be_drawn() -> bool {
+    static CAN: OnceLock<bool> = OnceLock::new();
+    *CAN.get_or_init(|| command::kernel_randomises() && command::can_fix_addresses())
+}
+
+/// Executes the command once and reads its figures.
+///
+/// Input: `scratch`, a folder for what libraries write; it is made, and overwritten by the next visit.
+///
+/// # Errors
+/// The command cannot be started, fails, takes too long, is interrupted, or what it says cannot be read.
+pub fn visit(bench: &Bench, surroundings: &Surroundings, scratch: &Path) -> Result<Visit, VisitError> {
+    let filter = request::filter(bench)?;
+    let executed = execute(bench, Some(&bench.adapter), surroundings, scratch)?;
+    finish(&bench.adapter, filter.as_ref(), executed)
+}
+
+/// Executes the command once, finds out which adapter fits, and reads its figures by that one; `bench.adapter` is not used.
+///
+/// # Errors
+/// As [`visit`].
+pub fn detect(
+    bench: &Bench,
+    surroundings: &Surroundings,
+    scratch: &Path,
+) -> Result<(Detected, Visit), VisitError> {
+    let filter = request::filter(bench)?;
+    let executed = execute(bench, None, surroundings, scratch)?;
+    let detected = Adapter::detect(&executed.output);
+    let visit = finish(&detected.adapter, filter.as_ref(), executed)?;
+    Ok((detected, visit))
+}
+
+/// What an execution left behind, before anything of it is understood.
+struct Executed {
+    output: Output,
+    elapsed: Duration,
+    cpu: Duration,
+    aslr: bool,
+    opened: Vec<PathBuf>,
+    rewritten: Vec<PathBuf>,
+    notes: Vec<String>,
+}
+
+fn execute(
+    bench: &Bench,
+    adapter: Option<&Adapter>,
+    surroundings: &Surroundings,
+    scratch: &Path,
+) -> Result<Executed, VisitError> {
+    let places = request::Places::new(scratch).map_err(VisitError::Start)?;
+    let environment = request::environment(bench, adapter, surroundings, &places);
+    let before: Vec<Option<Identity>> = bench.watched.iter().map(|file| Identity::of(file)).collect();
+    let openings = Openings::watch(&bench.watched).map_err(VisitError::Start)?;
+    let random_addresses = surroundings.aslr || !aslr_can_be_drawn();
+    let begun = SystemTime::now();
+    let ran = command::run(&Asked {
+        command: &bench.command,
+        folder: &bench.folder,
+        environment: &environment,
+        cpu: bench.cpu,
+        random_addresses,
+        limit: bench.limit,
+        side: Some(&places.google_benchmark),
+    })
+    .map_err(VisitError::Start)?;
+    let opened = openings.seen();
+    let same = |file: &PathBuf, before: &Option<Identity>| Identity::of(file) == *before;
+    let changed = bench.watched.iter().zip(&before).filter(|(file, before)| !same(file, before));
+    let rewritten = changed.map(|(file, _)| file.clone()).collect();
+    error::judge(&ran, bench.limit)?;
+    let mut output = output(&ran);
+    output.criterion = files::criterion(&places.criterion);
+    if adapter.is_none_or(|adapter| *adapter == Adapter::Nanobench) {
+        output.json = files::json_written_since(&bench.folder, begun);
+    }
+    Ok(Executed {
+        output,
+        elapsed: ran.elapsed,
+        cpu: ran.cpu,
+        aslr: random_addresses && command::kernel_randomises(),
+        opened,
+        rewritten,
+        notes: notes(&ran),
+    })
+}
+
+fn output(ran: &Ran) -> Output {
+    let text = |kept: &command::Kept| String::from_utf8_lossy(&kept.bytes).into_owned();
+    Output {
+        stdout: text(&ran.stdout),
+        stderr: text(&ran.stderr),
+        google_benchmark: text(&ran.side),
+        elapsed_ns: ran.elapsed.as_nanos() as f64,
+        cpu_ns: ran.cpu.as_nanos() as f64,
+        ..Output::default()
+    }
+}
+
+fn notes(ran: &Ran) -> Vec<String> {
+    let mut notes = Vec::new();
+    if ran.left_processes {
+        notes.push("The command left processes running, which were ended.".to_owned());
+    }
+    let lost = ran.stdout.lost + ran.stderr.lost + ran.side.lost;
+    if lost > 0 {
+        notes.push(format!("{lost} bytes of its output were too much to be kept and were not read."));
+    }
+    notes
+}
+
+fn finish(adapter: &Adapter, filter: Option<&Regex>, executed: Executed) -> Result<Visit, VisitError> {
+    let mut reading: Reading = adapter.read(&executed.output)?;
+    // Google Benchmark filters by itself, by its own names; ours may begin with the program's.
+    if let Some(filter) = filter.filter(|_| *adapter != Adapter::GoogleBenchmark) {
+        reading = reading.keep(filter)?;
+    }
+    let mut notes = executed.notes;
+    notes.append(&mut reading.notes);
+    Ok(Visit {
+        figures: reading.figures,
+        elapsed: executed.elapsed,
+        cpu: executed.cpu,
+        aslr: executed.aslr,
+        opened: executed.opened,
+        rewritten: executed.rewritten,
+        notes,
+    })
+}
