@@ -24,7 +24,7 @@ impl Places {
         let scratch = scratch.canonicalize().map_err(context)?;
         let criterion = scratch.join("criterion");
         match std::fs::remove_dir_all(&criterion) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(context(error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(context(error)),
             _ => Ok(Places { google_benchmark: scratch.join("google-benchmark.pipe"), criterion }),
         }
     }
