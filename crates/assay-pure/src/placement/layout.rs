@@ -49,6 +49,13 @@ pub enum LayoutError {
     },
     /// It has no executable section.
     NoCode,
+    /// Its instructions are not known.
+    UnknownCode {
+        /// What they are for.
+        architecture: String,
+    },
+    /// The symbols of functions overlap so much that they cannot be right.
+    Overlapping,
 }
 
 impl fmt::Display for LayoutError {
@@ -59,6 +66,10 @@ impl fmt::Display for LayoutError {
             Self::NoFunction { name } => write!(f, "no function `{name}`"),
             Self::Ambiguous { name, count } => write!(f, "{count} functions are named `{name}`"),
             Self::NoCode => write!(f, "no executable section"),
+            Self::UnknownCode { architecture } => {
+                write!(f, "code for {architecture} is not known, only that for x86-64 and AArch64")
+            }
+            Self::Overlapping => write!(f, "damaged: the symbols of its functions overlap many times over"),
         }
     }
 }

@@ -2,6 +2,8 @@
 //! machine code.
 
 pub mod across;
+pub mod facts;
+pub mod front_end;
 pub mod identity;
 pub mod layout;
 pub mod loaded;

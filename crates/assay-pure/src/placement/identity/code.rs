@@ -120,6 +120,12 @@ pub fn is_padding(instruction: &Instruction) -> bool {
     instruction.code() == Opcode::Int3 || is_nop(instruction)
 }
 
+/// Whether bytes are nothing but padding, from their first on.
+pub fn all_padding(bytes: &[u8]) -> bool {
+    let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
+    decoder.iter().all(|instruction| is_padding(&instruction))
+}
+
 fn is_nop(instruction: &Instruction) -> bool {
     use iced_x86::Mnemonic;
     // `xchg ax, ax` is what 66 90 decodes to.
