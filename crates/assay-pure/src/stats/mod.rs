@@ -2,7 +2,9 @@
 //!
 //! Nothing here knows of variants, inputs or placements; those words belong to `verdict`.
 
+pub mod components;
 pub mod interval;
+pub mod mann_whitney;
 pub mod moderation;
 pub mod multiplicity;
 pub mod paired;

@@ -1,0 +1,69 @@
+//! The split of a variance as one sentence, and its notes as sentences.
+
+use super::{Components, Note, Share, Source};
+
+impl Source {
+    /// As tables name it; `side` is what is compared, as `compiler`.
+    pub fn name(self, side: &str) -> &str {
+        match self {
+            Source::Side => side,
+            Source::Placement => "placement",
+            Source::Round => "round",
+            Source::Process => "process",
+            Source::Rest => "rest",
+        }
+    }
+
+    fn with_article(self, side: &str) -> String {
+        match self {
+            Source::Placement => "placement".to_owned(),
+            other => format!("the {}", other.name(side)),
+        }
+    }
+}
+
+impl Components {
+    /// `placement explains 71 % of the variance of X, the compiler 3 %, ...`, largest first.
+    ///
+    /// Input: the benchmark's name; what is compared, as `compiler`.
+    pub fn sentence(&self, benchmark: &str, side: &str) -> String {
+        let mut order: Vec<&Share> = self.shares.iter().collect();
+        order.sort_by(|one, other| other.share.total_cmp(&one.share));
+        let parts: Vec<String> = order
+            .iter()
+            .enumerate()
+            .map(|(rank, share)| {
+                let (name, percent) = (share.source.with_article(side), percent(share.share));
+                if rank == 0 {
+                    format!("{name} explains {percent} of the variance of {benchmark}")
+                } else {
+                    format!("{name} {percent}")
+                }
+            })
+            .collect();
+        parts.join(", ")
+    }
+}
+
+impl Note {
+    /// A whole sentence; `side` is what is compared, as `compiler`.
+    pub fn sentence(&self, side: &str) -> String {
+        match self {
+            Note::Truncated { source, variance } => format!(
+                "The variance of the {} was estimated at {variance:.1e}, below 0, and counts as 0: it shows no more spread \
+                 than what is below it brings with it.",
+                source.name(side)
+            ),
+            Note::Within { source, other } => format!(
+                "The {} cannot be told from the {} here, and is in its share.",
+                source.name(side),
+                other.name(side)
+            ),
+        }
+    }
+}
+
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent > 0.0 && percent < 0.5 { "under 1 %".to_owned() } else { format!("{percent:.0} %") }
+}
