@@ -283,9 +283,9 @@ fn invert(matrix: &mut [Vec<f64>]) -> usize {
     for pivot in 0..size {
         let value = matrix[pivot][pivot];
         if value <= least[pivot] {
-            for other in 0..size {
-                matrix[pivot][other] = 0.0;
-                matrix[other][pivot] = 0.0;
+            matrix[pivot].fill(0.0);
+            for entries in matrix.iter_mut() {
+                entries[pivot] = 0.0;
             }
             continue;
         }
