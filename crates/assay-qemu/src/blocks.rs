@@ -166,6 +166,9 @@ unsafe fn instrument(api: &Api, block: *mut Block, id: u32, record: &Record, hos
                     add_inline(block, ADD, counter.cast(), 1);
                 }
             }
+            _ if flow == Flow::Repeat && record.pc == record.last => {
+                (api.on_execute)(block, log::repeated, NO_REGISTERS, udata);
+            }
             _ => (api.on_execute)(block, log::executed, NO_REGISTERS, udata),
         }
     }

@@ -9,11 +9,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The heads of all threads; the process's file is mapped over this.
 pub(crate) static HEADS: Overlay<{ MAX_THREADS as usize * head::SIZE }> = Overlay::new();
 
-/// The two words that are used for each block.
+/// The two words that are used for each block, and those for repeated string instructions, which the lab does not read.
 #[repr(C)]
 struct Hot {
     cursor: *mut u32,
     end: *mut u32,
+    /// Where the cursor stood behind the repeated instruction logged last, in which round of the ring, and its block.
+    repeated_at: *mut u32,
+    repeated_round: u32,
+    repeated: u32,
 }
 
 fn hot(index: u32) -> *mut Hot {
@@ -31,6 +35,28 @@ pub(crate) extern "C" fn executed(index: c_uint, id: *mut c_void) {
     if index < MAX_THREADS {
         // SAFETY: the head is this thread's own.
         unsafe { put(index, id as usize as u32) };
+    }
+}
+
+/// Called likewise for a block that is a repeated string instruction alone, which QEMU executes once per iteration: logged
+/// unless it goes on with the word before. A copy of megabytes would fill the ring with what the lab throws away.
+pub(crate) extern "C" fn repeated(index: c_uint, id: *mut c_void) {
+    if index >= MAX_THREADS {
+        return;
+    }
+    let id = id as usize as u32;
+    let round = || word(index, head::FILLED).load(Ordering::Relaxed);
+    // SAFETY: as above.
+    unsafe {
+        let hot = hot(index);
+        // The same place is passed again a whole ring later, so the round is looked at too.
+        if (*hot).repeated_at == (*hot).cursor && (*hot).repeated == id && (*hot).repeated_round == round() {
+            return;
+        }
+        put(index, id);
+        (*hot).repeated_at = (*hot).cursor;
+        (*hot).repeated_round = round();
+        (*hot).repeated = id;
     }
 }
 
@@ -97,7 +123,7 @@ pub(crate) fn event(index: u32, event: Event) {
 
 /// A chunk is full: publish it, wait for room, go on with the next one.
 #[cold]
-fn full(index: u32) {
+extern "C" fn full(index: u32) {
     publish();
     let ring = ring(index);
     let filled = word(index, head::FILLED).load(Ordering::Relaxed).wrapping_add(1);
@@ -158,6 +184,8 @@ pub(crate) fn begin(index: u32) {
     word(index, head::THREAD).store(number, Ordering::Relaxed);
     word(index, head::FILLED).store(0, Ordering::Relaxed);
     word(index, head::DRAINED).store(0, Ordering::Relaxed);
+    // SAFETY: the head is the calling thread's own from here on.
+    unsafe { (*hot(index)).repeated_at = std::ptr::null_mut() };
     point(index, 0);
     own.u32(process::HEADS_USED).fetch_max(index + 1, Ordering::Relaxed);
     state.store(head::LIVE, Ordering::SeqCst);
@@ -176,5 +204,7 @@ pub(crate) fn end(index: u32) {
 }
 
 /// The layout that the words above rely on.
-const _: () =
-    assert!(head::CURSOR == 0 && head::END == 8 && size_of::<Hot>() == 16 && channel::ESCAPE == u32::MAX);
+const _: () = {
+    assert!(head::CURSOR == 0 && head::END == 8 && size_of::<Hot>() <= head::FILLED);
+    assert!(channel::ESCAPE == u32::MAX);
+};

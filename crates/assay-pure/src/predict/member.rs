@@ -8,6 +8,7 @@
 //! theirs. A conditional branch that is also indirect or a return (A32 has them) is judged for its direction alone.
 
 use super::return_stack::ReturnStack;
+use super::steps::Steps;
 use super::{DirectionPredictor, Judged, TargetPredictor};
 use crate::trace::{Branch, Class};
 
@@ -29,6 +30,14 @@ pub trait Member: Send {
     /// `missed` has an element for each site of the batch.
     fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]);
 
+    /// The same over steps. `lengths` are those of a [`Batch`].
+    fn walk_steps(&mut self, steps: Steps<'_>, lengths: &[u8], missed: &mut [u64]);
+
+    /// Whether it looks at other branches than conditional ones.
+    fn sees_all(&self) -> bool {
+        true
+    }
+
     /// What its tables and registers would take in hardware, bits.
     fn storage_bits(&self) -> u64;
 }
@@ -37,14 +46,25 @@ pub trait Member: Send {
 #[derive(Clone, Debug)]
 pub struct Simulated<P>(pub P);
 
+impl<P: DirectionPredictor + Send> Simulated<P> {
+    #[inline(always)]
+    fn over(&mut self, branches: impl Iterator<Item = Branch>, missed: &mut [u64]) {
+        for branch in branches {
+            if branch.class().is_conditional() {
+                judge_direction(&mut self.0, &branch, missed);
+            }
+            self.0.track(&branch);
+        }
+    }
+}
+
 impl<P: DirectionPredictor + Send> Member for Simulated<P> {
     fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
-        for branch in batch.branches {
-            if branch.class().is_conditional() {
-                judge_direction(&mut self.0, branch, missed);
-            }
-            self.0.track(branch);
-        }
+        self.over(batch.branches.iter().copied(), missed);
+    }
+
+    fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
+        self.over(steps.branches(), missed);
     }
 
     fn storage_bits(&self) -> u64 {
@@ -68,6 +88,22 @@ impl<P: DirectionPredictor + Send> Member for Conditionals<P> {
         }
     }
 
+    fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
+        // Of one length, so that one check of bounds serves both.
+        let missed = &mut missed[..steps.sites.len()];
+        for event in steps.conditionals {
+            let at = (event >> 1) as usize;
+            let site = &steps.sites[at];
+            let branch = Branch::new(site.pc, site.target, at as u32, Class::CONDITIONAL, event & 1 != 0, 0);
+            judge_direction(&mut self.0, &branch, missed);
+            self.0.track(&branch);
+        }
+    }
+
+    fn sees_all(&self) -> bool {
+        false
+    }
+
     fn storage_bits(&self) -> u64 {
         self.0.storage_bits()
     }
@@ -85,16 +121,27 @@ fn judge_direction(predictor: &mut impl DirectionPredictor, branch: &Branch, mis
 #[derive(Clone, Debug)]
 pub struct Targets<P>(pub P);
 
-impl<P: TargetPredictor + Send> Member for Targets<P> {
-    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
-        for branch in batch.branches {
+impl<P: TargetPredictor + Send> Targets<P> {
+    #[inline(always)]
+    fn over(&mut self, branches: impl Iterator<Item = Branch>, missed: &mut [u64]) {
+        for branch in branches {
             if Judged::of(branch.class()) == Some(Judged::Target) {
                 let predicted = self.0.predict(branch.pc);
-                self.0.train(branch, predicted);
+                self.0.train(&branch, predicted);
                 missed[branch.site as usize] += u64::from(predicted != branch.target);
             }
-            self.0.track(branch);
+            self.0.track(&branch);
         }
+    }
+}
+
+impl<P: TargetPredictor + Send> Member for Targets<P> {
+    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+        self.over(batch.branches.iter().copied(), missed);
+    }
+
+    fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
+        self.over(steps.branches(), missed);
     }
 
     fn storage_bits(&self) -> u64 {
@@ -106,14 +153,25 @@ impl<P: TargetPredictor + Send> Member for Targets<P> {
 #[derive(Clone, Debug)]
 pub struct Returns(pub ReturnStack);
 
-impl Member for Returns {
-    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
-        for branch in batch.branches {
-            let right = self.0.follow(branch);
+impl Returns {
+    #[inline(always)]
+    fn over(&mut self, branches: impl Iterator<Item = Branch>, missed: &mut [u64]) {
+        for branch in branches {
+            let right = self.0.follow(&branch);
             if Judged::of(branch.class()) == Some(Judged::Return) {
                 missed[branch.site as usize] += u64::from(!right);
             }
         }
+    }
+}
+
+impl Member for Returns {
+    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+        self.over(batch.branches.iter().copied(), missed);
+    }
+
+    fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
+        self.over(steps.branches(), missed);
     }
 
     fn storage_bits(&self) -> u64 {
@@ -140,6 +198,16 @@ impl Member for Profile {
         for part in &mut self.parts {
             part.walk(batch, missed);
         }
+    }
+
+    fn walk_steps(&mut self, steps: Steps<'_>, lengths: &[u8], missed: &mut [u64]) {
+        for part in &mut self.parts {
+            part.walk_steps(steps, lengths, missed);
+        }
+    }
+
+    fn sees_all(&self) -> bool {
+        self.parts.iter().any(|part| part.sees_all())
     }
 
     fn storage_bits(&self) -> u64 {

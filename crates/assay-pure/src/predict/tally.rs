@@ -215,6 +215,17 @@ impl Tally {
         self.classes[site] = branch.class().bits();
     }
 
+    /// Makes room for all of these sites, which stand in the order of their numbers, and writes down their classes.
+    pub(super) fn meet_all(&mut self, sites: &[Branch]) {
+        let known = self.sites();
+        if sites.len() > known {
+            self.make_room(sites.len());
+            for (class, site) in self.classes[known..].iter_mut().zip(&sites[known..]) {
+                *class = site.class().bits();
+            }
+        }
+    }
+
     /// Where a member counts its mispredictions, by site.
     pub(super) fn column(&mut self, member: usize) -> &mut [u64] {
         &mut self.missed[member]

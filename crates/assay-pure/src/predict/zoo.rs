@@ -4,7 +4,7 @@
 //! once, beside the predictor.
 
 use super::member::Batch;
-use super::{Judged, Member, Tally};
+use super::{Judged, Member, Steps, Tally};
 use super::{
     bimodal, fixed, gshare, ittage, last_target, perceptron, profile, return_stack, tage, tage_sc_l,
     tournament, two_level,
@@ -178,6 +178,25 @@ impl Zoo {
     }
 }
 
+impl Zoo {
+    /// Whether a member looks at other branches than conditional ones; else [`Steps`] need not list them.
+    pub fn sees_all(&self) -> bool {
+        self.members.iter().any(|member| member.sees_all())
+    }
+
+    /// [`Zoo::observe`] over steps, with one difference: executions are not counted into `tally`, since a source of steps
+    /// has counted them by blocks of code; mispredictions and the sites' classes are.
+    ///
+    /// The tally must have met the same sites by the same numbers. Panics if it is for another number of members.
+    pub fn observe_steps(&mut self, steps: Steps<'_>, tally: &mut Tally) {
+        assert_eq!(self.members.len(), tally.members(), "the tally of another zoo");
+        tally.meet_all(steps.sites);
+        for (at, member) in self.members.iter_mut().enumerate() {
+            member.walk_steps(steps, &self.lengths, tally.column(at));
+        }
+    }
+}
+
 /// A hash of a fresh member's mistakes per site, taken every so often over a fixed stream of branches.
 fn definition(entry: &Entry) -> u64 {
     let mut hash = Fnv::default();
@@ -251,6 +270,7 @@ fn function(stream: &mut Vec<Branch>, random: u64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::KeptSteps;
     use super::*;
 
     #[test]
@@ -319,6 +339,48 @@ mod tests {
                 let mut zoo = Zoo::new(&[name]).expect("a known name");
                 stream.chunks(length).for_each(|piece| zoo.observe(piece, &mut alone));
                 assert_eq!(alone.missed_by_site(0), together.missed_by_site(at), "{name} by {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_member_errs_over_steps_where_it_errs_over_branches() {
+        // In the fixed stream some sites stand for branches of several addresses or targets.
+        let mut numbers = std::collections::HashMap::new();
+        let mut number = |branch: &Branch| {
+            let next = numbers.len() as u32;
+            let target = if branch.class().is_indirect() { 0 } else { branch.target };
+            *numbers.entry((branch.pc, target)).or_insert(next)
+        };
+        let numbered = fixed_stream().into_iter().map(|mut branch| {
+            branch.site = number(&branch);
+            branch
+        });
+        let stream: Vec<Branch> = numbered.collect();
+        let lengths = |stream: &[Branch]| -> Vec<Site> {
+            let most = stream.iter().map(|branch| branch.site).max().unwrap_or(0);
+            let site = |nth: u32| Site { pc: 0, length: (nth % 7) as u8, class: Class::JUMP, target: None };
+            (0..=most).map(site).collect()
+        };
+        for (name, known) in entries().flat_map(|entry| [(entry.name, false), (entry.name, true)]) {
+            let (mut zoo, mut other) = (Zoo::new(&[name]).unwrap(), Zoo::new(&[name]).unwrap());
+            if known {
+                zoo.know(&lengths(&stream));
+                other.know(&lengths(&stream));
+            }
+            let (mut tally, mut of_steps) = (Tally::new(1), Tally::new(1));
+            for piece in stream.chunks(1000) {
+                let kept = KeptSteps::of(&stream, piece);
+                zoo.observe(piece, &mut tally);
+                let mut steps = kept.steps();
+                if !other.sees_all() {
+                    (steps.all, steps.targets) = (&[], &[]);
+                }
+                other.observe_steps(steps, &mut of_steps);
+            }
+            assert_eq!(tally.missed_by_site(0), of_steps.missed_by_site(0), "{name}, {known}");
+            for what in [Judged::Direction, Judged::Target, Judged::Return] {
+                assert_eq!(tally.missed_of(what), of_steps.missed_of(what), "{name}");
             }
         }
     }

@@ -6,6 +6,7 @@
 //! slow and rare. Limits: METHODOLOGY.md, "What the tracer sees".
 
 mod code;
+mod events;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,7 @@ mod session;
 
 pub use session::{Blame, Refusal, Session, check, command};
 
+use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, Site};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -57,10 +58,32 @@ pub enum Mark {
     RegionEnds,
 }
 
+/// In which form an observer wants to see branches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Each by itself, to [`Observer::branches`].
+    Branches,
+    /// As events, to [`Observer::steps`].
+    Steps {
+        /// All; else conditional ones only.
+        all: bool,
+    },
+}
+
 /// What is done with the branches of one thread; runs on a thread of the lab while the program goes on.
 pub trait Observer: Send + 'static {
+    /// Asked once, before the thread's first branch.
+    fn wanted(&self) -> Wanted {
+        Wanted::Branches
+    }
+
     /// The next stretch of branches, some thousands, in order. `sites` holds at least the sites named in it; it only grows.
     fn branches(&mut self, sites: &[Site], branches: &[Branch]);
+
+    /// The next stretch, for those who want it so: at a third of the cost. Its sites only grow too.
+    fn steps(&mut self, steps: Steps<'_>) {
+        let _ = steps;
+    }
 
     /// The program said something between two branches.
     fn mark(&mut self, mark: Mark) {

@@ -131,11 +131,11 @@ impl<O: Observer> Process<O> {
             return Served::Idle;
         }
         let mut guard = lock(&self.heads[index as usize]);
-        let thread = guard.get_or_insert_with(|| Thread {
-            number: self.word(index, head::THREAD).load(Ordering::Relaxed),
-            stream: Stream::new(self.handing_on),
-            observer: observer(),
-            begun: None,
+        let thread = guard.get_or_insert_with(|| {
+            let number = self.word(index, head::THREAD).load(Ordering::Relaxed);
+            let observer = observer();
+            let stream = Stream::new(self.handing_on.then(|| observer.wanted()));
+            Thread { number, stream, observer, begun: None }
         });
         let ring = channel::ring(index);
         let complete = last || state == head::ENDED;
@@ -329,9 +329,10 @@ impl<O: Observer> Process<O> {
 
     fn executed_blocks(&self, code: &Code, threads: &[Thread<O>]) -> Vec<Block> {
         let counters = self.shared.u64s(process::COUNTERS, code.records().len());
+        let threads: Vec<Vec<u64>> = threads.iter().map(|thread| thread.stream.executed()).collect();
         let mut blocks = Vec::new();
         for (id, (record, counter)) in code.records().iter().zip(counters).enumerate() {
-            let logged: u64 = threads.iter().filter_map(|thread| thread.stream.executed().get(id)).sum();
+            let logged: u64 = threads.iter().filter_map(|executed| executed.get(id)).sum();
             let executed = counter.load(Ordering::Relaxed).wrapping_add(logged);
             if executed > 0 {
                 let Record { pc, bytes, instructions, .. } = *record;

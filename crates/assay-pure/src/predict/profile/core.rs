@@ -2,6 +2,7 @@
 
 use super::super::member::Batch;
 use super::super::return_stack::ReturnStack;
+use super::super::steps::Steps;
 use super::super::tage::{Rule, Tage, Tape};
 use super::super::{DirectionPredictor, Judged, Member};
 use super::targets::PathTargets;
@@ -112,22 +113,30 @@ impl<P: Historied> Core<P> {
         self.direction.track(branch);
         missed
     }
+
+    #[inline(always)]
+    fn over(&mut self, branches: impl Iterator<Item = Branch>, lengths: &[u8], missed: &mut [u64]) {
+        if self.address == Address::FirstByte || lengths.is_empty() {
+            for branch in branches {
+                missed[branch.site as usize] += u64::from(self.step(&branch));
+            }
+            return;
+        }
+        for mut branch in branches {
+            let length = lengths.get(branch.site as usize).copied().unwrap_or(0);
+            branch.pc += u64::from(length).saturating_sub(1);
+            missed[branch.site as usize] += u64::from(self.step(&branch));
+        }
+    }
 }
 
 impl<P: Historied + Send> Member for Core<P> {
     fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
-        if self.address == Address::FirstByte || batch.lengths.is_empty() {
-            for branch in batch.branches {
-                missed[branch.site as usize] += u64::from(self.step(branch));
-            }
-            return;
-        }
-        for branch in batch.branches {
-            let length = batch.lengths.get(branch.site as usize).copied().unwrap_or(0);
-            let mut last = *branch;
-            last.pc += u64::from(length).saturating_sub(1);
-            missed[branch.site as usize] += u64::from(self.step(&last));
-        }
+        self.over(batch.branches.iter().copied(), batch.lengths, missed);
+    }
+
+    fn walk_steps(&mut self, steps: Steps<'_>, lengths: &[u8], missed: &mut [u64]) {
+        self.over(steps.branches(), lengths, missed);
     }
 
     fn storage_bits(&self) -> u64 {

@@ -3,7 +3,7 @@
 //! Simulating several predictors takes longer than emulating the program, which then waits: the processor that it leaves
 //! idle takes a share. Each share walks over the same blocks in the same order, so the figures are those of one thread.
 
-use assay_pure::predict::{Judged, Tally, UnknownPredictor, Zoo};
+use assay_pure::predict::{Judged, KeptSteps, Steps, Tally, UnknownPredictor, Zoo};
 use assay_pure::trace::Branch;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -12,21 +12,21 @@ use std::thread::JoinHandle;
 /// What predictors are wrong about, in the order of what [`Crew::finish`] gives.
 pub const JUDGED: [Judged; 3] = [Judged::Direction, Judged::Target, Judged::Return];
 
-/// With fewer predictors than this the copy of the blocks costs more than the second thread brings.
+/// With fewer of the quick predictors than this the copy of the steps costs more than a thread of their own brings.
 const WORTH_SHARING: usize = 3;
-/// Blocks that wait for a share, some thousand branches each.
+/// Threads per processor: more than one, so that shares of unequal work keep all busy.
+const PER_PROCESSOR: usize = 2;
+/// Stretches that wait for a share, some thousand branches each.
 const WAITING: usize = 8;
 
-/// How many threads of the lab so many predictors are worth on so many processors.
-pub fn shares(predictors: usize, processors: usize) -> usize {
-    if predictors < WORTH_SHARING { 1 } else { predictors.min(processors).max(1) }
-}
-
-/// Predictors, dealt out: that of number n belongs to share n modulo the shares.
+/// Predictors: all on the caller's thread, or dealt out over others, that of number n to share n modulo the shares.
 pub struct Crew {
     members: usize,
+    sees_all: bool,
     own: Share,
     others: Vec<Hand>,
+    /// A copy of the sites for the others.
+    sites: Arc<[Branch]>,
 }
 
 /// Some of the predictors, with what they got wrong.
@@ -37,8 +37,17 @@ struct Share {
 
 /// A share on a thread of its own.
 struct Hand {
-    blocks: SyncSender<Arc<[Branch]>>,
+    steps: SyncSender<Arc<KeptSteps>>,
     thread: JoinHandle<Share>,
+}
+
+/// How many threads beside the caller's such predictors are worth on so many processors.
+fn threads(predictors: usize, slow: bool, processors: usize) -> usize {
+    if processors < 2 || predictors < WORTH_SHARING && !slow {
+        0
+    } else {
+        predictors.min(processors * PER_PROCESSOR)
+    }
 }
 
 impl Share {
@@ -46,13 +55,13 @@ impl Share {
         Ok(Share { zoo: Zoo::new(names)?, tally: Tally::new(names.len()) })
     }
 
-    fn observe(&mut self, branches: &[Branch]) {
-        self.zoo.observe(branches, &mut self.tally);
+    fn observe(&mut self, steps: Steps<'_>) {
+        self.zoo.observe_steps(steps, &mut self.tally);
     }
 
-    fn observe_all(mut self, blocks: &Receiver<Arc<[Branch]>>) -> Share {
-        while let Ok(block) = blocks.recv() {
-            self.observe(&block);
+    fn observe_all(mut self, stretches: &Receiver<Arc<KeptSteps>>) -> Share {
+        while let Ok(stretch) = stretches.recv() {
+            self.observe(stretch.steps());
         }
         self
     }
@@ -70,41 +79,60 @@ impl Share {
 }
 
 impl Crew {
-    /// Predictors of these names on so many threads of the lab; one is the caller's.
+    /// Predictors of these names for a lab with so many processors.
     ///
     /// # Errors
     /// A name that no predictor has.
-    pub fn new(names: &[String], shares: usize) -> Result<Crew, UnknownPredictor> {
-        let dealt = |share: usize| -> Vec<&str> {
-            names.iter().skip(share).step_by(shares.max(1)).map(String::as_str).collect()
-        };
-        let own = Share::new(&dealt(0))?;
-        let mut others = Vec::new();
-        for share in 1..shares {
-            let share = Share::new(&dealt(share))?;
-            let (blocks, waiting) = sync_channel(WAITING);
-            let thread = std::thread::spawn(move || share.observe_all(&waiting));
-            others.push(Hand { blocks, thread });
+    pub fn new(names: &[String], processors: usize) -> Result<Crew, UnknownPredictor> {
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        let own = Share::new(&all)?;
+        // Who looks at every branch takes longer per branch than the emulator.
+        let sees_all = own.zoo.sees_all();
+        match threads(names.len(), sees_all, processors) {
+            0 => Ok(Crew { members: names.len(), sees_all, own, others: Vec::new(), sites: Arc::default() }),
+            shares => Crew::shared(&all, sees_all, shares),
         }
-        Ok(Crew { members: names.len(), own, others })
+    }
+
+    fn shared(names: &[&str], sees_all: bool, shares: usize) -> Result<Crew, UnknownPredictor> {
+        let mut others = Vec::new();
+        for share in 0..shares {
+            let dealt: Vec<&str> = names.iter().skip(share).step_by(shares).copied().collect();
+            let share = Share::new(&dealt)?;
+            let (steps, waiting) = sync_channel(WAITING);
+            let thread = std::thread::spawn(move || share.observe_all(&waiting));
+            others.push(Hand { steps, thread });
+        }
+        Ok(Crew { members: names.len(), sees_all, own: Share::new(&[])?, others, sites: Arc::default() })
+    }
+
+    /// Whether a predictor looks at other branches than conditional ones.
+    pub fn sees_all(&self) -> bool {
+        self.sees_all
     }
 
     /// The next stretch of branches, through every predictor.
-    pub fn observe(&mut self, branches: &[Branch]) {
-        if !self.others.is_empty() {
-            let block: Arc<[Branch]> = branches.into();
-            for hand in &self.others {
-                hand.blocks.send(Arc::clone(&block)).expect("a share lives as long as its crew");
-            }
+    pub fn observe(&mut self, steps: Steps<'_>) {
+        if self.others.is_empty() {
+            return self.own.observe(steps);
         }
-        self.own.observe(branches);
+        if self.sites.len() != steps.sites.len() {
+            self.sites = steps.sites.into();
+        }
+        let kept = Arc::new(KeptSteps::copy(steps, &self.sites));
+        for hand in &self.others {
+            hand.steps.send(Arc::clone(&kept)).expect("a share lives as long as its crew");
+        }
     }
 
     /// Mispredictions per predictor in the order of the names, of each of [`JUDGED`].
     pub fn finish(self) -> Vec<[u64; 3]> {
-        let mut shares = vec![self.own.missed()];
-        for Hand { blocks, thread } in self.others {
-            drop(blocks);
+        if self.others.is_empty() {
+            return self.own.missed();
+        }
+        let mut shares = Vec::new();
+        for Hand { steps, thread } in self.others {
+            drop(steps);
             shares.push(thread.join().expect("predictors do not panic").missed());
         }
         (0..self.members).map(|member| shares[member % shares.len()][member / shares.len()]).collect()
@@ -138,11 +166,13 @@ mod tests {
         branches
     }
 
-    fn missed(shares: usize) -> Vec<[u64; 3]> {
+    fn missed(processors: usize) -> Vec<[u64; 3]> {
         let names = ["gshare", "always-taken", "last-target", "bimodal", "return-stack-8"].map(str::to_owned);
-        let mut crew = Crew::new(&names, shares).unwrap();
-        for block in stream().chunks(500) {
-            crew.observe(block);
+        let mut crew = Crew::new(&names, processors).unwrap();
+        assert_eq!(crew.others.len(), [0, 0, 4, 5][processors]);
+        let stream = stream();
+        for piece in stream.chunks(500) {
+            crew.observe(KeptSteps::of(&stream, piece).steps());
         }
         crew.finish()
     }
@@ -153,15 +183,28 @@ mod tests {
         assert_eq!(alone.len(), 5);
         assert!(alone[0][0] > 0 && alone[2][1] > 0 && alone[0][0] != alone[1][0], "{alone:?}");
         assert_eq!((alone[0][1], alone[2][0]), (0, 0), "each errs in what it judges only");
-        for shares in [2, 3, 5] {
-            assert_eq!(missed(shares), alone, "{shares} shares");
+        for processors in [2, 3] {
+            assert_eq!(missed(processors), alone, "{processors} processors");
         }
     }
 
     #[test]
-    fn few_predictors_are_not_worth_a_second_thread() {
-        assert_eq!((shares(0, 8), shares(1, 8), shares(2, 8)), (1, 1, 1));
-        assert_eq!((shares(3, 2), shares(6, 4), shares(3, 16), shares(6, 1)), (2, 4, 3, 1));
+    fn few_quick_predictors_are_not_worth_a_thread_and_a_slow_one_is() {
+        assert_eq!([0, 1, 2, 3, 5].map(|predictors| threads(predictors, false, 2)), [0, 0, 0, 3, 4]);
+        assert_eq!([1, 2, 3, 9].map(|predictors| threads(predictors, true, 4)), [1, 2, 3, 8]);
+        assert_eq!([1, 9].map(|predictors| threads(predictors, true, 1)), [0, 0]);
+    }
+
+    #[test]
+    fn a_crew_sees_all_branches_where_one_of_its_predictors_does() {
+        let sees_all = |names: &[&str], processors| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            Crew::new(&names, processors).unwrap().sees_all()
+        };
+        for processors in [1, 2] {
+            assert!(!sees_all(&["gshare", "bimodal", "perceptron"], processors));
+            assert!(sees_all(&["gshare", "tage"], processors) && sees_all(&["last-target"], processors));
+        }
     }
 
     #[test]
@@ -176,7 +219,7 @@ mod tests {
     #[test]
     fn a_crew_that_is_dropped_leaves_no_thread_waiting() {
         let mut crew = Crew::new(&["gshare", "bimodal", "always-taken"].map(str::to_owned), 3).unwrap();
-        crew.observe(&stream());
+        crew.observe(KeptSteps::of(&stream(), &stream()).steps());
         let Crew { others, .. } = crew;
         let threads: Vec<JoinHandle<Share>> = others.into_iter().map(|hand| hand.thread).collect();
         for thread in threads {

@@ -1,10 +1,11 @@
 //! One traced execution: every branch through the predictors, then the figures of the whole command.
 
-use super::crew::{Crew, shares};
+use super::crew::Crew;
 use super::predictors::Model;
 use super::progress::Ticker;
 use crate::report::stat::page::ThreadRow;
-use crate::trace::{Counts, Detail, Ended, Observer, Options, Refusal, Trace, command};
+use crate::trace::{Counts, Detail, Ended, Observer, Options, Refusal, Trace, Wanted, command};
+use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, Site};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -18,9 +19,17 @@ pub struct Watcher {
 }
 
 impl Observer for Watcher {
-    fn branches(&mut self, _: &[Site], branches: &[Branch]) {
-        self.crew.observe(branches);
-        self.ticker.add(branches.len() as u64);
+    fn wanted(&self) -> Wanted {
+        Wanted::Steps { all: self.crew.sees_all() }
+    }
+
+    fn branches(&mut self, _: &[Site], _: &[Branch]) {
+        unreachable!("it wants steps")
+    }
+
+    fn steps(&mut self, steps: Steps<'_>) {
+        self.crew.observe(steps);
+        self.ticker.add(steps.all.len().max(steps.conditionals.len()) as u64);
     }
 }
 
@@ -60,9 +69,9 @@ pub fn execute(
     let options = Options { detail, ..options.clone() };
     let started = Instant::now();
     let observed = Arc::clone(ticker);
-    let shares = shares(names.len(), std::thread::available_parallelism().map_or(1, usize::from));
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let trace = command(words, &options, move || {
-        let crew = Crew::new(&names, shares).expect("the names were looked up before");
+        let crew = Crew::new(&names, processors).expect("the names were looked up before");
         Watcher { crew, ticker: Arc::clone(&observed) }
     })?;
     let interrupted = assay_linux::interrupt::asked();
@@ -147,6 +156,7 @@ pub mod scripted {
 
     use super::*;
     use crate::trace::{ProcessTrace, ThreadTrace};
+    use assay_pure::predict::KeptSteps;
     use assay_pure::trace::Class;
 
     /// A thread that executed a conditional branch (site 0) with these outcomes, then an indirect call and a return, ten
@@ -158,7 +168,7 @@ pub mod scripted {
         branches.push(Branch::new(0x2000, 0x1015, 2, Class::RETURN, true, 10));
         let names: Vec<String> = predictors.iter().map(|name| (*name).to_owned()).collect();
         let mut observer = watcher(&names, &Arc::new(Ticker::quiet()));
-        observer.branches(&[], &branches);
+        observer.steps(KeptSteps::of(&branches, &branches).steps());
         let counts = Counts {
             instructions: 10 * branches.len() as u64,
             conditional: outcomes.len() as u64,
@@ -274,9 +284,10 @@ mod tests {
     fn branches_that_pass_are_ticked() {
         let ticker = Arc::new(Ticker::quiet());
         let mut watcher = scripted::watcher(&[], &ticker);
-        let branch = Branch::new(0, 0, 0, assay_pure::trace::Class::JUMP, true, 1);
-        watcher.branches(&[], &[branch; 5]);
-        watcher.branches(&[], &[branch; 3]);
+        let branches = [Branch::new(0, 0, 0, assay_pure::trace::Class::CONDITIONAL, true, 1); 5];
+        for piece in [&branches, &branches[..3]] {
+            watcher.steps(assay_pure::predict::KeptSteps::of(piece, piece).steps());
+        }
         assert_eq!(ticker.branches(), 8);
     }
 }

@@ -60,10 +60,46 @@ impl Info {
     };
 }
 
+/// What is needed of a block to follow the usual steps, in half a cache line. Places are numbers instead of addresses, so
+/// that two comparisons say all.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(super) struct Step {
+    /// Address of the first instruction, for what jumped there.
+    pub(super) pc: u64,
+    /// Number of that address; [`Step::NOWHERE`] for a block not to be entered without a closer look.
+    pub(super) here: u32,
+    /// Number of the target of its branch, or of the address behind it.
+    pub(super) target: u32,
+    /// Number of the other place where control may go; the same where there is one.
+    pub(super) other: u32,
+    /// How far the number of the next place may be from `other` in its bits: 0, or nearly all where control may go
+    /// anywhere.
+    pub(super) slack: u32,
+    /// The event of its branch, not taken.
+    pub(super) event: u32,
+    /// 1 each: there is a branch; it is conditional; it is indirect.
+    pub(super) emits: u8,
+    pub(super) conditional: u8,
+    pub(super) indirect: u8,
+}
+
+impl Step {
+    /// No number of an address that control goes to.
+    pub(super) const NOWHERE: u32 = 0;
+    /// The other place and the slack of a block from which control may go anywhere but to [`Step::NOWHERE`].
+    const ANYWHERE: (u32, u32) = (u32::MAX, u32::MAX - 1);
+}
+
 /// All blocks of a process that were seen so far.
 pub(in crate::trace) struct Code {
     architecture: Architecture,
     infos: Vec<Info>,
+    steps: Vec<Step>,
+    /// Numbers of addresses, from 1.
+    places: HashMap<u64, u32>,
+    /// The branch of each site, not taken; of an indirect one the target is 0.
+    branches: Vec<Branch>,
     records: Vec<Record>,
     /// Lengths of instructions of each record, where they differ.
     lengths: Vec<u8>,
@@ -79,6 +115,9 @@ impl Code {
         Code {
             architecture,
             infos: Vec::new(),
+            steps: Vec::new(),
+            places: HashMap::new(),
+            branches: Vec::new(),
             records: Vec::new(),
             lengths: Vec::new(),
             sites: Vec::new(),
@@ -90,6 +129,14 @@ impl Code {
 
     pub(in crate::trace) fn infos(&self) -> &[Info] {
         &self.infos
+    }
+
+    pub(super) fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    pub(super) fn branches(&self) -> &[Branch] {
+        &self.branches
     }
 
     pub(in crate::trace) fn records(&self) -> &[Record] {
@@ -120,8 +167,32 @@ impl Code {
             self.longer.insert(record.pc);
         }
         info.special = self.handlers.contains(&record.pc) || self.executed_singly(&record, &info);
+        let step = self.step(&info);
+        self.steps.push(step);
         self.infos.push(info);
         self.records.push(record);
+    }
+
+    fn step(&mut self, info: &Info) -> Step {
+        let (target, other) = (self.place(info.branch.target), self.place(info.other));
+        let (other, slack) = if info.anywhere { Step::ANYWHERE } else { (other, 0) };
+        Step {
+            pc: info.pc,
+            here: if info.special { Step::NOWHERE } else { self.place(info.pc) },
+            // What can go anywhere is always taken, so its target is never compared.
+            target: if info.anywhere { u32::MAX } else { target },
+            other,
+            slack,
+            event: info.branch.site << 1 | u32::from(info.anywhere),
+            emits: u8::from(info.emits),
+            conditional: u8::from(info.ending == Ending::Conditional),
+            indirect: u8::from(info.emits && info.anywhere),
+        }
+    }
+
+    fn place(&mut self, address: u64) -> u32 {
+        let next = self.places.len() as u32 + 1;
+        *self.places.entry(address).or_insert(next)
     }
 
     /// QEMU executes an instruction alone when it must stop all other threads for it. The rest of the block that it is
@@ -164,6 +235,7 @@ impl Code {
         let next = self.sites.len() as u32;
         let number = *self.numbers.entry((site.pc, site.class, site.target)).or_insert(next);
         if number == next {
+            self.branches.push(Branch::new(site.pc, site.target.unwrap_or(0), number, site.class, false, 0));
             self.sites.push(site);
         }
         number
@@ -174,8 +246,11 @@ impl Code {
         let before = self.handlers.len();
         self.handlers.extend(handlers);
         if self.handlers.len() > before {
-            for info in &mut self.infos {
+            for (info, step) in self.infos.iter_mut().zip(&mut self.steps) {
                 info.special |= self.handlers.contains(&info.pc);
+                if info.special {
+                    step.here = Step::NOWHERE;
+                }
             }
         }
     }

@@ -1,7 +1,8 @@
 //! One thread's stream of blocks, decoded.
 
-use super::code::{Code, ENDINGS, Ending, Info};
-use crate::trace::{Counts, Mark, Observer};
+use super::code::{Code, ENDINGS, Ending, Info, Step};
+use super::events::Events;
+use crate::trace::{Counts, Mark, Observer, Wanted};
 use assay_pure::trace::Branch;
 use assay_pure::trace::channel::{ESCAPE, Event};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -77,7 +78,8 @@ struct Pending {
 
 /// Where a thread is.
 pub(in crate::trace) struct Stream {
-    handing_on: bool,
+    /// In which form branches are handed on, if at all.
+    wanted: Option<Wanted>,
     pending: Pending,
     /// What signals have interrupted, the innermost last.
     interrupted: Vec<Pending>,
@@ -85,32 +87,36 @@ pub(in crate::trace) struct Stream {
     returning: bool,
     /// An event that is not complete yet: words still missing, words so far.
     event: Vec<u32>,
-    executed: Vec<u64>,
-    /// Conditional branches taken.
+    /// How often each block was left, modulo 2^64: where a branch ends it and its outcome was told here, not taken and taken.
+    left: Vec<[u64; 2]>,
+    /// Conditional branches taken that are not told in `left`.
     taken: u64,
     /// What of the executed blocks was not executed, having been cut.
     unexecuted: Totals,
     batch: Box<[Branch]>,
     filled: usize,
+    events: Events,
     /// Words that were neither block nor event.
     pub(in crate::trace) damaged: u64,
     marks: Vec<(Mark, Totals)>,
 }
 
 impl Stream {
-    /// A thread's beginning. `handing_on` says whether observers are to see branches.
-    pub(in crate::trace) fn new(handing_on: bool) -> Stream {
+    /// A thread's beginning. `wanted` says in which form observers are to see branches; `None` if not at all.
+    pub(in crate::trace) fn new(wanted: Option<Wanted>) -> Stream {
+        let branches = if wanted == Some(Wanted::Branches) { BATCH } else { 0 };
         Stream {
-            handing_on,
+            wanted,
             pending: Pending { block: NONE, carry: 0 },
             interrupted: Vec::new(),
             returning: false,
             event: Vec::new(),
-            executed: Vec::new(),
+            left: Vec::new(),
             taken: 0,
             unexecuted: Totals::default(),
-            batch: vec![Info::START.branch; BATCH].into(),
+            batch: vec![Info::START.branch; branches].into(),
             filled: 0,
+            events: Events::default(),
             damaged: 0,
             marks: Vec::new(),
         }
@@ -119,8 +125,11 @@ impl Stream {
     /// What was executed so far. Cost: a pass over all blocks, so that a step need not add to it.
     pub(in crate::trace) fn totals(&self, code: &Code) -> Totals {
         let mut totals = Totals { taken: self.taken, ..Totals::default() };
-        for (info, times) in code.infos().iter().zip(&self.executed) {
-            totals.add_block(info, *times);
+        for ((info, times), left) in code.infos().iter().zip(self.executed()).zip(&self.left) {
+            totals.add_block(info, times);
+            if info.ending == Ending::Conditional {
+                totals.taken += left[1];
+            }
         }
         totals.since(&self.unexecuted)
     }
@@ -131,8 +140,14 @@ impl Stream {
     }
 
     /// Executions of each block.
-    pub(in crate::trace) fn executed(&self) -> &[u64] {
-        &self.executed
+    pub(in crate::trace) fn executed(&self) -> Vec<u64> {
+        let mut executed: Vec<u64> = self.left.iter().map(|[a, b]| a.wrapping_add(*b)).collect();
+        for open in self.interrupted.iter().chain([&self.pending]) {
+            if let Some(times) = executed.get_mut(open.block as usize) {
+                *times = times.wrapping_add(1);
+            }
+        }
+        executed
     }
 
     /// Marks passed since last asked, with what was executed before each.
@@ -147,10 +162,10 @@ impl Stream {
         words: &[AtomicU32],
         observer: &mut impl Observer,
     ) -> usize {
-        self.executed.resize(code.infos().len().max(self.executed.len()), 0);
+        self.left.resize(code.infos().len().max(self.left.len()), [0; 2]);
         let mut done = 0;
         while done < words.len() {
-            if self.filled > BATCH - PIECE - 1 {
+            if self.filled + PIECE >= BATCH || self.events.nearly_full() {
                 self.hand_on(code, observer);
             }
             if !self.event.is_empty() {
@@ -159,7 +174,11 @@ impl Stream {
                 continue;
             }
             let piece = &words[done..words.len().min(done + PIECE)];
-            done += self.fast(code.infos(), piece);
+            done += match self.wanted {
+                Some(Wanted::Branches) => self.fast(code.infos(), piece),
+                Some(Wanted::Steps { all: true }) => self.quick::<true>(code.steps(), piece),
+                _ => self.quick::<false>(code.steps(), piece),
+            };
             let Some(id) = words.get(done).map(|word| word.load(Ordering::Relaxed)) else {
                 break;
             };
@@ -183,21 +202,61 @@ impl Stream {
 
     /// Gives the observer what has been collected.
     pub(in crate::trace) fn hand_on(&mut self, code: &Code, observer: &mut impl Observer) {
-        if self.filled > 0 && self.handing_on {
-            observer.branches(code.sites(), &self.batch[..self.filled]);
+        if self.wanted.is_some() {
+            if self.filled > 0 {
+                observer.branches(code.sites(), &self.batch[..self.filled]);
+            }
+            if !self.events.is_empty() {
+                observer.steps(self.events.steps(code.branches()));
+            }
         }
         self.filled = 0;
+        self.events.clear();
+    }
+
+    /// The usual steps as events; stops in front of a word that needs a closer look. At most [`PIECE`] words.
+    fn quick<const ALL: bool>(&mut self, steps: &[Step], words: &[AtomicU32]) -> usize {
+        let mut last_id = self.pending.block;
+        let Some(mut last) = steps.get(last_id as usize) else { return 0 };
+        let mut events = self.events.writer();
+        let left = &mut self.left[..];
+        let mut done = 0;
+        for word in words {
+            let id = word.load(Ordering::Relaxed);
+            let (Some(next), Some(left)) = (steps.get(id as usize), left.get_mut(last_id as usize)) else {
+                break;
+            };
+            let hit = u32::from(next.here == last.target);
+            // A minimum and no `and` of two conditions: of that compilers make a branch on the program's outcomes, which
+            // our processor would predict as badly as the program's own.
+            let from_target = next.here ^ last.target;
+            let from_other = (next.here ^ last.other).saturating_sub(last.slack);
+            if from_target.min(from_other) != 0 {
+                break;
+            }
+            events.put::<ALL>(last, hit, next.pc);
+            left[hit as usize] = left[hit as usize].wrapping_add(1);
+            last = next;
+            last_id = id;
+            done += 1;
+        }
+        let filled = events.filled;
+        self.events.filled = filled;
+        self.pending = Pending { block: last_id, carry: 0 };
+        self.returning &= done == 0;
+        done
     }
 
     /// The usual steps; stops in front of a word that needs a closer look. At most [`PIECE`] words.
     fn fast(&mut self, infos: &[Info], words: &[AtomicU32]) -> usize {
-        let mut last_id = self.pending.block;
+        let first_id = self.pending.block;
+        let mut last_id = first_id;
         let mut last = infos.get(last_id as usize).unwrap_or(&Info::START);
         let mut carry = self.pending.carry;
         let mut filled = self.filled;
         let batch = &mut self.batch[..];
         let mut taken_sum = self.taken;
-        let mut done = 0;
+        let mut done: usize = 0;
         for word in words {
             let id = word.load(Ordering::Relaxed);
             let Some(next) = infos.get(id as usize) else {
@@ -223,10 +282,13 @@ impl Stream {
             done += 1;
         }
         // Counted apart: one loop for both would have more values than there are registers.
-        for word in &words[..done] {
-            if let Some(times) = self.executed.get_mut(word.load(Ordering::Relaxed) as usize) {
-                *times += 1;
+        for word in &words[..done.saturating_sub(1)] {
+            if let Some(left) = self.left.get_mut(word.load(Ordering::Relaxed) as usize) {
+                left[0] = left[0].wrapping_add(1);
             }
+        }
+        if done > 0 {
+            self.leave(first_id, 0);
         }
         self.pending = Pending { block: last_id, carry };
         self.filled = filled;
@@ -242,12 +304,15 @@ impl Stream {
         let next = &code.infos()[id as usize];
         let returning = std::mem::take(&mut self.returning);
         let Some(last) = code.infos().get(self.pending.block as usize) else {
-            return self.enter(id, 0);
+            self.pending = Pending { block: id, carry: 0 };
+            return;
         };
         let carry = self.pending.carry;
         let since = carry.saturating_add(last.instructions);
         if next.pc == last.branch.pc && last.ending == Ending::Repeat {
             // The string instruction goes on: nothing new is executed.
+            self.leave(self.pending.block, 0);
+            self.unexecute(id);
             self.pending = Pending { block: id, carry: since.saturating_sub(next.instructions) };
             return;
         }
@@ -271,17 +336,32 @@ impl Stream {
             self.enter(id, since);
         } else {
             if self.interrupted.len() == NESTED {
-                self.interrupted.remove(0);
+                let forgotten = self.interrupted.remove(0);
+                self.leave(forgotten.block, 0);
             }
             self.interrupted.push(self.pending);
-            self.enter(id, 0);
+            self.pending = Pending { block: id, carry: 0 };
         }
     }
 
-    /// The next block begins.
+    /// The next block begins, the last one is left.
     fn enter(&mut self, id: u32, carry: u32) {
-        self.executed[id as usize] += 1;
+        self.leave(self.pending.block, 0);
         self.pending = Pending { block: id, carry };
+    }
+
+    /// A block is left, if it is one.
+    fn leave(&mut self, id: u32, taken: usize) {
+        if let Some(left) = self.left.get_mut(id as usize) {
+            left[taken] = left[taken].wrapping_add(1);
+        }
+    }
+
+    /// What the block will be counted for when it is left was counted already.
+    fn unexecute(&mut self, id: u32) {
+        if let Some(left) = self.left.get_mut(id as usize) {
+            left[0] = left[0].wrapping_sub(1);
+        }
     }
 
     /// One more word of an event; acts on the event when it is whole.
@@ -302,13 +382,14 @@ impl Stream {
             Some(Event::RegionEnds) => Mark::RegionEnds,
             Some(Event::SignalReturns) => {
                 let back = self.interrupted.pop();
+                self.leave(self.pending.block, 0);
                 self.pending = back.unwrap_or(Pending { block: NONE, carry: 0 });
                 self.returning = back.is_some();
                 return;
             }
             None => return,
         };
-        if self.handing_on {
+        if self.wanted.is_some() {
             self.hand_on(code, observer);
             observer.mark(mark);
         }
@@ -325,9 +406,14 @@ impl Stream {
         let target = if last.anywhere { next_pc } else { last.branch.target };
         let taken = last.anywhere || next_pc == last.branch.target;
         let class = last.branch.class();
-        if let Some(place) = self.batch.get_mut(self.filled) {
-            *place = Branch::new(last.branch.pc, target, last.branch.site, class, taken, since);
-            self.filled += 1;
+        if self.wanted == Some(Wanted::Branches) {
+            if let Some(place) = self.batch.get_mut(self.filled) {
+                *place = Branch::new(last.branch.pc, target, last.branch.site, class, taken, since);
+                self.filled += 1;
+            }
+        } else {
+            let branch = Branch::new(last.branch.pc, target, last.branch.site, class, taken, 0);
+            self.events.add(&branch);
         }
         self.taken += u64::from(taken && class.is_conditional());
     }

@@ -2,7 +2,8 @@
 
 use super::code::Ending;
 use super::{Code, Stream};
-use crate::trace::{Counts, Mark, Observer};
+use crate::trace::{Counts, Mark, Observer, Wanted};
+use assay_pure::predict::Steps;
 use assay_pure::trace::channel::{ESCAPE, Event, Record};
 use assay_pure::trace::classify::Architecture;
 use assay_pure::trace::{Branch, Site};
@@ -18,6 +19,37 @@ impl Observer for Collected {
     fn branches(&mut self, sites: &[Site], branches: &[Branch]) {
         assert!(branches.iter().all(|branch| (branch.site as usize) < sites.len()));
         self.branches.extend_from_slice(branches);
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.marks.push((self.branches.len(), mark));
+    }
+}
+
+/// Events as they were handed on, with their sites.
+#[derive(Default)]
+struct Events {
+    branches: Vec<Branch>,
+    conditionals: Vec<Branch>,
+    marks: Vec<(usize, Mark)>,
+}
+
+impl Observer for Events {
+    fn branches(&mut self, _: &[Site], _: &[Branch]) {
+        panic!("events were wanted");
+    }
+
+    fn steps(&mut self, steps: Steps<'_>) {
+        let mut targets = steps.targets.iter();
+        let of = |event: &u32| (&steps.sites[(event >> 1) as usize], event & 1 != 0);
+        for (site, taken) in steps.all.iter().map(of) {
+            let indirect = site.class().is_indirect();
+            let target = if indirect { *targets.next().expect("one each") } else { site.target };
+            self.branches.push(site.again(target, taken, 0));
+        }
+        assert_eq!(targets.next(), None);
+        self.conditionals
+            .extend(steps.conditionals.iter().map(of).map(|(site, taken)| site.again(site.target, taken, 0)));
     }
 
     fn mark(&mut self, mark: Mark) {
@@ -56,12 +88,32 @@ fn code() -> Code {
 }
 
 fn decode(code: &Code, words: &[u32]) -> (Stream, Collected) {
-    let mut stream = Stream::new(true);
+    let mut stream = Stream::new(Some(Wanted::Branches));
     let mut seen = Collected::default();
     let words: Vec<AtomicU32> = words.iter().copied().map(AtomicU32::new).collect();
     assert_eq!(stream.decode(code, &words, &mut seen), words.len());
     stream.hand_on(code, &mut seen);
+    assert_events_say_the_same(code, &words, &stream, &seen);
     (stream, seen)
+}
+
+/// Decoded to events instead, to all of them or to those of conditional branches, the stream is the same.
+fn assert_events_say_the_same(code: &Code, words: &[AtomicU32], expected: &Stream, seen: &Collected) {
+    let alike: Vec<Branch> = seen.branches.iter().map(|b| b.again(b.target, b.taken(), 0)).collect();
+    let conditional: Vec<Branch> = alike.iter().filter(|b| b.class().is_conditional()).copied().collect();
+    for all in [true, false] {
+        let mut stream = Stream::new(Some(Wanted::Steps { all }));
+        let mut events = Events::default();
+        assert_eq!(stream.decode(code, words, &mut events), words.len());
+        stream.hand_on(code, &mut events);
+        if all {
+            assert_eq!((&events.branches, &events.marks), (&alike, &seen.marks));
+        }
+        assert_eq!(events.conditionals, conditional);
+        assert_eq!(stream.executed(), expected.executed());
+        assert_eq!(stream.totals(code), expected.totals(code));
+        assert_eq!(stream.pending(), expected.pending());
+    }
 }
 
 fn counts(stream: &Stream, code: &Code) -> Counts {
@@ -111,6 +163,19 @@ fn a_signal_hides_the_outcome_until_it_returns() {
         [(0x903, 0x950, true, 4), (0x102, 0x100, true, 3), (0x903, 0x950, true, 4), (0x102, 0x100, false, 3)];
     assert_eq!(shape(&seen.branches), expected);
     assert_eq!(counts(&stream, &code).taken, Some(1));
+}
+
+#[test]
+fn blocks_that_signals_interrupted_count_before_they_are_taken_up_again_and_if_they_never_are() {
+    let mut code = code();
+    block(&mut code, 0x100, 2, JNZ_BACK_4); // 0
+    block(&mut code, 0x900, 3, NOP); // 1: a handler that is interrupted by itself
+    code.add_handlers(&[0x900]);
+    let words: Vec<u32> = std::iter::once(0).chain([1; 100]).collect();
+    let (stream, seen) = decode(&code, &words);
+    assert!(seen.branches.is_empty());
+    assert_eq!(stream.executed(), [1, 100]);
+    assert_eq!(counts(&stream, &code).instructions, 3 + 100 * 4);
 }
 
 #[test]
@@ -168,6 +233,9 @@ fn a_repeated_string_instruction_is_counted_once_however_it_goes_on() {
     assert_eq!(shape(&seen.branches), [(0x106, 0x104, false, 4 + 2)]);
     assert_eq!(counts(&stream, &code).instructions, 4 + 2 + 1);
     assert_eq!(stream.executed(), [1, 0, 1, 1]);
+    // However many of its repetitions were said.
+    let (once, _) = decode(&code, &[0, 1, 2, 3]);
+    assert_eq!((once.totals(&code), once.executed()), (stream.totals(&code), stream.executed()));
     // Entered directly, twice, with something between.
     let (stream, _) = decode(&code, &[3, 1, 1, 1, 2, 3, 1, 1]);
     assert_eq!(counts(&stream, &code).instructions, 1 + 1 + 2 + 1 + 1);
@@ -208,7 +276,7 @@ fn marks_come_between_the_branches_that_they_were_said_between() {
 fn a_block_that_is_not_known_stops_the_decoder_and_nonsense_is_counted() {
     let mut code = code();
     block(&mut code, 0x100, 0, RETURN);
-    let mut stream = Stream::new(true);
+    let mut stream = Stream::new(Some(Wanted::Branches));
     let words: Vec<AtomicU32> = [0, 0, 5, 0].map(AtomicU32::new).into();
     assert_eq!(stream.decode(&code, &words, &mut ()), 2);
     assert_eq!(stream.decode(&code, &words[2..], &mut ()), 0);
@@ -237,7 +305,7 @@ fn long_streams_are_handed_on_in_order_and_whole() {
 fn counts_alone_are_not_handed_on() {
     let mut code = code();
     block(&mut code, 0x100, 0, RETURN);
-    let mut stream = Stream::new(false);
+    let mut stream = Stream::new(None);
     let mut seen = Collected::default();
     let words: Vec<AtomicU32> = [0, 0, 0, ESCAPE, 2].map(AtomicU32::new).into();
     stream.decode(&code, &words, &mut seen);
