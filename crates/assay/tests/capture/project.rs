@@ -1,6 +1,6 @@
 //! A copy of a fixture project, built under capture, and what every captured link must hold.
 
-use assay::adopt::capture::{BuildAsked, BuildError, Built, CapturedLink, Repeated, build};
+use assay::adopt::capture::{BuildAsked, BuildError, Built, CapturedLink, Repeated, Replayed, build};
 use assay::build::Link;
 use assay_pure::placement::layout;
 use std::collections::BTreeSet;
@@ -75,10 +75,7 @@ pub fn output(program: &Path) -> String {
 /// in every placement. Returns the warnings of a placed link.
 pub fn assert_placed(project: &Project, link: &CapturedLink, names: &[&str]) -> Vec<String> {
     assert_repeats(project, link);
-    let replay = |shuffle, phase_bytes| {
-        let placed = link.replay(Link::Placed { shuffle, phase_bytes }, &project.replays());
-        placed.unwrap_or_else(|error| panic!("{error}"))
-    };
+    let replay = |shuffle, phase_bytes| placed(project, link, shuffle, phase_bytes);
     let rotation = PHASES.map(|phase| replay(1, phase));
     let expected = if link.shared { String::new() } else { output(&link.output) };
     for replayed in &rotation {
@@ -97,6 +94,27 @@ pub fn assert_placed(project: &Project, link: &CapturedLink, names: &[&str]) -> 
     let can_shuffle = !rotation[0].warnings.iter().any(|warning| warning.contains("cannot be shuffled"));
     assert_eq!(orders.len() > 1, can_shuffle && names.len() > 1, "{orders:?}");
     rotation[0].warnings.clone()
+}
+
+/// One placement.
+pub fn placed(project: &Project, link: &CapturedLink, shuffle: u64, phase_bytes: u32) -> Replayed {
+    let placed = link.replay(Link::Placed { shuffle, phase_bytes }, &project.replays());
+    placed.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Whether a tool is on PATH; if not, that is reported.
+pub fn has(name: &str) -> bool {
+    path_of(name).is_some()
+}
+
+/// Where a tool is on PATH; if it is not, that is reported.
+pub fn path_of(name: &str) -> Option<PathBuf> {
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&search).map(|folder| folder.join(name)).find(|path| path.is_file());
+    if found.is_none() {
+        eprintln!("skipped: no {name} on PATH");
+    }
+    found
 }
 
 /// A repeated link gives the code that the build left.

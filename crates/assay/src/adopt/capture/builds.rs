@@ -4,7 +4,7 @@ use super::call::{Call, Session};
 use super::failure::{self, BuildError, FailedBuild, NothingCaptured};
 use super::link::CapturedLink;
 use super::stand_in::LINKERS;
-use super::{LINKERS_VARIABLE, VARIABLE};
+use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, rust};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -83,15 +83,11 @@ pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<Built, BuildErro
             linkers: site.linkers,
             missed: gathered.missed,
             gone: gathered.gone,
+            unknown: gathered.unknown,
         })));
     }
-    let missed = |why: &String| format!("a link of the build could not be recorded: {why}");
-    Ok(Built {
-        links: gathered.links,
-        elapsed,
-        log: site.log,
-        warnings: gathered.missed.iter().map(missed).collect(),
-    })
+    let warnings = gathered.warnings();
+    Ok(Built { links: gathered.links, elapsed, log: site.log, warnings })
 }
 
 /// The folders of one build.
@@ -107,6 +103,21 @@ struct Gathered {
     links: Vec<CapturedLink>,
     missed: Vec<String>,
     gone: Vec<PathBuf>,
+    unknown: Vec<PathBuf>,
+}
+
+impl Gathered {
+    fn warnings(&self) -> Vec<String> {
+        let missed = |why: &String| format!("a link of the build could not be recorded: {why}");
+        let unknown = |path: &PathBuf| {
+            format!(
+                "{} is new, but what made it is not among the captured links (a linker named by path, or a tool that \
+                 changed the file afterwards), so it cannot be placed",
+                path.display()
+            )
+        };
+        self.missed.iter().map(missed).chain(self.unknown.iter().map(unknown)).collect()
+    }
 }
 
 fn unable(doing: String) -> impl FnOnce(io::Error) -> BuildError {
@@ -142,16 +153,11 @@ impl Site {
     /// Under each linker's name a link to `assay`, written anew where it leads elsewhere.
     fn link_stand_ins(&self, assay: &Path) -> io::Result<()> {
         fs::create_dir_all(&self.linkers)?;
-        for name in LINKERS {
+        for name in LINKERS.iter().chain(&[rust::WRAPPER]) {
             let place = self.linkers.join(name);
-            if fs::read_link(&place).ok().as_deref() == Some(assay) {
-                continue;
+            if fs::read_link(&place).ok().as_deref() != Some(assay) {
+                link_anew(assay, &place)?;
             }
-            // Another build may be using the folder, so the name always leads somewhere.
-            let beside = self.linkers.join(format!(".{name}-{}", std::process::id()));
-            let _ = fs::remove_file(&beside);
-            std::os::unix::fs::symlink(assay, &beside)?;
-            fs::rename(&beside, &place)?;
         }
         Ok(())
     }
@@ -168,6 +174,8 @@ impl Site {
                 .env("PATH", ahead("PATH"))
                 .env(VARIABLE, &self.calls)
                 .env(LINKERS_VARIABLE, &self.linkers)
+                .env("RUSTC_WRAPPER", self.linkers.join(rust::WRAPPER))
+                .env(WRAPPER_VARIABLE, asked.value("RUSTC_WRAPPER").unwrap_or_default())
                 .stdin(Stdio::null())
                 .stderr(log.try_clone()?)
                 .stdout(log)
@@ -212,23 +220,28 @@ impl Site {
         }))
     }
 
-    /// The links whose outputs are there.
+    /// The links whose outputs are there, under whatever name.
     fn gather(&self) -> Result<Gathered, BuildError> {
         let reading = || unable(format!("cannot read the calls in {}", self.calls.display()));
         let calls = Call::read_all(&self.calls).map_err(reading())?;
+        let session = Session::read(&self.calls).map_err(reading())?;
         let mut last: BTreeMap<PathBuf, Call> = BTreeMap::new();
-        for call in calls.into_iter().filter(|call| !call.parts().relocatable) {
-            last.insert(call.output(), call);
-        }
-        let mut gathered = Gathered { links: Vec::new(), missed: self.missed(), gone: Vec::new() };
-        for (output, call) in last {
-            match CapturedLink::of(call, &self.store) {
-                Some(link) => gathered.links.push(link),
-                None => gathered.gone.push(output),
+        // Without inputs a linker was only asked for its version.
+        for call in calls.into_iter().filter(|call| !call.parts().relocatable && !call.inputs.is_empty()) {
+            let output = call.output();
+            if !copies::is_probe(&output) {
+                last.insert(output, call);
             }
         }
-        gathered.links.sort_by_key(CapturedLink::made_at);
-        Ok(gathered)
+        let (there, mut gone): (Vec<Call>, Vec<Call>) = last.into_values().partition(|call| call.is_made());
+        gone.sort_by_key(|call| call.at);
+        let outputs: Vec<PathBuf> = gone.iter().map(Call::output).collect();
+        let mut links: Vec<CapturedLink> =
+            there.into_iter().filter_map(|call| CapturedLink::of(call, &self.store)).collect();
+        let matched = copies::find(&self.folder, session.begun, &mut links, gone, &self.store);
+        links.extend(matched.moved);
+        links.sort_by_key(CapturedLink::made_at);
+        Ok(Gathered { links, missed: self.missed(), gone: outputs, unknown: matched.unknown })
     }
 
     fn missed(&self) -> Vec<String> {
@@ -244,6 +257,15 @@ impl BuildAsked {
         let asked = self.environment.iter().rfind(|(own, _)| own == name);
         asked.map(|(_, value)| value.into()).or_else(|| std::env::var_os(name))
     }
+}
+
+/// Makes `place` a link to `program`, in one step: another build may be using the old one.
+pub(super) fn link_anew(program: &Path, place: &Path) -> io::Result<()> {
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let beside = place.with_file_name(format!(".{name}-{}", std::process::id()));
+    let _ = fs::remove_file(&beside);
+    std::os::unix::fs::symlink(program, &beside)?;
+    fs::rename(&beside, place)
 }
 
 /// A list of folders with ours in front.

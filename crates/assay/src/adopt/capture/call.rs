@@ -105,6 +105,11 @@ impl Call {
         plain(&self.folder.join(self.parts().output(&self.words)))
     }
 
+    /// Whether what it makes is there, and no older than the call.
+    pub fn is_made(&self) -> bool {
+        Stamp::of(&self.output()).is_some_and(|made| made.is_since(self.at))
+    }
+
     /// Writes it among the calls of a build.
     pub fn write(&self, calls: &Path) -> io::Result<()> {
         // Times order the calls; the process tells those of one moment apart.
@@ -171,7 +176,7 @@ fn input(word: usize, file: PathBuf, stamp: Stamp, session: &Session) -> io::Res
     let keeper = Keeper { folder: &session.kept };
     let own = |file: &Path, stamp: &Stamp| {
         let file = plain(file);
-        stamp.modified >= session.begun
+        stamp.is_since(session.begun)
             || file.starts_with(&session.folder)
             || file.starts_with(std::env::temp_dir())
     };

@@ -75,6 +75,8 @@ pub struct NothingCaptured {
     pub missed: Vec<String>,
     /// Outputs of captured links that are gone.
     pub gone: Vec<PathBuf>,
+    /// New programs and libraries that no captured link made.
+    pub unknown: Vec<PathBuf>,
 }
 
 impl fmt::Display for NothingCaptured {
@@ -89,6 +91,9 @@ impl fmt::Display for NothingCaptured {
         }
         for path in &self.gone {
             writeln!(out, "  {} was linked, but is gone or was not made", path.display())?;
+        }
+        for path in &self.unknown {
+            writeln!(out, "  {} is new, but no linker that made it was seen", path.display())?;
         }
         let linkers = text::quote(&self.linkers.to_string_lossy());
         write!(
@@ -214,12 +219,18 @@ mod tests {
             linkers: "/store/linkers".into(),
             missed: vec!["the disk is full".into()],
             gone: Vec::new(),
+            unknown: vec!["/src/app".into()],
         };
         let error = BuildError::NothingCaptured(Box::new(nothing));
         let text = error.to_string();
-        for remedy in
-            ["`make clean`", "-B/store/linkers", "LD=/store/linkers/ld", "prebuilt", "the disk is full"]
-        {
+        for remedy in [
+            "`make clean`",
+            "-B/store/linkers",
+            "LD=/store/linkers/ld",
+            "prebuilt",
+            "the disk is full",
+            "/src/app is new",
+        ] {
             assert!(text.contains(remedy), "{remedy}: {text}");
         }
     }

@@ -12,6 +12,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// Files are stamped with the time of the last tick, so they may look this much older than they are, ns. Linux ticks at
+/// least 100 times a second.
+const TICK: i64 = 10_000_000;
+
 /// By what a file is known to be unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
@@ -19,7 +23,7 @@ pub struct Stamp {
     number: u64,
     size: u64,
     /// Last change of the content, ns since 1970.
-    pub modified: i64,
+    modified: i64,
     /// Last change of content or name, ns since 1970.
     changed: i64,
 }
@@ -43,6 +47,11 @@ impl Stamp {
     pub fn same_content(&self, other: &Stamp) -> bool {
         let told = |stamp: &Stamp| (stamp.device, stamp.number, stamp.size, stamp.modified);
         told(self) == told(other)
+    }
+
+    /// Whether it was changed at or after a time, ns since 1970.
+    pub fn is_since(&self, time: i64) -> bool {
+        self.modified.saturating_add(TICK) >= time
     }
 
     /// A name for the kept file's folder.
@@ -130,6 +139,14 @@ mod tests {
         assert_eq!(fs::read_to_string(second).expect("there"), "two, longer");
         assert_eq!(first.file_name(), file.file_name());
         assert_eq!(Stamp::of(folder.path()), None, "a folder");
+    }
+
+    #[test]
+    fn a_file_made_within_the_tick_is_not_older() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let stamp = Stamp::of(file.path()).expect("there");
+        assert!(stamp.is_since(stamp.modified) && stamp.is_since(stamp.modified + TICK));
+        assert!(!stamp.is_since(stamp.modified + TICK + 1));
     }
 
     #[test]

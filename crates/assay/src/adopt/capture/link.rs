@@ -26,12 +26,14 @@ const LONG_CALL: usize = 100_000;
 pub struct CapturedLink {
     /// Where the build left what it made.
     pub output: PathBuf,
+    /// Other files in the build's folder that are it, or load the same code and data: links, copies, stripped ones.
+    pub copies: Vec<PathBuf>,
     /// It is a shared library.
     pub shared: bool,
     call: Call,
     parts: Parts,
     store: PathBuf,
-    left: Stamp,
+    left: Option<Stamp>,
     known: OnceLock<Known>,
     program: Mutex<Option<(Vec<PathBuf>, Arc<Program>)>>,
 }
@@ -110,21 +112,32 @@ impl Repeated {
 }
 
 impl CapturedLink {
-    /// The link of a call, if what it made is still there.
+    /// The link of a call, if what it made is there.
     pub(super) fn of(call: Call, store: &Path) -> Option<Self> {
         let output = call.output();
-        let left = Stamp::of(&output).filter(|left| left.modified >= call.at)?;
+        Self::unplaced(call, store).left_at(output)
+    }
+
+    /// The link of a call of which it is not known where what it made lies.
+    pub(super) fn unplaced(call: Call, store: &Path) -> Self {
         let parts = call.parts();
-        Some(Self {
-            output,
+        Self {
+            output: call.output(),
+            copies: Vec::new(),
             shared: parts.shared,
             parts,
             store: store.to_owned(),
-            left,
+            left: None,
             known: OnceLock::new(),
             program: Mutex::default(),
             call,
-        })
+        }
+    }
+
+    /// The same, of what lies there.
+    pub(super) fn left_at(self, output: PathBuf) -> Option<Self> {
+        let left = Stamp::of(&output)?;
+        Some(Self { output, left: Some(left), ..self })
     }
 
     pub(super) fn made_at(&self) -> i64 {
@@ -176,7 +189,7 @@ impl CapturedLink {
 
     /// Whether the file at `output` is still the one that the build left.
     pub fn is_in_place(&self) -> bool {
-        Stamp::of(&self.output).is_some_and(|now| now.same_content(&self.left))
+        Stamp::of(&self.output).zip(self.left).is_some_and(|(now, left)| now.same_content(&left))
     }
 
     /// Where a replay goes: programs may look at their own name, so it stays.

@@ -5,18 +5,21 @@
 //! records the call with all it reads, then becomes the linker. Afterwards each recorded call is made again, as it was or
 //! with a padding ahead of all code and the program's sections in a seeded order ([`CapturedLink::replay`]), by calling
 //! the linker itself: no compiler runs, unless the link optimises.
+//! cargo is given a wrapper for rustc, as rustc's driver passes `COMPILER_PATH` over ([`rust`]).
 //! Limits: a linker that the build names by path is not seen; a link with a linker script of its own is repeated but not
 //! placed. Checked: every kind of link is captured, repeated to the same code, and moved as asked
 //! (`crates/assay/tests/capture.rs`); what it costs is measured in `bench/capture`.
 
 mod builds;
 mod call;
+mod copies;
 mod failure;
 mod kept;
 mod link;
 mod linker;
 mod program;
 mod response;
+mod rust;
 mod stand_in;
 mod words;
 
@@ -29,3 +32,7 @@ pub use stand_in::stand_in;
 const VARIABLE: &str = "ASSAY_CAPTURE";
 /// The variable in which a build finds the folder of stand-ins, for those that name their linker by path.
 const LINKERS_VARIABLE: &str = "ASSAY_LINKERS";
+/// The variable that tells the stand-in for rustc of the user's own wrapper.
+const WRAPPER_VARIABLE: &str = "ASSAY_RUSTC_WRAPPER";
+/// The variable that tells the stand-in for a driver which one it stands in for.
+const DRIVER_VARIABLE: &str = "ASSAY_DRIVER";

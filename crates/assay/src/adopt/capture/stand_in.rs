@@ -7,7 +7,7 @@
 //! captured build (a build system remembered its path), it only becomes the linker.
 
 use super::call::{self, Call, Session};
-use super::{VARIABLE, response};
+use super::{VARIABLE, response, rust};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -21,12 +21,21 @@ pub const LINKERS: &[&str] = &["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
 /// Exit status of a shell that does not find a command.
 const NOT_FOUND: u8 = 127;
 
-/// Becomes the linker as which this process was called; nothing if it was called as itself.
+/// Becomes the linker, driver or compiler as which this process was called; nothing if it was called as itself.
 pub fn stand_in() -> Option<ExitCode> {
     let mut words = std::env::args_os();
     let called = PathBuf::from(words.next()?);
-    let name = called.file_name()?.to_str().filter(|name| LINKERS.contains(name))?;
+    let name = called.file_name()?.to_str()?;
     let words: Vec<OsString> = words.collect();
+    if name == rust::WRAPPER {
+        return Some(failed("rustc", &rust::become_rustc(&words)));
+    }
+    if let Some(driver) = rust::driver(&called) {
+        return Some(failed(&driver.to_string_lossy(), &rust::become_driver(&driver, &words)));
+    }
+    if !LINKERS.contains(&name) {
+        return None;
+    }
     let Some(linker) = real(name) else {
         eprintln!("assay: {name}: no other linker of this name is in COMPILER_PATH or PATH");
         return Some(ExitCode::from(NOT_FOUND));
@@ -37,9 +46,12 @@ pub fn stand_in() -> Option<ExitCode> {
         // Nothing more can be done if this fails too.
         let _ = std::fs::write(calls.join(format!("{}.missed", std::process::id())), error.to_string());
     }
-    let error = Command::new(&linker).args(&words).exec();
-    eprintln!("assay: {}: {error}", linker.display());
-    Some(ExitCode::from(NOT_FOUND))
+    Some(failed(&linker.to_string_lossy(), &Command::new(&linker).args(&words).exec()))
+}
+
+fn failed(program: &str, error: &io::Error) -> ExitCode {
+    eprintln!("assay: {program}: {error}");
+    ExitCode::from(NOT_FOUND)
 }
 
 fn record(linker: &Path, words: &[OsString], calls: &Path) -> io::Result<()> {
