@@ -1,9 +1,16 @@
 //! What the code of a benchmark says: which functions it executes, which of them differ, and in how many instructions.
 
+use super::executed::{Executed, Work};
 use crate::report::compare::{Function, FunctionChange};
+use crate::sites::image::Image;
+use crate::sites::names::demangle;
+use crate::sites::source::Sources;
+use assay_pure::placement::across::{self, Change};
 use assay_pure::verdict::ContrastVerdict;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// What was found for one benchmark; kept in the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -16,6 +23,116 @@ pub struct Found {
     pub identical: Option<bool>,
     /// Why it is not known.
     pub unknown: Option<String>,
+}
+
+/// The same binary of both sides.
+pub struct Pair {
+    /// Where the builds left it: baseline, candidate.
+    pub outputs: [PathBuf; 2],
+    images: [Image; 2],
+    changes: Vec<across::FunctionChange>,
+}
+
+impl Pair {
+    /// Reads both files, which lie at `files` at the moment, and compares them function by function.
+    ///
+    /// # Errors
+    /// One cannot be read or has no symbols; a sentence.
+    pub fn new(outputs: [PathBuf; 2], files: [&Path; 2]) -> Result<Pair, String> {
+        let read = |path: &Path| {
+            std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+        };
+        let [old, new] = files;
+        let changes = across::compare(&read(old)?, &read(new)?)
+            .map_err(|error| format!("{}: {error}", outputs[0].display()))?;
+        Ok(Pair { images: [Image::open(old)?, Image::open(new)?], outputs, changes })
+    }
+
+    /// The file of a side as the tracer's images know it.
+    pub fn image(&self, side: usize) -> &Image {
+        &self.images[side]
+    }
+}
+
+/// What the functions that a benchmark executes say.
+pub fn found(pairs: &[Pair], executed: [&Executed; 2], sources: &Sources) -> Found {
+    let mut functions = Vec::new();
+    let (mut count, mut same, mut known) = (0, true, true);
+    for pair in pairs {
+        let work: [Option<&BTreeMap<u64, Work>>; 2] =
+            [executed[0].get(&pair.outputs[0]), executed[1].get(&pair.outputs[1])];
+        for change in &pair.changes {
+            let of = |side: usize, place: Option<&assay_pure::placement::layout::FunctionPlace>| {
+                place.and_then(|place| work[side]?.get(&place.address).copied())
+            };
+            let (before, after) = (of(0, change.old.as_ref()), of(1, change.new.as_ref()));
+            if before.is_none() && after.is_none() {
+                continue;
+            }
+            count += 1;
+            let calls = [before.and_then(|work| work.per_call()), after.and_then(|work| work.per_call())];
+            if change.is_same_code() {
+                // The same code in another number of steps reads other data: that is no difference of place.
+                let steps = calls[0].zip(calls[1]).is_none_or(|(before, after)| (after / before).ln().abs() <= SAME_WORK);
+                known &= steps;
+                continue;
+            }
+            same = false;
+            known &= !matches!(change.own, Change::Unknown { .. });
+            functions.push(Function {
+                name: demangle(&change.name),
+                change: match change.own {
+                    Change::OnlyOld => FunctionChange::OnlyBaseline,
+                    Change::OnlyNew => FunctionChange::OnlyCandidate,
+                    Change::Unknown { .. } => FunctionChange::Unknown,
+                    _ => FunctionChange::Changed,
+                },
+                baseline_instructions: calls[0],
+                candidate_instructions: calls[1],
+                same_source: same_source(pair, change, sources),
+            });
+        }
+    }
+    let size = |function: &Function| {
+        let (before, after) = (function.baseline_instructions, function.candidate_instructions);
+        before.zip(after).map_or(0.0, |(before, after)| (after / before).ln().abs())
+    };
+    functions.sort_by(|one, other| size(other).total_cmp(&size(one)).then_with(|| one.name.cmp(&other.name)));
+    let identical = if !same && functions.iter().any(|function| function.change != FunctionChange::Unknown) {
+        Some(false)
+    } else {
+        (known && same && count > 0).then_some(true)
+    };
+    Found { executed: Some(count), functions, identical, unknown: None }
+}
+
+/// Whether the lines that a function was made from, inlined ones included, read the same on both sides.
+fn same_source(pair: &Pair, change: &across::FunctionChange, sources: &Sources) -> Option<bool> {
+    let (old, new) = (change.old.as_ref()?, change.new.as_ref()?);
+    let before = lines_of(&pair.images[0], old.address, old.size, sources)?;
+    let after = lines_of(&pair.images[1], new.address, new.size, sources)?;
+    Some(before == after)
+}
+
+/// The text from the first to the last line of each function that code at these addresses was made from.
+fn lines_of(image: &Image, address: u64, size: u64, sources: &Sources) -> Option<BTreeSet<String>> {
+    let mut spans: BTreeMap<(String, String), (u32, u32)> = BTreeMap::new();
+    for at in image.marked_addresses(address, address + size) {
+        for frame in image.frames(at) {
+            let (Some(file), line) = (frame.file, frame.at.line) else { continue };
+            if line > 0 {
+                let span = spans.entry((frame.function.unwrap_or_default(), file)).or_insert((line, line));
+                *span = (span.0.min(line), span.1.max(line));
+            }
+        }
+    }
+    let mut texts = BTreeSet::new();
+    for ((_, file), (first, last)) in spans {
+        let source = sources.get(&file)?;
+        let lines: Vec<&str> = (first..=last).map(|line| source.line(line).unwrap_or_default()).collect();
+        texts.insert(lines.join("\n"));
+    }
+    (!texts.is_empty()).then_some(texts)
 }
 
 /// Instructions per call that differ by less are counted as the same: loops end a little earlier or later.
