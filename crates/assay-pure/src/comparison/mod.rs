@@ -10,7 +10,7 @@ mod order;
 
 pub use gate::{Gate, GateError};
 pub use observe::{Benchmark, Missing, Seen, benchmarks, contrasts};
-pub use order::{PHASES, Surroundings, Visit, round};
+pub use order::{PHASES, Visit, round};
 
 /// The two sides, in the order of their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]

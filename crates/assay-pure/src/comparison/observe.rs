@@ -69,7 +69,9 @@ fn contrast(seen: &[Seen], benchmark: &str, [baseline, candidate]: [&str; 2]) ->
     for visit in seen {
         let pair = at.entry(visit.place).or_default();
         if let Place::Placed { phase_bytes, .. } = visit.place {
+            // A benchmark has no one entry whose offset could be told: what is known is how far all code was moved.
             pair.phase_bytes = phase_bytes;
+            (pair.candidate_offset, pair.baseline_offset) = (phase_bytes.into(), phase_bytes.into());
         }
         let figures = visit.figures.iter().filter(|(name, _)| name == benchmark);
         let values = figures.flat_map(|(_, values)| values);

@@ -5,6 +5,7 @@
 //! anew for every placement and round: what they do to both cancels, what they do to one is averaged.
 
 use super::{Place, Side};
+use crate::experiment::Surroundings;
 use crate::experiment::order::Order;
 
 /// Paddings of one rotation, bytes: every phase of a cache line at the usual alignment of functions.
@@ -13,25 +14,7 @@ pub const PHASES: [u32; 4] = [0, 16, 32, 48];
 /// Purposes of random choices. Never renumber.
 const PLACES: u64 = 101;
 const FIRST: u64 = 102;
-const SURROUNDINGS: u64 = 103;
-
-/// Environments are padded by up to a page, which is what moves a stack through all its places in lines and pages.
-const ENVIRONMENT_BYTES: u64 = 4096;
-/// Steps of the stack: what the calling convention aligns it to.
-const STACK_STEP: u64 = 16;
-/// As many steps as bring it through a page.
-const STACK_STEPS: u64 = 256;
-
-/// What a process finds around it, apart from its binary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Surroundings {
-    /// Bytes of padding in the environment, 0 to 4095.
-    pub environment_bytes: u64,
-    /// Bytes by which the stack is moved, a multiple of 16 below 4096.
-    pub stack_bytes: u64,
-    /// The kernel draws its addresses.
-    pub aslr: bool,
-}
+const VISIT: u64 = 103;
 
 /// One run of the benchmark command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +44,7 @@ pub fn round(seed: u64, round: u32, rotations: u32, phases: &[u32], sides: &[Sid
     ordered.sort();
     let mut visits = Vec::with_capacity(places.len() * sides.len());
     for (number, place) in places.into_iter().enumerate() {
-        let mut draw = Order::new(seed, &[SURROUNDINGS, round.into(), number as u64]);
-        let surroundings = Surroundings {
-            environment_bytes: draw.below(ENVIRONMENT_BYTES),
-            stack_bytes: STACK_STEP * draw.below(STACK_STEPS),
-            aslr: draw.below(2) == 1,
-        };
+        let surroundings = Surroundings::draw(seed, &[VISIT, round.into(), number as u64]);
         let rank = ordered.binary_search(&place).expect("it is one of them");
         let turned = first[rank] ^ (round % 2 == 1);
         let mut of_place: Vec<Visit> =
@@ -123,14 +101,12 @@ mod tests {
     }
 
     #[test]
-    fn surroundings_cover_a_page_in_steps_of_the_stack() {
+    fn every_placement_of_a_round_has_surroundings_of_its_own() {
         let visits: Vec<Visit> =
             (0..40).flat_map(|number| round(1, number, 8, &PHASES, &[Side::Baseline])).collect();
-        assert!(visits.iter().all(|visit| {
-            let around = visit.surroundings;
-            around.environment_bytes < 4096 && around.stack_bytes < 4096 && around.stack_bytes % 16 == 0
-        }));
-        let stacks: HashSet<u64> = visits.iter().map(|visit| visit.surroundings.stack_bytes % 64).collect();
+        let met: HashSet<Surroundings> = visits.iter().map(|visit| visit.surroundings).collect();
+        assert!(met.len() > visits.len() / 2, "{} of {}", met.len(), visits.len());
+        let stacks: HashSet<usize> = visits.iter().map(|visit| visit.surroundings.stack_bytes % 64).collect();
         assert_eq!(stacks.len(), 4);
         let drawn = visits.iter().filter(|visit| visit.surroundings.aslr).count();
         assert!((visits.len() * 2 / 5..visits.len() * 3 / 5).contains(&drawn), "{drawn}");

@@ -19,11 +19,22 @@ pub struct Hold {
 /// # Errors
 /// The lock file cannot be made beside the ledger.
 pub fn take(ledger: &Path, campaign: i64) -> Result<Option<Hold>> {
+    take_named(ledger, &format!("campaign-{campaign}"))
+}
+
+/// Takes hold of a comparison; None if another lab has it.
+///
+/// # Errors
+/// The lock file cannot be made beside the ledger.
+pub fn take_comparison(ledger: &Path, comparison: i64) -> Result<Option<Hold>> {
+    take_named(ledger, &format!("comparison-{comparison}"))
+}
+
+fn take_named(ledger: &Path, what: &str) -> Result<Option<Hold>> {
     let mut name = ledger.as_os_str().to_owned();
-    name.push(format!(".campaign-{campaign}.lock"));
+    name.push(format!(".{what}.lock"));
     let path = PathBuf::from(name);
-    let context =
-        || format!("cannot lock {}, which says that campaign {campaign} is worked on", path.display());
+    let context = || format!("cannot lock {}, which says that {what} is worked on", path.display());
     let file =
         OpenOptions::new().create(true).truncate(false).write(true).open(&path).with_context(context)?;
     match file.try_lock() {
@@ -52,6 +63,7 @@ mod tests {
         assert!(first.is_some());
         assert!(take(&ledger, 3).unwrap().is_none());
         assert!(take(&ledger, 4).unwrap().is_some(), "another campaign is another matter");
+        assert!(take_comparison(&ledger, 3).unwrap().is_some(), "and so is a comparison");
         drop(first);
         assert!(take(&ledger, 3).unwrap().is_some());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

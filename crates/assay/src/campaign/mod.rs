@@ -151,7 +151,7 @@ pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
 
 /// The processor measured programs run on: the last one allowed, since interrupts and daemons favour the first; the
 /// lab itself keeps to the others.
-fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
+pub(crate) fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
     // Asked for once: this very function takes the measuring processor from the lab.
     static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
     let allowed = ALLOWED.get_or_init(|| assay_linux::pin::allowed_cpus().unwrap_or_default()).clone();

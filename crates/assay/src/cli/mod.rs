@@ -1,6 +1,7 @@
 //! The command line: one file per verb. Nothing here computes; it reads wishes, calls the lab, prints pages.
 
 mod calibrate;
+mod compare;
 mod inputs;
 mod new;
 mod plan;
@@ -45,6 +46,7 @@ struct Command {
 #[derive(Subcommand)]
 enum Verb {
     Run(run::Arguments),
+    Compare(compare::Arguments),
     Plan(plan::Arguments),
     New(new::Arguments),
     Inputs(inputs::Arguments),
@@ -66,6 +68,7 @@ pub fn main() -> ExitCode {
     };
     let result = match &command.verb {
         Verb::Run(arguments) => run::run(arguments),
+        Verb::Compare(arguments) => compare::run(arguments),
         Verb::Plan(arguments) => plan::run(arguments),
         Verb::New(arguments) => new::run(arguments),
         Verb::Inputs(arguments) => inputs::run(arguments),

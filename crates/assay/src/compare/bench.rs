@@ -2,7 +2,7 @@
 
 use super::measure::{Bench, Ran};
 use super::places::Binaries;
-use crate::adopt::bench::{self, Surroundings, VisitError};
+use crate::adopt::bench::{self, VisitError};
 use crate::store::FigureRow;
 use anyhow::Result;
 use assay_pure::comparison::Visit;
@@ -30,12 +30,7 @@ impl Bench for Players {
         if let Some(binaries) = &mut player.binaries {
             binaries.install(visit.place)?;
         }
-        let surroundings = Surroundings {
-            environment_bytes: visit.surroundings.environment_bytes as usize,
-            stack_bytes: visit.surroundings.stack_bytes as usize,
-            aslr: visit.surroundings.aslr,
-        };
-        Ok(ran(bench::visit(&player.bench, &surroundings, &self.scratch)))
+        Ok(ran(bench::visit(&player.bench, &visit.surroundings, &self.scratch)))
     }
 }
 

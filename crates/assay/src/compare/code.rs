@@ -73,7 +73,9 @@ pub fn found(pairs: &[Pair], executed: [&Executed; 2], sources: &Sources) -> Fou
             let calls = [before.and_then(|work| work.per_call()), after.and_then(|work| work.per_call())];
             if change.is_same_code() {
                 // The same code in another number of steps reads other data: that is no difference of place.
-                let steps = calls[0].zip(calls[1]).is_none_or(|(before, after)| (after / before).ln().abs() <= SAME_WORK);
+                let steps = calls[0]
+                    .zip(calls[1])
+                    .is_none_or(|(before, after)| (after / before).ln().abs() <= SAME_WORK);
                 known &= steps;
                 continue;
             }

@@ -47,7 +47,7 @@ pub struct Looked<'a> {
 ///
 /// # Errors
 /// It cannot be traced, or did not end; a sentence.
-pub fn executed(looked: &Looked<'_>, images: &[(PathBuf, Image)]) -> Result<Executed, String> {
+pub fn executed(looked: &Looked<'_>, images: &[(&Path, &Image)]) -> Result<Executed, String> {
     let mut words: Vec<OsString> = vec!["env".into(), "-C".into(), looked.folder.into()];
     words.extend(looked.environment.iter().map(|(name, value)| format!("{name}={value}").into()));
     // Its words are not ours to print.
@@ -68,7 +68,11 @@ pub fn executed(looked: &Looked<'_>, images: &[(PathBuf, Image)]) -> Result<Exec
     if found.is_empty() {
         let notes: Vec<&str> =
             traced.processes.iter().flat_map(|process| &process.notes).map(String::as_str).collect();
-        let why = if notes.is_empty() { "none of the built binaries was executed".into() } else { notes.join("; ") };
+        let why = if notes.is_empty() {
+            "none of the built binaries was executed".into()
+        } else {
+            notes.join("; ")
+        };
         return Err(why);
     }
     Ok(found)

@@ -1,12 +1,19 @@
 //! Is this regression mine? Two builds of somebody else's project, held against each other by its own benchmarks.
 //!
-//! Phases: check out and build both sides with their links captured, find which links the benchmark uses, relink them
-//! per placement, run the benchmark command over all placements in turns, look at the verdicts between rounds, and look
-//! at the machine code that each benchmark executes. Everything measured goes to the ledger at once.
+//! Phases ([`run`]): check out and build both sides with their links captured, find which links the benchmark uses, look at
+//! the machine code that each benchmark executes, run the benchmark command over all placements in turns, look at the
+//! verdicts between rounds. Everything measured goes to the ledger at once; the page is made from the ledger alone.
 
+pub mod bench;
 pub mod code;
 pub mod compose;
+pub mod executed;
 pub mod judge;
+mod lead;
 pub mod measure;
+pub mod places;
 pub mod revisions;
+pub mod sides;
 pub mod spec;
+
+pub use lead::{Asked, Ended, run};

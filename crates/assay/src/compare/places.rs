@@ -45,7 +45,8 @@ impl Binaries {
         for (number, link) in links.into_iter().enumerate() {
             let own = binaries.folder.join(format!("own-{number}"));
             let context = || format!("cannot keep {}", link.output.display());
-            let modified = fs::metadata(&link.output).and_then(|found| found.modified()).with_context(context)?;
+            let modified =
+                fs::metadata(&link.output).and_then(|found| found.modified()).with_context(context)?;
             bring(&link.output, &own).with_context(context)?;
             binaries.look_at(&link)?;
             binaries.used.push(Used { link, own, modified, placed: BTreeMap::new(), text_bytes: 0 });
@@ -104,7 +105,8 @@ impl Binaries {
                 .with_context(|| format!("cannot date {}", replayed.path.display()))?;
             used.text_bytes = replayed.text_bytes;
             used.placed.insert(place, replayed.path);
-            self.warnings.extend(replayed.warnings.into_iter().map(|warning| format!("{output}: {warning}")));
+            let name = used.link.output.file_name().unwrap_or_default().to_string_lossy();
+            self.warnings.extend(replayed.warnings.into_iter().map(|warning| format!("{name}: {warning}")));
         }
         Ok(())
     }
@@ -172,7 +174,11 @@ mod tests {
         bring(&output, &own).unwrap();
         replace(&output, &placed).unwrap();
         assert_eq!(fs::read_to_string(&output).unwrap(), "placed");
-        assert_eq!(fs::read_to_string(&own).unwrap(), "built", "the build's own file is kept, not overwritten");
+        assert_eq!(
+            fs::read_to_string(&own).unwrap(),
+            "built",
+            "the build's own file is kept, not overwritten"
+        );
         replace(&output, &own).unwrap();
         replace(&output, &own).unwrap();
         assert_eq!(fs::read_to_string(&output).unwrap(), "built");

@@ -107,7 +107,7 @@ impl Repository {
     /// # Errors
     /// The tree cannot be made.
     pub fn check_out(&self, revision: &Revision, trees: &Path) -> Result<(PathBuf, bool)> {
-        let tree = trees.join(&revision.commit[..SHORT.min(revision.commit.len())]);
+        let tree = tree_of(revision, trees);
         let there = tree.join(".git").exists()
             && git(&tree, &["rev-parse", "HEAD"])?.is_ok_and(|commit| commit == revision.commit);
         if !there {
@@ -131,11 +131,15 @@ impl Repository {
         Ok((folder, there))
     }
 
-    /// Removes a tree of ours, so that it can be made anew.
+    /// Removes the tree of a revision, so that it is made anew.
     ///
     /// # Errors
     /// It cannot be removed.
-    pub fn remove(&self, tree: &Path) -> Result<()> {
+    pub fn forget(&self, revision: &Revision, trees: &Path) -> Result<()> {
+        self.remove(&tree_of(revision, trees))
+    }
+
+    fn remove(&self, tree: &Path) -> Result<()> {
         if tree.exists() {
             std::fs::remove_dir_all(tree).with_context(|| format!("cannot remove {}", tree.display()))?;
         }
@@ -155,6 +159,10 @@ impl Repository {
             })
             .map(|_| ())
     }
+}
+
+fn tree_of(revision: &Revision, trees: &Path) -> PathBuf {
+    trees.join(&revision.commit[..SHORT.min(revision.commit.len())])
 }
 
 /// What git printed, or what it complained of; an error if there is no git.

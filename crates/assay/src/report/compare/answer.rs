@@ -34,7 +34,8 @@ fn of_two(page: &ComparePage, candidate: &str) -> String {
         let all = if total == 1 { "The benchmark is".into() } else { format!("All {total} benchmarks are") };
         sentences.push(format!("{all} equivalent within {margin} in {candidate}."));
     } else if equivalent > 0 {
-        sentences.push(format!("{equivalent} of {total} are equivalent within {margin}."));
+        let verb = if equivalent == 1 { "is" } else { "are" };
+        sentences.push(format!("{equivalent} of {total} {verb} equivalent within {margin}."));
     }
     let open = page.with(Verdict::Inconclusive).count() as u64;
     if open > 0 {

@@ -97,15 +97,26 @@ fn ordered(page: &ComparePage) -> Vec<&Compared> {
     found
 }
 
-fn figure(level: &Level, unit: &str) -> String {
-    if unit == "ns" { number::ns(level.median) } else { format!("{} {unit}", number::ns(level.median)) }
+/// The unit that all figures have, without the iteration that goes without saying.
+fn unit_of(page: &ComparePage) -> Option<&str> {
+    let first = page.benchmarks.first().map(|found| found.unit.as_str())?;
+    page.benchmarks.iter().all(|found| found.unit == first).then(|| short(first))
+}
+
+fn short(unit: &str) -> &str {
+    unit.strip_suffix("/iteration").unwrap_or(unit)
+}
+
+fn figure(page: &ComparePage, level: &Level, unit: &str) -> String {
+    let figure = number::ns(level.median);
+    if unit_of(page).is_some() { figure } else { format!("{figure} {}", short(unit)) }
 }
 
 fn of_two(page: &ComparePage, detail: Detail) -> Table {
-    let unit = page.benchmarks.first().map_or("", |found| found.unit.as_str());
+    let before = unit_of(page).map_or("before".into(), |unit| format!("before, {unit}"));
     let columns = vec![
         Column::left("benchmark"),
-        Column::right(&format!("{unit} before")).optional(3),
+        Column::right(&before).optional(3),
         Column::right("after").optional(4),
         Column::right("as built"),
         Column::right("code effect"),
@@ -123,8 +134,8 @@ fn of_two(page: &ComparePage, detail: Detail) -> Table {
         let name = &found.benchmark;
         table.row(vec![
             if detail == Detail::Full { name.clone() } else { prose::shorten(name, 36) }.into(),
-            figure(&found.baseline, &found.unit).into(),
-            found.candidate.as_ref().map_or("-".into(), |level| figure(level, &found.unit)).into(),
+            figure(page, &found.baseline, &found.unit).into(),
+            found.candidate.as_ref().map_or("-".into(), |level| figure(page, level, &found.unit)).into(),
             found.as_built.map_or("-".into(), |effect| number::change(effect.ratio)).into(),
             found.code.map_or("-".into(), |effect| number::change_with_interval(&effect)).into(),
             Entry::inked(verdict, ink),
@@ -137,10 +148,9 @@ fn of_two(page: &ComparePage, detail: Detail) -> Table {
 }
 
 fn of_one(page: &ComparePage) -> Table {
-    let unit = page.benchmarks.first().map_or("", |found| found.unit.as_str());
     let columns = vec![
         Column::left("benchmark"),
-        Column::right(unit),
+        Column::right(unit_of(page).unwrap_or("median")),
         Column::right("best"),
         Column::right("worst"),
         Column::right("spread"),
@@ -154,7 +164,7 @@ fn of_one(page: &ComparePage) -> Table {
         let level = &found.baseline;
         table.row(vec![
             found.benchmark.clone().into(),
-            figure(level, &found.unit).into(),
+            figure(page, level, &found.unit).into(),
             number::change(level.best / level.median).into(),
             number::change(level.worst / level.median).into(),
             number::fraction(spread(found) - 1.0).into(),

@@ -1,0 +1,285 @@
+//! `assay compare`: is this regression mine, or where the linker put it?
+
+use super::run::{Places, positive};
+use super::{DONE, FAILED, UNABLE, screen};
+use crate::adopt::bench::Adapter;
+use crate::campaign::Misuse;
+use crate::compare::sides::What;
+use crate::compare::{self, Asked, compose};
+use crate::report::compare::{ComparePage, markdown};
+use crate::report::page::StoppedBecause;
+use crate::report::{Detail, Progress, Show, render_compare};
+use crate::store::Ledger;
+use anyhow::{Context, Result};
+use assay_pure::comparison::Gate;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Compare two revisions, or two commands, by their own benchmarks
+///
+/// Builds both revisions beside your tree with every link captured, links each again in many placements without
+/// rebuilding, runs the benchmark command over them in turns, and says of each benchmark whether its code became faster or
+/// slower, or whether it only seems so because the linker put it elsewhere.
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  \
+    assay compare --build 'cmake -B build && cmake --build build' --bench build/suite main HEAD\n  \
+    assay compare --build 'make bench' --bench ./bench main            against the working tree\n  \
+    assay compare --build 'make bench' --bench ./bench                 what placement alone does\n  \
+    assay compare --build 'cargo bench --no-run' --bench 'cargo bench' --filter '^parse' v1.2 HEAD\n  \
+    assay compare --build ... --bench ... --gate slower:2% --markdown summary.md main HEAD\n  \
+    assay compare -- './old --quick' './new --quick'                   two commands, as they are\n\n\
+    Adapters read the figures: google-benchmark, criterion, divan, nanobench, wall, cpu, or a regular expression as\n\
+    'regex:(?<name>\\w+): (?<value>[0-9.]+) (?<unit>ns)'. Without --adapter the first run shows which fits.\n\n\
+    Exit codes: 0 done and the gate passed, 1 the gate failed or something could not be measured, 2 misuse, 3 nothing\n\
+    could be measured. A ghost, or what is not known, never fails a gate.")]
+pub struct Arguments {
+    /// The build command, run by `sh -c` in each revision
+    #[arg(long, value_name = "CMD")]
+    pub build: Option<String>,
+    /// The benchmark command, run by `sh -c` where assay is run, or there in each revision
+    #[arg(long, value_name = "CMD")]
+    pub bench: Option<String>,
+    /// Baseline and candidate; one is compared with the working tree
+    #[arg(value_name = "REVISION", num_args = 0..=2)]
+    pub revisions: Vec<String>,
+    /// Two commands, instead of revisions
+    #[arg(last = true, value_name = "CMD")]
+    pub commands: Vec<String>,
+    /// How figures are read from the benchmark command
+    #[arg(long, value_name = "ADAPTER")]
+    pub adapter: Option<String>,
+    /// Only benchmarks that this regular expression matches
+    #[arg(long, value_name = "REGEX")]
+    pub filter: Option<String>,
+    /// Seconds that each benchmark may take in each run, where its library can be asked
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.01, value_parser = positive)]
+    pub seconds_per_benchmark: f64,
+    /// Repetitions of each benchmark in each run, where its library can be asked
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..1000))]
+    pub repetitions: u32,
+    /// Shuffles, each with four phases of the cache line; as many as the budget allows, up to 8
+    #[arg(long, value_parser = clap::value_parser!(u32).range(3..1000))]
+    pub rotations: Option<u32>,
+    /// Seconds of measuring
+    #[arg(long, value_name = "SECONDS", default_value_t = 300.0, value_parser = positive)]
+    pub budget: f64,
+    /// Smaller effects count as none
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = percent)]
+    pub minimum_effect: f64,
+    /// Confidence of all verdicts together
+    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = percent)]
+    pub confidence: f64,
+    /// Fail, with exit code 1, on benchmarks whose code is slower: `slower` or `slower:2%`
+    #[arg(long, value_name = "GATE")]
+    pub gate: Option<Gate>,
+    /// Write a summary for a pull request as Markdown; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// Write the page as JSON (schema/comparison-1.schema.json); - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Every benchmark, with all reasons
+    #[arg(long)]
+    pub all: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Go on with the newest unfinished comparison of the same commits, commands and options
+    #[arg(long)]
+    pub resume: bool,
+    /// Do not look at the machine code that each benchmark executes
+    #[arg(long)]
+    pub no_code: bool,
+    /// Seed of orders, shuffles and surroundings
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The processor to measure on; the last one allowed if not given
+    #[arg(long)]
+    pub cpu: Option<usize>,
+    /// Let the command use every processor: for benchmarks with threads
+    #[arg(long)]
+    pub no_pin: bool,
+    /// Seconds that one run of the command may take
+    #[arg(long, default_value_t = 600.0, value_parser = positive)]
+    pub timeout: f64,
+    /// Show a comparison of the ledger again, the newest or this one, without measuring
+    #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0", conflicts_with_all = ["build", "bench", "commands"])]
+    pub show: Option<i64>,
+    #[command(flatten)]
+    pub places: Places,
+}
+
+/// "2%" or "0.02".
+fn percent(text: &str) -> Result<f64, String> {
+    let (number, scale) = match text.strip_suffix('%') {
+        Some(number) => (number.trim(), 100.0),
+        None => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(number) if number > 0.0 && number / scale < 1.0 => Ok(number / scale),
+        _ => Err(format!("`{text}` is not between 0 and 100 %: write for instance 2% or 0.02")),
+    }
+}
+
+impl Arguments {
+    fn what(&self) -> Result<What, Misuse> {
+        let wrong = |text: &str| Err(Misuse(format!("{text}; see `assay compare --help` for examples")));
+        match (&self.build, &self.bench, self.commands.as_slice(), self.revisions.as_slice()) {
+            (None, None, [one, other], []) => Ok(What::Commands([one.clone(), other.clone()])),
+            (None, None, [], []) => wrong("give --build and --bench, or two commands after --"),
+            (_, _, [_, ..], [_, ..]) => wrong("give revisions or commands, not both"),
+            (_, _, commands @ [_, ..], []) if commands.len() != 2 => {
+                wrong("after -- come two commands, each quoted as one word: -- './old -q' './new -q'")
+            }
+            (_, _, [_, ..], []) => wrong("--build and --bench go with revisions, not with commands after --"),
+            (None, Some(_), [], _) => {
+                wrong("--bench needs --build: what is not built here cannot be relinked")
+            }
+            (_, None, [], _) => wrong("--bench is missing: the command that runs what --build has built"),
+            (Some(build), Some(bench), [], revisions) => {
+                let (build, bench) = (build.clone(), bench.clone());
+                Ok(match revisions {
+                    [] => What::Tree { build, bench },
+                    [baseline, rest @ ..] => What::Revisions {
+                        build,
+                        bench,
+                        baseline: baseline.clone(),
+                        candidate: rest.first().cloned(),
+                    },
+                })
+            }
+        }
+    }
+
+    fn asked(&self) -> Result<Asked> {
+        let adapter = self.adapter.as_deref().map(str::parse::<Adapter>).transpose();
+        let adapter = adapter.map_err(|error| Misuse(format!("--adapter: {error}")))?;
+        Ok(Asked {
+            what: self.what()?,
+            folder: std::env::current_dir().context("there is no current folder")?,
+            adapter,
+            filter: self.filter.clone(),
+            seconds_per_benchmark: self.seconds_per_benchmark,
+            repetitions: self.repetitions,
+            ledger: self.places.ledger.clone(),
+            store: self.places.store(),
+            rotations: self.rotations,
+            budget: self.budget,
+            minimum_effect: self.minimum_effect,
+            confidence: self.confidence,
+            seed: self.seed,
+            cpu: self.cpu,
+            pin: !self.no_pin,
+            gate: self.gate,
+            code: !self.no_code,
+            resume: self.resume,
+            patience: Duration::from_secs_f64(self.timeout),
+        })
+    }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// See [`compare::run`].
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    for path in arguments.json.iter().chain(&arguments.markdown) {
+        // Said before minutes of measuring, not after them.
+        screen::find_folder(path)?;
+    }
+    if let Some(number) = arguments.show {
+        let ledger = Ledger::open(&arguments.places.ledger)?;
+        let page = compose::page(&ledger, (number > 0).then_some(number))?;
+        return show(arguments, &page);
+    }
+    assay_linux::interrupt::catch();
+    let asked = arguments.asked()?;
+    let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
+    let ended = compare::run(&asked, &mut |event| progress.event(&event))?;
+    drop(progress);
+    let ledger = Ledger::open(&asked.ledger)?;
+    let page = compose::page(&ledger, Some(ended.comparison))?;
+    let code = show(arguments, &page)?;
+    if ended.interrupted {
+        screen::tell("assay: interrupted; every finished run is kept. `--resume` goes on from there.");
+    }
+    Ok(code)
+}
+
+fn show(arguments: &Arguments, page: &ComparePage) -> Result<u8> {
+    let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(|path| path.as_os_str() == "-");
+    if !to_stdout(&arguments.json) && !to_stdout(&arguments.markdown) {
+        let detail = if arguments.all { Detail::Full } else { Detail::Brief };
+        screen::print(&render_compare(page, screen::width(), screen::colour(), detail));
+    }
+    if let Some(path) = &arguments.json {
+        screen::write(path, &page.to_json())?;
+    }
+    if let Some(path) = &arguments.markdown {
+        screen::write(path, &markdown(page))?;
+    }
+    Ok(exit_code(page))
+}
+
+/// 0 done, 1 the gate failed or something was not measured, 3 nothing was.
+fn exit_code(page: &ComparePage) -> u8 {
+    let gate = page.gate.as_ref().is_some_and(|gate| !gate.passed);
+    match page.measured.stopped_because {
+        StoppedBecause::NothingToMeasure => UNABLE,
+        _ if page.benchmarks.is_empty() => UNABLE,
+        StoppedBecause::Interrupted => FAILED,
+        _ if gate || !page.spoilt.is_empty() => FAILED,
+        _ => DONE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn what(words: &[&str]) -> Result<What, String> {
+        let line = Line::try_parse_from([&["compare"], words].concat()).map_err(|error| error.to_string())?;
+        line.arguments.what().map_err(|misuse| misuse.0)
+    }
+
+    #[test]
+    fn revisions_and_commands_are_told_apart() {
+        let built = ["--build", "make", "--bench", "./b"];
+        let tree = What::Tree { build: "make".into(), bench: "./b".into() };
+        assert_eq!(what(&built), Ok(tree));
+        let revisions = |candidate: Option<&str>| What::Revisions {
+            build: "make".into(),
+            bench: "./b".into(),
+            baseline: "main".into(),
+            candidate: candidate.map(Into::into),
+        };
+        assert_eq!(what(&[&built[..], &["main"]].concat()), Ok(revisions(None)));
+        assert_eq!(what(&[&built[..], &["main", "HEAD"]].concat()), Ok(revisions(Some("HEAD"))));
+        assert_eq!(what(&["--", "./a -x", "./b"]), Ok(What::Commands(["./a -x".into(), "./b".into()])));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_what_would() {
+        for (words, expected) in [
+            (&[][..], "give --build and --bench"),
+            (&["--bench", "./b", "main"], "--bench needs --build"),
+            (&["--build", "make", "main"], "--bench is missing"),
+            (&["--", "./a"], "two commands"),
+            (&["main", "--", "./a", "./b"], "not both"),
+            (&["--build", "make", "--", "./a", "./b"], "go with revisions"),
+        ] {
+            let said = what(words).unwrap_err();
+            assert!(said.contains(expected), "{words:?}: {said}");
+        }
+        assert!(what(&["--minimum-effect", "200%"]).unwrap_err().contains("write for instance 2%"));
+        assert!(what(&["--gate", "faster"]).unwrap_err().contains("there is no gate `faster`"));
+    }
+}
