@@ -79,6 +79,9 @@ pub struct Arguments {
     /// Write the page as JSON (schema/comparison-1.schema.json); - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Say where the spread comes from: side, placement, process, round
+    #[arg(long)]
+    pub factors: bool,
     /// Every benchmark, with all reasons
     #[arg(long)]
     pub all: bool,
@@ -190,7 +193,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     }
     if let Some(number) = arguments.show {
         let ledger = Ledger::open(&arguments.places.ledger)?;
-        let page = compose::page(&ledger, (number > 0).then_some(number))?;
+        let page = compose::page(&ledger, (number > 0).then_some(number), arguments.factors)?;
         return show(arguments, &page);
     }
     assay_linux::interrupt::catch();
@@ -199,7 +202,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let ended = compare::run(&asked, &mut |event| progress.event(&event))?;
     drop(progress);
     let ledger = Ledger::open(&asked.ledger)?;
-    let page = compose::page(&ledger, Some(ended.comparison))?;
+    let page = compose::page(&ledger, Some(ended.comparison), arguments.factors)?;
     let code = show(arguments, &page)?;
     if ended.interrupted {
         screen::tell("assay: interrupted; every finished run is kept. `--resume` goes on from there.");

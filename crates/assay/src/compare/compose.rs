@@ -1,6 +1,7 @@
 //! The page of a comparison, from the ledger alone: so that it can be shown again at any time, with today's rules.
 
 use super::code::{self, Found};
+use super::factors::factors;
 use super::judge::{self, Judged};
 use super::spec::{Method, Spec};
 use crate::campaign::compose::{cause, contrast, rfc3339, twin_of};
@@ -14,11 +15,11 @@ use assay_pure::comparison::{Missing, Place, Seen, Side, benchmarks};
 use assay_pure::stats::quantile::median;
 use std::collections::BTreeMap;
 
-/// Composes the page of a comparison; of the newest one if none is named.
+/// Composes the page of a comparison, of the newest one if none is named, with the split of the spread if asked.
 ///
 /// # Errors
 /// There is no such comparison, or the ledger cannot be read.
-pub fn page(ledger: &Ledger, comparison: Option<i64>) -> Result<ComparePage> {
+pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Result<ComparePage> {
     let Some(row) = ledger.comparison(comparison)? else {
         bail!("the ledger {} has no such comparison", ledger.path().display());
     };
@@ -43,7 +44,8 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>) -> Result<ComparePage> {
         warnings: warnings(&judged, &spec),
         limits: spec.limits.clone(),
         gate: None,
-        factors: None,
+        factors: with_factors
+            .then(|| factors(&judged.seen, spec.of_sides(), spec.method == Method::Placements)),
         measured: measured(&row, &spec, &judged, &visits, ledger),
     };
     page.gate = spec.gate.as_ref().map(|gate| {

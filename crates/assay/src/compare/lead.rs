@@ -204,14 +204,18 @@ fn try_out(asked: &Asked, work: &Work, sides: &[Side]) -> Result<Tried> {
                 rebuilt.display()
             )));
         }
-        warnings
-            .extend(visit.notes.iter().map(|note| format!("{}: {}", side.name, note.trim_end_matches('.'))));
+        for note in &visit.notes {
+            notes.push((side.name.as_str(), note.trim_end_matches('.').to_owned()));
+        }
         visits.push(visit);
     }
     for (name, note) in &notes {
         let both =
             sides.len() == 2 && sides.iter().all(|side| notes.contains(&(side.name.as_str(), note.clone())));
-        warnings.push(if both { note.clone() } else { format!("{name}: {note}") });
+        let told = if both { note.clone() } else { format!("{name}: {note}") };
+        if !warnings.contains(&told) {
+            warnings.push(told);
+        }
     }
     let adapter = adapter.expect("there is a side");
     let described = match visits[0].figures.first() {

@@ -8,6 +8,7 @@ pub mod bench;
 pub mod code;
 pub mod compose;
 pub mod executed;
+pub mod factors;
 pub mod judge;
 mod lead;
 pub mod measure;
