@@ -63,7 +63,7 @@ impl Project {
     fn assay(&self, words: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_assay"))
             .current_dir(self.0.path())
-            .args(["compare", "--quiet", "--rotations", "3", "--budget", "60"])
+            .args(["compare", "--quiet", "--rotations", "3", "--rounds", "2", "--budget", "900"])
             .args(words)
             .env("COLUMNS", "100")
             .output()

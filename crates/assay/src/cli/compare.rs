@@ -61,6 +61,9 @@ pub struct Arguments {
     /// Shuffles, each with four phases of the cache line; as many as the budget allows, up to 8
     #[arg(long, value_parser = clap::value_parser!(u32).range(3..1000))]
     pub rotations: Option<u32>,
+    /// Passes over all placements at most; as many as the budget allows, up to 12
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..1000))]
+    pub rounds: Option<u32>,
     /// Seconds of measuring
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0, value_parser = positive)]
     pub budget: f64,
@@ -168,6 +171,7 @@ impl Arguments {
             ledger: self.places.ledger.clone(),
             store: self.places.store(),
             rotations: self.rotations,
+            rounds: self.rounds,
             budget: self.budget,
             minimum_effect: self.minimum_effect,
             confidence: self.confidence,

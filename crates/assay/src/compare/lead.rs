@@ -43,6 +43,8 @@ pub struct Asked {
     pub store: PathBuf,
     /// Shuffles; as many as fit if not given.
     pub rotations: Option<u32>,
+    /// Passes over all placements at most.
+    pub rounds: Option<u32>,
     /// Seconds of measuring.
     pub budget: f64,
     /// The equivalence margin, a fraction.
@@ -253,7 +255,7 @@ fn limit(why: &str) -> String {
 }
 
 fn affordable(asked: &Asked, visit_seconds: f64, sides: u32) -> Result<Effort> {
-    let found = effort(asked.budget, visit_seconds, asked.rotations, sides);
+    let found = effort(asked.budget, visit_seconds, (asked.rotations, asked.rounds), sides);
     found.ok_or_else(|| {
         let rotations = asked.rotations.unwrap_or(super::spec::FEWEST_ROTATIONS);
         let need = visits_per_round(rotations, sides) as f64 * visit_seconds;
@@ -337,6 +339,7 @@ fn begin_or_resume(
         names,
         cpu,
         asked.filter,
+        asked.rounds,
         asked.seconds_per_benchmark,
         asked.repetitions,
         asked.pin,

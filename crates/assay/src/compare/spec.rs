@@ -83,9 +83,15 @@ const MOST_ROUNDS: u32 = 12;
 
 /// Shares a budget out: rotations first, since placement is the largest error, then rounds.
 ///
-/// Input: seconds; what one visit took; rotations asked for, if any. Returns `None` if not even the fewest rotations fit
+/// Input: seconds; what one visit took; rotations and rounds asked for, if any. Returns `None` if not even the fewest rotations fit
 /// once, with nothing asked for.
-pub fn effort(budget: f64, visit_seconds: f64, rotations: Option<u32>, sides: u32) -> Option<Effort> {
+pub fn effort(
+    budget: f64,
+    visit_seconds: f64,
+    (rotations, rounds): (Option<u32>, Option<u32>),
+    sides: u32,
+) -> Option<Effort> {
+    let most = rounds.unwrap_or(MOST_ROUNDS);
     let rounds_of = |rotations: u32| {
         let round = visits_per_round(rotations, sides) as f64 * visit_seconds.max(1e-3);
         (budget / round).floor() as u32
@@ -97,9 +103,9 @@ pub fn effort(budget: f64, visit_seconds: f64, rotations: Option<u32>, sides: u3
     let rotations = candidates
         .clone()
         .rev()
-        .find(|rotations| rounds_of(*rotations) >= 2)
+        .find(|rotations| rounds_of(*rotations) >= most.min(2))
         .or_else(|| candidates.rev().find(|rotations| rounds_of(*rotations) >= 1))?;
-    let rounds = rounds_of(rotations).min(MOST_ROUNDS);
+    let rounds = rounds_of(rotations).min(most);
     let looks = if rounds >= 4 { vec![rounds.div_ceil(2), rounds] } else { vec![rounds] };
     Some(Effort { rotations, rounds, looks })
 }
@@ -111,7 +117,9 @@ mod tests {
     #[test]
     fn rotations_come_before_rounds() {
         // 66 visits per round of 8 rotations.
-        let of = |budget, visit| effort(budget, visit, None, 2).map(|found| (found.rotations, found.rounds));
+        let of = |budget, visit| {
+            effort(budget, visit, (None, None), 2).map(|found| (found.rotations, found.rounds))
+        };
         assert_eq!(of(660.0, 1.0), Some((8, 10)));
         assert_eq!(of(132.0, 1.0), Some((8, 2)));
         assert_eq!(of(131.0, 1.0), Some((7, 2)), "two rounds of 58");
@@ -127,10 +135,10 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_kept() {
-        let found = effort(660.0, 1.0, Some(16), 2).unwrap();
+        let found = effort(660.0, 1.0, (Some(16), None), 2).unwrap();
         assert_eq!((found.rotations, found.rounds, found.looks), (16, 5, vec![3, 5]));
-        assert_eq!(effort(100.0, 1.0, Some(16), 2), None);
-        assert_eq!(effort(660.0, 1.0, Some(8), 1).unwrap().rounds, 12);
-        assert_eq!(effort(200.0, 1.0, None, 2).unwrap().looks, [3]);
+        assert_eq!(effort(100.0, 1.0, (Some(16), None), 2), None);
+        assert_eq!(effort(660.0, 1.0, (Some(8), None), 1).unwrap().rounds, 12);
+        assert_eq!(effort(200.0, 1.0, (None, None), 2).unwrap().looks, [3]);
     }
 }
