@@ -76,6 +76,42 @@ fn agrees_with_dense_matrices_on_unbalanced_data() {
 }
 
 #[test]
+fn intervals_agree_with_dense_matrices() {
+    // numpy 2.4.6 and scipy 1.17.1: the dense fit above, repeated without each placement; the formulas of the module
+    let balanced = [
+        (0.0, 1.0),
+        (0.161037856501116, 0.9930741392563764),
+        (0.0, 0.05612420523491904),
+        (0.0, 0.38480801552497856),
+        (0.0, 0.13337126055804852),
+    ];
+    let unbalanced = [
+        (0.0, 1.0),
+        (0.2221290657728089, 0.9637286157726868),
+        (0.0, 0.07998159366163607),
+        (0.0, 0.4984648490197287),
+        (0.0, 0.13727531538573545),
+    ];
+    for (expected, all) in [(balanced, numbers(true)), (unbalanced, numbers(false))] {
+        let found = components(&all, 0.95).unwrap();
+        for (share, (lower, upper)) in found.shares.iter().zip(expected) {
+            let (least, most) = share.interval.unwrap();
+            assert!(
+                (least - lower).abs() < 1e-8 && (most - upper).abs() < 1e-8,
+                "{share:?}, not {lower} {upper}"
+            );
+        }
+    }
+    // The difference of the two sides, with t = 0.5.
+    let fit = Fit::new(&processes_of(&numbers(true))).unwrap();
+    let (least, most) = fit.range_of_two_sides(0.5).unwrap();
+    assert!(
+        (least - 0.12394515921083771).abs() < 1e-9 && (most - 0.37696700785594844).abs() < 1e-9,
+        "{least} {most}"
+    );
+}
+
+#[test]
 fn order_and_numbering_and_an_added_constant_do_not_matter() {
     let plain = components(&numbers(false), 0.9).unwrap();
     let mut turned = numbers(false);
