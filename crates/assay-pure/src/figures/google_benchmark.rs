@@ -1,15 +1,15 @@
 //! Google Benchmark's JSON, one document per benchmark program.
 //!
 //! Method: the library reads each of its options from the environment too (flag `--benchmark_out` is `BENCHMARK_OUT`, in
-//! every version since 1.5), so any command that starts benchmark programs, as `make bench`, can be asked for JSON, and
+//! every version since 1.5.1), so any command that starts benchmark programs, as `make bench`, can be asked for JSON, and
 //! what it prints stays as it is. Each program writes one document. Values are those of `iteration` entries, one per
 //! repetition; where only aggregates were reported, the median, else the mean, counts as one. CPU time per iteration
 //! decides, since other work on the processor is in the wall time; where the benchmark says that its wall time counts
 //! (`UseRealTime`, `UseManualTime`: the library then adds it to the name), `real_time` decides.
 //! Limits: with `UseRealTime` unsaid, a benchmark that sleeps or waits for a device is judged by the CPU time alone, which
-//! does not show the wait. CPU time of a benchmark with threads is the sum over them. Names are prefixed by the program
-//! where several programs report. Versions from 1.9.5 on start themselves again without address randomisation.
-//! Source: user_guide.md, json_reporter.cc and benchmark.cc of versions 1.5 to 1.9.5.
+//! does not show the wait. Names are prefixed by the program
+//! where several programs report. Versions from 1.9.3 on start themselves again without address randomisation.
+//! Source: user_guide.md, json_reporter.cc and benchmark.cc of versions 1.5.1 to 1.9.5.
 //! Checked by: documents of version 1.7.1 in `fixtures/adapters`, others by hand.
 
 use super::json::{documents, documents_among_lines};
