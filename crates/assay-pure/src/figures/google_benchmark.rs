@@ -7,8 +7,8 @@
 //! decides, since other work on the processor is in the wall time; where the benchmark says that its wall time counts
 //! (`UseRealTime`, `UseManualTime`: the library then adds it to the name), `real_time` decides.
 //! Limits: with `UseRealTime` unsaid, a benchmark that sleeps or waits for a device is judged by the CPU time alone, which
-//! does not show the wait. Names are prefixed by the program
-//! where several programs report. Versions from 1.9.3 on start themselves again without address randomisation.
+//! does not show the wait. Names are prefixed by the program where several programs report. Versions from 1.9.3 on start
+//! themselves again without address randomisation.
 //! Source: user_guide.md, json_reporter.cc and benchmark.cc of versions 1.5.1 to 1.9.5.
 //! Checked by: documents of version 1.7.1 in `fixtures/adapters`, others by hand.
 

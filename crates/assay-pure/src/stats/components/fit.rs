@@ -25,7 +25,7 @@ pub(super) struct Fit {
     /// Sources that are not told, and the one each is in.
     pub(super) within: Vec<(Source, Source)>,
     /// Variance of the means of two sides, and the part of it that is expected of the other sources.
-    two_sides: Option<(f64, f64)>,
+    pub(super) two_sides: Option<(f64, f64)>,
 }
 
 /// One sum of squares: its degrees of freedom, and how often each source's variance is expected in it.

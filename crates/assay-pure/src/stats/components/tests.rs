@@ -112,6 +112,20 @@ fn intervals_agree_with_dense_matrices() {
 }
 
 #[test]
+fn an_estimate_that_is_cut_off_at_zero_may_still_be_above_it() {
+    let fit = |rest: f64| Fit {
+        variances: vec![(Source::Placement, 1.0), (Source::Rest, rest)],
+        within: Vec::new(),
+        two_sides: None,
+    };
+    let left_out = [-0.02, 0.0, -0.01, -0.03].map(fit);
+    // By hand: deviations from -0.015 squared are 0.0005 in all, 3/4 of it 0.000375, its root times 2 is 0.0387298.
+    let (lower, upper) = interval(&fit(-0.01), &left_out, 1, 2.0);
+    assert_eq!(lower, 0.0);
+    assert!((upper - 0.0287298).abs() < 1e-7, "{upper}");
+}
+
+#[test]
 fn order_and_numbering_and_an_added_constant_do_not_matter() {
     let plain = components(&numbers(false), 0.9).unwrap();
     let mut turned = numbers(false);
