@@ -10,7 +10,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 assay := target/release/assay
 
 .DEFAULT_GOAL := help
-.PHONY: help setup-demo setup-test build demo test lint bench calibrate calibrate-peers sizes clean
+.PHONY: help setup-demo setup-dispatch setup-test build demo dispatch test lint bench calibrate calibrate-peers sizes clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,13 +18,20 @@ help: ## what there is
 demo: setup-demo build ## set up, build, measure the varint decoders, print the verdicts
 	$(assay) run casebook/varint/experiment.toml
 
+dispatch: setup-dispatch build ## ... or dispatch in C++, over two versions of gcc and of clang (10 minutes)
+	$(assay) run casebook/dispatch/experiment.toml
+
 test: setup-test lint ## set up, check format and lints, pass all tests
 	cargo test --workspace --locked --no-fail-fast
 	casebook/varint/test.sh
+	casebook/dispatch/test.sh
 	python3 fixtures/verdicts/peers/tests.py
 
 setup-demo:
 	@scripts/setup.sh demo
+
+setup-dispatch:
+	@scripts/setup.sh dispatch
 
 setup-test:
 	@scripts/setup.sh test

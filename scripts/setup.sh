@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What does this machine lack for `make demo`, `make test` or `make calibrate-peers`, and can we install it?
+# What does this machine lack for `make demo`, `make dispatch`, `make test` or `make calibrate-peers`, and can we install it?
 #
-#   scripts/setup.sh demo|test|peers|ci    install what is missing, say what, go on if the essentials are there
+#   scripts/setup.sh demo|dispatch|test|peers|ci    install what is missing, say what, go on if the essentials are there
 #   scripts/setup.sh --list demo|test|...  only say what is missing and what would be installed
 #
 # Method: every need is checked by using it (compiling, running), not by asking a package manager, so tools from
@@ -14,7 +14,7 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 export PATH="$PATH:${HOME:-/root}/.cargo/bin"
 
 usage() {
-    echo "usage: scripts/setup.sh [--list] demo|test|peers|ci" >&2
+    echo "usage: scripts/setup.sh [--list] demo|dispatch|test|peers|ci" >&2
     exit 2
 }
 
@@ -25,9 +25,10 @@ goal=$1
 
 # ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
 
-all_needs="cargo cc make git python3 clang plain_clang lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine"
+all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine"
 case $goal in
     demo) needs="cargo cc clang qemu" ;;
+    dispatch) needs="cargo cc cxx gcc_pair clang_pair" ;;
     test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3" ;;
     peers) needs="cargo cc cxx qemu valgrind benchmark hyperfine" ;;
     ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3" ;;
@@ -40,8 +41,10 @@ without() {
         cargo | cc | make) echo essential ;;
         python3) if [ "$goal" = ci ]; then echo essential; else echo "the checks written in Python"; fi ;;
         clang) echo "measuring with a second compiler; gcc alone is measured" ;;
+        gcc_pair) echo "what changed between two versions of gcc; the one there is is measured" ;;
+        clang_pair) echo "what changed between two versions of clang; those there are are measured" ;;
         lld) echo "the tests of links made by lld; GNU ld is still tested" ;;
-        cxx) if [ "$goal" = peers ]; then echo essential; else echo "the harness as C++ with g++"; fi ;;
+        cxx) if [ "$goal" = peers ] || [ "$goal" = dispatch ]; then echo essential; else echo "the harness as C++ with g++"; fi ;;
         plain_clang) echo "the tests with clang and clang++; gcc is still tested" ;;
         sanitizers) echo "the decoders and the harness under clang's sanitizers" ;;
         fmt) echo "the check of the format of Rust code" ;;
@@ -64,6 +67,8 @@ why() {
         lld) echo "the linker that shuffles sections" ;;
         cxx) echo "a C++ compiler" ;;
         plain_clang) echo "clang and clang++, by these names" ;;
+        gcc_pair) echo "two major versions of g++, to compare" ;;
+        clang_pair) echo "two major versions of clang++, to compare" ;;
         sanitizers) echo "clang's sanitizer runtime" ;;
         git) echo "git" ;;
         python3) echo "python3" ;;
@@ -87,6 +92,8 @@ packages() {
         make) echo "make" ;;
         clang) echo "clang-16 clang" ;;
         plain_clang) echo "clang" ;;
+        gcc_pair) echo "g++-11,g++-12 g++-12,g++-13 g++-13,g++-14 g++" ;;
+        clang_pair) echo "clang-16,clang-14 clang-19,clang-18 clang-18,clang-17 clang" ;;
         lld) echo "lld" ;;
         cxx) echo "g++" ;;
         sanitizers) echo "libclang-rt-$(clang_version)-dev libclang-rt-dev" ;;
@@ -132,6 +139,8 @@ have() {
         cross) links c aarch64-linux-gnu-gcc ;;
         clang) links c "$(newest_clang)" ;;
         plain_clang) links c clang && links c++ clang++ ;;
+        gcc_pair) pair g++ ;;
+        clang_pair) pair clang++ ;;
         lld) command -v ld.lld > /dev/null ;;
         cxx) links c++ g++ ;;
         sanitizers) links c clang -fsanitize=address,undefined ;;
@@ -139,6 +148,14 @@ have() {
         clippy) cargo clippy --version > /dev/null 2>&1 ;;
         benchmark) [ -e /usr/include/benchmark/benchmark.h ] || [ -e /usr/local/include/benchmark/benchmark.h ] ;;
     esac
+}
+
+pair() { # $1 family: do two major versions of its C++ compiler work?
+    local name working=0
+    for name in $(compgen -c "$1-" | grep -E '[0-9]$' | sort -u); do
+        if links c++ "$name"; then working=$((working + 1)); fi
+    done
+    [ "$working" -ge 2 ]
 }
 
 missing() { # those of "$@" that do not work, checked at the same time

@@ -51,5 +51,7 @@ fn every_pair_of_known_truth_can_be_placed() {
 #[test]
 fn the_casebook_can_be_placed() {
     let store = tempfile::tempdir().expect("a temporary folder can be made");
-    link_one(&repository().join("casebook/varint/smoke.toml"), store.path());
+    for study in ["varint", "dispatch"] {
+        link_one(&repository().join(format!("casebook/{study}/smoke.toml")), store.path());
+    }
 }

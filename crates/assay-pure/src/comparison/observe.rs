@@ -97,6 +97,7 @@ fn contrast(seen: &[Seen], benchmark: &str, [baseline, candidate]: [&str; 2]) ->
         input: benchmark.into(),
         compiler: String::new(),
         flags: String::new(),
+        against: None,
         as_built,
         rotations: rotations.into_iter().map(|(rotation, phases)| Rotation { rotation, phases }).collect(),
         identical_code: None,

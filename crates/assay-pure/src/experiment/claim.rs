@@ -15,6 +15,16 @@ pub struct ClaimSpec {
     pub inputs: Vec<String>,
     /// Compilers it speaks of (globs); empty means every compiler measured.
     pub compilers: Vec<String>,
+    /// Flag sets it speaks of (globs); empty means every set measured.
+    #[serde(default)]
+    pub flags: Vec<String>,
+    /// Whose code it compares with (a glob), where that is another compiler's; the variant then is the candidate's own
+    /// unless `baseline` names another.
+    #[serde(default)]
+    pub baseline_compiler: Option<String>,
+    /// With which flags the other side is built (a glob), where these differ.
+    #[serde(default)]
+    pub baseline_flags: Option<String>,
     /// The direction claimed.
     pub says: Option<Says>,
     /// Claimed time of candidate / time of baseline.
@@ -35,6 +45,23 @@ pub struct ClaimSpec {
     pub after: Option<f64>,
     /// The change the claim derives from them, as a fraction of `before` ( -0.47 is "47 % fewer").
     pub change: Option<f64>,
+}
+
+impl ClaimSpec {
+    /// True of a claim that compares builds.
+    pub fn compares_builds(&self) -> bool {
+        self.baseline_compiler.is_some() || self.baseline_flags.is_some()
+    }
+
+    /// The variant on the other side, if the claim tells: as named, the candidate itself where builds are compared, else
+    /// the experiment's `baseline`.
+    pub fn baseline_variant<'a>(&'a self, baseline: &'a str) -> Option<&'a str> {
+        match &self.baseline {
+            Some(named) => Some(named),
+            None if self.compares_builds() => self.candidate.as_deref(),
+            None => Some(baseline),
+        }
+    }
 }
 
 /// A direction.

@@ -4,6 +4,7 @@
 //! multiplies links and samples, never contrasts.
 
 use super::Experiment;
+use super::axis::{self, Axis};
 
 /// One combination of the axes, as indices into the experiment's lists and the list of compilers found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -18,12 +19,14 @@ pub struct Cell {
     pub flags: usize,
 }
 
-/// Two cells that differ in the variant only.
+/// Two cells that differ in one axis only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Contrast {
+    /// The axis they differ in.
+    pub axis: Axis,
     /// The cell the verdict is about.
     pub candidate: Cell,
-    /// The baseline's cell on the same input, compiler and flags.
+    /// The baseline's cell, equal but for that axis.
     pub baseline: Cell,
 }
 
@@ -44,17 +47,40 @@ pub fn cells(experiment: &Experiment, compilers: usize) -> Vec<Cell> {
     cells
 }
 
-/// Every variant but the baseline against the baseline, in the order of [`cells`]. Empty if no variant is the baseline,
-/// which [`Experiment::from_toml`] refuses.
-pub fn contrasts(experiment: &Experiment, compilers: usize) -> Vec<Contrast> {
-    let Some(baseline) = experiment.baseline_index() else {
-        return Vec::new();
-    };
-    cells(experiment, compilers)
-        .into_iter()
-        .filter(|cell| cell.variant != baseline)
-        .map(|candidate| Contrast { candidate, baseline: Cell { variant: baseline, ..candidate } })
-        .collect()
+/// All contrasts of an experiment with these compilers found: along each of its axes in turn, in the order of [`cells`].
+///
+/// Input: the names of the compilers, as the baseline may name one. Along the variants it is every variant but the
+/// baseline against the baseline, none if no variant is the baseline, which [`Experiment::from_toml`] refuses.
+pub fn contrasts(experiment: &Experiment, compilers: &[String]) -> Vec<Contrast> {
+    let spec = &experiment.contrasts;
+    let flags: Vec<String> = experiment.flags.iter().map(|set| set.name.clone()).collect();
+    let compiler_pairs = axis::pairs(compilers, spec.compiler.as_deref());
+    let flags_pairs = axis::pairs(&flags, spec.flags.as_deref());
+    let all = cells(experiment, compilers.len());
+    let mut found = Vec::new();
+    for &axis in &spec.along {
+        for &candidate in &all {
+            let level = |pairs: &[(usize, usize)], own: usize| -> Vec<usize> {
+                pairs.iter().filter(|(of, _)| *of == own).map(|&(_, baseline)| baseline).collect()
+            };
+            let baselines: Vec<Cell> = match axis {
+                Axis::Variant => {
+                    let others = experiment.baseline_index().filter(|&other| other != candidate.variant);
+                    others.map(|variant| Cell { variant, ..candidate }).into_iter().collect()
+                }
+                Axis::Compiler => level(&compiler_pairs, candidate.compiler)
+                    .into_iter()
+                    .map(|compiler| Cell { compiler, ..candidate })
+                    .collect(),
+                Axis::Flags => level(&flags_pairs, candidate.flags)
+                    .into_iter()
+                    .map(|flags| Cell { flags, ..candidate })
+                    .collect(),
+            };
+            found.extend(baselines.into_iter().map(|baseline| Contrast { axis, candidate, baseline }));
+        }
+    }
+    found
 }
 
 /// Links that `rotations` rotations take: one as built, and one per rotation and phase, for each compiler and flag set.
@@ -66,7 +92,12 @@ pub fn links(experiment: &Experiment, compilers: usize, rotations: u32) -> usize
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::ContrastSpec;
     use std::collections::HashSet;
+
+    fn names(count: usize) -> Vec<String> {
+        (0..count).map(|number| format!("gcc-{}", 10 + number)).collect()
+    }
 
     fn experiment() -> Experiment {
         let text = r#"
@@ -101,10 +132,10 @@ mod tests {
 
     #[test]
     fn compares_each_other_variant_with_the_baseline_in_an_otherwise_equal_cell() {
-        let all = contrasts(&experiment(), 5);
+        let all = contrasts(&experiment(), &names(5));
         assert_eq!(all.len(), 2 * 2 * 5 * 2);
-        for Contrast { candidate, baseline } in all {
-            assert_eq!(baseline.variant, 1);
+        for Contrast { axis, candidate, baseline } in all {
+            assert_eq!((axis, baseline.variant), (Axis::Variant, 1));
             assert_ne!(candidate.variant, 1);
             assert_eq!(Cell { variant: 1, ..candidate }, baseline);
         }
@@ -114,7 +145,43 @@ mod tests {
     fn has_no_contrast_without_a_baseline() {
         let mut experiment = experiment();
         experiment.baseline = "gone".into();
-        assert!(contrasts(&experiment, 2).is_empty());
+        assert!(contrasts(&experiment, &names(2)).is_empty());
+    }
+
+    #[test]
+    fn compares_along_each_axis_asked_for_in_cells_that_are_equal_otherwise() {
+        let mut experiment = experiment();
+        experiment.contrasts = ContrastSpec {
+            along: vec![Axis::Compiler, Axis::Flags],
+            compiler: None,
+            flags: Some("O3".into()),
+        };
+        let all = contrasts(&experiment, &names(3));
+        let along = |axis| all.iter().filter(move |contrast| contrast.axis == axis);
+        // Two of three compilers against the first, in 3 variants, 2 inputs, 2 flag sets.
+        assert_eq!(along(Axis::Compiler).count(), 2 * 3 * 2 * 2);
+        for contrast in along(Axis::Compiler) {
+            assert_ne!(contrast.candidate.compiler, 0);
+            assert_eq!(contrast.baseline, Cell { compiler: 0, ..contrast.candidate });
+        }
+        // One of two sets against the one that is named.
+        assert_eq!(along(Axis::Flags).count(), 3 * 2 * 3);
+        for contrast in along(Axis::Flags) {
+            assert_eq!((contrast.candidate.flags, contrast.baseline.flags), (0, 1));
+            assert_eq!(contrast.baseline, Cell { flags: 1, ..contrast.candidate });
+        }
+        assert_eq!(along(Axis::Variant).count(), 0);
+    }
+
+    #[test]
+    fn compares_every_pair_of_compilers_where_each_is_asked_for() {
+        let mut experiment = experiment();
+        experiment.contrasts =
+            ContrastSpec { along: vec![Axis::Compiler], compiler: Some("each".into()), flags: None };
+        let all = contrasts(&experiment, &names(4));
+        assert_eq!(all.len(), 6 * 3 * 2 * 2);
+        assert!(all.iter().all(|contrast| contrast.baseline.compiler < contrast.candidate.compiler));
+        assert_eq!(contrasts(&experiment, &names(1)), []);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a user asks: an experiment file, the matrix of cells it spans, and the order in which they are measured.
 
+pub mod axis;
 pub mod claim;
 pub mod diagnostic;
 pub mod events;
@@ -14,6 +15,7 @@ pub mod surroundings;
 pub mod template;
 mod williams;
 
+pub use axis::{Axis, ContrastSpec};
 pub use claim::{ClaimSpec, Says};
 pub use diagnostic::Diagnostic;
 pub use events::Event;

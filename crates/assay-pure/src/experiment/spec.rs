@@ -1,6 +1,6 @@
 //! The experiment file as meaning: what is compared, on which inputs, built how, measured how long.
 
-use super::{ClaimSpec, Event};
+use super::{ClaimSpec, ContrastSpec, Event};
 use crate::inputs::Generator;
 
 /// One experiment, as read from its TOML file; every default is filled in.
@@ -18,6 +18,9 @@ pub struct Experiment {
     pub program: Program,
     /// Name of the variant all others are compared with.
     pub baseline: String,
+    /// Along which axes cells are compared, and with which level of each.
+    #[serde(default)]
+    pub contrasts: ContrastSpec,
     /// All variants, the baseline included, in file order.
     pub variants: Vec<Variant>,
     /// All inputs, in file order.
@@ -74,6 +77,9 @@ pub struct Variant {
     pub description: Option<String>,
     /// CPU features (as in /proc/cpuinfo) without which the variant is skipped with a reason.
     pub needs: Vec<String>,
+    /// Globs of the functions it runs beside its own, whose places the report shows; C++ names as a reader writes them.
+    #[serde(default)]
+    pub functions: Vec<String>,
 }
 
 /// One input: where its bytes come from, and how it is cut into windows.

@@ -79,6 +79,7 @@ unit = "byte"
 #     name = "bmi2"
 #     description = "no branches, one PEXT"
 #     needs = ["bmi2"]                     # skipped on a CPU without it
+#     functions = ["decode_slow*"]         # also run; the report shows where
 variants = ["loop", "four"]
 
 # The program: one link of all sources holds all variants. Paths start at the
@@ -148,6 +149,17 @@ format = "bytes"
 # Paddings in bytes. Together they should reach every place in a line of 64.
 #phases = [0, 16, 32, 48]
 
+# What is compared. Along "variant" it is every variant with the baseline, in
+# each build; along "compiler" and "flags" it is each variant with itself, built
+# otherwise: what a compiler or a flag brings, and what is placement.
+#[contrasts]
+#along = ["variant"]
+# The baselines on the other axes: a compiler (default: the first that is
+# found), a flag set (default: the first); "each" compares every pair. As with
+# along = ["variant", "compiler", "flags"]:
+#     compiler = "gcc-12"
+#     flags = "each"
+
 # What somebody says, to be confirmed or refuted. Besides a text a claim has at
 # least one of: says, ratio, ns_per_unit, miss_rate, misses_per_unit, share,
 # change.
@@ -155,10 +167,14 @@ format = "bytes"
 #text = "four accumulators are twice as fast"
 #source = "a blog"
 #candidate = "four"
-# Default: the experiment's baseline, every input, every compiler.
+# Default: the experiment's baseline, every input, compiler and flag set.
 #baseline = "loop"
 #inputs = ["random"]
 #compilers = ["gcc*"]
+#flags = ["O2"]
+# A claim about builds: the candidate against itself, built by or with these.
+#     baseline_compiler = "gcc-11"
+#     baseline_flags = "O2"
 # "faster", "slower" or "equivalent".
 #says = "faster"
 # Time of candidate / time of baseline, and how far off it may be.
@@ -274,7 +290,7 @@ mod tests {
             if is_off(line) && line.starts_with("#[") {
                 table = line.to_owned();
             }
-            let default = ["", "#[flags]", "#[placement]"].contains(&table.as_str());
+            let default = ["", "#[flags]", "#[placement]", "#[contrasts]"].contains(&table.as_str());
             let wanted = is_off(line) && default && !no_default.iter().any(|key| line.starts_with(key));
             on.push_str(if wanted { &line[1..] } else { line });
             on.push('\n');
@@ -294,7 +310,13 @@ mod tests {
             })
         };
         let mut tables = vec![schema::TOP, schema::PROGRAM, schema::VARIANT, schema::INPUT, schema::RECORDED];
-        tables.extend([schema::GENERATED, schema::FLAG_SET, schema::PLACEMENT, schema::CLAIM]);
+        tables.extend([
+            schema::GENERATED,
+            schema::FLAG_SET,
+            schema::PLACEMENT,
+            schema::CONTRASTS,
+            schema::CLAIM,
+        ]);
         tables.extend(schema::GENERATORS.iter().map(|&(_, keys)| keys));
         for key in tables.into_iter().flatten() {
             assert!(has(key.name), "{} is not explained", key.name);

@@ -3,7 +3,7 @@
 use super::contrast::{AsBuiltSays, RatioInterval};
 use super::decide::Judged;
 use super::observed::{ObservedContrast, PairAt};
-use super::profile::predicted_placement;
+use super::profile::{Side, predicted_placement};
 use super::wording::{fraction, percent, span};
 
 /// A cause. All that the design names; `work`, `prediction`, `memory` and `codegen-drift` need counts or sweeps.
@@ -92,11 +92,10 @@ pub fn placement(
 /// What the rotations say of the as-built offsets.
 fn offset_evidence(contrast: &ObservedContrast, at: &PairAt) -> Option<String> {
     let predicted = predicted_placement(contrast, at)?;
+    let (candidate, baseline) = contrast.between().names();
     Some(format!(
-        "; as built {} starts at offset {} of its 64-byte line and {} at {}, and over the rotations these offsets alone make {}",
-        contrast.candidate,
+        "; as built {candidate} starts at offset {} of its 64-byte line and {baseline} at {}, and over the rotations these offsets alone make {}",
         at.candidate_offset % 64,
-        contrast.baseline,
         at.baseline_offset % 64,
         percent(predicted)
     ))
@@ -104,24 +103,27 @@ fn offset_evidence(contrast: &ObservedContrast, at: &PairAt) -> Option<String> {
 
 /// Identical machine code as a cause of whatever was seen.
 pub fn identical_code(contrast: &ObservedContrast) -> Option<CauseEvidence> {
-    contrast.identical_code?.then(|| CauseEvidence {
-        cause: Cause::IdenticalCode,
-        share: Some(1.0),
-        evidence: format!(
-            "after relocation the machine code of {} and {} is the same: any difference between them is placement or noise",
-            contrast.candidate, contrast.baseline
-        ),
+    contrast.identical_code?.then(|| {
+        let (candidate, baseline) = contrast.between().names();
+        CauseEvidence {
+            cause: Cause::IdenticalCode,
+            share: Some(1.0),
+            evidence: format!(
+                "after relocation the machine code of {candidate} and {baseline} is the same: any difference between them is placement or noise",
+            ),
+        }
     })
 }
 
 /// Unoptimised code.
 pub fn build(contrast: &ObservedContrast, unoptimised_flags: &[String]) -> Option<CauseEvidence> {
-    unoptimised_flags.contains(&contrast.flags).then(|| CauseEvidence {
+    let sides = [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side).3);
+    let flags = sides.into_iter().find(|flags| unoptimised_flags.iter().any(|name| name == flags))?;
+    Some(CauseEvidence {
         cause: Cause::Build,
         share: None,
         evidence: format!(
-            "the flags \"{}\" compile without optimisation: this says nothing about an optimised build",
-            contrast.flags
+            "the flags \"{flags}\" compile without optimisation: this says nothing about an optimised build"
         ),
     })
 }

@@ -1,5 +1,6 @@
 //! The verdict on one contrast, as it is reported.
 
+use super::build::{Between, Build};
 use super::cause::CauseEvidence;
 use crate::stats::interval::Interval;
 
@@ -102,6 +103,8 @@ pub struct ContrastVerdict {
     pub compiler: String,
     /// Flag set name.
     pub flags: String,
+    /// The baseline's build, where that is another one than the candidate's: a contrast along compiler or flags.
+    pub against: Option<Build>,
     /// The ratio at the link the user would have made, at the experiment's plain confidence; absent if not measured.
     pub as_built: Option<RatioInterval>,
     /// What an ordinary tool would have said of `as_built` with the same minimum effect.
@@ -132,4 +135,18 @@ pub struct ContrastVerdict {
     pub decided: bool,
     /// Confidence of `code`'s interval after sharing out over contrasts and looks, e.g. 0.9998.
     pub confidence_level: f64,
+}
+
+impl ContrastVerdict {
+    /// The two sides by name.
+    pub fn between(&self) -> Between<'_> {
+        Between {
+            candidate: &self.candidate,
+            baseline: &self.baseline,
+            input: &self.input,
+            compiler: &self.compiler,
+            flags: &self.flags,
+            against: self.against.as_ref(),
+        }
+    }
 }

@@ -10,6 +10,7 @@
 
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
+use super::profile::Side;
 use super::reasons::sentence;
 use super::wording::fraction;
 use crate::stats::penalty::Penalty;
@@ -97,10 +98,10 @@ impl CellCounts {
             .then(|| (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)))
     }
 
-    /// Whether this is the cell of a variant in a contrast.
-    pub fn is_of(&self, variant: &str, contrast: &ContrastVerdict) -> bool {
-        (self.variant.as_str(), &self.input, &self.compiler, &self.flags)
-            == (variant, &contrast.input, &contrast.compiler, &contrast.flags)
+    /// Whether this is the cell of a side of a contrast.
+    pub fn is_of(&self, side: Side, contrast: &ContrastVerdict) -> bool {
+        (self.variant.as_str(), self.input.as_str(), self.compiler.as_str(), self.flags.as_str())
+            == contrast.between().cell(side)
     }
 }
 
@@ -175,10 +176,10 @@ fn prediction(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) ->
     };
     let counts = format!(
         "{} mispredicts {:.3} times per {} and {} {:.3} times ({source}{by}); at {:.2} ns each ({:.2} to {:.2}, measured here) that is {:+.2} ns of {difference_ns:+.2} ns",
-        found.candidate,
+        found.between().name(Side::Candidate),
         candidate.per_unit,
         sides.unit,
-        found.baseline,
+        found.between().name(Side::Baseline),
         baseline.per_unit,
         penalty.ns,
         penalty.interval.lower,
@@ -214,11 +215,11 @@ fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Optio
     let more = candidate.instructions - baseline.instructions;
     let counts = format!(
         "{} executes {:.2} instructions and {:.2} branches per {}, {} {:.2} and {:.2} ({}): {:+.2} and {:+.2}",
-        found.candidate,
+        found.between().name(Side::Candidate),
         candidate.instructions,
         candidate.branches,
         sides.unit,
-        found.baseline,
+        found.between().name(Side::Baseline),
         baseline.instructions,
         baseline.branches,
         candidate.source.of_work(),
@@ -231,7 +232,7 @@ fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Optio
     let share = more * pace / difference_ns;
     let priced = format!(
         "{counts}; at {pace:.3} ns per instruction, {}'s own outside mispredictions, that is {:+.2} ns of {difference_ns:+.2} ns",
-        found.baseline,
+        found.between().name(Side::Baseline),
         more * pace
     );
     if share >= LEAST_SHARE {
@@ -291,6 +292,7 @@ pub(super) mod tests {
         ContrastVerdict {
             candidate: "bmi2".into(),
             baseline: "branch".into(),
+            against: None,
             input: "random".into(),
             compiler: "gcc-12".into(),
             flags: "O2".into(),

@@ -5,6 +5,7 @@
 //! Limits: disjoint intervals are a stricter test than an interval of the difference; a dependence may go unseen,
 //! one that is reported is hardly noise.
 
+use super::build::Build;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::{ContrastVerdict, Verdict};
 use super::wording::{list, percent};
@@ -32,6 +33,8 @@ pub struct InputDependence {
     pub compiler: String,
     /// Flag set name.
     pub flags: String,
+    /// The baseline's build, where that is another one.
+    pub against: Option<Build>,
     /// Inputs on which the candidate is faster.
     pub faster: Vec<String>,
     /// Inputs on which both are equivalent.
@@ -94,7 +97,8 @@ pub fn input_cause(
 }
 
 fn same_group(a: &ContrastVerdict, b: &ContrastVerdict) -> bool {
-    (&a.candidate, &a.baseline, &a.compiler, &a.flags) == (&b.candidate, &b.baseline, &b.compiler, &b.flags)
+    (&a.candidate, &a.baseline, &a.compiler, &a.flags, &a.against)
+        == (&b.candidate, &b.baseline, &b.compiler, &b.flags, &b.against)
 }
 
 /// Two decided contrasts with disjoint intervals and estimates farther apart than the margin.
@@ -131,6 +135,7 @@ fn summarise(group: &[&ContrastVerdict], margin: f64) -> InputDependence {
         baseline: first.baseline.clone(),
         compiler: first.compiler.clone(),
         flags: first.flags.clone(),
+        against: first.against.clone(),
         faster,
         equivalent: on(Verdict::Equivalent),
         slower,
@@ -138,11 +143,11 @@ fn summarise(group: &[&ContrastVerdict], margin: f64) -> InputDependence {
         dependence,
         statement: String::new(),
     };
-    summary.statement = statement(&summary);
+    summary.statement = statement(&summary, &first.between().names());
     summary
 }
 
-fn statement(summary: &InputDependence) -> String {
+fn statement(summary: &InputDependence, (candidate, baseline): &(String, String)) -> String {
     let parts: Vec<String> = [
         ("faster", &summary.faster),
         ("equivalent", &summary.equivalent),
@@ -159,9 +164,7 @@ fn statement(summary: &InputDependence) -> String {
         Dependence::None => "",
     };
     format!(
-        "{} against {} ({}, {}): {}{end}.",
-        summary.candidate,
-        summary.baseline,
+        "{candidate} against {baseline} ({}, {}): {}{end}.",
         summary.compiler,
         summary.flags,
         parts.join(", ")

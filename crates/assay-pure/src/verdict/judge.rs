@@ -12,6 +12,7 @@ use super::effect::{CodeObservations, code_effect, observe};
 use super::input_dependence::{InputDependence, input_cause, input_dependence};
 use super::observed::ObservedContrast;
 use super::options::Options;
+use super::profile::Side;
 use super::reasons;
 use super::twin::{TwinControl, TwinVerdict, downgrade, twin_control};
 use crate::stats::StatsError;
@@ -159,6 +160,7 @@ fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &Option
         input: contrast.input.clone(),
         compiler: contrast.compiler.clone(),
         flags: contrast.flags.clone(),
+        against: contrast.against.clone(),
         as_built: ratio(draft.as_built),
         as_built_verdict: draft.as_built.map(|judged| judged.verdict),
         code: ratio(draft.code),
@@ -213,8 +215,8 @@ fn warnings(
     }
     let mut unoptimised: Vec<&str> = contrasts
         .iter()
-        .filter(|contrast| options.unoptimised_flags.contains(&contrast.flags))
-        .map(|contrast| contrast.flags.as_str())
+        .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side).3))
+        .filter(|flags| options.unoptimised_flags.iter().any(|name| name == flags))
         .collect();
     unoptimised.sort_unstable();
     unoptimised.dedup();

@@ -12,6 +12,7 @@
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
 use super::counts::CellCounts;
+use super::profile::Side;
 use super::wording::percent;
 use crate::stats::penalty::{Memory, Penalty};
 
@@ -125,8 +126,8 @@ pub fn flips(
         evidence: format!(
             "{} is learned by heart, which spares {} {spared_baseline:.2} ns and {} {spared_candidate:.2} ns of mispredictions: {} here would be about {} on data never seen",
             found.input,
-            found.baseline,
-            found.candidate,
+            found.between().name(Side::Baseline),
+            found.between().name(Side::Candidate),
             percent(code.ratio.ln()),
             percent(fresh.ln())
         ),

@@ -10,6 +10,7 @@
 //! held against all this).
 
 pub mod as_built;
+pub mod build;
 pub mod cause;
 pub mod claims;
 pub mod contrast;
@@ -30,8 +31,11 @@ pub mod twin;
 mod wording;
 
 #[cfg(test)]
+mod build_tests;
+#[cfg(test)]
 mod tests;
 
+pub use build::{Between, Build};
 pub use contrast::{AsBuiltSays, ContrastVerdict, RatioInterval, Verdict};
 pub use input_dependence::{Dependence, InputDependence};
 pub use judge::{Judgement, judge};

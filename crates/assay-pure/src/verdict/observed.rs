@@ -1,5 +1,7 @@
 //! What was measured of one contrast, as the verdict sees it: only usable samples, already divided by units.
 
+use super::build::{Between, Build};
+
 /// One usable sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {
@@ -48,10 +50,26 @@ pub struct ObservedContrast {
     pub compiler: String,
     /// Flag set name.
     pub flags: String,
+    /// The baseline's build, where that is another one than the candidate's: a contrast along compiler or flags.
+    pub against: Option<Build>,
     /// The link the user would have made, where it was measured.
     pub as_built: Option<PairAt>,
     /// All complete rotations (every phase has samples of both sides).
     pub rotations: Vec<Rotation>,
     /// The two functions are the same machine code after relocation.
     pub identical_code: Option<bool>,
+}
+
+impl ObservedContrast {
+    /// The two sides by name.
+    pub fn between(&self) -> Between<'_> {
+        Between {
+            candidate: &self.candidate,
+            baseline: &self.baseline,
+            input: &self.input,
+            compiler: &self.compiler,
+            flags: &self.flags,
+            against: self.against.as_ref(),
+        }
+    }
 }

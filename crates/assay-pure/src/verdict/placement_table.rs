@@ -85,11 +85,7 @@ pub fn placement_table(contrasts: &[ObservedContrast]) -> Vec<VariantPlacement> 
 }
 
 fn key(contrast: &ObservedContrast, side: Side) -> (&str, &str, &str, &str) {
-    let variant = match side {
-        Side::Candidate => &contrast.candidate,
-        Side::Baseline => &contrast.baseline,
-    };
-    (variant, &contrast.input, &contrast.compiler, &contrast.flags)
+    contrast.between().cell(side)
 }
 
 fn row(contrast: &ObservedContrast, side: Side) -> Option<VariantPlacement> {

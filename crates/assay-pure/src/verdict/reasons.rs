@@ -39,12 +39,11 @@ fn code(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
         return format!("The code effect is unknown: {why}.");
     };
     let estimate = more_or_less(code.ratio.ln());
+    let (candidate, baseline) = found.between().names();
     let head = format!(
-        "Over {} rotations ({} placements) {} takes {estimate} than {}, interval {} at {}",
+        "Over {} rotations ({} placements) {candidate} takes {estimate} than {baseline}, interval {} at {}",
         found.rotations,
         draft.observations.placements,
-        found.candidate,
-        found.baseline,
         span(code),
         confidence(found.confidence_level)
     );
@@ -91,7 +90,7 @@ fn need(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
 /// Sides that do not visit each offset equally often, or fewer offsets than there are phases.
 fn offsets(contrast: &ObservedContrast) -> Vec<String> {
     let phases = contrast.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
-    let sides = [(Side::Candidate, &contrast.candidate), (Side::Baseline, &contrast.baseline)];
+    let sides = [Side::Candidate, Side::Baseline].map(|side| (side, contrast.between().name(side)));
     let said = sides.into_iter().flat_map(|(side, name)| {
         let visited = offsets_visited(&rotation_times(contrast, side));
         let names: Vec<String> = visited.offsets.iter().map(u64::to_string).collect();
@@ -149,9 +148,9 @@ pub(super) fn identical_contradiction(
     contradicts.then(|| {
         format!(
             "The rotations call {} {} than {}, but both are the same machine code: the difference must be placement that the rotations did not even out, so no verdict is given.",
-            found.candidate,
+            found.between().name(Side::Candidate),
             found.verdict.word(),
-            found.baseline
+            found.between().name(Side::Baseline)
         )
     })
 }

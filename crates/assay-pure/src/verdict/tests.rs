@@ -93,6 +93,7 @@ impl Planted {
             input: self.input.to_string(),
             compiler: "gcc-12".to_string(),
             flags: "O2".to_string(),
+            against: None,
             as_built: self.as_built.map(|offsets| self.pair(0, offsets, 0.0, 0.0, 8)),
             rotations,
             identical_code: self.identical_code,

@@ -95,14 +95,17 @@ pub fn twin_control(contrasts: &[ObservedContrast], options: &Options) -> TwinCo
     let groups: Vec<TwinGroup> = groups
         .iter()
         .zip(&of_groups)
-        .map(|((contrast, times), found)| TwinGroup {
-            baseline: contrast.baseline.clone(),
-            input: contrast.input.clone(),
-            compiler: contrast.compiler.clone(),
-            flags: contrast.flags.clone(),
-            verdict: found.verdict,
-            ratio: found.ratio,
-            rotations: times.len() / 2 * 2,
+        .map(|((contrast, times), found)| {
+            let (baseline, input, compiler, flags) = contrast.between().cell(Side::Baseline);
+            TwinGroup {
+                baseline: baseline.to_owned(),
+                input: input.to_owned(),
+                compiler: compiler.to_owned(),
+                flags: flags.to_owned(),
+                verdict: found.verdict,
+                ratio: found.ratio,
+                rotations: times.len() / 2 * 2,
+            }
         })
         .collect();
     let any_different = groups.iter().any(|group| group.verdict == TwinVerdict::Different);
@@ -141,8 +144,8 @@ pub fn downgrade(found: &ContrastVerdict, twin: &TwinControl) -> Option<String> 
 /// The twin difference that concerns a contrast: its own group's; the pooled one where its own group could not be decided.
 fn different_ratio(found: &ContrastVerdict, twin: &TwinControl) -> Option<RatioInterval> {
     let own = twin.groups.iter().find(|group| {
-        (&group.baseline, &group.input, &group.compiler, &group.flags)
-            == (&found.baseline, &found.input, &found.compiler, &found.flags)
+        (group.baseline.as_str(), group.input.as_str(), group.compiler.as_str(), group.flags.as_str())
+            == found.between().cell(Side::Baseline)
     });
     match own.map(|group| group.verdict) {
         Some(TwinVerdict::Different) => own.and_then(|group| group.ratio),
@@ -160,8 +163,7 @@ fn groups(contrasts: &[ObservedContrast]) -> Vec<Group<'_>> {
     for contrast in contrasts {
         let times = rotation_times(contrast, Side::Baseline);
         let same = |other: &ObservedContrast| {
-            (&other.baseline, &other.input, &other.compiler, &other.flags)
-                == (&contrast.baseline, &contrast.input, &contrast.compiler, &contrast.flags)
+            other.between().cell(Side::Baseline) == contrast.between().cell(Side::Baseline)
         };
         match groups.iter_mut().find(|(other, _)| same(other)) {
             Some(group) if group.1.len() < times.len() => *group = (contrast, times),

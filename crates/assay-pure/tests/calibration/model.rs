@@ -115,6 +115,7 @@ impl Campaign {
     /// The campaign as it was after its first `rotations`.
     pub fn after(&self, rotations: usize) -> Vec<ObservedContrast> {
         let cut = |contrast: &ObservedContrast| ObservedContrast {
+            against: contrast.against.clone(),
             rotations: contrast.rotations[..rotations].to_vec(),
             as_built: contrast.as_built.clone(),
             candidate: contrast.candidate.clone(),
@@ -188,6 +189,7 @@ impl Model {
                 input: format!("input-{group}"),
                 compiler: "cc".to_string(),
                 flags: "O2".to_string(),
+                against: None,
                 as_built: None,
                 rotations: Vec::new(),
                 identical_code: None,

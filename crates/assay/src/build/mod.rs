@@ -25,4 +25,4 @@ pub use compilers::{Compiler, Family, ToolchainError, find_compilers, find_compi
 pub use failure::{BuildFailure, Stage};
 pub use linker::{Linker, LinkerKind, default_script, identify};
 pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};
-pub use recipe::Recipe;
+pub use recipe::{Recipe, needs_cxx};

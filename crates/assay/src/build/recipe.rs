@@ -190,6 +190,11 @@ impl Sources<'_> {
     }
 }
 
+/// Whether a program of these sources can only be built by a C++ compiler.
+pub fn needs_cxx(sources: &[String]) -> bool {
+    sources.iter().any(|source| language(source) == Some(Language::Cxx))
+}
+
 #[derive(PartialEq, Eq)]
 enum Language {
     C,

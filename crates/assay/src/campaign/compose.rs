@@ -80,6 +80,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         warnings: warnings(&judged, &by_heart),
         contrasts: judged.judgement.contrasts.iter().map(contrast).collect(),
         cells,
+        layouts: super::landing::layouts(ledger, &row, &experiment)?,
         inputs: inputs.iter().map(|(_, shown, _)| shown.clone()).collect(),
         input_dependence: judged
             .judgement
@@ -271,6 +272,20 @@ fn effect(ratio: verdict::RatioInterval) -> page::Effect {
     page::Effect { ratio: ratio.ratio, lower: ratio.lower, upper: ratio.upper }
 }
 
+/// An axis as shown.
+pub fn axis(axis: assay_pure::experiment::Axis) -> page::Axis {
+    use assay_pure::experiment::Axis;
+    match axis {
+        Axis::Variant => page::Axis::Variant,
+        Axis::Compiler => page::Axis::Compiler,
+        Axis::Flags => page::Axis::Flags,
+    }
+}
+
+fn build(build: &verdict::Build) -> page::Build {
+    page::Build { compiler: build.compiler.clone(), flags: build.flags.clone() }
+}
+
 pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::Contrast {
     page::Contrast {
         candidate: found.candidate.clone(),
@@ -278,6 +293,8 @@ pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::Contrast {
         input: found.input.clone(),
         compiler: found.compiler.clone(),
         flags: found.flags.clone(),
+        axis: axis(found.between().axis()),
+        against: found.against.as_ref().map(build),
         as_built: found.as_built.map(effect),
         code: found.code.map(effect),
         placement_ratio: found.placement_ratio,
@@ -330,6 +347,7 @@ fn dependence(found: &verdict::InputDependence, judged: &Judged) -> Option<page:
                 && contrast.candidate == found.candidate
                 && contrast.compiler == found.compiler
                 && contrast.flags == found.flags
+                && contrast.against == found.against
         });
         contrast.and_then(|contrast| contrast.code).map_or(0.0, |code| code.ratio.ln().abs())
     };
@@ -343,6 +361,7 @@ fn dependence(found: &verdict::InputDependence, judged: &Judged) -> Option<page:
         baseline: found.baseline.clone(),
         compiler: found.compiler.clone(),
         flags: found.flags.clone(),
+        against: found.against.as_ref().map(build),
         flips,
         favours_candidate: largest_first(&found.faster),
         favours_baseline: largest_first(&found.slower),
@@ -464,11 +483,33 @@ fn page_cell(
         }),
         reached: reached(name, experiment, judged),
         as_built_ns: row.and_then(|row| row.as_built.as_ref()).map(|at| at.ns_per_unit),
+        range: judged.observed.cells.get(name).and_then(range),
         per_unit: counted.per_unit(name),
         uncounted: uncounted.map(|reason| page::Failed { reason }),
         count_note,
         failed,
     }
+}
+
+/// The fastest and the slowest of single placements.
+fn range(placements: &observe::Placements) -> Option<page::Range> {
+    /// Slower than the fastest by this much is called slow.
+    const SLOW: f64 = 1.1;
+    let times: Vec<f64> = placements
+        .iter()
+        .filter(|((rotation, _), _)| rotation.is_some())
+        .filter_map(|(_, placed)| {
+            let samples: Vec<f64> = placed.samples.iter().map(|sample| sample.ns_per_unit).collect();
+            assay_pure::stats::quantile::median(&samples)
+        })
+        .collect();
+    let fastest_ns = times.iter().copied().reduce(f64::min)?;
+    Some(page::Range {
+        fastest_ns,
+        slowest_ns: times.iter().copied().fold(fastest_ns, f64::max),
+        placements: times.len() as u64,
+        slow_placements: times.iter().filter(|ns| **ns >= SLOW * fastest_ns).count() as u64,
+    })
 }
 
 /// Why a cell that did not fail has no figure.

@@ -13,6 +13,7 @@ use assay_pure::verdict::cause::Cause;
 use assay_pure::verdict::counts::{CellCounts, MissCount, Sides, Source, explain};
 use assay_pure::verdict::explained::{TimedCell, explain_times};
 use assay_pure::verdict::learned::{Learned, flips, learned};
+use assay_pure::verdict::profile::Side;
 use assay_pure::verdict::{ContrastVerdict, Judgement};
 use std::collections::{BTreeMap, HashMap};
 
@@ -101,8 +102,8 @@ impl Counted {
         Some(Memory { learned_outcomes, unlearned_outcomes: cost.unlearned_outcomes })
     }
 
-    fn cell(&self, variant: &str, contrast: &ContrastVerdict) -> Option<&CellCounts> {
-        self.cells.iter().find(|cell| cell.is_of(variant, contrast))
+    fn cell(&self, side: Side, contrast: &ContrastVerdict) -> Option<&CellCounts> {
+        self.cells.iter().find(|cell| cell.is_of(side, contrast))
     }
 
     /// The inputs that are known by heart while they are measured.
@@ -115,13 +116,13 @@ impl Counted {
         let by_heart: Vec<String> = self.learned().into_iter().map(|found| found.input).collect();
         for found in &mut judgement.contrasts {
             let (Some(candidate), Some(baseline)) =
-                (self.cell(&found.candidate, found), self.cell(&found.baseline, found))
+                (self.cell(Side::Candidate, found), self.cell(Side::Baseline, found))
             else {
                 continue;
             };
             let own = |row: &&VariantPlacement| {
-                (&row.variant, &row.input, &row.compiler, &row.flags)
-                    == (&found.baseline, &found.input, &found.compiler, &found.flags)
+                (row.variant.as_str(), row.input.as_str(), row.compiler.as_str(), row.flags.as_str())
+                    == found.between().cell(Side::Baseline)
             };
             let Some(baseline_ns) = times.iter().find(own).map(|row| row.ns_per_unit.median) else {
                 continue;

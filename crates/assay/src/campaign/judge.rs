@@ -7,6 +7,7 @@ use super::steps::Done;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
+use assay_pure::verdict::profile::Side;
 use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge as judge_contrasts};
 use std::collections::HashSet;
 
@@ -25,6 +26,14 @@ impl Judged {
     /// Contrasts without a verdict.
     pub fn undecided(&self) -> usize {
         self.judgement.contrasts.iter().filter(|contrast| !contrast.decided).count()
+    }
+
+    /// Cells that take part in a contrast without a verdict: several contrasts may share one.
+    pub fn open_cells(&self) -> usize {
+        let undecided = self.judgement.contrasts.iter().filter(|contrast| !contrast.decided);
+        let cells = undecided
+            .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side)));
+        cells.collect::<HashSet<_>>().len()
     }
 
     /// All contrasts.
@@ -130,16 +139,15 @@ pub fn open_cells(
     }
     let judged = judge(prepared, ledger, campaign, done.looks, looks)?;
     for contrast in judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided) {
-        let position = |found: Option<usize>| found.expect("the contrast was made from these axes");
-        let compiler =
-            position(prepared.compilers.iter().position(|compiler| compiler.name == contrast.compiler));
-        let flags = position(experiment.flags.iter().position(|set| set.name == contrast.flags));
-        let input = position(experiment.inputs.iter().position(|input| input.name == contrast.input));
-        let variant =
-            position(experiment.variants.iter().position(|variant| variant.name == contrast.candidate));
-        let group = Group { compiler, flags };
-        open.cells.insert((group, input, variant));
-        open.cells.insert((group, input, prepared.baseline()));
+        for side in [Side::Candidate, Side::Baseline] {
+            let (variant, input, compiler, flags) = contrast.between().cell(side);
+            let position = |found: Option<usize>| found.expect("the contrast was made from these axes");
+            let compiler = position(prepared.compilers.iter().position(|found| found.name == compiler));
+            let flags = position(experiment.flags.iter().position(|set| set.name == flags));
+            let input = position(experiment.inputs.iter().position(|found| found.name == input));
+            let variant = position(experiment.variants.iter().position(|found| found.name == variant));
+            open.cells.insert((Group { compiler, flags }, input, variant));
+        }
     }
     Ok(open)
 }

@@ -160,7 +160,8 @@ impl Campaign<'_> {
                         contrasts: contrasts as u64,
                     });
                     *done = Done { looks, undecided: Some(undecided), rounds_at_level: 0, ..done.clone() };
-                    limits.round_seconds = self.next_round_seconds(limits, looks as usize, undecided);
+                    limits.round_seconds =
+                        self.next_round_seconds(limits, looks as usize, judged.open_cells());
                     end(level.take(), events);
                 }
                 Step::Round { level: index } => {
@@ -251,13 +252,12 @@ impl Campaign<'_> {
         Ok(Some(Level { index, rotations, started, blocks }))
     }
 
-    /// What a round of the next level should take: fewer contrasts, over other rotations.
-    fn next_round_seconds(&self, limits: &Limits, level: usize, undecided: usize) -> f64 {
+    /// What a round of the next level should take: fewer cells, over other rotations.
+    fn next_round_seconds(&self, limits: &Limits, level: usize, cells: usize) -> f64 {
         let Some(&until) = limits.levels.get(level) else { return 0.0 };
         let placements =
             (until - limits.levels[level - 1]) as usize * self.prepared.experiment.placement.phases.len();
-        // Each contrast visits two programs, if none shares its baseline.
-        (2 * undecided * placements) as f64 * self.visit_seconds
+        (cells * placements) as f64 * self.visit_seconds
     }
 
     /// Has every cell of a level failed?

@@ -8,6 +8,8 @@ pub mod counted;
 pub mod hold;
 pub mod inputs;
 pub mod judge;
+pub mod landing;
+pub mod left_out;
 pub mod measure;
 pub mod observe;
 pub mod outlook;

@@ -5,7 +5,7 @@ use crate::store::{Failure, Ledger, ProcessRow, SampleRow};
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::Clock;
-use assay_pure::verdict::{Observation, ObservedContrast, PairAt, Rotation};
+use assay_pure::verdict::{Build, Observation, ObservedContrast, PairAt, Rotation};
 use std::collections::{BTreeMap, HashMap};
 
 /// A cell's axes by name: variant, input, compiler, flags.
@@ -110,12 +110,15 @@ impl Observed {
             })
             .filter(|rotation| rotation.phases.len() == phases.len())
             .collect();
+        let same_build = (&candidate.2, &candidate.3) == (&baseline.2, &baseline.3);
+        let against = Build { compiler: baseline.2.clone(), flags: baseline.3.clone() };
         Some(ObservedContrast {
             candidate: candidate.0.clone(),
             baseline: baseline.0.clone(),
             input: candidate.1.clone(),
             compiler: candidate.2.clone(),
             flags: candidate.3.clone(),
+            against: (!same_build).then_some(against),
             as_built: pair(&(None, None)),
             rotations,
             identical_code: None,
@@ -142,7 +145,7 @@ pub fn contrasts(
     identical: &HashMap<(String, String, String, String), bool>,
 ) -> Vec<ObservedContrast> {
     let mut found = Vec::new();
-    let pairs = assay_pure::experiment::matrix::contrasts(experiment, compilers.len());
+    let pairs = assay_pure::experiment::matrix::contrasts(experiment, compilers);
     for pair in pairs {
         let name = |cell: &assay_pure::experiment::matrix::Cell| -> CellName {
             (
@@ -160,8 +163,10 @@ pub fn contrasts(
         else {
             continue;
         };
-        let key = (candidate.2.clone(), candidate.3.clone(), baseline.0.clone(), candidate.0.clone());
-        contrast.identical_code = identical.get(&key).copied();
+        if contrast.against.is_none() {
+            let key = (candidate.2.clone(), candidate.3.clone(), baseline.0.clone(), candidate.0.clone());
+            contrast.identical_code = identical.get(&key).copied();
+        }
         found.push(contrast);
     }
     found

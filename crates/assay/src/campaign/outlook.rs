@@ -33,6 +33,8 @@ pub fn outlook(
 ) -> Result<PlanPage> {
     let experiment = &outline.experiment;
     let groups = (outline.compilers.len() * experiment.flags.len()) as u64;
+    let compiler_names: Vec<String> =
+        outline.compilers.iter().map(|compiler| compiler.name.clone()).collect();
     let variants = runnable.len() as u64;
     let inputs = inputs(&experiment.inputs, &outline.folder)?;
     let per_rotation = experiment.placement.phases.len() as u64;
@@ -67,10 +69,11 @@ pub fn outlook(
         rotations: experiment.placement.rotations,
         max_rotations: experiment.placement.max_rotations,
         cells: groups * variants * inputs.len() as u64,
-        contrasts: matrix::contrasts(experiment, outline.compilers.len())
+        contrasts: matrix::contrasts(experiment, &compiler_names)
             .iter()
             .filter(|contrast| runnable.contains(&contrast.candidate.variant))
             .count() as u64,
+        along: experiment.contrasts.along.iter().map(|&axis| compose::axis(axis)).collect(),
         skipped: skipped.to_vec(),
         compiles: amount(compiles),
         links: amount(links),
@@ -123,7 +126,7 @@ fn inputs(specs: &[InputSpec], folder: &Path) -> Result<Vec<page::Input>> {
 pub fn skipped(failure: &crate::store::Failure) -> page::Failure {
     page::Failure {
         kind: FailureKind::Skipped,
-        what: failure.variant.clone().unwrap_or_default(),
+        what: failure.variant.clone().or_else(|| failure.compiler.clone()).unwrap_or_default(),
         reason: failure.reason.clone(),
     }
 }

@@ -2,7 +2,7 @@
 //! inputs, and what this machine cannot run.
 
 use super::inputs::{self, ReadyInput};
-use super::{Asked, Misuse};
+use super::{Asked, Misuse, left_out};
 use crate::build::{Compiler, ToolchainError, find_compilers};
 use crate::event::Event;
 use crate::store::{Failure, Ledger};
@@ -68,6 +68,8 @@ pub struct Outline {
     pub folder: PathBuf,
     /// The compiler axis.
     pub compilers: Vec<Compiler>,
+    /// Compilers that were asked for and are left out, with reasons.
+    pub skipped: Vec<Failure>,
 }
 
 /// Reads the file, checks what it names, and finds the compilers.
@@ -98,7 +100,9 @@ pub fn outline(asked: &Asked) -> Result<Outline> {
     }
     let mut experiment = parsed.experiment;
     asked.apply(&mut experiment)?;
-    Ok(Outline { experiment, text, folder, compilers })
+    let (compilers, mut skipped) = left_out::compilers(&experiment, compilers);
+    skipped.extend(left_out::baselines(&experiment, &compilers));
+    Ok(Outline { experiment, text, folder, compilers, skipped })
 }
 
 const NEW_HINT: &str = "`assay new NAME` writes one to start from";
@@ -183,8 +187,9 @@ pub fn prepare(
     ledger: &Ledger,
     events: &mut dyn FnMut(Event),
 ) -> Result<Prepared> {
-    let Outline { experiment, text, folder, compilers } = outline;
-    let (runnable, skipped) = runnable(&experiment, &machine);
+    let Outline { experiment, text, folder, compilers, mut skipped } = outline;
+    let (runnable, variants) = left_out::variants(&experiment, &machine);
+    skipped.extend(variants);
     events(Event::Phase { name: "inputs".into() });
     let total = experiment.inputs.len() as u64;
     let mut inputs = Vec::new();
@@ -193,31 +198,4 @@ pub fn prepare(
         events(Event::InputReady { done: inputs.len() as u64, total });
     }
     Ok(Prepared { experiment, text, folder, compilers, machine, inputs, runnable, skipped })
-}
-
-/// Variants that this machine can run, by number, and the others with reasons.
-pub fn runnable(experiment: &Experiment, machine: &Machine) -> (Vec<usize>, Vec<Failure>) {
-    let mut runnable = Vec::new();
-    let mut skipped = Vec::new();
-    for (index, variant) in experiment.variants.iter().enumerate() {
-        let lacking: Vec<&str> = variant
-            .needs
-            .iter()
-            .map(String::as_str)
-            .filter(|need| !machine.features.iter().any(|feature| feature == need))
-            .collect();
-        if lacking.is_empty() {
-            runnable.push(index);
-        } else {
-            skipped.push(Failure {
-                stage: "skipped".into(),
-                variant: Some(variant.name.clone()),
-                input: None,
-                compiler: None,
-                flags: None,
-                reason: format!("this CPU ({}) lacks {}", machine.cpu, lacking.join(", ")),
-            });
-        }
-    }
-    (runnable, skipped)
 }

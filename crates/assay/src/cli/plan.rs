@@ -2,7 +2,7 @@
 
 use super::run::Places;
 use super::{DONE, screen};
-use crate::campaign::{Asked, outlook, prepare};
+use crate::campaign::{Asked, left_out, outlook, prepare};
 use crate::report::render_plan;
 use crate::store::Ledger;
 use anyhow::Result;
@@ -45,8 +45,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     };
     let outline = prepare::outline(&asked)?;
     let machine = assay_linux::machine::facts();
-    let (runnable, skipped) = prepare::runnable(&outline.experiment, &machine);
-    let skipped: Vec<_> = skipped.iter().map(outlook::skipped).collect();
+    let (runnable, variants) = left_out::variants(&outline.experiment, &machine);
+    let skipped: Vec<_> = outline.skipped.iter().chain(&variants).map(outlook::skipped).collect();
     // A plan makes no ledger where there is none.
     let ledger = asked.ledger.is_file().then(|| Ledger::open(&asked.ledger)).transpose()?;
     let plan = outlook::outlook(&outline, &machine, &runnable, &skipped, ledger.as_ref())?;

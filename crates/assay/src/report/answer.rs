@@ -8,6 +8,7 @@
 //! Limits: but for a winner, candidates are only compared with the baseline, as the contrasts are, not with each other.
 
 mod asked;
+mod builds;
 mod finding;
 mod sentence;
 mod winner;
@@ -16,7 +17,7 @@ use self::asked::Asked;
 use self::finding::{Class, Finding};
 use self::sentence::Sentence;
 use super::number;
-use super::page::{AsBuiltSays, Contrast, Page, TwinVerdict};
+use super::page::{AsBuiltSays, Axis, Contrast, Page, TwinVerdict};
 use super::prose;
 
 /// Candidates that get a clause of their own; with more they are listed by what was found.
@@ -25,10 +26,12 @@ const MOST_CLAUSES: usize = 3;
 /// The answer to the page's question, composed from its contrasts, its twin control and its failures.
 pub fn answer(page: &Page) -> String {
     let findings = findings(page);
-    if findings.is_empty() {
+    let builds = builds::sentences(page);
+    if findings.is_empty() && builds.is_empty() {
         return nothing_compared(page);
     }
-    let text = [twin_failed(page), learned(page), found(page, &findings), misled(page, &findings)];
+    let variants = if findings.is_empty() { String::new() } else { found(page, &findings) };
+    let text = [twin_failed(page), learned(page), variants, misled(page, &findings), builds];
     text.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
@@ -36,7 +39,7 @@ pub fn answer(page: &Page) -> String {
 fn findings(page: &Page) -> Vec<Finding<'_>> {
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     let mut inputs: Vec<&str> = page.inputs.iter().map(|input| input.name.as_str()).collect();
-    for contrast in &page.contrasts {
+    for contrast in page.along(Axis::Variant) {
         let pair = (contrast.candidate.as_str(), contrast.baseline.as_str());
         if !pairs.contains(&pair) {
             pairs.push(pair);
@@ -47,7 +50,7 @@ fn findings(page: &Page) -> Vec<Finding<'_>> {
     }
     let of_pair = |(candidate, baseline): &(&str, &str)| {
         let matching = |c: &&Contrast| c.candidate == *candidate && c.baseline == *baseline;
-        Finding::of(page.contrasts.iter().filter(matching).collect(), inputs.len())
+        Finding::of(page.along(Axis::Variant).filter(matching).collect(), inputs.len())
     };
     pairs.iter().map(of_pair).collect()
 }
@@ -129,7 +132,7 @@ fn several<'a>(sentence: &Sentence, findings: impl IntoIterator<Item = &'a Findi
 
 /// "As built, 3 of 18 contrasts mislead: 2 ghosts and 1 reversed." where that is news.
 fn misled(page: &Page, findings: &[Finding]) -> String {
-    let count = |says| page.contrasts.iter().filter(|c| c.as_built_says == Some(says)).count() as u64;
+    let count = |says| page.along(Axis::Variant).filter(|c| c.as_built_says == Some(says)).count() as u64;
     let (ghosts, reversed, masked) =
         (count(AsBuiltSays::Ghost), count(AsBuiltSays::Reversed), count(AsBuiltSays::Masked));
     let all = ghosts + reversed + masked;
@@ -148,7 +151,7 @@ fn misled(page: &Page, findings: &[Finding]) -> String {
         kinds.push(format!("{masked} masked"));
     }
     let verb = if all == 1 { "misleads" } else { "mislead" };
-    let contrasts = prose::plural(page.contrasts.len() as u64, "contrast");
+    let contrasts = prose::plural(page.along(Axis::Variant).count() as u64, "contrast");
     format!("As built, {all} of {contrasts} {verb}: {}.", prose::list(&kinds))
 }
 

@@ -54,6 +54,16 @@ fn many_contrasts_at_80_columns_are_the_golden_text() {
 }
 
 #[test]
+fn builds_side_by_side_at_80_columns_are_the_golden_text() {
+    hold_against("builds-80.txt", &render(&sample::builds(), 80, false, Detail::Brief));
+}
+
+#[test]
+fn every_contrast_of_builds_at_120_columns_is_the_golden_text() {
+    hold_against("builds-120-all.txt", &render(&sample::builds(), 120, false, Detail::Full));
+}
+
+#[test]
 fn a_failed_twin_control_at_80_columns_is_the_golden_text() {
     hold_against("twin-80.txt", &render(&failing_twin(), 80, false, Detail::Brief));
 }

@@ -42,10 +42,13 @@ pub struct Page {
     pub twin_control: TwinControl,
     /// What the reader must know before believing a figure, the gravest first; the twin control's note may be one.
     pub warnings: Vec<String>,
-    /// Every candidate against the baseline, in otherwise equal cells.
+    /// Every contrast, along each axis asked for, in otherwise equal cells.
     pub contrasts: Vec<Contrast>,
     /// Every cell that was planned, the failed ones included.
     pub cells: Vec<Cell>,
+    /// Where the functions lie as built, one entry per build; empty where nobody asked to compare builds.
+    #[serde(default)]
+    pub layouts: Vec<Layout>,
     /// The inputs, in file order.
     pub inputs: Vec<Input>,
     /// Contrasts whose sign or size depends on the input.
@@ -217,7 +220,40 @@ pub struct Effect {
     pub upper: f64,
 }
 
-/// One candidate against the baseline on one input in one build.
+/// The axis that the two sides of a contrast differ in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Axis {
+    /// Variants, in the same build.
+    #[default]
+    Variant,
+    /// Compilers of the same variant with the same flags.
+    Compiler,
+    /// Flag sets of the same variant by the same compiler.
+    Flags,
+}
+
+impl Axis {
+    /// Its name in the JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Axis::Variant => "variant",
+            Axis::Compiler => "compiler",
+            Axis::Flags => "flags",
+        }
+    }
+}
+
+/// A compiler with a flag set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// Compiler name.
+    pub compiler: String,
+    /// Flag set name.
+    pub flags: String,
+}
+
+/// One candidate against the baseline on one input in one build, or against itself in another build.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contrast {
     /// Variant.
@@ -230,6 +266,12 @@ pub struct Contrast {
     pub compiler: String,
     /// Flag set name.
     pub flags: String,
+    /// What the sides differ in.
+    #[serde(default)]
+    pub axis: Axis,
+    /// The baseline's build; null where both sides have the same one.
+    #[serde(default)]
+    pub against: Option<Build>,
     /// What one plain link would have shown; null where it wasn't measured.
     pub as_built: Option<Effect>,
     /// The code effect, free of placement; null where no rotation is complete.
@@ -340,6 +382,9 @@ pub struct Cell {
     pub reached: Reached,
     /// Nanoseconds per unit in the plain link.
     pub as_built_ns: Option<f64>,
+    /// Over the single placements.
+    #[serde(default)]
+    pub range: Option<Range>,
     /// Counts per unit by the event's name ("instructions", "branches", "branch-misses"), each with where it comes from.
     pub per_unit: BTreeMap<String, Count>,
     /// Why nothing was counted, where it should have been.
@@ -363,6 +408,19 @@ pub struct Spread {
     pub upper: f64,
 }
 
+/// The times of single placements, each the median of its samples.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Range {
+    /// The fastest, nanoseconds per unit.
+    pub fastest_ns: f64,
+    /// The slowest.
+    pub slowest_ns: f64,
+    /// Placements in all, the plain link not counted.
+    pub placements: u64,
+    /// Of these, slower than the fastest by a tenth and more.
+    pub slow_placements: u64,
+}
+
 /// The time at one offset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AtOffset {
@@ -379,6 +437,34 @@ pub struct Reached {
     pub offsets: Vec<u64>,
     /// Why there are fewer than asked for.
     pub note: Option<String>,
+}
+
+/// Where the functions of one build lie, in the plain link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Layout {
+    /// Compiler name.
+    pub compiler: String,
+    /// Flag set name.
+    pub flags: String,
+    /// Size of all code sections, bytes.
+    pub text_bytes: u64,
+    /// The variants' entries and what else they run, by address.
+    pub functions: Vec<Landing>,
+}
+
+/// Where one function lies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Landing {
+    /// Its name, as a reader writes it.
+    pub name: String,
+    /// The variant whose entry it is; null for what is called from there.
+    pub variant: Option<String>,
+    /// Link-time address.
+    pub address: u64,
+    /// Size, bytes.
+    pub size: u64,
+    /// Bytes from the start of its 64-byte line.
+    pub offset: u64,
 }
 
 /// One count per unit.
@@ -530,6 +616,9 @@ pub struct InputDependence {
     pub compiler: String,
     /// Flag set name.
     pub flags: String,
+    /// The baseline's build; null where both sides have the same one.
+    #[serde(default)]
+    pub against: Option<Build>,
     /// What changes between inputs.
     pub flips: Flips,
     /// Inputs on which the candidate takes less time, the largest gain first.
@@ -619,6 +708,14 @@ impl fmt::Display for PageError {
 impl std::error::Error for PageError {}
 
 impl Contrast {
+    /// The baseline's (compiler, flags).
+    pub fn baseline_build(&self) -> (&str, &str) {
+        match &self.against {
+            Some(build) => (&build.compiler, &build.flags),
+            None => (&self.compiler, &self.flags),
+        }
+    }
+
     /// Rotations still missing for a decision, at least 1; none where that is not known.
     pub fn more_rotations(&self) -> Option<u32> {
         self.rotations_needed.map(|needed| needed.saturating_sub(self.rotations).max(1))
@@ -626,6 +723,11 @@ impl Contrast {
 }
 
 impl Page {
+    /// The contrasts along an axis, in the order of the page.
+    pub fn along(&self, axis: Axis) -> impl Iterator<Item = &Contrast> {
+        self.contrasts.iter().filter(move |contrast| contrast.axis == axis)
+    }
+
     /// The page as indented JSON with a newline at its end.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("a page has only string keys");

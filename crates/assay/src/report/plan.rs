@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ink::Ink;
 use super::number;
-use super::page::{Compiler, Failure, FlagSet, Input, Variant};
+use super::page::{Axis, Compiler, Failure, FlagSet, Input, Variant};
 use super::prose;
 use super::sheet::Sheet;
 use super::table::{Column, Entry, Table};
@@ -49,6 +49,8 @@ pub struct PlanPage {
     pub cells: u64,
     /// Contrasts to be judged.
     pub contrasts: u64,
+    /// The axes that contrasts run along.
+    pub along: Vec<Axis>,
     /// What will be left out, with the reason.
     pub skipped: Vec<Failure>,
     /// Translation units to compile.
@@ -189,8 +191,9 @@ fn amounts(plan: &PlanPage, sheet: &mut Sheet) {
         number::duration(plan.budget_seconds),
         number::duration(before + estimate.measuring_seconds),
     );
-    let cells =
-        format!("{}, {}", prose::plural(plan.cells, "cell"), prose::plural(plan.contrasts, "contrast"));
+    let axes: Vec<&str> = plan.along.iter().map(|axis| axis.name()).collect();
+    let contrasts = prose::plural(plan.contrasts, "contrast");
+    let cells = format!("{}, {contrasts} along {}", prose::plural(plan.cells, "cell"), prose::list(&axes));
     let build = format!("{}; {}", amount(plan.compiles, "compilation"), amount(plan.links, "link"));
     let programs = format!("{} alive, one at a time measuring", prose::plural(plan.processes, "program"));
     for (label, text) in [

@@ -2,10 +2,10 @@
 
 use super::answer;
 use super::page::{
-    AsBuiltSays, AtOffset, BranchCost, Campaign, Cause, CauseKind, Cell, Claim, ClaimStatus, Compiler,
-    Contrast, Count, CountSource, Effect, Explained, Failed, Failure, FailureKind, FlagSet, Flips, Input,
-    InputDependence, LearnedInput, Machine, Page, Reached, Residual, SCHEMA, Spread, StoppedBecause, Timer,
-    TwinControl, TwinVerdict, Variant, Verdict,
+    AsBuiltSays, AtOffset, Axis, BranchCost, Build, Campaign, Cause, CauseKind, Cell, Claim, ClaimStatus,
+    Compiler, Contrast, Count, CountSource, Effect, Explained, Failed, Failure, FailureKind, FlagSet, Flips,
+    Input, InputDependence, Landing, Layout, LearnedInput, Machine, Page, Range, Reached, Residual, SCHEMA,
+    Spread, StoppedBecause, Timer, TwinControl, TwinVerdict, Variant, Verdict,
 };
 use super::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
 
@@ -23,6 +23,8 @@ pub(super) fn contrast(
         input: input.to_owned(),
         compiler: compiler.to_owned(),
         flags: "O2".to_owned(),
+        axis: Axis::Variant,
+        against: None,
         as_built: None,
         code: Some(Effect { ratio: code, lower: code - 0.005, upper: code + 0.005 }),
         placement_ratio: None,
@@ -85,6 +87,7 @@ pub(super) fn nothing() -> Page {
         warnings: Vec::new(),
         contrasts: Vec::new(),
         cells: Vec::new(),
+        layouts: Vec::new(),
         inputs: Vec::new(),
         input_dependence: Vec::new(),
         learned_inputs: Vec::new(),
@@ -258,6 +261,12 @@ fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> Cell {
             .collect(),
         reached: Reached { offsets: offsets.to_vec(), note: None },
         as_built_ns: Some(at[1]),
+        range: Some(Range {
+            fastest_ns: at.into_iter().fold(f64::INFINITY, f64::min),
+            slowest_ns: at.into_iter().fold(0.0, f64::max),
+            placements: 32,
+            slow_placements: 8,
+        }),
         per_unit: [
             ("instructions".to_owned(), count(11.25, CountSource::Counted)),
             ("branches".to_owned(), count(2.38, CountSource::Counted)),
@@ -316,7 +325,7 @@ fn page_cells() -> Vec<Cell> {
     for cell in out {
         let Cell { variant, input, compiler, flags, .. } = cell.clone();
         let failed = Some(Failed { reason: "answers differ from branch's".to_owned() });
-        let (by_offset, reached, per_unit) = Default::default();
+        let (by_offset, reached, per_unit, range) = Default::default();
         *cell = Cell {
             variant,
             input,
@@ -326,6 +335,7 @@ fn page_cells() -> Vec<Cell> {
             by_offset,
             reached,
             as_built_ns: None,
+            range,
             per_unit,
             uncounted: Some(Failed {
                 reason: "the program was ended by signal 4 while its events were counted".to_owned(),
@@ -410,6 +420,7 @@ fn dependence(compiler: &str, note: &str) -> InputDependence {
         baseline: "branch".to_owned(),
         compiler: compiler.to_owned(),
         flags: "O2".to_owned(),
+        against: None,
         flips: Flips::Sign,
         favours_candidate: vec!["log-uniform".to_owned()],
         favours_baseline: vec!["all-1".to_owned()],
@@ -461,6 +472,91 @@ pub(super) fn page() -> Page {
     };
     page.answer = answer(&page);
     page
+}
+
+/// Three variants by three compilers with two flag sets: two ghosts that alignment ends, one difference that is real.
+pub(super) fn builds() -> Page {
+    let mut page = Page { contrasts: Vec::new(), cells: Vec::new(), input_dependence: Vec::new(), ..page() };
+    page.question = "How much of a difference between compilers is placement?".to_owned();
+    page.baseline = "direct".to_owned();
+    let compilers = ["clang-16", "gcc-11", "gcc-12"];
+    for flags in ["default", "a64"] {
+        for compiler in compilers {
+            let aligned = flags == "a64";
+            let at = |bad: &str| if compiler == bad && !aligned { 1.65 } else { 1.37 };
+            let moving = if aligned { [1.37; 4] } else { [1.37, 1.37, 1.65, 1.37] };
+            for (variant, built_ns, offsets) in [
+                ("virtual", at("gcc-12"), moving),
+                ("crtp", at("gcc-11"), moving),
+                ("visit", if compiler == "gcc-11" { 1.94 } else { 0.59 }, [0.59; 4]),
+            ] {
+                let scale = if variant == "visit" { built_ns / 0.59 } else { 1.0 };
+                let one = cell(variant, "mono", compiler, offsets.map(|ns| ns * scale));
+                page.cells.push(Cell { flags: flags.to_owned(), as_built_ns: Some(built_ns), ..one });
+            }
+            page.layouts.push(layout(compiler, flags, aligned));
+        }
+        for (newer, older) in [("gcc-11", "clang-16"), ("gcc-12", "clang-16"), ("gcc-12", "gcc-11")] {
+            for variant in ["virtual", "crtp", "visit"] {
+                page.contrasts.push(across(&page, variant, (newer, flags), (older, flags)));
+            }
+        }
+    }
+    for compiler in compilers {
+        for variant in ["virtual", "crtp", "visit"] {
+            page.contrasts.push(across(&page, variant, (compiler, "a64"), (compiler, "default")));
+        }
+    }
+    page.input_dependence = vec![InputDependence {
+        against: Some(Build { compiler: "gcc-11".to_owned(), flags: "default".to_owned() }),
+        ..dependence("gcc-12", "by how much depends on the input")
+    }];
+    page.answer = answer(&page);
+    page
+}
+
+/// A variant against itself in another build, as the cells of the page have it.
+fn across(page: &Page, variant: &str, own: (&str, &str), other: (&str, &str)) -> Contrast {
+    let cell = |(compiler, flags): (&str, &str)| {
+        let is = |c: &&Cell| c.variant == variant && c.compiler == compiler && c.flags == flags;
+        page.cells.iter().find(is).expect("the cell was just made")
+    };
+    let mean = |cell: &Cell| cell.ns_per_unit.map_or(1.0, |spread| spread.median);
+    let (left, right) = (cell(own), cell(other));
+    // Means differ by the placements of one in four; on average over rotations they do not.
+    let code = if variant == "visit" { mean(left) / mean(right) } else { 1.001 };
+    let ratio = left.as_built_ns.unwrap_or(1.0) / right.as_built_ns.unwrap_or(1.0);
+    let verdict = match code {
+        code if code < 0.99 => Verdict::Faster,
+        code if code > 1.01 => Verdict::Slower,
+        _ => Verdict::Equivalent,
+    };
+    let ghost = verdict == Verdict::Equivalent && !(0.99..1.01).contains(&ratio);
+    let says = if ghost { AsBuiltSays::Ghost } else { AsBuiltSays::Confirmed };
+    let mut found = built(contrast(variant, "mono", own.0, verdict, code), ratio, says);
+    found.baseline = variant.to_owned();
+    found.flags = own.1.to_owned();
+    found.axis = if own.0 == other.0 { Axis::Flags } else { Axis::Compiler };
+    found.against = Some(Build { compiler: other.0.to_owned(), flags: other.1.to_owned() });
+    found
+}
+
+fn layout(compiler: &str, flags: &str, aligned: bool) -> Layout {
+    let start: u64 = if compiler == "gcc-12" { 0x1660 } else { 0x1690 };
+    let step = if aligned { 64 } else { 0x30 };
+    let names =
+        [("run_virtual", Some("virtual")), ("run_visit", Some("visit")), ("G1::store(int*, int)", None)];
+    let functions = names.iter().zip(0u64..).map(|(&(name, variant), number)| {
+        let address = if aligned { 0x1680 } else { start } + number * step;
+        let variant = variant.map(str::to_owned);
+        Landing { name: name.to_owned(), variant, address, size: 28, offset: address % 64 }
+    });
+    Layout {
+        compiler: compiler.to_owned(),
+        flags: flags.to_owned(),
+        text_bytes: if aligned { 11_733 } else { 9_605 },
+        functions: functions.collect(),
+    }
 }
 
 /// Three candidates, nine inputs, four compilers: more contrasts than a screen holds.
@@ -522,6 +618,7 @@ pub(super) fn plan() -> PlanPage {
         max_rotations: 16,
         cells: 32,
         contrasts: 24,
+        along: vec![Axis::Variant, Axis::Compiler],
         skipped: vec![failure(FailureKind::Skipped, "simd", "this processor lacks avx512_vbmi2")],
         compiles: Amount { total: 10, cached: 0 },
         links: Amount { total: 34, cached: 30 },

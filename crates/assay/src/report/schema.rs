@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::page::{
-    AsBuiltSays, CauseKind, ClaimStatus, CountSource, FailureKind, Flips, SCHEMA, StoppedBecause,
+    AsBuiltSays, Axis, CauseKind, ClaimStatus, CountSource, FailureKind, Flips, SCHEMA, StoppedBecause,
     TwinVerdict, Verdict,
 };
 use super::plan::PLAN_SCHEMA;
@@ -171,16 +171,16 @@ fn json(page: &super::Page) -> Value {
 #[test]
 fn every_page_fits_the_schema() {
     let root = schema();
-    for page in [sample::page(), sample::many(), sample::nothing()] {
+    for page in [sample::page(), sample::many(), sample::builds(), sample::nothing()] {
         assert_eq!(Check::of(&root, &json(&page)).problems, Vec::<String>::new());
     }
 }
 
 #[test]
-fn the_rich_page_shows_every_key_of_the_schema() {
+fn the_rich_pages_show_every_key_of_the_schema() {
     let root = schema();
-    let page = json(&sample::page());
-    let met = Check::of(&root, &page).met;
+    let mut met = Check::of(&root, &json(&sample::page())).met;
+    met.extend(Check::of(&root, &json(&sample::builds())).met);
     let missing: Vec<String> = described(&root).into_iter().filter(|key| !met.contains(key)).collect();
     assert_eq!(missing, Vec::<String>::new());
 }
@@ -251,6 +251,7 @@ fn the_words_of_the_schema_are_those_of_the_code() {
         ),
         (&defs["failure"]["properties"]["kind"]["enum"], words(&[FailureKind::Failed, FailureKind::Skipped])),
         (&defs["input_dependence"]["properties"]["flips"]["enum"], words(&[Flips::Sign, Flips::Size])),
+        (&defs["axis"]["enum"], words(&[Axis::Variant, Axis::Compiler, Axis::Flags])),
         (
             &defs["twin_control"]["properties"]["verdict"]["enum"],
             words(&[TwinVerdict::Equivalent, TwinVerdict::Different, TwinVerdict::Undecided]),

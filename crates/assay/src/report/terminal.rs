@@ -3,6 +3,7 @@
 //! Made for 80 columns and for 160: a table leaves out or adds columns, nothing runs past the margin. No colour carries
 //! meaning alone. Checked by golden texts at both widths (`tests/golden`) and by a test that no line exceeds its width.
 
+mod builds;
 mod closing;
 mod counts;
 mod reasons;
@@ -13,7 +14,7 @@ pub(in crate::report) use reasons::cause_name;
 
 use super::ink::Ink;
 use super::number;
-use super::page::{AsBuiltSays, Contrast, Effect, Page, TwinVerdict, Verdict};
+use super::page::{AsBuiltSays, Axis, Contrast, Effect, Page, TwinVerdict, Verdict};
 use super::sheet::Sheet;
 
 /// How much is shown.
@@ -33,6 +34,8 @@ pub fn render(page: &Page, width: usize, colour: bool, detail: Detail) -> String
     let mut sheet = Sheet::new(width, colour);
     opening(page, &mut sheet);
     verdicts::show(page, detail, &mut sheet);
+    builds::verdicts(page, detail, &mut sheet);
+    builds::side_by_side(page, detail, &mut sheet);
     times::show(page, detail, &mut sheet);
     counts::show(page, detail, &mut sheet);
     reasons::show(page, detail, &mut sheet);
@@ -109,6 +112,10 @@ fn build_name(compiler: &str, flags: &str) -> String {
 
 /// Names the candidate, and the baseline too where it isn't the page's.
 fn candidate_name(page: &Page, contrast: &Contrast) -> String {
+    if let Some(against) = &contrast.against {
+        let other = if contrast.axis == Axis::Flags { &against.flags } else { &against.compiler };
+        return format!("{} / {other}", contrast.candidate);
+    }
     if contrast.baseline == page.baseline {
         contrast.candidate.clone()
     } else {

@@ -2,8 +2,8 @@
 
 use super::Ledger;
 use super::rows::{
-    Answer, BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Identity, InputRow, ProcessRow,
-    Round, SampleRow,
+    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Identity, InputRow,
+    ProcessRow, Round, SampleRow,
 };
 use anyhow::{Context, Result};
 use rusqlite::{OptionalExtension, Row, params};
@@ -191,6 +191,30 @@ impl Ledger {
             Ok(Identity { verdict: row.get(0)?, evidence: row.get(1)? })
         });
         Ok(found.optional()?)
+    }
+
+    /// An artifact by its content hash.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn artifact(&self, hash: &str) -> Result<Option<ArtifactRow>> {
+        let sql =
+            "SELECT hash, compiler, flags, link, command, functions, text_bytes FROM artifact WHERE hash = ?";
+        let json = |row: &Row<'_>, column: usize| -> rusqlite::Result<Value> {
+            Ok(serde_json::from_str(&row.get::<_, String>(column)?).unwrap_or_default())
+        };
+        let read = |row: &Row<'_>| {
+            Ok(ArtifactRow {
+                hash: row.get(0)?,
+                compiler: json(row, 1)?,
+                flags: json(row, 2)?,
+                link: json(row, 3)?,
+                command: json(row, 4)?,
+                functions: json(row, 5)?,
+                text_bytes: unsigned(row, 6)?,
+            })
+        };
+        self.connection.query_row(sql, [hash], read).optional().context("reading an artifact")
     }
 
     /// What was counted of an artifact's variants on all inputs, oldest first.

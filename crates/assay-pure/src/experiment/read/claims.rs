@@ -71,6 +71,9 @@ fn read_keys(reader: &mut Reader, table: &Table) -> ClaimSpec {
         baseline: reader.read(table, "baseline", convert::text),
         inputs: reader.list(table, "inputs", convert::text).unwrap_or_default(),
         compilers: reader.list(table, "compilers", convert::line).unwrap_or_default(),
+        flags: reader.list(table, "flags", convert::line).unwrap_or_default(),
+        baseline_compiler: reader.read(table, "baseline_compiler", convert::line),
+        baseline_flags: reader.read(table, "baseline_flags", convert::line),
         says: reader.read(table, "says", convert::choice(SAYS)),
         ratio: reader.read(table, "ratio", &above_0),
         ratio_tolerance: reader.read(table, "ratio_tolerance", &from_0),
@@ -94,8 +97,10 @@ fn check_references(reader: &mut Reader, table: &Table, claim: &ClaimSpec, conte
     for (index, input) in claim.inputs.iter().enumerate() {
         context.input_names.check(reader, &format!("{}.inputs[{index}]", table.path), input);
     }
+    let with_itself = claim.baseline_variant(context.baseline) == claim.candidate.as_deref();
     let baseline = claim.baseline.as_deref().unwrap_or(context.baseline);
-    if claim.candidate.as_deref() == Some(baseline) && (table.has("says") || table.has("ratio")) {
+    let compares = (table.has("says") || table.has("ratio")) && !claim.compares_builds();
+    if claim.candidate.is_some() && with_itself && compares {
         let message = format!("`{}` compares \"{baseline}\" with itself", table.path_of("candidate"));
         reader.complain(&table.path_of("candidate"), message);
     }

@@ -8,6 +8,7 @@
 //! registers its variants is for the lab, which complains through [`Parsed::diagnostic`].
 
 mod claims;
+mod contrasts;
 mod convert;
 mod entries;
 mod flags;
@@ -128,6 +129,7 @@ fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
     let flags = flags::read(reader, top, &program.flags);
 
     let baseline = read_baseline(reader, top, &variant_names);
+    let contrasts = contrasts::read(reader, top, &flags);
     let claims = claims::Context { variants: &variants, baseline: &baseline, variant_names, input_names };
     let claims = claims::read(reader, top, &claims);
     Experiment {
@@ -137,6 +139,7 @@ fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
         prediction: reader.read(top, "prediction", convert::text),
         program,
         baseline,
+        contrasts,
         variants,
         inputs,
         compilers: read_compilers(reader, top),
@@ -184,6 +187,7 @@ fn read_variants(reader: &mut Reader, top: &Table) -> (Vec<Variant>, Names) {
             name: entry.name.unwrap_or_default(),
             description: reader.read(&table, "description", convert::text),
             needs: reader.list(&table, "needs", convert::name).unwrap_or_default(),
+            functions: reader.list(&table, "functions", convert::line).unwrap_or_default(),
         });
     }
     (variants, names)

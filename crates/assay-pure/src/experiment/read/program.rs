@@ -12,7 +12,12 @@ const ROTATIONS: u32 = 8;
 const MAX_ROTATIONS: u32 = 32;
 
 /// A table of the file by its key; one without content if it is missing or no table, which is noted.
-fn table<'a>(reader: &mut Reader, top: &Table<'a>, name: &str, keys: &'static [schema::Key]) -> Table<'a> {
+pub(super) fn table<'a>(
+    reader: &mut Reader,
+    top: &Table<'a>,
+    name: &str,
+    keys: &'static [schema::Key],
+) -> Table<'a> {
     let item = top.item(name);
     let items = item.and_then(|item| item.as_table_like());
     if let (Some(item), None) = (item, items) {

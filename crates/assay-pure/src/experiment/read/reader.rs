@@ -205,6 +205,7 @@ fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static Key)> {
     let homes = [
         ("belongs in [program]", schema::PROGRAM),
         ("belongs in [placement]", schema::PLACEMENT),
+        ("belongs in [contrasts]", &schema::CONTRASTS[..1]),
         ("belongs in an input, [inputs.NAME]", schema::GENERATED),
         ("belongs in an input, [inputs.NAME]", schema::INPUT),
         ("belongs in an input, [inputs.NAME]", schema::RECORDED),

@@ -63,6 +63,7 @@ pub(in crate::experiment) const TOP: &[Key] = &[
         "[flags]\nO2 = [\"-O2\"]\nO3 = [\"-O3\"]",
     ),
     key("placement", "a table", "[placement]\nrotations = 8"),
+    key("contrasts", "a table", "[contrasts]\nalong = [\"variant\", \"compiler\"]"),
     key(
         "claims",
         "a table for each claim",
@@ -83,6 +84,11 @@ pub(in crate::experiment) const VARIANT: &[Key] = &[
     key("name", NAME, "name = \"bmi2\""),
     key("description", "a text", "description = \"no branches, one PEXT\""),
     key("needs", "a list of CPU features as /proc/cpuinfo names them", "needs = [\"bmi2\"]"),
+    key(
+        "functions",
+        "a list of names or globs of functions that it runs beside its own",
+        "functions = [\"decode_slow*\"]",
+    ),
 ];
 
 /// The keys of an input, whatever its source.
@@ -170,6 +176,17 @@ pub(in crate::experiment) const PLACEMENT: &[Key] = &[
     ),
 ];
 
+/// The keys of `[contrasts]`.
+pub(in crate::experiment) const CONTRASTS: &[Key] = &[
+    key(
+        "along",
+        "a list of \"variant\", \"compiler\" and \"flags\", at least one",
+        "along = [\"variant\", \"compiler\"]",
+    ),
+    key("compiler", "the name of a compiler, or \"each\" for every pair", "compiler = \"gcc-12\""),
+    key("flags", "the name of a flag set, or \"each\" for every pair", "flags = \"O2\""),
+];
+
 /// The keys of a claim.
 pub(in crate::experiment) const CLAIM: &[Key] = &[
     key("text", "a text: the sentence as it was said", "text = \"table is 1.3 times faster on random data\""),
@@ -178,6 +195,9 @@ pub(in crate::experiment) const CLAIM: &[Key] = &[
     key("baseline", "the name of a variant", "baseline = \"branch\""),
     key("inputs", "a list of names of inputs", "inputs = [\"mixed\"]"),
     key("compilers", "a list of names or globs of compilers", "compilers = [\"gcc*\"]"),
+    key("flags", "a list of names or globs of flag sets", "flags = [\"O2\"]"),
+    key("baseline_compiler", "the name or glob of a compiler", "baseline_compiler = \"gcc-11\""),
+    key("baseline_flags", "the name of a flag set", "baseline_flags = \"O2\""),
     key("says", "\"faster\", \"slower\" or \"equivalent\"", "says = \"faster\""),
     key("ratio", "time of candidate / time of baseline, a number above 0", "ratio = 0.77"),
     key("ratio_tolerance", "a fraction from 0, or a text as in \"5 %\"", "ratio_tolerance = \"5 %\""),

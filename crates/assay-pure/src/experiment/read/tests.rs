@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::experiment::spec::{FlagSet, InputSource, PlacementSpec};
-use crate::experiment::{ClaimSpec, Says};
+use crate::experiment::{Axis, ClaimSpec, ContrastSpec, Says};
 use crate::inputs::{Format, Generator};
 
 const MINIMAL: &str = r#"
@@ -207,6 +207,9 @@ fn reads_every_statement_of_a_claim() {
         candidate = "table"
         baseline = "branch"
         compilers = ["gcc*"]
+        flags = ["O2", "a*"]
+        baseline_compiler = "gcc-11"
+        baseline_flags = "O3"
         says = "slower"
         ratio = 1.2
         ratio_tolerance = "10 %"
@@ -225,6 +228,9 @@ fn reads_every_statement_of_a_claim() {
         baseline: Some("branch".into()),
         inputs: vec![],
         compilers: vec!["gcc*".into()],
+        flags: vec!["O2".into(), "a*".into()],
+        baseline_compiler: Some("gcc-11".into()),
+        baseline_flags: Some("O3".into()),
         says: Some(Says::Slower),
         ratio: Some(1.2),
         ratio_tolerance: Some(0.1),
@@ -238,6 +244,48 @@ fn reads_every_statement_of_a_claim() {
         change: Some(-1.0),
     };
     assert_eq!(with("", text).claims, [expected]);
+}
+
+#[test]
+fn compares_variants_unless_the_file_asks_for_other_axes() {
+    let contrasts = |end: &str| with("", end).contrasts;
+    assert_eq!(contrasts(""), ContrastSpec::default());
+    assert_eq!(contrasts("").along, [Axis::Variant]);
+    let all = contrasts(
+        "[flags]\nO2 = [\"-O2\"]\nO3 = [\"-O3\"]\n[contrasts]\nalong = [\"compiler\", \"flags\"]\ncompiler = \"each\"\nflags = \"O3\"",
+    );
+    assert_eq!(all.along, [Axis::Compiler, Axis::Flags]);
+    assert_eq!((all.compiler.as_deref(), all.flags.as_deref()), (Some("each"), Some("O3")));
+    // A baseline on another axis is there to be compared with.
+    assert_eq!(contrasts("[contrasts]\ncompiler = \"gcc-12\"").along, [Axis::Variant, Axis::Compiler]);
+}
+
+#[test]
+fn refuses_contrasts_that_say_nothing_or_name_nothing() {
+    let found = |end: &str| -> Vec<String> {
+        problems(&format!("{MINIMAL}\n{end}")).into_iter().map(|problem| problem.message).collect()
+    };
+    assert_eq!(found("[contrasts]\nalong = []"), ["`contrasts.along` names no axis"]);
+    assert_eq!(
+        found("[contrasts]\nalong = [\"flags\", \"flags\"]"),
+        ["`flags` is there twice, first in line 10"]
+    );
+    assert_eq!(found("[contrasts]\nflags = \"O4\""), ["`contrasts.flags` names no flag set: \"O4\""]);
+    assert_eq!(
+        found("[contrasts]\nalong = [\"variant\"]\ncompiler = \"gcc-12\""),
+        ["`contrasts.compiler` is a baseline on an axis that nothing is compared along"]
+    );
+    assert_eq!(found("[contrasts]\nalong = [\"input\"]"), ["`contrasts.along[0]` is unknown: \"input\""]);
+    assert_eq!(found("contrasts = 1").len(), 1);
+}
+
+#[test]
+fn lets_a_claim_compare_a_variant_with_itself_in_another_build() {
+    let claim = "[[claims]]\ntext = \"t\"\ncandidate = \"branch\"\nsays = \"faster\"";
+    assert_eq!(problems(&format!("{MINIMAL}\n{claim}")).len(), 1);
+    let across = with("", &format!("{claim}\nbaseline_compiler = \"gcc-11\""));
+    assert_eq!(across.claims[0].baseline_variant("branch"), Some("branch"));
+    assert_eq!(across.claims[0].baseline_variant("table"), Some("branch"));
 }
 
 #[test]
@@ -309,6 +357,8 @@ fn shows_examples_that_are_read() {
         let lines: Vec<&str> = keys.map(|key| key.example).collect();
         with("", &format!("[inputs.x]\ngenerator = \"{generator}\"\n{}", lines.join("\n")));
     }
+    let contrasts: Vec<&str> = schema::CONTRASTS[1..].iter().map(|key| key.example).collect();
+    with("", &format!("[contrasts]\n{}", contrasts.join("\n")));
     let claim: Vec<&str> = schema::CLAIM.iter().map(|key| key.example).collect();
     with("", &format!("[inputs.mixed]\npath = \"x\"\n[[claims]]\n{}", claim.join("\n")));
 }

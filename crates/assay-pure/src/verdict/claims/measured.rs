@@ -2,7 +2,7 @@
 
 use super::scope::{self, Measured};
 use super::{CellFigure, ClaimContext, Finding, Standing, tolerance};
-use crate::experiment::{ClaimSpec, Says};
+use crate::experiment::{Axis, ClaimSpec, Says};
 use crate::verdict::contrast::{RatioInterval, Verdict};
 use crate::verdict::wording::span;
 
@@ -45,7 +45,16 @@ fn of_contrasts(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
 }
 
 fn place(found: &Measured<'_>) -> String {
-    format!("{} ({}, {})", found.contrast.input, found.contrast.compiler, found.contrast.flags)
+    let contrast = found.contrast;
+    let against = contrast.against.as_ref().map_or(String::new(), |build| {
+        let between = contrast.between();
+        match between.axis() {
+            Axis::Compiler => format!(" against {}", build.compiler),
+            Axis::Flags => format!(" against {}", build.flags),
+            Axis::Variant => format!(" against {}, {}", build.compiler, build.flags),
+        }
+    });
+    format!("{} ({}, {}{against})", contrast.input, contrast.compiler, contrast.flags)
 }
 
 fn of_direction(says: Says, found: &Measured<'_>) -> Finding {
@@ -117,7 +126,9 @@ fn of_cells(claim: &ClaimSpec, claimed: f64, context: &ClaimContext<'_>) -> Vec<
         .iter()
         .filter(|cell| cell.variant == candidate)
         .filter(|cell| {
-            scope::names(&claim.inputs, &cell.input) && scope::globs(&claim.compilers, &cell.compiler)
+            scope::names(&claim.inputs, &cell.input)
+                && scope::globs(&claim.compilers, &cell.compiler)
+                && scope::globs(&claim.flags, &cell.flags)
         })
         .collect();
     if cells.is_empty() {

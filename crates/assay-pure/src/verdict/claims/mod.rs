@@ -87,6 +87,7 @@ impl ClaimContext<'_> {
                 && !cell.misses.is_empty()
                 && scope::names(&claim.inputs, &cell.input)
                 && scope::globs(&claim.compilers, &cell.compiler)
+                && scope::globs(&claim.flags, &cell.flags)
         };
         self.counts.iter().filter(in_scope).collect()
     }

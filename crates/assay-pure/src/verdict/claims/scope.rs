@@ -1,7 +1,9 @@
 //! Which cells a claim speaks of.
 
 use crate::experiment::ClaimSpec;
+use crate::verdict::build::CellKey;
 use crate::verdict::contrast::{ContrastVerdict, RatioInterval, Verdict};
+use crate::verdict::profile::Side;
 
 /// True when the list is empty (every name) or holds the name.
 pub(super) fn names(list: &[String], name: &str) -> bool {
@@ -40,32 +42,56 @@ pub(super) fn contrasts<'a>(
     baseline: &str,
     all: &'a [ContrastVerdict],
 ) -> Vec<Measured<'a>> {
-    let Some(candidate) = claim.candidate.as_deref() else {
+    let (Some(candidate), Some(baseline)) = (claim.candidate.as_deref(), claim.baseline_variant(baseline))
+    else {
         return Vec::new();
     };
-    let baseline = claim.baseline.as_deref().unwrap_or(baseline);
+    let pair = Pair { claim, candidate, baseline };
     all.iter()
-        .filter(|found| names(&claim.inputs, &found.input) && globs(&claim.compilers, &found.compiler))
+        .filter(|found| names(&claim.inputs, &found.input))
         .filter_map(|found| {
-            let straight = found.candidate == candidate && found.baseline == baseline;
-            let turned = found.candidate == baseline && found.baseline == candidate;
-            match (straight, turned) {
-                (true, _) => Some(Measured {
+            let between = found.between();
+            let (left, right) = (between.cell(Side::Candidate), between.cell(Side::Baseline));
+            if pair.is(left, right) {
+                return Some(Measured {
                     contrast: found,
                     verdict: found.verdict,
                     code: found.code,
                     as_built: found.as_built,
-                }),
-                (_, true) => Some(Measured {
-                    contrast: found,
-                    verdict: turn(found.verdict),
-                    code: found.code.map(turn_ratio),
-                    as_built: found.as_built.map(turn_ratio),
-                }),
-                _ => None,
+                });
             }
+            pair.is(right, left).then(|| Measured {
+                contrast: found,
+                verdict: turn(found.verdict),
+                code: found.code.map(turn_ratio),
+                as_built: found.as_built.map(turn_ratio),
+            })
         })
         .collect()
+}
+
+/// Who a claim compares with whom.
+struct Pair<'a> {
+    claim: &'a ClaimSpec,
+    candidate: &'a str,
+    baseline: &'a str,
+}
+
+impl Pair<'_> {
+    /// Are these two cells the claim's candidate and its baseline? What the claim does not say of the baseline's build is
+    /// as the candidate's.
+    fn is(&self, candidate: CellKey<'_>, baseline: CellKey<'_>) -> bool {
+        let other = |asked: &Option<String>, own: &str, there: &str| match asked {
+            Some(glob) => globs(std::slice::from_ref(glob), there),
+            None => own == there,
+        };
+        candidate.0 == self.candidate
+            && baseline.0 == self.baseline
+            && globs(&self.claim.compilers, candidate.2)
+            && globs(&self.claim.flags, candidate.3)
+            && other(&self.claim.baseline_compiler, candidate.2, baseline.2)
+            && other(&self.claim.baseline_flags, candidate.3, baseline.3)
+    }
 }
 
 fn turn(verdict: Verdict) -> Verdict {

@@ -14,6 +14,7 @@ fn contrast(candidate: &str, input: &str, compiler: &str, verdict: Verdict, rati
         input: input.to_string(),
         compiler: compiler.to_string(),
         flags: "O2".to_string(),
+        against: None,
         as_built: Some(around(ratio)),
         as_built_verdict: None,
         code: Some(around(ratio)),
@@ -56,6 +57,9 @@ fn claim(text: &str) -> ClaimSpec {
         baseline: None,
         inputs: Vec::new(),
         compilers: Vec::new(),
+        flags: Vec::new(),
+        baseline_compiler: None,
+        baseline_flags: None,
         says: None,
         ratio: None,
         ratio_tolerance: None,
@@ -434,4 +438,71 @@ fn a_verdict_taken_back_leaves_the_ratio_open() {
     };
     let found = check(&ClaimSpec { ratio: Some(1.3), ..about("table", &[]) }, &context);
     assert_eq!(found.status, ClaimStatus::Undecided);
+}
+
+/// `visit` by gcc-12 against itself by gcc-11, in two flag sets.
+fn across_compilers() -> Vec<ContrastVerdict> {
+    let build = |flags: &str| Some(crate::verdict::Build { compiler: "gcc-11".into(), flags: flags.into() });
+    let one = |flags: &str, ratio: f64| ContrastVerdict {
+        baseline: "visit".into(),
+        flags: flags.into(),
+        against: build(flags),
+        ..contrast("visit", "mono", "gcc-12", Verdict::Faster, ratio)
+    };
+    vec![one("default", 0.3), one("a64", 0.31), contrast("visit", "mono", "gcc-12", Verdict::Slower, 1.2)]
+}
+
+#[test]
+fn a_claim_about_compilers_is_held_against_the_contrasts_of_compilers() {
+    let judgement = judgement(across_compilers());
+    let context = ClaimContext {
+        judgement: &judgement,
+        baseline: "branch",
+        minimum_effect: 0.01,
+        cells: &[],
+        inputs: &[],
+        counts: &[],
+    };
+    let newer = ClaimSpec {
+        compilers: vec!["gcc-12".into()],
+        baseline_compiler: Some("gcc-11".into()),
+        says: Some(Says::Faster),
+        ..about("visit", &[])
+    };
+    let found = check(&newer, &context);
+    assert_eq!(found.status, ClaimStatus::Confirmed, "{}", found.found);
+    assert!(found.found.contains("faster on mono (gcc-12, default against gcc-11)"), "{}", found.found);
+    assert!(found.found.contains("(gcc-12, a64 against gcc-11)"), "{}", found.found);
+    // Turned round: gcc-11 against gcc-12 is slower by 1 / 0.3.
+    let older = ClaimSpec {
+        compilers: vec!["gcc-11".into()],
+        baseline_compiler: Some("gcc-1[!1]".into()),
+        ..newer.clone()
+    };
+    assert_eq!(check(&older, &context).status, ClaimStatus::Undecided, "no such compiler");
+    let older = ClaimSpec {
+        baseline_compiler: Some("gcc-12".into()),
+        says: Some(Says::Slower),
+        ratio: Some(3.33),
+        flags: vec!["default".into()],
+        ..older
+    };
+    assert_eq!(check(&older, &context).status, ClaimStatus::Confirmed);
+    // Only where the flags are those of the claim.
+    let one = ClaimSpec {
+        ratio: Some(0.3),
+        ratio_tolerance: Some(0.02),
+        flags: vec!["default".into()],
+        ..newer.clone()
+    };
+    assert_eq!(check(&one, &context).status, ClaimStatus::Confirmed);
+    let both = ClaimSpec { flags: Vec::new(), ..one };
+    assert_eq!(check(&both, &context).status, ClaimStatus::Refuted);
+    // A claim about variants does not see them.
+    let variants = ClaimSpec { says: Some(Says::Slower), ..about("visit", &[]) };
+    let found = check(&variants, &context);
+    assert_eq!(found.status, ClaimStatus::Confirmed, "{}", found.found);
+    let flags = ClaimSpec { baseline_flags: Some("default".into()), ..about("visit", &[]) };
+    let flags = ClaimSpec { says: Some(Says::Faster), flags: vec!["a64".into()], ..flags };
+    assert_eq!(check(&flags, &context).found, "no such contrast was measured");
 }

@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use super::finding::{Build, Class, Finding};
 use crate::report::number;
-use crate::report::page::{AsBuiltSays, Contrast, Page, Verdict};
+use crate::report::page::{AsBuiltSays, Axis, Contrast, Page, Verdict};
 use crate::report::prose;
 
 /// Groups of agreeing builds that get a clause each; with more, contrasts are counted.
@@ -26,11 +26,12 @@ pub(super) struct Sentence<'a> {
 impl<'a> Sentence<'a> {
     pub(super) fn for_page(page: &'a Page) -> Self {
         let mut builds: Vec<Build> = Vec::new();
-        for build in page.contrasts.iter().map(Build::of) {
+        for build in page.along(Axis::Variant).map(Build::of) {
             if !builds.contains(&build) {
                 builds.push(build);
             }
         }
+        // Without a build there is no contrast of variants, and nothing to be named.
         let names_flags = builds.iter().any(|build| build.flags != builds[0].flags);
         let names_compiler = builds.iter().any(|build| build.compiler != builds[0].compiler) || !names_flags;
         let margin = format!("(within ±{})", number::fraction(page.campaign.minimum_effect));

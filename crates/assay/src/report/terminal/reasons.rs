@@ -155,7 +155,10 @@ fn what_it_takes(contrast: &Contrast) -> Option<String> {
 }
 
 fn input_dependence(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    if page.input_dependence.is_empty() {
+    // Builds that are compared have tables of their own, with every input in them.
+    let entries: Vec<&InputDependence> =
+        page.input_dependence.iter().filter(|entry| entry.against.is_none()).collect();
+    if entries.is_empty() {
         return;
     }
     sheet.heading("Depends on the input");
@@ -164,13 +167,13 @@ fn input_dependence(page: &Page, detail: Detail, sheet: &mut Sheet) {
         sides && a.candidate == b.candidate && a.baseline == b.baseline && a.flips == b.flips
     };
     let mut told: Vec<&InputDependence> = Vec::new();
-    for entry in &page.input_dependence {
+    for entry in entries.iter().copied() {
         if told.iter().any(|known| same(known, entry)) {
             continue;
         }
         told.push(entry);
         let alike: Vec<&InputDependence> =
-            page.input_dependence.iter().filter(|other| same(entry, other)).collect();
+            entries.iter().copied().filter(|other| same(entry, other)).collect();
         let builds = distinct(alike.iter().map(|other| build_name(&other.compiler, &other.flags)));
         sheet.paragraph(Ink::Plain, "  ", &format!("{} ({})", sides(entry), prose::list(&builds)));
         for other in alike.iter().filter(|_| detail == Detail::Full) {

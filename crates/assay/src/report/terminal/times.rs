@@ -4,9 +4,12 @@ use super::{Detail, build_name, distinct};
 use crate::report::ink::Ink;
 use crate::report::number;
 use crate::report::page::{Cell, Page};
+use crate::report::prose;
 use crate::report::sheet::Sheet;
 use crate::report::table::{Column, Entry, Table};
 
+/// Builds with a table of medians in the brief view.
+const MOST_BUILDS: usize = 4;
 /// Offset tables in the brief view.
 const MOST_OFFSET_TABLES: usize = 2;
 
@@ -24,7 +27,9 @@ fn medians(page: &Page, detail: Detail, sheet: &mut Sheet) {
     sheet.heading(&format!("Nanoseconds per {}", page.unit));
     sheet.paragraph(Ink::Dim, "  ", &format!("Median over all placements{with}."));
     let variants = distinct(page.cells.iter().map(|cell| &cell.variant));
-    for (compiler, flags) in distinct(page.cells.iter().map(|cell| (&cell.compiler, &cell.flags))) {
+    let builds = distinct(page.cells.iter().map(|cell| (&cell.compiler, &cell.flags)));
+    let most = if detail == Detail::Full { builds.len() } else { MOST_BUILDS };
+    for &(compiler, flags) in builds.iter().take(most) {
         sheet.gap();
         let own: Vec<&Cell> =
             page.cells.iter().filter(|c| (&c.compiler, &c.flags) == (compiler, flags)).collect();
@@ -38,6 +43,11 @@ fn medians(page: &Page, detail: Detail, sheet: &mut Sheet) {
             table.row(std::iter::once(input.clone().into()).chain(figures).collect());
         }
         sheet.table(&table);
+    }
+    if builds.len() > most {
+        sheet.gap();
+        let left = prose::plural((builds.len() - most) as u64, "more build");
+        sheet.paragraph(Ink::Dim, "  ", &format!("{left}: --all"));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Detail, build_name, candidate_name, distinct, says_word, verdict_word};
 use crate::report::ink::Ink;
 use crate::report::number;
-use crate::report::page::{AsBuiltSays, Contrast, Page};
+use crate::report::page::{AsBuiltSays, Axis, Contrast, Page};
 use crate::report::prose;
 use crate::report::sheet::Sheet;
 use crate::report::table::{Column, Entry, Table};
@@ -13,23 +13,23 @@ const MOST_ROWS: usize = 24;
 
 /// Adds the section, one table per build.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    if page.contrasts.is_empty() {
+    let all: Vec<&Contrast> = page.along(Axis::Variant).collect();
+    if all.is_empty() {
         return;
     }
-    let grouped = detail == Detail::Brief && page.contrasts.len() > MOST_ROWS;
+    let grouped = detail == Detail::Brief && all.len() > MOST_ROWS;
     sheet.heading("Verdicts");
     legend(page, sheet);
-    for (compiler, flags) in distinct(page.contrasts.iter().map(|c| (&c.compiler, &c.flags))) {
+    for (compiler, flags) in distinct(all.iter().map(|c| (&c.compiler, &c.flags))) {
         sheet.gap();
         sheet.paragraph(Ink::Bold, "  ", &build_name(compiler, flags));
         let own: Vec<&Contrast> =
-            page.contrasts.iter().filter(|c| (&c.compiler, &c.flags) == (compiler, flags)).collect();
+            all.iter().copied().filter(|c| (&c.compiler, &c.flags) == (compiler, flags)).collect();
         sheet.table(&if grouped { by_verdict(page, &own) } else { by_contrast(page, &own) });
     }
     if grouped {
         sheet.gap();
-        let rows =
-            format!("{} grouped; every row: --all", prose::plural(page.contrasts.len() as u64, "contrast"));
+        let rows = format!("{} grouped; every row: --all", prose::plural(all.len() as u64, "contrast"));
         sheet.paragraph(Ink::Dim, "  ", &rows);
     }
 }
@@ -114,20 +114,23 @@ fn by_verdict(page: &Page, contrasts: &[&Contrast]) -> Table {
                 number::change_span(group.iter().filter_map(|c| c.code.map(|code| code.ratio))).into(),
                 number::change_span(group.iter().filter_map(|c| c.as_built.map(|built| built.ratio))).into(),
                 misleading(&group),
-                if group.len() == own.len() && own.len() > 1 {
-                    format!("all {}", own.len())
-                } else {
-                    inputs.join(", ")
-                }
-                .into(),
+                tell_inputs(&inputs, own.len()).into(),
             ]);
         }
     }
     table
 }
 
+/// "all 4", or which of them.
+pub(super) fn tell_inputs<S: AsRef<str>>(inputs: &[S], all: usize) -> String {
+    if inputs.len() == all && all > 1 {
+        return format!("all {all}");
+    }
+    inputs.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ")
+}
+
 /// "2 ghost, 1 inflated".
-fn misleading(group: &[&Contrast]) -> Entry {
+pub(super) fn misleading(group: &[&Contrast]) -> Entry {
     let mut kinds: Vec<AsBuiltSays> = distinct(group.iter().filter_map(|c| c.as_built_says));
     kinds.retain(|&says| says != AsBuiltSays::Confirmed);
     kinds.sort_unstable();

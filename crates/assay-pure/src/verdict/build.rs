@@ -1,0 +1,112 @@
+//! Who compiled a side of a contrast and how, and how the two sides are called in sentences.
+
+use super::profile::Side;
+use crate::experiment::Axis;
+
+/// A compiler with a flag set, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+pub struct Build {
+    /// Compiler name.
+    pub compiler: String,
+    /// Flag set name.
+    pub flags: String,
+}
+
+/// The cell of one side: variant, input, compiler, flags.
+pub type CellKey<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// The two sides of a contrast by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Between<'a> {
+    /// Candidate variant.
+    pub candidate: &'a str,
+    /// Baseline variant.
+    pub baseline: &'a str,
+    /// Input name.
+    pub input: &'a str,
+    /// The candidate's compiler.
+    pub compiler: &'a str,
+    /// The candidate's flag set.
+    pub flags: &'a str,
+    /// The baseline's build, where it is another one.
+    pub against: Option<&'a Build>,
+}
+
+impl<'a> Between<'a> {
+    /// The cell of a side.
+    pub fn cell(&self, side: Side) -> CellKey<'a> {
+        let own = (self.compiler, self.flags);
+        let (variant, (compiler, flags)) = match (side, self.against) {
+            (Side::Candidate, _) => (self.candidate, own),
+            (Side::Baseline, None) => (self.baseline, own),
+            (Side::Baseline, Some(build)) => (self.baseline, (build.compiler.as_str(), build.flags.as_str())),
+        };
+        (variant, self.input, compiler, flags)
+    }
+
+    /// The axis that the sides differ in; of several the one that moves the code most: variant, compiler, flags.
+    pub fn axis(&self) -> Axis {
+        let (candidate, baseline) = (self.cell(Side::Candidate), self.cell(Side::Baseline));
+        if candidate.2 == baseline.2 && candidate.3 == baseline.3 || candidate.0 != baseline.0 {
+            Axis::Variant
+        } else if candidate.2 != baseline.2 {
+            Axis::Compiler
+        } else {
+            Axis::Flags
+        }
+    }
+
+    /// How a side is called beside the other: its variant, with what differs of its build in brackets.
+    pub fn name(&self, side: Side) -> String {
+        let (own, other) = match side {
+            Side::Candidate => (self.cell(Side::Candidate), self.cell(Side::Baseline)),
+            Side::Baseline => (self.cell(Side::Baseline), self.cell(Side::Candidate)),
+        };
+        let differs = [(own.2, other.2), (own.3, other.3)];
+        let build: Vec<&str> =
+            differs.iter().filter(|(own, other)| own != other).map(|(own, _)| *own).collect();
+        if build.is_empty() { own.0.to_owned() } else { format!("{} ({})", own.0, build.join(", ")) }
+    }
+
+    /// Both names, the candidate's first.
+    pub fn names(&self) -> (String, String) {
+        (self.name(Side::Candidate), self.name(Side::Baseline))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn between<'a>(baseline: &'a str, against: Option<&'a Build>) -> Between<'a> {
+        Between { candidate: "visit", baseline, input: "mono", compiler: "gcc-12", flags: "O2", against }
+    }
+
+    fn build(compiler: &str, flags: &str) -> Build {
+        Build { compiler: compiler.into(), flags: flags.into() }
+    }
+
+    #[test]
+    fn names_what_differs_and_nothing_else() {
+        let (old, aligned, both) = (build("gcc-11", "O2"), build("gcc-12", "a64"), build("gcc-11", "a64"));
+        let names = |baseline, against| between(baseline, against).names();
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(names("direct", None), pair("visit", "direct"));
+        assert_eq!(names("visit", Some(&old)), pair("visit (gcc-12)", "visit (gcc-11)"));
+        assert_eq!(names("visit", Some(&aligned)), pair("visit (O2)", "visit (a64)"));
+        assert_eq!(names("visit", Some(&both)), pair("visit (gcc-12, O2)", "visit (gcc-11, a64)"));
+    }
+
+    #[test]
+    fn knows_the_axis_and_the_cell_of_each_side() {
+        let (old, aligned) = (build("gcc-11", "O2"), build("gcc-12", "a64"));
+        assert_eq!(between("direct", None).axis(), Axis::Variant);
+        assert_eq!(between("visit", None).axis(), Axis::Variant);
+        assert_eq!(between("visit", Some(&old)).axis(), Axis::Compiler);
+        assert_eq!(between("visit", Some(&aligned)).axis(), Axis::Flags);
+        assert_eq!(between("direct", Some(&old)).axis(), Axis::Variant);
+        let found = between("visit", Some(&old));
+        assert_eq!(found.cell(Side::Candidate), ("visit", "mono", "gcc-12", "O2"));
+        assert_eq!(found.cell(Side::Baseline), ("visit", "mono", "gcc-11", "O2"));
+    }
+}
