@@ -484,11 +484,24 @@ fn page_cell(
         reached: reached(name, experiment, judged),
         as_built_ns: row.and_then(|row| row.as_built.as_ref()).map(|at| at.ns_per_unit),
         range: judged.observed.cells.get(name).and_then(range),
+        offset_share: offset_share(name, experiment, judged),
         per_unit: counted.per_unit(name),
         uncounted: uncounted.map(|reason| page::Failed { reason }),
         count_note,
         failed,
     }
+}
+
+/// What a cell's time over placements goes with.
+fn offset_share(name: &CellName, experiment: &Experiment, judged: &Judged) -> Option<page::OffsetShare> {
+    let with_itself = judged.observed.contrast(name, name, &experiment.placement.phases)?;
+    let share = verdict::offset_share(&with_itself, verdict::profile::Side::Candidate)?;
+    Some(page::OffsetShare {
+        offset: share.offset,
+        shuffle: share.shuffle,
+        rest: share.rest,
+        placements: share.placements as u64,
+    })
 }
 
 /// The fastest and the slowest of single placements.

@@ -385,6 +385,9 @@ pub struct Cell {
     /// Over the single placements.
     #[serde(default)]
     pub range: Option<Range>,
+    /// What its time varies with over placements; null where it does not vary or reaches one offset only.
+    #[serde(default)]
+    pub offset_share: Option<OffsetShare>,
     /// Counts per unit by the event's name ("instructions", "branches", "branch-misses"), each with where it comes from.
     pub per_unit: BTreeMap<String, Count>,
     /// Why nothing was counted, where it should have been.
@@ -419,6 +422,19 @@ pub struct Range {
     pub placements: u64,
     /// Of these, slower than the fastest by a tenth and more.
     pub slow_placements: u64,
+}
+
+/// What the variance of a time over placements goes with; the parts add up to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OffsetShare {
+    /// The entry's offset in its 64-byte line.
+    pub offset: f64,
+    /// The order of the functions, and drift between rotations.
+    pub shuffle: f64,
+    /// Neither of them alone.
+    pub rest: f64,
+    /// Placements.
+    pub placements: u64,
 }
 
 /// The time at one offset.

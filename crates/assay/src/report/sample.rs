@@ -4,8 +4,8 @@ use super::answer;
 use super::page::{
     AsBuiltSays, AtOffset, Axis, BranchCost, Build, Campaign, Cause, CauseKind, Cell, Claim, ClaimStatus,
     Compiler, Contrast, Count, CountSource, Effect, Explained, Failed, Failure, FailureKind, FlagSet, Flips,
-    Input, InputDependence, Landing, Layout, LearnedInput, Machine, Page, Range, Reached, Residual, SCHEMA,
-    Spread, StoppedBecause, Timer, TwinControl, TwinVerdict, Variant, Verdict,
+    Input, InputDependence, Landing, Layout, LearnedInput, Machine, OffsetShare, Page, Range, Reached,
+    Residual, SCHEMA, Spread, StoppedBecause, Timer, TwinControl, TwinVerdict, Variant, Verdict,
 };
 use super::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
 
@@ -267,6 +267,7 @@ fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> Cell {
             placements: 32,
             slow_placements: 8,
         }),
+        offset_share: Some(OffsetShare { offset: 0.92, shuffle: 0.05, rest: 0.03, placements: 32 }),
         per_unit: [
             ("instructions".to_owned(), count(11.25, CountSource::Counted)),
             ("branches".to_owned(), count(2.38, CountSource::Counted)),
@@ -325,7 +326,7 @@ fn page_cells() -> Vec<Cell> {
     for cell in out {
         let Cell { variant, input, compiler, flags, .. } = cell.clone();
         let failed = Some(Failed { reason: "answers differ from branch's".to_owned() });
-        let (by_offset, reached, per_unit, range) = Default::default();
+        let (by_offset, reached, per_unit, range, offset_share) = Default::default();
         *cell = Cell {
             variant,
             input,
@@ -336,6 +337,7 @@ fn page_cells() -> Vec<Cell> {
             reached,
             as_built_ns: None,
             range,
+            offset_share,
             per_unit,
             uncounted: Some(Failed {
                 reason: "the program was ended by signal 4 while its events were counted".to_owned(),

@@ -506,3 +506,26 @@ fn a_claim_about_compilers_is_held_against_the_contrasts_of_compilers() {
     let flags = ClaimSpec { says: Some(Says::Faster), flags: vec!["a64".into()], ..flags };
     assert_eq!(check(&flags, &context).found, "no such contrast was measured");
 }
+
+#[test]
+fn what_a_claim_does_not_say_of_the_other_build_is_as_the_candidates() {
+    // Another compiler and other flags at once: neither a claim about compilers nor one about flags speaks of that.
+    let against = Some(crate::verdict::Build { compiler: "gcc-11".into(), flags: "a64".into() });
+    let judgement = judgement(vec![ContrastVerdict { against, ..across_compilers().remove(0) }]);
+    let context = ClaimContext {
+        judgement: &judgement,
+        baseline: "branch",
+        minimum_effect: 0.01,
+        cells: &[],
+        inputs: &[],
+        counts: &[],
+    };
+    let faster = ClaimSpec { says: Some(Says::Faster), ..about("visit", &[]) };
+    let compilers = ClaimSpec { baseline_compiler: Some("gcc-11".into()), ..faster.clone() };
+    let flags = ClaimSpec { baseline_flags: Some("a64".into()), ..faster.clone() };
+    for one in [&compilers, &flags] {
+        assert_eq!(check(one, &context).found, "no such contrast was measured");
+    }
+    let both = ClaimSpec { baseline_flags: Some("a64".into()), ..compilers };
+    assert_eq!(check(&both, &context).status, ClaimStatus::Confirmed);
+}

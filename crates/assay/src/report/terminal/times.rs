@@ -3,7 +3,7 @@
 use super::{Detail, build_name, distinct};
 use crate::report::ink::Ink;
 use crate::report::number;
-use crate::report::page::{Cell, Page};
+use crate::report::page::{Cell, OffsetShare, Page};
 use crate::report::prose;
 use crate::report::sheet::Sheet;
 use crate::report::table::{Column, Entry, Table};
@@ -87,6 +87,10 @@ fn offsets(page: &Page, detail: Detail, sheet: &mut Sheet) {
     } else {
         offset_tables(page, detail, &groups, sheet);
     }
+    if let Some(text) = explained(page) {
+        sheet.gap();
+        sheet.paragraph(Ink::Plain, "  ", &text);
+    }
     let notes = page
         .cells
         .iter()
@@ -151,6 +155,30 @@ fn offset_table(cells: &[&Cell]) -> Table {
         table.row(row);
     }
     table
+}
+
+/// What the times of cells that move go with: the medians of the parts, and the cell of which the start explains least.
+fn explained(page: &Page) -> Option<String> {
+    let moving = page.cells.iter().filter(|cell| spread(cell) > page.campaign.minimum_effect);
+    let shares: Vec<(&Cell, OffsetShare)> =
+        moving.filter_map(|cell| cell.offset_share.map(|share| (cell, share))).collect();
+    let median = |part: fn(&OffsetShare) -> f64| {
+        assay_pure::stats::quantile::median(&shares.iter().map(|(_, share)| part(share)).collect::<Vec<_>>())
+    };
+    let (offset, shuffle, rest) = (median(|of| of.offset)?, median(|of| of.shuffle)?, median(|of| of.rest)?);
+    let (cell, least) = shares.iter().min_by(|a, b| a.1.offset.total_cmp(&b.1.offset))?;
+    let cells = prose::plural(shares.len() as u64, "cell");
+    Some(format!(
+        "Of the variance of a time over placements, where the function starts in its line explains {}, the order of \
+         the functions {}, neither alone {} (medians over {cells} that move); least, {}, of {} on {}, {}.",
+        number::fraction(offset),
+        number::fraction(shuffle),
+        number::fraction(rest),
+        number::fraction(least.offset),
+        cell.variant,
+        cell.input,
+        build_name(&cell.compiler, &cell.flags)
+    ))
 }
 
 /// Slowest offset / fastest offset - 1.
