@@ -12,6 +12,9 @@ struct World {
     rounds: u32,
 }
 
+/// Where a code starts at a placement, and its samples there.
+type Placed = (u64, Vec<Observation>);
+
 /// One variant in one build: its true mean time and how its time depends on where it starts.
 struct Code {
     variant: &'static str,
@@ -56,7 +59,7 @@ impl World {
     }
 
     /// Every cell at every placement: per code, per rotation, per phase; the as-built placement last.
-    fn measure(&mut self, codes: &[Code]) -> Vec<Vec<Vec<(u64, Vec<Observation>)>>> {
+    fn measure(&mut self, codes: &[Code]) -> Vec<Vec<Vec<Placed>>> {
         let moods: Vec<f64> = (0..self.rounds).map(|_| 0.01 * self.normal()).collect();
         let (rotations, moods) = (self.rotations, moods);
         let mut measured = Vec::new();
@@ -83,7 +86,7 @@ impl World {
     /// The contrasts between pairs of codes (candidate, baseline), all from one campaign's samples.
     fn contrasts(&mut self, codes: &[Code], pairs: &[(usize, usize)]) -> Vec<ObservedContrast> {
         let measured = self.measure(codes);
-        let pair = |phase: u32, left: &(u64, Vec<Observation>), right: &(u64, Vec<Observation>)| PairAt {
+        let pair = |phase: u32, left: &Placed, right: &Placed| PairAt {
             phase_bytes: phase,
             candidate_offset: left.0,
             baseline_offset: right.0,
