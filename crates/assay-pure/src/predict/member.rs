@@ -47,24 +47,23 @@ pub trait Member: Send {
 pub struct Simulated<P>(pub P);
 
 impl<P: DirectionPredictor + Send> Simulated<P> {
-    #[inline(always)]
-    fn over(&mut self, branches: impl Iterator<Item = Branch>, missed: &mut [u64]) {
+    fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
         for branch in branches {
             if branch.class().is_conditional() {
-                judge_direction(&mut self.0, &branch, missed);
+                judge_direction(&mut self.0, branch, missed);
             }
-            self.0.track(&branch);
+            self.0.track(branch);
         }
     }
 }
 
 impl<P: DirectionPredictor + Send> Member for Simulated<P> {
     fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
-        self.over(batch.branches.iter().copied(), missed);
+        self.over(batch.branches, missed);
     }
 
     fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
-        self.over(steps.branches(), missed);
+        steps.for_pieces(|branches| self.over(branches, missed));
     }
 
     fn storage_bits(&self) -> u64 {
@@ -122,26 +121,25 @@ fn judge_direction(predictor: &mut impl DirectionPredictor, branch: &Branch, mis
 pub struct Targets<P>(pub P);
 
 impl<P: TargetPredictor + Send> Targets<P> {
-    #[inline(always)]
-    fn over(&mut self, branches: impl Iterator<Item = Branch>, missed: &mut [u64]) {
+    fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
         for branch in branches {
             if Judged::of(branch.class()) == Some(Judged::Target) {
                 let predicted = self.0.predict(branch.pc);
-                self.0.train(&branch, predicted);
+                self.0.train(branch, predicted);
                 missed[branch.site as usize] += u64::from(predicted != branch.target);
             }
-            self.0.track(&branch);
+            self.0.track(branch);
         }
     }
 }
 
 impl<P: TargetPredictor + Send> Member for Targets<P> {
     fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
-        self.over(batch.branches.iter().copied(), missed);
+        self.over(batch.branches, missed);
     }
 
     fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
-        self.over(steps.branches(), missed);
+        steps.for_pieces(|branches| self.over(branches, missed));
     }
 
     fn storage_bits(&self) -> u64 {
@@ -154,10 +152,9 @@ impl<P: TargetPredictor + Send> Member for Targets<P> {
 pub struct Returns(pub ReturnStack);
 
 impl Returns {
-    #[inline(always)]
-    fn over(&mut self, branches: impl Iterator<Item = Branch>, missed: &mut [u64]) {
+    fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
         for branch in branches {
-            let right = self.0.follow(&branch);
+            let right = self.0.follow(branch);
             if Judged::of(branch.class()) == Some(Judged::Return) {
                 missed[branch.site as usize] += u64::from(!right);
             }
@@ -167,11 +164,11 @@ impl Returns {
 
 impl Member for Returns {
     fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
-        self.over(batch.branches.iter().copied(), missed);
+        self.over(batch.branches, missed);
     }
 
     fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
-        self.over(steps.branches(), missed);
+        steps.for_pieces(|branches| self.over(branches, missed));
     }
 
     fn storage_bits(&self) -> u64 {

@@ -76,7 +76,7 @@ impl Default for Perceptron {
 }
 
 impl DirectionPredictor for Perceptron {
-    #[inline]
+    #[inline(always)]
     fn predict(&mut self, pc: u64, _: u64) -> bool {
         self.sum = 0;
         for (table, row) in self.weights.iter().zip(rows(pc, self.history)) {
@@ -85,7 +85,7 @@ impl DirectionPredictor for Perceptron {
         self.sum >= 0
     }
 
-    #[inline]
+    #[inline(always)]
     fn train(&mut self, branch: &Branch, predicted: bool) {
         let taken = branch.taken();
         let wrong = predicted != taken;
@@ -107,7 +107,7 @@ impl DirectionPredictor for Perceptron {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn track(&mut self, branch: &Branch) {
         if branch.class().is_conditional() {
             self.history = self.history << 1 | u64::from(branch.taken());

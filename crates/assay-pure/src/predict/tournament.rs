@@ -94,12 +94,12 @@ impl Tournament {
 }
 
 impl DirectionPredictor for Tournament {
-    #[inline]
+    #[inline(always)]
     fn predict(&mut self, pc: u64, _: u64) -> bool {
         NEXT[usize::from(self.state(pc))] >> 15 != 0
     }
 
-    #[inline]
+    #[inline(always)]
     fn train(&mut self, branch: &Branch, _: bool) {
         let next = NEXT[usize::from(self.state(branch.pc) | u8::from(branch.taken()))];
         let (_, history) = self.local(branch.pc);
@@ -107,7 +107,7 @@ impl DirectionPredictor for Tournament {
         self.tables.local[history] = (next >> 8) as u8 & 7;
     }
 
-    #[inline]
+    #[inline(always)]
     fn track(&mut self, branch: &Branch) {
         if branch.class().is_conditional() {
             let (at, history) = self.local(branch.pc);

@@ -114,29 +114,29 @@ impl<P: Historied> Core<P> {
         missed
     }
 
-    #[inline(always)]
-    fn over(&mut self, branches: impl Iterator<Item = Branch>, lengths: &[u8], missed: &mut [u64]) {
+    fn over(&mut self, branches: &[Branch], lengths: &[u8], missed: &mut [u64]) {
         if self.address == Address::FirstByte || lengths.is_empty() {
             for branch in branches {
-                missed[branch.site as usize] += u64::from(self.step(&branch));
+                missed[branch.site as usize] += u64::from(self.step(branch));
             }
             return;
         }
-        for mut branch in branches {
+        for branch in branches {
             let length = lengths.get(branch.site as usize).copied().unwrap_or(0);
-            branch.pc += u64::from(length).saturating_sub(1);
-            missed[branch.site as usize] += u64::from(self.step(&branch));
+            let mut last = *branch;
+            last.pc += u64::from(length).saturating_sub(1);
+            missed[branch.site as usize] += u64::from(self.step(&last));
         }
     }
 }
 
 impl<P: Historied + Send> Member for Core<P> {
     fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
-        self.over(batch.branches.iter().copied(), batch.lengths, missed);
+        self.over(batch.branches, batch.lengths, missed);
     }
 
     fn walk_steps(&mut self, steps: Steps<'_>, lengths: &[u8], missed: &mut [u64]) {
-        self.over(steps.branches(), lengths, missed);
+        steps.for_pieces(|branches| self.over(branches, lengths, missed));
     }
 
     fn storage_bits(&self) -> u64 {

@@ -115,7 +115,7 @@ impl<const N: usize> Folds<N> {
     }
 
     /// Moves the registers on and xors a footprint into each.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, footprints: [u64; 2]) {
         self.until_read -= 1;
         if self.until_read == 0 {
@@ -160,7 +160,7 @@ impl<const N: usize> Folds<N> {
 impl<const N: usize> Row<N> {
     const NONE: Row<N> = Row { folds: [[0; N]; FOLDS], leaving: [0; N] };
 
-    #[inline]
+    #[inline(always)]
     fn merge(&mut self, other: &Row<N>) {
         for fold in 0..FOLDS {
             for i in 0..N {
@@ -173,7 +173,7 @@ impl<const N: usize> Row<N> {
     }
 
     /// What a footprint changes.
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, rows: &[[Row<N>; 16]], footprint: u64) {
         let mut rest = footprint;
         for rows in rows {
@@ -202,7 +202,7 @@ impl<const N: usize> Leave<N> {
     }
 
     /// Adds to a change what one push moves out, and moves the leaving bits on.
-    #[inline]
+    #[inline(always)]
     fn drop_from(&mut self, change: &mut Row<N>, shift: u32) {
         let (rotate, top) = (power(shift), power(shift));
         for fold in 0..FOLDS {

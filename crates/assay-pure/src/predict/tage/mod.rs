@@ -30,7 +30,8 @@ pub const ENTRIES: &[Entry] = &[Entry {
     what: "TAGE: 12 tagged tables over histories of 2 to 450 branches and a base table (64 KB)",
     source: "Seznec and Michaud, JILP 8, 2006; Seznec, MICRO 2011 and INRIA RR-9561, 2024; sizes are ours",
     judges: &[Judged::Direction],
-    make: || Box::new(Simulated(Tage::<_, 12, 1>::new(Geometry::class_64_kb(), Directions))),
+    // 16 lanes for 12 tables: what is written in pieces of 8 and 4 lanes and read in pieces of 4 and 8 waits.
+    make: || Box::new(Simulated(Tage::<_, 16, 1>::new(Geometry::class_64_kb(), Directions))),
 }];
 
 /// Set in the tags of entries, so that an entry never written matches nothing.
@@ -57,6 +58,8 @@ pub struct Tage<R, const N: usize, const W: usize> {
     first_set: [u16; N],
     index_mask: [u16; N],
     tag_mask: [u16; N],
+    /// A byte of ones for each table, none for lanes without one.
+    real: u128,
     counter_top: i8,
     useful_top: u8,
     /// How far an unsure longest match is to be mistrusted; from 0 on it is. By whether there is a shorter match.
@@ -109,6 +112,7 @@ impl<R: Rule, const N: usize, const W: usize> Tage<R, N, W> {
             first_set,
             index_mask,
             tag_mask,
+            real: u128::MAX >> (8 * (16 - tables.len())),
             counter_top: (1 << (geometry.counter_bits - 1)) - 1,
             useful_top: (1 << geometry.useful_bits) - 1,
             mistrust: [0; 2],
@@ -162,7 +166,7 @@ impl<R: Rule, const N: usize, const W: usize> Tage<R, N, W> {
                 hits[i] = set.tags.iter().fold(0, |hit, &held| hit | u8::from(held == lookup.tags[i]));
             }
         }
-        u128::from_le_bytes(hits)
+        u128::from_le_bytes(hits) & self.real
     }
 
     /// The entry with the branch's tag in the longest of the first `matched` tables, which has one.
