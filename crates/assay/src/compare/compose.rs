@@ -12,6 +12,7 @@ use crate::report::page::{StoppedBecause, TwinControl, TwinVerdict};
 use crate::store::{ComparisonRow, Ledger, SideRow, VisitRow};
 use anyhow::{Context, Result, bail};
 use assay_pure::comparison::{Missing, Place, Seen, Side, benchmarks};
+use assay_pure::stats::mann_whitney::mann_whitney;
 use assay_pure::stats::quantile::median;
 use std::collections::BTreeMap;
 
@@ -93,6 +94,7 @@ fn alone(judged: &Judged, benchmark: &str) -> Option<Compared> {
         as_built: None,
         code: None,
         placement_ratio: None,
+        u_test_p: None,
         verdict: None,
         as_built_says: None,
         causes: Vec::new(),
@@ -120,6 +122,7 @@ fn one(judged: &Judged, found: &assay_pure::verdict::ContrastVerdict, spec: &Spe
         as_built: shown.as_built,
         code: shown.code,
         placement_ratio: shown.placement_ratio,
+        u_test_p: u_test(&judged.seen, &found.input),
         verdict: Some(shown.verdict),
         as_built_says: shown.as_built_says,
         causes,
@@ -130,6 +133,16 @@ fn one(judged: &Judged, found: &assay_pure::verdict::ContrastVerdict, spec: &Spe
         executed_functions: code.and_then(|code: &Found| code.executed),
         code_unknown: code.and_then(|code| code.unknown.clone()),
     })
+}
+
+/// What compare.py would say of the runs as built.
+fn u_test(seen: &[Seen], benchmark: &str) -> Option<f64> {
+    let of = |side: Side| -> Vec<f64> {
+        let visits = seen.iter().filter(|visit| visit.side == side && visit.place == Place::AsBuilt);
+        let figures = visits.flat_map(|visit| &visit.figures).filter(|(name, _)| name == benchmark);
+        figures.flat_map(|(_, values)| values.iter().copied()).collect()
+    };
+    mann_whitney(&of(Side::Baseline), &of(Side::Candidate)).map(|found| found.p)
 }
 
 /// Medians per placement, and over them.

@@ -98,6 +98,8 @@ pub struct Compared {
     pub code: Option<Effect>,
     /// as built / code.
     pub placement_ratio: Option<f64>,
+    /// Probability that Google Benchmark's compare.py gives this difference by chance: its U test on the runs as built.
+    pub u_test_p: Option<f64>,
     /// On the code; `null` with one side.
     pub verdict: Option<Verdict>,
     /// What the as-built comparison is worth.

@@ -124,6 +124,7 @@ fn of_two(page: &ComparePage, detail: Detail) -> Table {
         Column::left("as built is"),
         Column::left("cause").optional(2),
         Column::right("detectable").optional(5),
+        Column::right("U test p").optional(6),
     ];
     let mut table = Table::new(columns, 1);
     for found in ordered(page) {
@@ -142,6 +143,11 @@ fn of_two(page: &ComparePage, detail: Detail) -> Table {
             says.map_or(Entry::default(), |(word, ink, _)| Entry::inked(word, ink)),
             causes.join(", ").into(),
             found.minimum_detectable_effect.map(number::fraction).unwrap_or_default().into(),
+            found
+                .u_test_p
+                .map(|p| if p < 0.0001 { "<0.0001".into() } else { format!("{p:.4}") })
+                .unwrap_or_default()
+                .into(),
         ]);
     }
     table
