@@ -1,6 +1,6 @@
 //! Why no figures could be read.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Lines of an output that an error shows.
 const SHOWN_LINES: usize = 12;
@@ -77,8 +77,24 @@ fn cut(line: &str) -> String {
     if printable.count() > SHOWN_WIDTH { format!("{kept}...") } else { kept }
 }
 
+/// What names and expressions bring along must not steer a terminal.
+struct Printable<'a, 'b>(&'a mut fmt::Formatter<'b>);
+
+impl fmt::Write for Printable<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let steers = |symbol: char| symbol.is_control() && symbol != '\n';
+        text.chars().try_for_each(|symbol| self.0.write_char(if steers(symbol) { ' ' } else { symbol }))
+    }
+}
+
 impl fmt::Display for FigureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(&mut Printable(f))
+    }
+}
+
+impl FigureError {
+    fn write(&self, f: &mut Printable<'_, '_>) -> fmt::Result {
         match self {
             FigureError::Nothing { adapter, expected, head } => {
                 write!(f, "{adapter}: no figures found; expected {expected}. ")?;
@@ -130,6 +146,12 @@ mod tests {
         let many = FigureError::nothing("divan", "a table", &"line\n".repeat(50)).to_string();
         assert_eq!(many.matches("| line").count(), SHOWN_LINES);
         assert!(FigureError::nothing("divan", "a table", " \n").to_string().contains("printed nothing"));
+    }
+
+    #[test]
+    fn names_do_not_steer_the_terminal() {
+        let shown = FigureError::Failed { adapter: "divan", notes: vec!["a\u{1b}[2Jb".into()] }.to_string();
+        assert_eq!(shown, "divan: no benchmark gave a figure\n  a [2Jb");
     }
 
     #[test]
