@@ -25,13 +25,13 @@ goal=$1
 
 # ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
 
-all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine"
+all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja"
 case $goal in
     demo) needs="cargo cc clang qemu" ;;
     dispatch) needs="cargo cc cxx gcc_pair clang_pair" ;;
-    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3" ;;
+    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja" ;;
     peers) needs="cargo cc cxx qemu valgrind benchmark hyperfine" ;;
-    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3" ;;
+    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja" ;;
     *) usage ;;
 esac
 
@@ -54,6 +54,7 @@ without() {
         cross) echo "the tests that trace AArch64 programs" ;;
         valgrind) echo "the comparison of exact counts with cachegrind's" ;;
         ps) echo "nothing; tests that list processes fail" ;;
+        cmake | ninja) echo "the tests that capture the links of CMake projects" ;;
         benchmark) echo "the column of Google Benchmark" ;;
         hyperfine) echo "the column of hyperfine" ;;
     esac
@@ -76,6 +77,8 @@ why() {
         cross) echo "a C compiler for AArch64" ;;
         valgrind) echo "valgrind" ;;
         ps) echo "ps" ;;
+        cmake) echo "cmake" ;;
+        ninja) echo "ninja" ;;
         benchmark) echo "Google Benchmark, to compare with" ;;
         hyperfine) echo "hyperfine, to compare with" ;;
         cargo) echo "a Rust toolchain" ;;
@@ -103,6 +106,8 @@ packages() {
         cross) echo "gcc-aarch64-linux-gnu,libc6-dev-arm64-cross" ;;
         valgrind) echo "valgrind" ;;
         ps) echo "procps" ;;
+        cmake) echo "cmake" ;;
+        ninja) echo "ninja-build" ;;
         benchmark) echo "libbenchmark-dev" ;;
         hyperfine) echo "hyperfine" ;;
     esac
@@ -134,7 +139,7 @@ have() {
     case $1 in
         cargo) cargo --version > /dev/null 2>&1 ;;
         cc) links c gcc || links c cc ;;
-        make | git | python3 | hyperfine | valgrind | ps) command -v "$1" > /dev/null ;;
+        make | git | python3 | hyperfine | valgrind | ps | cmake | ninja) command -v "$1" > /dev/null ;;
         qemu) "qemu-$(uname -m)" --version > /dev/null 2>&1 ;;
         cross) links c aarch64-linux-gnu-gcc ;;
         clang) links c "$(newest_clang)" ;;

@@ -167,6 +167,17 @@ fn a_cargo_project_is_captured_without_building_it_anew_afterwards() {
 }
 
 #[test]
+fn zig_is_called_again_with_its_objects_in_another_order() {
+    if has("zig") {
+        let project = Project::of("make");
+        let built = project.build("make CC='zig cc' CFLAGS='-O2 -ffunction-sections'");
+        assert_eq!(built.links.len(), 1, "{:?}", built.links);
+        let warnings = assert_placed(&project, &built.links[0], &ALL);
+        assert!(warnings.iter().any(|warning| warning.contains("zig orders whole objects")), "{warnings:?}");
+    }
+}
+
+#[test]
 fn what_is_moved_copied_or_stripped_after_the_link_is_found() {
     let project = Project::of("make");
     let built = project.build("make moved");

@@ -4,9 +4,9 @@ use super::call::{Call, Session};
 use super::failure::{self, BuildError, FailedBuild, NothingCaptured};
 use super::link::CapturedLink;
 use super::stand_in::LINKERS;
-use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, rust};
+use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, rust, zig};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -95,6 +95,8 @@ struct Site {
     folder: PathBuf,
     store: PathBuf,
     linkers: PathBuf,
+    /// Ahead in PATH: only what PATH has too, so that no build finds a tool that is not there.
+    path: PathBuf,
     calls: PathBuf,
     log: PathBuf,
 }
@@ -137,12 +139,13 @@ impl Site {
             let site = Self {
                 folder: folder.clone(),
                 linkers: store.join("linkers"),
+                path: store.join("path"),
                 calls: own.join("calls"),
                 log: own.join("log"),
                 store,
             };
             fs::create_dir_all(&site.calls)?;
-            site.link_stand_ins(&asked.assay.canonicalize()?)?;
+            site.link_stand_ins(&asked.assay.canonicalize()?, &asked.value("PATH").unwrap_or_default())?;
             let begun = i64::try_from(now).map_err(io::Error::other)?;
             Session { folder, begun, kept: site.store.join("kept") }.write(&site.calls)?;
             Ok(site)
@@ -151,10 +154,13 @@ impl Site {
     }
 
     /// Under each linker's name a link to `assay`, written anew where it leads elsewhere.
-    fn link_stand_ins(&self, assay: &Path) -> io::Result<()> {
+    fn link_stand_ins(&self, assay: &Path, search: &OsStr) -> io::Result<()> {
+        let on_path = |name: &&&str| std::env::split_paths(search).any(|folder| folder.join(name).is_file());
+        let all = LINKERS.iter().chain(&[rust::WRAPPER]).map(|name| self.linkers.join(name));
+        let found = LINKERS.iter().chain(&[zig::NAME]).filter(on_path).map(|name| self.path.join(name));
         fs::create_dir_all(&self.linkers)?;
-        for name in LINKERS.iter().chain(&[rust::WRAPPER]) {
-            let place = self.linkers.join(name);
+        fs::create_dir_all(&self.path)?;
+        for place in all.chain(found) {
             if fs::read_link(&place).ok().as_deref() != Some(assay) {
                 link_anew(assay, &place)?;
             }
@@ -165,13 +171,12 @@ impl Site {
     fn run(&self, asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<ExitStatus, BuildError> {
         let start = || {
             let log = File::create(&self.log)?;
-            let ahead = |name: &str| ahead(&self.linkers, asked.value(name));
             Command::new("sh")
                 .args(["-c", &asked.command])
                 .current_dir(&self.folder)
                 .envs(asked.environment.iter().map(|(name, value)| (name, value)))
-                .env("COMPILER_PATH", ahead("COMPILER_PATH"))
-                .env("PATH", ahead("PATH"))
+                .env("COMPILER_PATH", ahead(&self.linkers, asked.value("COMPILER_PATH")))
+                .env("PATH", ahead(&self.path, asked.value("PATH")))
                 .env(VARIABLE, &self.calls)
                 .env(LINKERS_VARIABLE, &self.linkers)
                 .env("RUSTC_WRAPPER", self.linkers.join(rust::WRAPPER))

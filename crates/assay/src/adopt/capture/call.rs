@@ -2,6 +2,7 @@
 
 use super::kept::{Keeper, Stamp, plain};
 use super::words::{self, Parts, Role};
+use super::zig;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,7 +26,11 @@ const VARIABLES: &[&str] = &[
     "PATH",
     "SOURCE_DATE_EPOCH",
     "TMPDIR",
+    "XDG_CACHE_HOME",
     "ZERO_AR_DATE",
+    "ZIG_GLOBAL_CACHE_DIR",
+    "ZIG_LIB_DIR",
+    "ZIG_LOCAL_CACHE_DIR",
 ];
 
 /// Beside the calls: what the stand-in must know of the build.
@@ -84,6 +89,8 @@ pub struct Call {
     pub at: i64,
     /// The linker that would have been called without us.
     pub linker: PathBuf,
+    /// It is zig, whose words are those of a driver.
+    pub zig: bool,
     /// Its words, those in response files included.
     pub words: Vec<String>,
     /// Where it was called.
@@ -102,7 +109,11 @@ impl Call {
 
     /// What it makes.
     pub fn output(&self) -> PathBuf {
-        plain(&self.folder.join(self.parts().output(&self.words)))
+        let parts = self.parts();
+        if self.zig && parts.first(Role::Output).is_none() {
+            return plain(&self.folder.join(zig::unnamed_output(&self.words, &parts)));
+        }
+        plain(&self.folder.join(parts.output(&self.words)))
     }
 
     /// Whether what it makes is there, and no older than the call.

@@ -7,6 +7,7 @@ use super::linker::{self, Known};
 use super::program::Program;
 use super::response;
 use super::words::{Parts, Role};
+use super::zig;
 use crate::build::{self, Link, LinkerKind, OrderError, Ordering, text};
 use assay_pure::inputs::{digest, short_digest};
 use assay_pure::placement::layout::{self, FunctionPlace, LayoutError};
@@ -15,7 +16,7 @@ use std::fs;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Bytes of words above which they go through a file: systems refuse more than 2 MB, some less.
@@ -46,6 +47,15 @@ struct Words {
     ahead: Vec<String>,
     /// The file that each input of the call is read from now.
     files: Vec<PathBuf>,
+}
+
+impl Words {
+    /// All of them; zig's first says what it is to do.
+    fn all(mut self, zig: bool) -> Vec<String> {
+        let at = usize::from(zig);
+        self.own.splice(at..at, self.ahead);
+        self.own
+    }
 }
 
 /// A link made again.
@@ -157,12 +167,10 @@ impl CapturedLink {
         if let Link::Placed { shuffle, phase_bytes } = link {
             let own = self.program(&resolved);
             warnings = self.limits(&own)?;
-            self.put_order(&mut resolved.own, &own, shuffle, phase_bytes)?;
+            self.put_order(&mut resolved, &own, shuffle, phase_bytes)?;
             program = Some(own);
         }
-        let mut words = resolved.ahead;
-        words.extend(resolved.own);
-        self.run(&words, &path)?;
+        self.run(&resolved.all(self.call.zig), &path)?;
         self.read_back(path, program.as_deref(), warnings)
     }
 
@@ -185,6 +193,16 @@ impl CapturedLink {
             Ok(sections) => Repeated::Differs { sections },
             Err(error) => Repeated::Unreadable { why: error.to_string() },
         })
+    }
+
+    /// The call of the linker by itself, as a replay as built makes it, into a folder below `into`.
+    ///
+    /// # Errors
+    /// An input has changed or vanished and was not kept.
+    pub fn bare(&self, into: &Path) -> Result<Command, ReplayError> {
+        let path = self.place(Link::AsBuilt, into)?;
+        let words = self.resolved(&path)?.all(self.call.zig);
+        self.command(&words, &path)
     }
 
     /// Whether the file at `output` is still the one that the build left.
@@ -238,7 +256,9 @@ impl CapturedLink {
             }
             files.push(kept.to_owned());
         }
-        if self.parts.first(Role::Output).is_none() {
+        if self.parts.first(Role::Output).is_none() && self.call.zig {
+            ahead.push(zig::output_word(&own, path));
+        } else if self.parts.first(Role::Output).is_none() {
             ahead.extend(["-o".into(), path.to_string_lossy().into_owned()]);
         }
         Ok(Words { own, ahead, files })
@@ -272,7 +292,12 @@ impl CapturedLink {
         }
         let kind = self.known()?.kind;
         let mut found = program.warnings();
-        if program.link_time && kind != LinkerKind::Lld {
+        if self.call.zig {
+            found.push(
+                "zig orders whole objects: functions of one object keep their order, those of sources too"
+                    .into(),
+            );
+        } else if program.link_time && kind != LinkerKind::Lld {
             found.push(format!(
                 "with -flto and {} functions cannot be shuffled, only moved together; lld can shuffle them",
                 kind.name()
@@ -286,13 +311,19 @@ impl CapturedLink {
     /// Puts the padding ahead of all inputs, and the order behind.
     fn put_order(
         &self,
-        words: &mut Vec<String>,
+        words: &mut Words,
         program: &Program,
         shuffle: u64,
         phase_bytes: u32,
     ) -> Result<(), ReplayError> {
         let known = self.known()?;
         let pad = self.pad(program, phase_bytes)?;
+        if self.call.zig {
+            let inputs = self.call.inputs.iter().map(|input| input.word);
+            let files: Vec<(usize, &Path)> = inputs.zip(words.files.iter().map(PathBuf::as_path)).collect();
+            zig::put_order(&mut words.own, &files, shuffle, &pad);
+            return Ok(());
+        }
         let ordering = Ordering {
             kind: known.kind,
             script: known.script.as_deref(),
@@ -304,9 +335,9 @@ impl CapturedLink {
             OrderError::Unwritten(error) => unwritten(&self.orders(), &error),
             why => ReplayError::Linker { linker: self.call.linker.clone(), why: why.to_string() },
         })?;
-        let first = self.parts.first(Role::Input).map_or(words.len(), |part| part.word);
-        words.insert(first, pad.to_string_lossy().into_owned());
-        words.extend(order);
+        let first = self.parts.first(Role::Input).map_or(words.own.len(), |part| part.word);
+        words.own.insert(first, pad.to_string_lossy().into_owned());
+        words.own.extend(order);
         Ok(())
     }
 
@@ -338,7 +369,7 @@ impl CapturedLink {
         Ok(place)
     }
 
-    fn run(&self, words: &[String], path: &Path) -> Result<(), ReplayError> {
+    fn command(&self, words: &[String], path: &Path) -> Result<Command, ReplayError> {
         let mut command = linker::command(&self.call);
         if words.iter().map(String::len).sum::<usize>() > LONG_CALL {
             let file = path.with_extension("words");
@@ -347,7 +378,11 @@ impl CapturedLink {
         } else {
             command.args(words);
         }
-        let output = command.output().map_err(|error| ReplayError::Linker {
+        Ok(command)
+    }
+
+    fn run(&self, words: &[String], path: &Path) -> Result<(), ReplayError> {
+        let output = self.command(words, path)?.output().map_err(|error| ReplayError::Linker {
             linker: self.call.linker.clone(),
             why: format!("the linker cannot be started: {error}"),
         })?;

@@ -34,6 +34,9 @@ pub fn command(call: &Call) -> Command {
 /// # Errors
 /// It cannot be started.
 pub fn ask(call: &Call, parts: &Parts) -> Result<Known, ReplayError> {
+    if call.zig {
+        return Ok(Known { kind: LinkerKind::Other, script: None });
+    }
     let (kind, _) = identify(&said(call, &["--version".to_owned()])?);
     let script = match kind {
         LinkerKind::Gnu => default_script(&said(call, &options(call, parts))?),

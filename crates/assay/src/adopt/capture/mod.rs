@@ -5,7 +5,8 @@
 //! records the call with all it reads, then becomes the linker. Afterwards each recorded call is made again, as it was or
 //! with a padding ahead of all code and the program's sections in a seeded order ([`CapturedLink::replay`]), by calling
 //! the linker itself: no compiler runs, unless the link optimises.
-//! cargo is given a wrapper for rustc, as rustc's driver passes `COMPILER_PATH` over ([`rust`]).
+//! cargo is given a wrapper for rustc, as rustc's driver passes `COMPILER_PATH` over (`rust.rs`); zig,
+//! which has its linker inside, a stand-in of its own (`zig.rs`).
 //! Limits: a linker that the build names by path is not seen; a link with a linker script of its own is repeated but not
 //! placed. Checked: every kind of link is captured, repeated to the same code, and moved as asked
 //! (`crates/assay/tests/capture.rs`); what it costs is measured in `bench/capture`.
@@ -22,6 +23,7 @@ mod response;
 mod rust;
 mod stand_in;
 mod words;
+mod zig;
 
 pub use builds::{BuildAsked, Built, build};
 pub use failure::{BuildError, FailedBuild, NothingCaptured, ReplayError};

@@ -7,7 +7,7 @@
 //! captured build (a build system remembered its path), it only becomes the linker.
 
 use super::call::{self, Call, Session};
-use super::{VARIABLE, response, rust};
+use super::{VARIABLE, response, rust, zig};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -33,7 +33,7 @@ pub fn stand_in() -> Option<ExitCode> {
     if let Some(driver) = rust::driver(&called) {
         return Some(failed(&driver.to_string_lossy(), &rust::become_driver(&driver, &words)));
     }
-    if !LINKERS.contains(&name) {
+    if name != zig::NAME && !LINKERS.contains(&name) {
         return None;
     }
     let Some(linker) = real(name) else {
@@ -60,6 +60,10 @@ fn record(linker: &Path, words: &[OsString], calls: &Path) -> io::Result<()> {
         word.to_str().map(str::to_owned).ok_or_else(refused)
     };
     let words: Vec<String> = words.iter().map(text).collect::<io::Result<_>>()?;
+    let is_zig = linker.file_name() == Some(OsStr::new(zig::NAME));
+    if is_zig && !zig::links(&words) {
+        return Ok(());
+    }
     let session = Session::read(calls)?;
     let folder = std::env::current_dir()?;
     let words = response::expanded(&words, &folder);
@@ -67,6 +71,7 @@ fn record(linker: &Path, words: &[OsString], calls: &Path) -> io::Result<()> {
     let call = Call {
         at: i64::try_from(at.as_nanos()).map_err(io::Error::other)?,
         linker: linker.to_owned(),
+        zig: is_zig,
         inputs: call::inputs(&words, &folder, &session)?,
         words,
         folder,
@@ -101,6 +106,7 @@ fn beside_clang() -> Option<PathBuf> {
 
 /// A folder in which linkers are links to this program.
 fn is_ours(folder: &Path) -> bool {
-    let linked = folder.join(LINKERS[0]).canonicalize().ok();
-    linked.is_some() && linked == std::env::current_exe().and_then(|own| own.canonicalize()).ok()
+    let Ok(own) = std::env::current_exe().and_then(|own| own.canonicalize()) else { return false };
+    let names = LINKERS.iter().chain(&[zig::NAME]);
+    names.into_iter().any(|name| folder.join(name).canonicalize().is_ok_and(|program| program == own))
 }

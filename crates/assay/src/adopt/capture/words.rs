@@ -83,6 +83,7 @@ enum Value {
 /// Options of several letters whose value follows `=` or is the next word.
 const LONG: &[(&str, Value)] = &[
     ("output", Value::Of(Role::Output)),
+    ("femit-bin", Value::Of(Role::Output)),
     ("library", Value::Library),
     ("library-path", Value::Of(Role::Folder)),
     ("script", Value::Of(Role::Script)),

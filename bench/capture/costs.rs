@@ -1,0 +1,156 @@
+//! What does capturing cost a build, and what does a replay cost beside the bare link?
+//!
+//! Method: a C++ project of FILES files is made and built from scratch (cmake and ninja, configuring left out), in turns
+//! without and with capture; then its one link is made in turns by the bare linker, as built by a replay, and placed by a
+//! replay, orders changing. The bare call is the recorded one, started as a replay starts it, and nothing read back.
+//! Figures are medians over the repeats, and the median of the ratios within each turn, which other work meets alike.
+//! Usage: capture_costs ASSAY [FILES [BUILDS [REPLAYS]]]
+
+use assay::adopt::capture::{BuildAsked, CapturedLink, build};
+use assay::build::Link;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// What was promised: a build takes at most this much longer, a replay at most this many times the link.
+const BUILD_BOUND: f64 = 1.02;
+const REPLAY_BOUND: f64 = 1.3;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let assay = PathBuf::from(words.first().expect("the path of assay")).canonicalize().expect("assay");
+    let number =
+        |at: usize, default: usize| words.get(at).map_or(default, |word| word.parse().expect("a number"));
+    let (files, builds, replays) = (number(1, 24), number(2, 7), number(3, 21));
+    let folder = std::env::temp_dir().join(format!("capture-costs-{}", std::process::id()));
+    write_project(&folder, files);
+    let asked = BuildAsked {
+        command: "cmake --build out --target clean && cmake --build out".into(),
+        folder: folder.clone(),
+        store: folder.join("store"),
+        environment: Vec::new(),
+        assay,
+    };
+    run(Command::new("cmake").args(["-S", ".", "-B", "out", "-G", "Ninja"]).current_dir(&folder));
+
+    let link = measure_builds(&asked, files, builds);
+    measure_replays(&link, &folder, replays);
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+fn measure_builds(asked: &BuildAsked, files: usize, builds: usize) -> CapturedLink {
+    let (mut alone, mut captured) = (Vec::new(), Vec::new());
+    let mut link = None;
+    for turn in 0..builds {
+        // Each goes first in half of the turns.
+        for first in [turn % 2 == 0, turn % 2 != 0] {
+            let begun = Instant::now();
+            if first {
+                run(Command::new("sh").args(["-c", &asked.command]).current_dir(&asked.folder));
+                alone.push(begun.elapsed().as_secs_f64());
+            } else {
+                let built = build(asked, &|_| {}).unwrap_or_else(|error| panic!("{error}"));
+                captured.push(begun.elapsed().as_secs_f64());
+                link = built.links.into_iter().last();
+            }
+        }
+    }
+    println!("a build of {files} C++ files, {builds} turns");
+    println!("  {:<22}{:8.3} s", "alone", median(&alone));
+    told("captured", &captured, &alone, BUILD_BOUND);
+    link.expect("the program's link")
+}
+
+fn measure_replays(link: &CapturedLink, folder: &Path, replays: usize) {
+    let into = folder.join("replays");
+    let (mut bare, mut as_built, mut placed) = (Vec::new(), Vec::new(), Vec::new());
+    for turn in 0..=replays as u64 {
+        let mut times = [0.0; 3];
+        for at in 0..3 {
+            let which = (at + turn as usize) % 3;
+            let mut command = link.bare(&into.join("bare")).expect("all inputs are there");
+            let begun = Instant::now();
+            match which {
+                0 => run(&mut command),
+                1 => drop(link.replay(Link::AsBuilt, &into).expect("it links")),
+                _ => {
+                    let phase_bytes = (turn % 4) as u32 * 16;
+                    drop(link.replay(Link::Placed { shuffle: turn, phase_bytes }, &into).expect("it links"));
+                }
+            }
+            times[which] = begun.elapsed().as_secs_f64();
+        }
+        // The first turn also reads the objects and asks the linker for its script, once per link.
+        if turn > 0 {
+            bare.push(times[0]);
+            as_built.push(times[1]);
+            placed.push(times[2]);
+        }
+    }
+    println!("its link, {replays} turns");
+    println!("  {:<22}{:8.3} s", "bare", median(&bare));
+    told("replayed as built", &as_built, &bare, REPLAY_BOUND);
+    told("replayed in an order", &placed, &bare, REPLAY_BOUND);
+}
+
+fn told(name: &str, times: &[f64], beside: &[f64], bound: f64) {
+    let ratios: Vec<f64> = times.iter().zip(beside).map(|(time, beside)| time / beside).collect();
+    println!("  {name:<22}{:8.3} s   {:.3} times, bound {bound}", median(times), median(&ratios));
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
+}
+
+fn run(command: &mut Command) {
+    let output = command.stdin(Stdio::null()).output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Files that use containers and algorithms, as C++ files do, each with functions of its own.
+fn write_project(folder: &Path, files: usize) {
+    std::fs::create_dir_all(folder).expect("made");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("written");
+    let mut calls = String::new();
+    let mut names = String::from("main.cpp");
+    for file in 0..files {
+        let _ = write!(names, " part{file}.cpp");
+        let mut text = String::from(
+            "#include <algorithm>\n#include <map>\n#include <sstream>\n#include <string>\n#include <vector>\n",
+        );
+        for function in 0..12 {
+            let _ = write!(
+                text,
+                "std::string part{file}_{function}(unsigned size)\n{{\n    std::map<std::string, std::vector<unsigned>> all;\n    \
+                 for (unsigned at = 0; at < size; at++)\n        all[std::to_string(at % {})].push_back(at * {file});\n    \
+                 std::ostringstream out;\n    for (auto &one : all) {{\n        std::sort(one.second.rbegin(), one.second.rend());\n        \
+                 out << one.first << one.second.front();\n    }}\n    return out.str();\n}}\n",
+                function + 2
+            );
+            let _ = writeln!(calls, "    size += part{file}_{function}(20).size();");
+        }
+        write(&format!("part{file}.cpp"), &text);
+    }
+    let mut main = String::from("#include <cstdio>\n#include <string>\n");
+    for file in 0..files {
+        for function in 0..12 {
+            let _ = writeln!(main, "std::string part{file}_{function}(unsigned size);");
+        }
+    }
+    let _ = write!(
+        main,
+        "int main()\n{{\n    unsigned long size = 0;\n{calls}    std::printf(\"%lu\\n\", size);\n}}\n"
+    );
+    write("main.cpp", &main);
+    write(
+        "CMakeLists.txt",
+        &format!(
+            "cmake_minimum_required(VERSION 3.16)\nproject(parts CXX)\nset(CMAKE_CXX_FLAGS \"-O2 -g -ffunction-sections\")\n\
+             add_executable(parts {names})\n"
+        ),
+    );
+}
