@@ -255,3 +255,62 @@ fn mix_path(path: u32, bank: u32) -> u32 {
     };
     rotate(path & ((1 << INDEX_BITS) - 1) ^ rotate(path >> INDEX_BITS))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all_useful(useful: u8) -> Ittage {
+        let mut predictor = Ittage::new();
+        predictor.entries.iter_mut().for_each(|entry| entry.useful = useful);
+        predictor.hash(0x40_0000);
+        predictor
+    }
+
+    #[test]
+    fn misses_that_find_no_free_entry_halve_all_usefulness_at_last() {
+        let mut predictor = all_useful(3);
+        let mut misses = 0;
+        while predictor.entries[0].useful == 3 {
+            predictor.allocate(0x1234);
+            misses += 1;
+            assert!(misses < 1000);
+        }
+        // Eight or nine tables refuse each time, as the first may be passed over: 1024 in all.
+        assert!((114..=128).contains(&misses), "{misses}");
+        assert!(predictor.entries.iter().all(|entry| entry.useful == 1));
+        assert_eq!(predictor.pressure, 0);
+    }
+
+    #[test]
+    fn each_entry_found_takes_two_refusals_back() {
+        let mut predictor = all_useful(0);
+        predictor.pressure = 100;
+        predictor.allocate(0x1234);
+        assert_eq!(predictor.pressure, 96, "two entries");
+        assert_eq!(predictor.entries.iter().filter(|entry| entry.target == 0x1234).count(), 2);
+        predictor.pressure = 3;
+        predictor.allocate(0x1234);
+        assert_eq!(predictor.pressure, 0, "never below");
+    }
+
+    #[test]
+    fn an_entry_is_useful_where_it_is_right_and_no_other_says_the_same() {
+        let mut predictor = all_useful(0);
+        predictor.entry(4).target = 0x10;
+        predictor.longest = Some(Match { bank: 4, target: 0x10 });
+        for useful in [1, 2, 3, 3] {
+            predictor.learn(0x10);
+            assert_eq!(predictor.entry(4).useful, useful, "nothing else matches");
+        }
+        predictor.entry(4).useful = 0;
+        predictor.alternate = Some(Match { bank: 2, target: 0x10 });
+        predictor.learn(0x10);
+        assert_eq!(predictor.entry(4).useful, 0, "the other says the same");
+        predictor.alternate = Some(Match { bank: 2, target: 0x20 });
+        predictor.learn(0x20);
+        assert_eq!(predictor.entry(4).useful, 0, "it is wrong");
+        predictor.learn(0x10);
+        assert_eq!(predictor.entry(4).useful, 1);
+    }
+}

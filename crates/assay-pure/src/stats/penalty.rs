@@ -140,6 +140,27 @@ mod tests {
     }
 
     #[test]
+    fn one_odd_window_at_either_end_does_not_set_the_scale() {
+        // Learned 0.8 and not 1.0: 1.1 lies beyond a tenth of the way. Fresh 3.3 and not 4.5.
+        let found = memory(&sweep(&[1.0, 0.8, 0.8, 0.8, 0.8, 1.1, 3.3, 3.3, 4.5]), 3.3);
+        assert_eq!(found, Some(Memory { learned_outcomes: 16_000, unlearned_outcomes: Some(64_000) }));
+    }
+
+    #[test]
+    fn long_sequences_that_are_known_in_part_are_not_taken_for_fresh_ones() {
+        // The series' own 3.3 stays the end of the scale: 1.04 is within a tenth of it, 2.3 not within a tenth of the end.
+        let found = memory(&sweep(&[0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 1.04, 2.3, 2.3, 2.3]), 3.3);
+        assert_eq!(found, Some(Memory { learned_outcomes: 64_000, unlearned_outcomes: None }));
+    }
+
+    #[test]
+    fn a_shortest_period_that_saves_less_than_a_fifth_was_not_learned() {
+        let of = |learned: f64| memory(&sweep(&[learned, learned, learned, 3.3, 3.3, 3.3]), 3.3);
+        assert_eq!(of(2.7), None);
+        assert!(of(2.6).is_some());
+    }
+
+    #[test]
     fn nothing_is_said_where_nothing_was_learned_or_measured() {
         assert_eq!(memory(&sweep(&[3.0, 3.0, 3.0, 3.0, 3.0, 3.3]), 3.3), None);
         assert_eq!(memory(&[], 3.3), None);

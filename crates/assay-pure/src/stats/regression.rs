@@ -176,7 +176,7 @@ fn standardise(rows: &[Vec<f64>], columns: usize) -> Result<Standardised, Regres
         let centred: Vec<f64> = rows.iter().map(|row| row[column] - mean).collect();
         let scale = length(&centred);
         let size = length(&rows.iter().map(|row| row[column]).collect::<Vec<_>>());
-        if scale <= INDEPENDENT * size || scale == 0.0 {
+        if scale <= INDEPENDENT * size {
             return Err(RegressionError::Dependent { column });
         }
         found.columns.push(centred.iter().map(|value| value / scale).collect());
@@ -348,9 +348,15 @@ mod tests {
         assert_eq!(error(rows(&twice), &y), RegressionError::Dependent { column: 1 });
         let constant: Vec<[f64; 2]> = good.iter().map(|row| [7.1, row[1]]).collect();
         assert_eq!(error(rows(&constant), &y), RegressionError::Dependent { column: 0 });
+        // 1e-10 of its size is rounding, not information.
+        let still: Vec<[f64; 2]> = good.iter().map(|row| [1e6 + 1e-5 * row[0], row[1]]).collect();
+        assert_eq!(error(rows(&still), &y), RegressionError::Dependent { column: 0 });
         let zero: Vec<[f64; 2]> = good.iter().map(|row| [row[0], 0.0]).collect();
         assert_eq!(error(rows(&zero), &y), RegressionError::Dependent { column: 1 });
         assert_eq!(error(rows(&good), &[0.1; 5]), RegressionError::ConstantResponse);
+        // Six times 0.1 has a mean that is not 0.1: what is left is rounding, too.
+        let six = [rows(&good), rows(&[[6.0, 7.0]])].concat();
+        assert_eq!(error(six, &[0.1; 6]), RegressionError::ConstantResponse);
         let mut ragged = rows(&good);
         ragged[3].pop();
         assert_eq!(error(ragged, &y), RegressionError::Ragged { row: 3 });

@@ -261,6 +261,41 @@ mod tests {
     }
 
     #[test]
+    fn nine_tenths_of_the_variance_are_called_an_explanation() {
+        let found = explain_times(&plane()).unwrap();
+        let holds = |r_squared| Explained { r_squared, ..found.clone() }.holds();
+        assert!(holds(0.92) && holds(0.9) && !holds(0.89));
+    }
+
+    #[test]
+    fn one_variant_alone_has_the_constant_of_all() {
+        let mut cells = plane();
+        cells.extend(plane());
+        for cell in &mut cells {
+            cell.name[0] = "branch".into();
+        }
+        let found = explain_times(&cells).unwrap();
+        assert_eq!((found.constants.len(), found.constants[0].0.as_str()), (1, ""));
+    }
+
+    #[test]
+    fn prices_have_the_fits_own_intervals_at_95_per_cent_and_one_outlier_is_not_typical() {
+        let mut cells = plane();
+        cells[4].ns += 3.0;
+        let found = explain_times(&cells).unwrap();
+        let times: Vec<f64> = cells.iter().map(|cell| cell.ns).collect();
+        let fit = least_squares(&rows(&cells, &[]), &times).unwrap();
+        for (price, slope) in [found.instruction, found.misprediction].iter().zip(&fit.slopes) {
+            // t with 5 degrees at 95 %: 2.57058 (any table).
+            let half = (price.interval.upper - price.interval.lower) / 2.0;
+            assert!((half - 2.570_582 * slope.standard_error).abs() < 1e-5 * half, "{price:?}");
+        }
+        let outlier = (found.worst[0].ns - found.worst[0].fitted_ns).abs();
+        assert!(found.typical_residual_ns > 0.0 && found.typical_residual_ns < 0.4 * outlier, "{found:?}");
+        assert!(found.typical_residual_ns < 0.7 * fit.residual_deviation, "{found:?}");
+    }
+
+    #[test]
     fn times_that_counts_do_not_explain_do_not_hold() {
         let mut cells = plane();
         for (at, cell) in cells.iter_mut().enumerate() {

@@ -183,6 +183,21 @@ mod tests {
     }
 
     #[test]
+    fn three_hundred_mispredictions_are_more_than_a_cold_start() {
+        assert_eq!(learned(&[walked(10_000, 0.030, 0.0)], None).len(), 1);
+        assert_eq!(learned(&[walked(10_000, 0.029, 0.0)], None), []);
+    }
+
+    #[test]
+    fn the_length_that_is_enough_has_two_digits_and_is_rounded_up_at_any_size() {
+        let enough_for = |unlearned| {
+            enough(0.8, Some(Memory { learned_outcomes: 1, unlearned_outcomes: Some(unlearned) }))
+        };
+        // 312.5, 6.25 and 0.625 units.
+        assert_eq!([500, 10, 1].map(enough_for), [320, 7, 1]);
+    }
+
+    #[test]
     fn without_the_cpus_own_memory_a_simulated_repeat_far_below_the_first_walk_decides() {
         let found = learned(&[walked(10_000, 0.8, 0.39)], None);
         assert_eq!((found.len(), found[0].remembered), (1, None));
@@ -219,6 +234,14 @@ mod tests {
         // 2 + 0.1 · 5 = 2.5 and 2.5: no difference left, so nothing has turned.
         let barely = walked(10_000, 0.1, 0.0);
         assert_eq!(flips(&slower, (&bmi2, &barely), 2.0, penalty(), 0.01), None);
+        // 2 + 0.102 · 5 = 2.51 and 2.5: turned, but by less than the margin.
+        let hardly = walked(10_000, 0.102, 0.0);
+        assert_eq!(flips(&slower, (&bmi2, &hardly), 2.0, penalty(), 0.01), None);
+        assert!(flips(&slower, (&bmi2, &hardly), 2.0, penalty(), 0.001).is_some());
+        // A repeated walk that mispredicts more than the first is spared nothing, and owes nothing either.
+        let worse = CellCounts { variant: "bmi2".into(), ..walked(10_000, 0.0, 0.4) };
+        let found = flips(&slower, (&worse, &branch), 2.0, penalty(), 0.01).expect("it turns");
+        assert!(found.evidence.contains("and bmi2 0.00 ns"), "{}", found.evidence);
         let unknown = CellCounts { fresh_misses: None, ..branch };
         assert_eq!(flips(&slower, (&bmi2, &unknown), 2.0, penalty(), 0.01), None);
     }

@@ -222,6 +222,20 @@ mod tests {
     }
 
     #[test]
+    fn the_shortest_ending_still_tells_the_bits() {
+        for seed in 0..3000u32 {
+            let draw = |at: u32| (seed * 40 + at).wrapping_mul(2_654_435_761);
+            let coded: Vec<(u16, bool)> =
+                (0..seed % 40).map(|at| ((draw(at) >> 8) as u16, draw(at) >> 31 != 0)).collect();
+            let mut encoder = Encoder::new();
+            coded.iter().for_each(|&(p, bit)| assert_eq!(encoder.bit(p, bit), bit));
+            let bytes = encoder.finish();
+            let mut decoder = Decoder::new(&bytes);
+            assert!(coded.iter().all(|&(p, bit)| decoder.bit(p, false) == bit), "seed {seed}");
+        }
+    }
+
+    #[test]
     fn a_chance_follows_what_happens_and_stays_open_to_the_other() {
         let mut chance = Chance::<4>::EVEN;
         let mut encoder = Encoder::new();

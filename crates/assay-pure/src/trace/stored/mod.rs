@@ -12,6 +12,8 @@
 mod chunk;
 mod coder;
 mod directory;
+#[cfg(test)]
+mod limits;
 mod outcome;
 mod read;
 mod stream;

@@ -7,9 +7,9 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// The streams' branches with the length of each, the directory if there is one, and how it ended.
-type Read = (Vec<Vec<(Branch, u8)>>, Option<Directory>, Result<(), TraceError>);
+pub(super) type Read = (Vec<Vec<(Branch, u8)>>, Option<Directory>, Result<(), TraceError>);
 
-fn read(bytes: &[u8]) -> Read {
+pub(super) fn read(bytes: &[u8]) -> Read {
     let mut streams = Vec::new();
     let mut reader = match Reader::new(bytes) {
         Ok(reader) => reader,
@@ -33,7 +33,7 @@ fn read(bytes: &[u8]) -> Read {
     (streams, reader.directory().cloned(), result)
 }
 
-fn written(feeds: &[(&[Site], &[Branch])], cut: usize) -> (Vec<u8>, Directory) {
+pub(super) fn written(feeds: &[(&[Site], &[Branch])], cut: usize) -> (Vec<u8>, Directory) {
     let mut writer = Writer::new(Vec::new()).unwrap();
     let mut directory = Directory { source: "a test".to_owned(), ..Directory::default() };
     for (number, (sites, branches)) in feeds.iter().enumerate() {
@@ -53,7 +53,7 @@ fn written(feeds: &[(&[Site], &[Branch])], cut: usize) -> (Vec<u8>, Directory) {
 }
 
 /// The same stream with the sites numbered by first appearance, as they come back.
-fn renumbered(sites: &[Site], branches: &[Branch]) -> Vec<(Branch, u8)> {
+pub(super) fn renumbered(sites: &[Site], branches: &[Branch]) -> Vec<(Branch, u8)> {
     let mut seen: Vec<(u64, u8, Class)> = Vec::new();
     branches
         .iter()
@@ -71,7 +71,7 @@ fn renumbered(sites: &[Site], branches: &[Branch]) -> Vec<(Branch, u8)> {
 }
 
 /// A stream without any sense: every class, wild addresses beside near ones, gaps of every size.
-fn wild(seed: u64, count: usize) -> (Vec<Site>, Vec<Branch>) {
+pub(super) fn wild(seed: u64, count: usize) -> (Vec<Site>, Vec<Branch>) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut draw = |below: u64| random.next_u64() % below;
     let sites: Vec<Site> = (0..40)
@@ -132,17 +132,28 @@ fn streams_lie_side_by_side_and_blocks_go_on_where_they_stopped() {
 #[test]
 fn static_targets_are_known_from_either_outcome_where_lengths_are() {
     let site = |pc, length| Site { pc, length, class: Class::CONDITIONAL, target: None };
-    let sites = [site(0x10, 2), site(0x20, 0), site(0x30, 0)];
+    let indirect = Site { class: Class::new(Kind::Jump, true, true), ..site(0x40, 2) };
+    let sites = [site(0x10, 2), site(0x20, 0), site(0x30, 0), indirect];
     let branch = |site: u32, target, taken| {
-        Branch::new(sites[site as usize].pc, target, site, Class::CONDITIONAL, taken, 1)
+        let Site { pc, class, .. } = sites[site as usize];
+        Branch::new(pc, target, site, class, taken, 1)
     };
-    let stream =
-        [branch(0, 0x99, false), branch(1, 0x24, false), branch(2, 0x34, false), branch(2, 0x80, true)];
+    let stream = [
+        branch(0, 0x99, false),
+        branch(1, 0x24, false),
+        branch(2, 0x34, false),
+        branch(2, 0x80, true),
+        branch(3, 0x42, false),
+    ];
     let (bytes, _) = written(&[(&sites, &stream)], 10);
     let mut reader = Reader::new(&bytes[..]).unwrap();
     assert_eq!(reader.next(&mut Batch::default()), Ok(true));
+    assert_eq!(
+        (reader.next(&mut Batch::default()), reader.next(&mut Batch::default())),
+        (Ok(false), Ok(false))
+    );
     let targets: Vec<Option<u64>> = reader.sites(0).iter().map(|site| site.target).collect();
-    assert_eq!(targets, [Some(0x99), None, Some(0x80)]);
+    assert_eq!(targets, [Some(0x99), None, Some(0x80), None], "an indirect one has none");
 }
 
 #[test]

@@ -33,7 +33,7 @@ impl Block {
 }
 
 /// Bytes at which a block ends, whatever the number of its branches.
-const FULL: usize = 1 << 20;
+pub(super) const FULL: usize = 1 << 20;
 
 /// Codes one stream, block by block.
 pub struct StreamWriter {

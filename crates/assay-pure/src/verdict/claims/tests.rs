@@ -119,6 +119,10 @@ fn result(claim: &ClaimSpec) -> ClaimResult {
 /// The same with mispredictions counted: 0.24 and 0.30 per unit by two predictors on realistic, over 2 branches, 1.5 of them
 /// conditional.
 fn counted(claim: &ClaimSpec, source: Source, misses: &[f64]) -> ClaimResult {
+    counted_over(1.5, claim, source, misses)
+}
+
+fn counted_over(conditional: f64, claim: &ClaimSpec, source: Source, misses: &[f64]) -> ClaimResult {
     let judgement = measured();
     let miss = |(at, &per_unit): (usize, &f64)| MissCount { predictor: format!("p{at}"), per_unit };
     let counts = [CellCounts {
@@ -129,7 +133,7 @@ fn counted(claim: &ClaimSpec, source: Source, misses: &[f64]) -> ClaimResult {
         source,
         instructions: 8.0,
         branches: 2.0,
-        conditional: Some(1.5),
+        conditional: Some(conditional),
         misses: misses.iter().enumerate().map(miss).collect(),
         units: 1000,
         fresh_misses: None,
@@ -181,6 +185,16 @@ fn a_rate_may_be_meant_of_all_branches_or_of_the_conditional_ones() {
     assert_eq!(status(0.212), ClaimStatus::Refuted);
     assert_eq!(status(0.142), ClaimStatus::Refuted);
     assert_eq!(status(0.143), ClaimStatus::Confirmed);
+    let found = counted(&says(0.15), Source::Traced, &[0.30]).found;
+    assert!(found.contains("15.0 % of all branches, 20.0 % of the conditional ones"), "{found}");
+}
+
+#[test]
+fn a_rate_of_branches_that_are_never_executed_stays_open() {
+    let says = ClaimSpec { miss_rate: Some(0.15), ..about("branch", &["realistic"]) };
+    let found = counted_over(0.0, &says, Source::Traced, &[0.30]);
+    assert_eq!(found.status, ClaimStatus::Undecided);
+    assert!(found.found.contains("executes no conditional branch on realistic"), "{found:?}");
 }
 
 #[test]
