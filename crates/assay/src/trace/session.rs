@@ -137,7 +137,7 @@ fn changed_itself(changed: &Changed) -> Refusal {
     Refusal {
         blame: Blame::Machine,
         reason: format!(
-            "{} changes its own code while it runs ({} times, first at {:#x}): one address then stands for several branches, and counts by place would mix them",
+            "{} changes its own code while it runs, as just-in-time compilers do ({} times, first at {:#x}): one address then stands for several branches, and counts by place would mix them",
             changed.program.display(),
             changed.times,
             changed.at

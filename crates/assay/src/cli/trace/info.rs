@@ -117,7 +117,9 @@ fn as_text(arguments: &Arguments, walked: &Walked, streams: &BTreeMap<u32, Summa
     let sites = sum(|stream| stream.sites as u64);
     text.push_str(&format!("{} branches at {} sites, {instructions}\n", grouped(branches), grouped(sites)));
     for process in walked.directory.iter().flat_map(|directory| &directory.processes) {
-        let (pid, program, ended) = (process.pid, &process.program, &process.ended);
+        let (pid, ended) = (process.pid, &process.ended);
+        // Recordings of the first plugins lack it.
+        let program = if process.program.is_empty() { "a program without a name" } else { &process.program };
         text.push_str(&format!("\nprocess {pid}: {program}, {ended}, {} modules\n", process.modules.len()));
         process.notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
     }
