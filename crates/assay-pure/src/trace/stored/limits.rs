@@ -81,7 +81,10 @@ fn a_block_ends_at_a_megabyte_however_few_branches_that_is() {
     for site in 0..MAX_BRANCHES - 1 {
         let jump = Branch::new(random.next_u64(), random.next_u64(), site, Class::JUMP, true, 1);
         stream
-            .push::<Fault>(&[], &[jump], |block| Ok(blocks.push((block.bytes(), block.branches()))))
+            .push::<Fault>(&[], &[jump], |block| {
+                blocks.push((block.bytes(), block.branches()));
+                Ok(())
+            })
             .unwrap();
     }
     assert_eq!(blocks.len(), 1);
