@@ -1,7 +1,8 @@
 //! How often did a program branch, miss, fault? Counts by the kernel's `perf_event_open`, by hand over libc.
 //!
 //! Method: the events of a command are opened on its process between fork and exec, begin at exec (`enable_on_exec`)
-//! and are inherited by all that it starts, so what is counted is the program and nothing of the lab. Each reading
+//! and are inherited by all that it starts, so what is counted is the program and nothing of the lab. A program that goes on
+//! already is counted between two readings ([`Running`]). Each reading
 //! carries how long the event was wanted and how long it was on a counter: where these differ the kernel shared the
 //! counters out (multiplexing), and the value is a part of the truth that only [`Reading::scaled`] extrapolates.
 //! Source: `man 2 perf_event_open`; `include/uapi/linux/perf_event.h` for numbers and bits.
@@ -16,8 +17,10 @@ mod command;
 mod counter;
 mod event;
 mod refusal;
+mod running;
 
 pub use command::{Counters, End, Ending, spawn};
 pub use counter::{Counter, Reading, Target};
 pub use event::{Event, KNOWN, Scope, UnknownEvent};
 pub use refusal::{Cause, Conditions, Refusal};
+pub use running::Running;

@@ -8,6 +8,7 @@ mod lab;
 #[allow(dead_code, reason = "the tracer's tests use the rest of it")]
 mod trace_fixtures;
 
+use assay_linux::perf::{Running, Target};
 use lab::Lab;
 use serde_json::Value;
 
@@ -57,6 +58,11 @@ fn lab(flags: &str, variants: &[&str]) -> Option<Lab> {
     let emulator = std::process::Command::new("qemu-x86_64").arg("--version").output();
     if !emulator.is_ok_and(|output| output.status.success()) {
         println!("skipped: qemu-x86_64 is not on PATH");
+        return None;
+    }
+    let events = ["instructions:u", "branches:u", "branch-misses:u"].map(|name| name.parse().expect("known"));
+    if Running::open(&events, Target::Here).is_ok() {
+        println!("skipped: this machine counts these events, so that nothing would be traced");
         return None;
     }
     trace_fixtures::plugin();
@@ -111,6 +117,9 @@ fn a_campaign_counts_what_its_variants_execute_per_unit_and_a_second_one_finds_i
     assert!(decide["predictor"].is_string(), "a simulated figure names its predictor: {decide}");
     let (lower, upper) = (decide["lower"].as_f64().unwrap_or(1.0), decide["upper"].as_f64().unwrap_or(0.0));
     assert!(lower <= misses && misses <= upper, "{decide}");
+    let note = page["cells"][0]["count_note"].as_str().expect("why it was traced");
+    assert!(note.starts_with("traced because instructions:u cannot be counted: "), "{note}");
+    assert!(said.page.contains("2 cells: traced because instructions:u"), "{}", said.page);
     assert_eq!(page["learned_inputs"], serde_json::json!([]), "a million tosses are learned by nobody");
     assert!(said.page.contains("mispredictions are simulated by"), "{}", said.page);
     assert!(!said.page.contains("counted by hardware"), "{}", said.page);

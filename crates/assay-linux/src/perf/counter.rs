@@ -19,6 +19,11 @@ pub enum Target {
         /// And all processes that it starts.
         follow: bool,
     },
+    /// A process that goes on already, from now: its first thread, and those that it starts later.
+    Running {
+        /// Its number.
+        process: u32,
+    },
 }
 
 /// An open event; closed when dropped.
@@ -39,6 +44,15 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// What was counted after an earlier reading of the same counter.
+    pub fn since(&self, before: &Reading) -> Reading {
+        Reading {
+            value: self.value.saturating_sub(before.value),
+            enabled_ns: self.enabled_ns.saturating_sub(before.enabled_ns),
+            running_ns: self.running_ns.saturating_sub(before.running_ns),
+        }
+    }
+
     /// Whether it was on a counter at all: if not, its value says nothing.
     pub fn was_counted(&self) -> bool {
         self.running_ns > 0
@@ -76,6 +90,7 @@ impl Counter {
                 let attribute = if leader.is_some() { inherited } else { inherited.starting_at_exec() };
                 (attribute, process as libc::pid_t)
             }
+            Target::Running { process } => (plain.inherited(false), process as libc::pid_t),
         };
         let leader = leader.map_or(-1, |leader| leader.descriptor.as_raw_fd());
         let descriptor = attribute.open(process, leader);
@@ -119,6 +134,15 @@ mod tests {
         let whole = Reading { value: 300, enabled_ns: 1000, running_ns: 1000 };
         assert!(whole.was_counted() && !whole.is_multiplexed());
         assert_eq!((whole.share(), whole.scaled()), (1.0, Some(300.0)));
+    }
+
+    #[test]
+    fn what_lies_between_two_readings_has_times_of_its_own() {
+        let before = Reading { value: 300, enabled_ns: 1000, running_ns: 250 };
+        let after = Reading { value: 500, enabled_ns: 1400, running_ns: 650 };
+        let between = after.since(&before);
+        assert_eq!(between, Reading { value: 200, enabled_ns: 400, running_ns: 400 });
+        assert!(after.is_multiplexed() && !between.is_multiplexed(), "it was on a counter all this while");
     }
 
     #[test]

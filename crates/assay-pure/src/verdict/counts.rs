@@ -21,6 +21,9 @@ const LEAST_SHARE: f64 = 0.05;
 /// Instructions or branches that differ by less than this fraction are called the same.
 const SAME_WORK: f64 = 0.01;
 
+/// Stands for a predictor's name where mispredictions were counted.
+pub const THIS_CPU: &str = "this CPU";
+
 /// Where counts come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -51,7 +54,7 @@ impl Source {
 /// Mispredictions by one predictor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MissCount {
-    /// The predictor; `this CPU` where they were counted.
+    /// The predictor; [`THIS_CPU`] where they were counted.
     pub predictor: String,
     /// Mispredictions per unit.
     pub per_unit: f64,

@@ -1,14 +1,16 @@
 //! Instructions, branches and mispredictions per unit, for every cell of the as-built links: after the times, and apart from
 //! them.
 //!
-//! Method: each (compiler, flags, variant) runs once under the tracer and walks through the inputs between marks
-//! (PROTOCOL.md, `trace`). What was found is a fact of artifact, input and method: a repeated campaign finds it in the ledger.
+//! Method: each (compiler, flags, variant) runs once more and walks through the inputs between marks (PROTOCOL.md, `trace`):
+//! by itself where the kernel counts its events, else under the tracer. What was found is a fact of artifact, input and method: a repeated campaign finds it in the ledger.
 //! The phase has a time of its own; what does not fit is told in its cells, and the next campaign goes on from there.
 //! Known limits: the as-built link speaks for all placements of its code, which are the same instructions elsewhere.
 
 pub mod branch_cost;
 mod capped;
+mod converse;
 mod generation;
+mod hardware;
 mod traced;
 mod walks;
 
@@ -18,14 +20,16 @@ use super::prepare::Prepared;
 use crate::event::Event;
 use crate::store::{CampaignRow, CountRow, Failure, Ledger};
 use anyhow::Result;
+use assay_linux::perf::{self, Conditions};
 use assay_pure::experiment;
 use assay_pure::predict;
 use assay_pure::protocol::Kind;
+use assay_pure::verdict::counts::THIS_CPU;
 pub use capped::capped_flags;
+use converse::{Cell, Job, Outcome, Stopped};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use traced::{Cell, Job, Outcome, Stopped};
 use walks::Stretch;
 
 /// The time for it, seconds: this share of the measuring, within these limits.
@@ -47,6 +51,8 @@ struct Phase<'a> {
     placements: &'a Placements<'a>,
     ledger: &'a Ledger,
     campaign: i64,
+    /// What the processor counts, or why it does not.
+    counters: Result<Vec<perf::Event>, String>,
     predictors: Vec<String>,
     method: String,
     cpu: usize,
@@ -83,9 +89,15 @@ pub fn count(
     let placed = placements.link(&groups, &[], true, (ledger, campaign.id), events)?;
     events(Event::Phase { name: "count".into() });
     let seconds = (TIME.0 * prepared.experiment.budget_seconds).clamp(TIME.1, TIME.2);
-    let predictors = if with_misses { generation::predictors(&prepared.machine.cpu_id) } else { Vec::new() };
+    let counters = hardware::events(with_misses, &Conditions::here(), &hardware::open_here);
+    let predictors = match &counters {
+        _ if !with_misses => Vec::new(),
+        Ok(_) => vec![THIS_CPU.to_owned()],
+        Err(_) => generation::predictors(&prepared.machine.cpu_id),
+    };
     let mut phase = Phase {
-        method: method(&predictors),
+        method: method(&counters, &predictors),
+        counters,
         prepared,
         placements,
         ledger,
@@ -126,7 +138,11 @@ fn as_built(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<Vec<G
 }
 
 /// What must be the same for counts to be used again.
-fn method(predictors: &[String]) -> String {
+fn method(counters: &Result<Vec<perf::Event>, String>, predictors: &[String]) -> String {
+    if let Ok(events) = counters {
+        let names: Vec<String> = events.iter().map(ToString::to_string).collect();
+        return format!("counted, walks of {UNITS} units; events: {}", names.join(", "));
+    }
     let name = |name: &String| {
         let definition =
             predict::zoo::describe(name).map(|described| described.definition).unwrap_or_default();
@@ -226,10 +242,14 @@ impl Phase<'_> {
             deadline: self.deadline,
         };
         let (mut done, total) = (self.done, self.total);
-        traced::trace(&job, &mut || {
+        let mut told = || {
             done += 1;
             events(Event::Counted { done: done.min(total), total });
-        })
+        };
+        match &self.counters {
+            Ok(counters) => hardware::count(&job, counters, &mut told),
+            Err(_) => traced::trace(&job, &mut told),
+        }
     }
 
     /// Keeps what was counted and returns the inputs of which nothing was.
@@ -287,15 +307,22 @@ impl Phase<'_> {
             input: ready.row.digest.clone(),
             windows: ready.windows.len() as u64,
             method: self.method.clone(),
-            source: "traced".into(),
+            source: if self.counters.is_ok() { "counted" } else { "traced" }.into(),
             walk: walk.to_owned(),
             units: stretch.units,
             instructions: stretch.executed.instructions,
             branches: stretch.executed.branches,
-            conditional: Some(stretch.executed.conditional),
+            conditional: self.counters.is_err().then_some(stretch.executed.conditional),
             misses: self.predictors.iter().cloned().zip(stretch.executed.misses.iter().copied()).collect(),
-            note: note.map(str::to_owned),
+            note: self.note(note),
         }
+    }
+
+    /// Why it was traced, and in which build.
+    fn note(&self, build: Option<&str>) -> Option<String> {
+        let why = self.counters.as_ref().err().map(String::as_str);
+        let parts: Vec<&str> = build.into_iter().chain(why).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     fn fail(&self, open: &Open<'_>, inputs: &[usize], reason: &str) -> Result<()> {

@@ -10,7 +10,7 @@ use assay_pure::stats::interval::Interval;
 use assay_pure::stats::penalty::{Memory, Penalty};
 use assay_pure::verdict::VariantPlacement;
 use assay_pure::verdict::cause::Cause;
-use assay_pure::verdict::counts::{CellCounts, MissCount, Sides, Source, explain};
+use assay_pure::verdict::counts::{CellCounts, MissCount, Sides, Source, THIS_CPU, explain};
 use assay_pure::verdict::explained::{TimedCell, explain_times};
 use assay_pure::verdict::learned::{Learned, flips, learned};
 use assay_pure::verdict::profile::Side;
@@ -208,7 +208,8 @@ impl Counted {
             })
         };
         let cells: Vec<TimedCell> = times.iter().filter_map(timed).collect();
-        let predictor = self.cells.iter().find_map(|cell| Some(cell.modern()?.predictor.clone()));
+        let simulated = self.cells.iter().filter(|cell| cell.source == Source::Traced);
+        let predictor = simulated.filter_map(CellCounts::modern).map(|miss| miss.predictor.clone()).next();
         let price = |price: assay_pure::verdict::explained::Price| page::Spread {
             median: price.ns,
             lower: price.interval.lower,
@@ -247,15 +248,18 @@ pub fn learned_input(found: &Learned, unit: &str) -> page::LearnedInput {
     let memory = found.remembered.map_or(String::new(), |remembered| {
         format!(", and this CPU knows {} tosses by heart", number::count(remembered))
     });
+    let source = match found.predictor.as_str() {
+        THIS_CPU => "counted".to_owned(),
+        predictor => format!("simulated by {predictor}"),
+    };
     let note = format!(
         "the input `{}` is {how}: its {} hold as much to remember as {} coin tosses{memory} ({:.3} mispredictions per {unit} on the \
-         first walk, {:.3} once it is known, simulated by {}); {} would be enough",
+         first walk, {:.3} once it is known, {source}); {} would be enough",
         found.input,
         units(found.units),
         number::count(found.tosses),
         found.fresh,
         found.repeated,
-        found.predictor,
         units(found.enough_units),
     );
     page::LearnedInput {

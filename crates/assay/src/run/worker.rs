@@ -59,6 +59,13 @@ pub struct WalkRequest {
     pub passes: u32,
 }
 
+impl WalkRequest {
+    /// How many passes the last third has, at least one: what was learned by then stays learned.
+    pub fn last_third(&self) -> u32 {
+        (self.passes / 3).max(1)
+    }
+}
+
 /// What a walk returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walked {

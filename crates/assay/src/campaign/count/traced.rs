@@ -1,69 +1,13 @@
 //! One program under emulation, walked through its inputs.
 
-use super::walks::{self, Executed, Walk, Walked, Walker};
+use super::converse::{Cell, Job, Outcome, Stopped, converse, why};
+use super::walks::{self, Executed, Walk, Walker};
 use crate::campaign::inputs::ReadyInput;
-use crate::run::Fault;
-use crate::run::lineup::environment;
 use crate::run::worker::Worker;
 use crate::trace::{Detail, Options, Session};
-use assay_linux::process::Launch;
 use assay_pure::protocol::Kind;
 use std::collections::HashMap;
-use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::ExitStatus;
-use std::time::{Duration, Instant};
-
-/// What is to be traced.
-pub(super) struct Job<'a> {
-    /// The executable.
-    pub program: &'a Path,
-    /// Its variant.
-    pub variant: &'a str,
-    /// Inputs by their number in the experiment.
-    pub inputs: Vec<(usize, &'a ReadyInput)>,
-    /// Units per pass, about, at most.
-    pub most_units: u64,
-    /// Predictors, all known to the zoo.
-    pub predictors: &'a [String],
-    /// The processor that the emulated program is bound to.
-    pub cpu: usize,
-    /// How long a reply may take.
-    pub patience: Duration,
-    /// When to stop.
-    pub deadline: Instant,
-}
-
-/// What came of one input.
-#[derive(Clone, Debug)]
-pub(super) struct Cell {
-    /// Number of the input.
-    pub input: usize,
-    /// Kind of the variant and the combined answers of all walks: equal for all variants of the kind.
-    pub check: (Kind, u64),
-    /// Counts, or why there are none.
-    pub walked: Result<Walked, String>,
-}
-
-/// What came of a program.
-#[derive(Debug, Default)]
-pub(super) struct Outcome {
-    /// One per input that was tried.
-    pub cells: Vec<Cell>,
-    /// Why no more was traced.
-    pub stopped: Option<Stopped>,
-}
-
-/// Why a program was not traced to its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Stopped {
-    /// The time is up.
-    Late,
-    /// It uses an instruction that the emulator lacks.
-    Instruction(String),
-    /// Anything else.
-    Other(String),
-}
+use std::time::Instant;
 
 /// Traces a program; `told` is called after each input.
 pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
@@ -75,8 +19,13 @@ pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
         Ok(session) => session,
         Err(refusal) => return stopped(Stopped::Other(refusal.to_string())),
     };
-    let (walked, ended) = converse(job, session.prefix(), told);
-    let Walks { done: walked, mut stopped } = walked;
+    let prefix = session.prefix();
+    let (walked, mut stopped, ended) = converse(
+        job,
+        prefix,
+        &mut |worker, variant, input| walk(worker, variant, input, job.most_units),
+        told,
+    );
     let trace = match session.finish(ended) {
         Ok(trace) => trace,
         Err(refusal) => {
@@ -112,79 +61,21 @@ struct Done {
     check: u64,
 }
 
-struct Walks {
-    done: Vec<Done>,
-    stopped: Option<Stopped>,
-}
-
-/// Speaks to the program: returns what was walked, and how it ended if it ended well.
-fn converse(
-    job: &Job<'_>,
-    prefix: &[std::ffi::OsString],
-    told: &mut dyn FnMut(),
-) -> (Walks, Option<ExitStatus>) {
-    let environment = environment(0);
-    let launch = Launch { prefix, program: job.program, environment: &environment, cpu: Some(job.cpu) };
-    let mut walks = Walks { done: Vec::new(), stopped: None };
-    let mut worker = match Worker::start(&launch, job.patience) {
-        Ok(worker) => worker,
-        Err(fault) => {
-            walks.stopped = Some(why(&fault));
-            return (walks, None);
-        }
-    };
-    let announced = worker.variants.iter().find(|variant| variant.name == job.variant).cloned();
-    let variant = match announced {
-        Some(variant) if variant.unavailable.is_none() => variant,
-        Some(variant) => {
-            let reason = variant.unavailable.unwrap_or_default();
-            walks.stopped =
-                Some(Stopped::Other(format!("under emulation `{}` cannot run: {reason}", job.variant)));
-            return (walks, None);
-        }
-        None => {
-            walks.stopped = Some(Stopped::Other(format!("the program does not register `{}`", job.variant)));
-            return (walks, None);
-        }
-    };
-    for (number, input) in &job.inputs {
-        if Instant::now() >= job.deadline {
-            walks.stopped = Some(Stopped::Late);
-            break;
-        }
-        match walk(&mut worker, (variant.index, variant.kind), (*number, input), job.most_units) {
-            Ok(done) => walks.done.push(done),
-            Err(fault) => {
-                walks.stopped = Some(why(&fault));
-                return (walks, None);
-            }
-        }
-        told();
-    }
-    let ended = worker.stop().is_ok().then(|| ExitStatus::from_raw(0));
-    (walks, ended)
-}
-
 fn walk(
     worker: &mut Worker,
     (variant, kind): (u32, Kind),
     (number, input): (usize, &ReadyInput),
     most_units: u64,
-) -> Result<Done, Fault> {
-    worker.load(&input.loaded(number).request)?;
+) -> Result<Done, Stopped> {
+    worker.load(&input.loaded(number).request).map_err(|fault| why(&fault))?;
     let walks = walks::walks(number as u32, kind, &input.windows, most_units);
     let (mut units, mut check) = (Vec::new(), 0);
     for walk in &walks {
-        let walked = worker.walk(variant, &walk.request)?;
+        let walked = worker.walk(variant, &walk.request).map_err(|fault| why(&fault))?;
         units.push(walked.units);
         check = assay_pure::protocol::combine(check, walked.check);
     }
     Ok(Done { input: number, kind, walks, units, check })
-}
-
-fn why(fault: &Fault) -> Stopped {
-    let said = fault.to_string();
-    if fault.what.contains("SIGILL") { Stopped::Instruction(said) } else { Stopped::Other(said) }
 }
 
 /// The passes of each input, read by its walks.

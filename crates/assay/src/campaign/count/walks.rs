@@ -142,8 +142,7 @@ pub(super) fn read(walks: &[Walk], units: &[u64], passes: &[Executed]) -> Option
             Purpose::First => first = Some(Stretch { units, executed: own[0].less(&marks) }),
             Purpose::Repeated => {
                 first = Some(Stretch { units, executed: own[0].less(&marks) });
-                // The last third: what was learned by then stays learned.
-                let last = &own[own.len() - (own.len() / 3).max(1)..];
+                let last = &own[own.len() - walk.request.last_third() as usize..];
                 let sum = last.iter().fold(Executed::default(), |sum, pass| sum.and(&pass.less(&marks)));
                 repeated = Some(Stretch { units: units * last.len() as u64, executed: sum });
             }

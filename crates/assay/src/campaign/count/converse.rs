@@ -1,0 +1,117 @@
+//! The conversation with a program whose events are counted: the same whoever counts.
+
+use super::walks::Walked;
+use crate::campaign::inputs::ReadyInput;
+use crate::run::Fault;
+use crate::run::lineup::environment;
+use crate::run::worker::{Announced, Worker};
+use assay_linux::process::Launch;
+use assay_pure::protocol::Kind;
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// What is to be counted.
+pub(super) struct Job<'a> {
+    /// The executable.
+    pub program: &'a Path,
+    /// Its variant.
+    pub variant: &'a str,
+    /// Inputs by their number in the experiment.
+    pub inputs: Vec<(usize, &'a ReadyInput)>,
+    /// Units per pass, about, at most.
+    pub most_units: u64,
+    /// Predictors, all known to the zoo.
+    pub predictors: &'a [String],
+    /// The processor that the program is bound to.
+    pub cpu: usize,
+    /// How long a reply may take.
+    pub patience: Duration,
+    /// When to stop.
+    pub deadline: Instant,
+}
+
+/// What came of one input.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    /// Number of the input.
+    pub input: usize,
+    /// Kind of the variant and the combined answers of all walks: equal for all variants of the kind.
+    pub check: (Kind, u64),
+    /// Counts, or why there are none.
+    pub walked: Result<Walked, String>,
+}
+
+/// What came of a program.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// One per input that was tried.
+    pub cells: Vec<Cell>,
+    /// Why no more was counted.
+    pub stopped: Option<Stopped>,
+}
+
+/// Why a program was not counted to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stopped {
+    /// The time is up.
+    Late,
+    /// It uses an instruction that the emulator lacks.
+    Instruction(String),
+    /// Anything else.
+    Other(String),
+}
+
+/// What is done with one input: the worker, number and kind of the variant, number and input.
+pub(super) type Each<'a, T> =
+    &'a mut dyn FnMut(&mut Worker, (u32, Kind), (usize, &ReadyInput)) -> Result<T, Stopped>;
+
+/// Starts the program and has `each` done with every input, `told` after each. Returns what was done, why no more, and how
+/// the program ended if it ended well.
+pub(super) fn converse<T>(
+    job: &Job<'_>,
+    prefix: &[OsString],
+    each: Each<'_, T>,
+    told: &mut dyn FnMut(),
+) -> (Vec<T>, Option<Stopped>, Option<ExitStatus>) {
+    let environment = environment(0);
+    let launch = Launch { prefix, program: job.program, environment: &environment, cpu: Some(job.cpu) };
+    let mut done = Vec::new();
+    let started = Worker::start(&launch, job.patience).map_err(|fault| why(&fault));
+    let started = started.and_then(|worker| Ok((announced(&worker, job, prefix.is_empty())?, worker)));
+    let (variant, mut worker) = match started {
+        Ok(started) => started,
+        Err(stopped) => return (done, Some(stopped), None),
+    };
+    let mut late = None;
+    for (number, input) in &job.inputs {
+        if Instant::now() >= job.deadline {
+            late = Some(Stopped::Late);
+            break;
+        }
+        match each(&mut worker, (variant.index, variant.kind), (*number, input)) {
+            Ok(one) => done.push(one),
+            Err(stopped) => return (done, Some(stopped), None),
+        }
+        told();
+    }
+    let ended = worker.stop().is_ok().then(|| ExitStatus::from_raw(0));
+    (done, late, ended)
+}
+
+fn announced(worker: &Worker, job: &Job<'_>, by_itself: bool) -> Result<Announced, Stopped> {
+    let variant = worker.variants.iter().find(|variant| variant.name == job.variant).cloned();
+    let variant =
+        variant.ok_or_else(|| Stopped::Other(format!("the program does not register `{}`", job.variant)))?;
+    let Some(reason) = &variant.unavailable else { return Ok(variant) };
+    let where_to = if by_itself { "where it is counted" } else { "under emulation" };
+    Err(Stopped::Other(format!("{where_to} `{}` cannot run: {reason}", job.variant)))
+}
+
+/// A fault as the reason to stop.
+pub(super) fn why(fault: &Fault) -> Stopped {
+    let said = fault.to_string();
+    if fault.what.contains("SIGILL") { Stopped::Instruction(said) } else { Stopped::Other(said) }
+}

@@ -1,0 +1,146 @@
+//! One program by itself, walked through its inputs under the processor's own counters.
+//!
+//! Method: the counters of the program's process are read before and after each request, and what an empty request of as many
+//! passes takes, which is the conversation and the marks, is subtracted. An input that is walked through again and again has
+//! its first pass counted, then its last third. Mispredictions are this CPU's, whatever it knew before.
+//! Known limits: developed where the kernel refuses every hardware event, so that it was exercised with the kernel's own
+//! events only; counters that are shared out count nothing here, as a share of a short walk says little of the rest.
+
+use super::converse::{Cell, Job, Outcome, Stopped, converse, why};
+use super::walks::{self, Executed, Purpose, Stretch, Walked};
+use crate::campaign::inputs::ReadyInput;
+use crate::run::worker::{WalkRequest, Worker};
+use assay_linux::perf::{Conditions, Event, Reading, Refusal, Running, Target};
+use assay_pure::protocol::{Kind, combine};
+
+/// The events, in the order in which they are counted: work first.
+const WORK: [&str; 2] = ["instructions:u", "branches:u"];
+const MISSES: &str = "branch-misses:u";
+
+/// What to count, or in a sentence why this machine does not.
+pub(super) fn events(
+    with_misses: bool,
+    conditions: &Conditions,
+    open: &dyn Fn(&[Event]) -> Result<(), Refusal>,
+) -> Result<Vec<Event>, String> {
+    let names = WORK.into_iter().chain(with_misses.then_some(MISSES));
+    let events: Vec<Event> = names.map(|name| name.parse().expect("perf's own name")).collect();
+    match open(&events) {
+        Ok(()) => Ok(events),
+        Err(refusal) => {
+            Err(format!("traced because {} cannot be counted: {}", refusal.event, refusal.reason(conditions)))
+        }
+    }
+}
+
+/// Whether the kernel counts all of these at once, tried on this very thread.
+pub(super) fn open_here(events: &[Event]) -> Result<(), Refusal> {
+    Running::open(events, Target::Here).map(drop)
+}
+
+/// Counts a program; `told` is called after each input.
+pub(super) fn count(job: &Job<'_>, events: &[Event], told: &mut dyn FnMut()) -> Outcome {
+    let each = &mut |worker: &mut Worker, kind, input: (usize, &ReadyInput)| {
+        worker.load(&input.1.loaded(input.0).request).map_err(|fault| why(&fault))?;
+        cell(&mut Counting::new(worker, kind, events)?, input, job.most_units)
+    };
+    let (cells, stopped, _) = converse(job, &[], each, told);
+    Outcome { cells, stopped }
+}
+
+/// A worker whose events are being counted.
+struct Counting<'a> {
+    worker: &'a mut Worker,
+    variant: u32,
+    kind: Kind,
+    counters: Running,
+    check: u64,
+}
+
+impl<'a> Counting<'a> {
+    fn new(
+        worker: &'a mut Worker,
+        (variant, kind): (u32, Kind),
+        events: &[Event],
+    ) -> Result<Counting<'a>, Stopped> {
+        let counters =
+            Running::open(events, Target::Running { process: worker.id() }).map_err(|refusal| {
+                Stopped::Other(format!(
+                    "{} cannot be counted in the program: {}",
+                    refusal.event,
+                    refusal.reason(&Conditions::here())
+                ))
+            })?;
+        Ok(Counting { worker, variant, kind, counters, check: 0 })
+    }
+
+    fn read(&self) -> Result<Vec<Reading>, Stopped> {
+        self.counters.read().map_err(|error| Stopped::Other(format!("its counters fail: {error}")))
+    }
+
+    /// Walks; returns the units of all passes and what was counted meanwhile, the conversation included.
+    fn walk(&mut self, request: &WalkRequest) -> Result<(u64, Vec<u64>), Stopped> {
+        let before = self.read()?;
+        let walked = self.worker.walk(self.variant, request).map_err(|fault| why(&fault))?;
+        let after = self.read()?;
+        self.check = combine(self.check, walked.check);
+        let between: Vec<Reading> =
+            after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
+        if between.iter().any(Reading::is_multiplexed) {
+            let reason = "the kernel shared the counters out, and a part of a walk says little of the rest (somebody \
+                          else counts, too; the NMI watchdog takes one)";
+            return Err(Stopped::Other(reason.to_owned()));
+        }
+        let units = walked.units * u64::from(request.passes);
+        Ok((units, between.iter().map(|reading| reading.value).collect()))
+    }
+
+    /// A walk without what an empty one of as many passes takes.
+    fn stretch(&mut self, request: &WalkRequest) -> Result<Stretch, Stopped> {
+        let (_, empty) = self.walk(&WalkRequest { windows: 0, window: 0, ..*request })?;
+        let (units, counted) = self.walk(request)?;
+        let own: Vec<u64> =
+            counted.iter().zip(&empty).map(|(all, empty)| all.saturating_sub(*empty)).collect();
+        let executed = Executed {
+            instructions: own[0],
+            branches: own[1],
+            // Counters do not tell them apart.
+            conditional: 0,
+            misses: own[2..].to_vec(),
+        };
+        Ok(Stretch { units, executed })
+    }
+}
+
+fn cell(
+    counting: &mut Counting<'_>,
+    (number, input): (usize, &ReadyInput),
+    most_units: u64,
+) -> Result<Cell, Stopped> {
+    let (mut first, mut repeated) = (None, None);
+    for walk in walks::walks(number as u32, counting.kind, &input.windows, most_units) {
+        match walk.purpose {
+            // Each stretch has its own.
+            Purpose::Marks => {}
+            Purpose::Warm => drop(counting.walk(&walk.request)?),
+            Purpose::First => first = Some(counting.stretch(&walk.request)?),
+            Purpose::Repeated => {
+                let passes = |passes| WalkRequest { passes, ..walk.request };
+                let (last, all) = (walk.request.last_third(), walk.request.passes);
+                first = Some(counting.stretch(&passes(1))?);
+                if let between @ 1.. = all.saturating_sub(last + 1) {
+                    counting.walk(&passes(between))?;
+                }
+                repeated = Some(counting.stretch(&passes(last))?);
+            }
+        }
+    }
+    let walked = match first {
+        Some(first) if first.units > 0 => Ok(Walked { first, repeated }),
+        _ => Err("the input has no unit to divide by".to_owned()),
+    };
+    Ok(Cell { input: number, check: (counting.kind, counting.check), walked })
+}
+
+#[cfg(test)]
+mod tests;
