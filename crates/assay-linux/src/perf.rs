@@ -16,6 +16,7 @@ mod attribute;
 mod command;
 mod counter;
 mod event;
+mod front_end;
 mod refusal;
 mod running;
 

@@ -8,6 +8,7 @@ pub mod campaign;
 pub mod cli;
 pub mod compare;
 pub mod event;
+pub mod layout;
 pub mod report;
 pub mod run;
 pub mod sites;

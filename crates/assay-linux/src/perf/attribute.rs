@@ -53,7 +53,7 @@ impl Attribute {
             flags: excluded,
             wakeup_events: 0,
             breakpoint_type: 0,
-            config1: 0,
+            config1: event.config1,
         }
     }
 

@@ -1,7 +1,9 @@
 //! What can be counted, by perf's own names, and in which mode of the processor.
 
+use super::front_end;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 /// `PERF_TYPE_HARDWARE`, `_SOFTWARE`, `_HW_CACHE`, `_RAW`.
 const HARDWARE: u32 = 0;
@@ -67,7 +69,12 @@ pub struct Event {
     pub scope_was_asked: bool,
     pub(super) kind: u32,
     pub(super) config: u64,
+    /// Which cause of a front-end stall, for the events that are told so.
+    pub(super) config1: u64,
 }
+
+/// Vendor, family and model of this machine's processor.
+static HOST: LazyLock<String> = LazyLock::new(|| crate::machine::facts().cpu_id);
 
 impl Event {
     /// Whether the kernel counts it itself, without performance counters.
@@ -120,7 +127,11 @@ impl fmt::Display for UnknownEvent {
              r00c5, each with :u, :k or :uk",
             self.name,
             names.join(", ")
-        )
+        )?;
+        match front_end::names(&HOST) {
+            own if own.is_empty() => Ok(()),
+            own => write!(f, "; of this processor also {}", own.join(", ")),
+        }
     }
 }
 
@@ -137,7 +148,7 @@ impl FromStr for Event {
             Some((name, modifiers)) => (name, Some(modifiers)),
             None => (text, None),
         };
-        let (name, kind, config) = lookup(name).ok_or_else(unknown)?;
+        let (name, kind, config, config1) = lookup(name).ok_or_else(unknown)?;
         let scope = match modifiers {
             None if kind == SOFTWARE => Scope::All,
             None => Scope::User,
@@ -146,25 +157,28 @@ impl FromStr for Event {
             Some("uk" | "ku") => Scope::All,
             Some(_) => return Err(unknown()),
         };
-        Ok(Event { name, scope, scope_was_asked: modifiers.is_some(), kind, config })
+        Ok(Event { name, scope, scope_was_asked: modifiers.is_some(), kind, config, config1 })
     }
 }
 
-fn lookup(name: &str) -> Option<(String, u32, u64)> {
+fn lookup(name: &str) -> Option<(String, u32, u64, u64)> {
     let known = KNOWN.iter().find(|(known, others, ..)| *known == name || others.contains(&name));
     if let Some((known, _, kind, config)) = known {
-        return Some(((*known).to_owned(), *kind, *config));
+        return Some(((*known).to_owned(), *kind, *config, 0));
     }
     for (cache, number) in CACHES {
         let access =
             name.strip_prefix(cache).and_then(|rest| ACCESSES.iter().find(|access| access.0 == rest));
         if let Some((_, operation, result)) = access {
-            return Some((name.to_owned(), CACHE, number | operation << 8 | result << 16));
+            return Some((name.to_owned(), CACHE, number | operation << 8 | result << 16, 0));
         }
+    }
+    if let Some((config, config1)) = front_end::encoding(name, &HOST) {
+        return Some((name.to_owned(), RAW, config, config1));
     }
     let digits =
         name.strip_prefix('r').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-    Some((name.to_owned(), RAW, u64::from_str_radix(digits, 16).ok()?))
+    Some((name.to_owned(), RAW, u64::from_str_radix(digits, 16).ok()?, 0))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 
 mod a64;
 mod data;
+mod differing;
 mod graph;
 mod lead;
 mod listing;
@@ -24,6 +25,7 @@ mod x86;
 
 use super::identity::Identity;
 use super::layout::{FunctionPlace, LayoutError};
+pub use differing::{Differing, differing};
 use graph::{Graph, Node, Own};
 use names::Pair;
 use side::Side;

@@ -106,6 +106,16 @@ fn border_branches(operations: &[Operation], address: u64) -> Vec<BorderBranch> 
     found
 }
 
+/// The names of a file's functions that are most like `wanted`, the nearest first, at most `count`.
+pub fn nearest_names<'n>(names: impl Iterator<Item = &'n str>, wanted: &str, count: usize) -> Vec<&'n str> {
+    let plain = wanted.replace(['*', '?'], "");
+    let mut found: Vec<(f64, &str)> =
+        names.map(|name| (strsim::jaro_winkler(name, &plain), name)).filter(|found| found.0 > 0.7).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    found.dedup();
+    found.into_iter().take(count).map(|(_, name)| name).collect()
+}
+
 /// The functions of a file for which `wanted` says yes by any of their names, by address.
 ///
 /// # Errors

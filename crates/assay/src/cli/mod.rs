@@ -3,6 +3,7 @@
 mod calibrate;
 mod compare;
 mod inputs;
+mod layout;
 mod new;
 mod plan;
 mod report;
@@ -51,6 +52,7 @@ enum Verb {
     New(new::Arguments),
     Inputs(inputs::Arguments),
     Report(report::Arguments),
+    Layout(layout::Arguments),
     Sites(sites::Arguments),
     Stat(stat::Arguments),
     Calibrate(calibrate::Arguments),
@@ -73,6 +75,7 @@ pub fn main() -> ExitCode {
         Verb::New(arguments) => new::run(arguments),
         Verb::Inputs(arguments) => inputs::run(arguments),
         Verb::Report(arguments) => report::run(arguments),
+        Verb::Layout(arguments) => layout::run(arguments),
         Verb::Sites(arguments) => sites::run(arguments),
         Verb::Stat(arguments) => stat::run(arguments),
         Verb::Calibrate(arguments) => calibrate::run(arguments),

@@ -6,6 +6,7 @@
 pub mod answer;
 pub mod compare;
 pub mod ink;
+pub mod layout;
 pub mod number;
 pub mod page;
 pub mod plan;
@@ -26,6 +27,7 @@ mod schema;
 
 pub use answer::answer;
 pub use compare::{ComparePage, render_compare};
+pub use layout::{LayoutPage, render_layout};
 pub use page::Page;
 pub use plan::{PlanPage, render_plan};
 pub use progress::{Progress, Show};

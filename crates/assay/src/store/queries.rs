@@ -132,6 +132,16 @@ impl Ledger {
         rows.collect::<rusqlite::Result<_>>().context("reading the campaign's processes")
     }
 
+    /// The functions of an artifact, as JSON: name, address, size, offset of each.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn artifact_functions(&self, hash: &str) -> Result<Option<Value>> {
+        let sql = "SELECT functions FROM artifact WHERE hash = ?";
+        let text: Option<String> = self.connection.query_row(sql, [hash], |row| row.get(0)).optional()?;
+        text.map(|text| serde_json::from_str(&text).context("reading an artifact's functions")).transpose()
+    }
+
     /// All finished rounds of a campaign.
     ///
     /// # Errors

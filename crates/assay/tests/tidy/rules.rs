@@ -69,6 +69,11 @@ const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
         "what a trace says of each branch site, whoever asked for the trace",
     ),
     (
+        "layout",
+        &["adopt", "build", "run", "trace", "calibrate", "cli"],
+        "where functions lie is read from files and from the ledger; nothing is built or executed",
+    ),
+    (
         "store",
         &["adopt", "build", "run", "report", "campaign", "calibrate", "cli"],
         "the ledger is below all stages",

@@ -114,3 +114,8 @@ fn masked(bytes: &[u8], references: &[Reference]) -> Vec<u8> {
     }
     kept
 }
+
+/// An instruction's bytes without what depends on where things lie.
+pub fn masked_line(listing: &Listing, line: &Line) -> Vec<u8> {
+    masked(listing.bytes_of(line), &line.references)
+}

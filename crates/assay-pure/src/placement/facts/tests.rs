@@ -81,10 +81,10 @@ fn branches_at_borders_are_found_with_what_is_fused_to_them() {
     assert!(function(0x1003, &bytes[..27]).border_branches(0).is_empty());
     // Two bytes further it ends at the border, three further it crosses it.
     let ends = BorderBranch { at: 23, bytes: 4, fused: true, crosses: false };
-    assert_eq!(function(0x1005, &bytes[..27]).border_branches(0), [ends.clone()]);
+    assert_eq!(function(0x1005, &bytes[..27]).border_branches(0), std::slice::from_ref(&ends));
     let crosses = BorderBranch { crosses: true, ..ends };
-    assert_eq!(function(0x1006, &bytes[..27]).border_branches(0), [crosses.clone()]);
-    assert_eq!(function(0x1003, &bytes[..27]).border_branches(3), [crosses.clone()]);
+    assert_eq!(function(0x1006, &bytes[..27]).border_branches(0), std::slice::from_ref(&crosses));
+    assert_eq!(function(0x1003, &bytes[..27]).border_branches(3), std::slice::from_ref(&crosses));
     // The comparison alone before the border: the pair crosses it.
     assert_eq!(function(0x1007, &bytes[..27]).border_branches(0), [crosses]);
     // With the pair behind it, nothing does.

@@ -1,0 +1,84 @@
+//! `assay layout`: where functions lie, what they cross, and what changed since another build.
+
+use super::{DONE, screen};
+use crate::campaign::Misuse;
+use crate::layout::{Program, Timed, Wish, compose};
+use crate::report::layout::render_layout;
+use crate::store::Ledger;
+use anyhow::Result;
+use std::path::PathBuf;
+
+/// Show where functions lie, which borders their loops cross, what changed since another build
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  \
+    assay layout ./program                              functions whose loops depend on their place\n  \
+    assay layout ./program --functions 'decode*'        some of them\n  \
+    assay layout ./new --against ./old                  which moved, which changed, from which lines\n  \
+    assay layout ./aligned --against ./plain            what alignment flags cost in bytes\n  \
+    assay layout ./program --ledger .assay/ledger.db    beside the times measured at each offset\n  \
+    assay layout ./program --json layout.json           all of it for another program\n\n\
+    Code is compared after relocation: a function that only moved is identical, and so is the caller of a function that\n\
+    changed. Build with -g for source lines. A stripped program needs its debug file beside it.\n\n\
+    Exit codes: 0 done, 2 misuse (no ELF file, no symbols, no function fits).")]
+pub struct Arguments {
+    /// Linked programs or libraries
+    #[arg(required = true, value_name = "BINARY")]
+    pub binaries: Vec<PathBuf>,
+    /// Only functions that fit; * stands for any text, ? for one character
+    #[arg(long, value_name = "GLOB")]
+    pub functions: Option<String>,
+    /// The build before, that the binary is held against
+    #[arg(long, value_name = "OTHER")]
+    pub against: Option<PathBuf>,
+    /// A ledger with times of these functions
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
+    /// Number of its campaign; the newest if not given
+    #[arg(long, value_name = "N", requires = "ledger")]
+    pub campaign: Option<i64>,
+    /// How many functions are shown; the JSON has all
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub top: usize,
+    /// Write the page as JSON (schema/layout-1.schema.json); - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// A file that is no ELF file or has no symbols, no function that fits, a ledger that is not there.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    if arguments.against.is_some() && arguments.binaries.len() > 1 {
+        return Err(Misuse("--against compares one binary; give one".to_owned()).into());
+    }
+    if let Some(file) = &arguments.json {
+        screen::find_folder(file)?;
+    }
+    let programs: Vec<Program> =
+        arguments.binaries.iter().map(|path| Program::open(path)).collect::<Result<_>>()?;
+    let old = arguments.against.as_deref().map(Program::open).transpose()?;
+    let machine = assay_linux::machine::facts();
+    let wish = Wish {
+        functions: arguments.functions.clone(),
+        cpu: machine.cpu,
+        cpu_id: machine.cpu_id,
+        timed: timed(arguments)?,
+    };
+    let page = compose(&programs, old.as_ref(), &wish)?;
+    if let Some(file) = &arguments.json {
+        screen::write(file, &page.to_json())?;
+    }
+    if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+        screen::print(&render_layout(&page, screen::width(), screen::colour(), arguments.top));
+    }
+    Ok(DONE)
+}
+
+fn timed(arguments: &Arguments) -> Result<Timed> {
+    let Some(path) = &arguments.ledger else { return Ok(Timed::default()) };
+    if !path.is_file() {
+        return Err(Misuse(format!("no ledger at {}; `assay run` makes one", path.display())).into());
+    }
+    Timed::of(&Ledger::open(path)?, arguments.campaign)
+}

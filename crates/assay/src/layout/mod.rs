@@ -1,0 +1,13 @@
+//! Where do the functions of a program lie, which of them can that matter to, and what changed since another build?
+//!
+//! [`Program`] opens a file with its symbols, wherever they are; [`compose`] makes the page; `against` holds it against
+//! another file. Nothing here runs a program.
+
+mod against;
+mod compose;
+mod measured;
+mod program;
+
+pub use compose::{Wish, compose};
+pub use measured::Timed;
+pub use program::Program;

@@ -1,0 +1,13 @@
+//! Where functions lie and what became of them: the page of `assay layout` as plain data, on a terminal and as JSON.
+//!
+//! The JSON is an interface (schema "assay.layout/1", `schema/layout-1.schema.json`, held against this file by a test).
+
+pub mod page;
+#[cfg(test)]
+mod sample;
+mod terminal;
+#[cfg(test)]
+mod tests;
+
+pub use page::LayoutPage;
+pub use terminal::render_layout;

@@ -1,0 +1,151 @@
+//! A page that shows every key, and one that shows little, for tests.
+
+use super::page::*;
+
+fn phase(phase_bytes: u64, offset: u64, crossing: bool) -> Phase {
+    let more = u64::from(crossing);
+    Phase {
+        phase_bytes,
+        offset,
+        head_offset: (offset + 2) % 64,
+        lines: 1 + more,
+        windows: 2 - more,
+        border_branches: more,
+        fetches: Some(2 + more),
+        op_cache_windows: Some(1 + more),
+        op_cache_entries: Some(2 + more),
+        left_out: Some(more),
+    }
+}
+
+fn decode() -> Function {
+    let hot = Loop {
+        head: 0x12,
+        branches: vec![0x2c, 0x31],
+        bytes: 33,
+        instructions: 9,
+        calls: 1,
+        innermost: true,
+        depends_on_place: true,
+        at: vec![phase(0, 16, false), phase(16, 32, false), phase(32, 48, true), phase(48, 0, false)],
+    };
+    let times = [(0, 0.713), (16, 0.876), (32, 0.815), (48, 0.721)];
+    Function {
+        name: "demo::decode(unsigned char const*, unsigned long)".to_owned(),
+        symbol: "_ZN4demo6decodeEPKhm".to_owned(),
+        address: 0x1190,
+        size: 93,
+        line_offset: 16,
+        window_offset: 16,
+        lines: 2,
+        windows: 4,
+        padding_bytes: 7,
+        pinning_bytes: 48,
+        border_branches: vec![Border { at: 0x2c, bytes: 4, fused: true, crosses: true }],
+        loops: vec![hot],
+        undecodable: Some(91),
+        measured: vec![Measured {
+            variant: "loop".to_owned(),
+            input: "log-uniform".to_owned(),
+            compiler: "clang".to_owned(),
+            flags: "O2".to_owned(),
+            by_offset: times.map(|(offset, ns_per_unit)| TimeAt { offset, ns_per_unit }).to_vec(),
+        }],
+    }
+}
+
+fn change(name: &str, own: Became, reason: Option<&str>) -> Change {
+    let place = |address| Some(Place { address, size: 93, line_offset: address % 64 });
+    Change {
+        name: name.to_owned(),
+        symbol: name.to_owned(),
+        own,
+        through: (own == Became::Moved).then(|| "cold".to_owned()),
+        reason: reason.map(str::to_owned),
+        old: place(0x1190).filter(|_| own != Became::OnlyNew),
+        new: place(0x11c0).filter(|_| own != Became::OnlyOld),
+        old_lines: Vec::new(),
+        new_lines: Vec::new(),
+    }
+}
+
+/// One that shows every key.
+pub fn page() -> LayoutPage {
+    let mut cold = change("cold", Became::Changed, None);
+    cold.old_lines = vec!["src/cold.c:12".to_owned()];
+    cold.new_lines = (12..20).map(|line| format!("src/cold.c:{line}")).collect();
+    LayoutPage {
+        schema: LAYOUT_SCHEMA.to_owned(),
+        answer: "1 function changed machine code; 7 did not, 4 of them moved, of 1 it cannot be told; 1 new, 1 gone."
+            .to_owned(),
+        warnings: vec!["./new: 1 function not decoded to the end, `demo::decode` for one".to_owned()],
+        host: Host {
+            cpu: "Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz".to_owned(),
+            rule: Some(Rule {
+                name: "Skylake".to_owned(),
+                fetch_bytes: 16,
+                window_bytes: 32,
+                entry_operations: 6,
+                jump_erratum: true,
+                source: "Intel 248966, 3.4.2.5".to_owned(),
+            }),
+        },
+        binaries: vec![Binary {
+            path: "./new".to_owned(),
+            text_bytes: 4312,
+            padding_bytes: 96,
+            functions_in_file: 11,
+            functions: vec![decode()],
+            advice: vec![Advice {
+                function: decode().name,
+                pin_bytes: 48,
+                reason: "an iteration of its 33-byte loop takes 1 to 2 lines over the offsets".to_owned(),
+                pinned_ratio: Some(0.913),
+            }],
+        }],
+        against: Some(Against {
+            old: "./old".to_owned(),
+            new: "./new".to_owned(),
+            old_text_bytes: 4200,
+            new_text_bytes: 4312,
+            old_padding_bytes: 100,
+            new_padding_bytes: 96,
+            counts: Counts {
+                identical: 3,
+                moved: 3,
+                respaced: 1,
+                changed: 1,
+                only_old: 1,
+                only_new: 1,
+                unknown: 1,
+                reaches_a_change: 2,
+            },
+            functions: vec![
+                cold,
+                change("calls_cold", Became::Moved, None),
+                change("other", Became::Unknown, Some("at byte 3: no function symbol covers it")),
+                change("fresh", Became::OnlyNew, None),
+                change("left", Became::OnlyOld, None),
+            ],
+            without_lines: Some("./old has no line information; build with -g".to_owned()),
+        }),
+    }
+}
+
+/// One of a host that is not known, with nothing to hold it against.
+pub fn plain() -> LayoutPage {
+    let mut page = page();
+    page.answer = "1 function; 1 with an innermost loop to which it can matter where it lies.".to_owned();
+    page.host = Host { cpu: "some CPU".to_owned(), rule: None };
+    page.against = None;
+    page.warnings.clear();
+    let binary = &mut page.binaries[0];
+    binary.advice[0].pinned_ratio = None;
+    let function = &mut binary.functions[0];
+    function.undecodable = None;
+    function.measured.clear();
+    for at in &mut function.loops[0].at {
+        (at.fetches, at.op_cache_windows, at.op_cache_entries, at.left_out) = (None, None, None, None);
+    }
+    page
+}

@@ -1,0 +1,88 @@
+//! The terminal's text and the schema, held against the page.
+
+use super::page::{Became, LAYOUT_SCHEMA};
+use super::{render_layout, sample};
+use crate::report::golden::hold_against;
+use crate::report::schema::{Check, described, schema_of};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use unicode_width::UnicodeWidthStr as _;
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for page in [sample::page(), sample::plain()] {
+        for width in 40..200 {
+            for line in render_layout(&page, width, false, 20).lines() {
+                assert!(line.width() <= width, "{width}: {line:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_at_80_columns_is_the_golden_text() {
+    hold_against("layout-80.txt", &render_layout(&sample::page(), 80, false, 20));
+}
+
+#[test]
+fn the_page_at_160_columns_is_the_golden_text() {
+    hold_against("layout-160.txt", &render_layout(&sample::page(), 160, false, 20));
+}
+
+#[test]
+fn a_host_that_is_not_known_gets_the_facts_of_addresses_alone() {
+    let text = render_layout(&sample::plain(), 80, false, 20);
+    assert!(text.contains("some CPU: how it fetches code is not known here"), "{text}");
+    assert!(!text.contains("op cache  ") && !text.contains("fetches"), "{text}");
+    assert!(text.contains("head @64"), "{text}");
+}
+
+#[test]
+fn what_a_function_costs_to_pin_and_what_it_brings_stand_together() {
+    let text = render_layout(&sample::page(), 160, false, 20);
+    let line = text.lines().find(|line| line.contains("aligned(64) adds 48 bytes")).expect("advice");
+    assert!(line.contains("-8.7 %"), "{line}");
+}
+
+#[test]
+fn changes_beyond_the_top_are_counted() {
+    let text = render_layout(&sample::page(), 80, false, 1);
+    assert!(text.contains("and 3 functions; --top N shows more"), "{text}");
+    assert!(text.contains("src/cold.c:17 and 2 more"), "{text}");
+    assert!(!text.contains("calls_cold"), "what only moved is counted: {text}");
+}
+
+#[test]
+fn pages_fit_the_schema_and_the_rich_one_shows_every_key() {
+    let root = schema_of("layout-1");
+    let json = |page| serde_json::to_value(page).expect("a page has only string keys");
+    assert_eq!(Check::of(&root, &json(sample::plain())).problems, Vec::<String>::new());
+    let rich = json(sample::page());
+    let check = Check::of(&root, &rich);
+    assert_eq!(check.problems, Vec::<String>::new());
+    let missing: Vec<String> = described(&root).difference(&check.met).cloned().collect();
+    assert_eq!(missing, Vec::<String>::new());
+    assert_eq!(root["properties"]["schema"]["const"], LAYOUT_SCHEMA);
+}
+
+#[test]
+fn every_key_is_required_and_the_words_are_those_of_the_code() {
+    let root = schema_of("layout-1");
+    let definitions = root["$defs"].as_object().expect("definitions").values();
+    for schema in definitions.chain([&root]).filter(|schema| schema["properties"].is_object()) {
+        let keys: BTreeSet<&str> =
+            schema["properties"].as_object().expect("keys").keys().map(String::as_str).collect();
+        let required = schema["required"].as_array().expect("a list");
+        assert_eq!(keys, required.iter().filter_map(Value::as_str).collect(), "{}", schema["description"]);
+    }
+    let words = [
+        Became::Identical,
+        Became::Moved,
+        Became::Respaced,
+        Became::Changed,
+        Became::OnlyOld,
+        Became::OnlyNew,
+        Became::Unknown,
+    ];
+    assert_eq!(root["$defs"]["became"]["enum"], serde_json::json!(words));
+}
