@@ -2,7 +2,6 @@
 
 use super::page::{Became, LAYOUT_SCHEMA};
 use super::{render_layout, sample};
-use crate::report::golden::hold_against;
 use crate::report::schema::{Check, described, schema_of};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -17,16 +16,6 @@ fn no_line_is_wider_than_asked() {
             }
         }
     }
-}
-
-#[test]
-fn the_page_at_80_columns_is_the_golden_text() {
-    hold_against("layout-80.txt", &render_layout(&sample::page(), 80, false, 20));
-}
-
-#[test]
-fn the_page_at_160_columns_is_the_golden_text() {
-    hold_against("layout-160.txt", &render_layout(&sample::page(), 160, false, 20));
 }
 
 #[test]
