@@ -11,7 +11,7 @@
 //! what cannot be decided is `Unknown`, never guessed; functions that differ in padding which is executed, ahead of a
 //! loop, are changed; on x86-64 a thread's variable whose offset is a constant of its own is not recognised. Where the size
 //! of a constant is not known it ends where a text does, or at the next address that something in the file refers to.
-//! Checked: hand-assembled files in this folder; programs of the machine's compilers in tests/across.rs.
+//! Checked: programs of the machine's compilers in tests/across.rs.
 
 mod a64;
 mod data;
