@@ -27,8 +27,8 @@ pub struct Found {
 
 /// The same binary of both sides.
 pub struct Pair {
-    /// Where the builds left it: baseline, candidate.
-    pub outputs: [PathBuf; 2],
+    /// Where the builds left it, baseline and candidate: the output first, then its copies.
+    pub paths: [Vec<PathBuf>; 2],
     images: [Image; 2],
     changes: Vec<across::FunctionChange>,
 }
@@ -38,14 +38,14 @@ impl Pair {
     ///
     /// # Errors
     /// One cannot be read or has no symbols; a sentence.
-    pub fn new(outputs: [PathBuf; 2], files: [&Path; 2]) -> Result<Pair, String> {
+    pub fn new(paths: [Vec<PathBuf>; 2], files: [&Path; 2]) -> Result<Pair, String> {
         let read = |path: &Path| {
             std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
         };
         let [old, new] = files;
         let changes = across::compare(&read(old)?, &read(new)?)
-            .map_err(|error| format!("{}: {error}", outputs[0].display()))?;
-        Ok(Pair { images: [Image::open(old)?, Image::open(new)?], outputs, changes })
+            .map_err(|error| format!("{}: {error}", paths[0][0].display()))?;
+        Ok(Pair { images: [Image::open(old)?, Image::open(new)?], paths, changes })
     }
 
     /// The file of a side as the tracer's images know it.
@@ -60,7 +60,7 @@ pub fn found(pairs: &[Pair], executed: [&Executed; 2], sources: &Sources) -> Fou
     let (mut count, mut same, mut known) = (0, true, true);
     for pair in pairs {
         let work: [Option<&BTreeMap<u64, Work>>; 2] =
-            [executed[0].get(&pair.outputs[0]), executed[1].get(&pair.outputs[1])];
+            [executed[0].get(&pair.paths[0][0]), executed[1].get(&pair.paths[1][0])];
         for change in &pair.changes {
             let of = |side: usize, place: Option<&assay_pure::placement::layout::FunctionPlace>| {
                 place.and_then(|place| work[side]?.get(&place.address).copied())

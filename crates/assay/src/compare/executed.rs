@@ -43,11 +43,12 @@ pub struct Looked<'a> {
     pub environment: &'a [(String, String)],
 }
 
-/// Runs the command under the emulator and adds up what it executes of `images`.
+/// Runs the command under the emulator and adds up what it executes of `images`: each with the paths that it may be
+/// executed by, under the first of which it is told.
 ///
 /// # Errors
 /// It cannot be traced, or did not end; a sentence.
-pub fn executed(looked: &Looked<'_>, images: &[(&Path, &Image)]) -> Result<Executed, String> {
+pub fn executed(looked: &Looked<'_>, images: &[(&[PathBuf], &Image)]) -> Result<Executed, String> {
     let mut words: Vec<OsString> = vec!["env".into(), "-C".into(), looked.folder.into()];
     words.extend(looked.environment.iter().map(|(name, value)| format!("{name}={value}").into()));
     // Its words are not ours to print.
@@ -61,8 +62,8 @@ pub fn executed(looked: &Looked<'_>, images: &[(&Path, &Image)]) -> Result<Execu
         if process.ended == Ended::TimeLimit {
             return Err(format!("it was not done after {} s under the emulator", PATIENCE.as_secs()));
         }
-        for (output, image) in images {
-            add(process, output, image, &mut found);
+        for (paths, image) in images {
+            add(process, paths, image, &mut found);
         }
     }
     if found.is_empty() {
@@ -78,15 +79,15 @@ pub fn executed(looked: &Looked<'_>, images: &[(&Path, &Image)]) -> Result<Execu
     Ok(found)
 }
 
-fn add(process: &ProcessTrace<()>, output: &Path, image: &Image, found: &mut Executed) {
-    let is_ours = |module: &&Module| module.path == output;
+fn add(process: &ProcessTrace<()>, paths: &[PathBuf], image: &Image, found: &mut Executed) {
+    let is_ours = |module: &&Module| paths.contains(&module.path);
     let modules: Vec<&Module> = process.modules.iter().filter(is_ours).collect();
     for block in process.blocks.iter().filter(|block| block.executed > 0) {
         let module = modules.iter().find(|module| (module.start..module.end).contains(&block.pc));
         let offset = module.and_then(|module| (block.pc - module.start).checked_add(module.file_offset));
         let Some(address) = offset.and_then(|offset| image.address_of_offset(offset)) else { continue };
         let Some(function) = image.function(address) else { continue };
-        let work = found.entry(output.to_owned()).or_default().entry(function.start).or_default();
+        let work = found.entry(paths[0].clone()).or_default().entry(function.start).or_default();
         work.instructions += u64::from(block.instructions) * block.executed;
         if address == function.start {
             work.calls += block.executed;

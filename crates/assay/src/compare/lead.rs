@@ -9,6 +9,7 @@ use super::places::Binaries;
 use super::sides::{self, Ready, Side, What};
 use super::spec::{Effort, Method, Spec, effort, visits_per_round};
 use crate::adopt::bench::{self, Adapter, Bench, Surroundings, Visit};
+use crate::adopt::capture::CapturedLink;
 use crate::campaign::compose::machine_json;
 use crate::campaign::hold::{self, Hold};
 use crate::campaign::{Misuse, measuring_cpu};
@@ -115,7 +116,7 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     let names: Vec<String> = tried.visits[0].figures.iter().map(|figure| figure.name.clone()).collect();
     put_sides(&ledger, comparison, &players)?;
     if asked.code && players.1.len() == 2 && method == Method::Placements {
-        look_at_code(asked, &ledger, comparison, &players.1, &tried.adapter, &names, on)?;
+        look_at_code(&ledger, comparison, &players.1, &tried.adapter, &names, on)?;
     }
     let open = || -> Result<usize> {
         let judged = judge::judge(&ledger, comparison, &spec)?;
@@ -155,7 +156,7 @@ impl Work {
             repetitions: Some(asked.repetitions),
             filter: asked.filter.clone(),
             cpu: self.cpu,
-            watched: side.links.iter().map(|link| link.output.clone()).collect(),
+            watched: side.links.iter().flat_map(files_of).cloned().collect(),
             limit: Some(asked.patience),
             ..Bench::new(&side.bench, &side.folder)
         }
@@ -234,7 +235,7 @@ fn method(sides: &mut [Side], visits: &[Visit], unlinked: Option<String>) -> (Me
     }
     for (side, visit) in sides.iter_mut().zip(visits) {
         let captured: Vec<String> = side.links.iter().map(|link| link.output.display().to_string()).collect();
-        side.links.retain(|link| visit.opened.contains(&link.output));
+        side.links.retain(|link| files_of(link).any(|file| visit.opened.contains(file)));
         if side.links.is_empty() {
             let why = format!(
                 "the benchmark command uses none of the binaries that the build of {} linked: {}",
@@ -245,6 +246,11 @@ fn method(sides: &mut [Side], visits: &[Visit], unlinked: Option<String>) -> (Me
         }
     }
     (Method::Placements, None)
+}
+
+/// Where a link's output may be executed from.
+fn files_of(link: &CapturedLink) -> impl Iterator<Item = &PathBuf> {
+    std::iter::once(&link.output).chain(&link.copies)
 }
 
 fn limit(why: &str) -> String {
@@ -298,7 +304,7 @@ fn players(asked: &Asked, work: &Work, adapter: &Adapter, sides: Vec<Side>, meth
             }
             Method::Surroundings => None,
         };
-        let watched = binaries.iter().flat_map(|binaries| binaries.outputs().map(Path::to_owned)).collect();
+        let watched = binaries.iter().flat_map(|binaries| binaries.files().map(Path::to_owned)).collect();
         cast.0.push((side.name, side.revision));
         cast.1.push(Player { bench: Bench { watched, ..bench }, binaries });
     }
@@ -394,7 +400,6 @@ fn put_sides(ledger: &Ledger, comparison: i64, (names, players): &Cast) -> Resul
 
 /// Executes every benchmark once on both sides under the emulator, and compares the functions that it executes.
 fn look_at_code(
-    asked: &Asked,
     ledger: &Ledger,
     comparison: i64,
     players: &[Player],
@@ -444,7 +449,7 @@ fn look_at_code(
                 let bench = &players[side].bench;
                 let looked =
                     Looked { command: &bench.command, folder: &bench.folder, environment: &environment };
-                let images = pairs.iter().map(|pair| (pair.outputs[side].as_path(), pair.image(side)));
+                let images = pairs.iter().map(|pair| (pair.paths[side].as_slice(), pair.image(side)));
                 executed(&looked, &images.collect::<Vec<_>>())
             })
             .collect();
@@ -456,30 +461,29 @@ fn look_at_code(
         keep(name, &found)?;
         on(Event::Counted { done, total });
     }
-    let _ = asked;
     Ok(())
 }
 
 /// The binaries of both sides, paired by where they lie below their folders.
 fn pairs(players: &[Player]) -> Result<Vec<Pair>, String> {
-    let of = |side: usize| -> Vec<(PathBuf, PathBuf, PathBuf)> {
+    let of = |side: usize| -> Vec<(PathBuf, Vec<PathBuf>, PathBuf)> {
         let player = &players[side];
         let own = player.binaries.iter().flat_map(Binaries::own);
-        own.map(|(output, file)| {
-            let below = output.strip_prefix(&player.bench.folder).unwrap_or(output);
-            (below.to_owned(), output.to_owned(), file.to_owned())
+        own.map(|(paths, file)| {
+            let below = paths[0].strip_prefix(&player.bench.folder).unwrap_or(&paths[0]).to_owned();
+            (below, paths, file.to_owned())
         })
         .collect()
     };
     let (old, new) = (of(0), of(1));
     let mut pairs = Vec::new();
-    for (below, output, file) in &old {
+    for (below, paths, file) in &old {
         let other = new.iter().find(|(other, ..)| other == below);
         let other = other.or_else(|| new.first().filter(|_| old.len() == 1 && new.len() == 1));
         let Some((_, candidate, new_file)) = other else {
             return Err(format!("{} was linked on one side only", below.display()));
         };
-        pairs.push(Pair::new([output.clone(), candidate.clone()], [file, new_file])?);
+        pairs.push(Pair::new([paths.clone(), candidate.clone()], [file, new_file])?);
     }
     Ok(pairs)
 }

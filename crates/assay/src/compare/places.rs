@@ -16,11 +16,17 @@ use std::time::SystemTime;
 /// A link of the side and what was made of it.
 struct Used {
     link: CapturedLink,
-    /// The build's own file, kept under another name.
-    own: PathBuf,
+    /// Where the build left it: the output first, then copies of it.
+    files: Vec<Own>,
     modified: SystemTime,
     placed: BTreeMap<Place, PathBuf>,
     text_bytes: u64,
+}
+
+/// A file of the build's, kept under another name while placed ones take its place.
+struct Own {
+    path: PathBuf,
+    kept: PathBuf,
 }
 
 /// The binaries of one side.
@@ -43,13 +49,17 @@ impl Binaries {
         let mut binaries =
             Binaries { used: Vec::new(), folder, seed, installed: Place::AsBuilt, warnings: BTreeSet::new() };
         for (number, link) in links.into_iter().enumerate() {
-            let own = binaries.folder.join(format!("own-{number}"));
             let context = || format!("cannot keep {}", link.output.display());
             let modified =
                 fs::metadata(&link.output).and_then(|found| found.modified()).with_context(context)?;
-            bring(&link.output, &own).with_context(context)?;
+            let mut files = Vec::new();
+            for (copy, path) in std::iter::once(&link.output).chain(&link.copies).enumerate() {
+                let kept = binaries.folder.join(format!("own-{number}-{copy}"));
+                bring(path, &kept).with_context(context)?;
+                files.push(Own { path: path.clone(), kept });
+            }
             binaries.look_at(&link)?;
-            binaries.used.push(Used { link, own, modified, placed: BTreeMap::new(), text_bytes: 0 });
+            binaries.used.push(Used { link, files, modified, placed: BTreeMap::new(), text_bytes: 0 });
         }
         Ok(binaries)
     }
@@ -63,14 +73,20 @@ impl Binaries {
         Ok(())
     }
 
-    /// The files that the benchmark uses.
+    /// What the links made, without copies.
     pub fn outputs(&self) -> impl Iterator<Item = &Path> {
         self.used.iter().map(|used| used.link.output.as_path())
     }
 
-    /// The build's own files, wherever the outputs are at the moment.
-    pub fn own(&self) -> impl Iterator<Item = (&Path, &Path)> {
-        self.used.iter().map(|used| (used.link.output.as_path(), used.own.as_path()))
+    /// Every file that is replaced by placed ones.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.used.iter().flat_map(|used| used.files.iter().map(|own| own.path.as_path()))
+    }
+
+    /// Per link: the paths by which it may be executed, the output first, and where the build's own output is kept.
+    pub fn own(&self) -> impl Iterator<Item = (Vec<PathBuf>, &Path)> {
+        let paths = |used: &Used| used.files.iter().map(|own| own.path.clone()).collect();
+        self.used.iter().map(move |used| (paths(used), used.files[0].kept.as_path()))
     }
 
     /// Bytes of code of each output, in the order of [`Binaries::outputs`]; 0 before its first replay.
@@ -121,9 +137,11 @@ impl Binaries {
         }
         self.make(place)?;
         for used in &self.used {
-            let from = used.placed.get(&place).unwrap_or(&used.own);
-            replace(&used.link.output, from)
-                .with_context(|| format!("cannot put {} in its place", used.link.output.display()))?;
+            for own in &used.files {
+                let from = used.placed.get(&place).unwrap_or(&own.kept);
+                replace(&own.path, from)
+                    .with_context(|| format!("cannot put {} in its place", own.path.display()))?;
+            }
         }
         self.installed = place;
         Ok(())
@@ -132,8 +150,8 @@ impl Binaries {
 
 impl Drop for Binaries {
     fn drop(&mut self) {
-        for used in &self.used {
-            let _ = replace(&used.link.output, &used.own);
+        for own in self.used.iter().flat_map(|used| &used.files) {
+            let _ = replace(&own.path, &own.kept);
         }
         let _ = fs::remove_dir_all(&self.folder);
     }
