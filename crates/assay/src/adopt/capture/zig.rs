@@ -111,7 +111,7 @@ mod tests {
         let files: Vec<(usize, &Path)> = [1, 3, 5].map(|word| (word, &*object)).to_vec();
         put_order(&mut words, &files, 0, Path::new("pad.o"));
         assert_eq!(words.join(" "), "cc pad.o -Wl,-u,assay_pad one.o -O2 two.o text.c three.o");
-        let orders: std::collections::BTreeSet<String> = (1..20)
+        let orders: std::collections::BTreeSet<String> = (1..60)
             .map(|shuffle| {
                 let mut words = split("cc one.o -O2 two.o text.c three.o");
                 put_order(&mut words, &files, shuffle, Path::new("pad.o"));
