@@ -212,13 +212,20 @@ mod tests {
         let mut child = start(&shell(&format!("sleep {marker} & sleep {marker}"))).expect("a shell");
         let (status, killed) = wait_or_kill(&mut child, Some(Duration::from_millis(300))).expect("waited");
         assert_eq!((status.signal(), killed), (Some(libc::SIGKILL), true));
-        let alive = std::fs::read_dir("/proc").expect("proc").flatten().any(|entry| {
-            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            let sleeps = line == format!("sleep\0{marker}\0").into_bytes();
-            let pid = entry.file_name().to_string_lossy().parse().unwrap_or(0);
-            sleeps && parent_and_state(pid).is_some_and(|found| found.1 != 'Z')
-        });
-        assert!(!alive, "a grandchild is still there");
+        let alive = || {
+            std::fs::read_dir("/proc").expect("proc").flatten().any(|entry| {
+                let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                let sleeps = line == format!("sleep\0{marker}\0").into_bytes();
+                let pid = entry.file_name().to_string_lossy().parse().unwrap_or(0);
+                sleeps && parent_and_state(pid).is_some_and(|found| found.1 != 'Z')
+            })
+        };
+        // A signal is delivered when its process is next scheduled.
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while alive() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(!alive(), "a grandchild is still there");
     }
 
     #[test]

@@ -27,7 +27,7 @@ fn unwrapped(text: &str) -> String {
 fn a_host_that_is_not_known_gets_the_facts_of_addresses_alone() {
     let text = unwrapped(&render_layout(&sample::plain(), 80, false, 20));
     assert!(text.contains("some CPU: how it fetches code is not known here"), "{text}");
-    assert!(!text.contains("op cache ") && !text.contains("fetches"), "{text}");
+    assert!(!text.contains("op cache "), "{text}");
     assert!(text.contains("head @64"), "{text}");
 }
 
