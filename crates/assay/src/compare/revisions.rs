@@ -10,6 +10,9 @@ use std::process::Command;
 /// How many characters of a commit's hash name its tree.
 const SHORT: usize = 12;
 
+/// Who makes the commit of a working tree, which no branch ever names: git wants somebody, and the user may be nobody yet.
+const NOBODY: [&str; 4] = ["-c", "user.name=assay", "-c", "user.email=assay@localhost"];
+
 /// A repository and where in it the user is.
 #[derive(Clone, Debug)]
 pub struct Repository {
@@ -78,7 +81,7 @@ impl Repository {
     pub fn working_tree(&self) -> Result<Revision> {
         let head = self.revision("HEAD")?;
         let name = "the working tree".to_owned();
-        let stashed = git(&self.root, &["stash", "create"])?.map_err(|said| {
+        let stashed = git(&self.root, &[&NOBODY[..], &["stash", "create"]].concat())?.map_err(|said| {
             Misuse(format!("git cannot take down the working tree ({said}); commit it and name the commit"))
         })?;
         let untracked = git(&self.root, &["ls-files", "--others", "--exclude-standard"])?.unwrap_or_default();
