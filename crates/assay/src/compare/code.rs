@@ -95,6 +95,7 @@ pub fn found(pairs: &[Pair], executed: [&Executed; 2], sources: &Sources) -> Fou
             });
         }
     }
+    known &= pairs.iter().all(|pair| unlisted_are_alike(pair, executed));
     let size = |function: &Function| {
         let (before, after) = (function.baseline_instructions, function.candidate_instructions);
         before.zip(after).map_or(0.0, |(before, after)| (after / before).ln().abs())
@@ -106,6 +107,20 @@ pub fn found(pairs: &[Pair], executed: [&Executed; 2], sources: &Sources) -> Fou
         (known && same && count > 0).then_some(true)
     };
     Found { executed: Some(count), functions, identical, unknown: None }
+}
+
+/// Code by symbols without a size (start-up code, hand-written assembly) is in no list of changes: it counts as the same if
+/// both sides execute the same names in the same number of instructions.
+fn unlisted_are_alike(pair: &Pair, executed: [&Executed; 2]) -> bool {
+    let of = |side: usize| -> BTreeSet<(String, Work)> {
+        let places = pair.changes.iter().filter_map(|change| [&change.old, &change.new][side].as_ref());
+        let listed: BTreeSet<u64> = places.map(|place| place.address).collect();
+        let work = executed[side].get(&pair.paths[side][0]).into_iter().flatten();
+        let unlisted = work.filter(|(start, _)| !listed.contains(start));
+        let named = |start: u64| pair.images[side].function(start).map(|function| function.name());
+        unlisted.map(|(start, work)| (named(*start).unwrap_or_default(), *work)).collect()
+    };
+    of(0) == of(1)
 }
 
 /// Whether the lines that a function was made from, inlined ones included, read the same on both sides.
@@ -187,4 +202,68 @@ pub fn causes(found: &Found, verdict: &ContrastVerdict, margin: f64) -> Vec<Caus
 fn ratio(function: &Function) -> Option<f64> {
     let (before, after) = (function.baseline_instructions?, function.candidate_instructions?);
     (before > 0.0 && after > 0.0).then_some(after / before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_pure::comparison::{Place, Seen, Side, contrasts};
+    use assay_pure::verdict::{Options, judge};
+
+    /// The candidate takes `ratio` times as long, without noise.
+    fn verdict(ratio: f64) -> ContrastVerdict {
+        let mut seen = Vec::new();
+        for round in 0..6 {
+            for (side, value) in [(Side::Baseline, 1.0), (Side::Candidate, ratio)] {
+                for rotation in 0..4 {
+                    let figures = vec![("a".to_owned(), vec![value])];
+                    seen.push(Seen {
+                        round,
+                        side,
+                        place: Place::Placed { rotation, phase_bytes: 0 },
+                        figures,
+                    });
+                }
+            }
+        }
+        judge(&contrasts(&seen, ["main", "HEAD"]), &Options::default()).contrasts.remove(0)
+    }
+
+    fn changed(name: &str, before: f64, after: f64, same_source: Option<bool>) -> Function {
+        Function {
+            name: name.into(),
+            change: FunctionChange::Changed,
+            baseline_instructions: Some(before),
+            candidate_instructions: Some(after),
+            same_source,
+        }
+    }
+
+    fn kinds(functions: Vec<Function>, ratio: f64) -> Vec<(Cause, String)> {
+        let found = Found { executed: Some(3), functions, identical: Some(false), unknown: None };
+        causes(&found, &verdict(ratio), 0.02).into_iter().map(|cause| (cause.cause, cause.evidence)).collect()
+    }
+
+    #[test]
+    fn the_function_whose_work_changed_most_is_the_cause_of_a_difference() {
+        let functions =
+            || vec![changed("small", 100.0, 101.0, Some(false)), changed("large", 100.0, 90.0, Some(false))];
+        let said = "large executes 90.0 instructions per call, was 100.0 (-10.0 %)".to_owned();
+        assert_eq!(kinds(functions(), 0.9), [(Cause::Work, said)]);
+        assert_eq!(kinds(functions(), 1.0), [], "without a difference there is nothing to be the cause of");
+        assert_eq!(
+            kinds(vec![changed("alike", 1000.0, 1001.0, None)], 0.9),
+            [],
+            "a loop that ends a little earlier"
+        );
+    }
+
+    #[test]
+    fn code_that_changed_though_its_source_did_not_has_drifted() {
+        let functions = vec![changed("one", 10.0, 10.0, Some(true)), changed("two", 10.0, 10.0, Some(false))];
+        let found = kinds(functions, 1.0);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].0, Cause::CodegenDrift);
+        assert!(found[0].1.starts_with("the machine code of one changed"), "{}", found[0].1);
+    }
 }

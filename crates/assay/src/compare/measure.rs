@@ -56,6 +56,21 @@ impl Stopped {
     }
 }
 
+/// How far the verdicts are at a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Benchmarks with a verdict.
+    pub decided: usize,
+    /// Benchmarks that are to have one; 0 where there is one side.
+    pub contrasts: usize,
+}
+
+impl Standing {
+    fn is_settled(self) -> bool {
+        self.contrasts > 0 && self.decided == self.contrasts
+    }
+}
+
 /// Where a comparison is measured.
 pub struct Where<'a> {
     /// The ledger.
@@ -68,7 +83,7 @@ pub struct Where<'a> {
 
 /// Measures what is still missing of a comparison.
 ///
-/// Input: `open` says how many benchmarks are undecided at a look. A visit that failed is kept as such and not repeated.
+/// Input: `look` says how far the verdicts are. A visit that failed is kept as such and not repeated.
 ///
 /// # Errors
 /// The ledger cannot be written, or [`Bench::run`] fails.
@@ -76,7 +91,7 @@ pub fn measure(
     spec: &Spec,
     at: &Where<'_>,
     bench: &mut dyn Bench,
-    open: &dyn Fn() -> Result<usize>,
+    look: &dyn Fn() -> Result<Standing>,
     on: &mut dyn FnMut(Event),
 ) -> Result<Stopped> {
     on(Event::Phase { name: "measure".into() });
@@ -128,12 +143,12 @@ pub fn measure(
             return Ok(Stopped::Nothing);
         }
         if spec.looks.contains(&(number + 1)) {
-            let open = open()?;
-            let benchmarks = open as u64;
+            let standing = look()?;
             if added {
-                on(Event::Look { rotations: spec.rotations, decided: 0, contrasts: benchmarks });
+                let (decided, contrasts) = (standing.decided as u64, standing.contrasts as u64);
+                on(Event::Look { rotations: spec.rotations, decided, contrasts });
             }
-            if open == 0 {
+            if standing.is_settled() {
                 return Ok(Stopped::Decided);
             }
         }
@@ -244,8 +259,9 @@ mod tests {
     }
 
     fn run(spec: &Spec, place: &Place, bench: &mut Fake, open: usize) -> Stopped {
+        let standing = Standing { decided: 3 - open, contrasts: 3 };
         let at = Where { ledger: &place.ledger, comparison: place.comparison, cpu: 1000 };
-        measure(spec, &at, bench, &|| Ok(open), &mut |_| {}).unwrap()
+        measure(spec, &at, bench, &|| Ok(standing), &mut |_| {}).unwrap()
     }
 
     #[test]
@@ -264,6 +280,13 @@ mod tests {
         let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: None });
         assert_eq!(run(&spec(), &place, &mut bench, 0), Stopped::Decided);
         assert_eq!(bench.runs.len(), 2 * 2 * 17);
+    }
+
+    #[test]
+    fn one_side_alone_is_never_decided() {
+        assert!(!Standing { decided: 0, contrasts: 0 }.is_settled());
+        assert!(!Standing { decided: 1, contrasts: 2 }.is_settled());
+        assert!(Standing { decided: 2, contrasts: 2 }.is_settled());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 pub mod bench;
 pub mod code;
 pub mod compose;
+pub mod examine;
 pub mod executed;
 pub mod factors;
 pub mod judge;
