@@ -6,13 +6,14 @@
 //! The order of thought, a file each: `effect` (samples to one ratio per rotation), `as_built` (what anybody else
 //! would have reported), `decide` (interval to word), `twin` (the baseline against itself), `input_dependence`,
 //! `cause` (evidence), `judge` (all of it, with the confidence shared out), `placement_table` (per variant),
-//! `counts`, `learned` and `explained` (what instructions and mispredictions say of it), `claims` (what somebody says,
+//! `offset_share` and `companion` (what the rest goes with), `counts`, `learned` and `explained` (what instructions and mispredictions say of it), `claims` (what somebody says,
 //! held against all this).
 
 pub mod as_built;
 pub mod build;
 pub mod cause;
 pub mod claims;
+pub mod companion;
 pub mod contrast;
 pub mod counts;
 pub mod decide;
@@ -36,6 +37,7 @@ mod build_tests;
 mod tests;
 
 pub use build::{Between, Build};
+pub use companion::{Companion, PlacedTime, companion};
 pub use contrast::{AsBuiltSays, ContrastVerdict, RatioInterval, Verdict};
 pub use input_dependence::{Dependence, InputDependence};
 pub use judge::{Judgement, judge};

@@ -1,5 +1,6 @@
 //! The page of a campaign, from the ledger alone: so that it can be shown again at any time, with today's rules.
 
+use super::companions::Companions;
 use super::counted::{self, Counted};
 use super::judge::{self, Judged};
 use super::observe::{self, CellName};
@@ -60,7 +61,8 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     let by_heart: Vec<page::LearnedInput> =
         counted.learned().iter().map(|found| counted::learned_input(found, &experiment.unit)).collect();
     let inputs = inputs_of(ledger, &row, &experiment)?;
-    let cells = cells(&experiment, &compilers, (&judged, &counted), &failures);
+    let mut cells = cells(&experiment, &compilers, (&judged, &counted), &failures);
+    add_companions(&mut cells, &Companions::of(ledger, row.id, &experiment)?, &judged);
     let claims = claims_of(&experiment, (&judged, &counted), &inputs);
     let any_figure = cells.iter().any(|cell| cell.ns_per_unit.is_some());
     let campaign = campaign_of(ledger, &row, &experiment, &judged, any_figure)?;
@@ -485,10 +487,18 @@ fn page_cell(
         as_built_ns: row.and_then(|row| row.as_built.as_ref()).map(|at| at.ns_per_unit),
         range: judged.observed.cells.get(name).and_then(range),
         offset_share: offset_share(name, experiment, judged),
+        companion: None,
         per_unit: counted.per_unit(name),
         uncounted: uncounted.map(|reason| page::Failed { reason }),
         count_note,
         failed,
+    }
+}
+
+fn add_companions(cells: &mut [page::Cell], companions: &Companions, judged: &Judged) {
+    for cell in cells {
+        let name = (cell.variant.clone(), cell.input.clone(), cell.compiler.clone(), cell.flags.clone());
+        cell.companion = companions.get(&name, &judged.observed);
     }
 }
 

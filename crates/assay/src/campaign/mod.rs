@@ -2,6 +2,7 @@
 //! goes to the ledger before the next begins.
 
 pub mod blocks;
+mod companions;
 pub mod compose;
 pub mod count;
 pub mod counted;

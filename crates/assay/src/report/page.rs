@@ -388,6 +388,9 @@ pub struct Cell {
     /// What its time varies with over placements; null where it does not vary or reaches one offset only.
     #[serde(default)]
     pub offset_share: Option<OffsetShare>,
+    /// The function whose start, beside its own, its time goes with; null where none is established.
+    #[serde(default)]
+    pub companion: Option<Companion>,
     /// Counts per unit by the event's name ("instructions", "branches", "branch-misses"), each with where it comes from.
     pub per_unit: BTreeMap<String, Count>,
     /// Why nothing was counted, where it should have been.
@@ -435,6 +438,30 @@ pub struct OffsetShare {
     pub rest: f64,
     /// Placements.
     pub placements: u64,
+}
+
+/// The function whose start in its 64-byte line, beside the variant's own, a time goes with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Companion {
+    /// Its name; several where they moved alike in all placements.
+    pub functions: Vec<String>,
+    /// The share of the variance that the two starts explain together: R squared.
+    pub share: f64,
+    /// The same, less what as many groups would explain of nothing.
+    pub share_adjusted: f64,
+    /// The time at each pair of starts that occurred.
+    pub by_pair: Vec<AtPair>,
+}
+
+/// The time at a pair of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AtPair {
+    /// The variant's own, in bytes from the start of the 64-byte line.
+    pub offset: u64,
+    /// The companion's.
+    pub companion_offset: u64,
+    /// Geometric mean of the nanoseconds per unit.
+    pub ns_per_unit: f64,
 }
 
 /// The time at one offset.

@@ -2,10 +2,11 @@
 
 use super::answer;
 use super::page::{
-    AsBuiltSays, AtOffset, Axis, BranchCost, Build, Campaign, Cause, CauseKind, Cell, Claim, ClaimStatus,
-    Compiler, Contrast, Count, CountSource, Effect, Explained, Failed, Failure, FailureKind, FlagSet, Flips,
-    Input, InputDependence, Landing, Layout, LearnedInput, Machine, OffsetShare, Page, Range, Reached,
-    Residual, SCHEMA, Spread, StoppedBecause, Timer, TwinControl, TwinVerdict, Variant, Verdict,
+    AsBuiltSays, AtOffset, AtPair, Axis, BranchCost, Build, Campaign, Cause, CauseKind, Cell, Claim,
+    ClaimStatus, Companion, Compiler, Contrast, Count, CountSource, Effect, Explained, Failed, Failure,
+    FailureKind, FlagSet, Flips, Input, InputDependence, Landing, Layout, LearnedInput, Machine, OffsetShare,
+    Page, Range, Reached, Residual, SCHEMA, Spread, StoppedBecause, Timer, TwinControl, TwinVerdict, Variant,
+    Verdict,
 };
 use super::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
 
@@ -268,6 +269,7 @@ fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> Cell {
             slow_placements: 8,
         }),
         offset_share: Some(OffsetShare { offset: 0.92, shuffle: 0.05, rest: 0.03, placements: 32 }),
+        companion: None,
         per_unit: [
             ("instructions".to_owned(), count(11.25, CountSource::Counted)),
             ("branches".to_owned(), count(2.38, CountSource::Counted)),
@@ -290,6 +292,16 @@ fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> Cell {
 
 fn count(value: f64, source: CountSource) -> Count {
     Count { value, source, lower: None, upper: None, predictor: None }
+}
+
+fn companion() -> Companion {
+    let pair = |offset, companion_offset, ns_per_unit| AtPair { offset, companion_offset, ns_per_unit };
+    Companion {
+        functions: vec!["lookup(unsigned char const*, unsigned long)".to_owned()],
+        share: 0.998,
+        share_adjusted: 0.997,
+        by_pair: vec![pair(0, 16, 0.842), pair(16, 32, 0.870), pair(32, 48, 0.855), pair(48, 0, 0.843)],
+    }
 }
 
 fn page_cells() -> Vec<Cell> {
@@ -322,6 +334,10 @@ fn page_cells() -> Vec<Cell> {
     for cell in cells.iter_mut().filter(|cell| cell.variant == "bmi2" && cell.compiler == "gcc-12") {
         cell.count_note = Some("built with -march=x86-64-v3 for the emulator".to_owned());
     }
+    for cell in cells.iter_mut().filter(|cell| cell.variant == "table" && cell.input != "log-uniform") {
+        cell.offset_share = Some(OffsetShare { offset: 0.37, shuffle: 0.0, rest: 0.63, placements: 32 });
+        cell.companion = Some(companion());
+    }
     let out = cells.iter_mut().filter(|cell| cell.variant == "copy" && cell.compiler == "clang-16");
     for cell in out {
         let Cell { variant, input, compiler, flags, .. } = cell.clone();
@@ -338,6 +354,7 @@ fn page_cells() -> Vec<Cell> {
             as_built_ns: None,
             range,
             offset_share,
+            companion: None,
             per_unit,
             uncounted: Some(Failed {
                 reason: "the program was ended by signal 4 while its events were counted".to_owned(),

@@ -5,6 +5,7 @@
 
 mod builds;
 mod closing;
+mod companions;
 mod counts;
 mod reasons;
 mod times;

@@ -1,6 +1,6 @@
 //! Absolute times: per variant and input, and by where the function starts in its cache line.
 
-use super::{Detail, build_name, distinct};
+use super::{Detail, build_name, companions, distinct};
 use crate::report::ink::Ink;
 use crate::report::number;
 use crate::report::page::{Cell, OffsetShare, Page};
@@ -91,12 +91,13 @@ fn offsets(page: &Page, detail: Detail, sheet: &mut Sheet) {
         sheet.gap();
         sheet.paragraph(Ink::Plain, "  ", &text);
     }
-    let notes = page
-        .cells
-        .iter()
-        .filter_map(|c| c.reached.note.as_ref().map(|note| format!("{}: {note}", c.variant)));
-    for note in distinct(notes) {
-        sheet.paragraph(Ink::Dim, "  ", &note);
+    companions::show(page, detail, sheet);
+    let notes: Vec<(&str, &str)> =
+        distinct(page.cells.iter().filter_map(|c| Some((c.reached.note.as_deref()?, c.variant.as_str()))));
+    for note in distinct(notes.iter().map(|(note, _)| *note)) {
+        let variants = notes.iter().filter(|(own, _)| *own == note).map(|(_, variant)| *variant);
+        let text = format!("{}: {note}", prose::list(&variants.collect::<Vec<_>>()));
+        sheet.paragraph(Ink::Dim, "  ", &text);
     }
 }
 
