@@ -4,6 +4,9 @@
 //! without and with capture; then its one link is made in turns by the bare linker, as built by a replay, and placed by a
 //! replay, orders changing. The bare call is the recorded one, started as a replay starts it, and nothing read back.
 //! Figures are medians over the repeats, and the median of the ratios within each turn, which other work meets alike.
+//! What capture adds is seconds per link, which the compilers' noise hides: so it is also measured on a build that only
+//! links again, with all that a full build's capture does (its stand-in, its copies, its walk), and held against the full
+//! build's time.
 //! Usage: capture_costs ASSAY [FILES [BUILDS [REPLAYS]]]
 
 use assay::adopt::capture::{BuildAsked, CapturedLink, build};
@@ -34,12 +37,13 @@ fn main() {
     };
     run(Command::new("cmake").args(["-S", ".", "-B", "out", "-G", "Ninja"]).current_dir(&folder));
 
-    let link = measure_builds(&asked, files, builds);
+    let (link, alone) = measure_builds(&asked, files, builds);
+    measure_what_capture_adds(&asked, alone, replays);
     measure_replays(&link, &folder, replays);
     std::fs::remove_dir_all(&folder).expect("removed");
 }
 
-fn measure_builds(asked: &BuildAsked, files: usize, builds: usize) -> CapturedLink {
+fn measure_builds(asked: &BuildAsked, files: usize, builds: usize) -> (CapturedLink, f64) {
     let (mut alone, mut captured) = (Vec::new(), Vec::new());
     let mut link = None;
     for turn in 0..builds {
@@ -59,7 +63,31 @@ fn measure_builds(asked: &BuildAsked, files: usize, builds: usize) -> CapturedLi
     println!("a build of {files} C++ files, {builds} turns");
     println!("  {:<22}{:8.3} s", "alone", median(&alone));
     told("captured", &captured, &alone, BUILD_BOUND);
-    link.expect("the program's link")
+    (link.expect("the program's link"), median(&alone))
+}
+
+/// Differences between turns of a build that only links, with nothing kept yet, so that all objects are copied.
+fn measure_what_capture_adds(full: &BuildAsked, full_seconds: f64, turns: usize) {
+    let asked = BuildAsked { command: "rm out/parts && cmake --build out".into(), ..full.clone() };
+    let mut added = Vec::new();
+    for turn in 0..turns {
+        let mut seconds = [0.0; 2];
+        for captured in [turn % 2 == 0, turn % 2 != 0] {
+            std::fs::remove_dir_all(asked.store.join("kept")).expect("kept by an earlier build");
+            std::fs::create_dir_all(asked.store.join("kept")).expect("made");
+            let begun = Instant::now();
+            if captured {
+                build(&asked, &|_| {}).unwrap_or_else(|error| panic!("{error}"));
+            } else {
+                run(Command::new("sh").args(["-c", &asked.command]).current_dir(&asked.folder));
+            }
+            seconds[usize::from(captured)] = begun.elapsed().as_secs_f64();
+        }
+        added.push(seconds[1] - seconds[0]);
+    }
+    let (seconds, bound) = (median(&added), BUILD_BOUND - 1.0);
+    println!("what capture adds, {turns} turns of a build that only links");
+    println!("  {seconds:.3} s, {:.4} of the build alone, bound {bound:.2}", seconds / full_seconds);
 }
 
 fn measure_replays(link: &CapturedLink, folder: &Path, replays: usize) {
