@@ -1,0 +1,27 @@
+#!/bin/sh
+# Builds the study: one source, the steps of the diary as build options.
+# Use: casebook/transport/build.sh [-Dstage=N | -Dsteps=BITS] [-Dmode=Debug|ReleaseSafe|ReleaseFast|ReleaseSmall] OUT
+#   -Dstage=N     the first N steps, 0 to 8 (default 8)
+#   -Dsteps=BITS  any set of steps: 1 quiet, 2 direct, 4 unchecked, 8 built-in moves, 16 large, 32 hints, 64 table, 128 batches
+#   OUT           a folder; OUT/transport is the program
+# zig is the one on PATH, or else of python3 (`pip install ziglang`), or of ZIG.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+stage=8 steps='' mode=ReleaseFast out=''
+for word in "$@"; do
+    case $word in
+        -Dstage=[0-8]) stage=${word#*=} ;;
+        -Dsteps=*) steps=${word#*=} ;;
+        -Dmode=Debug | -Dmode=ReleaseSafe | -Dmode=ReleaseFast | -Dmode=ReleaseSmall) mode=${word#*=} ;;
+        -*) echo "build.sh: no option $word (see its first lines)" >&2; exit 2 ;;
+        *) out=$word ;;
+    esac
+done
+if [ -z "$out" ]; then echo "build.sh: say which folder to build into" >&2; exit 2; fi
+mkdir -p "$out"
+zig=$("$here/find_zig.sh") || exit 3
+echo "pub const steps = ${steps:-(1 << $stage) - 1};" > "$out/options.zig"
+# A fixed processor: counts do not depend on the machine, and every emulator knows it.
+exec $zig build-exe -O "$mode" -target x86_64-linux -mcpu x86_64_v3 -fno-strip \
+    --dep options -Mroot="$here/src/main.zig" -Moptions="$out/options.zig" \
+    --name transport -femit-bin="$out/transport"

@@ -1,0 +1,70 @@
+//! Runs one role over a real socket and the real clock, until it has finished.
+
+const std = @import("std");
+const linux = std.os.linux;
+const Outbox = @import("outbox.zig").Outbox;
+const Shim = @import("shim.zig").Shim;
+const Steps = @import("stage.zig").Steps;
+const udp = @import("udp.zig");
+
+/// Microseconds since some moment.
+pub fn clock() u64 {
+    var time: linux.timespec = undefined;
+    _ = linux.clock_gettime(.MONOTONIC, &time); // cannot fail with this clock
+    return @as(u64, @intCast(time.sec)) * 1_000_000 + @as(u64, @intCast(time.nsec)) / 1000;
+}
+
+pub fn Drive(comptime steps: Steps) type {
+    return struct {
+        const Self = @This();
+        inbox: udp.Inbox(steps),
+        out: Outbox(steps),
+        sending: udp.Sending(steps),
+        shim: Shim,
+
+        /// Runs until `role` has finished. `named`: the role says whom it sends to, the socket is not connected.
+        /// `gone` is called when the kernel says that nobody listens there.
+        pub fn run(self: *Self, role: anytype, socket: *udp.Socket, named: bool, gone: *const fn (@TypeOf(role)) void) udp.Error!void {
+            self.inbox.init();
+            while (!role.finished()) {
+                self.turn(role, socket, named) catch |problem| switch (problem) {
+                    error.Refused => gone(role),
+                    error.Failed => return problem,
+                };
+            }
+            // A last word, if the role has one; whether it is heard no longer matters.
+            self.out.count = 0;
+            role.poll(clock(), &self.out);
+            self.sending.send(socket, &self.out, named) catch {};
+        }
+
+        fn turn(self: *Self, role: anytype, socket: *udp.Socket, named: bool) udp.Error!void {
+            try self.inbox.read(socket.*);
+            if (self.inbox.count == 0) {
+                const wait = role.deadline() -| clock();
+                if (wait > 0) {
+                    socket.await(wait);
+                    try self.inbox.read(socket.*);
+                }
+            }
+            const now = clock();
+            if (self.shim.faults.any()) {
+                var bad = Through(@TypeOf(role)){ .shim = &self.shim, .role = role };
+                self.inbox.deliver(&bad, now);
+            } else self.inbox.deliver(role, now);
+            self.out.count = 0;
+            role.poll(now, &self.out);
+            if (self.out.count > 0) try self.sending.send(socket, &self.out, named);
+        }
+
+        fn Through(comptime Role: type) type {
+            return struct {
+                shim: *Shim,
+                role: Role,
+                pub fn receive(it: *@This(), now: u64, peer: u64, bytes: []const u8) void {
+                    it.shim.pass(it.role, now, peer, bytes);
+                }
+            };
+        }
+    };
+}

@@ -1,0 +1,15 @@
+//! What the first stage says of each packet, to standard error.
+
+const std = @import("std");
+const packet = @import("packet.zig");
+
+/// Prints a packet.
+pub fn print(role: []const u8, what: []const u8, it: packet.Packet) void {
+    if (@import("builtin").is_test) {
+        // Formatted all the same, but to nobody.
+        var buffer: [160]u8 = undefined;
+        _ = std.fmt.bufPrint(&buffer, "{s} {s} {s} seq={d} tx={d} length={d}\n", .{ role, what, @tagName(it.kind), it.seq, it.tx, it.payload.len }) catch unreachable;
+    } else {
+        std.debug.print("{s} {s} {s} seq={d} tx={d} length={d}\n", .{ role, what, @tagName(it.kind), it.seq, it.tx, it.payload.len });
+    }
+}

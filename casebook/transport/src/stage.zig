@@ -1,0 +1,63 @@
+//! Which steps of the diary a build has taken: a bit each, known when compiling, so that a step not taken leaves no code.
+//!
+//! Stage n of the diary has the first n steps. Every other set of bits is a build too: the document restarts several of
+//! its rows from the original.
+
+/// One bit for each step, the lowest for the first.
+pub const Steps = u8;
+
+/// How many steps there are.
+pub const count = 8;
+
+pub const Stage = struct {
+    /// No print, no random number, no clock for each packet (step 1).
+    quiet: bool,
+    /// Fields read and written at their places, not through a stream (step 2).
+    direct: bool,
+    /// Kinds converted without looking for them among all kinds (step 3).
+    unchecked: bool,
+    /// Memory moved by the built-in, not by a loop over bytes (step 4).
+    builtin: bool,
+    /// Packets of 10 KB, not of 1 KB (step 5).
+    large: bool,
+    /// Hints for what happens, not for what does not (step 6).
+    hinted: bool,
+    /// A table of functions by kind, not a switch (step 7).
+    table: bool,
+    /// Many datagrams a system call (step 8).
+    batched: bool,
+
+    pub fn of(comptime steps: Steps) Stage {
+        return .{
+            .quiet = steps & 1 != 0,
+            .direct = steps & 2 != 0,
+            .unchecked = steps & 4 != 0,
+            .builtin = steps & 8 != 0,
+            .large = steps & 16 != 0,
+            .hinted = steps & 32 != 0,
+            .table = steps & 64 != 0,
+            .batched = steps & 128 != 0,
+        };
+    }
+
+    /// Bytes of the file in each packet but the last.
+    pub fn payload(stage: Stage) usize {
+        const datagram: usize = if (stage.large) 10 * 1024 else 1024;
+        return datagram - @import("packet.zig").header_length;
+    }
+};
+
+/// The steps of stage `number`: the first `number`.
+pub fn first(comptime number: u4) Steps {
+    return @truncate((@as(u16, 1) << number) - 1);
+}
+
+test "a stage has all steps before it" {
+    const std = @import("std");
+    try std.testing.expectEqual(@as(Steps, 0), first(0));
+    try std.testing.expectEqual(@as(Steps, 0b11111), first(5));
+    try std.testing.expectEqual(@as(Steps, 255), first(count));
+    try std.testing.expect(Stage.of(first(5)).large and !Stage.of(first(5)).hinted);
+    try std.testing.expectEqual(@as(usize, 992), Stage.of(0).payload());
+    try std.testing.expectEqual(@as(usize, 10_208), Stage.of(255).payload());
+}

@@ -1,0 +1,9 @@
+test {
+    _ = @import("stage.zig");
+    _ = @import("checksum.zig");
+    _ = @import("timer.zig");
+    _ = @import("packet.zig");
+    _ = @import("bodies.zig");
+    _ = @import("shim.zig");
+    _ = @import("transfer_tests.zig");
+}
