@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What does this machine lack for `make demo`, `make dispatch`, `make test` or `make calibrate-peers`, and can we install it?
+# What does this machine lack for `make demo`, `make dispatch`, casebook/transport, `make test` or `make calibrate-peers`, and can we install it?
 #
-#   scripts/setup.sh demo|dispatch|test|peers|ci    install what is missing, say what, go on if the essentials are there
+#   scripts/setup.sh demo|dispatch|transport|test|peers|ci    install what is missing, say what, go on if the essentials are there
 #   scripts/setup.sh --list demo|test|...  only say what is missing and what would be installed
 #
 # Method: every need is checked by using it (compiling, running), not by asking a package manager, so tools from
@@ -14,7 +14,7 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 export PATH="$PATH:${HOME:-/root}/.cargo/bin"
 
 usage() {
-    echo "usage: scripts/setup.sh [--list] demo|dispatch|test|peers|ci" >&2
+    echo "usage: scripts/setup.sh [--list] demo|dispatch|transport|test|peers|ci" >&2
     exit 2
 }
 
@@ -25,13 +25,14 @@ goal=$1
 
 # ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
 
-all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja"
+all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig"
 case $goal in
     demo) needs="cargo cc clang qemu" ;;
     dispatch) needs="cargo cc cxx gcc_pair clang_pair" ;;
-    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja" ;;
+    transport) needs="cargo cc python3 qemu venv zig" ;;
+    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig" ;;
     peers) needs="cargo cc cxx qemu valgrind benchmark hyperfine" ;;
-    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja" ;;
+    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig" ;;
     *) usage ;;
 esac
 
@@ -55,6 +56,8 @@ without() {
         valgrind) echo "the comparison of exact counts with cachegrind's" ;;
         ps) echo "nothing; tests that list processes fail" ;;
         cmake | ninja) echo "the tests that capture the links of CMake projects" ;;
+        venv) echo "installing zig from PyPI" ;;
+        zig) echo "the study of a transport in Zig (casebook/transport)" ;;
         benchmark) echo "the column of Google Benchmark" ;;
         hyperfine) echo "the column of hyperfine" ;;
     esac
@@ -79,6 +82,8 @@ why() {
         ps) echo "ps" ;;
         cmake) echo "cmake" ;;
         ninja) echo "ninja" ;;
+        venv) echo "python3's module venv with pip" ;;
+        zig) echo "zig 0.15.2, PyPI's package ziglang" ;;
         benchmark) echo "Google Benchmark, to compare with" ;;
         hyperfine) echo "hyperfine, to compare with" ;;
         cargo) echo "a Rust toolchain" ;;
@@ -108,6 +113,7 @@ packages() {
         ps) echo "procps" ;;
         cmake) echo "cmake" ;;
         ninja) echo "ninja-build" ;;
+        venv) echo "python3-venv" ;;
         benchmark) echo "libbenchmark-dev" ;;
         hyperfine) echo "hyperfine" ;;
     esac
@@ -151,6 +157,8 @@ have() {
         sanitizers) links c clang -fsanitize=address,undefined ;;
         fmt) cargo fmt --version > /dev/null 2>&1 ;;
         clippy) cargo clippy --version > /dev/null 2>&1 ;;
+        venv) have zig || python3 -c 'import venv, ensurepip' 2> /dev/null ;;
+        zig) "$(dirname "$0")/../casebook/transport/find_zig.sh" > /dev/null 2>&1 ;;
         benchmark) [ -e /usr/include/benchmark/benchmark.h ] || [ -e /usr/local/include/benchmark/benchmark.h ] ;;
     esac
 }
@@ -225,10 +233,25 @@ rust_components() { # rustfmt and clippy come from rustup, not from apt
     fi
 }
 
+from_pypi() { # zig, into target/zig
+    if [[ " $(echo $lacking) " != *" zig "* ]]; then return; fi
+    local folder
+    folder="$(dirname "$0")/../target/zig"
+    if [ $list_only = yes ]; then
+        echo "setup: to install: python3 -m venv target/zig && target/zig/bin/pip install ziglang==0.15.2"
+        return
+    fi
+    echo "setup: installing from PyPI: ziglang 0.15.2, into target/zig"
+    if ! python3 -m venv "$folder" > /dev/null 2>&1 ||
+        ! "$folder/bin/python3" -m pip install --quiet --disable-pip-version-check ziglang==0.15.2; then
+        echo "setup: pip could not install ziglang"
+    fi
+}
+
 system_packages() {
     local need of_system=()
     for need in $lacking; do
-        case $need in cargo | fmt | clippy) ;; *) of_system+=("$need") ;; esac
+        case $need in cargo | fmt | clippy | zig) ;; *) of_system+=("$need") ;; esac
     done
     if [ ${#of_system[@]} = 0 ]; then return; fi
     if ! command -v apt-get > /dev/null; then
@@ -258,6 +281,7 @@ fi
 for need in $lacking; do echo "setup: missing: $(why "$need")"; done
 system_packages
 rust_components
+from_pypi
 if [ $list_only = yes ]; then exit 0; fi
 
 # shellcheck disable=SC2086

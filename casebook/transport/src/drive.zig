@@ -28,7 +28,15 @@ pub fn Drive(comptime steps: Steps) type {
             self.inbox.init();
             while (!role.finished()) {
                 self.turn(role, socket, named) catch |problem| switch (problem) {
-                    error.Refused => gone(role),
+                    error.Refused => {
+                        // The refusal overtakes what the other side said before it went: hear that first.
+                        while (!role.finished()) {
+                            self.inbox.read(socket.*) catch |again| if (again == error.Refused) continue else break;
+                            if (self.inbox.count == 0) break;
+                            self.inbox.deliver(role, clock());
+                        }
+                        if (!role.finished()) gone(role);
+                    },
                     error.Failed => return problem,
                 };
             }

@@ -29,6 +29,7 @@ const usage =
     \\  transport send HOST PORT FILE      send it; HOST is an IPv4 address
     \\  transport blast [MIB]              what one socket can do with packets of this size, nothing checked
     \\  transport record FOLDER            run both sides in this process, keep what each was given in FOLDER
+    \\  transport attack PORT COUNT        forged packets to a port of this machine, to test it
     \\  transport count ROLE FOLDER        run one side again from such a record: sender, receiver, or copy (a plain copy)
     \\
     \\  --patience S    give up after so many seconds without progress (10)    --wait S   ... before it began (60)
@@ -53,12 +54,12 @@ pub fn main() u8 {
 }
 
 fn run(given: Arguments) !u8 {
-    const verb = std.meta.stringToEnum(enum { receive, send, blast, record, count, help }, given.words[0]) orelse {
+    const verb = std.meta.stringToEnum(enum { receive, send, blast, record, count, attack, help }, given.words[0]) orelse {
         std.debug.print("transport: no verb '{s}'\n\n{s}", .{ given.words[0], usage });
         return 2;
     };
     const wanted: usize = switch (verb) {
-        .receive, .count => 3,
+        .receive, .count, .attack => 3,
         .send => 4,
         .record => 2,
         .blast => if (given.count == 2) 2 else 1,
@@ -74,6 +75,7 @@ fn run(given: Arguments) !u8 {
         .blast => flood(given),
         .record => replaying.record(steps, gpa, given),
         .count => replaying.count(steps, given),
+        .attack => attack(given),
         .help => say("{s}", .{usage}),
     };
 }
@@ -201,6 +203,13 @@ fn flood(given: Arguments) !u8 {
             });
         }
     }
+    return 0;
+}
+
+fn attack(given: Arguments) !u8 {
+    const port = std.fmt.parseInt(u16, given.words[1], 10) catch return complain("'{s}' is no port", given.words[1]);
+    const count = std.fmt.parseInt(u32, given.words[2], 10) catch return complain("'{s}' is no number", given.words[2]);
+    try @import("attack.zig").run(gpa, port, count, given.faults.seed, stage.payload());
     return 0;
 }
 

@@ -25,7 +25,7 @@ pub const Options = struct {
     patience: u64 = 10_000_000,
     wait: u64 = 60_000_000,
     /// Microseconds for which the end is said again to a sender that did not hear of it.
-    linger: u64 = 3_000_000,
+    linger: u64 = 5_000_000,
     /// Packets on their way at most; a power of two up to max_window.
     window: u64 = 64,
     /// Of the first stage: arriving packets dropped, per cent, by which seed; whether to print.
@@ -72,6 +72,8 @@ pub fn Receiver(comptime steps: Steps, comptime Sink: type) type {
         answer_body: [4]u8,
         heard: u64,
         due: u64,
+        /// The end of saying that all went well.
+        until: u64,
         dice: Dice,
         clock: i64,
         /// Datagrams not understood or not of this session; packets that were here before.
@@ -106,6 +108,7 @@ pub fn Receiver(comptime steps: Steps, comptime Sink: type) type {
             self.answer_body = @splat(0);
             self.heard = now;
             self.due = now + options.wait;
+            self.until = 0;
             self.dice = Dice.init(options.seed);
             self.clock = 0;
             self.refused = 0;
@@ -222,7 +225,6 @@ pub fn Receiver(comptime steps: Steps, comptime Sink: type) type {
                 @branchHint(if (stage.hinted) .unlikely else .none);
                 return self.onStray(now, peer, it);
             }
-            self.heard = now;
             self.ack_due = true;
             self.echo = @max(self.echo, it.tx);
             const place: usize = @intCast(it.seq % self.options.window);
@@ -231,6 +233,7 @@ pub fn Receiver(comptime steps: Steps, comptime Sink: type) type {
                 self.repeated += 1;
                 return;
             }
+            self.heard = now; // only what is new counts as progress: nobody can keep a transfer open for ever
             wire.copy(self.ring[place * payload_size ..][0..it.payload.len], it.payload);
             self.have[place] = true;
             self.highest = @max(self.highest, it.seq + 1);
@@ -250,14 +253,13 @@ pub fn Receiver(comptime steps: Steps, comptime Sink: type) type {
             const fin = bodies.Fin.read(it.payload) orelse return self.onStray(now, peer, it);
             switch (self.state) {
                 .receiving => {
-                    self.heard = now;
                     self.ack_due = true;
                     if (self.expected != self.total) return;
                     self.fin = fin;
                     self.state = .verifying;
                 },
                 .lingering => {
-                    self.due = now + self.options.linger;
+                    self.due = @min(now + self.options.linger, self.until);
                     self.outcome(.ok);
                 },
                 else => self.onStray(now, peer, it),
@@ -372,6 +374,7 @@ pub fn Receiver(comptime steps: Steps, comptime Sink: type) type {
             self.outcome(.ok);
             self.state = .lingering;
             self.due = now + self.options.linger;
+            self.until = now + 10 * self.options.linger;
         }
 
         fn transmit(self: *Self, peer: u64, it: packet.Packet, out: *Outbox(steps)) void {

@@ -10,8 +10,8 @@ const Faults = @import("shim.zig").Faults;
 const Stage = @import("stage.zig").Stage;
 const Steps = @import("stage.zig").Steps;
 
-/// Packets on their way: what fits into the outbox, so that a burst is a turn.
-const window = 64;
+/// Packets on their way: each burst of so many is answered by one acknowledgement.
+const window = 16;
 
 pub fn record(comptime steps: Steps, gpa: std.mem.Allocator, given: Arguments) !u8 {
     const file = try gpa.alloc(u8, @intCast(given.bytes));

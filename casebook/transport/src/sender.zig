@@ -194,7 +194,7 @@ pub fn Sender(comptime steps: Steps) type {
             const status: bodies.Status = @enumFromInt(it.payload[0]);
             switch (status) {
                 .ok => if (self.state == .closing) self.enter(.leaving, now) else self.onStray(now, it),
-                .pending => if (self.state == .closing) {
+                .pending => if (self.state == .closing and !self.pending) {
                     self.pending = true;
                     self.progress = now;
                 } else self.onStray(now, it),
