@@ -5,7 +5,8 @@ use super::{DONE, FAILED, cannot_trace, screen};
 use crate::campaign::Misuse;
 use crate::report::sites::page::Order;
 use crate::report::sites::{SitesPage, render_sites};
-use crate::sites::{Model, Watch, Wish, compose};
+use crate::sites::components::{Spec, of_trace};
+use crate::sites::{Beside, Model, Wanted, Watch, Wish, compose};
 use crate::trace::{Ended, Options, Trace, command};
 use anyhow::Result;
 use assay_pure::predict::Zoo;
@@ -27,7 +28,10 @@ const SIGNALLED: i32 = 128;
     assay sites --function 'decode*' -- ./program    in some functions only\n  \
     assay sites --sort excess -- ./program           where a better predictor would win most\n  \
     assay sites --predictor gshare,tage -- ./program by these predictors\n  \
-    assay sites --json sites.json -- ./program       all of it for another program\n\n\
+    assay sites --json sites.json -- ./program       all of it for another program\n  \
+    assay sites --component 'alloc=tiny_alloc*,malloc' --component 'free=tiny_free*' --units 100000 \\\n      \
+    --reference './bench-glibc 100000' --reference-component 'alloc=malloc,_int_malloc' -- ./bench 100000\n\
+    \x20                                                branches per unit and call, two programs side by side\n\n\
     The program runs under emulation: executions are exact, mispredictions simulated. Build it with -O2 -g for lines.\n\
     The command's own output is left alone; the report goes to standard error, or to -o FILE.\n\n\
     Exit codes: that of the command, 128 + n if signal n ended it, 124 at the time limit. Of assay itself: 2 misuse,\n\
@@ -54,6 +58,21 @@ pub struct Arguments {
     /// Hold hints (likely, unlikely, cold) against what the branches did
     #[arg(long)]
     pub hints: bool,
+    /// Sum exact branches over functions that fit: NAME=GLOB[,GLOB...]; a glob may name a file, as in libc.so.6:*
+    #[arg(long, value_name = "NAME=GLOB")]
+    pub component: Vec<String>,
+    /// Units of work that the command does, for figures per unit
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub units: Option<u64>,
+    /// Another command, whose components stand beside; split into words as a shell does
+    #[arg(long, value_name = "CMD", requires = "component")]
+    pub reference: Option<String>,
+    /// Components of the reference, where they are other functions
+    #[arg(long, value_name = "NAME=GLOB", requires = "reference")]
+    pub reference_component: Vec<String>,
+    /// Units of work that the reference does, where they are not as many
+    #[arg(long, value_name = "N", requires = "reference", value_parser = clap::value_parser!(u64).range(1..))]
+    pub reference_units: Option<u64>,
     /// The same site in several processes is several
     #[arg(long)]
     pub per_process: bool,
@@ -83,12 +102,16 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         screen::print(&predictors::list());
         return Ok(DONE);
     }
-    let wish = wish(arguments)?;
+    let mut wish = wish(arguments)?;
+    let beside = reference(arguments)?;
     for file in [&arguments.json, &arguments.output].into_iter().flatten() {
         screen::find_folder(file)?;
     }
     assay_linux::interrupt::catch();
-    let trace = trace(arguments, &wish)?;
+    let trace = trace(arguments, &arguments.command, &wish)?;
+    if let (Some(beside), Some(wanted)) = (beside, &mut wish.components) {
+        wanted.reference = Some(measure(arguments, beside, &wish.models)?);
+    }
     let page = compose(&trace, &wish);
     show(arguments, &page)?;
     Ok(exit_code(&trace))
@@ -125,10 +148,51 @@ fn wish(arguments: &Arguments) -> Result<Wish, Misuse> {
         function: arguments.function.clone(),
         per_process: arguments.per_process,
         hints: arguments.hints,
+        components: components(arguments)?,
     })
 }
 
-fn trace(arguments: &Arguments, wish: &Wish) -> Result<Trace<Watch>> {
+fn components(arguments: &Arguments) -> Result<Option<Wanted>, Misuse> {
+    let spec = Spec::parse(&arguments.component).map_err(|bad| Misuse(format!("--component: {bad}")))?;
+    if spec.is_empty() && arguments.units.is_some() {
+        return Err(Misuse(
+            "--units divides the figures of components: name one with --component".to_owned(),
+        ));
+    }
+    Ok((!spec.is_empty()).then(|| Wanted { spec, units: arguments.units, reference: None }))
+}
+
+/// The reference with its components, before anything is started.
+fn reference(arguments: &Arguments) -> Result<Option<(Vec<OsString>, Spec)>, Misuse> {
+    let Some(line) = &arguments.reference else { return Ok(None) };
+    let words = crate::build::text::split(line).filter(|words| !words.is_empty());
+    let words = words.ok_or_else(|| {
+        Misuse(format!("--reference `{line}` is no command: a quote is open, or it is empty"))
+    })?;
+    let own = &arguments.reference_component;
+    let spec = Spec::parse(if own.is_empty() { &arguments.component } else { own });
+    let spec = spec.map_err(|bad| Misuse(format!("--reference-component: {bad}")))?;
+    let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+    program::find(&words[0], std::env::var_os("PATH").as_deref())?;
+    Ok(Some((words, spec)))
+}
+
+/// Traces the reference; its output is not the command's.
+fn measure(
+    arguments: &Arguments,
+    (command, spec): (Vec<OsString>, Spec),
+    models: &[Model],
+) -> Result<Beside> {
+    let wish = Wish { models: models.to_vec(), ..Wish::default() };
+    let trace = trace(arguments, &command, &wish)?;
+    Ok(Beside {
+        command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        budget: of_trace(&trace, &spec),
+        units: arguments.reference_units.or(arguments.units),
+    })
+}
+
+fn trace(arguments: &Arguments, line: &[OsString], wish: &Wish) -> Result<Trace<Watch>> {
     let limit = arguments.time_limit;
     let options = Options {
         follow: !arguments.no_follow,
@@ -138,8 +202,7 @@ fn trace(arguments: &Arguments, wish: &Wish) -> Result<Trace<Watch>> {
     };
     let names: Vec<String> = wish.models.iter().map(|model| model.name.clone()).collect();
     let watch = move || Watch::new(Zoo::new(&names).expect("the names were looked up before"));
-    command(&arguments.command, &options, watch)
-        .map_err(|refusal| cannot_trace(&refusal, refusal.to_string()))
+    command(line, &options, watch).map_err(|refusal| cannot_trace(&refusal, refusal.to_string()))
 }
 
 fn show(arguments: &Arguments, page: &SitesPage) -> Result<()> {

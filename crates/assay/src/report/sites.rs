@@ -2,6 +2,7 @@
 //!
 //! The JSON is an interface (schema "assay.sites/1", `schema/sites-1.schema.json`, held against this file by a test).
 
+pub mod components;
 pub mod names;
 pub mod page;
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! From sites and hints to the page.
 
 mod answer;
+mod components;
 mod hints;
 mod sites;
+
+pub use components::{Beside, Wanted};
 
 use super::audit::Located;
 use super::gather::{Gathered, Watch, gather};
@@ -48,6 +51,8 @@ pub struct Wish {
     pub per_process: bool,
     /// With the hints.
     pub hints: bool,
+    /// With the budget by component.
+    pub components: Option<Wanted>,
 }
 
 impl Wish {
@@ -85,7 +90,8 @@ struct Priced {
 pub fn compose(trace: &Trace<Watch>, wish: &Wish) -> SitesPage {
     let gathered = gather(trace, wish.per_process);
     let sources = Sources::default();
-    let Gathered { images, seen, instructions, notes } = gathered;
+    let components = wish.components.as_ref().map(|wanted| components::compose(&gathered, wanted, wish));
+    let Gathered { images, seen, instructions, notes, .. } = gathered;
     let priced: Vec<Priced> = seen.into_iter().map(|seen| price(&images, seen, wish)).collect();
     let totals = totals(&priced, instructions, wish);
     let hints = wish.hints.then(|| hints::hints(&images, &priced, &sources, wish));
@@ -106,6 +112,7 @@ pub fn compose(trace: &Trace<Watch>, wish: &Wish) -> SitesPage {
         processes: processes(trace),
         modules,
         hints,
+        components,
     };
     page.answer = answer::answer(&page);
     page

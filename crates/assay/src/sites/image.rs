@@ -6,11 +6,12 @@
 use super::debug_file;
 use super::instruction::{self, Architecture, Flow, Instruction};
 use super::names::demangle;
+use super::plt::{self, Stub};
 use super::symbols::{Function, Symbols};
 use addr2line::Loader;
 use addr2line::gimli::ReaderOffset as _;
 use assay_pure::trace::hints::Position;
-use object::{Object as _, ObjectSegment as _};
+use object::{Object as _, ObjectSection as _, ObjectSegment as _};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -59,6 +60,8 @@ pub struct Image {
     /// When it was written.
     pub changed: Option<SystemTime>,
     symbols: Symbols,
+    stubs: Vec<Stub>,
+    sections: Vec<Section>,
     data: Vec<u8>,
     segments: Vec<Segment>,
     loader: Option<Loader>,
@@ -92,6 +95,23 @@ impl Code {
     pub fn index(&self, address: u64) -> Option<usize> {
         self.instructions.binary_search_by_key(&address, |instruction| instruction.address).ok()
     }
+}
+
+/// A named range of addresses.
+struct Section {
+    name: String,
+    start: u64,
+    end: u64,
+}
+
+fn sections(file: &object::File<'_>) -> Vec<Section> {
+    let named = file.sections().filter(|section| section.address() > 0).map(|section| Section {
+        name: section.name().unwrap_or_default().to_owned(),
+        start: section.address(),
+        end: section.address().saturating_add(section.size()),
+    });
+    // The image of thread-local storage overlaps what comes after it.
+    named.filter(|section| !section.name.starts_with(".tbss")).collect()
 }
 
 /// A loaded part of the file.
@@ -138,6 +158,8 @@ impl Image {
         if let Some(debug) = debug_path.as_deref().filter(|debug| *debug != path) {
             symbols.add_from(debug);
         }
+        let stubs = plt::stubs(&file);
+        let sections = sections(&file);
         let (loader, lines) =
             match debug_path.map(|path| Loader::new_with_sup(&path, debug_file::supplement(&path))) {
                 Some(Ok(loader)) => (Some(loader), lines),
@@ -151,6 +173,8 @@ impl Image {
             lines,
             changed,
             symbols,
+            stubs,
+            sections,
             segments,
             loader,
             code: RefCell::default(),
@@ -181,6 +205,22 @@ impl Image {
     /// The function that holds an address.
     pub fn function(&self, address: u64) -> Option<Function<'_>> {
         self.symbols.at(address)
+    }
+
+    /// The stub that holds an address, through which a function of another file is called.
+    pub fn stub(&self, address: u64) -> Option<&Stub> {
+        plt::at(&self.stubs, address)
+    }
+
+    /// The name of the section that holds an address, empty where there is none.
+    pub fn section(&self, address: u64) -> &str {
+        let holds = |section: &&Section| (section.start..section.end).contains(&address);
+        self.sections.iter().find(holds).map_or("", |section| &section.name)
+    }
+
+    /// The name of the file, without its folder.
+    pub fn file_name(&self) -> String {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
     }
 
     /// The places an address comes from, the innermost first; nothing without debug information.

@@ -3,6 +3,9 @@
 /// What C++ calls a namespace without a name.
 const ANONYMOUS: &str = "(anonymous namespace)";
 
+/// What code without a name is called.
+pub const NO_SYMBOL: &str = "(no symbol)";
+
 /// A name for a narrow column: arguments and what is between angle brackets left out.
 pub fn short(name: &str) -> String {
     let (mut short, mut depth, mut previous) = (String::new(), 0_usize, ' ');

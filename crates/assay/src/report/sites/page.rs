@@ -3,6 +3,7 @@
 //! Mispredictions are those of simulated predictors. Where several judge a site, its *cost* is their mean; shares and the
 //! running total are of the sum of all sites' costs.
 
+use super::components::Components;
 use serde::{Deserialize, Serialize};
 
 /// The value of `schema` in every page written by this version.
@@ -39,6 +40,8 @@ pub struct SitesPage {
     pub left_out: LeftOut,
     /// The hints, where they were asked for.
     pub hints: Option<Hints>,
+    /// The budget by component, where components were named.
+    pub components: Option<Components>,
 }
 
 /// By what sites are in order; the greatest first.

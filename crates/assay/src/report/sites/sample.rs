@@ -1,5 +1,6 @@
 //! Pages that show every key, for tests of the schema and of the terminal.
 
+use super::components::*;
 use super::page::*;
 
 fn missed(counts: [u64; 2]) -> Vec<Missed> {
@@ -175,6 +176,72 @@ pub fn page() -> SitesPage {
                 hint(HintVerdict::NotExecuted, HintOrigin::Source, "[[unlikely]] return;", [0, 0, 0]),
             ],
         }),
+        components: Some(components()),
+    }
+}
+
+fn figures(branches: u64, called: Option<u64>, function: &str) -> Figures {
+    let per = |count: u64, of: u64| count as f64 / of as f64;
+    Figures {
+        branches,
+        conditional: branches / 2,
+        jumps: branches / 8,
+        calls: branches / 8,
+        indirect_jumps: 0,
+        indirect_calls: branches / 8,
+        returns: branches / 8,
+        instructions: branches * 5,
+        mispredictions: missed([branches / 100, branches / 200]),
+        share: per(branches, 256_000_000),
+        called,
+        branches_per_unit: Some(per(branches, 10_000_000)),
+        branches_per_call: called.map(|called| per(branches, called)),
+        instructions_per_unit: Some(per(branches * 5, 10_000_000)),
+        functions: vec![FunctionShare {
+            name: function.to_owned(),
+            branches: branches / 4 * 3,
+            instructions: branches * 4,
+        }],
+    }
+}
+
+/// A budget with something under every key.
+fn components() -> Components {
+    let row = |name: &str, kind, own: Option<Figures>, reference: Option<Figures>| ComponentRow {
+        name: name.to_owned(),
+        kind,
+        ratio: own
+            .as_ref()
+            .zip(reference.as_ref())
+            .map(|(own, reference)| own.branches as f64 / reference.branches as f64),
+        own,
+        reference,
+    };
+    let own = |branches, called, function: &str| Some(figures(branches, called, function));
+    Components {
+        units: Some(10_000_000),
+        reference: Some(Reference {
+            command: vec!["./system".to_owned(), "2000".to_owned()],
+            units: Some(10_000_000),
+        }),
+        rows: vec![
+            row(
+                "allocation",
+                RowKind::Component,
+                own(160_000_000, Some(10_000_000), "tiny_alloc"),
+                own(20_000_000, Some(10_000_000), "malloc"),
+            ),
+            row("refill", RowKind::Component, own(8_000_000, None, "tiny_refill"), None),
+            row("other", RowKind::Other, own(80_000_000, None, "main"), own(60_000_000, None, "main")),
+            row(
+                "unattributed",
+                RowKind::Unattributed,
+                own(8_000_000, None, "libc.so.6 (no symbol)"),
+                own(4_000_000, None, "libc.so.6 (no symbol)"),
+            ),
+        ],
+        total: row("total", RowKind::Total, own(256_000_000, None, "all"), own(84_000_000, None, "all")),
+        idle: vec!["refill=tiny_refil".to_owned()],
     }
 }
 
@@ -199,6 +266,7 @@ pub fn nothing() -> SitesPage {
         sites: Vec::new(),
         left_out: LeftOut::default(),
         hints: None,
+        components: None,
         ..page()
     }
 }

@@ -4,6 +4,7 @@
 //! texts, by tests of its structure and that no line exceeds its width.
 
 mod closeup;
+mod components;
 mod figures;
 mod hints;
 
@@ -29,6 +30,9 @@ pub fn render_sites(page: &SitesPage, width: usize, colour: bool) -> String {
     }
     for warning in &page.warnings {
         sheet.labelled(Ink::Doubt, "! ", warning);
+    }
+    if let Some(components) = &page.components {
+        components::show(components, &mut sheet);
     }
     if !page.sites.is_empty() {
         sheet.gap();

@@ -1,5 +1,6 @@
 //! The terminal's text and the schema, held against the page.
 
+use super::components::RowKind;
 use super::page::{HintOrigin, HintVerdict, Order, SITES_SCHEMA};
 use super::{render_sites, sample};
 use crate::report::golden::hold_against;
@@ -101,6 +102,8 @@ fn every_key_is_required_and_the_words_are_those_of_the_code() {
     assert!(orders.iter().all(|order| serde_json::json!(order) == order.name()));
     let origins = [HintOrigin::Source, HintOrigin::ColdCall, HintOrigin::ColdPart];
     assert_eq!(root["$defs"]["hint_verdict"]["enum"], serde_json::json!(verdicts));
+    let kinds = [RowKind::Component, RowKind::Other, RowKind::Unattributed, RowKind::Total];
+    assert_eq!(root["$defs"]["row_kind"]["enum"], serde_json::json!(kinds));
     assert_eq!(root["$defs"]["hint_origin"]["enum"], serde_json::json!(origins));
     assert_eq!(root["properties"]["sorted_by"]["enum"], serde_json::json!(orders));
 }

@@ -10,7 +10,8 @@ const MOST: f64 = 0.9;
 
 /// The answer in plain words.
 pub fn answer(page: &SitesPage) -> String {
-    let mut sentences = vec![about_sites(page)];
+    let mut sentences: Vec<String> = page.components.iter().filter_map(super::components::answer).collect();
+    sentences.push(about_sites(page));
     sentences.extend(about_hints(page));
     sentences.join(" ")
 }
