@@ -12,8 +12,9 @@ mod trace_fixtures;
 
 const TIMES: u64 = 700;
 
-/// Builds and traces `parts.c`; `None`, with a printed reason, where this machine can't.
-fn parts(flags: &[&str]) -> Option<Trace<Watch>> {
+/// Builds and traces `parts.c`; `None`, with a printed reason, where this machine can't. The folder keeps
+/// the program, which is read when the trace is.
+fn parts(flags: &[&str]) -> Option<(Trace<Watch>, tempfile::TempDir)> {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("parts");
     let source = trace_fixtures::root().join("fixtures/components/parts.c");
@@ -25,7 +26,7 @@ fn parts(flags: &[&str]) -> Option<Trace<Watch>> {
     let options = Options { plugin: Some(trace_fixtures::plugin().to_owned()), ..Options::default() };
     let line = [program.into_os_string(), TIMES.to_string().into()];
     match command(&line, &options, || Watch::new(Zoo::new(&["bimodal"]).expect("a known name"))) {
-        Ok(trace) => Some(trace),
+        Ok(trace) => Some((trace, folder)),
         Err(refusal) => {
             println!("skipped: {refusal}");
             None
@@ -44,7 +45,7 @@ fn row<'a>(budget: &'a Budget, name: &str) -> &'a Row {
 
 #[test]
 fn inlined_code_belongs_to_what_was_inlined_and_calls_are_counted_from_outside() {
-    let Some(trace) = parts(&["-O2", "-g", "-fcf-protection=none"]) else { return };
+    let Some((trace, _folder)) = parts(&["-O2", "-g", "-fcf-protection=none"]) else { return };
     let found = budget(&trace, &["look=look", "get=get"]);
     let (look, get) = (row(&found, "look"), row(&found, "get"));
     // look: twice by way of get, once in main.
@@ -61,7 +62,7 @@ fn inlined_code_belongs_to_what_was_inlined_and_calls_are_counted_from_outside()
 
 #[test]
 fn the_rows_add_up_to_the_total_of_the_trace() {
-    let Some(trace) = parts(&["-O2", "-g"]) else { return };
+    let Some((trace, _folder)) = parts(&["-O2", "-g"]) else { return };
     let gathered = gather(&trace, false);
     let counts: Vec<_> = trace.processes.iter().flat_map(|process| &process.threads).collect();
     let branches: u64 = counts.iter().map(|thread| thread.counts.branches()).sum();
@@ -88,7 +89,7 @@ fn the_rows_add_up_to_the_total_of_the_trace() {
 
 #[test]
 fn code_without_a_name_is_given_to_no_neighbour_but_may_be_named_by_its_file() {
-    let Some(trace) = parts(&["-O2", "-g"]) else { return };
+    let Some((trace, _folder)) = parts(&["-O2", "-g"]) else { return };
     let found = budget(&trace, &["malloc=malloc", "free=free,cfree", "typo=mallok"]);
     assert_eq!(row(&found, "malloc").called, TIMES);
     assert_eq!(found.idle.iter().filter(|glob| glob.starts_with("typo")).count(), 1, "{:?}", found.idle);

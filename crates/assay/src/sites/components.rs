@@ -10,7 +10,7 @@
 //! (a call in tail position, the stub of a dynamic link). Calls that were inlined have no branch and are not counted.
 //!
 //! Known limits: names of a stripped file are those it exports; its other code is `unattributed`, never given to the nearest
-//! name. Instructions are those of whole blocks: where a signal interrupted one, it is counted twice.
+//! name.
 
 mod attribute;
 mod budget;

@@ -220,7 +220,11 @@ fn of_process(process: &ProcessTrace<Watch>, files: &mut Files, per_process: boo
         floor.merge(&thread.observer.floor);
     }
     let mut inclusive = Inclusive::default();
-    process.threads.iter().filter_map(|thread| thread.observer.inclusive.as_ref()).for_each(|more| inclusive.merge(more));
+    process
+        .threads
+        .iter()
+        .filter_map(|thread| thread.observer.inclusive.as_ref())
+        .for_each(|more| inclusive.merge(more));
     let mut found = Vec::new();
     for (number, site) in (0_u32..).zip(&process.sites) {
         let counted = tally.site(number);

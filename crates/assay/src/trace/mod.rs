@@ -139,7 +139,8 @@ pub struct Module {
     pub path: PathBuf,
 }
 
-/// A straight stretch of code that was executed, for counts per function: the emulator's own blocks.
+/// A straight stretch of code that was executed, for counts per function: the emulator's own blocks, and the beginnings of
+/// those that were left before their end. Together they hold each instruction as often as it was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Address of its first instruction.

@@ -7,6 +7,7 @@ use assay_linux::family::Watched;
 use assay_linux::shared::{self, Shared};
 use assay_pure::trace::channel::{self, MAX_BLOCKS, MAX_THREADS, Record, Ring, head, process};
 use assay_pure::trace::classify::Architecture;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -329,11 +330,21 @@ impl<O: Observer> Process<O> {
 
     fn executed_blocks(&self, code: &Code, threads: &[Thread<O>]) -> Vec<Block> {
         let counters = self.shared.u64s(process::COUNTERS, code.records().len());
-        let threads: Vec<Vec<u64>> = threads.iter().map(|thread| thread.stream.executed()).collect();
+        let cuts = || threads.iter().flat_map(|thread| thread.stream.cuts());
         let mut blocks = Vec::new();
+        for (id, instructions, executed) in cuts().filter(|(_, instructions, _)| *instructions > 0) {
+            let pc = code.records()[id as usize].pc;
+            blocks.push(Block { pc, bytes: code.bytes_of(id, instructions), instructions, executed });
+        }
+        let mut cut: HashMap<usize, u64> = HashMap::new();
+        for (id, _, times) in cuts() {
+            *cut.entry(id as usize).or_default() += times;
+        }
+        let threads: Vec<Vec<u64>> = threads.iter().map(|thread| thread.stream.executed()).collect();
         for (id, (record, counter)) in code.records().iter().zip(counters).enumerate() {
             let logged: u64 = threads.iter().filter_map(|executed| executed.get(id)).sum();
-            let executed = counter.load(Ordering::Relaxed).wrapping_add(logged);
+            let whole = counter.load(Ordering::Relaxed).wrapping_add(logged);
+            let executed = whole.wrapping_sub(cut.get(&id).copied().unwrap_or(0));
             if executed > 0 {
                 let Record { pc, bytes, instructions, .. } = *record;
                 blocks.push(Block { pc, bytes, instructions, executed });

@@ -264,6 +264,17 @@ impl Code {
         self.handlers.contains(&pc)
     }
 
+    /// Bytes of the first `instructions` of block `id`; all of it where their lengths are not known.
+    pub(in crate::trace) fn bytes_of(&self, id: u32, instructions: u32) -> u32 {
+        let Some(record) = self.records.get(id as usize) else { return 0 };
+        let (from, count) = (record.lengths as usize, instructions as usize);
+        match self.lengths.get(from..from + count) {
+            _ if self.architecture == Architecture::Aarch64 => 4 * instructions,
+            Some(lengths) => lengths.iter().map(|length| u32::from(*length)).sum(),
+            None => record.bytes,
+        }
+    }
+
     /// How many instructions of block `id` lie before address `pc`; `None` when `pc` is not the beginning of one of them.
     pub(super) fn instructions_before(&self, id: u32, pc: u64) -> Option<u32> {
         let record = self.records.get(id as usize)?;

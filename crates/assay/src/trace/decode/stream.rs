@@ -5,6 +5,7 @@ use super::events::Events;
 use crate::trace::{Counts, Mark, Observer, Wanted};
 use assay_pure::trace::Branch;
 use assay_pure::trace::channel::{ESCAPE, Event};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Branches that are handed on at once.
@@ -93,6 +94,8 @@ pub(in crate::trace) struct Stream {
     taken: u64,
     /// What of the executed blocks was not executed, having been cut.
     unexecuted: Totals,
+    /// Executions of blocks that were left before their end, by the block and the instructions executed of it.
+    cuts: BTreeMap<(u32, u32), u64>,
     batch: Box<[Branch]>,
     filled: usize,
     events: Events,
@@ -114,6 +117,7 @@ impl Stream {
             left: Vec::new(),
             taken: 0,
             unexecuted: Totals::default(),
+            cuts: BTreeMap::new(),
             batch: vec![Info::START.branch; branches].into(),
             filled: 0,
             events: Events::default(),
@@ -148,6 +152,12 @@ impl Stream {
             }
         }
         executed
+    }
+
+    /// Executions, counted among those of [`Stream::executed`], that ended before the block did: block, instructions
+    /// executed of it, times.
+    pub(in crate::trace) fn cuts(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
+        self.cuts.iter().map(|((block, executed), times)| (*block, *executed, *times))
     }
 
     /// Marks passed since last asked, with what was executed before each.
@@ -398,6 +408,7 @@ impl Stream {
 
     /// The last block was left after `executed` of its instructions.
     fn cut(&mut self, last: &Info, executed: u32) {
+        *self.cuts.entry((self.pending.block, executed)).or_default() += 1;
         self.unexecuted.endings[last.ending as usize] += 1;
         self.unexecuted.instructions += u64::from(last.instructions.saturating_sub(executed));
     }
