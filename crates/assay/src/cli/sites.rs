@@ -159,7 +159,7 @@ fn components(arguments: &Arguments) -> Result<Option<Wanted>, Misuse> {
             "--units divides the figures of components: name one with --component".to_owned(),
         ));
     }
-    Ok((!spec.is_empty()).then(|| Wanted { spec, units: arguments.units, reference: None }))
+    Ok((!spec.is_empty()).then_some(Wanted { spec, units: arguments.units, reference: None }))
 }
 
 /// The reference with its components, before anything is started.

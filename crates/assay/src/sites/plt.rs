@@ -60,10 +60,11 @@ fn of_section(code: &[u8], address: u64, slots: &HashMap<u64, String>) -> Vec<St
             start = instruction.ip();
         }
         let is_jump = instruction.mnemonic() == Mnemonic::Jmp && instruction.op0_kind() == OpKind::Memory;
-        if is_jump && instruction.memory_base() == Register::RIP {
-            if let Some(function) = slots.get(&instruction.memory_displacement64()) {
-                found.push(Stub { start, end: instruction.next_ip(), function: function.clone() });
-            }
+        if is_jump
+            && instruction.memory_base() == Register::RIP
+            && let Some(function) = slots.get(&instruction.memory_displacement64())
+        {
+            found.push(Stub { start, end: instruction.next_ip(), function: function.clone() });
         }
     }
     found

@@ -190,10 +190,10 @@ fn called(gathered: &Gathered, attributor: &mut Attributor<'_>, components: usiz
             None if is_call => attributor.of(to).owner,
             None => continue,
         };
-        if let Owner::Component(at) = owner {
-            if attributor.of(from).owner != owner {
-                called[at] += times;
-            }
+        if let Owner::Component(at) = owner
+            && attributor.of(from).owner != owner
+        {
+            called[at] += times;
         }
     }
     called
