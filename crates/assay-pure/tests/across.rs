@@ -203,3 +203,17 @@ fn a_stripped_file_is_refused() {
         assert!(matches!(found["hot"].own, Change::Unknown { .. }));
     }
 }
+
+#[test]
+fn a_pointer_to_itself_is_followed_once() {
+    // Rust's standard library hands `__dso_handle` to the C library in every program.
+    let handle = |cold: &str| {
+        let more =
+            "extern void *__dso_handle; APART void *handle(void) { return &__dso_handle; }\nint program(";
+        source(cold, "0.37").replace("int program(", more).replace("calls(c),", "calls(c) + (handle() == v),")
+    };
+    for (how, changes) in compared(&[&["-O2", "-fPIE", "-pie"]], &handle(SHORT), &handle(LONG)) {
+        assert_eq!(changes["handle"].reached, Reached::Same, "{how}");
+        assert!(matches!(changes["cold"].own, Change::Changed { .. }), "{how}");
+    }
+}

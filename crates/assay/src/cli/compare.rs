@@ -27,6 +27,8 @@ use std::time::Duration;
     assay compare --build 'make bench' --bench ./bench main            against the working tree\n  \
     assay compare --build 'make bench' --bench ./bench                 what placement alone does\n  \
     assay compare --build 'cargo bench --no-run' --bench 'cargo bench' --filter '^parse' v1.2 HEAD\n  \
+    assay compare --build 'cargo bench --no-run' v1.2 HEAD \\\n      \
+      --bench 'cargo bench -- --warm-up-time 0.05 --measurement-time 0.1 --sample-size 10'    criterion, briefly\n  \
     assay compare --build ... --bench ... --gate slower:2% --markdown summary.md main HEAD\n  \
     assay compare -- './old --quick' './new --quick'                   two commands, as they are\n\n\
     Adapters read the figures: google-benchmark, criterion, divan, nanobench, wall, cpu, or a regular expression as\n\

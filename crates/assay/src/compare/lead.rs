@@ -91,7 +91,7 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     let (method, why_not) = method(&mut sides, &tried.visits, unlinked);
     let limits: Vec<String> = why_not.into_iter().map(|why| limit(&why)).collect();
     let slowest = tried.visits.iter().map(|visit| visit.elapsed.as_secs_f64()).fold(0.0, f64::max);
-    let Effort { rotations, rounds, looks } = affordable(asked, slowest, sides.len() as u32)?;
+    let Effort { rotations, rounds, looks } = affordable(asked, slowest, sides.len() as u32, &tried.adapter)?;
     let mut players = players(asked, &work, &tried.adapter, sides, method)?;
     let spec = Spec {
         build: build_of(&asked.what),
@@ -257,20 +257,32 @@ fn limit(why: &str) -> String {
     )
 }
 
-fn affordable(asked: &Asked, visit_seconds: f64, sides: u32) -> Result<Effort> {
+fn affordable(asked: &Asked, visit_seconds: f64, sides: u32, adapter: &Adapter) -> Result<Effort> {
     let found = effort(asked.budget, visit_seconds, (asked.rotations, asked.rounds), sides);
     found.ok_or_else(|| {
         let rotations = asked.rotations.unwrap_or(super::spec::FEWEST_ROTATIONS);
         let need = visits_per_round(rotations, sides) as f64 * visit_seconds;
         Misuse(format!(
             "one run of the benchmark command takes {visit_seconds:.1} s, and {} of them are needed for {rotations} \
-             rotations: raise --budget to {:.0} or more, choose fewer benchmarks (--filter), or shorter ones \
-             (--seconds-per-benchmark)",
+             rotations: raise --budget to {:.0} or more, choose fewer benchmarks (--filter), or shorter ones ({})",
             visits_per_round(rotations, sides),
-            need.ceil()
+            need.ceil(),
+            shorter(adapter)
         ))
         .into()
     })
+}
+
+/// How the benchmarks of a library are made shorter.
+fn shorter(adapter: &Adapter) -> &'static str {
+    match adapter {
+        Adapter::GoogleBenchmark | Adapter::Divan => "--seconds-per-benchmark",
+        Adapter::Criterion => {
+            "criterion is told by its own options alone, at the end of the benchmark command: -- --warm-up-time 0.05 \
+             --measurement-time 0.1 --sample-size 10"
+        }
+        _ => "by what the benchmark command offers for it",
+    }
 }
 
 fn build_of(what: &What) -> Option<String> {

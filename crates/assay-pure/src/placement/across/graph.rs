@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// All functions together may be this many times as large as the code; damaged symbols that overlap are not.
 const OVERLAP: u64 = 8;
 const SMALL_BYTES: u64 = 1 << 20;
+/// Pointers to pointers that are followed.
+const CHAIN: usize = 64;
 
 /// A pair to be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,6 +92,8 @@ pub struct Graph<'s, 'e> {
     budget: u64,
     /// Names that are the same because another file has what they mean.
     imported: BTreeSet<String>,
+    /// Pointers that are being followed: each to the next.
+    following: Vec<(u64, u64)>,
 }
 
 impl<'s, 'e> Graph<'s, 'e> {
@@ -112,6 +116,7 @@ impl<'s, 'e> Graph<'s, 'e> {
             waiting: VecDeque::new(),
             budget: code.saturating_mul(OVERLAP).saturating_add(SMALL_BYTES),
             imported: BTreeSet::new(),
+            following: Vec::new(),
         }
     }
 
@@ -127,6 +132,28 @@ impl<'s, 'e> Graph<'s, 'e> {
             self.waiting.push_back(number);
         }
         number
+    }
+
+    /// Says of a pair of pointers what `rest` says of what they point to. A circle (`__dso_handle` points to itself) holds
+    /// nothing that could differ.
+    ///
+    /// # Errors
+    /// Those of `rest`; the chain is too long to follow.
+    pub fn follow(
+        &mut self,
+        pair: (u64, u64),
+        rest: impl FnOnce(&mut Self) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        if self.following.contains(&pair) {
+            return Ok(());
+        }
+        if self.following.len() == CHAIN {
+            return Trouble::unknown(format!("a chain of more than {CHAIN} pointers at {:#x}", pair.0));
+        }
+        self.following.push(pair);
+        let said = rest(self);
+        self.following.pop();
+        said
     }
 
     /// Whether two functions are one by name.

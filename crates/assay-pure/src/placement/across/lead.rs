@@ -213,7 +213,7 @@ impl Graph<'_, '_> {
             _ => return self.nameless(a, b, manner, found),
         }
         if let (Some(first), Some(second)) = (old.slot(a), new.slot(b)) {
-            return self.slots(first, second, manner.tie, found);
+            return self.follow((a, b), |graph| graph.slots(first, second, manner.tie, found));
         }
         if common_name(old, a, new, b) {
             return Ok(());
