@@ -26,6 +26,7 @@ test: setup-test lint ## set up, check format and lints, pass all tests
 	casebook/varint/test.sh
 	casebook/dispatch/test.sh
 	casebook/transport/test.sh
+	casebook/allocator/test.sh
 	python3 fixtures/verdicts/peers/tests.py
 
 setup-demo:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What does this machine lack for `make demo`, `make dispatch`, casebook/transport, `make test` or `make calibrate-peers`, and can we install it?
+# What does this machine lack for `make demo`, `make dispatch`, casebook/transport, casebook/allocator, `make test` or `make calibrate-peers`, and can we install it?
 #
-#   scripts/setup.sh demo|dispatch|transport|test|peers|ci    install what is missing, say what, go on if the essentials are there
+#   scripts/setup.sh demo|dispatch|transport|allocator|test|peers|ci    install what is missing, say what, go on if the essentials are there
 #   scripts/setup.sh --list demo|test|...  only say what is missing and what would be installed
 #
 # Method: every need is checked by using it (compiling, running), not by asking a package manager, so tools from
@@ -14,7 +14,7 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 export PATH="$PATH:${HOME:-/root}/.cargo/bin"
 
 usage() {
-    echo "usage: scripts/setup.sh [--list] demo|dispatch|transport|test|peers|ci" >&2
+    echo "usage: scripts/setup.sh [--list] demo|dispatch|transport|allocator|test|peers|ci" >&2
     exit 2
 }
 
@@ -25,14 +25,15 @@ goal=$1
 
 # ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
 
-all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig"
+all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig sqlite3 mallocs"
 case $goal in
     demo) needs="cargo cc clang qemu" ;;
     dispatch) needs="cargo cc cxx gcc_pair clang_pair" ;;
+    allocator) needs="cargo cc make python3 qemu git sqlite3 mallocs" ;;
     transport) needs="cargo cc python3 qemu venv zig" ;;
-    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig" ;;
+    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3" ;;
     peers) needs="cargo cc cxx qemu valgrind benchmark hyperfine" ;;
-    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig" ;;
+    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3" ;;
     *) usage ;;
 esac
 
@@ -58,6 +59,8 @@ without() {
         cmake | ninja) echo "the tests that capture the links of CMake projects" ;;
         venv) echo "installing zig from PyPI" ;;
         zig) echo "the study of a transport in Zig (casebook/transport)" ;;
+        sqlite3) echo "sqlite3 as a program to run on the study's allocator" ;;
+        mallocs) echo "jemalloc, mimalloc and tcmalloc beside the study's allocator; those there are are measured" ;;
         benchmark) echo "the column of Google Benchmark" ;;
         hyperfine) echo "the column of hyperfine" ;;
     esac
@@ -84,6 +87,8 @@ why() {
         ninja) echo "ninja" ;;
         venv) echo "python3's module venv with pip" ;;
         zig) echo "zig 0.15.2, PyPI's package ziglang" ;;
+        sqlite3) echo "sqlite3" ;;
+        mallocs) echo "jemalloc, mimalloc and tcmalloc" ;;
         benchmark) echo "Google Benchmark, to compare with" ;;
         hyperfine) echo "hyperfine, to compare with" ;;
         cargo) echo "a Rust toolchain" ;;
@@ -114,6 +119,8 @@ packages() {
         cmake) echo "cmake" ;;
         ninja) echo "ninja-build" ;;
         venv) echo "python3-venv" ;;
+        sqlite3) echo "sqlite3" ;;
+        mallocs) echo "libjemalloc2,libmimalloc2.0,libtcmalloc-minimal4" ;;
         benchmark) echo "libbenchmark-dev" ;;
         hyperfine) echo "hyperfine" ;;
     esac
@@ -145,7 +152,7 @@ have() {
     case $1 in
         cargo) cargo --version > /dev/null 2>&1 ;;
         cc) links c gcc || links c cc ;;
-        make | git | python3 | hyperfine | valgrind | ps | cmake | ninja) command -v "$1" > /dev/null ;;
+        make | git | python3 | sqlite3 | hyperfine | valgrind | ps | cmake | ninja) command -v "$1" > /dev/null ;;
         qemu) "qemu-$(uname -m)" --version > /dev/null 2>&1 ;;
         cross) links c aarch64-linux-gnu-gcc ;;
         clang) links c "$(newest_clang)" ;;
@@ -159,8 +166,13 @@ have() {
         clippy) cargo clippy --version > /dev/null 2>&1 ;;
         venv) have zig || python3 -c 'import venv, ensurepip' 2> /dev/null ;;
         zig) "$(dirname "$0")/../casebook/transport/find_zig.sh" > /dev/null 2>&1 ;;
+        mallocs) preloads libjemalloc.so.2 && preloads libmimalloc.so.2 && preloads libtcmalloc_minimal.so.4 ;;
         benchmark) [ -e /usr/include/benchmark/benchmark.h ] || [ -e /usr/local/include/benchmark/benchmark.h ] ;;
     esac
+}
+
+preloads() { # $1 a library: does the dynamic linker find it?
+    [ -z "$(LD_PRELOAD=$1 /bin/true 2>&1)" ]
 }
 
 pair() { # $1 family: do two major versions of its C++ compiler work?

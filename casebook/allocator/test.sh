@@ -1,0 +1,198 @@
+#!/bin/bash
+# Proves that the allocator keeps its promises (tiny.h), in its stages, alone and as the malloc of real programs, and that
+# README.md says the truth of its source. Under a minute.
+# Use: casebook/allocator/test.sh
+set -euo pipefail
+cd "$(dirname "$0")"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export LC_ALL=C
+
+fail() {
+    echo "test.sh: $*" >&2
+    exit 1
+}
+
+# The flags of a stage, from STAGES.toml.
+flags_of() {
+    awk -v name="$1" '
+        /^\[\[/ { stage = ($0 == "[[stages]]"); found = 0 }
+        stage && $1 == "name" && $3 == "\"" name "\"" { found = 1 }
+        stage && found && $1 == "flags" { sub(/^[^"]*"/, ""); sub(/"[^"]*$/, ""); print; exit }' STAGES.toml
+}
+
+common="-std=gnu11 -g -Wall -Wextra -Werror -pthread"
+build() { # $1 compiler, $2 program, then flags
+    local compiler=$1 program=$2
+    shift 2
+    # shellcheck disable=SC2086 # flags
+    "$compiler" $common "$@" -o "$program" test_tiny.c tiny.c
+}
+
+# ---- the promises, sanitised and as measured
+
+promises() {
+    local compiler found=0
+    for compiler in gcc clang; do
+        if ! command -v "$compiler" > /dev/null 2>&1; then
+            echo "skipped: $compiler (not on PATH)"
+            continue
+        fi
+        found=1
+        echo "$compiler -O2, 10 million operations:"
+        build "$compiler" "$folder/plain" -O2
+        "$folder/plain" 10000000 5000
+    done
+    [ $found = 1 ] || fail "neither gcc nor clang is on PATH; install one of them"
+    compiler=$(command -v gcc || command -v clang)
+    if build "$compiler" "$folder/address" -O1 -fsanitize=address,undefined -fno-sanitize-recover=all; then
+        echo "address and undefined behaviour sanitisers:"
+        "$folder/address" 200000 3000
+    else
+        echo "skipped: the address sanitiser ($compiler has no runtime for it)"
+    fi
+    if build "$compiler" "$folder/thread" -O1 -fsanitize=thread && "$folder/thread" 0 > /dev/null 2>&1; then
+        echo "thread sanitiser:"
+        "$folder/thread" 50000 2000
+    else
+        echo "skipped: the thread sanitiser (it does not run here)"
+    fi
+}
+
+stages() {
+    local name
+    for name in debug release config_once two_layers hints final; do
+        if [ $name != release ] && [ $name != two_layers ]; then # the others have all that these have
+            # shellcheck disable=SC2046 # flags
+            build gcc "$folder/$name" $(flags_of $name)
+            "$folder/$name" 100000 500
+        fi
+        # shellcheck disable=SC2046
+        make -s stage FLAGS="$(flags_of $name)" OUT="$folder/out-$name"
+        "$folder/out-$name/bench" mixed 100000 256 42 > /dev/null
+        "$folder/out-$name/bench" larson 20000 512 7 3 6 > /dev/null
+        "$folder/out-$name/bench" replay traces/python.trace > /dev/null
+    done
+    echo "six stages: promises, workloads, recorded trace"
+}
+
+# ---- real programs
+
+cat > "$folder/script.py" << 'PYTHON'
+import collections, json, re, sys, threading, zlib
+table = {str(i): [i, i * i, {"k": "v%d" % i}] for i in range(3000)}
+text = json.dumps(table, sort_keys=True)
+words = collections.Counter(re.findall(r"\w+", text))
+results = []
+def work(k):
+    results.append((k, sum(len(str(i * k)) for i in range(20000)), zlib.crc32(("%d" % k * 100000).encode())))
+threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(text), zlib.crc32(text.encode()), words.most_common(5), sorted(results), json.loads(text) == table)
+PYTHON
+
+same() { # $1 what, then a command: the same output and exit with and without
+    local what=$1 plain=0 with=0
+    shift
+    "$@" > "$folder/plain.out" 2> "$folder/plain.err" || plain=$?
+    LD_PRELOAD="$library" "$@" > "$folder/with.out" 2> "$folder/with.err" || with=$?
+    [ "$plain" = 0 ] || fail "$what fails without the allocator: $(head -3 "$folder/plain.err")"
+    [ "$with" = 0 ] || fail "$what ends with $with under the allocator: $(head -3 "$folder/with.err")"
+    cmp -s "$folder/plain.out" "$folder/with.out" || fail "$what says something else under the allocator"
+    [ -s "$folder/plain.out" ] || fail "$what says nothing"
+}
+
+with_python3() {
+    local python
+    python=$(python3 -c 'import sys; print(sys.executable)') # what is on PATH may be a script that starts others
+    same "python3" "$python" "$folder/script.py"
+    PYTHONMALLOC=malloc same "python3, every object by malloc" "$python" "$folder/script.py"
+}
+
+with_sqlite3() {
+    cat > "$folder/script.sql" << 'SQL'
+create table t(a integer primary key, b text, c real);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
+    insert into t select i, hex(i * 7919 % 65536), i / 3.0 from n;
+create index t_b on t(b);
+select count(*), sum(a), min(b), max(b), round(avg(c), 3) from t;
+select a % 7, count(*), group_concat(b, ',') from t where a < 400 group by a % 7 order by 2, 1;
+delete from t where a % 3 = 0;
+vacuum;
+select count(*), sum(length(b)) from t;
+pragma integrity_check;
+SQL
+    same "sqlite3" sh -c "rm -f '$folder/db'; sqlite3 '$folder/db' < '$folder/script.sql'"
+}
+
+with_git() {
+    export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' \
+        GIT_COMMITTER_DATE='2026-01-01T00:00:00Z' GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
+    same "git" sh -ec "rm -rf '$folder/repo'; git init -q -b main '$folder/repo'; cp ./*.c ./*.h '$folder/repo'; cd '$folder/repo'
+        git add .; git commit -q -m one; for i in 1 2 3 4 5; do echo \$i >> tiny.c; git commit -q -a -m \"change \$i\"; done
+        git checkout -q -b side HEAD~2; echo side > side; git add side; git commit -q -m side; git merge -q -m merge main
+        git gc -q --aggressive; git fsck --full; git log --stat --format='%H %s'; git diff HEAD~3 | head -50; git blame tiny.c | md5sum"
+}
+
+real_programs() {
+    local stage program
+    for stage in final debug; do
+        library=$folder/out-$stage/libtiny.so
+        for program in python3 sqlite3 git; do
+            if ! command -v $program > /dev/null 2>&1; then
+                echo "skipped: $program under LD_PRELOAD (not on PATH)"
+                continue
+            fi
+            with_$program
+            echo "$program under LD_PRELOAD ($stage): the same"
+        done
+    done
+}
+
+# ---- what README.md says of the source
+
+documents() {
+    local count=0 number file line
+    while read -r number file line; do
+        grep -q "fault $number\\b" <(sed -n "${line}p" "$file") || fail "README.md: fault $number is not at $file:$line"
+        count=$((count + 1))
+    done < <(sed -n 's/^| \([0-9]*\) | `\([a-z]*\.h\):\([0-9]*\)` |.*/\1 \2 \3/p' README.md)
+    [ "$count" = "$(grep -Eho 'fault [0-9]+' ./*.h | sort -u | wc -l)" ] || fail "README.md lists $count faults, the source has others"
+    [ "$count" -ge 10 ] || fail "README.md lists only $count faults"
+    echo "README.md: $count planted faults at the lines it names"
+}
+
+# ---- branches of the short ways, exactly
+
+assay=
+for built in "${ASSAY:-}" ../../target/release/assay ../../target/debug/assay; do
+    if [ -z "$assay" ] && [ -n "$built" ] && [ -x "$built" ]; then assay=$(realpath "$built"); fi
+done
+
+branches() { # $1 operations: branches of the whole command
+    "$assay" stat -q --source traced --predictor none -x, -e branches -o "$folder/stat" -- "$folder/out-final/bench" fast "$1" 64 > /dev/null ||
+        return 1
+    awk -F, '/traced.branches/ { print $1 }' "$folder/stat"
+}
+
+short_ways() {
+    local few many
+    if [ -z "$assay" ]; then
+        echo "skipped: branches of the short ways (assay is not built)"
+    elif ! few=$(branches 100000) || ! many=$(branches 200000); then
+        echo "skipped: branches of the short ways (assay cannot trace here)"
+    else
+        # Of a step of the loop: malloc 3 and free 3 (their returns included), two calls and the loop's own jump.
+        # What printing longer numbers takes is below 100.
+        [ $((many - few)) -ge 900000 ] && [ $((many - few)) -lt 900100 ] ||
+            fail "100000 more pairs are $((many - few)) more branches, not 900000"
+        echo "short ways: 3 branches in malloc, 3 in free"
+    fi
+}
+
+promises
+stages
+real_programs
+documents
+short_ways
