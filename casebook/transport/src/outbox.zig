@@ -7,7 +7,7 @@ const Steps = @import("stage.zig").Steps;
 const Stage = @import("stage.zig").Stage;
 
 /// Room for the longest burst: what is sent before looking for answers.
-pub const capacity = 96;
+pub const capacity = 48;
 
 pub fn Outbox(comptime steps: Steps) type {
     const wire = packet.Wire(steps);
