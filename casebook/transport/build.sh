@@ -20,8 +20,20 @@ done
 if [ -z "$out" ]; then echo "build.sh: say which folder to build into" >&2; exit 2; fi
 mkdir -p "$out"
 zig=$("$here/find_zig.sh") || exit 3
-echo "pub const steps = ${steps:-(1 << $stage) - 1};" > "$out/options.zig"
+options="pub const steps = ${steps:-(1 << $stage) - 1};"
 # A fixed processor: counts do not depend on the machine, and every emulator knows it.
-exec $zig build-exe -O "$mode" -target x86_64-linux -mcpu x86_64_v3 -fno-strip \
-    --dep options -Mroot="$here/src/main.zig" -Moptions="$out/options.zig" \
-    --name transport -femit-bin="$out/transport"
+flags="-O $mode -target x86_64-linux -mcpu x86_64_v3 -fno-strip"
+# An optimised build takes half a minute and zig keeps none: those of the same source, flags and zig are kept here.
+key=$({ echo "$options $flags"; $zig version; cat "$here"/src/*.zig; } | sha256sum | cut -c1-16)
+kept=$here/../../target/transport/$key
+if [ ! -e "$kept/transport" ]; then
+    mkdir -p "$kept"
+    own=$(mktemp -d "$kept/XXXXXX")
+    trap 'rm -rf "$own"' EXIT
+    echo "$options" > "$own/options.zig"
+    # shellcheck disable=SC2086 # words
+    $zig build-exe $flags --dep options -Mroot="$here/src/main.zig" -Moptions="$own/options.zig" \
+        --name transport -femit-bin="$own/transport"
+    mv "$own/transport" "$kept/transport"
+fi
+cp "$kept/transport" "$out/transport"

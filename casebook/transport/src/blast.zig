@@ -2,17 +2,19 @@
 //!
 //! Method: the parent sends datagrams of a stage's size by sendmmsg, the child reads them by recvmmsg; nothing is
 //! checked, acknowledged, repeated or written. Twice: as plain datagrams, and cut and joined by the kernel (UDP_SEGMENT,
-//! UDP_GRO). What the child reads is counted, over the time from its first datagram to its last.
+//! UDP_GRO). What the child reads is counted, over the time from its first datagram to its last; and the processor's time of
+//! both, which says more on a busy machine.
 
 const std = @import("std");
 const linux = std.os.linux;
 const posix = std.posix;
-const clock = @import("drive.zig").clock;
+const drive = @import("drive.zig");
+const clock = drive.clock;
 const Outbox = @import("outbox.zig").Outbox;
 const Steps = @import("stage.zig").Steps;
 const udp = @import("udp.zig");
 
-pub const Result = extern struct { bytes: u64 = 0, micros: u64 = 0, sent: u64 = 0, sending: u64 = 0 };
+pub const Result = extern struct { bytes: u64 = 0, micros: u64 = 0, sent: u64 = 0, sending: u64 = 0, processors: [2]u64 = .{ 0, 0 } };
 
 /// Sends `bytes` to a child at 127.0.0.1.
 pub fn run(comptime steps: Steps, bytes: u64, joined: bool, gpa: std.mem.Allocator) !Result {
@@ -32,11 +34,14 @@ pub fn run(comptime steps: Steps, bytes: u64, joined: bool, gpa: std.mem.Allocat
     to.close();
     from.prepare(joined);
     const begin = clock();
+    const used = drive.processor();
     const sent = try flood(steps, &from, bytes, gpa);
     const sending = clock() - begin;
+    const sender_used = drive.processor() - used;
     var result = Result{};
     _ = try posix.read(pipe[0], std.mem.asBytes(&result));
     _ = posix.waitpid(child, 0);
+    result.processors[0] = sender_used;
     result.sent = sent;
     result.sending = sending;
     return result;
@@ -58,6 +63,7 @@ fn count(comptime steps: Steps, socket: udp.Socket, gpa: std.mem.Allocator) !Res
     const inbox = try gpa.create(udp.Inbox(steps));
     inbox.init();
     var result = Result{};
+    const used = drive.processor();
     var first: u64 = 0;
     var last: u64 = 0;
     const patience = 300_000;
@@ -75,5 +81,6 @@ fn count(comptime steps: Steps, socket: udp.Socket, gpa: std.mem.Allocator) !Res
         for (inbox.headers[0..inbox.count]) |header| result.bytes += header.len;
     }
     result.micros = last - first;
+    result.processors[1] = drive.processor() - used;
     return result;
 }

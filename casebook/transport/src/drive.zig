@@ -9,8 +9,17 @@ const udp = @import("udp.zig");
 
 /// Microseconds since some moment.
 pub fn clock() u64 {
+    return read(.MONOTONIC);
+}
+
+/// Microseconds of processor that this process has used, its system calls included.
+pub fn processor() u64 {
+    return read(.PROCESS_CPUTIME_ID);
+}
+
+fn read(which: linux.clockid_t) u64 {
     var time: linux.timespec = undefined;
-    _ = linux.clock_gettime(.MONOTONIC, &time); // cannot fail with this clock
+    _ = linux.clock_gettime(which, &time); // cannot fail with these clocks
     return @as(u64, @intCast(time.sec)) * 1_000_000 + @as(u64, @intCast(time.nsec)) / 1000;
 }
 

@@ -125,7 +125,7 @@ fn receive(given: Arguments) !u8 {
         fn gone(_: *Receiving) void {} // an answer to somebody who is no longer there
     }.gone);
     if (role.state == .done) {
-        if (!given.quiet) _ = try say("received {d} bytes; {d} packets twice, {d} datagrams refused\n", .{ sink.used, role.repeated, role.refused });
+        if (!given.quiet) _ = try say("received {d} bytes; {d} packets twice, {d} datagrams refused; processor {d} us\n", .{ sink.used, role.repeated, role.refused, drive.processor() });
         return 0;
     }
     std.debug.print("transport: nothing received: {s}\n", .{if (role.session == 0) "no file was offered in time (--wait)" else role.status.text()});
@@ -181,7 +181,7 @@ fn send(given: Arguments) !u8 {
     }.gone);
     const took = drive.clock() - begin;
     if (role.state == .done) {
-        if (!given.quiet) _ = try say("sent {d} bytes in {d} us, {d:.0} MB/s; {d} packets again, {d} datagrams refused\n", .{ file.len, took, rate(file.len, took), role.repeats, role.refused });
+        if (!given.quiet) _ = try say("sent {d} bytes in {d} us, {d:.0} MB/s; {d} packets again, {d} datagrams refused; processor {d} us\n", .{ file.len, took, rate(file.len, took), role.repeats, role.refused, drive.processor() });
         return 0;
     }
     std.debug.print("transport: nothing sent: {s}\n", .{role.status.text()});
@@ -197,9 +197,9 @@ fn flood(given: Arguments) !u8 {
     inline for (.{ false, true }) |joined| {
         if (!joined or stage.batched) {
             const found = try blast.run(steps, @as(u64, mebibytes) << 20, joined, gpa);
-            _ = try say("{s}: sent {d:.0} MB/s, arrived {d:.0} MB/s, lost {d:.1} %\n", .{
+            _ = try say("{s}: sent {d:.0} MB/s, arrived {d:.0} MB/s, lost {d:.1} %; processor {d} and {d} us\n", .{
                 if (joined) "cut and joined by the kernel" else "plain datagrams", rate(found.sent, found.sending), rate(found.bytes, found.micros),
-                100 - 100 * rate(found.bytes, found.sent),
+                100 - 100 * rate(found.bytes, found.sent), found.processors[0], found.processors[1],
             });
         }
     }
