@@ -30,9 +30,9 @@ if [ ! -e "$kept/transport" ]; then
     mkdir -p "$kept"
     own=$(mktemp -d "$kept/XXXXXX")
     trap 'rm -rf "$own"' EXIT
-    echo "$options" > "$own/options.zig"
+    echo "$options" > "$kept/options.zig"
     # shellcheck disable=SC2086 # words
-    $zig build-exe $flags --dep options -Mroot="$here/src/main.zig" -Moptions="$own/options.zig" \
+    $zig build-exe $flags --dep options -Mroot="$here/src/main.zig" -Moptions="$kept/options.zig" \
         --name transport -femit-bin="$own/transport"
     mv "$own/transport" "$kept/transport"
 fi

@@ -24,7 +24,6 @@ pub const Setting = struct {
     /// On the way to the receiver, and with another seed on the way back.
     faults: Faults = .{},
     window: u64 = 64,
-    verbose: bool = true,
 
     fn back(setting: Setting) Faults {
         var faults = setting.faults;
@@ -101,8 +100,8 @@ pub fn Channel(comptime steps: Steps) type {
             self.shim_there.init(faults[0]);
             self.shim_back.init(faults[1]);
             self.now = 0;
-            self.sender.init(0, "file.bin", file, nonce, .{ .window = setting.window, .drop = drop, .seed = faults[1].seed, .verbose = setting.verbose });
-            self.receiver.init(0, &self.sink, self.ring, key, .{ .window = setting.window, .drop = drop, .seed = faults[0].seed, .verbose = setting.verbose });
+            self.sender.init(0, "file.bin", file, nonce, .{ .window = setting.window, .drop = drop, .seed = faults[1].seed });
+            self.receiver.init(0, &self.sink, self.ring, key, .{ .window = setting.window, .drop = drop, .seed = faults[0].seed });
             return self;
         }
 

@@ -69,6 +69,7 @@ fn run(given: Arguments) !u8 {
         std.debug.print("transport: {s} takes {d} words\n\n{s}", .{ given.words[0], wanted - 1, usage });
         return 2;
     }
+    @import("report.zig").verbose = !given.quiet;
     return switch (verb) {
         .receive => receive(given),
         .send => send(given),
@@ -119,7 +120,6 @@ fn receive(given: Arguments) !u8 {
         .window = window,
         .drop = drop,
         .seed = faults.seed,
-        .verbose = !given.quiet,
     });
     try driver.run(role, &socket, true, struct {
         fn gone(_: *Receiving) void {} // an answer to somebody who is no longer there
@@ -170,7 +170,6 @@ fn send(given: Arguments) !u8 {
         .window = given.window,
         .drop = drop,
         .seed = faults.seed,
-        .verbose = !given.quiet,
     });
     try driver.run(role, &socket, false, struct {
         fn gone(it: *Sending) void {

@@ -28,10 +28,9 @@ pub const Options = struct {
     linger: u64 = 5_000_000,
     /// Packets on their way at most; a power of two up to max_window.
     window: u64 = 64,
-    /// Of the first stage: arriving packets dropped, per cent, by which seed; whether to print.
+    /// Of the first stage: arriving packets dropped, per cent, by which seed.
     drop: u32 = 0,
     seed: u64 = 0,
-    verbose: bool = true,
 };
 
 /// `Sink` takes the bytes: `begin(name, length, session)`, `write(bytes)` in order, `finish()`, each a Status; `abandon()`.
@@ -146,7 +145,7 @@ pub fn Receiver(comptime steps: Steps, comptime Sink: type) type {
                 return;
             };
             if (!stage.quiet) {
-                if (self.options.verbose) report.print("receiver", "got", it);
+                if (report.verbose) report.print("receiver", "got", it);
             }
             if (stage.table) return handlers[@intFromEnum(it.kind)](self, now, peer, it);
             if (stage.hinted) {
@@ -380,7 +379,7 @@ pub fn Receiver(comptime steps: Steps, comptime Sink: type) type {
         fn transmit(self: *Self, peer: u64, it: packet.Packet, out: *Outbox(steps)) void {
             if (!stage.quiet) {
                 self.clock = std.time.microTimestamp();
-                if (self.options.verbose) report.print("receiver", "sends", it);
+                if (report.verbose) report.print("receiver", "sends", it);
             }
             out.put(peer, it);
         }

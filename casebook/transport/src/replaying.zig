@@ -17,8 +17,9 @@ pub fn record(comptime steps: Steps, gpa: std.mem.Allocator, given: Arguments) !
     const file = try gpa.alloc(u8, @intCast(given.bytes));
     var content = std.Random.DefaultPrng.init(given.bytes);
     content.fill(file);
+    @import("report.zig").verbose = false;
     const quiet = Stage.of(steps).quiet;
-    const setting = channel.Setting{ .faults = given.faults, .window = window, .verbose = false };
+    const setting = channel.Setting{ .faults = given.faults, .window = window };
     const drop: u64 = if (quiet) 0 else given.faults.loss;
     var of_sender = script.Recorder{ .gpa = gpa, .header = .{ .window = window, .drop = drop, .seed = given.faults.seed +% 1000 } };
     var of_receiver = script.Recorder{ .gpa = gpa, .header = .{ .window = window, .drop = drop, .seed = given.faults.seed } };
@@ -65,8 +66,8 @@ pub fn count(comptime steps: Steps, given: Arguments) !u8 {
     const words: []const u64 = @alignCast(std.mem.bytesAsSlice(u64, recorded[@sizeOf(script.Header)..]));
     for (0..@intCast(given.repeat)) |_| {
         const outcome = switch (role) {
-            .sender => sender(steps, it, header, words, file, given),
-            else => receiver(steps, it, header, words, ring, copy, given),
+            .sender => sender(steps, it, header, words, file),
+            else => receiver(steps, it, header, words, ring, copy),
         };
         switch (outcome) {
             .finished => {},
@@ -78,14 +79,14 @@ pub fn count(comptime steps: Steps, given: Arguments) !u8 {
     return 0;
 }
 
-fn sender(comptime steps: Steps, it: *Channel(steps), header: *const script.Header, words: []const u64, file: []const u8, given: Arguments) script.Outcome {
-    it.sender.init(0, "file.bin", file, channel.nonce, .{ .window = header.window, .drop = @intCast(header.drop), .seed = header.seed, .verbose = !given.quiet });
+fn sender(comptime steps: Steps, it: *Channel(steps), header: *const script.Header, words: []const u64, file: []const u8) script.Outcome {
+    it.sender.init(0, "file.bin", file, channel.nonce, .{ .window = header.window, .drop = @intCast(header.drop), .seed = header.seed });
     return script.replay(&it.sender, &it.out, header.*, words, channel.receiver_peer);
 }
 
-fn receiver(comptime steps: Steps, it: *Channel(steps), header: *const script.Header, words: []const u64, ring: []u8, copy: []u8, given: Arguments) script.Outcome {
+fn receiver(comptime steps: Steps, it: *Channel(steps), header: *const script.Header, words: []const u64, ring: []u8, copy: []u8) script.Outcome {
     it.sink = .{ .memory = copy };
-    it.receiver.init(0, &it.sink, ring, channel.key, .{ .window = header.window, .drop = @intCast(header.drop), .seed = header.seed, .verbose = !given.quiet });
+    it.receiver.init(0, &it.sink, ring, channel.key, .{ .window = header.window, .drop = @intCast(header.drop), .seed = header.seed });
     return script.replay(&it.receiver, &it.out, header.*, words, channel.sender_peer);
 }
 

@@ -3,6 +3,9 @@
 const std = @import("std");
 const packet = @import("packet.zig");
 
+/// Whether to print at all: set once when the program starts, asked for each packet.
+pub var verbose: bool = true;
+
 /// Prints a packet.
 pub fn print(role: []const u8, what: []const u8, it: packet.Packet) void {
     if (@import("builtin").is_test) {

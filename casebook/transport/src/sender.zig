@@ -32,10 +32,9 @@ pub const Options = struct {
     patience: u64 = 10_000_000,
     /// Packets on their way at most, whatever the receiver allows.
     window: u64 = max_window,
-    /// Of the first stage: arriving packets dropped, per cent, by which seed; whether to print.
+    /// Of the first stage: arriving packets dropped, per cent, by which seed.
     drop: u32 = 0,
     seed: u64 = 0,
-    verbose: bool = true,
 };
 
 pub fn Sender(comptime steps: Steps) type {
@@ -148,7 +147,7 @@ pub fn Sender(comptime steps: Steps) type {
                 return;
             };
             if (!stage.quiet) {
-                if (self.options.verbose) report.print("sender", "got", it);
+                if (report.verbose) report.print("sender", "got", it);
             }
             if (stage.table) return handlers[@intFromEnum(it.kind)](self, now, it);
             if (stage.hinted) {
@@ -360,7 +359,7 @@ pub fn Sender(comptime steps: Steps) type {
         fn transmit(self: *Self, it: packet.Packet, out: *Outbox(steps)) void {
             if (!stage.quiet) {
                 self.heard = std.time.microTimestamp();
-                if (self.options.verbose) report.print("sender", "sends", it);
+                if (report.verbose) report.print("sender", "sends", it);
             }
             out.put(0, it);
         }
