@@ -25,6 +25,41 @@ unit() { # $1 mode
     grep passed "$folder/log" || true
 }
 
+# The faults that README.md says are planted are where it says.
+planted() {
+    sed -n 's/^| [^|]*| \([a-z.\/]*\):\([0-9]*\) | `\(.*\)` |$/\1\t\2\t\3/p; s/^| | \([a-z.\/]*\):\([0-9]*\) | `\(.*\)` |$/\1\t\2\t\3/p' README.md > "$folder/planted"
+    while IFS="$(printf '\t')" read -r file line text; do
+        if ! sed -n "${line}p" "$file" | grep -qF -e "$text"; then
+            echo "test.sh: README.md says that $file:$line reads: $text" >&2
+            exit 1
+        fi
+    done < "$folder/planted"
+    if [ "$(wc -l < "$folder/planted")" -lt 10 ]; then
+        echo "test.sh: README.md lists fewer than ten planted faults" >&2
+        exit 1
+    fi
+}
+
+# Branches of one role, counted twice: not one more or less. With the lab as `cargo test` leaves it.
+counted() { # $1 program
+    assay=../../target/debug/assay
+    if [ ! -x "$assay" ] || ! command -v qemu-x86_64 > /dev/null; then
+        echo "skipped: counting twice (no $assay, or no qemu-x86_64)"
+        return
+    fi
+    "$1" record "$folder/counted" --bytes 20000 --loss 5
+    for role in sender receiver; do
+        for time in first second; do
+            "$assay" stat --source traced --predictor none -q -x, -e branches -o "$folder/$role-$time" -- \
+                "$1" count "$role" "$folder/counted" 2> /dev/null
+        done
+        if [ ! -s "$folder/$role-first" ] || ! cmp -s "$folder/$role-first" "$folder/$role-second"; then
+            echo "test.sh: two counts of the same $role differ, or there is none" >&2
+            exit 1
+        fi
+    done
+}
+
 # One role at a time, as it is counted: the same outcome from the record, at every loss.
 alone() { # $1 program
     for loss in 0 1 5 30; do
@@ -38,6 +73,7 @@ alone() { # $1 program
     fi
 }
 
+planted
 if [ "${1:-}" = --all ]; then
     unit Debug
     unit ReleaseSafe
@@ -58,6 +94,8 @@ else
     unit Debug
     alone "$folder/first/transport"
     alone "$folder/last/transport"
+    counted "$folder/first/transport"
+    counted "$folder/last/transport"
     wait $processes
 fi
 echo "casebook/transport: files arrive whole"
