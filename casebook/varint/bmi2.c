@@ -14,25 +14,6 @@
 #define CONTINUATION UINT64_C(0x8080808080808080)
 #define PAYLOAD UINT64_C(0x7f7f7f7f7f7f7f7f)
 
-// Reads one value known to end inside the data. Returns where the next one starts, or NULL if it
-// is over-long.
-static const uint8_t *read_by_byte(const uint8_t *at, uint64_t *value) {
-    uint64_t result = 0;
-    for (unsigned shift = 0; shift < 63; shift += 7) {
-        const uint8_t byte = *at++;
-        result |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            *value = result;
-            return at;
-        }
-    }
-    if (*at > 1) {
-        return NULL;
-    }
-    *value = result | (uint64_t)*at << 63;
-    return at + 1;
-}
-
 __attribute__((target("bmi,bmi2")))
 uint64_t decode_bmi2(const uint8_t *data, size_t size) {
     const size_t complete = varint_complete_size(data, size);
@@ -55,7 +36,7 @@ uint64_t decode_bmi2(const uint8_t *data, size_t size) {
             value = _pext_u64(word & own, PAYLOAD);
             at += ((unsigned)__builtin_ctzll(stops) >> 3) + 1;
         } else {
-            at = read_by_byte(at, &value);
+            at = varint_read_by_byte(at, &value);
             if (at == NULL) {
                 return varint_error_answer(VARINT_OVER_LONG, (size_t)(start - data));
             }

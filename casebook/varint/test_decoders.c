@@ -22,11 +22,19 @@ typedef uint64_t (*decoder)(const uint8_t *data, size_t size);
 struct variant {
     const char *name;
     decoder decode;
+    int (*can_run)(void); // NULL: everywhere
 };
 
-static struct variant variants[4] = {
-    {"branch", decode_branch}, {"table", decode_table}, {"hinted", decode_hinted}, {"bmi2", decode_bmi2}};
-static size_t variant_count = 4;
+static const struct variant all[] = {
+    {"branch", decode_branch, NULL},           {"table", decode_table, NULL},
+    {"hinted", decode_hinted, NULL},           {"unrolled", decode_unrolled, NULL},
+    {"swar", decode_swar, NULL},               {"hybrid", decode_hybrid, NULL},
+    {"bmi2", decode_bmi2, bmi2_can_run},       {"first", decode_first, bmi2_can_run},
+    {"mask8", decode_mask8, bmi2_can_run},     {"avx2", decode_avx2, avx2_can_run},
+    {"avx512", decode_avx512, avx512_can_run},
+};
+static struct variant variants[sizeof all / sizeof *all];
+static size_t variant_count;
 
 static uint8_t *page;  // one readable page between two unreadable ones
 static size_t page_size;
@@ -204,9 +212,12 @@ int main(void) {
         return 1;
     }
     page = pages + page_size;
-    if (!bmi2_can_run()) {
-        printf("skipped: bmi2 (no BMI1 and BMI2 here)\n");
-        variant_count--;
+    for (size_t v = 0; v < sizeof all / sizeof *all; v++) {
+        if (all[v].can_run == NULL || all[v].can_run()) {
+            variants[variant_count++] = all[v];
+        } else {
+            printf("skipped: %s (this processor lacks its instructions)\n", all[v].name);
+        }
     }
     values_at_every_boundary();
     faults_at_every_byte();

@@ -54,14 +54,43 @@ static inline uint64_t varint_answer(uint64_t sum, uint64_t count, size_t comple
     return varint_error_answer(left < VARINT_MAX_BYTES ? VARINT_TRUNCATED : VARINT_OVER_LONG, complete);
 }
 
+// Reads one value known to end inside the data. Returns where the next one starts, or NULL if it is over-long.
+static inline const uint8_t *varint_read_by_byte(const uint8_t *at, uint64_t *value) {
+    uint64_t result = 0;
+    for (unsigned shift = 0; shift < 63; shift += 7) {
+        const uint8_t byte = *at++;
+        result |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            *value = result;
+            return at;
+        }
+    }
+    if (*at > 1) {
+        return NULL;
+    }
+    *value = result | (uint64_t)*at << 63;
+    return at + 1;
+}
+
 uint64_t decode_branch(const uint8_t *data, size_t size);
 uint64_t decode_table(const uint8_t *data, size_t size);
 uint64_t decode_hinted(const uint8_t *data, size_t size);
+uint64_t decode_unrolled(const uint8_t *data, size_t size);
+uint64_t decode_swar(const uint8_t *data, size_t size);
+uint64_t decode_hybrid(const uint8_t *data, size_t size);
 
 // x86-64 with BMI2 only: see bmi2_can_run().
 uint64_t decode_bmi2(const uint8_t *data, size_t size);
+uint64_t decode_first(const uint8_t *data, size_t size);
+uint64_t decode_mask8(const uint8_t *data, size_t size);
 
-// 1 where this build has decode_bmi2's instructions and this processor executes them.
+// 1 where this build has these decoders' instructions and this processor executes them.
 int bmi2_can_run(void);
+
+// x86-64 with AVX2 and BMI2, or AVX-512 with VBMI2: see simd_varint.h.
+uint64_t decode_avx2(const uint8_t *data, size_t size);
+uint64_t decode_avx512(const uint8_t *data, size_t size);
+int avx2_can_run(void);
+int avx512_can_run(void);
 
 #endif
