@@ -9,24 +9,44 @@ trap 'rm -rf "$folder"' EXIT
 decoders='branch.c table.c hinted.c bmi2.c unrolled.c swar.c first.c mask8.c hybrid.c simd.c'
 warnings='-Wall -Wextra -Werror'
 
+# The code that is measured is not the code that was sanitised: both are proved.
+prove() { # compiler, sanitised or plain
+    case $2 in
+    sanitised) flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all' ;;
+    *) flags=-O2 ;;
+    esac
+    out=$folder/$1-$2
+    mkdir "$out"
+    # shellcheck disable=SC2086  # words of flags and files
+    "$1" -std=c11 $flags $warnings -o "$out/decoders" test_decoders.c $decoders
+    # shellcheck disable=SC2086
+    "$1" -std=c11 $flags $warnings -o "$out/simd" test_simd.c u32.c
+    echo "$1 $flags:"
+    "$out/decoders"
+    "$out/simd"
+}
+
 found=0
+jobs=
 for compiler in gcc clang; do
     if ! command -v "$compiler" >/dev/null 2>&1; then
         echo "skipped: $compiler (not on PATH)"
         continue
     fi
     found=1
-    # The code that is measured is not the code that was sanitised: prove both.
-    for flags in '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all' -O2; do
-        echo "$compiler $flags:"
-        # shellcheck disable=SC2086  # words of flags and files
-        "$compiler" -std=c11 $flags $warnings -o "$folder/decoders" test_decoders.c $decoders
-        "$folder/decoders"
-        # shellcheck disable=SC2086
-        "$compiler" -std=c11 $flags $warnings -o "$folder/simd" test_simd.c u32.c
-        "$folder/simd"
+    for how in sanitised plain; do
+        prove "$compiler" "$how" >"$folder/$compiler-$how.log" 2>&1 &
+        jobs="$jobs $!:$compiler-$how"
     done
 done
+failed=0
+for job in $jobs; do
+    wait "${job%%:*}" || failed=1
+    cat "$folder/${job#*:}.log"
+done
+if [ "$failed" != 0 ]; then
+    exit 1
+fi
 if [ "$found" = 0 ]; then
     echo "test.sh: neither gcc nor clang is on PATH; install one of them" >&2
     exit 1
