@@ -254,7 +254,9 @@ fn warnings(judged: &Judged, by_heart: &[page::LearnedInput]) -> Vec<String> {
         return Vec::new();
     }
     let inputs = by_heart.iter().map(|found| counted::sentence(&found.note));
-    judged.judgement.warnings.iter().cloned().chain(disturbance(judged)).chain(inputs).collect()
+    let processes = super::alone::warnings(&judged.observed);
+    let own = judged.judgement.warnings.iter().cloned();
+    own.chain(disturbance(judged)).chain(processes).chain(inputs).collect()
 }
 
 /// A machine so disturbed that the reader must know.

@@ -3,8 +3,9 @@
 use super::bench::{Player, Players};
 use super::examine::examine;
 use super::judge;
+use super::left_behind;
 use super::measure::{self, Standing, Where};
-use super::places::Binaries;
+use super::places::{self, Binaries};
 use super::sides::{self, Ready, Side, What};
 use super::spec::{Effort, Method, Spec, effort, visits_per_round};
 use crate::adopt::bench::{self, Adapter, Bench, Surroundings, Visit};
@@ -81,6 +82,8 @@ pub struct Ended {
 /// What was asked for makes no sense, a build or the benchmark command fails, the ledger cannot be written.
 pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     let ledger = Ledger::open(&asked.ledger)?;
+    // Ahead of the build, which may take a placed binary for its own.
+    put_back(&asked.store, on)?;
     let Ready { mut sides, mut warnings, unlinked } =
         sides::prepare(&asked.what, &asked.folder, &asked.store, on)?;
     let cpu = measuring_cpu(asked.cpu)?;
@@ -131,6 +134,19 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     Ok(Ended { comparison, interrupted: stopped == measure::Stopped::Interrupted })
 }
 
+/// Undoes what a comparison that was killed left.
+fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
+    let context =
+        || format!("cannot put back what an earlier comparison left displaced in {}", store.display());
+    for path in left_behind::put_back(store, places::replace).with_context(context)? {
+        on(Event::Warning(format!(
+            "{} was put back: a comparison was killed while another placement of it was measured",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
 /// Folders and the processor of this process's own work.
 struct Work {
     scratch: PathBuf,
@@ -140,7 +156,7 @@ struct Work {
 
 impl Work {
     fn new(asked: &Asked, cpu: usize) -> Result<Work> {
-        let own = asked.store.join(format!("comparing-{}", std::process::id()));
+        let own = asked.store.join(format!("{}{}", left_behind::PREFIX, std::process::id()));
         std::fs::create_dir_all(&own).with_context(|| format!("cannot make {}", own.display()))?;
         let own = own.canonicalize()?;
         Ok(Work { scratch: own.join("scratch"), placed: own, cpu: asked.pin.then_some(cpu) })

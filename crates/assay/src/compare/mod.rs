@@ -12,6 +12,7 @@ pub mod executed;
 pub mod factors;
 pub mod judge;
 mod lead;
+pub mod left_behind;
 pub mod measure;
 pub mod places;
 pub mod revisions;

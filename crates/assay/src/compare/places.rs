@@ -1,8 +1,10 @@
 //! The binaries of one side, put where the benchmark command expects them, at whichever placement is asked for.
 //!
 //! A placed binary is renamed over the build's own, which keeps its time of change: a command that asks `make` first must
-//! not be led to link again. Whatever happens, the build's own binaries are back in the end.
+//! not be led to link again. The build's own binaries are back in the end; after a kill the next comparison does it
+//! (`left_behind`).
 
+use super::left_behind::{self, Displaced};
 use crate::adopt::capture::{CapturedLink, Repeated};
 use crate::build::Link;
 use anyhow::{Context, Result};
@@ -17,16 +19,10 @@ use std::time::SystemTime;
 struct Used {
     link: CapturedLink,
     /// Where the build left it: the output first, then copies of it.
-    files: Vec<Own>,
+    files: Vec<Displaced>,
     modified: SystemTime,
     placed: BTreeMap<Place, PathBuf>,
     text_bytes: u64,
-}
-
-/// A file of the build's, kept under another name while placed ones take its place.
-struct Own {
-    path: PathBuf,
-    kept: PathBuf,
 }
 
 /// The binaries of one side.
@@ -56,11 +52,14 @@ impl Binaries {
             for (copy, path) in std::iter::once(&link.output).chain(&link.copies).enumerate() {
                 let kept = binaries.folder.join(format!("own-{number}-{copy}"));
                 bring(path, &kept).with_context(context)?;
-                files.push(Own { path: path.clone(), kept });
+                files.push(Displaced { path: path.clone(), kept });
             }
             binaries.look_at(&link)?;
             binaries.used.push(Used { link, files, modified, placed: BTreeMap::new(), text_bytes: 0 });
         }
+        let displaced: Vec<Displaced> = binaries.used.iter().flat_map(|used| used.files.clone()).collect();
+        left_behind::note(&binaries.folder, &displaced)
+            .with_context(|| format!("cannot write in {}", binaries.folder.display()))?;
         Ok(binaries)
     }
 
@@ -168,7 +167,7 @@ fn bring(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 /// Puts a file in the place of another at once: nobody ever finds half of it.
-fn replace(output: &Path, from: &Path) -> std::io::Result<()> {
+pub(super) fn replace(output: &Path, from: &Path) -> std::io::Result<()> {
     let mut draft = output.as_os_str().to_owned();
     draft.push(format!(".assay-{}", std::process::id()));
     let draft = PathBuf::from(draft);

@@ -202,7 +202,8 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             let more = format!("{} more functions differ; all: --all", compared.functions.len() - shown);
             sheet.paragraph(Ink::Dim, "    ", &more);
         }
-        if detail == Detail::Full || compared.verdict == Some(Verdict::Inconclusive) {
+        let bare = compared.causes.is_empty() && compared.functions.is_empty();
+        if bare || detail == Detail::Full || compared.verdict == Some(Verdict::Inconclusive) {
             for reason in &compared.reasons {
                 sheet.paragraph(Ink::Plain, "    ", reason);
             }
