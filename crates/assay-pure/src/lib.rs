@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod comparison;
+pub mod diary;
 pub mod experiment;
 pub mod figures;
 pub mod inputs;

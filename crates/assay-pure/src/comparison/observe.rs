@@ -162,12 +162,13 @@ mod tests {
         let mut seen = Vec::new();
         let mut noise = crate::experiment::order::Order::new(11, &[1]);
         for number in 0..3 {
-            for planned in round(5, number, 8, &PHASES, &Side::BOTH) {
+            for planned in round(5, number, 8, &PHASES, 2) {
+                let side = Side::BOTH[planned.side];
                 let moved = match planned.place {
-                    Place::AsBuilt => [1.0, 1.2][planned.side.number()],
+                    Place::AsBuilt => [1.0, 1.2][planned.side],
                     // The sides lie differently, so the same padding does something else to each.
                     Place::Placed { phase_bytes, .. } => {
-                        1.0 + 0.2 * f64::from((phase_bytes / 16 + 2 * planned.side.number() as u32) % 4) / 3.0
+                        1.0 + 0.2 * f64::from((phase_bytes / 16 + 2 * planned.side as u32) % 4) / 3.0
                     }
                 };
                 let mut figure = |code: f64| -> Vec<f64> {
@@ -175,9 +176,9 @@ mod tests {
                         .map(|_| 10.0 * moved * code * (1.0 + noise.below(1000) as f64 / 200_000.0))
                         .collect()
                 };
-                let slow = if planned.side == Side::Candidate { 1.05 } else { 1.0 };
+                let slow = if side == Side::Candidate { 1.05 } else { 1.0 };
                 let figures = vec![("same".into(), figure(1.0)), ("slow".into(), figure(slow))];
-                seen.push(Seen { round: number, side: planned.side, place: planned.place, figures });
+                seen.push(Seen { round: number, side, place: planned.place, figures });
             }
         }
         let contrasts = contrasts(&seen, ["main", "HEAD"]);

@@ -8,12 +8,12 @@ pub mod matrix;
 pub(crate) mod order;
 pub mod pattern;
 pub mod plan;
-mod read;
+pub(crate) mod read;
 pub mod spans;
 pub mod spec;
 pub mod surroundings;
 pub mod template;
-mod williams;
+pub(crate) mod williams;
 
 pub use axis::{Axis, ContrastSpec};
 pub use claim::{ClaimSpec, Says};

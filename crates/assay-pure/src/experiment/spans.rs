@@ -78,7 +78,7 @@ impl Spans {
     }
 
     /// The place of something that is nowhere: the file's beginning, nothing marked.
-    pub(super) fn beginning(&self) -> Place {
+    pub(crate) fn beginning(&self) -> Place {
         Place { length: 0, ..self.place(0..0) }
     }
 

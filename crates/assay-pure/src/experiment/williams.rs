@@ -8,7 +8,7 @@
 //! Checked: exhaustively for 1 to 16 treatments.
 
 /// Rows of the design for `count` treatments: 1 for one, `count` if even, `2 * count` if odd; 0 for none.
-pub(super) fn rows(count: usize) -> usize {
+pub(crate) fn rows(count: usize) -> usize {
     match count {
         0 | 1 => count,
         even if even % 2 == 0 => even,
@@ -17,7 +17,7 @@ pub(super) fn rows(count: usize) -> usize {
 }
 
 /// Row `row` (below [`rows`]) of the design: the numbers `0..count`, each once.
-pub(super) fn row(count: usize, row: usize) -> Vec<usize> {
+pub(crate) fn row(count: usize, row: usize) -> Vec<usize> {
     let shift = row % count.max(1);
     let mut order: Vec<usize> = (0..count)
         .map(|place| {

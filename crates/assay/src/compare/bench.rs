@@ -26,7 +26,7 @@ pub struct Players {
 
 impl Bench for Players {
     fn run(&mut self, visit: &Visit) -> Result<Ran> {
-        let player = &mut self.sides[visit.side.number()];
+        let player = &mut self.sides[visit.side];
         if let Some(binaries) = &mut player.binaries {
             binaries.install(visit.place)?;
         }

@@ -46,7 +46,7 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Res
         limits: spec.limits.clone(),
         gate: None,
         factors: with_factors
-            .then(|| factors(&judged.seen, spec.of_sides(), spec.method == Method::Placements)),
+            .then(|| factors(&judged.seen, &Side::BOTH[..spec.sides.min(2) as usize], spec.method == Method::Placements)),
         measured: measured(&row, &spec, &judged, &visits, ledger),
     };
     page.gate = spec.gate.as_ref().map(|gate| {

@@ -90,7 +90,7 @@ mod tests {
     fn what_depends_on_the_placement_is_laid_to_it() {
         let mut seen = Vec::new();
         for number in 0..3 {
-            for visit in round(1, number, 6, &PHASES, &Side::BOTH) {
+            for visit in round(1, number, 6, &PHASES, 2) {
                 let level = match visit.place {
                     Place::AsBuilt => 10.0,
                     Place::Placed { rotation, phase_bytes } => {
@@ -101,7 +101,7 @@ mod tests {
                 let values = vec![level + noise, level + noise * 0.9, level - noise];
                 seen.push(Seen {
                     round: number,
-                    side: visit.side,
+                    side: Side::BOTH[visit.side],
                     place: visit.place,
                     figures: vec![("a".into(), values)],
                 });

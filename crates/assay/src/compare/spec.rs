@@ -1,6 +1,6 @@
 //! A comparison as it was planned: what the ledger keeps of it, from which its page is made again.
 
-use assay_pure::comparison::{Gate, PHASES, Side};
+use assay_pure::comparison::{Gate, PHASES};
 use serde::{Deserialize, Serialize};
 
 /// What was varied so that chance is told from code; the words of the page.
@@ -23,7 +23,7 @@ pub struct Spec {
     pub confidence: f64,
     /// Of orders, shuffles and surroundings.
     pub seed: u64,
-    /// Sides measured: 1 or 2.
+    /// Sides measured: 1 or 2; as many as there are builds in a session of a diary.
     pub sides: u32,
     /// Shuffles.
     pub rotations: u32,
@@ -42,11 +42,6 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The sides that are measured.
-    pub fn of_sides(&self) -> &'static [Side] {
-        if self.sides == 1 { &[Side::Baseline] } else { &Side::BOTH }
-    }
-
     /// Visits of one round.
     pub fn visits_per_round(&self) -> u64 {
         visits_per_round(self.rotations, self.sides)

@@ -9,7 +9,7 @@ use super::reader::Wrong;
 use crate::experiment::diagnostic::nearest;
 
 /// A text with something in it.
-pub(super) fn text(value: &Value) -> Result<String, Wrong> {
+pub(crate) fn text(value: &Value) -> Result<String, Wrong> {
     let text = value.as_str().ok_or(Wrong::Type)?;
     if text.trim().is_empty() {
         return Err(Wrong::Because("is empty".into()));
@@ -18,7 +18,7 @@ pub(super) fn text(value: &Value) -> Result<String, Wrong> {
 }
 
 /// A text of one line, as command lines and the protocol need it: a path or a flag.
-pub(super) fn line(value: &Value) -> Result<String, Wrong> {
+pub(crate) fn line(value: &Value) -> Result<String, Wrong> {
     let text = text(value)?;
     if text.contains(char::is_control) {
         return Err(Wrong::Because("contains a control character".into()));
@@ -27,7 +27,7 @@ pub(super) fn line(value: &Value) -> Result<String, Wrong> {
 }
 
 /// One argument of a compiler. Two in one text would reach the compiler as one it does not know.
-pub(super) fn argument(value: &Value) -> Result<String, Wrong> {
+pub(crate) fn argument(value: &Value) -> Result<String, Wrong> {
     let text = line(value)?;
     if text.starts_with('-') && text.contains(" -") {
         return Err(Wrong::Because("holds several flags in one text".into()));
@@ -36,35 +36,35 @@ pub(super) fn argument(value: &Value) -> Result<String, Wrong> {
 }
 
 /// Whether a text may name a variant, an input, a flag set: the letters that the protocol's lines can carry.
-pub(super) fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_.:/+-".contains(c))
 }
 
 /// The text with everything that a name may not have replaced.
-pub(in crate::experiment) fn to_name(text: &str) -> String {
+pub(crate) fn to_name(text: &str) -> String {
     text.chars().map(|c| if is_name(c.encode_utf8(&mut [0; 4])) { c } else { '-' }).collect()
 }
 
 /// A name.
-pub(super) fn name(value: &Value) -> Result<String, Wrong> {
+pub(crate) fn name(value: &Value) -> Result<String, Wrong> {
     let text = text(value)?;
     if is_name(&text) { Ok(text) } else { Err(Wrong::Because(not_a_name(&text))) }
 }
 
 /// Says which letter keeps a text from being a name.
-pub(super) fn not_a_name(text: &str) -> String {
+pub(crate) fn not_a_name(text: &str) -> String {
     match text.chars().find(|&c| !is_name(c.encode_utf8(&mut [0; 4]))) {
         Some(letter) => format!("is not a name because of {letter:?}"),
         None => "is empty".into(),
     }
 }
 
-pub(super) fn truth(value: &Value) -> Result<bool, Wrong> {
+pub(crate) fn truth(value: &Value) -> Result<bool, Wrong> {
     value.as_bool().ok_or(Wrong::Type)
 }
 
 /// A whole number in a range.
-pub(super) fn whole(range: RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64, Wrong> {
+pub(crate) fn whole(range: RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64, Wrong> {
     move |value| {
         let number = value.as_integer().ok_or(Wrong::Type)?;
         if range.contains(&number) { Ok(number) } else { Err(Wrong::Range) }
@@ -72,7 +72,7 @@ pub(super) fn whole(range: RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64
 }
 
 /// A whole number of 64 bits. TOML's own end at 63, so large ones may be given as a text.
-pub(super) fn whole_64(value: &Value) -> Result<u64, Wrong> {
+pub(crate) fn whole_64(value: &Value) -> Result<u64, Wrong> {
     match value {
         Value::Integer(number) => u64::try_from(*number.value()).map_err(|_| Wrong::Range),
         Value::String(text) => quantity::whole(text.value()).ok_or(Wrong::Unreadable),
@@ -81,7 +81,7 @@ pub(super) fn whole_64(value: &Value) -> Result<u64, Wrong> {
 }
 
 /// A finite number for which `domain` holds; whole ones count too.
-pub(super) fn number(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, Wrong> {
+pub(crate) fn number(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, Wrong> {
     move |value| {
         let number = plain_number(value).ok_or(Wrong::Type)?;
         within(number, domain)
@@ -89,7 +89,7 @@ pub(super) fn number(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, 
 }
 
 /// A finite number, or a text with a per cent sign, for which `domain` holds as a fraction.
-pub(super) fn fraction(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, Wrong> {
+pub(crate) fn fraction(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, Wrong> {
     move |value| {
         let fraction = match value.as_str() {
             Some(text) => quantity::fraction(text).ok_or(Wrong::Unreadable)?,
@@ -100,7 +100,7 @@ pub(super) fn fraction(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64
 }
 
 /// A time above 0 in seconds.
-pub(super) fn seconds(value: &Value) -> Result<f64, Wrong> {
+pub(crate) fn seconds(value: &Value) -> Result<f64, Wrong> {
     let seconds = match value.as_str() {
         Some(text) => quantity::seconds(text).ok_or(Wrong::Unreadable)?,
         None => plain_number(value).ok_or(Wrong::Type)?,
@@ -109,7 +109,7 @@ pub(super) fn seconds(value: &Value) -> Result<f64, Wrong> {
 }
 
 /// One of some words.
-pub(super) fn choice<T: Copy>(words: &[(&str, T)]) -> impl Fn(&Value) -> Result<T, Wrong> {
+pub(crate) fn choice<T: Copy>(words: &[(&str, T)]) -> impl Fn(&Value) -> Result<T, Wrong> {
     move |value| {
         let text = value.as_str().ok_or(Wrong::Type)?;
         let unknown =

@@ -8,17 +8,17 @@ use super::schema::Key;
 use crate::experiment::diagnostic::nearest;
 
 /// One entry of a list, or one table in a table of tables.
-pub(super) struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     /// Dotted path as the file has it: `variants[1]`, `inputs.mixed`.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// Its name; `None` if that is missing or wrong, which has been noted.
-    pub(super) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Its keys; `None` for a plain name.
-    pub(super) items: Option<&'a dyn TableLike>,
+    pub(crate) items: Option<&'a dyn TableLike>,
 }
 
 /// The names that others may refer to.
-pub(super) struct Names {
+pub(crate) struct Names {
     kind: &'static str,
     names: Vec<String>,
     /// False if an entry has no readable name: then a reference to an unknown name may be right.
@@ -26,13 +26,13 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new(kind: &'static str, entries: &[Entry]) -> Self {
+    pub(crate) fn new(kind: &'static str, entries: &[Entry]) -> Self {
         let names: Vec<String> = entries.iter().filter_map(|entry| entry.name.clone()).collect();
         Names { kind, complete: names.len() == entries.len() && !entries.is_empty(), names }
     }
 
     /// Notes a reference to a name that nothing has.
-    pub(super) fn check(&self, reader: &mut Reader, path: &str, name: &str) {
+    pub(crate) fn check(&self, reader: &mut Reader, path: &str, name: &str) {
         if !self.complete || self.names.iter().any(|known| known == name) {
             return;
         }
@@ -44,13 +44,13 @@ impl Names {
 }
 
 /// One element of a list: a table, or a plain value.
-pub(super) enum Element<'a> {
+pub(crate) enum Element<'a> {
     Table(&'a dyn TableLike),
     Value(&'a Value),
 }
 
 /// The elements of `[[list]]` or `list = [...]`; `None` if it is no list.
-pub(super) fn elements(item: &Item) -> Option<Vec<Element<'_>>> {
+pub(crate) fn elements(item: &Item) -> Option<Vec<Element<'_>>> {
     match item {
         Item::ArrayOfTables(tables) => Some(tables.iter().map(|table| Element::Table(table)).collect()),
         Item::Value(Value::Array(values)) => Some(values.iter().map(element).collect()),
@@ -66,7 +66,7 @@ fn element(value: &Value) -> Element<'_> {
 }
 
 /// All entries of a key of the file, in file order, with distinct names. `plain`: a name alone is an entry.
-pub(super) fn entries<'a>(
+pub(crate) fn entries<'a>(
     reader: &mut Reader,
     top: &Table<'a>,
     list: &str,
@@ -172,7 +172,7 @@ fn distinct(reader: &mut Reader, entries: &[Entry]) {
 }
 
 /// Notes each element of a list that is there before.
-pub(super) fn refuse_repeats<T: PartialEq + ToString>(reader: &mut Reader, path: &str, values: &[T]) {
+pub(crate) fn refuse_repeats<T: PartialEq + ToString>(reader: &mut Reader, path: &str, values: &[T]) {
     for (index, value) in values.iter().enumerate() {
         if let Some(earlier) = values[..index].iter().position(|earlier| earlier == value) {
             let (path, earlier) = (format!("{path}[{index}]"), format!("{path}[{earlier}]"));

@@ -9,15 +9,15 @@
 
 mod claims;
 mod contrasts;
-mod convert;
-mod entries;
+pub(crate) mod convert;
+pub(crate) mod entries;
 mod flags;
 mod generator;
 mod input;
 mod program;
 mod quantity;
-mod reader;
-pub(super) mod schema;
+pub(crate) mod reader;
+pub(crate) mod schema;
 #[cfg(test)]
 mod tests;
 
@@ -74,20 +74,44 @@ impl Experiment {
     /// # Errors
     /// All problems of the file, in the order of their places; for a file that is not TOML, the first error of syntax.
     pub fn from_toml(text: &str, file: &str) -> Result<Parsed, Vec<Diagnostic>> {
-        let mut spans = Spans::new(file, text);
-        let document =
-            toml_edit::Document::parse(text).map_err(|error| vec![syntax(&spans, text, &error)])?;
-        spans.record("", document.as_table());
-        let mut reader = Reader { spans, problems: Vec::new() };
+        let (document, spans) = parse(text, file)?;
+        let mut reader = Reader::new(spans, home_of);
         let top = Table::new("", Some(document.as_table()), &[schema::TOP]);
         let experiment = read_top(&mut reader, &top, file);
-        let Reader { spans, mut problems } = reader;
-        if problems.is_empty() {
-            return Ok(Parsed { experiment, spans });
-        }
-        problems.sort_by_key(|problem| (problem.line, problem.column));
-        Err(problems)
+        let (experiment, spans) = reader.conclude(experiment)?;
+        Ok(Parsed { experiment, spans })
     }
+}
+
+/// The tree of a file with the places of its keys.
+///
+/// # Errors
+/// The first error of syntax.
+pub(crate) fn parse<'a>(
+    text: &'a str,
+    file: &str,
+) -> Result<(toml_edit::Document<&'a str>, Spans), Vec<Diagnostic>> {
+    let mut spans = Spans::new(file, text);
+    let document = toml_edit::Document::parse(text).map_err(|error| vec![syntax(&spans, text, &error)])?;
+    spans.record("", document.as_table());
+    Ok((document, spans))
+}
+
+/// Where a key of an experiment file belongs.
+fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static schema::Key)> {
+    let find = |keys: &'static [schema::Key]| keys.iter().find(|key| key.name == name);
+    if !path.is_empty() {
+        return find(schema::TOP).map(|key| ("belongs at the top of the file, above the first [table]", key));
+    }
+    let homes = [
+        ("belongs in [program]", schema::PROGRAM),
+        ("belongs in [placement]", schema::PLACEMENT),
+        ("belongs in [contrasts]", &schema::CONTRASTS[..1]),
+        ("belongs in an input, [inputs.NAME]", schema::GENERATED),
+        ("belongs in an input, [inputs.NAME]", schema::INPUT),
+        ("belongs in an input, [inputs.NAME]", schema::RECORDED),
+    ];
+    homes.into_iter().find_map(|(home, keys)| find(keys).map(|key| (home, key)))
 }
 
 /// The parser's complaint in our form.

@@ -2,28 +2,34 @@
 
 use toml_edit::{Item, TableLike, Value};
 
-use super::schema::{self, Key};
+use super::schema::Key;
 use crate::experiment::diagnostic::{Diagnostic, nearest};
 use crate::experiment::spans::Spans;
 
 /// What has been found wrong so far, and where everything stands.
-pub(super) struct Reader {
-    pub(super) spans: Spans,
-    pub(super) problems: Vec<Diagnostic>,
+pub(crate) struct Reader {
+    pub(crate) spans: Spans,
+    pub(crate) problems: Vec<Diagnostic>,
+    /// Where else in such a file a key may stand.
+    homes: Homes,
 }
 
+/// Where a key of this name belongs, if it is known in another part of the file than the table at this path: most often
+/// a key that stands under a `[table]` whose author did not mean it to.
+pub(crate) type Homes = fn(path: &str, name: &str) -> Option<(&'static str, &'static Key)>;
+
 /// A table of the file with the keys that it may have.
-pub(super) struct Table<'a> {
+pub(crate) struct Table<'a> {
     /// Its dotted path; empty for the file itself.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// `None` if the file has no such table: then every key has its default.
-    pub(super) items: Option<&'a dyn TableLike>,
+    pub(crate) items: Option<&'a dyn TableLike>,
     keys: Vec<&'static Key>,
 }
 
 /// Why a value is not taken.
 #[derive(Debug, PartialEq)]
-pub(super) enum Wrong {
+pub(crate) enum Wrong {
     /// It is not of the right type.
     Type,
     /// It is a text that should tell a number, but does not.
@@ -38,7 +44,7 @@ pub(super) enum Wrong {
 
 impl Wrong {
     /// The complaint about a value at a path.
-    pub(super) fn sentence(&self, path: &str, item: &Item) -> String {
+    pub(crate) fn sentence(&self, path: &str, item: &Item) -> String {
         let written = item.to_string();
         match self {
             Wrong::Type => format!("`{path}` has the wrong type: {}", type_of(item)),
@@ -51,26 +57,26 @@ impl Wrong {
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn new(path: &str, items: Option<&'a dyn TableLike>, keys: &[&'static [Key]]) -> Self {
+    pub(crate) fn new(path: &str, items: Option<&'a dyn TableLike>, keys: &[&'static [Key]]) -> Self {
         Table { path: path.to_owned(), items, keys: keys.iter().copied().flatten().collect() }
     }
 
     /// The item of a key, if the file has it.
-    pub(super) fn item(&self, name: &str) -> Option<&'a Item> {
+    pub(crate) fn item(&self, name: &str) -> Option<&'a Item> {
         self.items?.get(name)
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.item(name).is_some()
     }
 
     /// The dotted path of a key of this table.
-    pub(super) fn path_of(&self, name: &str) -> String {
+    pub(crate) fn path_of(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
 
     /// The schema's example of a key.
-    pub(super) fn example_of(&self, name: &str) -> String {
+    pub(crate) fn example_of(&self, name: &str) -> String {
         self.key(name).example.to_owned()
     }
 
@@ -80,8 +86,22 @@ impl<'a> Table<'a> {
 }
 
 impl Reader {
+    /// Nothing is wrong so far.
+    pub(crate) fn new(spans: Spans, homes: Homes) -> Self {
+        Reader { spans, problems: Vec::new(), homes }
+    }
+
+    /// What was read, or all problems in the order of their places.
+    pub(crate) fn conclude<T>(mut self, value: T) -> Result<(T, Spans), Vec<Diagnostic>> {
+        if self.problems.is_empty() {
+            return Ok((value, self.spans));
+        }
+        self.problems.sort_by_key(|problem| (problem.line, problem.column));
+        Err(self.problems)
+    }
+
     /// Notes a problem with the value at a path; to be given advice by the caller.
-    pub(super) fn complain(&mut self, path: &str, message: impl Into<String>) -> &mut Diagnostic {
+    pub(crate) fn complain(&mut self, path: &str, message: impl Into<String>) -> &mut Diagnostic {
         let place = self.spans.locate(path).unwrap_or_else(|| self.spans.beginning());
         let problem = Diagnostic::new(self.spans.file(), place, path, message);
         self.problems.push(problem);
@@ -89,7 +109,7 @@ impl Reader {
     }
 
     /// Notes a problem with the value of a key, with the schema's advice.
-    pub(super) fn complain_of(
+    pub(crate) fn complain_of(
         &mut self,
         table: &Table,
         name: &str,
@@ -103,7 +123,7 @@ impl Reader {
     }
 
     /// Notes that a required key is missing, at its table.
-    pub(super) fn missing(&mut self, table: &Table, name: &str) {
+    pub(crate) fn missing(&mut self, table: &Table, name: &str) {
         let path = table.path_of(name);
         let place = self.spans.locate(&table.path).unwrap_or_else(|| self.spans.beginning());
         let key = table.key(name);
@@ -112,7 +132,7 @@ impl Reader {
     }
 
     /// Notes each key that the table does not know.
-    pub(super) fn unknown_keys(&mut self, table: &Table) {
+    pub(crate) fn unknown_keys(&mut self, table: &Table) {
         let Some(items) = table.items else { return };
         for (name, _) in items.iter() {
             if !table.keys.iter().any(|key| key.name == name) {
@@ -127,7 +147,7 @@ impl Reader {
         let place = self.spans.locate_key(&path);
         let problem = Diagnostic::new(self.spans.file(), place, &path, format!("unknown key `{path}`"));
         let names = || table.keys.iter().map(|key| key.name);
-        let problem = if let Some((home, key)) = home_of(&table.path, name) {
+        let problem = if let Some((home, key)) = (self.homes)(&table.path, name) {
             problem.with_expected(format!("`{name}` {home}")).with_example(key.example)
         } else if let Some(near) = nearest(name, names()) {
             problem.with_nearest(Some(near)).with_example(table.key(near).example)
@@ -138,7 +158,7 @@ impl Reader {
     }
 
     /// The value of a key, if the file has it and it is right.
-    pub(super) fn read<'a, T>(
+    pub(crate) fn read<'a, T>(
         &mut self,
         table: &Table<'a>,
         name: &str,
@@ -155,7 +175,7 @@ impl Reader {
     }
 
     /// The values of a list, if the file has it and all are right.
-    pub(super) fn list<'a, T>(
+    pub(crate) fn list<'a, T>(
         &mut self,
         table: &Table<'a>,
         name: &str,
@@ -177,7 +197,7 @@ impl Reader {
     }
 
     /// Notes a problem with a key that the user has named, at the key itself.
-    pub(super) fn complain_of_key(&mut self, path: &str, message: impl Into<String>) -> &mut Diagnostic {
+    pub(crate) fn complain_of_key(&mut self, path: &str, message: impl Into<String>) -> &mut Diagnostic {
         let problem = Diagnostic::new(self.spans.file(), self.spans.locate_key(path), path, message);
         self.problems.push(problem);
         self.problems.last_mut().expect("one was just pushed")
@@ -193,24 +213,6 @@ impl Reader {
             problem.nearest = nearest;
         }
     }
-}
-
-/// Where a key of this name belongs, if it is known in another part of the file: most often a key that stands under a
-/// `[table]` whose author did not mean it to.
-fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static Key)> {
-    let find = |keys: &'static [Key]| keys.iter().find(|key| key.name == name);
-    if !path.is_empty() {
-        return find(schema::TOP).map(|key| ("belongs at the top of the file, above the first [table]", key));
-    }
-    let homes = [
-        ("belongs in [program]", schema::PROGRAM),
-        ("belongs in [placement]", schema::PLACEMENT),
-        ("belongs in [contrasts]", &schema::CONTRASTS[..1]),
-        ("belongs in an input, [inputs.NAME]", schema::GENERATED),
-        ("belongs in an input, [inputs.NAME]", schema::INPUT),
-        ("belongs in an input, [inputs.NAME]", schema::RECORDED),
-    ];
-    homes.into_iter().find_map(|(home, keys)| find(keys).map(|key| (home, key)))
 }
 
 /// The type of a value in words.

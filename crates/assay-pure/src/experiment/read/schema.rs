@@ -5,16 +5,16 @@
 
 /// One key of a table.
 #[derive(Debug)]
-pub(in crate::experiment) struct Key {
+pub(crate) struct Key {
     /// As written in the file.
-    pub(in crate::experiment) name: &'static str,
+    pub(crate) name: &'static str,
     /// What its value must be: type and domain.
-    pub(super) expected: &'static str,
+    pub(crate) expected: &'static str,
     /// A line that could stand in a file.
-    pub(super) example: &'static str,
+    pub(crate) example: &'static str,
 }
 
-const fn key(name: &'static str, expected: &'static str, example: &'static str) -> Key {
+pub(crate) const fn key(name: &'static str, expected: &'static str, example: &'static str) -> Key {
     Key { name, expected, example }
 }
 

@@ -11,13 +11,13 @@ pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Findin
     let mut findings = Vec::new();
     findings.extend(domain(claim));
     findings.extend(direction(claim, context.minimum_effect));
-    findings.extend(own_numbers(claim));
-    findings.extend(share(claim));
+    findings.extend(own_numbers((claim.before, claim.after), claim.change, claim.ratio, tolerance(claim)));
+    findings.extend(claim.share.map(share));
     findings.extend(misses(claim, context));
     findings
 }
 
-fn against(text: String) -> Finding {
+pub(crate) fn against(text: String) -> Finding {
     Finding::new(Standing::Contradicted, text)
 }
 
@@ -54,9 +54,14 @@ fn direction(claim: &ClaimSpec, minimum_effect: f64) -> Option<Finding> {
 }
 
 /// Before and after must reproduce the change, or the ratio where no change is stated.
-fn own_numbers(claim: &ClaimSpec) -> Option<Finding> {
-    let (before, after) = (claim.before?, claim.after?);
-    let (name, stated) = match (claim.change, claim.ratio) {
+pub(crate) fn own_numbers(
+    (before, after): (Option<f64>, Option<f64>),
+    change: Option<f64>,
+    ratio: Option<f64>,
+    tolerance: f64,
+) -> Option<Finding> {
+    let (before, after) = (before?, after?);
+    let (name, stated) = match (change, ratio) {
         (Some(change), _) => ("change", change),
         (None, Some(ratio)) => ("ratio", ratio),
         (None, None) => return None,
@@ -68,7 +73,7 @@ fn own_numbers(claim: &ClaimSpec) -> Option<Finding> {
         ));
     }
     let computed = if name == "change" { (after - before) / before } else { after / before };
-    let allowed = (tolerance(claim) * stated.abs()).max(ROUNDING);
+    let allowed = (tolerance * stated.abs()).max(ROUNDING);
     Some(if (computed - stated).abs() <= allowed {
         Finding::new(
             Standing::Consistent,
@@ -81,13 +86,13 @@ fn own_numbers(claim: &ClaimSpec) -> Option<Finding> {
     })
 }
 
-fn share(claim: &ClaimSpec) -> Option<Finding> {
-    let share = claim.share?;
-    Some(if (0.0..=1.0).contains(&share) {
+/// A share lies between nothing and the whole.
+pub(crate) fn share(share: f64) -> Finding {
+    if (0.0..=1.0).contains(&share) {
         Finding::new(Standing::Consistent, format!("a share of {share} is possible"))
     } else {
         against(format!("impossible: a share of {share} is not part of a whole"))
-    })
+    }
 }
 
 /// Mispredictions against the floor of an independent stream, input by input.

@@ -4,7 +4,7 @@
 //! contradicted anywhere (and the finding says where), `confirmed` when everything it states about the measurement
 //! holds everywhere, `undecided` otherwise. Its own numbers agreeing with each other confirms nothing by itself.
 
-mod arithmetic;
+pub(crate) mod arithmetic;
 mod measured;
 mod misses;
 mod scope;
@@ -118,7 +118,7 @@ pub struct ClaimResult {
 
 /// What one statement of a claim is worth at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+pub(crate) enum Standing {
     /// The measurement bears it out.
     Holds,
     /// Impossible, or the measurement speaks against it.
@@ -129,20 +129,21 @@ enum Standing {
     Consistent,
 }
 
+/// One thing that was found of a claim.
 #[derive(Clone, Debug, PartialEq)]
-struct Finding {
-    standing: Standing,
+pub(crate) struct Finding {
+    pub(crate) standing: Standing,
     text: String,
 }
 
 impl Finding {
-    fn new(standing: Standing, text: String) -> Self {
+    pub(crate) fn new(standing: Standing, text: String) -> Self {
         Finding { standing, text }
     }
 }
 
 /// Relative tolerance of a claim that states none.
-const DEFAULT_TOLERANCE: f64 = 0.05;
+pub(crate) const DEFAULT_TOLERANCE: f64 = 0.05;
 
 fn tolerance(claim: &ClaimSpec) -> f64 {
     claim.ratio_tolerance.unwrap_or(DEFAULT_TOLERANCE)
@@ -163,10 +164,11 @@ pub fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> ClaimResult {
             .chain(misses::check(claim, context))
             .collect()
     };
-    conclude(claim, &findings)
+    conclude(&claim.text, &findings)
 }
 
-fn conclude(claim: &ClaimSpec, findings: &[Finding]) -> ClaimResult {
+/// What becomes of a claim by all that was found of it.
+pub(crate) fn conclude(text: &str, findings: &[Finding]) -> ClaimResult {
     let texts = |standing: Standing| -> Vec<&str> {
         findings.iter().filter(|f| f.standing == standing).map(|f| f.text.as_str()).collect()
     };
@@ -187,7 +189,7 @@ fn conclude(claim: &ClaimSpec, findings: &[Finding]) -> ClaimResult {
             vec!["the claim states nothing that arithmetic or a measurement could settle"],
         )
     };
-    ClaimResult { text: claim.text.clone(), status, found: found.join("; ") }
+    ClaimResult { text: text.to_owned(), status, found: found.join("; ") }
 }
 
 #[cfg(test)]
