@@ -12,5 +12,6 @@ pub mod layout;
 pub mod report;
 pub mod run;
 pub mod sites;
+pub mod stages;
 pub mod store;
 pub mod trace;

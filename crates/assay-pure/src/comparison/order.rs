@@ -142,8 +142,7 @@ mod tests {
 
     #[test]
     fn every_placement_of_a_round_has_surroundings_of_its_own() {
-        let visits: Vec<Visit> =
-            (0..40).flat_map(|number| round(1, number, 8, &PHASES, 1)).collect();
+        let visits: Vec<Visit> = (0..40).flat_map(|number| round(1, number, 8, &PHASES, 1)).collect();
         let met: HashSet<Surroundings> = visits.iter().map(|visit| visit.surroundings).collect();
         assert!(met.len() > visits.len() / 2, "{} of {}", met.len(), visits.len());
         let stacks: HashSet<usize> = visits.iter().map(|visit| visit.surroundings.stack_bytes % 64).collect();

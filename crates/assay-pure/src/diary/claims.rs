@@ -145,7 +145,9 @@ fn part_of_whole(claim: &DiaryClaim) -> Option<Finding> {
 fn one_change(claim: &DiaryClaim) -> Option<Finding> {
     let (ratio, change) = (claim.ratio?, claim.change?);
     let agrees = (ratio - 1.0 - change).abs() <= (tolerance(claim) * ratio).max(0.01);
-    (!agrees).then(|| against(format!("the claim contradicts itself: a change of {change} is no ratio of {ratio}")))
+    (!agrees).then(|| {
+        against(format!("the claim contradicts itself: a change of {change} is no ratio of {ratio}"))
+    })
 }
 
 fn direction(claim: &DiaryClaim) -> Option<Finding> {
@@ -155,7 +157,8 @@ fn direction(claim: &DiaryClaim) -> Option<Finding> {
         Direction::More => (ratio > 1.0, "more"),
         Direction::Same => ((ratio - 1.0).abs() <= tolerance(claim), "the same"),
     };
-    (!agrees).then(|| against(format!("the claim contradicts itself: it says {word}, but its ratio is {ratio}")))
+    (!agrees)
+        .then(|| against(format!("the claim contradicts itself: it says {word}, but its ratio is {ratio}")))
 }
 
 /// What it says of the change.
@@ -170,7 +173,10 @@ fn of_change(claim: &DiaryClaim, quantity: Quantity, seen: &Seen, minimum_effect
             return vec![Finding::new(Standing::Open, format!("their times were not compared ({place})"))];
         };
         let said = claim.says.map(|says| of_direction_of_time(says, time, place));
-        return said.into_iter().chain(claimed.map(|ratio| of_ratio_of_time(claim, ratio, time, place))).collect();
+        return said
+            .into_iter()
+            .chain(claimed.map(|ratio| of_ratio_of_time(claim, ratio, time, place)))
+            .collect();
     }
     let ratio = seen.other.as_ref().and_then(|other| seen.own.ratio(other, quantity));
     let Some(ratio) = ratio else {
@@ -288,17 +294,29 @@ mod tests {
         assert_eq!(found.status, ClaimStatus::Refuted);
         assert!(found.found.contains("-0.4175"), "{}", found.found);
         let right = DiaryClaim { change: Some(-0.42), ..claimed };
-        assert_eq!(check(&right, &[], 0.02).status, ClaimStatus::Undecided, "agreeing with itself settles nothing");
+        assert_eq!(
+            check(&right, &[], 0.02).status,
+            ClaimStatus::Undecided,
+            "agreeing with itself settles nothing"
+        );
     }
 
     #[test]
     fn a_share_must_be_what_its_numbers_give() {
         // The document's first row: 1,854,018 of 17,098,340 are 10.84 %, not the 10.89 % of its heading.
-        let of = |share| DiaryClaim { part: Some(1854018.0), whole: Some(17098340.0), share: Some(share), ..claim() };
+        let of = |share| DiaryClaim {
+            part: Some(1854018.0),
+            whole: Some(17098340.0),
+            share: Some(share),
+            ..claim()
+        };
         let exact = |share| DiaryClaim { tolerance: Some(0.0), ..of(share) };
         assert_eq!(status(&exact(0.1084)), ClaimStatus::Undecided);
         assert_eq!(status(&exact(0.1184)), ClaimStatus::Refuted);
-        assert_eq!(status(&DiaryClaim { part: Some(2.0), whole: Some(1.0), ..claim() }), ClaimStatus::Refuted);
+        assert_eq!(
+            status(&DiaryClaim { part: Some(2.0), whole: Some(1.0), ..claim() }),
+            ClaimStatus::Refuted
+        );
         assert_eq!(status(&DiaryClaim { share: Some(1.2), ..claim() }), ClaimStatus::Refuted);
         let rate = DiaryClaim { of: Some(Quantity::MissRate), value: Some(10.84), ..claim() };
         assert_eq!(status(&rate), ClaimStatus::Refuted);
@@ -306,7 +324,12 @@ mod tests {
 
     #[test]
     fn a_direction_against_its_own_ratio_is_refuted() {
-        let of = |says, ratio| DiaryClaim { of: Some(Quantity::Time), says: Some(says), ratio: Some(ratio), ..claim() };
+        let of = |says, ratio| DiaryClaim {
+            of: Some(Quantity::Time),
+            says: Some(says),
+            ratio: Some(ratio),
+            ..claim()
+        };
         assert_eq!(status(&of(Direction::Less, 1.3)), ClaimStatus::Refuted);
         assert_eq!(status(&of(Direction::More, 0.7)), ClaimStatus::Refuted);
         assert_eq!(status(&of(Direction::Same, 0.7)), ClaimStatus::Refuted);
@@ -330,7 +353,12 @@ mod tests {
 
     #[test]
     fn values_are_totals_unless_said_otherwise() {
-        let of = |value, per_unit| DiaryClaim { of: Some(Quantity::Branches), value: Some(value), per_unit, ..claim() };
+        let of = |value, per_unit| DiaryClaim {
+            of: Some(Quantity::Branches),
+            value: Some(value),
+            per_unit,
+            ..claim()
+        };
         assert_eq!(status(&of(9000.0, false)), ClaimStatus::Confirmed);
         assert_eq!(status(&of(90.0, true)), ClaimStatus::Confirmed);
         assert_eq!(status(&of(90.0, false)), ClaimStatus::Refuted);
@@ -344,7 +372,11 @@ mod tests {
         let of = |ratio| DiaryClaim { of: Some(Quantity::Time), ratio: Some(ratio), ..claim() };
         assert_eq!(status(&of(0.58)), ClaimStatus::Confirmed);
         assert_eq!(status(&of(0.60)), ClaimStatus::Confirmed, "within five percent");
-        assert_eq!(status(&of(0.62)), ClaimStatus::Undecided, "0.589 to 0.651 meets the interval, not the estimate");
+        assert_eq!(
+            status(&of(0.62)),
+            ClaimStatus::Undecided,
+            "0.589 to 0.651 meets the interval, not the estimate"
+        );
         assert_eq!(status(&of(0.70)), ClaimStatus::Refuted);
         let says = |says| DiaryClaim { of: Some(Quantity::Time), says: Some(says), ..claim() };
         assert_eq!(status(&says(Direction::Less)), ClaimStatus::Confirmed);

@@ -250,7 +250,10 @@ mod tests {
             flags: "-O2".into(),
             ..Places::default()
         };
-        assert_eq!(places.fill("make F='{flags}' O={out}; {program} ${HOME} {x}"), "make F='-O2' O=/o; /o/bench ${HOME} {x}");
+        assert_eq!(
+            places.fill("make F='{flags}' O={out}; {program} ${HOME} {x}"),
+            "make F='-O2' O=/o; /o/bench ${HOME} {x}"
+        );
     }
 
     #[test]
@@ -278,7 +281,12 @@ mod tests {
             inputs: vec![],
             roles: vec![],
             components: vec![],
-            entrants: vec![stage("a", None), stage("b", Some(0)), stage("side", Some(0)), stage("c", Some(1))],
+            entrants: vec![
+                stage("a", None),
+                stage("b", Some(0)),
+                stage("side", Some(0)),
+                stage("c", Some(1)),
+            ],
             claims: vec![],
         };
         assert_eq!(diary.chain(), [0, 1, 3]);

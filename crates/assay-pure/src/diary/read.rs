@@ -59,7 +59,8 @@ fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static Key)> {
         ("roles", "belongs in a role, [[roles]]", schema::TASK),
     ];
     let elsewhere = homes.into_iter().filter(|(home, ..)| !path.starts_with(home));
-    let mut found = elsewhere.filter_map(|(_, home, keys)| Some((home, keys.iter().find(|key| key.name == name)?)));
+    let mut found =
+        elsewhere.filter_map(|(_, home, keys)| Some((home, keys.iter().find(|key| key.name == name)?)));
     found.next()
 }
 
@@ -84,7 +85,9 @@ fn read_top(reader: &mut Reader, top: &Table) -> Diary {
     read_references(reader, top, &base, (&roles, &tasks, &role_names), &mut entrants);
     let names: Vec<String> = roles.iter().map(|role| role.name.clone().unwrap_or_default()).collect();
     let claims = claim::read(reader, top, &entrants, (&role_names, &names));
-    let roles = roles.into_iter().map(|role| Role { note: note_of(reader, &role), name: role.name.unwrap_or_default() });
+    let roles = roles
+        .into_iter()
+        .map(|role| Role { note: note_of(reader, &role), name: role.name.unwrap_or_default() });
     let roles = roles.collect();
     Diary { roles, components, entrants, claims, ..read_diary(reader, top) }
 }
@@ -247,14 +250,20 @@ fn read_stages(
         }
         let of_role = |task: &Task, role: usize| {
             let other = commands.iter().find(|(name, _)| roles[role].name.as_ref() == Some(name));
-            Task { command: other.map_or_else(|| task.command.clone(), |(_, command)| command.clone()), ..task.clone() }
+            Task {
+                command: other.map_or_else(|| task.command.clone(), |(_, command)| command.clone()),
+                ..task.clone()
+            }
         };
-        let tasks = tasks.iter().enumerate().filter_map(|(role, task)| Some((role, of_role(task.as_ref()?, role))));
+        let tasks =
+            tasks.iter().enumerate().filter_map(|(role, task)| Some((role, of_role(task.as_ref()?, role))));
         let recipe = read_recipe(reader, &table, base, "command");
         if recipe.is_none() {
             let problem = reader.complain(&entry.path, format!("nothing says how `{}` is built", entry.path));
             problem.expected = Some("`command` and `program` in [build], or here".into());
-            problem.example = Some("[build]\ncommand = \"make FLAGS='{flags}' OUT={out}\"\nprogram = \"{out}/bench\"".into());
+            problem.example = Some(
+                "[build]\ncommand = \"make FLAGS='{flags}' OUT={out}\"\nprogram = \"{out}/bench\"".into(),
+            );
         }
         found.push(Entrant {
             name: entry.name.clone().unwrap_or_default(),
@@ -274,7 +283,11 @@ fn read_after(reader: &mut Reader, table: &Table, earlier: &[Entrant]) -> Option
     let found = earlier.iter().position(|stage| stage.name == name);
     if found.is_none() {
         let names = || earlier.iter().map(|stage| stage.name.as_str());
-        let problem = reader.complain_of(table, "after", format!("`{}.after` names no stage above it: \"{name}\"", table.path));
+        let problem = reader.complain_of(
+            table,
+            "after",
+            format!("`{}.after` names no stage above it: \"{name}\"", table.path),
+        );
         problem.nearest = nearest(&name, names()).map(str::to_owned);
     }
     found
@@ -342,11 +355,15 @@ fn read_references(
         let partial = task::Partial::read(reader, &table);
         let task = partial.complete(Some(of_role), of_role.units.clone());
         let is_built = ["{program}", "{out}"].iter().any(|place| task.command.contains(place))
-            || ["build", "program", "flags", "defines", "source", "revision"].iter().any(|key| table.has(key));
+            || ["build", "program", "flags", "defines", "source", "revision"]
+                .iter()
+                .any(|key| table.has(key));
         let recipe = read_recipe(reader, &table, base, "build").filter(|_| is_built);
         if is_built && recipe.is_none() {
             let problem = reader.complain(&path, format!("nothing says how `{path}` is built"));
-            problem.expected = Some("`build` and `program` here or in [build], or a command without {program} and {out}".into());
+            problem.expected = Some(
+                "`build` and `program` here or in [build], or a command without {program} and {out}".into(),
+            );
         }
         let entrant = Entrant {
             name,

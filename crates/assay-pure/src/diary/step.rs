@@ -119,7 +119,13 @@ mod tests {
     use super::*;
 
     fn figures(branches: u64, misses: u64) -> Figures {
-        Figures { units: 10.0, branches: Some(branches), misses: Some(misses), instructions: Some(1000), ..Figures::default() }
+        Figures {
+            units: 10.0,
+            branches: Some(branches),
+            misses: Some(misses),
+            instructions: Some(1000),
+            ..Figures::default()
+        }
     }
 
     fn time(ratio: f64, verdict: Verdict, as_built_says: Option<AsBuiltSays>) -> TimeFound {
@@ -141,10 +147,16 @@ mod tests {
         let same = figures(100, 5);
         let ghost = time(1.001, Verdict::Equivalent, Some(AsBuiltSays::Ghost));
         assert_eq!(brought(&same, &same, Some(&ghost), 0.02), Brought::Ghost);
-        assert_eq!(brought(&same, &figures(50, 5), Some(&ghost), 0.02), Brought::Ghost, "as built it misleads all the same");
+        assert_eq!(
+            brought(&same, &figures(50, 5), Some(&ghost), 0.02),
+            Brought::Ghost,
+            "as built it misleads all the same"
+        );
         let plain = time(1.001, Verdict::Equivalent, Some(AsBuiltSays::Confirmed));
         assert_eq!(brought(&same, &same, Some(&plain), 0.02), Brought::Nothing);
-        assert!(Brought::Ghost.is_nothing() && Brought::OnlyCounts.is_nothing() && !Brought::Open.is_nothing());
+        assert!(
+            Brought::Ghost.is_nothing() && Brought::OnlyCounts.is_nothing() && !Brought::Open.is_nothing()
+        );
     }
 
     #[test]

@@ -30,6 +30,14 @@ pub fn take_comparison(ledger: &Path, comparison: i64) -> Result<Option<Hold>> {
     take_named(ledger, &format!("comparison-{comparison}"))
 }
 
+/// Takes hold of a diary, by a digest of its name; None if another lab has it.
+///
+/// # Errors
+/// The lock file cannot be made beside the ledger.
+pub fn take_diary(ledger: &Path, name: &str) -> Result<Option<Hold>> {
+    take_named(ledger, &format!("diary-{name}"))
+}
+
 fn take_named(ledger: &Path, what: &str) -> Result<Option<Hold>> {
     let mut name = ledger.as_os_str().to_owned();
     name.push(format!(".{what}.lock"));

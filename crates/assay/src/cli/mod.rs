@@ -10,6 +10,7 @@ mod report;
 mod run;
 mod screen;
 mod sites;
+mod stages;
 mod stat;
 mod trace;
 
@@ -48,6 +49,7 @@ struct Command {
 enum Verb {
     Run(run::Arguments),
     Compare(compare::Arguments),
+    Stages(stages::Arguments),
     Plan(plan::Arguments),
     New(new::Arguments),
     Inputs(inputs::Arguments),
@@ -71,6 +73,7 @@ pub fn main() -> ExitCode {
     let result = match &command.verb {
         Verb::Run(arguments) => run::run(arguments),
         Verb::Compare(arguments) => compare::run(arguments),
+        Verb::Stages(arguments) => stages::run(arguments),
         Verb::Plan(arguments) => plan::run(arguments),
         Verb::New(arguments) => new::run(arguments),
         Verb::Inputs(arguments) => inputs::run(arguments),

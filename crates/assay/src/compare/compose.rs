@@ -45,8 +45,13 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Res
         warnings: warnings(&judged, &spec),
         limits: spec.limits.clone(),
         gate: None,
-        factors: with_factors
-            .then(|| factors(&judged.seen, &Side::BOTH[..spec.sides.min(2) as usize], spec.method == Method::Placements)),
+        factors: with_factors.then(|| {
+            factors(
+                &judged.seen,
+                &Side::BOTH[..spec.sides.min(2) as usize],
+                spec.method == Method::Placements,
+            )
+        }),
         measured: measured(&row, &spec, &judged, &visits, ledger),
     };
     page.gate = spec.gate.as_ref().map(|gate| {
@@ -146,7 +151,7 @@ fn u_test(seen: &[Seen], benchmark: &str) -> Option<f64> {
 }
 
 /// Medians per placement, and over them.
-fn level(seen: &[Seen], side: Side, benchmark: &str) -> Option<Level> {
+pub(crate) fn level(seen: &[Seen], side: Side, benchmark: &str) -> Option<Level> {
     let mut by_place: BTreeMap<Place, Vec<f64>> = BTreeMap::new();
     for visit in seen.iter().filter(|visit| visit.side == side) {
         for (_, values) in visit.figures.iter().filter(|(name, _)| name == benchmark) {
@@ -198,6 +203,17 @@ fn warnings(judged: &Judged, spec: &Spec) -> Vec<String> {
     told
 }
 
+/// The ledger's word as that of a page.
+pub(crate) fn stopped_because(word: Option<&str>) -> StoppedBecause {
+    match word {
+        Some("decided") => StoppedBecause::Decided,
+        Some("budget") => StoppedBecause::BudgetSpent,
+        Some("rounds") => StoppedBecause::RotationsSpent,
+        Some("nothing") => StoppedBecause::NothingToMeasure,
+        _ => StoppedBecause::Interrupted,
+    }
+}
+
 fn measured(
     row: &ComparisonRow,
     spec: &Spec,
@@ -213,13 +229,7 @@ fn measured(
         rounds: judged.rounds,
         rotations: if spec.method == Method::Placements { spec.rotations } else { 0 },
         visits: visits.len() as u64,
-        stopped_because: match row.stopped_because.as_deref() {
-            Some("decided") => StoppedBecause::Decided,
-            Some("budget") => StoppedBecause::BudgetSpent,
-            Some("rounds") => StoppedBecause::RotationsSpent,
-            Some("nothing") => StoppedBecause::NothingToMeasure,
-            _ => StoppedBecause::Interrupted,
-        },
+        stopped_because: stopped_because(row.stopped_because.as_deref()),
         minimum_effect: spec.minimum_effect,
         confidence: spec.confidence,
         seed: spec.seed,

@@ -49,14 +49,9 @@ pub struct Looked<'a> {
 /// # Errors
 /// It cannot be traced, or did not end; a sentence.
 pub fn executed(looked: &Looked<'_>, images: &[(&[PathBuf], &Image)]) -> Result<Executed, String> {
-    let mut words: Vec<OsString> = vec!["env".into(), "-C".into(), looked.folder.into()];
-    words.extend(looked.environment.iter().map(|(name, value)| format!("{name}={value}").into()));
-    // Its words are not ours to print.
-    let script = format!("exec > /dev/null 2>&1 < /dev/null\n{}", looked.command);
-    words.extend(["sh".into(), "-c".into(), script.into()]);
     let options =
         Options { detail: Detail::Counts, follow: true, time_limit: Some(PATIENCE), ..Options::default() };
-    let traced = trace::command(&words, &options, || ()).map_err(|refusal| refusal.to_string())?;
+    let traced = trace::command(&words(looked), &options, || ()).map_err(|refusal| refusal.to_string())?;
     let mut found = Executed::new();
     for process in &traced.processes {
         if process.ended == Ended::TimeLimit {
@@ -77,6 +72,16 @@ pub fn executed(looked: &Looked<'_>, images: &[(&[PathBuf], &Image)]) -> Result<
         return Err(why);
     }
     Ok(found)
+}
+
+/// The words by which a command of somebody's is traced: `env` in its folder becomes the shell, which runs it silently.
+pub fn words(looked: &Looked<'_>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = vec!["env".into(), "-C".into(), looked.folder.into()];
+    words.extend(looked.environment.iter().map(|(name, value)| format!("{name}={value}").into()));
+    // Its words are not ours to print.
+    let script = format!("exec > /dev/null 2>&1 < /dev/null\n{}", looked.command);
+    words.extend(["sh".into(), "-c".into(), script.into()]);
+    words
 }
 
 fn add(process: &ProcessTrace<()>, paths: &[PathBuf], image: &Image, found: &mut Executed) {

@@ -39,7 +39,8 @@ pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Judged> {
             .with_context(|| format!("comparison {comparison} was made by another form of assay"))?;
         code.insert(benchmark, found);
     }
-    let seen: Vec<Seen> = visits.iter().map(seen).collect();
+    let side = |visit: &VisitRow| Side::BOTH[(visit.side as usize).min(1)];
+    let seen: Vec<Seen> = visits.iter().map(|visit| seen_at(visit, side(visit))).collect();
     let mut units = HashMap::new();
     for figure in visits.iter().flat_map(|visit| &visit.figures) {
         units.entry(figure.benchmark.clone()).or_insert_with(|| figure.unit.clone());
@@ -69,7 +70,7 @@ pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Judged> {
 }
 
 /// Benchmarks are no inputs of one variant: that another one goes the other way explains nothing.
-fn forget_inputs(contrast: &mut assay_pure::verdict::ContrastVerdict) {
+pub(crate) fn forget_inputs(contrast: &mut assay_pure::verdict::ContrastVerdict) {
     let Some(at) = contrast.causes.iter().position(|cause| cause.cause == Cause::Input) else { return };
     let evidence = contrast.causes.remove(at).evidence;
     let said = evidence.to_lowercase();
@@ -78,7 +79,8 @@ fn forget_inputs(contrast: &mut assay_pure::verdict::ContrastVerdict) {
         .retain(|reason| reason.to_lowercase().trim_end_matches('.') != said.trim_end_matches('.'));
 }
 
-fn seen(visit: &VisitRow) -> Seen {
+/// What a visit gave, as one of a side.
+pub(crate) fn seen_at(visit: &VisitRow, side: Side) -> Seen {
     let mut figures: Vec<(String, Vec<f64>)> = Vec::new();
     for figure in &visit.figures {
         match figures.last_mut().filter(|(name, _)| *name == figure.benchmark) {
@@ -90,10 +92,11 @@ fn seen(visit: &VisitRow) -> Seen {
         (Some(rotation), Some(phase_bytes)) => Place::Placed { rotation, phase_bytes },
         _ => Place::AsBuilt,
     };
-    Seen { round: visit.round, side: Side::BOTH[(visit.side as usize).min(1)], place, figures }
+    Seen { round: visit.round, side, place, figures }
 }
 
-fn complete_rounds(visits: &[VisitRow], spec: &Spec) -> u32 {
+/// Rounds all of whose visits were made.
+pub(crate) fn complete_rounds(visits: &[VisitRow], spec: &Spec) -> u32 {
     let mut by_round: BTreeMap<u32, u64> = BTreeMap::new();
     for visit in visits {
         *by_round.entry(visit.round).or_default() += 1;
@@ -102,7 +105,7 @@ fn complete_rounds(visits: &[VisitRow], spec: &Spec) -> u32 {
 }
 
 /// What one more rotation over all rounds would take.
-fn seconds_per_rotation(visits: &[VisitRow], spec: &Spec) -> Option<f64> {
+pub(crate) fn seconds_per_rotation(visits: &[VisitRow], spec: &Spec) -> Option<f64> {
     let seconds: f64 = visits.iter().map(|visit| visit.elapsed_ns as f64 / 1e9).sum();
     let per_visit = (!visits.is_empty()).then(|| seconds / visits.len() as f64)?;
     Some(per_visit * PHASES.len() as f64 * f64::from(spec.sides * spec.rounds))

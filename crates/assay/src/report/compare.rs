@@ -13,6 +13,7 @@ mod schema;
 mod tests;
 
 pub use answer::answer;
+pub(in crate::report) use markdown::escape;
 pub use markdown::markdown;
 pub use page::{
     Built, COMPARE_SCHEMA, ComparePage, Compared, Factor, Factors, Function, FunctionChange, GateResult,

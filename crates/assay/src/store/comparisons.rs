@@ -93,18 +93,7 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be written.
     pub fn begin_comparison(&self, new: &NewComparison<'_>) -> Result<i64> {
-        self.write(
-            "INSERT INTO comparison (question, asked, machine, pinned_cpu, assay_version, started_at) \
-             VALUES (?,?,?,?,?,?)",
-            params![
-                new.question,
-                new.asked.to_string(),
-                new.machine.to_string(),
-                new.pinned_cpu.map(|cpu| cpu as i64),
-                env!("CARGO_PKG_VERSION"),
-                now()
-            ],
-        )?;
+        self.transaction(|connection| insert_comparison(connection, new))?;
         Ok(self.connection.last_insert_rowid())
     }
 
@@ -175,12 +164,15 @@ impl Ledger {
         )
     }
 
-    /// A comparison by its number, or the newest one.
+    /// A comparison by its number, or the newest one of two builds: the sessions of diaries have pages of their own.
     ///
     /// # Errors
     /// The ledger cannot be read.
     pub fn comparison(&self, id: Option<i64>) -> Result<Option<ComparisonRow>> {
-        let sql = format!("{COMPARISON} WHERE id = coalesce(?, (SELECT max(id) FROM comparison))");
+        let sql = format!(
+            "{COMPARISON} WHERE id = coalesce(?, (SELECT max(id) FROM comparison \
+             WHERE id NOT IN (SELECT comparison FROM diary_session)))"
+        );
         let found = self.connection.query_row(&sql, [id], read_comparison);
         found.optional().context("reading a comparison")
     }
@@ -270,6 +262,23 @@ impl Ledger {
     }
 }
 
+pub(super) fn insert_comparison(
+    connection: &rusqlite::Connection,
+    new: &NewComparison<'_>,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO comparison (question, asked, machine, pinned_cpu, assay_version, started_at) \
+               VALUES (?,?,?,?,?,?)";
+    let values = params![
+        new.question,
+        new.asked.to_string(),
+        new.machine.to_string(),
+        new.pinned_cpu.map(|cpu| cpu as i64),
+        env!("CARGO_PKG_VERSION"),
+        now()
+    ];
+    connection.execute(sql, values).map(|_| ())
+}
+
 const COMPARISON: &str = "SELECT id, asked, machine, pinned_cpu, started_at, stopped_because FROM comparison";
 
 fn read_comparison(row: &rusqlite::Row<'_>) -> rusqlite::Result<ComparisonRow> {
@@ -283,7 +292,7 @@ fn read_comparison(row: &rusqlite::Row<'_>) -> rusqlite::Result<ComparisonRow> {
     })
 }
 
-fn json(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Value> {
+pub(super) fn json(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Value> {
     let text: String = row.get(column)?;
     let kind = rusqlite::types::Type::Text;
     serde_json::from_str(&text)

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The format this program writes: `user_version` of the file.
-pub const FORMAT: i64 = 3;
+pub const FORMAT: i64 = 4;
 
 /// What brings a file of format n, counted from 1, to format n + 1.
-const MIGRATIONS: [&str; FORMAT as usize - 1] = [include_str!("format-2.sql"), include_str!("format-3.sql")];
+const MIGRATIONS: [&str; FORMAT as usize - 1] =
+    [include_str!("format-2.sql"), include_str!("format-3.sql"), include_str!("format-4.sql")];
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,11 +1,13 @@
 //! The ledger: one SQLite file that keeps every fact of every campaign. Nothing is overwritten, nothing derived.
 
 mod comparisons;
+mod diaries;
 mod ledger;
 mod queries;
 mod rows;
 
 pub use comparisons::{ComparisonRow, FigureRow, NewComparison, SideRow, VisitRow};
+pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow};
 pub use ledger::{FORMAT, Ledger, Unusable};
 pub use rows::{
     Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Identity, InputRow,

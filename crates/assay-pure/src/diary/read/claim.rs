@@ -47,7 +47,8 @@ pub(super) fn read(
         match element {
             Element::Table(items) => claims.push(read_claim(reader, &path, items, entrants, roles)),
             Element::Value(_) => {
-                reader.complain(&path, format!("`{path}` is no table")).example = Some(top.example_of("claims"));
+                reader.complain(&path, format!("`{path}` is no table")).example =
+                    Some(top.example_of("claims"));
             }
         }
     }
@@ -75,7 +76,9 @@ fn read_claim(
     let against = match reader.read(&table, "against", convert::text).as_deref() {
         None | Some("before") => Against::Before,
         Some("first") => Against::First,
-        Some(name) => entrant(reader, &table, "against", name, entrants).map_or(Against::Before, Against::Entrant),
+        Some(name) => {
+            entrant(reader, &table, "against", name, entrants).map_or(Against::Before, Against::Entrant)
+        }
     };
     let claim = numbers(reader, &table);
     let of = reader.read(&table, "of", convert::choice(OF));
@@ -108,11 +111,13 @@ fn numbers(reader: &mut Reader, table: &Table) -> DiaryClaim {
 }
 
 fn entrant(reader: &mut Reader, table: &Table, key: &str, name: &str, entrants: &[Entrant]) -> Option<usize> {
-    let found = entrants.iter().position(|entrant| entrant.name == name && (key != "stage" || entrant.is_stage()));
+    let found =
+        entrants.iter().position(|entrant| entrant.name == name && (key != "stage" || entrant.is_stage()));
     if found.is_none() {
         let path = table.path_of(key);
         let names = || entrants.iter().map(|entrant| entrant.name.as_str());
-        let problem = reader.complain_of(table, key, format!("`{path}` names nothing of this diary: \"{name}\""));
+        let problem =
+            reader.complain_of(table, key, format!("`{path}` names nothing of this diary: \"{name}\""));
         problem.nearest = nearest(name, names()).map(str::to_owned);
     }
     found
@@ -124,8 +129,12 @@ fn check_statement(reader: &mut Reader, table: &Table) {
     let pairs = [("before", "after"), ("part", "whole")];
     let own = pairs.iter().any(|(one, other)| table.has(one) && table.has(other)) || table.has("share");
     if !measured && !own {
-        let problem = reader.complain(&table.path, format!("`{}` states nothing that can be checked", table.path));
-        problem.expected = Some("says, ratio, change or value; or numbers of its own: before and after, part and whole, share".into());
+        let problem =
+            reader.complain(&table.path, format!("`{}` states nothing that can be checked", table.path));
+        problem.expected = Some(
+            "says, ratio, change or value; or numbers of its own: before and after, part and whole, share"
+                .into(),
+        );
     }
     for (given, other) in pairs.iter().flat_map(|(one, other)| [(one, other), (other, one)]) {
         if table.has(given) && !table.has(other) {

@@ -4,19 +4,40 @@ use crate::experiment::read::schema::{Key, key};
 
 const NAME: &str = "a name of the letters A-Z a-z 0-9 _ . : / + -";
 const COMMAND: &str = "a command for `sh -c`; {program}, {out}, {stage}, {folder} are filled in";
-const BUILD_COMMAND: &str = "a command for `sh -c`; {flags}, {defines}, {out}, {stage}, {folder} are filled in";
+const BUILD_COMMAND: &str =
+    "a command for `sh -c`; {flags}, {defines}, {out}, {stage}, {folder} are filled in";
 const TOLERANCE: &str = "a fraction, or a text as in \"5 %\"";
 const NUMBER: &str = "a number";
 
 /// The tables.
 pub(super) const TOP: &[Key] = &[
     key("diary", "a table", "[diary]\nname = \"allocator\""),
-    key("build", "a table", "[build]\ncommand = \"make FLAGS='{flags}' OUT={out}\"\nprogram = \"{out}/bench\""),
-    key("roles", "a table for each", "[[roles]]\nname = \"alloc\"\ncommand = \"{program} alloc\"\nunits = 100000"),
-    key("components", "a list of function globs for each", "[components]\nallocation = [\"tiny_alloc*\", \"malloc\"]"),
+    key(
+        "build",
+        "a table",
+        "[build]\ncommand = \"make FLAGS='{flags}' OUT={out}\"\nprogram = \"{out}/bench\"",
+    ),
+    key(
+        "roles",
+        "a table for each",
+        "[[roles]]\nname = \"alloc\"\ncommand = \"{program} alloc\"\nunits = 100000",
+    ),
+    key(
+        "components",
+        "a list of function globs for each",
+        "[components]\nallocation = [\"tiny_alloc*\", \"malloc\"]",
+    ),
     key("stages", "a table for each, in order", "[[stages]]\nname = \"release\"\nflags = \"-O2\""),
-    key("references", "a table for each", "[[references]]\nname = \"glibc\"\ncommand = \"./bench-glibc alloc\""),
-    key("claims", "a table for each", "[[claims]]\ntext = \"47 % fewer branches\"\nstage = \"release\"\nof = \"branches\"\nchange = \"-47 %\""),
+    key(
+        "references",
+        "a table for each",
+        "[[references]]\nname = \"glibc\"\ncommand = \"./bench-glibc alloc\"",
+    ),
+    key(
+        "claims",
+        "a table for each",
+        "[[claims]]\ntext = \"47 % fewer branches\"\nstage = \"release\"\nof = \"branches\"\nchange = \"-47 %\"",
+    ),
 ];
 
 /// `[diary]`
@@ -24,13 +45,21 @@ pub(super) const DIARY: &[Key] = &[
     key("name", NAME, "name = \"allocator\""),
     key("question", "a text", "question = \"What did each step bring?\""),
     key("unit", "a text: what figures are divided by, in the singular", "unit = \"operation\""),
-    key("minimum_effect", "a fraction from 0 to below 1, or a text as in \"2 %\"", "minimum_effect = \"2 %\""),
+    key(
+        "minimum_effect",
+        "a fraction from 0 to below 1, or a text as in \"2 %\"",
+        "minimum_effect = \"2 %\"",
+    ),
     key("confidence", "a fraction above 0 and below 1, or a text as in \"95 %\"", "confidence = 0.95"),
     key("budget", "seconds above 0, or a text with one of the units ms, s, min, h", "budget = \"5 min\""),
     key("rotations", "a whole number from 3 to 1000", "rotations = 8"),
     key("rounds", "a whole number from 1 to 1000", "rounds = 4"),
     key("seed", "a whole number from 0 to 18446744073709551615", "seed = 1"),
-    key("predictors", "a list of predictors; `assay stat --predictor help` names them", "predictors = [\"zen4\", \"skylake\"]"),
+    key(
+        "predictors",
+        "a list of predictors; `assay stat --predictor help` names them",
+        "predictors = [\"zen4\", \"skylake\"]",
+    ),
     key("inputs", "a list of files that the roles read, from the diary's folder", "inputs = [\"trace.bin\"]"),
 ];
 
@@ -39,15 +68,16 @@ pub(super) const RECIPE: &[Key] = &[
     key("source", "a folder, from the diary's", "source = \"before\""),
     key("env", "a table of variables", "env = { CC = \"gcc\" }"),
     key("program", "the program that the build leaves; {out} is filled in", "program = \"{out}/bench\""),
-    key("size", "the file whose code is the size, if that is not the program", "size = \"{out}/liballoc.so\""),
+    key(
+        "size",
+        "the file whose code is the size, if that is not the program",
+        "size = \"{out}/liballoc.so\"",
+    ),
 ];
 
 /// `[build]` alone.
-pub(super) const BUILD: &[Key] = &[key(
-    "command",
-    BUILD_COMMAND,
-    "command = \"make FLAGS='{flags}' OUT={out}\"",
-)];
+pub(super) const BUILD: &[Key] =
+    &[key("command", BUILD_COMMAND, "command = \"make FLAGS='{flags}' OUT={out}\"")];
 
 /// What a stage and a reference have beside those of a recipe.
 pub(super) const ENTRANT: &[Key] = &[
@@ -62,15 +92,27 @@ pub(super) const ENTRANT: &[Key] = &[
 pub(super) const STAGE: &[Key] = &[
     key("command", BUILD_COMMAND, "command = \"cargo build --release --target-dir {out}\""),
     key("after", "the name of an earlier stage; the one above if not given", "after = \"debug\""),
-    key("commands", "a table: a command for each role that has another one here", "commands = { alloc = \"{program} --alloc\" }"),
+    key(
+        "commands",
+        "a table: a command for each role that has another one here",
+        "commands = { alloc = \"{program} --alloc\" }",
+    ),
 ];
 
 /// What is run, of a role and of a reference.
 pub(super) const TASK: &[Key] = &[
     key("command", COMMAND, "command = \"{program} alloc 100000\""),
     key("units", "a whole number from 1 to 1000000000000", "units = 100000"),
-    key("units_pattern", "a regular expression with a group `value`", "units_pattern = \"did (?<value>[0-9]+) operations\""),
-    key("figure", "\"wall\", \"cpu\", or a table with `pattern`", "figure = { pattern = \"took (?<value>[0-9.]+) (?<unit>ms)\" }"),
+    key(
+        "units_pattern",
+        "a regular expression with a group `value`",
+        "units_pattern = \"did (?<value>[0-9]+) operations\"",
+    ),
+    key(
+        "figure",
+        "\"wall\", \"cpu\", or a table with `pattern`",
+        "figure = { pattern = \"took (?<value>[0-9.]+) (?<unit>ms)\" }",
+    ),
     key("count", "true or false", "count = false"),
     key("empty_command", COMMAND, "empty_command = \"{program} alloc 0\""),
 ];
@@ -83,12 +125,20 @@ pub(super) const ROLE: &[Key] =
 pub(super) const REFERENCE: &[Key] = &[
     key("build", BUILD_COMMAND, "build = \"make reference OUT={out}\""),
     key("role", "the name of a role", "role = \"alloc\""),
-    key("components", "a list of function globs for each", "components = { allocation = [\"malloc\", \"_int_malloc\"] }"),
+    key(
+        "components",
+        "a list of function globs for each",
+        "components = { allocation = [\"malloc\", \"_int_malloc\"] }",
+    ),
 ];
 
 /// `figure = { ... }`
 pub(super) const FIGURE: &[Key] = &[
-    key("pattern", "a regular expression with a group `value`, and perhaps `unit`", "pattern = \"took (?<value>[0-9.]+) (?<unit>ms)\""),
+    key(
+        "pattern",
+        "a regular expression with a group `value`, and perhaps `unit`",
+        "pattern = \"took (?<value>[0-9.]+) (?<unit>ms)\"",
+    ),
     key("per", "\"command\" or \"unit\"", "per = \"unit\""),
 ];
 
@@ -99,8 +149,16 @@ pub(super) const CLAIM: &[Key] = &[
     key("stage", "the name of a stage", "stage = \"release\""),
     key("role", "the name of a role", "role = \"alloc\""),
     key("against", "\"before\", \"first\", or the name of a stage or reference", "against = \"first\""),
-    key("of", "\"branches\", \"misses\", \"miss_rate\", \"instructions\", \"time\" or \"size\"", "of = \"branches\""),
-    key("says", "\"fewer\", \"more\", \"same\", \"faster\", \"slower\" or \"equivalent\"", "says = \"fewer\""),
+    key(
+        "of",
+        "\"branches\", \"misses\", \"miss_rate\", \"instructions\", \"time\" or \"size\"",
+        "of = \"branches\"",
+    ),
+    key(
+        "says",
+        "\"fewer\", \"more\", \"same\", \"faster\", \"slower\" or \"equivalent\"",
+        "says = \"fewer\"",
+    ),
     key("ratio", "a number above 0: this stage / the other", "ratio = 0.53"),
     key("change", "a fraction, or a text as in \"-47 %\"", "change = \"-47 %\""),
     key("value", "a number from 0; times in nanoseconds", "value = 17098340"),

@@ -83,9 +83,15 @@ fn problems(text: &str) -> Vec<String> {
 #[test]
 fn everything_that_a_file_says_is_read() {
     let diary = read(WHOLE);
-    assert_eq!((diary.name.as_str(), diary.unit.as_str(), diary.minimum_effect), ("allocator", "operation", 0.02));
+    assert_eq!(
+        (diary.name.as_str(), diary.unit.as_str(), diary.minimum_effect),
+        ("allocator", "operation", 0.02)
+    );
     assert_eq!((diary.budget_seconds, diary.confidence, diary.seed), (120.0, 0.95, 1));
-    assert_eq!((diary.predictors.as_slice(), diary.inputs.as_slice()), (&["zen4".to_owned()][..], &["trace.bin".to_owned()][..]));
+    assert_eq!(
+        (diary.predictors.as_slice(), diary.inputs.as_slice()),
+        (&["zen4".to_owned()][..], &["trace.bin".to_owned()][..])
+    );
     let names: Vec<&str> = diary.entrants.iter().map(|entrant| entrant.name.as_str()).collect();
     assert_eq!(names, ["debug", "release", "side", "glibc", "copy"]);
     assert_eq!(diary.roles.iter().map(|role| role.name.as_str()).collect::<Vec<_>>(), ["alloc", "free"]);
@@ -102,7 +108,10 @@ fn everything_that_a_file_says_is_read() {
     assert_eq!(release.task(1).unwrap().command, "{program} --free");
     assert_eq!(release.task(0).unwrap().command, "{program} alloc 1000");
     let recipe = side.recipe.as_ref().unwrap();
-    assert_eq!((recipe.revision.as_deref(), recipe.command.as_str()), (Some("v1"), "cargo build --target-dir {out}"));
+    assert_eq!(
+        (recipe.revision.as_deref(), recipe.command.as_str()),
+        (Some("v1"), "cargo build --target-dir {out}")
+    );
     assert_eq!(recipe.program, "{out}/bench");
     assert_eq!(glibc.recipe, None, "its command is run as it is");
     assert_eq!(glibc.components[0].functions, ["malloc"]);
@@ -130,16 +139,27 @@ fn claims_know_what_they_speak_of() {
     let diary = read(WHOLE);
     let claim = &diary.claims[0];
     assert_eq!((claim.stage, claim.role, claim.against), (Some(1), Some(0), Against::Entrant(3)));
-    assert_eq!((claim.of, claim.says, claim.change), (Some(Quantity::Branches), Some(Direction::Less), Some(-0.47)));
+    assert_eq!(
+        (claim.of, claim.says, claim.change),
+        (Some(Quantity::Branches), Some(Direction::Less), Some(-0.47))
+    );
 }
 
 #[test]
 fn every_mistake_is_told_at_its_place_with_what_would_be_right() {
     for (wrong, right, expected) in [
-        ("unit = \"operation\"", "unitt = \"operation\"", &["STAGES.toml:5:1", "unknown key `diary.unitt`", "`unit`"][..]),
+        (
+            "unit = \"operation\"",
+            "unitt = \"operation\"",
+            &["STAGES.toml:5:1", "unknown key `diary.unitt`", "`unit`"][..],
+        ),
         ("flags = \"-O0\"", "flag = \"-O0\"", &["unknown key `stages[0].flag`", "`flags`"]),
         ("units = 1000\n", "units = 0\n", &["`roles[0].units` is out of range"]),
-        ("{program} alloc 1000\"\nunits", "{progam} alloc 1000\"\nunits", &["unknown placeholder {progam}", "{program}"]),
+        (
+            "{program} alloc 1000\"\nunits",
+            "{progam} alloc 1000\"\nunits",
+            &["unknown placeholder {progam}", "{program}"],
+        ),
         ("after = \"debug\"", "after = \"debgu\"", &["names no stage above it", "`debug`"]),
         ("role = \"free\"\nflags", "role = \"fre\"\nflags", &["names no role", "`free`"]),
         ("(?<value>[0-9]+)\"", "([0-9]+)\"", &["has no group for the number"]),
@@ -150,7 +170,11 @@ fn every_mistake_is_told_at_its_place_with_what_would_be_right() {
         ("stage = \"release\"", "stage = \"releese\"", &["names nothing of this diary", "`release`"]),
         ("program = \"{out}/bench\"\n", "", &["nothing says how `stages[0]` is built"]),
         ("budget = \"2 min\"", "command = \"x\"", &["`command` belongs in [build]"]),
-        ("[\"tiny_alloc*\", \"malloc\"]", "\"malloc\"", &["`components.allocation` has the wrong type", "a list of function globs"]),
+        (
+            "[\"tiny_alloc*\", \"malloc\"]",
+            "\"malloc\"",
+            &["`components.allocation` has the wrong type", "a list of function globs"],
+        ),
         ("MODE = \"b\"", "MODE = 3", &["`stages[1].env.MODE` has the wrong type: a whole number"]),
         ("commands = { free", "commands = { fre", &["names no role"]),
         ("[diary]\nname = \"allocator\"", "[diary]", &["`diary.name` is missing"]),
@@ -166,7 +190,9 @@ fn every_mistake_is_told_at_its_place_with_what_would_be_right() {
 #[test]
 fn a_file_of_something_else_is_told_what_it_lacks() {
     let found = problems("question = \"?\"\n").join("\n");
-    for part in ["`question` belongs in [diary]", "`roles` is missing", "`stages` is missing", "`diary` is missing"] {
+    for part in
+        ["`question` belongs in [diary]", "`roles` is missing", "`stages` is missing", "`diary` is missing"]
+    {
         assert!(found.contains(part), "{found}");
     }
     assert!(problems("[diary\n")[0].contains("not TOML"));
@@ -175,8 +201,17 @@ fn a_file_of_something_else_is_told_what_it_lacks() {
 #[test]
 fn every_key_of_the_schema_has_an_example_that_is_toml() {
     for keys in [
-        schema::TOP, schema::DIARY, schema::BUILD, schema::RECIPE, schema::ENTRANT, schema::STAGE, schema::TASK,
-        schema::ROLE, schema::REFERENCE, schema::FIGURE, schema::CLAIM,
+        schema::TOP,
+        schema::DIARY,
+        schema::BUILD,
+        schema::RECIPE,
+        schema::ENTRANT,
+        schema::STAGE,
+        schema::TASK,
+        schema::ROLE,
+        schema::REFERENCE,
+        schema::FIGURE,
+        schema::CLAIM,
     ] {
         for key in keys {
             let parsed = toml_edit::Document::parse(key.example);

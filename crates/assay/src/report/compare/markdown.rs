@@ -96,7 +96,7 @@ fn evidence(rows: &[&Compared]) -> String {
 }
 
 /// Names are code of strangers: what Markdown or HTML would read as its own is taken literally.
-fn escape(text: &str) -> String {
+pub(in crate::report) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,0 +1,19 @@
+//! What the reader sees of an optimisation diary.
+
+mod answer;
+mod markdown;
+pub mod page;
+mod terminal;
+mod words;
+
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod schema;
+#[cfg(test)]
+mod tests;
+
+pub use answer::answer;
+pub use markdown::markdown;
+pub use page::{STAGES_SCHEMA, StagesPage};
+pub use terminal::render_stages;

@@ -1,0 +1,69 @@
+//! Figures and words that the terminal and Markdown share.
+
+use super::page::{Against, Brought, Cell, CountStep, Counts, StagesPage, Step};
+use crate::report::ink::Ink;
+use crate::report::number;
+
+/// What a step brought, with its colour.
+pub fn brought(step: &Step) -> (&'static str, Ink) {
+    match step.brought {
+        Brought::Faster => ("faster", Ink::Good),
+        Brought::Slower => ("slower", Ink::Bad),
+        Brought::Ghost => ("ghost", Ink::Doubt),
+        Brought::OnlyCounts => ("only counts", Ink::Plain),
+        Brought::Nothing => ("nothing", Ink::Plain),
+        Brought::Open => ("open", Ink::Doubt),
+    }
+}
+
+/// The change of time over placements.
+pub fn time_change(step: Option<&Step>) -> String {
+    let code = step.and_then(|step| step.time.as_ref()?.code);
+    code.map_or_else(String::new, |code| number::change_with_interval(&code))
+}
+
+/// A count of a step by its name.
+pub fn count<'a>(step: Option<&'a Step>, quantity: &str) -> Option<&'a CountStep> {
+    step?.counts.iter().find(|count| count.quantity == quantity)
+}
+
+/// An exact change: "-47.4 %", "same".
+pub fn count_change(step: Option<&Step>, quantity: &str) -> String {
+    match count(step, quantity) {
+        None => String::new(),
+        Some(count) if count.before == count.after => "same".into(),
+        Some(CountStep { ratio: Some(ratio), .. }) => number::change(*ratio),
+        Some(_) => "from 0".into(),
+    }
+}
+
+/// A figure of a cell's counts.
+pub fn counted(cell: &Cell, figure: impl Fn(&Counts) -> Option<f64>) -> String {
+    cell.counts.as_ref().and_then(figure).map_or_else(|| "-".into(), number::ns)
+}
+
+/// "10.84 %".
+pub fn rate(cell: &Cell) -> String {
+    let rate = cell.counts.as_ref().and_then(|counts| counts.miss_rate);
+    rate.map_or_else(|| "-".into(), |rate| format!("{:.2} %", rate * 100.0))
+}
+
+/// A part of what was saved: "78 %", "-5 %".
+pub fn part(part: Option<f64>) -> String {
+    part.map_or_else(String::new, |part| format!("{:.0} %", part * 100.0).replace("-0 %", "0 %"))
+}
+
+/// The step of a stage against its predecessor.
+pub fn step_of<'a>(page: &'a StagesPage, role: &str, stage: &str, against: Against) -> Option<&'a Step> {
+    page.steps.iter().find(|step| step.role == role && step.stage == stage && step.against == against)
+}
+
+/// How many times as much: "1.31", "0.0421".
+pub fn times(ratio: f64) -> String {
+    match ratio {
+        r if r >= 99.95 => format!("{r:.0}"),
+        r if r >= 9.995 => format!("{r:.1}"),
+        r if r >= 0.1 => format!("{r:.2}"),
+        r => format!("{r:.4}"),
+    }
+}

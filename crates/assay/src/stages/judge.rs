@@ -1,0 +1,122 @@
+//! Verdicts of a session, from the ledger alone: every step, the way from the first stage, the distance to references.
+
+use crate::compare::judge::{complete_rounds, forget_inputs, seconds_per_rotation, seen_at};
+use crate::compare::spec::Spec;
+use crate::store::{Ledger, VisitRow};
+use anyhow::Result;
+use assay_pure::comparison::{Seen, Side, contrasts};
+use assay_pure::diary::Diary;
+use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge};
+use std::collections::BTreeMap;
+
+/// What a stage is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Against {
+    /// The stage before.
+    Before,
+    /// The first stage.
+    First,
+    /// A reference.
+    Reference,
+}
+
+/// One question of a diary: an entrant against another one, in every role that both have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// By number.
+    pub candidate: usize,
+    /// By number.
+    pub baseline: usize,
+    /// Why.
+    pub against: Against,
+}
+
+/// All questions: each stage against the one before and against the first; the first and the last one against references.
+pub fn questions(diary: &Diary) -> Vec<Question> {
+    let mut all = Vec::new();
+    let stages: Vec<usize> =
+        (0..diary.entrants.len()).filter(|number| diary.entrants[*number].is_stage()).collect();
+    for stage in &stages {
+        let Some(before) = diary.entrants[*stage].after else { continue };
+        all.push(Question { candidate: *stage, baseline: before, against: Against::Before });
+        let first = diary.first_of(*stage);
+        if first != before {
+            all.push(Question { candidate: *stage, baseline: first, against: Against::First });
+        }
+    }
+    let mut ends: Vec<usize> =
+        diary.chain().first().into_iter().chain(diary.chain().last()).copied().collect();
+    ends.dedup();
+    for reference in (0..diary.entrants.len()).filter(|number| !diary.entrants[*number].is_stage()) {
+        all.extend(ends.iter().map(|stage| Question {
+            candidate: *stage,
+            baseline: reference,
+            against: Against::Reference,
+        }));
+    }
+    all
+}
+
+/// A session's verdicts.
+pub struct Judged {
+    /// Question and role, in the order of the verdicts.
+    pub asked: Vec<(Question, usize)>,
+    /// The verdicts.
+    pub judgement: Judgement,
+    /// Rounds all of whose visits were made.
+    pub rounds: u32,
+}
+
+/// Judges what a session has so far, as one family.
+///
+/// Input: the sides by entrant's number. Only what both sides have visited is asked.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn session(
+    ledger: &Ledger,
+    session: i64,
+    (diary, spec): (&Diary, &Spec),
+    sides: &BTreeMap<usize, u32>,
+) -> Result<Judged> {
+    let visits = ledger.visits(session)?;
+    let mut asked = Vec::new();
+    let mut observed: Vec<ObservedContrast> = Vec::new();
+    for question in questions(diary) {
+        let (Some(candidate), Some(baseline)) =
+            (sides.get(&question.candidate), sides.get(&question.baseline))
+        else {
+            continue;
+        };
+        let seen = pair(&visits, *candidate, *baseline);
+        let name = |entrant: usize| diary.entrants[entrant].name.as_str();
+        for contrast in contrasts(&seen, [name(question.baseline), name(question.candidate)]) {
+            if let Some(role) = diary.role(&contrast.input) {
+                asked.push((question, role));
+                observed.push(contrast);
+            }
+        }
+    }
+    let rounds = complete_rounds(&visits, spec);
+    let options = Options {
+        minimum_effect: spec.minimum_effect,
+        confidence: spec.confidence,
+        look: spec.look(rounds),
+        looks: spec.looks.len() as u32,
+        seconds_per_rotation: seconds_per_rotation(&visits, spec),
+        unoptimised_flags: Vec::new(),
+    };
+    let mut judgement = judge(&observed, &options);
+    judgement.contrasts.iter_mut().for_each(forget_inputs);
+    Ok(Judged { asked, judgement, rounds })
+}
+
+/// The visits of two sides as those of a comparison.
+fn pair(visits: &[VisitRow], candidate: u32, baseline: u32) -> Vec<Seen> {
+    let side = |visit: &VisitRow| match visit.side {
+        side if side == baseline => Some(Side::Baseline),
+        side if side == candidate => Some(Side::Candidate),
+        _ => None,
+    };
+    visits.iter().filter_map(|visit| Some(seen_at(visit, side(visit)?))).collect()
+}

@@ -1,0 +1,61 @@
+//! All commands of an entrant, run with its binaries at the placement of a visit.
+
+use super::first::Runnable;
+use crate::compare::measure::{Bench, Ran};
+use crate::compare::places::Binaries;
+use crate::store::FigureRow;
+use anyhow::Result;
+use assay_pure::comparison::Visit;
+use std::path::PathBuf;
+
+/// One entrant at work.
+pub struct Player {
+    /// Its commands, with the names of their roles.
+    pub tasks: Vec<(String, Runnable)>,
+    /// Its binaries; none where they cannot be relinked.
+    pub binaries: Option<Binaries>,
+}
+
+/// All entrants of a session, in the order of their sides.
+pub struct Players {
+    /// What figures are per: "ns/operation".
+    pub unit: String,
+    /// By side.
+    pub sides: Vec<Player>,
+    /// What libraries write.
+    pub scratch: PathBuf,
+}
+
+impl Bench for Players {
+    fn run(&mut self, visit: &Visit) -> Result<Ran> {
+        let player = &mut self.sides[visit.side];
+        if let Some(binaries) = &mut player.binaries {
+            binaries.install(visit.place)?;
+        }
+        let mut all = Ran::default();
+        for (role, task) in &player.tasks {
+            match task.visit(&visit.surroundings, &self.scratch) {
+                Ok((_, ran)) if !ran.rewritten.is_empty() => {
+                    all.failed = Some(format!(
+                        "{role}: the command built its program anew, so its placement was undone"
+                    ));
+                }
+                Ok((values, ran)) => {
+                    all.elapsed_ns += ran.elapsed.as_nanos() as u64;
+                    all.figures.extend(values.into_iter().zip(0..).map(|(value, repetition)| FigureRow {
+                        benchmark: role.clone(),
+                        repetition,
+                        value,
+                        unit: self.unit.clone(),
+                    }));
+                }
+                // The other roles are run all the same.
+                Err(error) => all.failed = Some(format!("{role}: {error}")),
+            }
+            if assay_linux::interrupt::asked() {
+                break;
+            }
+        }
+        Ok(all)
+    }
+}
