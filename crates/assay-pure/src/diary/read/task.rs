@@ -62,11 +62,35 @@ fn read_units(reader: &mut Reader, table: &Table) -> Option<Units> {
 
 /// A regular expression with a group `value`.
 fn expression(value: &Value) -> Result<String, Wrong> {
-    let text = convert::text(value)?;
+    let text = with_value(&convert::text(value)?);
     match Pattern::new(&text) {
         Ok(_) => Ok(text),
         Err(error) => Err(Wrong::Because(format!("cannot be used: {error}"))),
     }
+}
+
+/// The expression with its only group named `value`, where it has one group and no name for it.
+fn with_value(expression: &str) -> String {
+    let Ok(known) = regex::Regex::new(expression) else { return expression.to_owned() };
+    let unnamed = known.captures_len() == 2 && known.capture_names().flatten().next().is_none();
+    let Some(at) = group_at(expression).filter(|_| unnamed) else { return expression.to_owned() };
+    format!("{}?<value>{}", &expression[..at], &expression[at..])
+}
+
+/// Behind the first parenthesis that opens a group without a mark of its own.
+fn group_at(expression: &str) -> Option<usize> {
+    let (mut escaped, mut in_class) = (false, false);
+    for (at, letter) in expression.char_indices() {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '(' if !in_class && !expression[at + 1..].starts_with('?') => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
 }
 
 fn read_figure(reader: &mut Reader, table: &Table) -> Option<Time> {

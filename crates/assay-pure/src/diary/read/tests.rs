@@ -135,6 +135,21 @@ fn tasks_come_from_the_role_unless_said_otherwise() {
 }
 
 #[test]
+fn the_only_group_of_a_pattern_is_its_value() {
+    for (given, meant) in [
+        ("cpu_ns ([0-9.]+)", "cpu_ns (?<value>[0-9.]+)"),
+        // Neither the one in brackets nor the escaped one opens a group.
+        (r"[(]x (?:a|b) \\(([0-9]+)", r"[(]x (?:a|b) \((?<value>[0-9]+)"),
+    ] {
+        let text = WHOLE.replace("did (?<value>[0-9]+)", given);
+        let Units::Pattern(found) = read(&text).entrants[0].task(1).unwrap().units.clone() else {
+            panic!("a pattern")
+        };
+        assert_eq!(found, meant);
+    }
+}
+
+#[test]
 fn claims_know_what_they_speak_of() {
     let diary = read(WHOLE);
     let claim = &diary.claims[0];
@@ -162,7 +177,8 @@ fn every_mistake_is_told_at_its_place_with_what_would_be_right() {
         ),
         ("after = \"debug\"", "after = \"debgu\"", &["names no stage above it", "`debug`"]),
         ("role = \"free\"\nflags", "role = \"fre\"\nflags", &["names no role", "`free`"]),
-        ("(?<value>[0-9]+)\"", "([0-9]+)\"", &["has no group for the number"]),
+        ("(?<value>[0-9]+)\"", "[0-9]+\"", &["has no group for the number"]),
+        ("(?<value>[0-9]+)\"", "([0-9]+) ([0-9]+)\"", &["has no group for the number"]),
         ("name = \"copy\"", "name = \"debug\"", &["`debug` is a stage already"]),
         ("name = \"release\"\nflags", "name = \"debug\"\nflags", &["`debug` is there twice, first in line"]),
         ("says = \"fewer\"\nchange = \"-47 %\"\n", "", &["states nothing that can be checked"]),
