@@ -299,6 +299,7 @@ fn mistakes_of_the_file_are_told_at_their_place() {
             "bench\"\n[[stages]]\nname = \"b\"\n[[roles",
             "leave their program in the same place",
         ),
+        ("[[roles]]", "[components]\nother = [\"x\"]\n[[roles]]", "a component cannot be called `other`"),
         ("flags = \"-DTIME=300\"", "source = \"nowhere\"", "there is no folder nowhere"),
     ] {
         assert!(file.contains(wrong), "{wrong}");

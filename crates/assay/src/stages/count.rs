@@ -5,7 +5,8 @@
 
 use super::first::Runnable;
 use crate::compare::executed::{Looked, words};
-use crate::sites::{Gathered, Model, Watch, gather};
+use crate::sites::components::{self, Budget, Spec, Sums};
+use crate::sites::{Model, Watch};
 use crate::store::DiaryCount;
 use crate::trace::{self, Detail, Ended, Observer, Options, ProcessTrace, Trace};
 use assay_pure::diary::file::Component;
@@ -40,10 +41,13 @@ impl Counting<'_> {
     }
 
     fn try_count(&self, task: &Runnable, empty: Option<&str>) -> Result<Counted, String> {
-        let (budget, notes) = self.traced(task, &task.bench.command)?;
+        let (budget, mut notes) = self.traced(task, &task.bench.command)?;
         let start = empty.map(|empty| self.traced(task, empty)).transpose();
         let start = start.map_err(|why| format!("the empty command: {why}"))?.map(|(budget, _)| budget);
         let again = self.again(task)?;
+        if !budget.idle.is_empty() {
+            notes.push(format!("it executes no function that fits {}", budget.idle.join(", ")));
+        }
         Ok(Counted { budget: Some(budget), start, again: Some(again), notes, failed: None })
     }
 
@@ -52,7 +56,9 @@ impl Counting<'_> {
         let watch = move || Watch::new(Zoo::new(&names).expect("the names were looked up before"));
         let mut trace = self.trace(task, command, Detail::Branches, watch)?;
         let notes = leave_the_shell_out(&mut trace)?;
-        Ok((Budget::of(&gather(&trace, false)), notes))
+        let globs = self.components.iter().map(|component| (&component.name, component.functions.clone()));
+        let spec = Spec::new(globs).map_err(|error| error.to_string())?;
+        Ok((components::of_trace(&trace, &spec), notes))
     }
 
     /// Branches of another execution.
@@ -74,36 +80,6 @@ impl Counting<'_> {
         let options =
             Options { detail, follow: true, plugin: self.plugin.clone(), time_limit: Some(self.patience) };
         trace::command(&words(&looked), &options, observer).map_err(|refusal| refusal.to_string())
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Sums {
-    instructions: u64,
-    branches: u64,
-    conditional: u64,
-    missed: Vec<u64>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Budget {
-    total: Sums,
-}
-
-impl Budget {
-    fn of(gathered: &Gathered) -> Budget {
-        let mut total = Sums { instructions: gathered.instructions, ..Sums::default() };
-        for seen in &gathered.seen {
-            total.branches += seen.executed;
-            if seen.class.is_conditional() {
-                total.conditional += seen.executed;
-            }
-            total.missed.resize(seen.missed.len(), 0);
-            for (sum, missed) in total.missed.iter_mut().zip(&seen.missed) {
-                *sum += missed;
-            }
-        }
-        Budget { total }
     }
 }
 
@@ -148,10 +124,32 @@ impl Counted {
                 json!({"instructions": start.total.instructions, "branches": start.total.branches, "misses": start.total.missed})
             }),
             again: self.again.map(|again| again.saturating_sub(self.start.as_ref().map_or(0, |start| start.total.branches))),
-            components: json!([]),
+            components: self.components(),
             notes: self.notes.clone(),
             failed: self.failed.clone(),
         }
+    }
+}
+
+impl Counted {
+    /// What each component executes; start-up subtracted where the same component is in it.
+    fn components(&self) -> Value {
+        let Some(budget) = &self.budget else { return json!([]) };
+        let of = |row: &components::Row| {
+            let start =
+                self.start.as_ref().and_then(|start| start.rows.iter().find(|other| other.name == row.name));
+            let less = |figure: &dyn Fn(&components::Row) -> u64| {
+                figure(row).saturating_sub(start.map_or(0, figure))
+            };
+            json!({
+                "name": row.name,
+                "branches": less(&|row| row.sums.branches),
+                "instructions": less(&|row| row.sums.instructions),
+                "misses": less(&|row| row.sums.missed.first().copied().unwrap_or(0)),
+                "called": less(&|row| row.called),
+            })
+        };
+        budget.rows.iter().map(of).collect()
     }
 }
 

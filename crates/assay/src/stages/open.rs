@@ -1,8 +1,9 @@
 //! The diary's file, with everything that can be known of it before anything is built.
 
 use crate::campaign::Misuse;
+use crate::sites::components::Spec;
 use anyhow::{Context, Result};
-use assay_pure::diary::file::Places;
+use assay_pure::diary::file::{Component, Places};
 use assay_pure::diary::{Diary, Entrant, Parsed};
 use assay_pure::experiment::Diagnostic;
 use assay_pure::experiment::diagnostic::nearest;
@@ -39,6 +40,7 @@ pub fn open(path: &Path) -> Result<Opened> {
     let files = digests(&parsed, &folder, &mut problems);
     problems.extend(missing_sources(&parsed, &folder));
     problems.extend(one_program_twice(&parsed));
+    problems.extend(bad_components(&parsed));
     if !problems.is_empty() {
         return Err(misuse(&problems).into());
     }
@@ -76,6 +78,17 @@ fn roles(diary: &Diary) -> Value {
     };
     let names: Vec<&String> = diary.roles.iter().map(|role| &role.name).collect();
     names.into_iter().enumerate().map(of_role).collect::<Map<String, Value>>().into()
+}
+
+/// Components that cannot be told from code outside all of them.
+fn bad_components(parsed: &Parsed) -> Vec<Diagnostic> {
+    let bad = |key: &str, components: &[Component]| {
+        let globs = components.iter().map(|component| (&component.name, component.functions.clone()));
+        Spec::new(globs).err().map(|error| parsed.diagnostic(key, error.to_string()))
+    };
+    let own = bad("components", &parsed.diary.components);
+    let theirs = parsed.diary.entrants.iter().filter_map(|entrant| bad("references", &entrant.components));
+    own.into_iter().chain(theirs).collect()
 }
 
 fn missing_sources(parsed: &Parsed, folder: &Path) -> Vec<Diagnostic> {
