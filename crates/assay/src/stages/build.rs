@@ -118,7 +118,7 @@ impl Site<'_> {
         let built = capture::build(&asked, &|line| {
             (said.borrow_mut())(Event::Phase { name: format!("build {}: {line}", entrant.name) });
         });
-        let (links, mut warnings) = match built {
+        let (links, warnings) = match built {
             Ok(built) => self.own_only(&places, built),
             Err(nothing @ BuildError::NothingCaptured(_)) => (Vec::new(), vec![nothing.to_string()]),
             Err(error) => return Ok(Err(error.to_string())),
@@ -134,9 +134,6 @@ impl Site<'_> {
                 Err(error) => return Ok(Err(format!("{} cannot be read: {error}", size.display()))),
             },
         };
-        for warning in &mut warnings {
-            *warning = format!("{}: {warning}", entrant.name);
-        }
         Ok(Ok(Built {
             artifact: Some(artifact(&bytes, &measured, &links)),
             text_bytes: layout::text_bytes(&measured).ok(),

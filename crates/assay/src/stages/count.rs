@@ -4,6 +4,7 @@
 //! with the predictors and once for counts alone: where the two differ the counts are not exact, and it is said so.
 
 use super::first::Runnable;
+use super::hardware::{self, Hardware};
 use crate::compare::executed::{Looked, words};
 use crate::sites::components::{self, Budget, Spec, Sums};
 use crate::sites::{Model, Watch};
@@ -15,6 +16,9 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Who mispredicts where the processor itself was counted.
+const COUNTED: &str = "counted";
+
 /// How counting is done.
 pub struct Counting<'a> {
     /// Predictors, the one of the table first.
@@ -25,6 +29,8 @@ pub struct Counting<'a> {
     pub plugin: Option<PathBuf>,
     /// How long one command may take under the emulator.
     pub patience: Duration,
+    /// The kernel grants the processor's counters: then they say how many branches are really mispredicted.
+    pub hardware: bool,
 }
 
 impl Counting<'_> {
@@ -32,12 +38,25 @@ impl Counting<'_> {
     pub fn method(&self, command: &str, empty: Option<&str>) -> String {
         let models: Vec<Value> =
             self.models.iter().map(|model| json!([model.name, model.definition])).collect();
-        json!(["traced", command, empty, models, self.components]).to_string()
+        json!(["traced", self.hardware, command, empty, models, self.components]).to_string()
     }
 
     /// Counts a task.
     pub fn count(&self, task: &Runnable, empty: Option<&str>) -> Counted {
-        self.try_count(task, empty).unwrap_or_else(|why| Counted { failed: Some(why), ..Counted::default() })
+        let hardware = self.hardware.then(|| hardware::count(task, empty, self.patience));
+        let mut counted = self
+            .try_count(task, empty)
+            .unwrap_or_else(|why| Counted { failed: Some(why), ..Counted::default() });
+        match hardware {
+            Some(Ok(found)) => {
+                counted.hardware = Some(found);
+                // What cannot be traced is counted all the same.
+                counted.notes.extend(counted.failed.take().map(|why| format!("it was not traced: {why}")));
+            }
+            Some(Err(why)) => counted.notes.push(format!("not counted by the processor: {why}")),
+            None => {}
+        }
+        counted
     }
 
     fn try_count(&self, task: &Runnable, empty: Option<&str>) -> Result<Counted, String> {
@@ -48,7 +67,7 @@ impl Counting<'_> {
         if !budget.idle.is_empty() {
             notes.push(format!("it executes no function that fits {}", budget.idle.join(", ")));
         }
-        Ok(Counted { budget: Some(budget), start, again: Some(again), notes, failed: None })
+        Ok(Counted { budget: Some(budget), start, again: Some(again), notes, ..Counted::default() })
     }
 
     fn traced(&self, task: &Runnable, command: &str) -> Result<(Budget, Vec<String>), String> {
@@ -89,6 +108,7 @@ pub struct Counted {
     budget: Option<Budget>,
     start: Option<Budget>,
     again: Option<u64>,
+    hardware: Option<Hardware>,
     notes: Vec<String>,
     failed: Option<String>,
 }
@@ -106,18 +126,23 @@ impl Counted {
             let of = |budget: &Option<Budget>| budget.as_ref().map(|budget| own(&budget.total));
             of(&self.budget).map(|count| count.saturating_sub(of(&self.start).unwrap_or(0)))
         };
-        let misses = models.iter().enumerate().filter_map(|(at, model)| {
+        let simulated = models.iter().enumerate().filter_map(|(at, model)| {
             let missed = less(&|sums| sums.missed.get(at).copied().unwrap_or(0))?;
             Some((model.name.clone(), missed))
         });
+        // What really happened comes before what models say.
+        let misses =
+            self.hardware.map(|found| (COUNTED.to_owned(), found.misses)).into_iter().chain(simulated);
+        let source = if self.budget.is_some() { "traced" } else { COUNTED };
+        let counted = |figure: fn(&Hardware) -> u64| self.hardware.as_ref().map(figure);
         DiaryCount {
             entrant: entrant.into(),
             role: role.into(),
             artifact: artifact.map(str::to_owned),
             method,
-            source: "traced".into(),
-            instructions: less(&|sums| sums.instructions),
-            branches: less(&|sums| sums.branches),
+            source: source.into(),
+            instructions: less(&|sums| sums.instructions).or(counted(|found| found.instructions)),
+            branches: less(&|sums| sums.branches).or(counted(|found| found.branches)),
             conditional: less(&|sums| sums.conditional),
             misses: misses.collect(),
             start: self.start.as_ref().map(|start| {
@@ -165,7 +190,7 @@ fn leave_the_shell_out<O>(trace: &mut Trace<O>) -> Result<Vec<String>, String> {
         return Err("it was not done in time under the emulator; --trace-limit gives it more".into());
     }
     // A shell that started the command ends as that did.
-    match of_ours().last().map(|process| process.ended) {
+    match of_ours().next_back().map(|process| process.ended) {
         Some(Ended::Exited(0)) => {}
         Some(Ended::Exited(code)) => {
             return Err(format!("it ended with exit code {code} under the emulator"));

@@ -7,7 +7,6 @@ use anyhow::Result;
 use assay_pure::comparison::{Seen, Side, contrasts};
 use assay_pure::diary::Diary;
 use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge};
-use std::collections::BTreeMap;
 
 /// What a stage is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,30 +68,25 @@ pub struct Judged {
 
 /// Judges what a session has so far, as one family.
 ///
-/// Input: the sides by entrant's number. Only what both sides have visited is asked.
+/// Only what both sides have visited is asked. What is the same program to the last byte is the same code.
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub fn session(
-    ledger: &Ledger,
-    session: i64,
-    (diary, spec): (&Diary, &Spec),
-    sides: &BTreeMap<usize, u32>,
-) -> Result<Judged> {
+pub fn session(ledger: &Ledger, session: i64, diary: &Diary, spec: &Spec) -> Result<Judged> {
     let visits = ledger.visits(session)?;
-    let mut asked = Vec::new();
-    let mut observed: Vec<ObservedContrast> = Vec::new();
+    let entrants = ledger.diary_entrants(session)?;
+    let of = |number: usize| entrants.iter().find(|row| row.name == diary.entrants[number].name);
+    let (mut asked, mut observed) = (Vec::new(), Vec::<ObservedContrast>::new());
     for question in questions(diary) {
-        let (Some(candidate), Some(baseline)) =
-            (sides.get(&question.candidate), sides.get(&question.baseline))
-        else {
-            continue;
-        };
-        let seen = pair(&visits, *candidate, *baseline);
+        let (Some(own), Some(other)) = (of(question.candidate), of(question.baseline)) else { continue };
+        let (Some(candidate), Some(baseline)) = (own.side, other.side) else { continue };
+        let same = own.artifact.is_some() && own.artifact == other.artifact;
+        let seen = pair(&visits, candidate, baseline);
         let name = |entrant: usize| diary.entrants[entrant].name.as_str();
-        for contrast in contrasts(&seen, [name(question.baseline), name(question.candidate)]) {
+        for mut contrast in contrasts(&seen, [name(question.baseline), name(question.candidate)]) {
             if let Some(role) = diary.role(&contrast.input) {
                 asked.push((question, role));
+                contrast.identical_code = same.then_some(true);
                 observed.push(contrast);
             }
         }

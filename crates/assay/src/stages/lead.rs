@@ -13,6 +13,7 @@ use crate::compare::measure::{self, Standing, Where};
 use crate::compare::places::Binaries;
 use crate::compare::spec::{Effort, FEWEST_ROTATIONS, Method, Spec, effort, visits_per_round};
 use crate::event::Event;
+use crate::report::prose;
 use crate::sites::Model;
 use crate::store::{
     DiaryCount, DiaryEntrant, DiaryTask, Ledger, NewComparison, NewSession, SessionRow, SideRow,
@@ -21,7 +22,7 @@ use anyhow::{Result, bail};
 use assay_pure::diary::{Diary, Entrant};
 use assay_pure::inputs::digest::digest;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -146,16 +147,6 @@ fn spec_of(asked: &Asked, prepared: &[Ready], Effort { rotations, rounds, looks 
     let measured: Vec<&Ready> = prepared.iter().filter(|ready| ready.is_measured()).collect();
     let placed = measured.iter().any(|ready| ready.binaries.is_some());
     let name = |ready: &Ready| diary.entrants[ready.number].name.clone();
-    let warnings = prepared
-        .iter()
-        .filter_map(|ready| ready.built.as_ref().ok())
-        .flat_map(|built| built.warnings.clone());
-    let notes = prepared.iter().flat_map(|ready| {
-        ready
-            .tried
-            .values()
-            .flat_map(move |tried| tried.notes.iter().map(move |note| format!("{}: {note}", name(ready))))
-    });
     let limits = measured.iter().filter_map(|ready| {
         let why = ready.unplaced.as_ref()?;
         Some(format!("how much of {}'s time is where it was linked ({why}); only surroundings of its processes were varied", name(ready)))
@@ -175,8 +166,25 @@ fn spec_of(asked: &Asked, prepared: &[Ready], Effort { rotations, rounds, looks 
         budget_seconds: diary.budget_seconds,
         gate: None,
         limits: limits.collect(),
-        warnings: warnings.chain(notes).collect(),
+        warnings: warnings(diary, prepared),
     }
+}
+
+/// What the reader must know of builds and first runs; what is the same of several is said once.
+fn warnings(diary: &Diary, prepared: &[Ready]) -> Vec<String> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for ready in prepared {
+        let built = ready.built.as_ref().ok().into_iter().flat_map(|built| &built.warnings);
+        let tried = ready.tried.values().flat_map(|tried| &tried.notes);
+        for text in built.chain(tried) {
+            let name = diary.entrants[ready.number].name.as_str();
+            match found.iter_mut().find(|(known, _)| known == text) {
+                Some((_, names)) => names.push(name),
+                None => found.push((text, vec![name])),
+            }
+        }
+    }
+    found.into_iter().map(|(text, names)| format!("{}: {text}", prose::list(&names))).collect()
 }
 
 /// What there was before this session.
@@ -310,6 +318,7 @@ fn count(
 ) -> Result<()> {
     let diary = &asked.opened.diary;
     on(Event::Phase { name: "count".into() });
+    let hardware = super::hardware::is_granted();
     let done: Vec<DiaryCount> = ledger.diary_counts(session)?;
     let tasks: Vec<(&Ready, &Runnable)> =
         prepared.iter().flat_map(|ready| ready.runnable().map(move |task| (ready, task))).collect();
@@ -326,6 +335,7 @@ fn count(
             components: own,
             plugin: asked.plugin.clone(),
             patience: asked.trace_patience,
+            hardware,
         };
         let empty = of_role.empty_command.as_ref().map(|empty| built.places.fill(empty));
         let method = counting.method(&task.bench.command, empty.as_deref());
@@ -364,11 +374,9 @@ fn time(
         return Ok(measure::Stopped::Interrupted);
     }
     let diary = &asked.opened.diary;
-    let mut sides = BTreeMap::new();
     let unit = format!("ns/{}", diary.unit);
     let mut players = Players { unit, sides: Vec::new(), scratch: work.way.scratch.clone() };
     for ready in prepared.into_iter().filter(Ready::is_measured) {
-        sides.insert(ready.number, players.sides.len() as u32);
         let tasks = ready.tried.into_values().filter_map(|tried| tried.found.ok());
         let tasks = tasks.map(|task| (diary.roles[task.role].name.clone(), task)).collect();
         players.sides.push(Player { tasks, binaries: ready.binaries });
@@ -377,7 +385,7 @@ fn time(
         return Ok(measure::Stopped::Nothing);
     }
     let look = || -> Result<Standing> {
-        let found = judge::session(ledger, session, (diary, spec), &sides)?.judgement.contrasts;
+        let found = judge::session(ledger, session, diary, spec)?.judgement.contrasts;
         Ok(Standing { decided: found.iter().filter(|found| found.decided).count(), contrasts: found.len() })
     };
     let at = Where { ledger, comparison: session, cpu: work.cpu };

@@ -11,6 +11,7 @@ mod build;
 pub mod compose;
 mod count;
 mod first;
+mod hardware;
 mod judge;
 mod lead;
 mod open;

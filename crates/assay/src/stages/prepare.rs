@@ -160,11 +160,7 @@ fn place(diary: &Diary, ready: &mut Ready, work: &Work) -> Result<()> {
     });
     match placed {
         Ok(binaries) => {
-            built.warnings.extend(
-                binaries
-                    .warnings()
-                    .map(|warning| format!("{}: {warning}", diary.entrants[ready.number].name)),
-            );
+            built.warnings.extend(binaries.warnings().cloned());
             let files: Vec<PathBuf> = binaries.files().map(PathBuf::from).collect();
             for tried in ready.tried.values_mut() {
                 if let Ok(runnable) = &mut tried.found {

@@ -48,9 +48,10 @@ pub fn markdown(page: &StagesPage) -> String {
          margin {}; compared within a session only, where builds take turns. Branches and instructions are exact{}.</sub>\n",
         number::fraction(page.confidence),
         number::fraction(page.minimum_effect),
-        page.predictor
-            .as_ref()
-            .map_or_else(String::new, |name| format!("; misses are simulated by {}", escape(name)))
+        page.predictor.as_ref().map_or_else(String::new, |name| match name.as_str() {
+            "counted" => "; misses are the processor's own count".to_owned(),
+            name => format!("; misses are simulated by {}", escape(name)),
+        })
     );
     text
 }

@@ -348,8 +348,7 @@ impl StagesPage {
 
     /// The stage that the work has arrived at: the last one that was measured.
     pub fn last_stage(&self) -> Option<&Entrant> {
-        let stages = self.entrants.iter().filter(|entrant| entrant.kind == Kind::Stage);
-        stages.filter(|stage| stage.failed.is_none()).next_back()
+        self.entrants.iter().rfind(|entrant| entrant.kind == Kind::Stage && entrant.failed.is_none())
     }
 }
 

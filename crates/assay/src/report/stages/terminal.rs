@@ -284,6 +284,7 @@ fn claims(page: &StagesPage, sheet: &mut Sheet) {
 fn closing(page: &StagesPage, sheet: &mut Sheet) {
     sheet.gap();
     let counts = match &page.predictor {
+        Some(counter) if counter == "counted" => "as the processor counted them".to_owned(),
         Some(predictor) => format!(
             "branches and instructions are exact, misses are simulated by {predictor}, which is a model, not the CPU"
         ),

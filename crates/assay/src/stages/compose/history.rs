@@ -138,9 +138,7 @@ impl Past {
         let counts =
             ledger.diary_counts(id)?.into_iter().filter_map(|row| Some((at(&row.entrant, &row.role)?, row)));
         let (tasks, counts) = (tasks.collect(), counts.collect());
-        let sides: BTreeMap<usize, u32> =
-            entrants.iter().filter_map(|(number, row)| Some((*number, row.side?))).collect();
-        let judged = judge::session(ledger, id, (diary, &spec), &sides)?;
+        let judged = judge::session(ledger, id, diary, &spec)?;
         let visits = ledger.visits(id)?;
         Ok(Past { id, row, spec, entrants, tasks, counts, visits, judged })
     }
