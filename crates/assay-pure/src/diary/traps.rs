@@ -135,6 +135,12 @@ mod tests {
         // The allocator's first step: 17 M branches, 1.85 M misses; 9 M, 0.7 M: the rate falls from 10.8 to 7.8 %.
         assert!(between(&figures(1.0, 17_098_340, 1_854_018), &figures(1.0, 9_000_000, 700_000)).is_empty());
         assert!(between(&figures(1.0, 1000, 100), &figures(1.0, 995, 100)).is_empty(), "by half a percent");
+        // 5 % fewer misses at a rate that rose by half a percent of itself.
+        assert!(between(&figures(1.0, 100_000, 10_000), &figures(1.0, 94_530, 9_500)).is_empty());
+        assert!(
+            between(&figures(1.0, 100_000, 10_000), &figures(1.0, 94_762, 9_950)).is_empty(),
+            "half a percent fewer"
+        );
         assert!(between(&Figures::default(), &figures(1.0, 1, 1)).is_empty());
         // From 1 to 4 in 10,000: nothing is missed either way.
         assert!(between(&figures(1.0, 100_000, 10), &figures(1.0, 20_000, 8)).is_empty());
@@ -161,6 +167,13 @@ mod tests {
         assert_eq!(quantised(&long, 0.02), None);
         let fine = [1.003e8, 1.0071e8, 0.99912e8, 1.01e8, 1.0005e8, 1.00207e8, 1.0093e8, 1.0017e8];
         assert_eq!(quantised(&fine, 0.02), None);
+        // A step of 1 % matters where 2 % are to be told apart, not where 5 % are.
+        let hundredths: Vec<f64> =
+            [100, 101, 103, 100, 102, 100, 101, 100].map(|ticks| f64::from(ticks) * 1e6).to_vec();
+        assert!(quantised(&hundredths, 0.02).is_some() && quantised(&hundredths, 0.05).is_none());
+        // Far apart, but of no common step.
+        let scattered = [100.0, 108.3, 117.9, 127.1, 139.4, 148.1, 160.9, 171.6];
+        assert_eq!(quantised(&scattered, 0.02), None);
         assert_eq!(quantised(&coarse[..7], 0.02), None, "too few to say");
         assert_eq!(quantised(&[1e8; 20], 0.02), None, "no difference shows no step");
     }
