@@ -220,7 +220,7 @@ pub(crate) fn rfc3339(unix: f64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-pub(crate) fn verdict_word(verdict: verdict::Verdict) -> page::Verdict {
+fn verdict_word(verdict: verdict::Verdict) -> page::Verdict {
     match verdict {
         verdict::Verdict::Faster => page::Verdict::Faster,
         verdict::Verdict::Slower => page::Verdict::Slower,
@@ -622,23 +622,18 @@ fn claims_of(
     };
     let check = |claim| {
         let result = claims::check(claim, &context);
-        claim_of(result, claim.source.as_deref())
+        page::Claim {
+            text: result.text,
+            status: match result.status {
+                ClaimStatus::Confirmed => page::ClaimStatus::Confirmed,
+                ClaimStatus::Refuted => page::ClaimStatus::Refuted,
+                ClaimStatus::Undecided => page::ClaimStatus::Undecided,
+            },
+            found: result.found,
+            source: claim.source.clone(),
+        }
     };
     experiment.claims.iter().map(check).collect()
-}
-
-/// A claim that was held against something, for the page.
-pub(crate) fn claim_of(result: claims::ClaimResult, source: Option<&str>) -> page::Claim {
-    page::Claim {
-        text: result.text,
-        status: match result.status {
-            ClaimStatus::Confirmed => page::ClaimStatus::Confirmed,
-            ClaimStatus::Refuted => page::ClaimStatus::Refuted,
-            ClaimStatus::Undecided => page::ClaimStatus::Undecided,
-        },
-        found: result.found,
-        source: source.map(str::to_owned),
-    }
 }
 
 #[cfg(test)]
