@@ -2,15 +2,16 @@
 
 use super::held::Held;
 use super::history::History;
-use crate::campaign::compose::{claim_of, contrast};
+use crate::campaign::compose::contrast;
 use crate::report::number;
-use crate::report::page::Claim;
+use crate::report::page::{Claim, ClaimStatus};
 use crate::report::stages::page::{self, CountStep, Part, Step, TimeStep};
 use crate::stages::judge::{Against, Question};
 use assay_pure::diary::claims::{self, Against as Of, DiaryClaim, Seen};
 use assay_pure::diary::step::{Brought, parts};
 use assay_pure::diary::traps::Trap;
 use assay_pure::diary::{Diary, Figures, Quantity};
+use assay_pure::verdict::claims::ClaimStatus as Status;
 
 /// Counts that a step tells of.
 const TOLD: [Quantity; 5] =
@@ -145,7 +146,13 @@ pub fn ranking(diary: &Diary, history: &History, held: &[Held<'_>], role: usize)
 pub fn claims(diary: &Diary, history: &History, held: &[Held<'_>]) -> Vec<Claim> {
     let check = |claim: &DiaryClaim| {
         let seen = seen(diary, history, held, claim);
-        claim_of(claims::check(claim, &seen, diary.minimum_effect), claim.source.as_deref())
+        let result = claims::check(claim, &seen, diary.minimum_effect);
+        let status = match result.status {
+            Status::Confirmed => ClaimStatus::Confirmed,
+            Status::Refuted => ClaimStatus::Refuted,
+            Status::Undecided => ClaimStatus::Undecided,
+        };
+        Claim { text: result.text, status, found: result.found, source: claim.source.clone() }
     };
     diary.claims.iter().map(check).collect()
 }
