@@ -12,7 +12,6 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,8 +19,38 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "trace.h"
+
+// Writes `number` with `width` digits, `point` of them behind a point. The same work whatever the number is, unlike
+// printf's, so that counts of branches do not depend on how long something took.
+static char *put_fixed(char *at, uint64_t number, int width, int point) {
+    for (int i = width - 1; i >= 0; i--) {
+        at[i + (point > 0 && i >= width - point)] = (char)('0' + number % 10);
+        number /= 10;
+    }
+    at[width - point] = point > 0 ? '.' : at[width - point];
+    return at + width + (point > 0);
+}
+
+static char *put_text(char *at, const char *text) { return stpcpy(at, text); }
+
+// Times are of all operations together.
+static void report(uint64_t operations, uint64_t cpu_ns, uint64_t wall_ns) {
+    char line[160], *at = line;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    const uint64_t each = operations > 0 ? operations : 1;
+    at = put_fixed(put_text(at, "operations "), operations, 12, 0);
+    at = put_fixed(put_text(at, " cpu_ns "), cpu_ns * 1000 / each, 12, 3);
+    at = put_fixed(put_text(at, " wall_ns "), wall_ns * 1000 / each, 12, 3);
+    at = put_fixed(put_text(at, " peak_kib "), (uint64_t)usage.ru_maxrss, 9, 0);
+    *at++ = '\n';
+    if (write(1, line, (size_t)(at - line)) != at - line) {
+        exit(2);
+    }
+}
 
 static uint64_t now_ns(clockid_t clock) {
     struct timespec now;
@@ -131,7 +160,7 @@ static void *larson_thread(void *argument) {
     return NULL;
 }
 
-// Runs the jobs, the last one here, so that one thread needs no other. Prints the line.
+// Runs the jobs, the last one here, so that one thread needs no other. Prints the result.
 static void run(struct job *jobs, unsigned threads, void *(*work)(void *)) {
     pthread_t others[64];
     uint64_t cpu_ns = 0, operations = 0;
@@ -158,10 +187,7 @@ static void run(struct job *jobs, unsigned threads, void *(*work)(void *)) {
         cpu_ns += jobs[i].cpu_ns;
         free(jobs[i].own);
     }
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    printf("operations %" PRIu64 " cpu_ns %.3f wall_ns %.3f peak_kib %ld\n", operations,
-           (double)cpu_ns / (double)operations, (double)wall_ns / (double)operations, usage.ru_maxrss);
+    report(operations, cpu_ns, wall_ns);
 }
 
 static void steps(char **arguments, int count) {
@@ -184,13 +210,6 @@ static void steps(char **arguments, int count) {
 }
 
 // ---- one thread
-
-static void line(uint64_t operations, uint64_t cpu_ns, uint64_t wall_ns) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    printf("operations %" PRIu64 " cpu_ns %.3f wall_ns %.3f peak_kib %ld\n", operations,
-           (double)cpu_ns / (double)operations, (double)wall_ns / (double)operations, usage.ru_maxrss);
-}
 
 static uint8_t *read_file(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
@@ -247,7 +266,7 @@ static void replay(const char *path, uint64_t passes) {
         drain(slots, slot_count);
     }
     const uint64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu, wall_ns = now_ns(CLOCK_MONOTONIC) - wall;
-    line(count * passes, cpu_ns, wall_ns);
+    report(count * passes, cpu_ns, wall_ns);
     free(slots);
     free(events);
 }
@@ -259,7 +278,7 @@ static void fast(uint64_t operations, size_t size) {
         *(volatile unsigned char *)block = 1;
         free(block);
     }
-    line(2 * operations, now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu, now_ns(CLOCK_MONOTONIC) - wall);
+    report(2 * operations, now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu, now_ns(CLOCK_MONOTONIC) - wall);
 }
 
 static void held(uint64_t bytes, size_t size) {
@@ -270,7 +289,7 @@ static void held(uint64_t bytes, size_t size) {
         blocks[i] = memset(wanted(malloc(size)), 1, size);
     }
     drain(blocks, (uint32_t)count);
-    line(2 * count, now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu, now_ns(CLOCK_MONOTONIC) - wall);
+    report(2 * count, now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu, now_ns(CLOCK_MONOTONIC) - wall);
     free(blocks);
 }
 

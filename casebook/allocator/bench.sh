@@ -22,10 +22,10 @@ run() { # $1 malloc, then the workload
     local name=$1
     shift
     case $name in
-        glibc) build/reference "$@" ;;
-        final) ./with.sh "$final" build/reference "$@" ;;
-        *) ./with.sh "$name" build/reference "$@" ;;
+        glibc) name=system ;;
+        final) name=$final ;;
     esac
+    ./with.sh "$name" build/reference "$@"
 }
 
 table() { # $1 what it is, then the workload

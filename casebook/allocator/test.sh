@@ -184,10 +184,38 @@ short_ways() {
         echo "skipped: branches of the short ways (assay cannot trace here)"
     else
         # Of a step of the loop: malloc 3 and free 3 (their returns included), two calls and the loop's own jump.
-        # What printing longer numbers takes is below 100.
-        [ $((many - few)) -ge 900000 ] && [ $((many - few)) -lt 900100 ] ||
-            fail "100000 more pairs are $((many - few)) more branches, not 900000"
-        echo "short ways: 3 branches in malloc, 3 in free"
+        [ $((many - few)) = 900000 ] || fail "100000 more pairs are $((many - few)) more branches, not 900000"
+        echo "short ways: 3 branches in malloc, 3 in free, exactly"
+    fi
+}
+
+# ---- what assay doctor finds of the planted faults, by file and line
+
+doctor() { # $1 stage: its findings' lines into $folder/found
+    local status=0
+    "$assay" doctor --program "$folder/out-$1/bench mixed 20000 256 42" --units 20000 --predictor none \
+        --json "$folder/doctor.json" > /dev/null 2>&1 || status=$?
+    [ $status -le 1 ] || return 1
+    python3 -c '
+import json, os, sys
+for finding in json.load(open(sys.argv[1]))["findings"]:
+    place = finding["place"]
+    print(os.path.basename(place.get("file") or "-") + ":" + str(place.get("line")))' "$folder/doctor.json" | sort -u > "$folder/found"
+}
+
+hygiene() {
+    if [ -z "$assay" ] || ! "$assay" doctor --help > /dev/null 2>&1; then
+        echo "skipped: the planted faults (assay is not built, or has no doctor)"
+    elif ! command -v python3 > /dev/null 2>&1 || ! doctor debug; then
+        echo "skipped: the planted faults (assay cannot trace here, or there is no python3)"
+    else
+        local named
+        sed -n 's/^| [0-9]* | `\([a-z]*\.h:[0-9]*\)` |.*/\1/p' README.md | sort -u > "$folder/planted"
+        named=$(comm -12 "$folder/found" "$folder/planted" | wc -l)
+        [ "$named" -ge 10 ] || fail "assay doctor names only $named of the planted faults"
+        doctor final || fail "assay doctor ends badly on the final stage"
+        [ ! -s "$folder/found" ] || fail "assay doctor finds in the final stage: $(tr '\n' ' ' < "$folder/found")"
+        echo "assay doctor: $named of the planted faults by line in the first stage, nothing in the last"
     fi
 }
 
@@ -196,3 +224,4 @@ stages
 real_programs
 documents
 short_ways
+hygiene

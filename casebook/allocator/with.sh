@@ -1,16 +1,23 @@
 #!/bin/sh
-# Runs a command with another malloc: with.sh jemalloc|mimalloc|tcmalloc|PATH COMMAND...
-# Exit code 3, with a reason, where it is not installed (the dynamic linker would go on with the system's).
+# Runs a command with another malloc, in an environment that is the same everywhere:
+#
+#     with.sh system|jemalloc|mimalloc|tcmalloc|PATH COMMAND...
+#
+# Exit code 3, with a reason, where it is not installed (the dynamic linker would go on with the system's). The
+# environment has 20 variables, as many as an ordinary session: how many branches getenv takes depends on them.
 set -eu
-case $1 in
+library=$1
+shift
+case $library in
+    system) library= ;;
     jemalloc) library=libjemalloc.so.2 ;;
     mimalloc) library=libmimalloc.so.2 ;;
     tcmalloc) library=libtcmalloc_minimal.so.4 ;;
-    *) library=$1 ;;
 esac
-shift
-if [ -n "$(LD_PRELOAD=$library /bin/true 2>&1)" ]; then
+if [ -n "$library" ] && [ -n "$(LD_PRELOAD=$library /bin/true 2>&1)" ]; then
     echo "with.sh: no $library here: scripts/setup.sh allocator" >&2
     exit 3
 fi
-LD_PRELOAD=$library exec "$@"
+exec env -i PATH=/usr/bin:/bin HOME=/ USER=user LOGNAME=user SHELL=/bin/sh PWD=/ OLDPWD=/ TERM=xterm LANG=C LC_ALL=C \
+    EDITOR=vi PAGER=less MAIL=/var/mail/user DISPLAY=:0 HOSTNAME=host TZ=UTC SHLVL=1 COLUMNS=80 LINES=24 \
+    LD_PRELOAD="$library" "$@"
