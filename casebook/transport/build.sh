@@ -1,18 +1,20 @@
 #!/bin/sh
 # Builds the study: one source, the steps of the diary as build options.
-# Use: casebook/transport/build.sh [-Dstage=N | -Dsteps=BITS] [-Dmode=Debug|ReleaseSafe|ReleaseFast|ReleaseSmall] OUT
+# Use: casebook/transport/build.sh [-Dstage=N | -Dsteps=BITS] [-Dmode=Debug|ReleaseSafe|ReleaseFast] [-Drecords] OUT
 #   -Dstage=N     the first N steps, 0 to 8 (default 8)
 #   -Dsteps=BITS  any set of steps: 1 quiet, 2 direct, 4 unchecked, 8 built-in moves, 16 large, 32 hints, 64 table, 128 batches
+#   -Drecords     also keeps what each side is given in a transfer of nothing, and of 400 KiB at 1 and at 5 % loss
 #   OUT           a folder; OUT/transport is the program
 # zig is the one on PATH, or else of python3 (`pip install ziglang`), or of ZIG.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-stage=8 steps='' mode=ReleaseFast out=''
+stage=8 steps='' mode=ReleaseFast records=no out=''
 for word in "$@"; do
     case $word in
         -Dstage=[0-8]) stage=${word#*=} ;;
         -Dsteps=*) steps=${word#*=} ;;
-        -Dmode=Debug | -Dmode=ReleaseSafe | -Dmode=ReleaseFast | -Dmode=ReleaseSmall) mode=${word#*=} ;;
+        -Dmode=Debug | -Dmode=ReleaseSafe | -Dmode=ReleaseFast) mode=${word#*=} ;;
+        -Drecords) records=yes ;;
         -*) echo "build.sh: no option $word (see its first lines)" >&2; exit 2 ;;
         *) out=$word ;;
     esac
@@ -33,7 +35,11 @@ if [ ! -e "$kept/transport" ]; then
     echo "$options" > "$kept/options.zig"
     # shellcheck disable=SC2086 # words
     $zig build-exe $flags --dep options -Mroot="$here/src/main.zig" -Moptions="$kept/options.zig" \
-        --name transport -femit-bin="$own/transport"
+        --cache-dir "$own/cache" --name transport -femit-bin="$own/transport"
     mv "$own/transport" "$kept/transport"
 fi
 cp "$kept/transport" "$out/transport"
+if [ $records = yes ]; then
+    "$out/transport" record "$out/nothing" --bytes 0
+    for loss in 1 5; do "$out/transport" record "$out/loss-$loss" --bytes 409600 --loss $loss --seed 42; done
+fi

@@ -45,12 +45,12 @@ const Road = struct {
         try self.items.append(self.gpa, .{ .arrives = arrives, .bytes = copy });
     }
 
-    fn next(self: *const Road) u64 {
+    pub fn next(self: *const Road) u64 {
         return if (self.first < self.items.items.len) self.items.items[self.first].arrives else std.math.maxInt(u64);
     }
 
     /// The caller frees it.
-    fn take(self: *Road) []u8 {
+    pub fn take(self: *Road) []u8 {
         self.first += 1;
         return self.items.items[self.first - 1].bytes;
     }

@@ -6,6 +6,7 @@ test {
     _ = @import("packet.zig");
     _ = @import("bodies.zig");
     _ = @import("shim.zig");
+    _ = @import("role_tests.zig");
     _ = @import("transfer_tests.zig");
     _ = @import("fuzz.zig");
 }
