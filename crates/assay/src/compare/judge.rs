@@ -54,23 +54,27 @@ pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Judged> {
         }
     }
     let rounds = complete_rounds(&visits, spec);
-    let options = Options {
-        minimum_effect: spec.minimum_effect,
-        confidence: spec.confidence,
-        look: spec.look(rounds),
-        looks: spec.looks.len() as u32,
-        seconds_per_rotation: seconds_per_rotation(&visits, spec),
-        unoptimised_flags: Vec::new(),
-    };
-    let mut judgement = judge_contrasts(&found, &options);
-    for contrast in &mut judgement.contrasts {
-        forget_inputs(contrast);
-    }
+    let judgement = judged(&found, spec, &visits);
     Ok(Judged { seen, contrasts: found, judgement, units, code, rounds })
 }
 
+/// The verdicts of these contrasts as one family, at the look that these visits allow.
+pub(crate) fn judged(contrasts: &[ObservedContrast], spec: &Spec, visits: &[VisitRow]) -> Judgement {
+    let options = Options {
+        minimum_effect: spec.minimum_effect,
+        confidence: spec.confidence,
+        look: spec.look(complete_rounds(visits, spec)),
+        looks: spec.looks.len() as u32,
+        seconds_per_rotation: seconds_per_rotation(visits, spec),
+        unoptimised_flags: Vec::new(),
+    };
+    let mut judgement = judge_contrasts(contrasts, &options);
+    judgement.contrasts.iter_mut().for_each(forget_inputs);
+    judgement
+}
+
 /// Benchmarks are no inputs of one variant: that another one goes the other way explains nothing.
-pub(crate) fn forget_inputs(contrast: &mut assay_pure::verdict::ContrastVerdict) {
+fn forget_inputs(contrast: &mut assay_pure::verdict::ContrastVerdict) {
     let Some(at) = contrast.causes.iter().position(|cause| cause.cause == Cause::Input) else { return };
     let evidence = contrast.causes.remove(at).evidence;
     let said = evidence.to_lowercase();
@@ -105,7 +109,7 @@ pub(crate) fn complete_rounds(visits: &[VisitRow], spec: &Spec) -> u32 {
 }
 
 /// What one more rotation over all rounds would take.
-pub(crate) fn seconds_per_rotation(visits: &[VisitRow], spec: &Spec) -> Option<f64> {
+fn seconds_per_rotation(visits: &[VisitRow], spec: &Spec) -> Option<f64> {
     let seconds: f64 = visits.iter().map(|visit| visit.elapsed_ns as f64 / 1e9).sum();
     let per_visit = (!visits.is_empty()).then(|| seconds / visits.len() as f64)?;
     Some(per_visit * PHASES.len() as f64 * f64::from(spec.sides * spec.rounds))

@@ -135,7 +135,10 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
 }
 
 /// Undoes what a comparison that was killed left.
-fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
+///
+/// # Errors
+/// A file cannot be put back.
+pub(crate) fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
     let context =
         || format!("cannot put back what an earlier comparison left displaced in {}", store.display());
     for path in left_behind::put_back(store, places::replace).with_context(context)? {

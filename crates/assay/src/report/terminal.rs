@@ -11,6 +11,7 @@ mod reasons;
 mod times;
 mod verdicts;
 
+pub(in crate::report) use closing::claims;
 pub(in crate::report) use reasons::cause_name;
 
 use super::ink::Ink;

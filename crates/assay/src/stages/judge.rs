@@ -1,12 +1,12 @@
 //! Verdicts of a session, from the ledger alone: every step, the way from the first stage, the distance to references.
 
-use crate::compare::judge::{complete_rounds, forget_inputs, seconds_per_rotation, seen_at};
+use crate::compare::judge::{complete_rounds, judged, seen_at};
 use crate::compare::spec::Spec;
 use crate::store::{Ledger, VisitRow};
 use anyhow::Result;
 use assay_pure::comparison::{Seen, Side, contrasts};
 use assay_pure::diary::Diary;
-use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge};
+use assay_pure::verdict::{Judgement, ObservedContrast};
 
 /// What a stage is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,21 +87,16 @@ pub fn session(ledger: &Ledger, session: i64, diary: &Diary, spec: &Spec) -> Res
             if let Some(role) = diary.role(&contrast.input) {
                 asked.push((question, role));
                 contrast.identical_code = same.then_some(true);
+                if ![own, other].iter().any(|row| row.built["placed"] == true) {
+                    // The binaries are the same ones throughout, so there is nothing that a build alone would have said.
+                    contrast.as_built = None;
+                }
                 observed.push(contrast);
             }
         }
     }
+    let judgement = judged(&observed, spec, &visits);
     let rounds = complete_rounds(&visits, spec);
-    let options = Options {
-        minimum_effect: spec.minimum_effect,
-        confidence: spec.confidence,
-        look: spec.look(rounds),
-        looks: spec.looks.len() as u32,
-        seconds_per_rotation: seconds_per_rotation(&visits, spec),
-        unoptimised_flags: Vec::new(),
-    };
-    let mut judgement = judge(&observed, &options);
-    judgement.contrasts.iter_mut().for_each(forget_inputs);
     Ok(Judged { asked, judgement, rounds })
 }
 

@@ -11,6 +11,7 @@ use crate::campaign::hold;
 use crate::campaign::{Misuse, measuring_cpu};
 use crate::compare::measure::{self, Standing, Where};
 use crate::compare::places::Binaries;
+use crate::compare::put_back;
 use crate::compare::spec::{Effort, FEWEST_ROTATIONS, Method, Spec, effort, visits_per_round};
 use crate::event::Event;
 use crate::report::prose;
@@ -88,6 +89,8 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     if wanted.entrants.is_empty() {
         return Ok(Ended::default());
     }
+    // Ahead of the builds, which may take a placed binary for their own.
+    put_back(&asked.store, on)?;
     let work = Work::new(asked, cpu)?;
     let prepared = prepare(asked, &work, &wanted, on)?;
     let spec = spec_of(asked, &prepared, affordable(asked, &prepared, &wanted.new)?);

@@ -4,6 +4,7 @@ use super::again::Wanted;
 use super::build::{Built, Site};
 use super::first::{Runnable, Tried, Way, files_of, try_out};
 use super::lead::Asked;
+use crate::compare::left_behind::PREFIX;
 use crate::compare::places::Binaries;
 use crate::event::Event;
 use anyhow::{Context, Result, bail};
@@ -27,7 +28,7 @@ impl Work {
     /// # Errors
     /// The store cannot be written.
     pub fn new(asked: &Asked, cpu: usize) -> Result<Work> {
-        let own = asked.store.join(format!("staging-{}", std::process::id()));
+        let own = asked.store.join(format!("{PREFIX}{}", std::process::id()));
         std::fs::create_dir_all(&own).with_context(|| format!("cannot make {}", own.display()))?;
         let own = own.canonicalize()?;
         let way =

@@ -1,7 +1,9 @@
 //! The diary as Markdown: the answer first, a table per role.
 
 use super::page::{Against, Kind, Role, StagesPage};
-use super::words::{brought, count_change, counted, part, rate, step_of, time_change, times};
+use super::words::{
+    brought, count_change, counted, part, rate, session_of, step_of, time_change, time_verdict, times,
+};
 use crate::report::compare::escape;
 use crate::report::number;
 use crate::report::page::ClaimStatus;
@@ -60,7 +62,7 @@ fn of_role(page: &StagesPage, role: &Role) -> String {
     let unit = escape(&page.unit);
     let mut text = format!(
         "#### {}\n\n| stage | ns/{unit} | against before | brought | of all | against first | branches/{unit} | change | misses/{unit} | rate | \
-         instructions/{unit} | code, bytes |\n|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+         instructions/{unit} | code, bytes | session |\n|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
         escape(&role.name)
     );
     for cell in &role.cells {
@@ -75,18 +77,19 @@ fn of_role(page: &StagesPage, role: &Role) -> String {
         let is_reference = entrant.kind == Kind::Reference;
         let name = if is_reference { format!("*{}*", escape(&cell.entrant)) } else { escape(&cell.entrant) };
         text += &format!(
-            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             cell.time.map_or_else(|| "-".into(), |time| number::ns(time.ns_per_unit)),
             time_change(before),
             before.map_or("", |step| brought(step).0),
             part(share),
-            time_change(first.or(before)),
+            time_verdict(first.or(before)),
             counted(cell, |counts| counts.branches_per_unit),
             count_change(before, "branches"),
             counted(cell, |counts| counts.misses_per_unit),
             rate(cell),
             counted(cell, |counts| counts.instructions_per_unit),
             entrant.text_bytes.map(number::count).unwrap_or_default(),
+            session_of(page, entrant),
         );
     }
     text + "\n"

@@ -235,6 +235,14 @@ pub fn diary() -> StagesPage {
         }],
         ledger: Some(".assay/ledger.db".into()),
     };
+    let earlier = Session {
+        session: 2,
+        started: "2026-08-02T10:00:00Z".into(),
+        kernel: "6.1".into(),
+        spoilt: vec![],
+        ..page.sessions[0].clone()
+    };
+    page.sessions.insert(0, earlier);
     page.entrants[0].note = Some("as the document found it".into());
     page.entrants[1].revision = Some("0123456789abcdef0123456789abcdef01234567".into());
     let broken = &mut page.entrants[4];

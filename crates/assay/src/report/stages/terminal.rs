@@ -1,13 +1,15 @@
 //! The view on a terminal.
 
 use super::page::{Against, Kind, Role, StagesPage, Step};
-use super::words::{brought, count_change, counted, part, rate, step_of, time_change, times};
+use super::words::{
+    brought, count_change, counted, part, rate, session_of, step_of, time_change, time_verdict, times,
+};
 use crate::report::Detail;
 use crate::report::ink::Ink;
-use crate::report::page::{ClaimStatus, StoppedBecause};
+use crate::report::page::StoppedBecause;
 use crate::report::sheet::Sheet;
 use crate::report::table::{Column, Entry, Table};
-use crate::report::terminal::cause_name;
+use crate::report::terminal::{cause_name, claims};
 use crate::report::{number, prose};
 
 /// The page as text, `width` columns wide.
@@ -30,7 +32,7 @@ pub fn render_stages(page: &StagesPage, width: usize, colour: bool, detail: Deta
     traps(page, &mut sheet);
     reasons(page, detail, &mut sheet);
     failures(page, &mut sheet);
-    claims(page, &mut sheet);
+    claims(&page.claims, &mut sheet);
     closing(page, &mut sheet);
     sheet.into_text()
 }
@@ -55,6 +57,7 @@ fn of_role(page: &StagesPage, role: &Role, sheet: &mut Sheet) {
         Column::right("rate").optional(1),
         Column::right("instructions").optional(3),
         Column::right("code, bytes").optional(7),
+        Column::right("session").optional(3),
     ];
     let mut table = Table::new(columns, 1);
     for cell in &role.cells {
@@ -77,7 +80,7 @@ fn of_role(page: &StagesPage, role: &Role, sheet: &mut Sheet) {
                 |(word, ink)| Entry::inked(word, ink),
             ),
             part(share).into(),
-            time_change(first.or(before)).into(),
+            time_verdict(first.or(before)).into(),
             counted(cell, |counts| counts.branches_per_unit).into(),
             count_change(before, "branches").into(),
             counted(cell, |counts| counts.misses_per_unit).into(),
@@ -85,6 +88,7 @@ fn of_role(page: &StagesPage, role: &Role, sheet: &mut Sheet) {
             rate(cell).into(),
             counted(cell, |counts| counts.instructions_per_unit).into(),
             entrant.text_bytes.map(number::count).unwrap_or_default().into(),
+            session_of(page, entrant).into(),
         ]);
     }
     if table.is_empty() {
@@ -262,22 +266,6 @@ fn failures(page: &StagesPage, sheet: &mut Sheet) {
         for line in parts {
             sheet.verbatim(Ink::Dim, "    ", line);
         }
-    }
-}
-
-fn claims(page: &StagesPage, sheet: &mut Sheet) {
-    if page.claims.is_empty() {
-        return;
-    }
-    sheet.heading("Claims");
-    for claim in &page.claims {
-        let (word, ink) = match claim.status {
-            ClaimStatus::Confirmed => ("confirmed", Ink::Good),
-            ClaimStatus::Refuted => ("refuted", Ink::Bad),
-            ClaimStatus::Undecided => ("undecided", Ink::Doubt),
-        };
-        let source = claim.source.as_ref().map_or_else(String::new, |source| format!(" ({source})"));
-        sheet.labelled(ink, &format!("  {word}  "), &format!("\"{}\"{source}: {}", claim.text, claim.found));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Figures and words that the terminal and Markdown share.
 
-use super::page::{Against, Brought, Cell, CountStep, Counts, StagesPage, Step};
+use super::page::{Against, Brought, Cell, CountStep, Counts, Entrant, StagesPage, Step};
 use crate::report::ink::Ink;
 use crate::report::number;
 
@@ -20,6 +20,20 @@ pub fn brought(step: &Step) -> (&'static str, Ink) {
 pub fn time_change(step: Option<&Step>) -> String {
     let code = step.and_then(|step| step.time.as_ref()?.code);
     code.map_or_else(String::new, |code| number::change_with_interval(&code))
+}
+
+/// The change of time over placements with its verdict: "-65.8 % ± 1.5 faster".
+pub fn time_verdict(step: Option<&Step>) -> String {
+    match (time_change(step), step) {
+        (change, Some(step)) if !change.is_empty() => format!("{change} {}", brought(step).0),
+        (change, _) => change,
+    }
+}
+
+/// The session that a row is from, where there are several.
+pub fn session_of(page: &StagesPage, entrant: &Entrant) -> String {
+    let session = entrant.session.filter(|_| page.sessions.len() > 1);
+    session.map(|session| session.to_string()).unwrap_or_default()
 }
 
 /// A count of a step by its name.

@@ -3,7 +3,7 @@
 use super::{Detail, twin_found};
 use crate::report::ink::Ink;
 use crate::report::number;
-use crate::report::page::{ClaimStatus, FailureKind, Page, StoppedBecause};
+use crate::report::page::{Claim, ClaimStatus, FailureKind, Page, StoppedBecause};
 use crate::report::prose;
 use crate::report::sheet::Sheet;
 
@@ -12,7 +12,7 @@ const MOST_FAILURES: usize = 8;
 
 /// Adds the sections.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    claims(page, sheet);
+    claims(&page.claims, sheet);
     failures(page, detail, sheet);
     if detail == Detail::Full {
         inputs(page, sheet);
@@ -20,12 +20,13 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     footer(page, sheet);
 }
 
-fn claims(page: &Page, sheet: &mut Sheet) {
-    if page.claims.is_empty() {
+/// What somebody said, with what was found.
+pub(in crate::report) fn claims(claims: &[Claim], sheet: &mut Sheet) {
+    if claims.is_empty() {
         return;
     }
     sheet.heading("Claims");
-    for claim in &page.claims {
+    for claim in claims {
         let (word, ink) = match claim.status {
             ClaimStatus::Confirmed => ("confirmed", Ink::Good),
             ClaimStatus::Refuted => ("refuted", Ink::Bad),
