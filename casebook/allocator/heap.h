@@ -19,6 +19,7 @@
 // Both small for the sake of memory: with 4 KiB each, the larson workload held 7 % more and was no faster.
 #define COLOUR_BYTES ((size_t)512)  // over how many bytes the starts of slabs are spread
 #define CARVE_BYTES ((size_t)512)   // of fresh blocks put on a list at once
+#define SPARSE_SLABS 256             // a heap with fewer takes no huge pages
 #define KEPT_UNITS 16                // free units whose pages are not given back to the system
 
 struct heap {
@@ -244,7 +245,7 @@ static bool heap_grow(struct heap *heap, unsigned class_index) {
         segment = heap_find(heap, units, small, &first);
     }
     if (segment == NULL) {
-        segment = segment_map(heap);
+        segment = segment_map(heap, heap->slabs < SPARSE_SLABS);
         if (segment == NULL) {
             return false;
         }

@@ -127,7 +127,8 @@ static char *map_aligned(size_t bytes, size_t ahead, size_t alignment) {
     return result;
 }
 
-static struct segment *segment_map(struct heap *heap) {
+// `sparse`: the program may need little of it. A huge page, where the system gives them unasked, would hold it all.
+static struct segment *segment_map(struct heap *heap, bool sparse) {
     // After a first segment the system mostly puts the next one right below it.
     char *pages = map_pages(SEGMENT_BYTES);
     if (pages != NULL && (uintptr_t)pages % SEGMENT_BYTES != 0) {
@@ -136,6 +137,11 @@ static struct segment *segment_map(struct heap *heap) {
     }
     struct segment *segment = (struct segment *)pages;
     if (segment != NULL) {
+        if (sparse) {
+            const int kept_errno = errno;
+            madvise(segment, SEGMENT_BYTES, MADV_NOHUGEPAGE);  // fails where there are none, which is as well
+            errno = kept_errno;
+        }
         segment->kind = SEGMENT_SLABS;
         segment->heap = heap;
         segment->free_units = ~UINT64_C(0);
