@@ -745,6 +745,23 @@ SIMD_VARINT_TARGET_AVX512 SIMD_VARINT_INLINE void simd_varint_rows_u64_avx512(st
     }
 }
 
+// 16 values of at most four bytes each, from the `first`-th on.
+SIMD_VARINT_TARGET_AVX512 SIMD_VARINT_INLINE void simd_varint_short_row_u64_avx512(struct simd_varint_gathered from, int first,
+                                                                                  uint64_t *out) {
+    const __m512i sixteen = simd_varint_sixteen_avx512(from, first, 0);
+    _mm512_storeu_si512(out + first, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(sixteen)));
+    _mm512_storeu_si512(out + first + 8, _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(sixteen, 1)));
+}
+
+SIMD_VARINT_TARGET_AVX512 SIMD_VARINT_INLINE void simd_varint_short_rows_u64_avx512(struct simd_varint_gathered from, uint64_t *out) {
+    simd_varint_short_row_u64_avx512(from, 0, out);
+    simd_varint_short_row_u64_avx512(from, 16, out);
+    if (from.values > 32) {
+        simd_varint_short_row_u64_avx512(from, 32, out);
+        simd_varint_short_row_u64_avx512(from, 48, out);
+    }
+}
+
 SIMD_VARINT_TARGET_AVX512 SIMD_VARINT_INLINE struct simd_varint_place
 simd_varint_blocks_u64_avx512(const uint8_t *data, size_t complete, uint64_t *out, size_t capacity) {
     struct simd_varint_place place = {0, 0};
@@ -771,8 +788,10 @@ simd_varint_blocks_u64_avx512(const uint8_t *data, size_t complete, uint64_t *ou
         const struct simd_varint_gathered from = simd_varint_gather_u64_avx512(block, starts, nines);
         if (nines) {
             simd_varint_rows_u64_avx512(from, to, 1);
-        } else {
+        } else if (simd_varint_runs_of_4(more)) {
             simd_varint_rows_u64_avx512(from, to, 0);
+        } else {
+            simd_varint_short_rows_u64_avx512(from, to);
         }
         begins = ~more >> (SIMD_VARINT_STRIDE_U64 - 1) & 1;
         place.bytes += SIMD_VARINT_STRIDE_U64;

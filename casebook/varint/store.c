@@ -8,6 +8,7 @@
 
 #include <assay.h>
 
+#include "copied.h"
 #include "u32.h"
 #include "varint.h"
 
@@ -43,31 +44,8 @@ static inline __attribute__((always_inline)) uint64_t store(u32_decoder *decode,
     }
 }
 
-// memcpy reads no value: its answer is the loop's, taken while preparing.
-struct copied {
-    const uint8_t *data;
-    size_t size;
-    uint64_t answer;
-};
-
 static void *prepare_copy(const uint8_t *data, size_t size) {
-    struct copied *const copied = malloc(sizeof *copied);
-    if (copied != NULL) {
-        *copied = (struct copied){data, size, store(u32_loop, data, size)};
-    }
-    return copied;
-}
-
-static uint64_t copy(const void *prepared) {
-    const struct copied *const from = prepared;
-    for (size_t done = 0; done < from->size;) {
-        const size_t left = from->size - done;
-        const size_t most = left < sizeof ring ? left : sizeof ring;
-        memcpy(ring, from->data + done, most);
-        assay_clobber();
-        done += most;
-    }
-    return from->answer;
+    return copied_prepare(data, size, store(u32_loop, data, size));
 }
 
 #define STORE(name, level, reason)                                       \
@@ -86,5 +64,5 @@ STORE(mask8, SIMD_VARINT_AVX2_SLOW_PEXT, "needs an x86-64 processor with BMI2")
 STORE(avx2, SIMD_VARINT_AVX2, "needs an x86-64 processor with AVX2 and a fast pext")
 STORE(avx512, SIMD_VARINT_AVX512, "needs an x86-64 processor with AVX-512 VBMI2")
 #endif
-ASSAY_VARIANT_PREPARED("memcpy", prepare_copy, copy, free)
+ASSAY_VARIANT_PREPARED("memcpy", prepare_copy, copied_run, free)
 ASSAY_MAIN()
