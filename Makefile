@@ -57,10 +57,11 @@ calibrate-peers: setup-demo build ## the same pairs through Google Benchmark and
 	@scripts/setup.sh peers
 	$(assay) calibrate fixtures/verdicts --peers
 
-bench: ## what the harness costs beside Google Benchmark's, and assay stat beside cachegrind
+bench: ## what the harness costs beside Google Benchmark's, assay stat beside cachegrind; varint decoders
 	@scripts/setup.sh peers
 	bench/harness/run.sh
 	bench/stat/run.py
+	bench/varint/run.sh
 
 sizes: ## the longest files; a question for reviewers, not a limit
 	@git ls-files '*.rs' '*.h' '*.c' '*.cpp' '*.sh' '*.py' | xargs wc -l | sort -rn | sed -n '2,21p'

@@ -12,7 +12,7 @@ warnings='-Wall -Wextra -Werror'
 # The code that is measured is not the code that was sanitised: both are proved.
 prove() { # compiler, sanitised or plain
     case $2 in
-    sanitised) flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all' ;;
+    sanitised) flags='-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all' ;;
     *) flags=-O2 ;;
     esac
     out=$folder/$1-$2
