@@ -7,6 +7,7 @@ pub mod calibrate;
 pub mod campaign;
 pub mod cli;
 pub mod compare;
+pub mod doctor;
 pub mod event;
 pub mod layout;
 pub mod report;

@@ -7,7 +7,7 @@ use super::placements::{Group, Placements};
 use super::prepare::Prepared;
 use super::start::{self, Cell, Started};
 use super::steps::{self, Done, Limits, Step};
-use super::turn;
+use super::{turn, unoptimised};
 use crate::event::Event;
 use crate::run::lineup::Conditions;
 use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
@@ -232,6 +232,10 @@ impl Campaign<'_> {
             &mut self.failed,
             events,
         )?;
+        if index == 0 {
+            let place = (self.ledger, self.id);
+            unoptimised::refuse(self.prepared, &started, place, &mut self.failed, events)?;
+        }
         start::prove(self.prepared, &mut started, (self.ledger, self.id), &mut self.failed, events)?;
         start::compare_code(self.prepared, &started, &placed, self.ledger)?;
         if assay_linux::interrupt::asked() {

@@ -20,6 +20,7 @@ pub mod prepare;
 pub mod start;
 pub mod steps;
 pub mod turn;
+mod unoptimised;
 
 use crate::event::Event;
 use crate::store::{CampaignRow, Ledger, NewCampaign};

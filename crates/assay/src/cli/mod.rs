@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod compare;
+mod doctor;
 mod inputs;
 mod layout;
 mod new;
@@ -50,6 +51,7 @@ enum Verb {
     Run(run::Arguments),
     Compare(compare::Arguments),
     Stages(stages::Arguments),
+    Doctor(doctor::Arguments),
     Plan(plan::Arguments),
     New(new::Arguments),
     Inputs(inputs::Arguments),
@@ -74,6 +76,7 @@ pub fn main() -> ExitCode {
         Verb::Run(arguments) => run::run(arguments),
         Verb::Compare(arguments) => compare::run(arguments),
         Verb::Stages(arguments) => stages::run(arguments),
+        Verb::Doctor(arguments) => doctor::run(arguments),
         Verb::Plan(arguments) => plan::run(arguments),
         Verb::New(arguments) => new::run(arguments),
         Verb::Inputs(arguments) => inputs::run(arguments),

@@ -2,8 +2,9 @@
 
 use crate::campaign::Misuse;
 use anyhow::{Context, Result};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::io::{IsTerminal as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Columns where nobody says otherwise.
 const WIDTH: usize = 100;
@@ -34,6 +35,11 @@ pub fn print(text: &str) {
 /// Prints a line on standard error; that too may have been closed (`2>&1 | head`).
 pub fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A path, or nothing where an option that may have one is given without; clap's own parser of paths refuses nothing.
+pub fn path_or_nothing() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 /// Is there a folder for this file?

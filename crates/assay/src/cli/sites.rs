@@ -80,7 +80,7 @@ pub struct Arguments {
     #[arg(long)]
     pub no_follow: bool,
     /// One JSON object (schema/sites-1.schema.json), instead of the report, or into FILE; - is standard output
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", value_parser = super::screen::path_or_nothing())]
     pub json: Option<PathBuf>,
     /// Write the report to a file
     #[arg(short, long, value_name = "FILE")]

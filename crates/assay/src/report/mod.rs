@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod compare;
+pub mod doctor;
 pub mod ink;
 pub mod layout;
 pub mod number;
@@ -28,6 +29,7 @@ mod schema;
 
 pub use answer::answer;
 pub use compare::{ComparePage, render_compare};
+pub use doctor::{DoctorPage, render_doctor};
 pub use layout::{LayoutPage, render_layout};
 pub use page::Page;
 pub use plan::{PlanPage, render_plan};

@@ -49,7 +49,7 @@ impl Observer for Watch {
 }
 
 /// Where a site is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The file, by its number in [`Gathered::images`]; none for code made at run time or a file that can't be read.
     pub image: Option<usize>,

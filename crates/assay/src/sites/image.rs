@@ -7,12 +7,15 @@ use super::debug_file;
 use super::instruction::{self, Architecture, Flow, Instruction};
 use super::names::demangle;
 use super::plt::{self, Stub};
-use super::symbols::{Function, Symbols};
+use super::producers::Producers;
+pub use super::symbols::Function;
+use super::symbols::Symbols;
 use addr2line::Loader;
 use addr2line::gimli::ReaderOffset as _;
+use assay_pure::placement::optimised::CodeShape;
 use assay_pure::trace::hints::Position;
 use object::{Object as _, ObjectSection as _, ObjectSegment as _};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -62,6 +65,7 @@ pub struct Image {
     symbols: Symbols,
     stubs: Vec<Stub>,
     sections: Vec<Section>,
+    producers: OnceCell<Producers>,
     data: Vec<u8>,
     segments: Vec<Segment>,
     loader: Option<Loader>,
@@ -175,6 +179,7 @@ impl Image {
             symbols,
             stubs,
             sections,
+            producers: OnceCell::new(),
             segments,
             loader,
             code: RefCell::default(),
@@ -210,6 +215,16 @@ impl Image {
     /// The stub that holds an address, through which a function of another file is called.
     pub fn stub(&self, address: u64) -> Option<&Stub> {
         plt::at(&self.stubs, address)
+    }
+
+    /// The compiler of the code at an address, with its flags if it wrote them down, as the debug information has it.
+    pub fn producer(&self, address: u64) -> Option<String> {
+        let read = || match &self.lines {
+            Lines::Own => Producers::of(&self.data),
+            Lines::Separate(path) => Producers::of(&std::fs::read(path).unwrap_or_default()),
+            Lines::Missing | Lines::Unreadable(_) => Producers::default(),
+        };
+        self.producers.get_or_init(read).at(address).map(str::to_owned)
     }
 
     /// The name of the section that holds an address, empty where there is none.
@@ -271,6 +286,17 @@ impl Image {
         let found = Rc::new(Code::new(decoded));
         self.code.borrow_mut().insert(function.start, Rc::clone(&found));
         found
+    }
+
+    /// The shape of the code of the function that holds an address; nothing is said of other machines' code.
+    pub fn shape(&self, address: u64) -> CodeShape {
+        let Some(function) = self.function(address) else { return CodeShape::default() };
+        if self.architecture != Architecture::X86_64 {
+            return CodeShape::default();
+        }
+        let bytes = self.bytes(function.start);
+        let length = usize::try_from(function.end - function.start).unwrap_or(0).min(bytes.len());
+        CodeShape::of(&bytes[..length], function.start)
     }
 
     /// The functions of the file, in the order of their addresses.

@@ -16,6 +16,7 @@ mod inclusive;
 pub mod instruction;
 pub mod names;
 mod plt;
+mod producers;
 pub mod source;
 mod symbols;
 

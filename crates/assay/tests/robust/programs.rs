@@ -163,6 +163,23 @@ fn an_answer_that_changes_under_measurement_takes_its_samples_with_it() {
 }
 
 #[test]
+fn a_variant_built_without_optimisation_is_refused_unless_it_is_asked_for() {
+    let Some(lab) = Lab::with_fault("unoptimised") else { return };
+    let said = lab.run(&[]);
+    said.assert_code(1);
+    let words = ["its code is unoptimised: faulty loads", "allow_unoptimised = true"];
+    assert_told(&said, &reasons(&lab), &words);
+    assert_eq!(lab.column("SELECT stage || ' ' || variant FROM failure"), ["compile faulty"]);
+    assert_eq!(judged(&lab.page()), ["honest"]);
+    assert_eq!(samples(&lab, "faulty"), 0);
+
+    let Some(lab) = Lab::with_fault("unoptimised") else { return };
+    lab.edit(|text| format!("allow_unoptimised = true\n{text}"));
+    lab.run(&[]).assert_code(0);
+    assert!(samples(&lab, "faulty") > 0 && lab.column("SELECT stage FROM failure").is_empty());
+}
+
+#[test]
 fn a_sample_that_took_no_time_is_not_believed() {
     only_faulty_fails("zero_time", "measure", &["a sample of 0 ns, which is impossible"]);
 }

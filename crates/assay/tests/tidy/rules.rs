@@ -74,6 +74,11 @@ const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
         "where functions lie is read from files and from the ledger; nothing is built or executed",
     ),
     (
+        "doctor",
+        &["adopt", "build", "run", "store", "campaign", "calibrate", "cli"],
+        "what a program is held against, whoever traced it",
+    ),
+    (
         "store",
         &["adopt", "build", "run", "report", "campaign", "calibrate", "cli"],
         "the ledger is below all stages",

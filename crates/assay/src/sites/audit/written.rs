@@ -110,6 +110,10 @@ fn hold(
         balance = balance.plus(weigh(split, &sided));
         for (branch, held) in sided.iter().zip(held_when_taken(split, &sided)) {
             let likely_is_taken = held.map(|held| held == split.expects_yes);
+            // Without optimisation no hint leads to any layout.
+            if images[*image].shape(branch.at).is_unoptimised() {
+                continue;
+            }
             if likely_is_taken == Some(true) && branch.target.block > branch.at {
                 against_layout += branch.taken + branch.not_taken;
             }

@@ -66,13 +66,17 @@ impl<'a> Attributor<'a> {
         found
     }
 
-    /// Whose function begins at a place: by the function's own name, whatever was inlined at its beginning.
+    /// Whose function begins at a place: by its own names in the source and among the symbols, which may be others (aliases),
+    /// whatever was inlined at its beginning.
     pub fn of_function_at(&mut self, place: Place) -> Option<Owner> {
         let image = place.image?;
-        let function =
-            self.images[image].function(place.address).filter(|function| function.start == place.address)?;
-        let name = function.name();
-        Some(self.component(image, Some(&name)).map_or(Owner::Other, Owner::Component))
+        let file = &self.images[image];
+        let symbol = file.function(place.address).filter(|function| function.start == place.address)?;
+        let frames = file.frames(place.address);
+        let in_source = frames.last().and_then(|frame| frame.function.clone());
+        let names = [in_source, Some(symbol.name())];
+        let found = names.iter().flatten().find_map(|name| self.component(image, Some(name)));
+        Some(found.map_or(Owner::Other, Owner::Component))
     }
 
     /// Whether a place is in a stub of the dynamic link.
