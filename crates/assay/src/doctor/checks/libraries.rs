@@ -102,7 +102,6 @@ fn called(subject: &Subject, wanted: Purpose, words: &Words) -> Vec<Found> {
             misses: call.misses,
             why: words.why.to_owned(),
             remedy: words.remedy.to_owned(),
-            ..Found::default()
         });
     }
     found.extend(inlined(subject, wanted, words));
