@@ -8,6 +8,7 @@ mod told;
 
 use super::belongs;
 use crate::campaign::Misuse;
+use crate::report::prose;
 use crate::report::stages::answer;
 use crate::report::stages::page::{Entrant, Kind, Role, STAGES_SCHEMA, StagesPage};
 use crate::store::Ledger;
@@ -45,7 +46,7 @@ pub fn page(ledger: &Ledger, diary: &Diary) -> Result<StagesPage> {
         roles,
         steps: held.iter().map(|held| told::step(diary, held)).collect(),
         claims: told::claims(diary, &history, &held),
-        warnings: warnings(&history),
+        warnings: [warnings(&history), uneven_starts(diary, &history)].concat(),
         limits: history.newest().map(|session| session.spec.limits.clone()).unwrap_or_default(),
         sessions: history.sessions.iter().map(history::Past::page).collect(),
         ledger: Some(ledger.path().display().to_string()),
@@ -86,13 +87,31 @@ fn entrants(diary: &Diary, history: &History) -> Vec<Entrant> {
             text_bytes: row.and_then(|row| row.text_bytes),
             placed: row.is_some_and(|row| row.built["placed"] == true),
             session: kept.filter(|(_, row)| row.side.is_some()).map(|(session, _)| session.id),
-            failed: match row {
-                Some(row) => row.failed.clone(),
-                None => Some("not measured yet".to_owned()),
-            },
+            failed: row.and_then(|row| row.failed.clone()),
         }
     };
     diary.entrants.iter().enumerate().map(of).collect()
+}
+
+/// Roles in which start-up is part of some counts and not of others.
+fn uneven_starts(diary: &Diary, history: &History) -> Vec<String> {
+    let mut told = Vec::new();
+    for (role, of_role) in diary.roles.iter().enumerate() {
+        let counted =
+            (0..diary.entrants.len()).filter_map(|entrant| Some((entrant, history.count((entrant, role))?)));
+        let (without, with): (Vec<_>, Vec<_>) =
+            counted.filter(|(_, count)| count.failed.is_none()).partition(|(_, count)| count.start.is_none());
+        if !with.is_empty() && !without.is_empty() {
+            let names: Vec<&str> =
+                without.iter().map(|(entrant, _)| diary.entrants[*entrant].name.as_str()).collect();
+            told.push(format!(
+                "In {} the counts of {} hold their start-up, those of the others do not: give them an `empty_command` too",
+                of_role.name,
+                prose::list(&names)
+            ));
+        }
+    }
+    told
 }
 
 fn warnings(history: &History) -> Vec<String> {

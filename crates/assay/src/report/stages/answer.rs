@@ -12,6 +12,7 @@ pub fn answer(page: &StagesPage) -> String {
     sentences.extend(distance(page));
     sentences.extend(open(page));
     sentences.extend(failed(page));
+    sentences.extend(waiting(page));
     if sentences.is_empty() {
         let stages = page.entrants.iter().filter(|entrant| entrant.kind == Kind::Stage).count();
         return match stages {
@@ -153,6 +154,13 @@ fn open(page: &StagesPage) -> Option<String> {
         })
         .collect();
     (!open.is_empty()).then(|| format!("Undecided: {}.", prose::list(&open)))
+}
+
+/// What nobody has asked to be measured so far.
+fn waiting(page: &StagesPage) -> Option<String> {
+    let never = page.entrants.iter().filter(|entrant| entrant.session.is_none() && entrant.failed.is_none());
+    let names: Vec<&str> = never.map(|entrant| entrant.name.as_str()).collect();
+    (!names.is_empty()).then(|| format!("Still to be measured: {}.", prose::list(&names)))
 }
 
 fn failed(page: &StagesPage) -> Option<String> {

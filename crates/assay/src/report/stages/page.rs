@@ -348,7 +348,9 @@ impl StagesPage {
 
     /// The stage that the work has arrived at: the last one that was measured.
     pub fn last_stage(&self) -> Option<&Entrant> {
-        self.entrants.iter().rfind(|entrant| entrant.kind == Kind::Stage && entrant.failed.is_none())
+        self.entrants.iter().rfind(|entrant| {
+            entrant.kind == Kind::Stage && entrant.failed.is_none() && entrant.session.is_some()
+        })
     }
 }
 

@@ -69,6 +69,11 @@ fn what_brought_nothing_is_told_by_what_it_is() {
         slower.contains("Slower than before: hints in alloc (-0.2 % ± 0.6).") && !slower.contains("ghost"),
         "{slower}"
     );
+    let waiting = with(|page| page.entrants[4].failed = None);
+    assert!(
+        waiting.contains("Still to be measured: broken.") && !waiting.contains("Not measured"),
+        "{waiting}"
+    );
     let open = with(|page| page.steps[1].brought = Brought::Open);
     assert!(open.contains("Undecided: hints in alloc"), "{open}");
 }
