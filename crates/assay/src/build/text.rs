@@ -71,6 +71,11 @@ mod tests {
         let split = |line: &str| split(line).map(|words| words.join("|"));
         assert_eq!(split(" ./a  b\t'c d' \"e 'f'\"g\\ h '' ").as_deref(), Some("./a|b|c d|e 'f'g h|"));
         assert_eq!(split(r#""a\"b\c""#).as_deref(), Some(r#"a"b\c"#));
+        assert_eq!(
+            split(r#""a\\b""#).as_deref(),
+            Some(r"a\b"),
+            "a backslash hides another one between double quotes"
+        );
         assert_eq!([split("a 'b"), split("a\\"), split("")], [None, None, Some(String::new())]);
         for words in [vec!["it's", "a b", "", "x\"y\\z"], vec!["-DX=\"a b\""]] {
             let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
