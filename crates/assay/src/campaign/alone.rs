@@ -19,6 +19,9 @@ const TOLD: usize = 3;
 /// A variant's process: variant, compiler, flag set, rotation, phase.
 type Process = (String, String, String, u32, u32);
 
+/// Nanoseconds per unit by rotation and phase.
+type Times = Vec<((u32, u32), f64)>;
+
 /// What the reader must know of such processes.
 pub fn warnings(observed: &Observed) -> Vec<String> {
     let mut found: BTreeMap<Process, Vec<(String, f64)>> = BTreeMap::new();
@@ -40,7 +43,7 @@ pub fn warnings(observed: &Observed) -> Vec<String> {
 }
 
 /// Median nanoseconds per unit of each cell at each place of its rotations.
-fn placed_times(observed: &Observed) -> impl Iterator<Item = (&CellName, Vec<((u32, u32), f64)>)> {
+fn placed_times(observed: &Observed) -> impl Iterator<Item = (&CellName, Times)> {
     observed.cells.iter().map(|(name, placements)| {
         let times = placements.iter().filter_map(|(&(rotation, phase), placed)| {
             let samples: Vec<f64> = placed.samples.iter().map(|sample| sample.ns_per_unit).collect();

@@ -100,7 +100,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = killed(GONE, root.path());
         let store = root.path().join("store");
-        assert_eq!(put_back(&store, replace).unwrap(), [path.clone()]);
+        assert_eq!(put_back(&store, replace).unwrap(), std::slice::from_ref(&path));
         assert_eq!(fs::read_to_string(&path).unwrap(), "built");
         assert!(entries(&store).is_empty());
         assert!(put_back(&store, replace).unwrap().is_empty());
