@@ -91,6 +91,24 @@ fn children_are_followed_through_fork_and_exec() {
     }
 }
 
+// The reader saw the end of what was replaced, which is the command's own process, and asked how it ended before the
+// session did: a race, so it is run often.
+#[test]
+fn a_command_that_replaces_itself_is_left_to_the_session() {
+    let Some((_folder, program)) = build("children", Target::X86_64, &[]) else {
+        return;
+    };
+    let script = format!("exec {} 0000001", program.display());
+    for _ in 0..15 {
+        let options = Options { detail: Detail::Counts, follow: true, ..Options::default() };
+        let traced = trace_with(Path::new("/bin/sh"), &["-c", &script], options)
+            .unwrap_or_else(|refusal| panic!("{refusal}"));
+        let own = |process: &&ProcessTrace<Seen>| process.pid == traced.processes[0].pid;
+        let ended: Vec<Ended> = traced.processes.iter().filter(own).map(|process| process.ended).collect();
+        assert_eq!(ended, [Ended::Replaced, Ended::Exited(0)]);
+    }
+}
+
 #[test]
 fn children_are_left_alone_unless_asked_for() {
     let Some((_folder, program)) = build("children", Target::X86_64, &[]) else {

@@ -123,7 +123,7 @@ impl<O: Observer> Reader<O> {
                 _ if Some(process.pid()) == root && Some(slot) == last_of_root => ended,
                 Some(said) => said,
                 None if !process.gone() => Ended::Unknown,
-                None => how_it_ended(&process),
+                None => how_it_ended(&process, root),
             };
             state.take(slot, &process, how);
         }
@@ -163,9 +163,10 @@ impl<O: Observer> Drop for Reader<O> {
     }
 }
 
-/// Of a process that is gone and is not the command itself.
-fn how_it_ended<O: Observer>(process: &Process<O>) -> Ended {
-    let status = family::how_ended(process.pid());
+/// Of a process that is gone and is not the command's last program. One that was replaced in the command's own process
+/// (`root`) is not asked after: that would lay to rest what the session waits for.
+fn how_it_ended<O: Observer>(process: &Process<O>, root: Option<u32>) -> Ended {
+    let status = (Some(process.pid()) != root).then(|| family::how_ended(process.pid())).flatten();
     process.said().unwrap_or_else(|| match status.map(|status| (status.code(), status.signal())) {
         Some((Some(code), _)) => Ended::Exited(code),
         Some((_, Some(signal))) => Ended::Signalled(signal),
@@ -278,13 +279,13 @@ impl<O: Observer> Desk<O> {
 
     /// Finishes processes that are gone, so that a command with thousands of children needs the memory of a few.
     fn bury(&self, readers: u32) {
-        let gone: Vec<u32> = {
+        let (root, gone): (_, Vec<u32>) = {
             let state = lock(&self.state);
             // The last process of the command's own id is left to the caller, who knows how it ended.
             let root = first_pid(&state);
             let kept = last_slot(&state, root);
             let gone = state.live.iter().filter(|(slot, process)| Some(*slot) != kept && process.gone());
-            gone.map(|(slot, _)| *slot).collect()
+            (root, gone.map(|(slot, _)| *slot).collect())
         };
         let observer = || lock(&self.observer)();
         for slot in gone {
@@ -298,7 +299,7 @@ impl<O: Observer> Desk<O> {
             for reader in 0..readers {
                 while process.serve(reader, readers, true, &observer) == Served::Busy {}
             }
-            let ended = how_it_ended(&process);
+            let ended = how_it_ended(&process, root);
             state.take(slot, &process, ended);
         }
     }
