@@ -74,7 +74,7 @@ impl Lab {
     /// An experiment of `plain` and `honest`, which are right and take their time.
     pub fn slow() -> Option<Self> {
         let lab = Self::with_program(SLOW, &["plain", "honest"])?;
-        lab.edit(|text| text.replace("budget = 0.2", "budget = 60"));
+        lab.edit(|text| text.replace("budget = 5", "budget = 60"));
         Some(lab)
     }
 
@@ -95,7 +95,7 @@ baseline = "{}"
 compilers = ["gcc"]
 flags = ["-O1"]
 minimum_effect = 0.5
-budget = 0.2
+budget = 5
 
 [program]
 sources = ["program.c"]

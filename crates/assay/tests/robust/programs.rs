@@ -43,9 +43,23 @@ fn assert_told(said: &Said, reasons: &[String], words: &[&str]) {
 /// `faulty` fails at a stage with these words, and the campaign goes on for the others.
 #[track_caller]
 fn only_faulty_fails(fault: &str, stage: &str, words: &[&str]) {
-    let Some(lab) = Lab::with_fault(fault) else { return };
-    let said = lab.run(&[]);
+    let Some((lab, said)) = undisturbed(|| Lab::with_fault(fault)) else { return };
     assert_only_faulty_failed(&lab, &said, stage, words);
+}
+
+/// A campaign whose every placement has a sample that other work on the machine did not spoil. These campaigns are short:
+/// beside a compiler on every processor one of them may have none.
+fn undisturbed(lab: impl Fn() -> Option<Lab>) -> Option<(Lab, Said)> {
+    const TRIES: usize = 5;
+    for left in (0..TRIES).rev() {
+        let lab = lab()?;
+        let said = lab.run(&[]);
+        let spoiled = |cell: &Value| cell["failed"]["reason"] == "no rotation is complete";
+        if left == 0 || !lab.page()["cells"].as_array().is_some_and(|cells| cells.iter().any(spoiled)) {
+            return Some((lab, said));
+        }
+    }
+    unreachable!("the last try is taken as it is")
 }
 
 #[track_caller]
@@ -95,10 +109,8 @@ fn nothing_can_be_measured(fault: &str, words: &[&str]) {
 
 #[test]
 fn a_program_with_nothing_wrong_is_measured() {
-    let Some(lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward", "absent"]) else {
-        return;
-    };
-    let said = lab.run(&[]);
+    let good = || Lab::with_program("#include \"good.c\"\n", &["plain", "backward", "absent"]);
+    let Some((lab, said)) = undisturbed(good) else { return };
     said.assert_code(1);
     said.assert_page(&["`absent` cannot run here: no machine can run this"]);
     let page = lab.page();
