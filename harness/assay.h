@@ -395,10 +395,11 @@ ASSAY_OUTLINE uint64_t assay_edge(struct assay_run *run)
 
 ASSAY_INLINE void assay_answer(struct assay_state *state, uint64_t answer) { state->run->answer = answer; }
 
-/* Combines answers in order, so that another order is noticed. */
+/* Combines answers in order, so that another order is noticed. A rotation instead of the product would let the same answer
+ * given 128 times cancel itself, whatever it is. */
 ASSAY_INLINE uint64_t assay_combine(uint64_t combined, uint64_t answer)
 {
-    return ((combined << 5) | (combined >> 59)) ^ answer;
+    return combined * UINT64_C(0x9e3779b97f4a7c15) + answer;
 }
 
 /* ---- 4. Inputs --------------------------------------------------------------------------------------------------- */

@@ -21,10 +21,11 @@ pub(crate) struct Answers {
     pub(crate) windows: u64,
 }
 
-/// Combines answers in order, so that another order is noticed.
+/// Combines answers in order, so that another order is noticed. A rotation instead of the product would let the same
+/// answer given 128 times cancel itself, whatever it is.
 #[inline(always)]
 pub(crate) fn combine(combined: u64, answer: u64) -> u64 {
-    combined.rotate_left(5) ^ answer
+    combined.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(answer)
 }
 
 /// Calls on consecutive windows from `*at`, wrapping. Out of line and through a function pointer, so that a variant is

@@ -165,9 +165,20 @@ fn a_newline_in_a_path_cannot_become_a_second_request() {
 
 #[test]
 fn combining_answers_notices_their_order() {
-    // By hand: rotl(0, 5) ^ 1 = 1; rotl(1, 5) ^ 2 = 34. The other way round: 2; 64 ^ 1 = 65.
-    assert_eq!(combine(combine(0, 1), 2), 34);
-    assert_eq!(combine(combine(0, 2), 1), 65);
-    // The top five bits come back at the bottom.
-    assert_eq!(combine(1 << 63, 0), 16);
+    // By hand: 1 * k + 2, and the other way round 2 * k + 1.
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    assert_eq!(combine(combine(0, 1), 2), FACTOR + 2);
+    assert_eq!(combine(combine(0, 2), 1), FACTOR.wrapping_mul(2) + 1);
+    assert_eq!(combine(0, 34), 34, "one answer is its own combination");
+}
+
+#[test]
+fn answers_that_repeat_do_not_cancel_each_other() {
+    // As many calls as a sample takes of one window, and of three: by rotation each of these is 0 for any answer.
+    for period in [1, 3] {
+        let answers = |first: u64| (0..64 * 128 * period).map(move |call| first + call % period);
+        let check = |first| answers(first).fold(0, combine);
+        assert_ne!(check(5), 0);
+        assert_ne!(check(5), check(6));
+    }
 }

@@ -25,13 +25,14 @@ pub const MAX_LINE: usize = 16_384;
 /// The environment variable that names the two descriptors, `R,W`.
 pub const CHANNEL_VARIABLE: &str = "ASSAY_CHANNEL";
 
-/// Combines answers in order: `rotl(combined, 5) ^ answer`, starting from 0.
+/// Combines answers in order: `combined * 0x9e3779b97f4a7c15 + answer` modulo 2^64, starting from 0.
 ///
 /// Input: what was combined so far and the next answer. Returns: the new combination. Not commutative, so answers in
-/// another order are noticed. Every harness computes the same.
+/// another order are noticed, and answers that repeat do not cancel each other, as they do every 128 calls where the
+/// combination is rotated instead. Every harness computes the same.
 #[must_use]
 pub const fn combine(combined: u64, answer: u64) -> u64 {
-    combined.rotate_left(5) ^ answer
+    combined.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(answer)
 }
 
 /// Whether `name` may name a variant: one or more of letters, digits and `_.:/+-`.
