@@ -167,9 +167,50 @@ fn keep(
 /// Input, repeat, kind of call, compiler and flags: whose answers must be equal.
 type Comparable = (usize, u32, Kind, usize, usize);
 
+fn comparable(bench: &dyn Bench, block: &RoundBlock, subject: usize) -> Comparable {
+    let (_, compiler, flags) = bench.group(subject);
+    (block.input, block.repeat, bench.kind(subject), compiler, flags)
+}
+
+fn in_table_order<'a>(
+    block: &'a RoundBlock,
+    checks: &'a [(usize, u64)],
+) -> impl Iterator<Item = &'a (usize, u64)> {
+    block.subjects.iter().filter_map(|subject| checks.iter().find(|(other, _)| other == subject))
+}
+
+/// What is right: the first answer of the variant that comes first of those that have not failed. There is none while
+/// that one's turn is still to come: another's would blame the honest for the liar.
+fn references(
+    bench: &dyn Bench,
+    blocks: &[RoundBlock],
+    checks: &[Vec<(usize, u64)>],
+    failed: &HashSet<FailedCell>,
+) -> HashMap<Comparable, (usize, u64)> {
+    let mut leading: HashMap<Comparable, usize> = HashMap::new();
+    for block in blocks {
+        let standing = block.subjects.iter().filter(|&&s| !failed.contains(&(bench.group(s), block.input)));
+        for &subject in standing {
+            let variant = bench.group(subject).0;
+            leading.entry(comparable(bench, block, subject)).or_insert(variant);
+        }
+    }
+    let mut first = HashMap::new();
+    for (block, checks) in blocks.iter().zip(checks) {
+        for &(subject, check) in in_table_order(block, checks) {
+            let key = comparable(bench, block, subject);
+            if leading.get(&key) == Some(&bench.group(subject).0) {
+                first.entry(key).or_insert((subject, check));
+            }
+        }
+    }
+    first
+}
+
 /// All cells of an input were given the same windows, so within one compiler and flag set their answers must be equal,
-/// across variants and placements; one that differs from the first block's first subject (the baseline) is out. Other
-/// flags may round differently, so nothing is compared across them. Its samples are kept, with a flag.
+/// across variants and placements; one that differs from the baseline's, or where that has failed from the first that
+/// has not, is out. Other flags may round differently, so nothing is compared across them. Its samples are kept, with a
+/// flag. Of a round that ended before the baseline's turn nothing is kept, and nothing is said.
 fn compare_checks(
     outcome: &mut RoundOutcome,
     bench: &dyn Bench,
@@ -177,14 +218,12 @@ fn compare_checks(
     checks: &[Vec<(usize, u64)>],
     failed: &mut HashSet<FailedCell>,
 ) {
-    let mut first: HashMap<Comparable, (usize, u64)> = HashMap::new();
+    let references = references(bench, blocks, checks, failed);
     for (block, checks) in blocks.iter().zip(checks) {
-        let in_table_order =
-            block.subjects.iter().filter_map(|subject| checks.iter().find(|(s, _)| s == subject));
-        for &(subject, check) in in_table_order {
-            let (_, compiler, flags) = bench.group(subject);
-            let key = (block.input, block.repeat, bench.kind(subject), compiler, flags);
-            let (reference, expected) = *first.entry(key).or_insert((subject, check));
+        for &(subject, check) in in_table_order(block, checks) {
+            let Some(&(reference, expected)) = references.get(&comparable(bench, block, subject)) else {
+                continue;
+            };
             if check == expected {
                 continue;
             }
@@ -313,6 +352,27 @@ mod tests {
         let kept = |odd: bool| outcome.taken.iter().filter(move |taken| (taken.subject % 2 == 1) == odd);
         assert!(kept(false).all(|taken| taken.flagged.is_none()));
         assert!(kept(true).count() > 0 && kept(true).all(|taken| taken.flagged == Some("failed-cell")));
+    }
+
+    #[test]
+    fn never_blames_the_honest_for_a_liar_that_came_first_in_a_round_cut_short() {
+        // Subject 1 lies, whenever it comes; the baseline is subject 0 (and 2).
+        for (seed, visits) in (0..20).flat_map(|seed| (1..=8).map(move |visits| (seed, visits))) {
+            let mut bench = Scripted { wrong: Some(1), ..scripted() };
+            let mut failed = HashSet::new();
+            walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut |done, _| done < visits);
+            assert!(failed.iter().all(|((variant, ..), _)| *variant == 1), "{seed}, {visits}: {failed:?}");
+        }
+    }
+
+    #[test]
+    fn holds_the_others_against_the_first_that_has_not_failed() {
+        let mut bench = Scripted { wrong: Some(3), ..scripted() };
+        let mut failed: HashSet<FailedCell> = [((0, 0, 0), 0), ((0, 0, 0), 1)].into();
+        let outcome = round(&mut bench, &mut failed);
+        assert_eq!(outcome.faults.len(), 2);
+        let told = outcome.faults[0].1.to_string();
+        assert!(told.contains("at one placement and"), "{told}");
     }
 
     #[test]
