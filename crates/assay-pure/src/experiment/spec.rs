@@ -1,7 +1,7 @@
 //! The experiment file as meaning: what is compared, on which inputs, built how, measured how long.
 
 use super::{ClaimSpec, ContrastSpec, Event};
-use crate::inputs::Generator;
+use crate::inputs::{self, Description, FormatError, Generator, Settings, Window};
 
 /// One experiment, as read from its TOML file; every default is filled in.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -109,6 +109,17 @@ pub enum InputSource {
         units: u64,
         /// Its seed.
         seed: u64,
+        /// So many units are made and repeated, from the first again and again, until there are `units`; `None`: all
+        /// of them are made. It is what a predictor can know by heart, apart from the working set.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        distinct_units: Option<u64>,
+    },
+    /// Numbers for a program that makes its own work: see [`Settings`].
+    Settings {
+        /// The numbers.
+        settings: Settings,
+        /// Units that one call does.
+        units: u64,
     },
     /// A file, relative to the experiment file.
     Recorded {
@@ -117,6 +128,69 @@ pub enum InputSource {
     },
     /// No bytes: the one call of an experiment without inputs.
     Empty,
+}
+
+impl InputSource {
+    /// The bytes of an input that its recipe determines; `None` of a recorded one.
+    ///
+    /// Panics if a generator's parameters were not checked; those of an experiment file are.
+    /// Cost: about 10 ns per value of a generated stream.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        match self {
+            InputSource::Generated { generator, units, seed, distinct_units: None } => {
+                Some(generator.generate(*units, *seed))
+            }
+            InputSource::Generated { generator, units, seed, distinct_units: Some(distinct) } => {
+                Some(inputs::repeated(&generator.generate(*distinct, *seed), *distinct, *units))
+            }
+            InputSource::Settings { settings, .. } => Some(settings.bytes()),
+            InputSource::Empty => Some(Vec::new()),
+            InputSource::Recorded { .. } => None,
+        }
+    }
+
+    /// The units of an input whose bytes do not show them.
+    fn declared_units(&self) -> Option<u64> {
+        match self {
+            InputSource::Settings { units, .. } => Some(*units),
+            InputSource::Generated { .. } | InputSource::Recorded { .. } | InputSource::Empty => None,
+        }
+    }
+}
+
+impl InputSpec {
+    /// Cuts the input's bytes into what one call gets; see [`Format::windows`](crate::inputs::Format::windows).
+    ///
+    /// # Errors
+    /// The bytes are not of the input's format.
+    pub fn windows(&self, bytes: &[u8]) -> Result<Vec<Window>, FormatError> {
+        match self.source.declared_units() {
+            Some(units) => Ok(vec![Window { offset: 0, size: bytes.len() as u64, units }]),
+            None => self.format.windows(bytes, self.window_units),
+        }
+    }
+
+    /// Describes the input's bytes; see [`describe`](crate::inputs::describe()).
+    ///
+    /// # Errors
+    /// The bytes are not of the input's format.
+    pub fn describe(&self, bytes: &[u8]) -> Result<Description, FormatError> {
+        let description = inputs::describe(bytes, self.format)?;
+        Ok(match self.source.declared_units() {
+            Some(units) => {
+                Description { units, bytes_per_unit: bytes.len() as f64 / units as f64, ..description }
+            }
+            None => description,
+        })
+    }
+
+    /// Units in the input's bytes.
+    ///
+    /// # Errors
+    /// The bytes are not of the input's format.
+    pub fn units(&self, bytes: &[u8]) -> Result<u64, FormatError> {
+        self.source.declared_units().map_or_else(|| self.format.count(bytes), Ok)
+    }
 }
 
 /// One value of the flags axis.

@@ -105,6 +105,9 @@ max = "0xffff_ffff_ffff_ffff"
 # What is a unit: "varint", "lines", "bytes", "whole". Default: "varint" if
 # generated, "bytes" if recorded.
 format = "bytes"
+# Only so many are made, then repeated until there are `units`. Few enough are
+# known by heart, in a working set as large as you like. Default: all are made.
+#     distinct_units = 1000
 # Units per call; calls go through the whole input in order. 0: all in one call.
 #window_units = 4096
 #description = "every byte alike"
@@ -113,6 +116,7 @@ format = "bytes"
 #[inputs.mixed]
 #generator = "lengths"             # by weight for 1, 2, 3, ... bytes
 #weights = [80, 18, 2]
+#multi_byte = "31 %"               # share above 1 byte, others in proportion
 #[inputs.log_uniform]
 #generator = "log_uniform"         # all bit lengths alike
 #min_bits = 0
@@ -128,6 +132,14 @@ format = "bytes"
 #generator = "bursts"              # as "lengths", but one length for a while
 #weights = [80, 18, 2]
 #mean_length = 32
+#multi_byte = 0.31
+
+# Numbers for a program that makes its own work; it gets the lines `loss=0.05`,
+# `units=1000` and `window=64`, and each call does so many units (default: 1):
+#[inputs.link]
+#generator = "settings"
+#settings = { loss = 0.05, window = 64 }
+#units = 1000
 
 # A recorded input:
 #[inputs.recorded]
@@ -275,7 +287,7 @@ mod tests {
     #[test]
     fn writes_an_experiment_that_is_read_with_every_key_switched_on() {
         let experiment = read(&switched_on(&commented_experiment("sums"), |_| true)).experiment;
-        assert_eq!(experiment.inputs.len(), 7);
+        assert_eq!(experiment.inputs.len(), 8);
         assert_eq!(experiment.claims.len(), 3);
     }
 
@@ -312,6 +324,7 @@ mod tests {
         let mut tables = vec![schema::TOP, schema::PROGRAM, schema::VARIANT, schema::INPUT, schema::RECORDED];
         tables.extend([
             schema::GENERATED,
+            schema::DRAWN,
             schema::FLAG_SET,
             schema::PLACEMENT,
             schema::CONTRASTS,

@@ -405,7 +405,11 @@ pub fn recipe(source: &InputSource) -> String {
     match source {
         InputSource::Recorded { path } => format!("recorded: {path}"),
         InputSource::Empty => "nothing: the program makes its own".into(),
-        InputSource::Generated { generator, units, seed } => {
+        InputSource::Settings { settings, .. } => {
+            let text = String::from_utf8_lossy(&settings.bytes()).trim_end().replace('\n', ", ");
+            format!("settings {text}")
+        }
+        InputSource::Generated { generator, units, seed, distinct_units } => {
             let value = serde_json::to_value(generator).unwrap_or_default();
             let mut parts = Vec::new();
             if let Value::Object(fields) = &value {
@@ -417,7 +421,9 @@ pub fn recipe(source: &InputSource) -> String {
                 );
             }
             let kind = value["generator"].as_str().unwrap_or("generated").to_owned();
-            format!("{kind} {} ({units} units, seed {seed})", parts.join(", "))
+            let repeated =
+                distinct_units.map_or(String::new(), |distinct| format!(", the first {distinct} repeated"));
+            format!("{kind} {} ({units} units, seed {seed}{repeated})", parts.join(", "))
         }
     }
 }
@@ -596,7 +602,9 @@ fn claims_of(
                 name: shown.name.clone(),
                 floor_misses_per_unit: known.and_then(|description| description.floor_misses_per_unit),
                 branches_per_unit: known.and_then(|description| description.branches_per_unit),
-                learnable: description.as_ref().is_some_and(|known| known.length_warning().is_some()),
+                learnable: description
+                    .as_ref()
+                    .is_some_and(|known| known.length_warning().or_else(|| known.period_warning()).is_some()),
             }
         })
         .collect();

@@ -53,7 +53,9 @@ pub fn ready(spec: &InputSpec, folder: &Path, store: &Path, ledger: &Ledger) -> 
     let recipe = serde_json::to_value(&spec.source)?;
     let known = match spec.source {
         // A recorded file can change under its name, so only a recipe that determines the bytes is trusted.
-        InputSource::Generated { .. } => ledger.input_by_recipe(&recipe, format)?,
+        InputSource::Generated { .. } | InputSource::Settings { .. } => {
+            ledger.input_by_recipe(&recipe, format)?
+        }
         InputSource::Recorded { .. } | InputSource::Empty => None,
     };
     if let Some(row) = known
@@ -61,7 +63,7 @@ pub fn ready(spec: &InputSpec, folder: &Path, store: &Path, ledger: &Ledger) -> 
         && digest::digest(&bytes) == row.digest
         && let Ok(description) = serde_json::from_value(row.description.clone())
     {
-        let windows = spec.format.windows(&bytes, spec.window_units)?;
+        let windows = spec.windows(&bytes)?;
         let file = stored(store, &row.digest);
         return Ok(ReadyInput { name: spec.name.clone(), row, description, file, windows });
     }
@@ -78,8 +80,8 @@ fn make(
     ledger: &Ledger,
 ) -> Result<ReadyInput> {
     let context = || format!("input `{}` is not of format {format}", spec.name);
-    let windows = spec.format.windows(bytes, spec.window_units).with_context(context)?;
-    let description = assay_pure::inputs::describe::describe(bytes, spec.format).with_context(context)?;
+    let windows = spec.windows(bytes).with_context(context)?;
+    let description = spec.describe(bytes).with_context(context)?;
     let digest = digest::digest(bytes);
     let file = stored(store, &digest);
     write_once(&file, bytes)?;
@@ -100,8 +102,6 @@ fn make(
 /// A recorded file cannot be read or is empty.
 pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
     match &spec.source {
-        InputSource::Generated { generator, units, seed } => Ok(generator.generate(*units, *seed)),
-        InputSource::Empty => Ok(Vec::new()),
         InputSource::Recorded { path } => {
             let path = folder.join(path);
             let bytes = std::fs::read(&path)
@@ -111,6 +111,7 @@ pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
             }
             Ok(bytes)
         }
+        made => Ok(made.bytes().expect("only a recorded input is read")),
     }
 }
 

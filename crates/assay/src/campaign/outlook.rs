@@ -108,7 +108,7 @@ fn inputs(specs: &[InputSpec], folder: &Path) -> Result<Vec<page::Input>> {
         .iter()
         .map(|spec| {
             let bytes = super::inputs::bytes_of(spec, folder)?;
-            let units = spec.format.count(&bytes).unwrap_or(0);
+            let units = spec.units(&bytes).unwrap_or(0);
             Ok(page::Input {
                 name: spec.name.clone(),
                 digest: digest(&bytes),

@@ -6,7 +6,7 @@ use crate::campaign::inputs::parse_format;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSource;
-use assay_pure::inputs::{Description, describe::describe, digest};
+use assay_pure::inputs::{Description, FormatError, describe::describe, digest};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -78,9 +78,8 @@ fn experiment(path: &Path) -> Result<Experiment> {
 
 fn bytes_of(source: &InputSource, folder: &Path) -> Result<Vec<u8>, Misuse> {
     match source {
-        InputSource::Generated { generator, units, seed } => Ok(generator.generate(*units, *seed)),
-        InputSource::Empty => Ok(Vec::new()),
         InputSource::Recorded { path } => read(&folder.join(path)),
+        made => Ok(made.bytes().expect("only a recorded input is read")),
     }
 }
 
@@ -91,7 +90,7 @@ fn describe_all(asked: &Describe) -> Result<()> {
             let folder = file.parent().unwrap_or(Path::new("."));
             for input in experiment(file)?.inputs {
                 let bytes = bytes_of(&input.source, folder)?;
-                found.push(described(&input.name, &bytes, input.format)?);
+                found.push(described(&input.name, &bytes, input.describe(&bytes))?);
             }
         } else {
             let Some(format) = parse_format(&asked.format) else {
@@ -99,7 +98,8 @@ fn describe_all(asked: &Describe) -> Result<()> {
                     format!("no format `{}`; there are varint, lines, bytes and whole", asked.format);
                 return Err(Misuse(message).into());
             };
-            found.push(described(&file.display().to_string(), &read(file)?, format)?);
+            let bytes = read(file)?;
+            found.push(described(&file.display().to_string(), &bytes, describe(&bytes, format))?);
         }
     }
     if asked.json {
@@ -125,9 +125,9 @@ fn describe_all(asked: &Describe) -> Result<()> {
 fn described(
     name: &str,
     bytes: &[u8],
-    format: assay_pure::inputs::Format,
+    found: Result<Description, FormatError>,
 ) -> Result<(String, String, Description), Misuse> {
-    let description = describe(bytes, format).map_err(|error| {
+    let description = found.map_err(|error| {
         Misuse(format!(
             "{name} is no stream of this format: {error} (--format names another: lines, bytes, whole)"
         ))

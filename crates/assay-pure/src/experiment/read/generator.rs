@@ -1,8 +1,8 @@
 //! The parameters of each generator of inputs.
 
 use super::convert;
-use super::reader::{Reader, Table};
-use crate::inputs::Generator;
+use super::reader::{Reader, Table, Wrong};
+use crate::inputs::{Generator, Settings, with_multi_byte};
 
 /// The generator of a name that the schema has; `None` if a parameter is missing or wrong, which is noted.
 pub(super) fn read(reader: &mut Reader, table: &Table, generator: &str) -> Option<Generator> {
@@ -48,11 +48,60 @@ fn read_weights(reader: &mut Reader, table: &Table) -> Option<Vec<f64>> {
     } else if !(weights.iter().sum::<f64>() > 0.0 && weights.iter().sum::<f64>().is_finite()) {
         "has no finite sum above 0"
     } else {
-        return Some(weights);
+        return read_multi_byte(reader, table, weights);
     };
     let path = table.path_of("weights");
     reader.complain_of(table, "weights", format!("`{path}` {wrong}"));
     None
+}
+
+/// The weights with the share of values longer than one byte that the file asks for, if it does.
+fn read_multi_byte(reader: &mut Reader, table: &Table, weights: Vec<f64>) -> Option<Vec<f64>> {
+    if !table.has("multi_byte") {
+        return Some(weights);
+    }
+    let share = reader.read(table, "multi_byte", convert::fraction(|share| (0.0..=1.0).contains(&share)))?;
+    let rescaled = with_multi_byte(&weights, share);
+    if rescaled.is_none() {
+        let path = table.path_of("multi_byte");
+        let message = format!("`{path}` asks for values longer than one byte, but `weights` has none");
+        reader.complain(&path, message).example = Some("weights = [80, 18, 2]".into());
+    }
+    rescaled
+}
+
+/// The settings of an input that is not drawn, of `units` units.
+pub(super) fn read_settings(reader: &mut Reader, table: &Table, units: u64) -> Option<Settings> {
+    let Some(item) = table.item("settings") else {
+        reader.missing(table, "settings");
+        return None;
+    };
+    let path = table.path_of("settings");
+    let Some(items) = item.as_table_like() else {
+        reader.complain_of(table, "settings", Wrong::Type.sentence(&path, item));
+        return None;
+    };
+    let before = reader.problems.len();
+    let mut values = Vec::new();
+    for (name, item) in items.iter() {
+        let path = format!("{path}.{name}");
+        if !convert::is_name(name) {
+            let message = format!("\"{name}\" {}", convert::not_a_name(name));
+            reader.complain_of_key(&path, message);
+        } else if name == Settings::UNITS {
+            let message = format!("`{path}` would be there twice: the input's own key is among the settings");
+            reader.complain_of_key(&path, message).example = Some(format!("units = {units}"));
+        } else {
+            match item.as_value().ok_or(Wrong::Type).and_then(convert::number(|_| true)) {
+                Ok(value) => values.push((name.to_owned(), value)),
+                Err(wrong) => {
+                    let problem = reader.complain(&path, wrong.sentence(&path, item));
+                    problem.expected = Some("a finite number".into());
+                }
+            }
+        }
+    }
+    (reader.problems.len() == before).then(|| Settings::new(values, units))
 }
 
 /// Two whole numbers of which the first is not the larger one.

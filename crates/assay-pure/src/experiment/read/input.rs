@@ -44,15 +44,21 @@ fn no_input() -> InputSpec {
 
 fn read_input(reader: &mut Reader, entry: &Entry) -> Option<InputSpec> {
     let items = entry.items?;
-    let (source, table, format) = if items.contains_key("path") {
+    let (source, table, default) = if items.contains_key("path") {
         let table = Table::new(&entry.path, Some(items), &[schema::INPUT, schema::RECORDED]);
         refuse_generated_keys(reader, &table, items);
         (read_recorded(reader, &table), table, Format::Bytes)
     } else {
         let (source, table) = read_generated(reader, entry, items);
-        (source, table, Format::Varint)
+        let settings = matches!(source, Some(InputSource::Settings { .. }));
+        (source, table, if settings { Format::Whole } else { Format::Varint })
     };
-    let format = reader.read(&table, "format", convert::choice(FORMATS)).unwrap_or(format);
+    let format = reader.read(&table, "format", convert::choice(FORMATS)).unwrap_or(default);
+    if default == Format::Whole && format != Format::Whole {
+        let path = table.path_of("format");
+        let problem = reader.complain(&path, format!("`{path}`: settings are handed over whole"));
+        problem.expected = Some("\"whole\", or no such key".into());
+    }
     let window_units = reader.read(&table, "window_units", convert::whole(0..=MOST_UNITS));
     Some(InputSpec {
         name: entry.name.clone().unwrap_or_default(),
@@ -81,14 +87,15 @@ fn refuse_generated_keys(reader: &mut Reader, table: &Table, items: &dyn TableLi
 
 /// The keys that some input has.
 fn all_keys() -> Vec<&'static [Key]> {
-    let mut keys: Vec<&'static [Key]> = vec![schema::INPUT, schema::RECORDED, schema::GENERATED];
+    let mut keys: Vec<&'static [Key]> =
+        vec![schema::INPUT, schema::RECORDED, schema::GENERATED, schema::DRAWN];
     keys.extend(schema::GENERATORS.iter().map(|&(_, keys)| keys));
     keys
 }
 
 fn is_generated_key(name: &str) -> bool {
-    let mut keys = schema::GENERATORS.iter().flat_map(|&(_, keys)| keys).chain(schema::GENERATED);
-    keys.any(|key| key.name == name)
+    let keys = schema::GENERATORS.iter().flat_map(|&(_, keys)| keys);
+    keys.chain(schema::GENERATED).chain(schema::DRAWN).any(|key| key.name == name)
 }
 
 /// The source of a generated input, and the table with the keys that its generator has.
@@ -109,14 +116,32 @@ fn read_generated<'a>(
         }
         return (None, table);
     };
-    let table =
-        Table::new(&entry.path, Some(items), &[schema::INPUT, schema::RECORDED, schema::GENERATED, keys]);
-    refuse_other_generators_keys(reader, &table, items, generator, keys);
-    let units =
-        reader.read(&table, "units", convert::whole(1..=MOST_UNITS)).map_or(UNITS, |units| units as u64);
+    let drawn = if generator == schema::SETTINGS { &[][..] } else { schema::DRAWN };
+    let table = Table::new(&entry.path, Some(items), &[common, &[drawn, keys]].concat());
+    refuse_other_generators_keys(reader, &table, items, generator, [keys, drawn]);
+    let units = reader.read(&table, "units", convert::whole(1..=MOST_UNITS)).map(|units| units as u64);
+    if generator == schema::SETTINGS {
+        let units = units.unwrap_or(1);
+        let settings = generator::read_settings(reader, &table, units);
+        return (settings.map(|settings| InputSource::Settings { settings, units }), table);
+    }
+    let units = units.unwrap_or(UNITS);
     let seed = reader.read(&table, "seed", convert::whole_64).unwrap_or(1);
+    let distinct_units = read_distinct(reader, &table, units);
     let generator = generator::read(reader, &table, generator);
-    (generator.map(|generator| InputSource::Generated { generator, units, seed }), table)
+    let source = generator.map(|generator| InputSource::Generated { generator, units, seed, distinct_units });
+    (source, table)
+}
+
+/// How many units are made and then repeated; `None` where none are.
+fn read_distinct(reader: &mut Reader, table: &Table, units: u64) -> Option<u64> {
+    let distinct = reader.read(table, "distinct_units", convert::whole(1..=MOST_UNITS))? as u64;
+    if distinct > units {
+        let path = table.path_of("distinct_units");
+        let message = format!("`{path}`: {distinct} are more than the input has units, {units}");
+        reader.complain_of(table, "distinct_units", message);
+    }
+    Some(distinct)
 }
 
 fn name_generators(problem: &mut Diagnostic) {
@@ -144,11 +169,12 @@ fn refuse_other_generators_keys(
     table: &Table,
     items: &dyn TableLike,
     generator: &str,
-    own: &'static [Key],
+    [own, drawn]: [&'static [Key]; 2],
 ) {
     let foreign = |name: &str| {
-        let others = schema::GENERATORS.iter().flat_map(|&(_, keys)| keys);
-        others.into_iter().any(|key| key.name == name) && !own.iter().any(|key| key.name == name)
+        let mut others = schema::GENERATORS.iter().flat_map(|&(_, keys)| keys).chain(schema::DRAWN);
+        let allowed = own.iter().chain(drawn).any(|key| key.name == name);
+        !allowed && others.any(|key| key.name == name)
     };
     for (name, _) in items.iter().filter(|&(name, _)| foreign(name)) {
         let path = table.path_of(name);

@@ -108,6 +108,7 @@ fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static schema::Key
         ("belongs in [placement]", schema::PLACEMENT),
         ("belongs in [contrasts]", &schema::CONTRASTS[..1]),
         ("belongs in an input, [inputs.NAME]", schema::GENERATED),
+        ("belongs in an input, [inputs.NAME]", schema::DRAWN),
         ("belongs in an input, [inputs.NAME]", schema::INPUT),
         ("belongs in an input, [inputs.NAME]", schema::RECORDED),
     ];

@@ -107,10 +107,19 @@ pub(in crate::experiment) const RECORDED: &[Key] =
 pub(in crate::experiment) const GENERATED: &[Key] = &[
     key("generator", "the name of a generator", "generator = \"log_uniform\""),
     key("units", "a whole number from 1 to 1000000000", "units = 1_000_000"),
+];
+
+/// The further keys of every input that is made of random draws.
+pub(in crate::experiment) const DRAWN: &[Key] = &[
     key(
         "seed",
         "a whole number from 0 to 18446744073709551615, above 9223372036854775807 as a text",
         "seed = 1",
+    ),
+    key(
+        "distinct_units",
+        "a whole number from 1 to units: so many are made, and repeated until there are enough",
+        "distinct_units = 1000",
     ),
 ];
 
@@ -120,9 +129,18 @@ const WEIGHTS: Key = key(
     "weights = [80, 18, 2]",
 );
 
+const MULTI_BYTE: Key = key(
+    "multi_byte",
+    "the share of values longer than one byte: a fraction from 0 to 1, or a text as in \"31 %\"",
+    "multi_byte = \"31 %\"",
+);
+
+/// The generator of inputs that are not drawn but said.
+pub(in crate::experiment) const SETTINGS: &str = "settings";
+
 /// The parameters of each generator.
 pub(in crate::experiment) const GENERATORS: &[(&str, &[Key])] = &[
-    ("lengths", &[WEIGHTS]),
+    ("lengths", &[WEIGHTS, MULTI_BYTE]),
     (
         "log_uniform",
         &[
@@ -153,9 +171,11 @@ pub(in crate::experiment) const GENERATORS: &[(&str, &[Key])] = &[
         "bursts",
         &[
             WEIGHTS,
+            MULTI_BYTE,
             key("mean_length", "the mean length of a burst in values, a number from 1", "mean_length = 32"),
         ],
     ),
+    (SETTINGS, &[key("settings", "a table of names and numbers", "settings = { loss = 0.05, window = 64 }")]),
 ];
 
 /// The keys of a flag set in its long form.

@@ -97,7 +97,9 @@ fn reads_each_generator_with_its_defaults() {
         let [input] = &experiment.inputs[..] else { panic!("one input") };
         assert_eq!((input.format, input.window_units), (Format::Varint, 4096));
         match &input.source {
-            InputSource::Generated { generator, units: 1_000_000, seed: 1 } => generator.clone(),
+            InputSource::Generated { generator, units: 1_000_000, seed: 1, distinct_units: None } => {
+                generator.clone()
+            }
             other => panic!("{other:?}"),
         }
     };
@@ -120,6 +122,98 @@ fn reads_each_generator_with_its_defaults() {
     ] {
         assert_eq!(generator(text), expected);
     }
+}
+
+/// The size and SHA-256 of the bytes that an input of these lines determines.
+fn made(lines: &str) -> (usize, String) {
+    let bytes = with("", &format!("[inputs.x]\n{lines}")).inputs[0].source.bytes().expect("not recorded");
+    (bytes.len(), crate::inputs::digest(&bytes))
+}
+
+/// Source of the digests: the separate implementation in Python that made those of the generators.
+#[test]
+fn rescales_repeats_and_settles_to_the_same_bytes_for_ever() {
+    let lengths = "generator = \"lengths\"\nweights = [80, 18, 2]\nseed = 42\nunits = 1000\n";
+    let bursts = "generator = \"bursts\"\nweights = [80, 18, 2]\nmean_length = 32\nseed = 42\nunits = 1000\n";
+    let log_uniform = "generator = \"log_uniform\"\nseed = 42\nunits = 1000\n";
+    for (lines, size, sha256) in [
+        (
+            format!("{lengths}multi_byte = \"31 %\""),
+            1364,
+            "ef9cf011a9635c7b95c6865ea942c39a3502b9adbf79e3a81b03bf825dbab24e",
+        ),
+        (
+            format!("{lengths}multi_byte = 0"),
+            1000,
+            "4990c8ca1f8f1cf464ba25bd1dc548e771f8abd7ac7efd3dab7a69142cdd9b36",
+        ),
+        (
+            format!("{lengths}multi_byte = 1"),
+            2110,
+            "f2ab8a14b6f1d6ee176815f11155a729af719cd1c510134ee9820eaa6e238ae7",
+        ),
+        (
+            format!("{bursts}multi_byte = 0.31"),
+            1241,
+            "12a69d84225078178f263fa04cd3934107810523e10a68755872fdf03f441edc",
+        ),
+        (
+            format!("{log_uniform}distinct_units = 300"),
+            2759,
+            "d9903cf57727f122711e137bc65c0471dc9e46397e4b02dacdb8d5bdc639fa23",
+        ),
+        (
+            format!("{lengths}multi_byte = 0.31\ndistinct_units = 1"),
+            2000,
+            "71d9a8e2d7341bd5c6dcb74a686b58c78434e446fe82e34dd2f7e15e3b2d4331",
+        ),
+        (
+            "generator = \"settings\"\nsettings = { window = 64, loss = 0.05 }\nunits = 1000".into(),
+            31,
+            "2da29d42a2f65bb4936f5c00146926a7903aa4356d1fc5987a63741a225048e5",
+        ),
+    ] {
+        assert_eq!(made(&lines), (size, sha256.to_owned()), "{lines}");
+    }
+}
+
+#[test]
+fn as_many_distinct_units_as_units_are_no_repetition() {
+    let lines = "generator = \"log_uniform\"\nunits = 500\n";
+    assert_eq!(made(&format!("{lines}distinct_units = 500")), made(lines));
+}
+
+#[test]
+fn hands_settings_over_whole_as_the_units_that_one_call_does() {
+    let text = "[inputs.link]\ngenerator = \"settings\"\nunits = 1000\n[inputs.link.settings]\nloss = 0.05";
+    let input = with("", text).inputs.remove(0);
+    assert_eq!(
+        (input.format, input.source.bytes()),
+        (Format::Whole, Some(b"loss=0.05\nunits=1000\n".to_vec()))
+    );
+    let bytes = input.source.bytes().expect("made");
+    let window = crate::inputs::Window { offset: 0, size: 21, units: 1000 };
+    assert_eq!(input.windows(&bytes), Ok(vec![window]));
+    assert_eq!(input.units(&bytes), Ok(1000));
+    let found = input.describe(&bytes).expect("a whole");
+    assert_eq!((found.units, found.bytes, found.bytes_per_unit), (1000, 21, 0.021));
+    let bare = with("", "[inputs.x]\ngenerator = \"settings\"\nsettings = {}").inputs.remove(0);
+    assert_eq!(bare.source.bytes(), Some(b"units=1\n".to_vec()));
+}
+
+#[test]
+fn keeps_the_recipes_of_ledgers_written_before() {
+    // What a ledger has of an input without the new keys must still be found by it.
+    let source = with("", "[inputs.x]\ngenerator = \"log_uniform\"").inputs.remove(0).source;
+    let recipe = serde_json::to_value(&source).expect("plain data");
+    let before = serde_json::json!({
+        "kind": "generated",
+        "generator": {"generator": "log_uniform", "min_bits": 0, "max_bits": 32},
+        "units": 1_000_000,
+        "seed": 1,
+    });
+    assert_eq!(recipe, before);
+    assert_eq!(serde_json::from_value::<InputSource>(before).expect("readable"), source);
 }
 
 #[test]
@@ -353,7 +447,10 @@ fn shows_examples_that_are_read() {
     let placement: Vec<&str> = schema::PLACEMENT.iter().map(|key| key.example).collect();
     with("", &format!("[placement]\n{}", placement.join("\n")));
     for (generator, keys) in schema::GENERATORS {
-        let keys = keys.iter().chain(&schema::GENERATED[1..]).chain(&schema::INPUT[1..]);
+        let drawn = if *generator == schema::SETTINGS { &[] } else { schema::DRAWN };
+        // A format is the generator's own affair where it has only one.
+        let input = if drawn.is_empty() { &schema::INPUT[..2] } else { schema::INPUT };
+        let keys = keys.iter().chain(&schema::GENERATED[1..]).chain(drawn).chain(&input[1..]);
         let lines: Vec<&str> = keys.map(|key| key.example).collect();
         with("", &format!("[inputs.x]\ngenerator = \"{generator}\"\n{}", lines.join("\n")));
     }
