@@ -164,12 +164,18 @@ fn a_ledger_of_format_1_is_brought_up_to_date_and_keeps_its_rows() {
         let plain = |text: String| -> String {
             let lines =
                 text.lines().map(|line| line.split("--").next().unwrap_or_default().trim().to_owned());
-            lines.collect::<Vec<_>>().join(" ")
+            let words = lines.collect::<Vec<_>>().join(" ");
+            let words: Vec<&str> = words.split_whitespace().collect();
+            words.join(" ").replace(" ,", ",").replace(" )", ")")
         };
         let rows = query.query_map([], |row| Ok((row.get(0)?, plain(row.get(1)?)))).unwrap();
         rows.collect::<Result<_, _>>().unwrap()
     };
-    assert_eq!(tables(&path), tables(&fresh), "but for comments, an old file is what a new one is");
+    assert_eq!(
+        tables(&path),
+        tables(&fresh),
+        "but for comments and blanks, an old file is what a new one is"
+    );
     let opened = rusqlite::Connection::open(&path).unwrap();
     let version: i64 = opened.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, FORMAT);

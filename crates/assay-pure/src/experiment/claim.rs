@@ -37,6 +37,12 @@ pub struct ClaimSpec {
     pub miss_rate: Option<f64>,
     /// Claimed mispredictions per unit.
     pub misses_per_unit: Option<f64>,
+    /// Claimed instructions per unit of the candidate, with the same tolerance.
+    pub instructions_per_unit: Option<f64>,
+    /// Claimed branches per unit, of any class.
+    pub branches_per_unit: Option<f64>,
+    /// Claimed cycles per unit.
+    pub cycles_per_unit: Option<f64>,
     /// A share of a whole, as a fraction; above 1 it is impossible.
     pub share: Option<f64>,
     /// Two numbers of the claim itself that must reproduce `change` or `ratio`: before.

@@ -12,11 +12,13 @@ pub enum Event {
     Branches,
     /// Branches that the CPU predicted wrongly; where no counter tells, those that simulated predictors do.
     BranchMisses,
+    /// Cycles of the core's clock while the program ran; only counters tell them, no trace does.
+    Cycles,
 }
 
 impl Event {
     /// All of them, in the order in which reports show them.
-    pub const ALL: [Event; 3] = [Event::Instructions, Event::Branches, Event::BranchMisses];
+    pub const ALL: [Event; 4] = [Event::Instructions, Event::Branches, Event::BranchMisses, Event::Cycles];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -24,6 +26,7 @@ impl Event {
             Event::Instructions => "instructions",
             Event::Branches => "branches",
             Event::BranchMisses => "branch-misses",
+            Event::Cycles => "cycles",
         }
     }
 }

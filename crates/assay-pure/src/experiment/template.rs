@@ -56,10 +56,11 @@ unit = "byte"
 # "thread_cpu", the CPU time of the measuring thread.
 #clock = "wall"
 
-# What is counted per unit beside the time, from "instructions", "branches" and
-# "branch-misses": by hardware counters where the machine has them, else by
-# running the program under an emulator, with simulated branch predictors. Then
-# the report says how much of a difference is work and how much is prediction.
+# What is counted per unit beside the time, from "instructions", "branches",
+# "branch-misses" and "cycles": by hardware counters where the machine has them,
+# else (but for cycles) by running the program under an emulator, with simulated
+# branch predictors. Then the report says how much of a difference is work and
+# how much is prediction.
 # Default: nothing, for it takes time of its own.
 #events = []
 
@@ -173,8 +174,8 @@ format = "bytes"
 #     flags = "each"
 
 # What somebody says, to be confirmed or refuted. Besides a text a claim has at
-# least one of: says, ratio, ns_per_unit, miss_rate, misses_per_unit, share,
-# change.
+# least one of: says, ratio, ns_per_unit, miss_rate, misses_per_unit,
+# instructions_per_unit, branches_per_unit, cycles_per_unit, share, change.
 #[[claims]]
 #text = "four accumulators are twice as fast"
 #source = "a blog"
@@ -199,6 +200,9 @@ format = "bytes"
 #candidate = "four"
 #miss_rate = "2 %"
 #misses_per_unit = 0.01
+#instructions_per_unit = 3.1
+#branches_per_unit = 0.5
+#cycles_per_unit = 1.2
 #share = "33 %"
 
 # Plain arithmetic can be checked too: before, after and what follows from them.

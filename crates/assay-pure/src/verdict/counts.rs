@@ -79,6 +79,8 @@ pub struct CellCounts {
     pub branches: f64,
     /// Conditional branches per unit, where the source tells them apart.
     pub conditional: Option<f64>,
+    /// Cycles per unit, where they were counted.
+    pub cycles: Option<f64>,
     /// Mispredictions, those that stand for this CPU first; empty where nobody asked.
     pub misses: Vec<MissCount>,
     /// Units in one walk through the whole input.
@@ -272,6 +274,7 @@ pub(super) mod tests {
             instructions,
             branches: instructions / 4.0,
             conditional: Some(instructions / 5.0),
+            cycles: None,
             misses: misses
                 .iter()
                 .map(|(name, per_unit)| MissCount { predictor: (*name).into(), per_unit: *per_unit })

@@ -89,7 +89,7 @@ pub fn count(
     let placed = placements.link(&groups, &[], true, (ledger, campaign.id), events)?;
     events(Event::Phase { name: "count".into() });
     let seconds = (TIME.0 * prepared.experiment.budget_seconds).clamp(TIME.1, TIME.2);
-    let counters = hardware::events(with_misses, &Conditions::here(), &hardware::open_here);
+    let counters = hardware::events(asked, &Conditions::here(), &hardware::open_here);
     let predictors = match &counters {
         _ if !with_misses => Vec::new(),
         Ok(_) => vec![THIS_CPU.to_owned()],
@@ -313,15 +313,18 @@ impl Phase<'_> {
             instructions: stretch.executed.instructions,
             branches: stretch.executed.branches,
             conditional: self.counters.is_err().then_some(stretch.executed.conditional),
+            cycles: stretch.executed.cycles,
             misses: self.predictors.iter().cloned().zip(stretch.executed.misses.iter().copied()).collect(),
             note: self.note(note),
         }
     }
 
-    /// Why it was traced, and in which build.
+    /// Why it was traced, in which build, and what no trace tells.
     fn note(&self, build: Option<&str>) -> Option<String> {
         let why = self.counters.as_ref().err().map(String::as_str);
-        let parts: Vec<&str> = build.into_iter().chain(why).collect();
+        let cycles = self.prepared.experiment.events.contains(&experiment::Event::Cycles);
+        let no_cycles = (why.is_some() && cycles).then_some("no trace tells cycles");
+        let parts: Vec<&str> = build.into_iter().chain(why).chain(no_cycles).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 

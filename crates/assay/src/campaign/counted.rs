@@ -158,6 +158,10 @@ impl Counted {
             let count = match event {
                 Event::Instructions => plain(cell.instructions),
                 Event::Branches => plain(cell.branches),
+                Event::Cycles => match cell.cycles {
+                    Some(cycles) => plain(cycles),
+                    None => continue,
+                },
                 Event::BranchMisses => {
                     let (Some(modern), Some((lower, upper))) = (cell.modern(), cell.miss_range()) else {
                         continue;
@@ -306,6 +310,7 @@ fn cell(rows: &[CountRow], name: &CellName, input: &CampaignInput) -> Option<(Ce
         instructions: per_unit(row.instructions, row),
         branches: per_unit(row.branches, row),
         conditional: row.conditional.map(|conditional| per_unit(conditional, row)),
+        cycles: row.cycles.map(|cycles| per_unit(cycles, row)),
         misses: row
             .misses
             .iter()

@@ -391,7 +391,7 @@ pub struct Cell {
     /// The function whose start, beside its own, its time goes with; null where none is established.
     #[serde(default)]
     pub companion: Option<Companion>,
-    /// Counts per unit by the event's name ("instructions", "branches", "branch-misses"), each with where it comes from.
+    /// Counts per unit by the event's name ("instructions", "branches", "branch-misses", "cycles"), each with where it comes from.
     pub per_unit: BTreeMap<String, Count>,
     /// Why nothing was counted, where it should have been.
     #[serde(default)]

@@ -11,11 +11,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The format this program writes: `user_version` of the file.
-pub const FORMAT: i64 = 4;
+pub const FORMAT: i64 = 5;
 
 /// What brings a file of format n, counted from 1, to format n + 1.
-const MIGRATIONS: [&str; FORMAT as usize - 1] =
-    [include_str!("format-2.sql"), include_str!("format-3.sql"), include_str!("format-4.sql")];
+const MIGRATIONS: [&str; FORMAT as usize - 1] = [
+    include_str!("format-2.sql"),
+    include_str!("format-3.sql"),
+    include_str!("format-4.sql"),
+    include_str!("format-5.sql"),
+];
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -371,8 +375,8 @@ impl Ledger {
         self.transaction(|connection| {
             let mut insert = connection.prepare_cached(
                 "INSERT INTO count (campaign, artifact, executed, variant, input, windows, method, source, walk, \
-                 units, instructions, branches, conditional, misses, note, at) \
-                 VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                 units, instructions, branches, conditional, cycles, misses, note, at) \
+                 VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             )?;
             for count in counts {
                 insert.execute(params![
@@ -389,6 +393,7 @@ impl Ledger {
                     count.instructions as i64,
                     count.branches as i64,
                     count.conditional.map(|conditional| conditional as i64),
+                    count.cycles.map(|cycles| cycles as i64),
                     serde_json::json!(count.misses).to_string(),
                     count.note,
                     now()

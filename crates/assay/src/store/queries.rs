@@ -234,7 +234,7 @@ impl Ledger {
     pub fn counts(&self, artifact: &str) -> Result<Vec<CountRow>> {
         let mut query = self.connection.prepare_cached(
             "SELECT artifact, executed, variant, input, windows, method, source, walk, units, instructions, branches, \
-             conditional, misses, note, id FROM count WHERE artifact = ? ORDER BY id",
+             conditional, misses, note, id, cycles FROM count WHERE artifact = ? ORDER BY id",
         )?;
         let rows = query.query_map([artifact], |row| {
             Ok(CountRow {
@@ -253,6 +253,7 @@ impl Ledger {
                 misses: serde_json::from_str(&row.get::<_, String>(12)?).unwrap_or_default(),
                 note: row.get(13)?,
                 id: row.get(14)?,
+                cycles: row.get::<_, Option<i64>>(15)?.map(|count| count as u64),
             })
         })?;
         rows.collect::<rusqlite::Result<_>>().context("reading counts")

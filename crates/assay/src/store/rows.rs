@@ -215,6 +215,8 @@ pub struct CountRow {
     pub branches: u64,
     /// Conditional branches.
     pub conditional: Option<u64>,
+    /// Cycles.
+    pub cycles: Option<u64>,
     /// Mispredictions by predictor.
     pub misses: Vec<(String, u64)>,
     /// What the reader must know.

@@ -1,4 +1,4 @@
--- The ledger, format 3 (LEDGER.md tells of every column): append-only facts. Nothing here is derived from samples; verdicts are recomputed.
+-- The ledger, format 5 (LEDGER.md tells of every column): append-only facts. Nothing here is derived from samples; verdicts are recomputed.
 -- All times of day are Unix seconds; all durations nanoseconds unless named otherwise.
 
 -- One stretch of measuring on one machine in one state.
@@ -159,7 +159,8 @@ CREATE TABLE count (
     conditional  INTEGER,               -- NULL: the source does not tell them apart
     misses       TEXT NOT NULL,         -- JSON: mispredictions by predictor, in order
     note         TEXT,                  -- what the reader must know: another binary was executed
-    at           REAL NOT NULL
+    at           REAL NOT NULL,
+    cycles       INTEGER                -- of the core's clock; NULL: no counter told them
 );
 CREATE INDEX count_by_artifact ON count (artifact, input);
 

@@ -12,8 +12,28 @@ const SAYS: &[(&str, Says)] =
     &[("faster", Says::Faster), ("slower", Says::Slower), ("equivalent", Says::Equivalent)];
 
 /// At least one of these must be stated.
-const STATEMENTS: [&str; 7] =
-    ["says", "ratio", "ns_per_unit", "miss_rate", "misses_per_unit", "share", "change"];
+const STATEMENTS: [&str; 10] = [
+    "says",
+    "ratio",
+    "ns_per_unit",
+    "miss_rate",
+    "misses_per_unit",
+    "instructions_per_unit",
+    "branches_per_unit",
+    "cycles_per_unit",
+    "share",
+    "change",
+];
+
+/// Figures of a variant's cells: what they are may be off by a tolerance, and whose they are must be known.
+const FIGURES: [&str; 6] = [
+    "ns_per_unit",
+    "miss_rate",
+    "misses_per_unit",
+    "instructions_per_unit",
+    "branches_per_unit",
+    "cycles_per_unit",
+];
 
 /// What claims may refer to.
 pub(super) struct Context<'a> {
@@ -81,6 +101,9 @@ fn read_keys(reader: &mut Reader, table: &Table) -> ClaimSpec {
         // Not bounded by 1: an impossible rate is a claim to refute, not a mistake in the file.
         miss_rate: reader.read(table, "miss_rate", &from_0),
         misses_per_unit: reader.read(table, "misses_per_unit", convert::number(|number| number >= 0.0)),
+        instructions_per_unit: reader.read(table, "instructions_per_unit", &above_0),
+        branches_per_unit: reader.read(table, "branches_per_unit", convert::number(|number| number >= 0.0)),
+        cycles_per_unit: reader.read(table, "cycles_per_unit", &above_0),
         share: reader.read(table, "share", &from_0),
         before: reader.read(table, "before", &above_0),
         after: reader.read(table, "after", convert::number(|number| number >= 0.0)),
@@ -133,18 +156,22 @@ fn check_numbers(reader: &mut Reader, table: &Table) {
         problem.expected = Some("`change` or `ratio` as the claim has it".into());
         problem.example = Some(table.example_of("change"));
     }
-    let tolerant = ["ratio", "ns_per_unit", "miss_rate", "misses_per_unit"];
-    if table.has("ratio_tolerance") && !tolerant.iter().any(|key| table.has(key)) {
+    let tolerant = FIGURES.iter().chain(&["ratio"]).any(|key| table.has(key));
+    if table.has("ratio_tolerance") && !tolerant {
         let path = table.path_of("ratio_tolerance");
         let problem = reader.complain(&path, format!("`{path}` has nothing to tolerate"));
-        problem.expected = Some("`ratio`, `ns_per_unit`, `miss_rate` or `misses_per_unit` beside it".into());
+        problem.expected = Some(format!("`ratio` or one of {} beside it", FIGURES.join(", ")));
     }
 }
 
 /// Who the claim is about: as given, or the only one that it can be; a note if a comparison could be about several.
 fn candidate(reader: &mut Reader, table: &Table, claim: &ClaimSpec, context: &Context) -> Option<String> {
     let arithmetic = table.has("before") && table.has("after");
-    let measured = table.has("says") || table.has("ns_per_unit") || (table.has("ratio") && !arithmetic);
+    let counted = ["instructions_per_unit", "branches_per_unit", "cycles_per_unit"];
+    let measured = table.has("says")
+        || table.has("ns_per_unit")
+        || counted.iter().any(|key| table.has(key))
+        || (table.has("ratio") && !arithmetic);
     if table.has("candidate") || !measured {
         return claim.candidate.clone();
     }

@@ -40,7 +40,7 @@ pub(in crate::experiment) const TOP: &[Key] = &[
     key("clock", "\"wall\" or \"thread_cpu\"", "clock = \"wall\""),
     key(
         "events",
-        "a list of \"instructions\", \"branches\" and \"branch-misses\"",
+        "a list of \"instructions\", \"branches\", \"branch-misses\" and \"cycles\"",
         "events = [\"instructions\", \"branches\", \"branch-misses\"]",
     ),
     key(
@@ -228,6 +228,9 @@ pub(in crate::experiment) const CLAIM: &[Key] = &[
         "miss_rate = \"3 %\"",
     ),
     key("misses_per_unit", "a number from 0", "misses_per_unit = 0.23"),
+    key("instructions_per_unit", POSITIVE, "instructions_per_unit = 30.8"),
+    key("branches_per_unit", "a number from 0", "branches_per_unit = 3.5"),
+    key("cycles_per_unit", POSITIVE, "cycles_per_unit = 26.1"),
     key("share", "a share of a whole: a fraction from 0, or a text as in \"40 %\"", "share = \"40 %\""),
     key("before", POSITIVE, "before = 17098340"),
     key("after", "a number from 0", "after = 9000000"),

@@ -310,6 +310,9 @@ fn reads_every_statement_of_a_claim() {
         ns_per_unit = 2
         miss_rate = "150 %"
         misses_per_unit = 0.5
+        instructions_per_unit = 8
+        branches_per_unit = 0
+        cycles_per_unit = 3.5
         share = 1.5
         before = 4
         after = 0
@@ -332,6 +335,9 @@ fn reads_every_statement_of_a_claim() {
         // Impossible numbers are claims to refute, not mistakes in the file.
         miss_rate: Some(1.5),
         misses_per_unit: Some(0.5),
+        instructions_per_unit: Some(8.0),
+        branches_per_unit: Some(0.0),
+        cycles_per_unit: Some(3.5),
         share: Some(1.5),
         before: Some(4.0),
         after: Some(0.0),

@@ -4,6 +4,7 @@
 //! does. A rate is a share of some branches: of all, as perf divides, or of the conditional ones, as most people mean it; a
 //! claim that is right by either is right.
 
+use super::scope::place_of as place;
 use super::{ClaimContext, Finding, Standing, tolerance};
 use crate::experiment::ClaimSpec;
 use crate::verdict::counts::{CellCounts, MissCount, Source};
@@ -74,8 +75,4 @@ fn source(cell: &CellCounts) -> String {
             cell.misses.len()
         ),
     }
-}
-
-fn place(cell: &CellCounts) -> String {
-    format!("{} ({}, {})", cell.input, cell.compiler, cell.flags)
 }

@@ -5,6 +5,7 @@
 //! holds everywhere, `undecided` otherwise. Its own numbers agreeing with each other confirms nothing by itself.
 
 pub(crate) mod arithmetic;
+mod events;
 mod measured;
 mod misses;
 mod scope;
@@ -74,22 +75,26 @@ pub struct ClaimContext<'a> {
     pub cells: &'a [CellFigure],
     /// Facts about the inputs.
     pub inputs: &'a [InputFacts],
-    /// Mispredictions per cell, where they were counted or simulated.
+    /// Counts per cell, where anything was counted or traced.
     pub counts: &'a [CellCounts],
 }
 
 impl ClaimContext<'_> {
-    /// The cells with counted or simulated mispredictions that a claim speaks of.
-    fn missed_in(&self, claim: &ClaimSpec) -> Vec<&CellCounts> {
+    /// The cells with counts that a claim speaks of.
+    fn counted_in(&self, claim: &ClaimSpec) -> Vec<&CellCounts> {
         let Some(candidate) = claim.candidate.as_deref() else { return Vec::new() };
         let in_scope = |cell: &&CellCounts| {
             cell.variant == candidate
-                && !cell.misses.is_empty()
                 && scope::names(&claim.inputs, &cell.input)
                 && scope::globs(&claim.compilers, &cell.compiler)
                 && scope::globs(&claim.flags, &cell.flags)
         };
         self.counts.iter().filter(in_scope).collect()
+    }
+
+    /// Of these, the ones whose mispredictions were counted or simulated.
+    fn missed_in(&self, claim: &ClaimSpec) -> Vec<&CellCounts> {
+        self.counted_in(claim).into_iter().filter(|cell| !cell.misses.is_empty()).collect()
     }
 }
 
@@ -162,6 +167,7 @@ pub fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> ClaimResult {
             .into_iter()
             .chain(measured::check(claim, context))
             .chain(misses::check(claim, context))
+            .chain(events::check(claim, context))
             .collect()
     };
     conclude(&claim.text, &findings)

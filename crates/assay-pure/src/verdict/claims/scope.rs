@@ -3,6 +3,7 @@
 use crate::experiment::ClaimSpec;
 use crate::verdict::build::CellKey;
 use crate::verdict::contrast::{ContrastVerdict, RatioInterval, Verdict};
+use crate::verdict::counts::CellCounts;
 use crate::verdict::profile::Side;
 
 /// True when the list is empty (every name) or holds the name.
@@ -25,6 +26,11 @@ fn matches(glob: &[u8], name: &[u8]) -> bool {
         (Some((wanted, rest)), Some((found, shorter))) => wanted == found && matches(rest, shorter),
         _ => false,
     }
+}
+
+/// "short (gcc-12, O2)".
+pub(super) fn place_of(cell: &CellCounts) -> String {
+    format!("{} ({}, {})", cell.input, cell.compiler, cell.flags)
 }
 
 /// One contrast as the claim puts it: candidate over baseline in the claim's own sense.

@@ -66,6 +66,9 @@ fn claim(text: &str) -> ClaimSpec {
         ns_per_unit: None,
         miss_rate: None,
         misses_per_unit: None,
+        instructions_per_unit: None,
+        branches_per_unit: None,
+        cycles_per_unit: None,
         share: None,
         before: None,
         after: None,
@@ -134,6 +137,7 @@ fn counted_over(conditional: f64, claim: &ClaimSpec, source: Source, misses: &[f
         instructions: 8.0,
         branches: 2.0,
         conditional: Some(conditional),
+        cycles: (source == Source::Counted).then_some(12.0),
         misses: misses.iter().enumerate().map(miss).collect(),
         units: 1000,
         fresh_misses: None,
@@ -542,4 +546,29 @@ fn what_a_claim_does_not_say_of_the_other_build_is_as_the_candidates() {
     }
     let both = ClaimSpec { baseline_flags: Some("a64".into()), ..compilers };
     assert_eq!(check(&both, &context).status, ClaimStatus::Confirmed);
+}
+
+#[test]
+fn counts_of_instructions_branches_and_cycles_are_held_against_what_was_counted() {
+    let about = || about("branch", &["realistic"]);
+    let status = |claim: ClaimSpec, source| counted(&claim, source, &[]).status;
+    let instructions = |count| ClaimSpec { instructions_per_unit: Some(count), ..about() };
+    let branches = |count| ClaimSpec { branches_per_unit: Some(count), ..about() };
+    let cycles = |count| ClaimSpec { cycles_per_unit: Some(count), ..about() };
+    // 8 instructions, 2 branches and, where they were counted, 12 cycles; 5 % either way.
+    for source in [Source::Traced, Source::Counted] {
+        assert_eq!(status(instructions(8.3), source), ClaimStatus::Confirmed);
+        assert_eq!(status(instructions(8.5), source), ClaimStatus::Refuted);
+        assert_eq!(status(instructions(7.7), source), ClaimStatus::Confirmed);
+        assert_eq!(status(instructions(7.5), source), ClaimStatus::Refuted);
+        assert_eq!(status(branches(2.0), source), ClaimStatus::Confirmed);
+        assert_eq!(status(branches(0.0), source), ClaimStatus::Refuted);
+    }
+    assert_eq!(status(cycles(12.5), Source::Counted), ClaimStatus::Confirmed);
+    assert_eq!(status(cycles(10.0), Source::Counted), ClaimStatus::Refuted);
+    let traced = counted(&cycles(12.0), Source::Traced, &[]);
+    assert_eq!(traced.status, ClaimStatus::Undecided);
+    assert!(traced.found.contains("no trace tells cycles"), "{}", traced.found);
+    let elsewhere = ClaimSpec { inputs: vec!["burst".into()], ..instructions(8.0) };
+    assert_eq!(counted(&elsewhere, Source::Traced, &[]).status, ClaimStatus::Undecided);
 }

@@ -11,19 +11,23 @@ use super::walks::{self, Executed, Purpose, Stretch, Walked};
 use crate::campaign::inputs::ReadyInput;
 use crate::run::worker::{WalkRequest, Worker};
 use assay_linux::perf::{Conditions, Event, Reading, Refusal, Running, Target};
+use assay_pure::experiment;
 use assay_pure::protocol::{Kind, combine};
 
 /// The events, in the order in which they are counted: work first.
 const WORK: [&str; 2] = ["instructions:u", "branches:u"];
+const CYCLES: &str = "cycles:u";
 const MISSES: &str = "branch-misses:u";
 
 /// What to count, or in a sentence why this machine does not.
 pub(super) fn events(
-    with_misses: bool,
+    asked: &[experiment::Event],
     conditions: &Conditions,
     open: &dyn Fn(&[Event]) -> Result<(), Refusal>,
 ) -> Result<Vec<Event>, String> {
-    let names = WORK.into_iter().chain(with_misses.then_some(MISSES));
+    let further = [(experiment::Event::Cycles, CYCLES), (experiment::Event::BranchMisses, MISSES)];
+    let further = further.into_iter().filter(|(event, _)| asked.contains(event)).map(|(_, name)| name);
+    let names = WORK.into_iter().chain(further);
     let events: Vec<Event> = names.map(|name| name.parse().expect("perf's own name")).collect();
     match open(&events) {
         Ok(()) => Ok(events),
@@ -54,6 +58,8 @@ struct Counting<'a> {
     variant: u32,
     kind: Kind,
     counters: Running,
+    /// The third event is the cycles.
+    with_cycles: bool,
     check: u64,
 }
 
@@ -71,7 +77,8 @@ impl<'a> Counting<'a> {
                     refusal.reason(&Conditions::here())
                 ))
             })?;
-        Ok(Counting { worker, variant, kind, counters, check: 0 })
+        let with_cycles = events.get(WORK.len()).is_some_and(|event| event.to_string() == CYCLES);
+        Ok(Counting { worker, variant, kind, counters, with_cycles, check: 0 })
     }
 
     fn read(&self) -> Result<Vec<Reading>, Stopped> {
@@ -101,14 +108,21 @@ impl<'a> Counting<'a> {
         let (units, counted) = self.walk(request)?;
         let own: Vec<u64> =
             counted.iter().zip(&empty).map(|(all, empty)| all.saturating_sub(*empty)).collect();
-        let executed = Executed {
-            instructions: own[0],
-            branches: own[1],
-            // Counters do not tell them apart.
-            conditional: 0,
-            misses: own[2..].to_vec(),
-        };
-        Ok(Stretch { units, executed })
+        Ok(Stretch { units, executed: executed(&own, self.with_cycles) })
+    }
+}
+
+/// What the counters say, in the order of [`events`].
+fn executed(counted: &[u64], with_cycles: bool) -> Executed {
+    let (work, further) = counted.split_at(WORK.len());
+    let (cycles, misses) = further.split_at(usize::from(with_cycles));
+    Executed {
+        instructions: work[0],
+        branches: work[1],
+        // Counters do not tell them apart.
+        conditional: 0,
+        cycles: cycles.first().copied(),
+        misses: misses.to_vec(),
     }
 }
 

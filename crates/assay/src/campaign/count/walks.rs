@@ -84,6 +84,8 @@ pub(super) struct Executed {
     pub instructions: u64,
     pub branches: u64,
     pub conditional: u64,
+    /// Cycles, where they are counted.
+    pub cycles: Option<u64>,
     /// Mispredictions, by predictor in order.
     pub misses: Vec<u64>,
 }
@@ -94,6 +96,7 @@ impl Executed {
             instructions: self.instructions.saturating_sub(marks.instructions),
             branches: self.branches.saturating_sub(marks.branches),
             conditional: self.conditional.saturating_sub(marks.conditional),
+            cycles: self.cycles,
             misses: self.misses.clone(),
         }
     }
@@ -192,6 +195,7 @@ impl Observer for Walker {
                         instructions: tally.instructions,
                         branches: tally.branches(),
                         conditional,
+                        cycles: None,
                         misses: tally.missed(),
                     };
                     self.passes.push((input, executed));
@@ -251,6 +255,7 @@ mod tests {
             instructions,
             branches: instructions / 4,
             conditional: instructions / 8,
+            cycles: None,
             misses: misses.to_vec(),
         }
     }

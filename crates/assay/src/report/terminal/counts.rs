@@ -9,7 +9,8 @@ use crate::report::sheet::Sheet;
 use crate::report::table::{Column, Entry, Table};
 
 /// Events in the order in which a figure shows them, with their digits.
-const EVENTS: [(&str, usize); 3] = [("instructions", 1), ("branches", 1), ("branch-misses", 2)];
+const EVENTS: [(&str, usize); 4] =
+    [("instructions", 1), ("branches", 1), ("branch-misses", 2), ("cycles", 1)];
 
 /// Adds the sections.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {

@@ -103,12 +103,12 @@ fn what_a_program_does_per_unit_is_counted_without_the_conversation() {
         // 1000 units are walked through six times: the first pass, three more, then two.
         assert_eq!((walked.first.units, repeated.units), (1000, 2000));
         for stretch in [&walked.first, repeated] {
-            let Executed { instructions, branches, conditional, misses } = &stretch.executed;
+            let Executed { instructions, branches, conditional, cycles, misses } = &stretch.executed;
             for counted in [instructions, branches, &misses[0]] {
                 let expected = each * stretch.units;
                 assert!(counted.abs_diff(expected) <= 50, "{variant}: {counted}, not {expected}");
             }
-            assert_eq!((misses.len(), *conditional), (1, 0));
+            assert_eq!((misses.len(), *conditional, *cycles), (1, 0, None));
         }
         checks.push(found.cells[1].check);
     }
@@ -144,16 +144,27 @@ fn the_processors_events_are_chosen_only_where_all_of_them_are_counted() {
     let conditions = Conditions { virtual_machine: true, ..Conditions::default() };
     let names = |events: Vec<Event>| events.iter().map(ToString::to_string).collect::<Vec<_>>();
     let granted = |_: &[Event]| Ok(());
-    assert_eq!(names(events(true, &conditions, &granted).unwrap()), [WORK[0], WORK[1], MISSES]);
-    assert_eq!(names(events(false, &conditions, &granted).unwrap()), WORK);
+    let misses = [experiment::Event::BranchMisses];
+    assert_eq!(names(events(&misses, &conditions, &granted).unwrap()), [WORK[0], WORK[1], MISSES]);
+    assert_eq!(names(events(&[], &conditions, &granted).unwrap()), WORK);
+    let all = names(events(&experiment::Event::ALL, &conditions, &granted).unwrap());
+    assert_eq!(all, [WORK[0], WORK[1], CYCLES, MISSES]);
     // ENOENT
     let without_misses = |events: &[Event]| match events.get(2) {
         Some(event) => Err(Refusal::new(event, 2)),
         None => Ok(()),
     };
-    assert!(events(false, &conditions, &without_misses).is_ok());
-    let reason = events(true, &conditions, &without_misses).unwrap_err();
+    assert!(events(&[], &conditions, &without_misses).is_ok());
+    let reason = events(&misses, &conditions, &without_misses).unwrap_err();
     let expected = "traced because branch-misses:u cannot be counted: this virtual machine is given no \
                     performance counters";
     assert!(reason.starts_with(expected), "{reason}");
+}
+
+#[test]
+fn cycles_stand_between_work_and_mispredictions() {
+    let with = executed(&[8, 2, 12, 1], true);
+    assert_eq!((with.instructions, with.branches, with.cycles, with.misses), (8, 2, Some(12), vec![1]));
+    let without = executed(&[8, 2, 1], false);
+    assert_eq!((without.cycles, without.misses), (None, vec![1]));
 }
