@@ -672,10 +672,11 @@ static inline const char *assay_traced_pass(const struct assay_program *program,
 {
     const struct assay_variant *variant = program->variants[pass->variant];
     uint64_t whole = windows == 0 ? 0 : 1, i;
-    *units = whole * input->units;
     if (variant->kind == ASSAY_STATE_LOOP) {
-        return assay_trace_loop(variant, input, whole, combined, pass) ? NULL : assay_unfinished;
+        *units = windows * input->units;
+        return assay_trace_loop(variant, input, windows, combined, pass) ? NULL : assay_unfinished;
     }
+    *units = whole * input->units;
     if (variant->kind == ASSAY_PREPARED) {
         const void *state = assay_prepared_state(variant, pass->variant, input);
         assay_trace_prepared(variant->run, state, whole, combined, pass);

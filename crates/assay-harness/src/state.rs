@@ -33,9 +33,9 @@ impl Run {
         Self { iterations, answer: 0, phase: Phase::Before }
     }
 
-    /// One iteration between marks.
-    pub(crate) fn traced(pass: Pass) -> Self {
-        Self { iterations: 1, answer: 0, phase: Phase::Unmarked(pass) }
+    /// So many iterations, at least one, between marks.
+    pub(crate) fn traced(pass: Pass, iterations: u64) -> Self {
+        Self { iterations, answer: 0, phase: Phase::Unmarked(pass) }
     }
 
     /// Whether a traced run went on until [`State::next`] returned false.
@@ -136,12 +136,12 @@ mod tests {
 
     #[test]
     fn a_traced_loop_runs_once_and_is_not_timed() {
-        let mut run = Run::traced(Pass { variant: 0, input: 0, pass: 0 });
+        let mut run = Run::traced(Pass { variant: 0, input: 0, pass: 0 }, 1);
         let mut state = State::new(&mut run);
         assert!(state.next());
         assert!(!state.next() && !state.next(), "it stays over");
         assert!(run.is_traced() && run.region().is_none());
-        let mut run = Run::traced(Pass { variant: 0, input: 0, pass: 0 });
+        let mut run = Run::traced(Pass { variant: 0, input: 0, pass: 0 }, 1);
         assert!(State::new(&mut run).next());
         assert!(!run.is_traced(), "it did not go on to its end");
     }

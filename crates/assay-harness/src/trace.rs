@@ -36,7 +36,7 @@ pub(crate) fn prepared<S>(run: fn(&S) -> u64, state: &S, iterations: u64, combin
     *combined = answers;
 }
 
-/// One traced pass of a variant over `windows` windows from `at`, or over the whole input for kinds that know no windows;
+/// One traced pass of a variant over `windows` windows from `at`; of a loop as many iterations, of a prepared state one call;
 /// empty where `windows` is 0. Returns the units in it.
 pub(crate) fn pass(
     variant: &Variant,
@@ -62,12 +62,13 @@ pub(crate) fn pass(
             mark_end();
         }
         Body::Loop { run } => {
-            let mut traced = Run::traced(pass);
+            let mut traced = Run::traced(pass, windows);
             run(&mut traced, input.data);
             if !traced.is_traced() {
                 return Err(UNFINISHED.to_owned());
             }
             *combined = combine(*combined, traced.answer);
+            return Ok(windows.wrapping_mul(input.units));
         }
     }
     Ok(whole * input.units)

@@ -3,13 +3,18 @@
 
 use super::fault::Fault;
 use super::round::{Bench, InputPlan};
-use super::worker::VisitRequest;
+use super::worker::{VisitRequest, Visited};
 
 /// A sample's aim, nanoseconds: short enough to fit between the gaps that other work cuts into a pinned core, long
 /// enough that the clock's own 25 ns are nothing.
 const AIM_NS: f64 = 200_000.0;
 /// No sample should be longer, nanoseconds.
 const LONGEST_NS: f64 = 1_000_000.0;
+/// A probe of calls must last as long, nanoseconds: a region of a few nanoseconds is as long as an empty one, give or take.
+const PROBED_NS: u64 = 2_000;
+/// Calls of one probe are multiplied by this until it lasts so long, up to this many.
+const PROBE_GROWTH: u64 = 32;
+const MOST_PROBED: u64 = PROBE_GROWTH.pow(4);
 /// Samples watched after a disturbance, and how many where these do not suffice.
 const WATCHED: [u64; 2] = [8, 64];
 /// No visit is watched for longer, nanoseconds; calls so long that it holds fewer than four have no warm-up to see.
@@ -77,9 +82,8 @@ pub fn input(bench: &mut dyn Bench, number: usize, windows: u64, subjects: &[usi
     let mut usable = Vec::new();
     let mut faults = Vec::new();
     for &subject in subjects {
-        match net_series(bench, subject, &probe) {
-            Ok(series) => {
-                let fastest = series.into_iter().filter(|ns| ns.is_finite()).fold(f64::INFINITY, f64::min);
+        match time_of_call(bench, subject, &probe) {
+            Ok(fastest) => {
                 call_ns.push(fastest);
                 usable.push(subject);
             }
@@ -172,6 +176,23 @@ fn watch(
     watched
 }
 
+/// What one call takes, nanoseconds, the fastest of a few probes; infinite where all were interrupted.
+fn time_of_call(bench: &mut dyn Bench, subject: usize, probe: &VisitRequest) -> Result<f64, Fault> {
+    let mut request = VisitRequest { ..*probe };
+    loop {
+        let visited = bench.visit(subject, &request)?;
+        // Interrupted ones too: what is interrupted is long enough.
+        let longest = visited.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or(0);
+        if longest < PROBED_NS && request.iterations < MOST_PROBED {
+            request.iterations *= PROBE_GROWTH;
+            continue;
+        }
+        let series = net_of(bench, subject, &visited);
+        let fastest = series.into_iter().filter(|ns| ns.is_finite()).fold(f64::INFINITY, f64::min);
+        return Ok(fastest / request.iterations as f64);
+    }
+}
+
 /// Lets another program run, so that what is watched then starts as it will in a round.
 fn disturb(bench: &mut dyn Bench, subjects: &[usize], not: usize, request: &VisitRequest) {
     if let Some(&other) = subjects.iter().find(|&&subject| subject != not) {
@@ -183,6 +204,10 @@ fn disturb(bench: &mut dyn Bench, subjects: &[usize], not: usize, request: &Visi
 /// interrupted.
 fn net_series(bench: &mut dyn Bench, subject: usize, request: &VisitRequest) -> Result<Vec<f64>, Fault> {
     let visited = bench.visit(subject, request)?;
+    Ok(net_of(bench, subject, &visited))
+}
+
+fn net_of(bench: &dyn Bench, subject: usize, visited: &Visited) -> Vec<f64> {
     let cost = bench.region(subject);
     let counted: Vec<_> = visited.samples.iter().filter(|sample| !sample.warmup).collect();
     // Windows differ in units (the last one is short): scaled to the fullest.
@@ -191,12 +216,52 @@ fn net_series(bench: &mut dyn Bench, subject: usize, request: &VisitRequest) -> 
         None => sample.net_wall_ns(cost) * units / sample.units as f64,
         Some(_) => f64::NAN,
     };
-    Ok(counted.iter().map(net).collect())
+    counted.iter().map(net).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::flag::{RawSample, RegionCost};
+    use assay_pure::protocol::Kind;
+
+    /// One program whose calls take as long as said, behind a region of 22 ns and a clock that counts in tens.
+    struct Steady {
+        call_ns: f64,
+        asked: Vec<u64>,
+    }
+
+    impl Bench for Steady {
+        fn visit(&mut self, _: usize, request: &VisitRequest) -> Result<Visited, Fault> {
+            self.asked.push(request.iterations);
+            let ns = 22.0 + self.call_ns * request.iterations as f64;
+            let wall_ns = (ns / 10.0).round() as u64 * 10;
+            let sample =
+                RawSample { warmup: false, wall_ns, cpu_ns: wall_ns, units: request.iterations, switches: 0 };
+            Ok(Visited { samples: vec![sample; (request.warmup + request.samples) as usize], check: 0 })
+        }
+        fn region(&self, _: usize) -> RegionCost {
+            RegionCost { wall_ns: 22.0, cpu_ns: 22.0 }
+        }
+        fn kind(&self, _: usize) -> Kind {
+            Kind::Loop
+        }
+        fn group(&self, _: usize) -> (usize, usize, usize) {
+            (0, 0, 0)
+        }
+    }
+
+    #[test]
+    fn calls_shorter_than_the_clock_can_tell_are_probed_in_bulk() {
+        for call_ns in [0.3, 2.0, 500.0, 3e6] {
+            let mut bench = Steady { call_ns, asked: Vec::new() };
+            let tuned = input(&mut bench, 0, 1, &[0], 20);
+            let sample_ns = call_ns * tuned.plan.iterations as f64;
+            let single = call_ns > LONGEST_NS && tuned.plan.iterations == 1;
+            assert!(single || (100_000.0..400_000.0).contains(&sample_ns), "{call_ns}: {:?}", tuned.plan);
+            assert!(bench.asked.iter().all(|&calls| calls as f64 * call_ns <= 3e6), "{:?}", bench.asked);
+        }
+    }
 
     #[test]
     fn aims_the_middle_cell_at_a_fifth_of_a_millisecond() {

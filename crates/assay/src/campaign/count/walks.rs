@@ -17,6 +17,8 @@ const SHORT: u64 = 60_000;
 const PASSES: (u64, u64) = (6, 40);
 /// Short inputs may take as many times the units of a long one, all passes together.
 const REPEATED: u64 = 3;
+/// A loop is walked through so many units at least.
+const LOOPED: u64 = 1000;
 /// The part of a long walk that only warms the predictors up.
 const WARM_SHARE: u64 = 4;
 
@@ -48,7 +50,11 @@ pub(super) fn walks(input: u32, kind: Kind, windows: &[Window], most_units: u64)
         purpose,
     };
     let marks = walk(0, 0, 1, Purpose::Marks);
-    let all = windows.len() as u64;
+    // A loop has no windows but iterations; how it is entered and left should not be counted as work of its units.
+    let all = match kind {
+        Kind::Loop => LOOPED.div_ceil(units.max(1)),
+        _ => windows.len() as u64,
+    };
     if units <= most_units.max(SHORT) {
         let passes = (REPEATED * most_units / units.max(1)).clamp(PASSES.0, PASSES.1);
         return vec![marks, walk(0, all, passes, Purpose::Repeated)];
@@ -246,8 +252,16 @@ mod tests {
     fn what_knows_no_windows_takes_a_long_input_once() {
         for kind in [Kind::Prepared, Kind::Loop] {
             let found = walks(0, kind, &windows(&[10_000; 50]), 100_000);
-            assert_eq!(purposes(&found), [(Purpose::Marks, 0, 0, 1), (Purpose::First, 0, 50, 1)]);
+            let windows = if kind == Kind::Loop { 1 } else { 50 };
+            assert_eq!(purposes(&found), [(Purpose::Marks, 0, 0, 1), (Purpose::First, 0, windows, 1)]);
         }
+    }
+
+    #[test]
+    fn a_loop_over_few_units_iterates_so_often_that_its_edges_do_not_count() {
+        let found = walks(0, Kind::Loop, &windows(&[3]), 100_000);
+        assert_eq!(found[1].request.windows, 334);
+        assert_eq!(walks(0, Kind::Prepared, &windows(&[3]), 100_000)[1].request.windows, 1);
     }
 
     fn executed(instructions: u64, misses: &[u64]) -> Executed {
