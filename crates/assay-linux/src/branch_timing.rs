@@ -10,8 +10,8 @@
 //! Known limits: the branch waits for a load from the nearest cache only, so it is resolved as early as any; one whose
 //! condition takes longer costs more.
 
+use crate::window::Windows;
 use std::io;
-use std::time::Duration;
 
 /// Outcomes in a buffer of fresh tosses: many times what any known predictor remembers.
 const FRESH: usize = 1 << 20;
@@ -93,8 +93,7 @@ fn periods() -> Vec<usize> {
 /// Counts windows while it measures.
 #[derive(Default)]
 struct Meter {
-    windows: u64,
-    interrupted: u64,
+    windows: Windows,
 }
 
 impl Meter {
@@ -103,7 +102,7 @@ impl Meter {
         let series = (0..effort.series).map(|_| self.series(&mut tosses, effort.pairs)).collect();
         let sweep =
             periods().into_iter().map(|period| self.period(&mut tosses, period, effort.windows)).collect();
-        BranchTiming { series, sweep, windows: (self.windows, self.interrupted) }
+        BranchTiming { series, sweep, windows: (self.windows.timed, self.windows.interrupted) }
     }
 
     /// Pairs over tosses of their own. The learned buffer is as long as the fresh one: the memory sees no difference.
@@ -151,19 +150,11 @@ impl Meter {
 
     /// Nanoseconds per outcome of walking `outcomes` some times; nothing where the thread was interrupted.
     fn window(&mut self, outcomes: &[u8], repeats: usize) -> Option<f64> {
-        let before = (switches(), clock(libc::CLOCK_THREAD_CPUTIME_ID));
-        let began = clock(libc::CLOCK_MONOTONIC);
-        for _ in 0..repeats {
-            walk(outcomes);
-        }
-        let wall = clock(libc::CLOCK_MONOTONIC).saturating_sub(began).as_nanos() as f64;
-        let cpu = clock(libc::CLOCK_THREAD_CPUTIME_ID).saturating_sub(before.1).as_nanos() as f64;
-        self.windows += 1;
-        // The CPU clock is read outermost, so it shows at least as much as the wall clock unless the thread waited.
-        if switches() != before.0 || cpu < 0.98 * wall {
-            self.interrupted += 1;
-            return None;
-        }
+        let wall = self.windows.wall(|| {
+            for _ in 0..repeats {
+                walk(outcomes);
+            }
+        })?;
         Some(wall / (repeats * outcomes.len()) as f64)
     }
 }
@@ -234,23 +225,6 @@ fn walk(outcomes: &[u8]) -> u64 {
         ones = outcomes.iter().map(|&byte| u64::from(byte)).sum();
     }
     ones
-}
-
-fn clock(clock: libc::clockid_t) -> Duration {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the struct outlives the call; both clocks exist on every Linux, so it cannot fail.
-    unsafe { libc::clock_gettime(clock, &mut now) };
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
-}
-
-/// Involuntary context switches of this thread so far.
-fn switches() -> i64 {
-    // SAFETY: an all-zero rusage is one, and it outlives the call.
-    unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
-        usage.ru_nivcsw
-    }
 }
 
 #[cfg(test)]
