@@ -9,6 +9,7 @@ pub mod diary;
 pub mod experiment;
 pub mod figures;
 pub mod inputs;
+pub mod limits;
 pub mod placement;
 pub mod predict;
 pub mod protocol;

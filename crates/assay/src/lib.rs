@@ -10,6 +10,7 @@ pub mod compare;
 pub mod doctor;
 pub mod event;
 pub mod layout;
+pub mod limits;
 pub mod report;
 pub mod run;
 pub mod sites;

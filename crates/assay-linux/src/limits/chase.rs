@@ -50,7 +50,7 @@ impl Chase {
             self.random ^= self.random << 13;
             self.random ^= self.random >> 7;
             self.random ^= self.random << 17;
-            order.swap(last, ((self.random >> 32) * (last as u64 + 1) >> 32) as usize);
+            order.swap(last, (((self.random >> 32) * (last as u64 + 1)) >> 32) as usize);
         }
         let base = self.buffer.bytes().as_ptr() as usize;
         let bytes = self.buffer.bytes_mut();
@@ -72,6 +72,15 @@ impl Chase {
         // SAFETY: `at` is a line of the cycle, and each line of the cycle holds the address of another.
         self.at = unsafe { follow(self.at, turns) };
         turns * TURN
+    }
+
+    /// Reads all lines of the cycle in the order of memory: the fastest way to bring them near.
+    pub fn read(&self) {
+        let mut sum = 0u64;
+        for line in self.buffer.bytes()[..self.lines * LINE].chunks_exact(LINE) {
+            sum ^= u64::from(line[0]);
+        }
+        std::hint::black_box(sum);
     }
 
     /// The number of the line that the walk stands on.

@@ -11,7 +11,7 @@ pub enum Shows {
     DependentAdd,
     /// Additions that need nothing of each other.
     IndependentAdd,
-    /// Instructions at best: candidates, of which the fastest counts.
+    /// Instructions at best: candidates, of which the fastest counts. None of them is a nop, which processors fuse or drop.
     Width,
     /// A multiplication that needs the one before.
     DependentMultiply,
@@ -135,13 +135,18 @@ mod loops {
         [],
         []
     );
-    turns!(nops, "64", ["nop"], [], []);
-    turns!(long_nops, "64", ["nop dword ptr [{place}]"], [], []);
     turns!(moves, "16", ["mov {a}, {one}", "mov {b}, {one}", "mov {c}, {one}", "mov {d}, {one}"], [], []);
     turns!(
         fused,
         "12",
-        ["cmp {one}, {one}", "jne 9f", "mov {a}, {one}", "mov {b}, {one}", "nop", "nop"],
+        [
+            "cmp {one}, {one}",
+            "jne 9f",
+            "mov {a}, {one}",
+            "add {b}, {one}",
+            "mov {c}, {one}",
+            "add {d}, {one}"
+        ],
         [],
         []
     );
@@ -156,10 +161,8 @@ mod loops {
     pub const ALL: &[Loop] = &[
         listed!(DependentAdd, "add", 64, 64, add_chain, 64),
         listed!(IndependentAdd, "add", 96, 96, adds, 16),
-        listed!(Width, "nop", 66, 64, nops, 0),
-        listed!(Width, "nop of 3 bytes", 66, 64, long_nops, 0),
         listed!(Width, "mov between registers", 66, 64, moves, 0),
-        listed!(Width, "cmp with jne, mov, nop", 74, 72, fused, 0),
+        listed!(Width, "cmp with jne, mov, add", 74, 72, fused, 0),
         listed!(DependentMultiply, "imul", 64, 64, multiply_chain, 0),
         listed!(StoreLoad, "mov", 32, 64, store_load, 0),
         listed!(TakenJump, "jmp", 64, 64, taken_jumps, 0),
@@ -226,12 +229,18 @@ mod loops {
         ],
         []
     );
-    turns!(nops, "64", ["nop"], []);
     turns!(moves, "16", ["mov {a}, {one}", "mov {b}, {one}", "mov {c}, {one}", "mov {d}, {one}"], []);
     turns!(
         fused,
         "12",
-        ["cmp {one}, {one}", "b.ne 9f", "mov {a}, {one}", "mov {b}, {one}", "nop", "nop"],
+        [
+            "cmp {one}, {one}",
+            "b.ne 9f",
+            "mov {a}, {one}",
+            "add {b}, {b}, {one}",
+            "mov {c}, {one}",
+            "add {d}, {d}, {one}"
+        ],
         []
     );
     turns!(multiply_chain, "64", ["mul {x}, {x}, {one}"], []);
@@ -245,9 +254,8 @@ mod loops {
     pub const ALL: &[Loop] = &[
         listed!(DependentAdd, "add", 64, 64, add_chain, 64),
         listed!(IndependentAdd, "add", 96, 96, adds, 16),
-        listed!(Width, "nop", 66, 64, nops, 0),
         listed!(Width, "mov between registers", 66, 64, moves, 0),
-        listed!(Width, "cmp with b.ne, mov, nop", 74, 72, fused, 0),
+        listed!(Width, "cmp with b.ne, mov, add", 74, 72, fused, 0),
         listed!(DependentMultiply, "mul", 64, 64, multiply_chain, 0),
         listed!(StoreLoad, "str, ldr", 32, 64, store_load, 0),
         listed!(TakenJump, "b", 64, 64, taken_jumps, 0),

@@ -5,6 +5,7 @@ mod compare;
 mod doctor;
 mod inputs;
 mod layout;
+mod limits;
 mod new;
 mod plan;
 mod report;
@@ -57,6 +58,7 @@ enum Verb {
     Inputs(inputs::Arguments),
     Report(report::Arguments),
     Layout(layout::Arguments),
+    Limits(limits::Arguments),
     Sites(sites::Arguments),
     Stat(stat::Arguments),
     Calibrate(calibrate::Arguments),
@@ -82,6 +84,7 @@ pub fn main() -> ExitCode {
         Verb::Inputs(arguments) => inputs::run(arguments),
         Verb::Report(arguments) => report::run(arguments),
         Verb::Layout(arguments) => layout::run(arguments),
+        Verb::Limits(arguments) => limits::run(arguments),
         Verb::Sites(arguments) => sites::run(arguments),
         Verb::Stat(arguments) => stat::run(arguments),
         Verb::Calibrate(arguments) => calibrate::run(arguments),

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod doctor;
 pub mod ink;
 pub mod layout;
+pub mod limits;
 pub mod number;
 pub mod page;
 pub mod plan;

@@ -1,0 +1,177 @@
+//! `assay limits`: how fast this machine can be at all, measured once and kept.
+
+use super::{DONE, screen};
+use crate::campaign::{Misuse, Unable, measuring_cpu, turn};
+use crate::limits::kept::{self, Found};
+use crate::limits::machine_of;
+use crate::limits::measure::{Progress, measure};
+use crate::report::limits::{Told, render_limits};
+use crate::report::number;
+use anyhow::Result;
+use assay_linux::machine::Machine as Facts;
+use assay_pure::limits::Limits;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Measure this machine's speed of light: bandwidths, latencies, what instructions and calls cost
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  \
+    assay limits                 measure, or show what is kept: about half a minute, at most one\n  \
+    assay limits --again         measure anew, after the machine changed or was busy\n  \
+    assay limits --all           every working set\n  \
+    assay limits --json -        for another program (schema/limits-1.schema.json)\n\n\
+    Reports of `assay run` on this machine then say which limit each time is near. Kept in one file per machine under\n\
+    $XDG_STATE_HOME/assay/limits (or ~/.local/state); ASSAY_LIMITS=FILE names another.\n\n\
+    Exit codes: 0 done, 1 interrupted, 2 misuse or a kept file that cannot be used, 3 this machine cannot be measured.")]
+pub struct Arguments {
+    /// Measure even though limits are kept, and replace them
+    #[arg(long)]
+    pub again: bool,
+    /// Fewer repeats and sizes: about 10 s
+    #[arg(long)]
+    pub quick: bool,
+    /// The processor to measure
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<usize>,
+    /// Every working set and way of moving bytes
+    #[arg(long)]
+    pub all: bool,
+    /// Write the limits as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// A kept file that cannot be used, a processor that cannot be had, a file that cannot be written, Ctrl-C.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    if let Some(file) = &arguments.json {
+        screen::find_folder(file)?;
+    }
+    // Before this process keeps off the measuring processor, which would then be missing from the facts.
+    let facts = assay_linux::machine::facts();
+    let machine = machine_of(&facts);
+    let file = kept::path(&machine).map_err(|error| Misuse(error.to_string()))?;
+    let found = if arguments.again { Found::Nothing { others: 0 } } else { kept::find(&file, &machine) };
+    let (limits, told) = match found {
+        Found::Kept(limits) => {
+            let told = Told { changes: limits.machine.changes(&machine), ..told(&file, Some(&limits)) };
+            (*limits, told)
+        }
+        Found::Unusable(why) => {
+            return Err(Misuse(format!("{why}; `assay limits --again` measures and replaces it")).into());
+        }
+        Found::Nothing { others } => {
+            if others > 0 {
+                let text = "assay: only limits of other machines are kept; measuring this one, which takes less than a minute";
+                screen::tell(text);
+            }
+            let limits = measured(arguments, &facts)?;
+            kept::put(&file, &limits)?;
+            let told = told(&file, None);
+            (limits, told)
+        }
+    };
+    if let Some(json) = &arguments.json {
+        screen::write(json, &limits.to_json())?;
+    }
+    if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+        screen::print(&render_limits(&limits, &told, screen::width(), screen::colour(), arguments.all));
+    }
+    Ok(DONE)
+}
+
+/// Where it is kept, and how old it is if it was not measured just now.
+fn told(file: &Path, kept: Option<&Limits>) -> Told {
+    let age = |limits: &Limits| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        (now - limits.measured_at).max(0.0)
+    };
+    Told { file: file.display().to_string(), age_seconds: kept.map(age), changes: Vec::new() }
+}
+
+fn measured(arguments: &Arguments, facts: &Facts) -> Result<Limits> {
+    let cpu = measuring_cpu(arguments.cpu)?;
+    assay_linux::interrupt::catch();
+    let mut waiting = || screen::tell("assay: waiting for a campaign that measures on this processor");
+    let Some(_turn) = turn::take(cpu, &mut waiting, &assay_linux::interrupt::asked)? else {
+        anyhow::bail!("interrupted: nothing was measured");
+    };
+    let mut view = View::new();
+    let limits = measure(cpu, arguments.quick, facts, &mut |progress| view.show(progress));
+    view.end();
+    limits.map_err(
+        |error| if assay_linux::interrupt::asked() { error } else { Unable(format!("{error:#}")).into() },
+    )
+}
+
+/// Redraws of the bar per second at most.
+const REDRAWS_PER_SECOND: u8 = 4;
+/// Between two plain lines.
+const LINES: Duration = Duration::from_secs(5);
+/// Below this part nothing is said of the remaining time.
+const KNOWN_FROM: f64 = 0.1;
+
+/// A bar on a terminal, a line now and then elsewhere.
+struct View {
+    began: Instant,
+    bar: Option<ProgressBar>,
+    last: Option<Instant>,
+}
+
+impl View {
+    fn new() -> View {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND);
+            let style = ProgressStyle::with_template("{wide_bar} {percent:>3} % {msg}");
+            ProgressBar::with_draw_target(Some(1000), target)
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        View { began: Instant::now(), bar, last: None }
+    }
+
+    fn show(&mut self, progress: &Progress) {
+        let text = line(progress, self.began.elapsed().as_secs_f64());
+        match &self.bar {
+            Some(bar) => {
+                bar.set_message(text);
+                bar.set_position((1000.0 * progress.done) as u64);
+            }
+            None if self.last.is_none_or(|last| last.elapsed() >= LINES) => {
+                screen::tell(&format!("assay: {:.0} %, {text}", 100.0 * progress.done));
+                self.last = Some(Instant::now());
+            }
+            None => {}
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// "load latency, 4 KiB; about 20 s left".
+fn line(progress: &Progress, elapsed_seconds: f64) -> String {
+    if progress.done < KNOWN_FROM {
+        return progress.what.clone();
+    }
+    let left = elapsed_seconds * (1.0 - progress.done) / progress.done;
+    format!("{}; about {} left", progress.what, number::duration(left))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remaining_time_is_told_once_it_is_known() {
+        let progress = |done: f64| Progress { what: "bandwidth".to_owned(), done };
+        assert_eq!(line(&progress(0.05), 1.0), "bandwidth");
+        assert_eq!(line(&progress(0.25), 10.0), "bandwidth; about 30 s left");
+    }
+}
