@@ -150,6 +150,13 @@ mod loops {
         [],
         []
     );
+    turns!(
+        fused_moves,
+        "16",
+        ["cmp {one}, {one}", "jne 9f", "mov {a}, {one}", "mov {b}, {one}", "mov {c}, {one}"],
+        [],
+        []
+    );
     turns!(multiply_chain, "64", ["imul {x}, {one}"], [], []);
     turns!(store_load, "32", ["mov [{place}], {x}", "mov {x}, [{place}]"], [], []);
     turns!(taken_jumps, "64", ["jmp 3f", ".p2align 4", "3:"], [], []);
@@ -163,6 +170,7 @@ mod loops {
         listed!(IndependentAdd, "add", 96, 96, adds, 16),
         listed!(Width, "mov between registers", 66, 64, moves, 0),
         listed!(Width, "cmp with jne, mov, add", 74, 72, fused, 0),
+        listed!(Width, "cmp with jne, mov", 82, 80, fused_moves, 0),
         listed!(DependentMultiply, "imul", 64, 64, multiply_chain, 0),
         listed!(StoreLoad, "mov", 32, 64, store_load, 0),
         listed!(TakenJump, "jmp", 64, 64, taken_jumps, 0),

@@ -49,22 +49,32 @@ fn answer(limits: &Limits) -> String {
         });
         parts.push(format!("{:.2} GHz{width}", 1.0 / clock.cycle_ns.median));
     }
-    let ends = |pick: fn(&Level) -> Option<f64>| {
-        let own = || limits.levels.iter().filter_map(move |level| Some((level.name.as_str(), pick(level)?)));
-        own().next().zip(own().last())
-    };
-    if let Some((near, far)) = ends(|level| Some(level.read.as_ref()?.bytes_per_ns.median)) {
-        parts.push(format!(
-            "reads {} bytes per ns from {} and {} from {}",
-            short(near.1),
-            near.0,
-            short(far.1),
-            far.0
-        ));
+    type Pick = fn(&Level) -> &Option<Rate>;
+    let (read, copy): (Pick, Pick) = (|level| &level.read, |level| &level.copy);
+    for (verb, rate) in [("reads", read), ("copies", copy)] {
+        let of = |level: &&Level| rate(level).as_ref().map(|rate| rate.bytes_per_ns.median);
+        let known: Vec<(&str, f64)> =
+            limits.levels.iter().filter_map(|level| Some((level.name.as_str(), of(&level)?))).collect();
+        match known.as_slice() {
+            [] => {}
+            [(name, only)] => parts.push(format!("{verb} {} bytes per ns from {name}", short(*only))),
+            [near, .., far] => parts.push(format!(
+                "{verb} {} bytes per ns from {}, {} from {}",
+                short(near.1),
+                near.0,
+                short(far.1),
+                far.0
+            )),
+        }
     }
-    if let Some((near, far)) = ends(|level| Some(level.latency_ns?.median)) {
+    let waits: Vec<(&str, f64)> = limits
+        .levels
+        .iter()
+        .filter_map(|level| Some((level.name.as_str(), level.latency_ns?.median)))
+        .collect();
+    if let [near, .., far] = waits.as_slice() {
         parts.push(format!(
-            "waits {} ns for a load from {} and {} for one from {}",
+            "a load waits {} ns for {}, {} for {}",
             short(near.1),
             near.0,
             short(far.1),
