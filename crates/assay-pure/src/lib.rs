@@ -14,5 +14,6 @@ pub mod placement;
 pub mod predict;
 pub mod protocol;
 pub mod stats;
+pub mod sweep;
 pub mod trace;
 pub mod verdict;

@@ -44,6 +44,9 @@ pub struct Experiment {
     pub events: Vec<Event>,
     /// Seed of the plan (orders, shuffles, environment sizes).
     pub seed: u64,
+    /// Keys of inputs to be varied, by `assay sweep`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweeps: Vec<crate::sweep::spec::SweepSpec>,
     /// What somebody says, to be held against the measurement.
     pub claims: Vec<ClaimSpec>,
 }

@@ -146,6 +146,28 @@ format = "bytes"
 #[inputs.recorded]
 #path = "recorded.bin"
 
+# A number of an input, varied by `assay sweep`: who wins where, where it flips,
+# where a time steps. More than one sweep may be here.
+#[sweeps.size]
+# The key by its path; numbers in a list count from 0 (inputs.mixed.weights.1).
+#key = "inputs.random.units"
+#description = "from a cache line to beyond the caches"
+# The range: numbers, or texts as in "64k", "1 Mi", "31 %".
+#from = 64
+#to = "64 Mi"
+#scale = "geometric"
+# Points of the first step, and at most so many more where two variants cross or
+# a time bends.
+#points = 9
+#refine = 12
+# How narrow the place of a crossing is wanted: a number in the key's unit, or a
+# part of its value. Default: 10 % on a geometric scale, else 1/50 of the range.
+#tolerance = "10 %"
+# Only these beside the baseline. Default: all variants.
+#variants = ["four"]
+# Single values instead of from, to and points:
+#     values = [64, "32k", "1M"]
+
 # Sets of compiler flags, each measured by itself; `flags = ["-O2"]` above the
 # first table is the short form for one. A set may be a table of its own, for
 # example O0 = { flags = ["-O0"], allow_unoptimised = true }
@@ -293,6 +315,8 @@ mod tests {
         let experiment = read(&switched_on(&commented_experiment("sums"), |_| true)).experiment;
         assert_eq!(experiment.inputs.len(), 8);
         assert_eq!(experiment.claims.len(), 3);
+        assert_eq!(experiment.sweeps.len(), 1);
+        assert_eq!(experiment.sweeps[0].grid().len(), 9);
     }
 
     #[test]
@@ -333,6 +357,7 @@ mod tests {
             schema::PLACEMENT,
             schema::CONTRASTS,
             schema::CLAIM,
+            schema::SWEEP,
         ]);
         tables.extend(schema::GENERATORS.iter().map(|&(_, keys)| keys));
         for key in tables.into_iter().flatten() {

@@ -15,9 +15,10 @@ mod flags;
 mod generator;
 mod input;
 mod program;
-mod quantity;
+pub(crate) mod quantity;
 pub(crate) mod reader;
 pub(crate) mod schema;
+mod sweeps;
 #[cfg(test)]
 mod tests;
 
@@ -79,7 +80,9 @@ impl Experiment {
         let top = Table::new("", Some(document.as_table()), &[schema::TOP]);
         let experiment = read_top(&mut reader, &top, file);
         let (experiment, spans) = reader.conclude(experiment)?;
-        Ok(Parsed { experiment, spans })
+        let parsed = Parsed { experiment, spans };
+        let problems = sweeps::outside_their_domain(&parsed, text);
+        if problems.is_empty() { Ok(parsed) } else { Err(problems) }
     }
 }
 
@@ -107,6 +110,7 @@ fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static schema::Key
         ("belongs in [program]", schema::PROGRAM),
         ("belongs in [placement]", schema::PLACEMENT),
         ("belongs in [contrasts]", &schema::CONTRASTS[..1]),
+        ("belongs in a sweep, [sweeps.NAME]", &schema::SWEEP[2..9]),
         ("belongs in an input, [inputs.NAME]", schema::GENERATED),
         ("belongs in an input, [inputs.NAME]", schema::DRAWN),
         ("belongs in an input, [inputs.NAME]", schema::INPUT),
@@ -182,6 +186,7 @@ fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
             .unwrap_or(Clock::Wall),
         events: read_events(reader, top),
         seed: reader.read(top, "seed", convert::whole_64).unwrap_or(1),
+        sweeps: sweeps::read(reader, top),
         claims,
     }
 }

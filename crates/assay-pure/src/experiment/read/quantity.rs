@@ -23,6 +23,25 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     }
 }
 
+/// "4096", "4k", "1.5 M", "64 Ki", "31 %" as a number; `None` with any other ending.
+pub(crate) fn amount(text: &str) -> Option<f64> {
+    let text = text.trim().replace('_', "");
+    let split = text.find(|c: char| c == '%' || c.is_ascii_alphabetic() && c != 'e').unwrap_or(text.len());
+    let amount = number(&text[..split])?;
+    let amount = match &text[split..] {
+        "" => amount,
+        "%" => amount / 100.0,
+        "k" => amount * 1e3,
+        "M" => amount * 1e6,
+        "G" => amount * 1e9,
+        "Ki" => amount * 1024.0,
+        "Mi" => amount * 1_048_576.0,
+        "Gi" => amount * 1_073_741_824.0,
+        _ => return None,
+    };
+    amount.is_finite().then_some(amount)
+}
+
 /// A whole number of 64 bits, decimal or hexadecimal, `_` between digits as in TOML.
 pub(super) fn whole(text: &str) -> Option<u64> {
     let digits = text.trim().replace('_', "");
@@ -62,6 +81,23 @@ mod tests {
         assert_eq!(seconds("1.5 h"), Some(5400.0));
         for wrong in ["60", "s", "60 parsecs", "1 m", "2 min 3 s"] {
             assert_eq!(seconds(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn reads_amounts_with_their_prefix() {
+        assert_eq!(amount("4096"), Some(4096.0));
+        assert_eq!(amount("1.5k"), Some(1500.0));
+        assert_eq!(amount("2 M"), Some(2e6));
+        assert_eq!(amount("3G"), Some(3e9));
+        assert_eq!(amount("64 Ki"), Some(65_536.0));
+        assert_eq!(amount("2Mi"), Some(2_097_152.0));
+        assert_eq!(amount("1 Gi"), Some(1_073_741_824.0));
+        assert_eq!(amount("31 %"), Some(0.31));
+        assert_eq!(amount("1_000"), Some(1000.0));
+        assert_eq!(amount("1e3"), Some(1000.0));
+        for wrong in ["", "k", "4 parsecs", "1 K", "1 %%", "inf"] {
+            assert_eq!(amount(wrong), None, "{wrong}");
         }
     }
 

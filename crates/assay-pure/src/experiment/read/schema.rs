@@ -65,6 +65,11 @@ pub(in crate::experiment) const TOP: &[Key] = &[
     key("placement", "a table", "[placement]\nrotations = 8"),
     key("contrasts", "a table", "[contrasts]\nalong = [\"variant\", \"compiler\"]"),
     key(
+        "sweeps",
+        "a table for each sweep",
+        "[sweeps.size]\nkey = \"inputs.mixed.units\"\nfrom = 1000\nto = 1_000_000\nscale = \"geometric\"",
+    ),
+    key(
         "claims",
         "a table for each claim",
         "[[claims]]\ntext = \"table is faster\"\ncandidate = \"table\"\nsays = \"faster\"",
@@ -205,6 +210,31 @@ pub(in crate::experiment) const CONTRASTS: &[Key] = &[
     ),
     key("compiler", "the name of a compiler, or \"each\" for every pair", "compiler = \"gcc-12\""),
     key("flags", "the name of a flag set, or \"each\" for every pair", "flags = \"O2\""),
+];
+
+const AMOUNT: &str = "a number, or a text as in \"64k\", \"1 Mi\" or \"31 %\"";
+
+/// The keys of a sweep.
+pub(in crate::experiment) const SWEEP: &[Key] = &[
+    key("name", NAME, "name = \"size\""),
+    key("description", "a text", "description = \"up to four times the last-level cache\""),
+    key("key", crate::sweep::key::SWEEPABLE, "key = \"inputs.mixed.units\""),
+    key("from", AMOUNT, "from = \"1k\""),
+    key("to", AMOUNT, "to = \"1M\""),
+    key("points", "a whole number from 2 to 1000", "points = 9"),
+    key(
+        "values",
+        "a list of numbers, or of texts as in \"64k\" or \"31 %\"",
+        "values = [\"1k\", \"32k\", \"1M\"]",
+    ),
+    key("scale", "\"linear\" or \"geometric\"", "scale = \"geometric\""),
+    key("refine", "a whole number from 0 to 1000", "refine = 12"),
+    key(
+        "tolerance",
+        "the width above 0 of a crossover: a number in the key's unit, or a text as in \"5 %\" of its value",
+        "tolerance = \"5 %\"",
+    ),
+    key("variants", "a list of names or globs of variants", "variants = [\"table\", \"bmi*\"]"),
 ];
 
 /// The keys of a claim.

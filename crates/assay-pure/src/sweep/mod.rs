@@ -1,0 +1,23 @@
+//! Sweeps: one key of an input varied over a range. Where to measure next, where the winner flips, where a time steps.
+//!
+//! Method: METHODOLOGY.md, "Sweeps and crossovers". Everything here works on readings (a log ratio or the logarithm of a time
+//! with its standard error at a value of the key), so it is tested on simulated machines of known truth.
+
+pub mod bend;
+pub mod crossover;
+pub mod grid;
+pub mod key;
+pub mod naming;
+pub mod reading;
+pub mod refine;
+#[cfg(test)]
+pub(crate) mod sample;
+pub mod spec;
+pub mod steps;
+pub mod zones;
+
+pub use crossover::{Crossover, crossovers};
+pub use reading::{Curve, Reading};
+pub use spec::{Scale, SweepSpec, Tolerance};
+pub use steps::{Step, steps};
+pub use zones::{Winner, Zone, zones};

@@ -1,0 +1,251 @@
+//! What is behind a step: a cache of this machine, what its branch predictor remembers, or nobody knows.
+//!
+//! Method: a name needs a measured step, and evidence of its own. A cache is named where the working set outgrows its size within
+//! the step and every variant that is faster there, and so reads more bytes in the same time, steps too: a cache that
+//! slows the slower one only is no cache. The predictor's memory is named where the step is one of the mispredictions too, or
+//! where what there is to remember outgrows what this CPU was seen to remember. Mispredictions that explain most of the
+//! step decide against a cache of the same size.
+//! Limits: a cache's reach is taken as from three quarters to one and a half of its size. Checked: by hand.
+
+use crate::stats::penalty::Memory;
+
+/// Mispredictions explain a step if they make up this part of its time.
+const MOST: f64 = 0.5;
+/// A cache ends somewhere between these parts of its size: other data is in it too, and it is not filled evenly.
+const REACH: (f64, f64) = (0.75, 1.5);
+/// A repeated walk with so much of the mispredictions of a first one remembers little.
+const FORGOTTEN: f64 = 0.5;
+
+/// A cache of the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cache {
+    /// `L1d`, `L2`, `last-level cache`.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// Caches as the machine's facts tell them ("L1d 32768"), the smallest first; instruction caches are none of them.
+pub fn caches(facts: &[String]) -> Vec<Cache> {
+    let mut found: Vec<Cache> = facts
+        .iter()
+        .filter_map(|fact| {
+            let (name, bytes) = fact.rsplit_once(' ')?;
+            let bytes = bytes.parse().ok().filter(|bytes| *bytes > 0)?;
+            (!name.ends_with('i')).then(|| Cache { name: name.to_owned(), bytes })
+        })
+        .collect();
+    found.sort_by_key(|cache| cache.bytes);
+    found.dedup_by_key(|cache| cache.bytes);
+    // The first level alone is not the last of several.
+    if let Some(last) = found.last_mut().filter(|last| !last.name.starts_with("L1") && last.name != "L2") {
+        last.name = "last-level cache".into();
+    }
+    found
+}
+
+/// What is known at one end of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct End {
+    /// Bytes of the input.
+    pub bytes: u64,
+    /// Units that are there to be remembered: those of the input, or of the stretch that it repeats.
+    pub distinct_units: u64,
+    /// What a predictor would have to remember, coin tosses, where known.
+    pub tosses: Option<f64>,
+    /// Mispredictions per unit of a repeated walk, where counted or simulated.
+    pub misses: Option<f64>,
+    /// Mispredictions per unit of a first walk.
+    pub fresh_misses: Option<f64>,
+}
+
+/// What is known of a step beside its times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Ahead of it.
+    pub before: End,
+    /// Behind it.
+    pub after: End,
+    /// Nanoseconds per unit by which the time changes.
+    pub change_ns: f64,
+    /// Does every variant that is faster ahead of the step have one there, too?
+    pub faster_ones_step_too: bool,
+    /// Nanoseconds of one misprediction, where measured.
+    pub penalty_ns: Option<f64>,
+    /// What this CPU remembers, where measured.
+    pub memory: Option<Memory>,
+}
+
+/// What is behind a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Behind {
+    /// The working set outgrows this cache.
+    Cache(Cache),
+    /// The branch predictor's memory ends.
+    Memory {
+        /// Units at which it ends, between those of the two ends.
+        units: u64,
+        /// Mispredictions per unit ahead and behind, where known.
+        misses: Option<(f64, f64)>,
+    },
+    /// More or fewer mispredictions, on data that nobody remembers.
+    Mispredictions {
+        /// Per unit ahead and behind.
+        misses: (f64, f64),
+    },
+    /// Nobody knows.
+    Unexplained,
+}
+
+/// Names a step.
+pub fn behind(facts: &Facts, caches: &[Cache]) -> Behind {
+    let grows = facts.after.distinct_units > facts.before.distinct_units;
+    let units =
+        ((facts.before.distinct_units as f64) * facts.after.distinct_units as f64).sqrt().round() as u64;
+    let misses = facts.before.misses.zip(facts.after.misses);
+    let explained = misses.zip(facts.penalty_ns).is_some_and(|((before, after), penalty)| {
+        let cost = (after - before) * penalty;
+        cost * facts.change_ns > 0.0 && cost.abs() >= MOST * facts.change_ns.abs()
+    });
+    if explained && let Some(misses) = misses {
+        let knew = facts.before.fresh_misses.is_some_and(|fresh| misses.0 < FORGOTTEN * fresh);
+        return if grows && knew && misses.1 > misses.0 {
+            Behind::Memory { units, misses: Some(misses) }
+        } else {
+            Behind::Mispredictions { misses }
+        };
+    }
+    if facts.change_ns > 0.0
+        && facts.faster_ones_step_too
+        && let Some(cache) = outgrown(facts, caches)
+    {
+        return Behind::Cache(cache);
+    }
+    if facts.change_ns > 0.0 && grows && forgets(facts) {
+        return Behind::Memory { units, misses };
+    }
+    Behind::Unexplained
+}
+
+/// The cache whose size the working set passes within the step, the nearest to its middle.
+fn outgrown(facts: &Facts, caches: &[Cache]) -> Option<Cache> {
+    let (before, after) = (facts.before.bytes as f64, facts.after.bytes as f64);
+    let passes = |cache: &&Cache| {
+        let size = cache.bytes as f64;
+        after > before && before <= REACH.1 * size && after >= REACH.0 * size
+    };
+    let far = |cache: &Cache| ((before.max(1.0) * after).sqrt() / cache.bytes as f64).ln().abs();
+    caches.iter().filter(passes).min_by(|a, b| far(a).total_cmp(&far(b))).cloned()
+}
+
+/// Does what there is to remember outgrow what this CPU remembers, within the step?
+fn forgets(facts: &Facts) -> bool {
+    let (Some(memory), Some(before), Some(after)) = (facts.memory, facts.before.tosses, facts.after.tosses)
+    else {
+        return false;
+    };
+    let ends = memory.unlearned_outcomes.map_or(f64::INFINITY, |outcomes| outcomes as f64);
+    before < ends && after > memory.learned_outcomes as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine() -> Vec<Cache> {
+        caches(&["L1i 32768", "L1d 32768", "L2 1048576", "L3 33554432"].map(str::to_owned))
+    }
+
+    fn end(units: u64) -> End {
+        End { bytes: 2 * units, distinct_units: units, ..End::default() }
+    }
+
+    fn step(before: u64, after: u64) -> Facts {
+        Facts {
+            before: end(before),
+            after: end(after),
+            change_ns: 1.0,
+            faster_ones_step_too: true,
+            ..Facts::default()
+        }
+    }
+
+    fn name(facts: &Facts) -> String {
+        match behind(facts, &machine()) {
+            Behind::Cache(cache) => cache.name,
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_step_where_the_working_set_outgrows_a_cache_is_named_after_it() {
+        assert_eq!(name(&step(10_000, 20_000)), "L1d");
+        assert_eq!(name(&step(400_000, 700_000)), "L2");
+        assert_eq!(name(&step(12_000_000, 30_000_000)), "last-level cache");
+        assert_eq!(name(&step(100_000, 200_000)), "Unexplained", "400 KB is no cache's size");
+        assert_eq!(name(&step(20_000, 10_000)), "Unexplained", "nothing is outgrown");
+    }
+
+    #[test]
+    fn the_reach_of_a_cache_has_ends() {
+        // 32 KiB: from below 1.5 of it to above 0.75 of it.
+        assert_eq!(name(&step(24_576, 60_000)), "L1d");
+        assert_eq!(name(&step(24_577, 60_000)), "Unexplained");
+        assert_eq!(name(&step(6_000, 12_288)), "L1d");
+        assert_eq!(name(&step(6_000, 12_287)), "Unexplained");
+    }
+
+    #[test]
+    fn a_cache_that_slows_only_the_slower_variant_is_no_cache() {
+        assert_eq!(name(&Facts { faster_ones_step_too: false, ..step(10_000, 20_000) }), "Unexplained");
+        assert_eq!(
+            name(&Facts { change_ns: -1.0, ..step(10_000, 20_000) }),
+            "Unexplained",
+            "nor one that speeds up"
+        );
+    }
+
+    #[test]
+    fn mispredictions_that_come_with_the_step_are_the_predictors_memory() {
+        let mut facts = Facts { penalty_ns: Some(5.0), ..step(10_000, 40_000) };
+        facts.before = End { misses: Some(0.0), fresh_misses: Some(0.87), ..facts.before };
+        facts.after = End { misses: Some(0.87), fresh_misses: Some(0.87), ..facts.after };
+        let expected = Behind::Memory { units: 20_000, misses: Some((0.0, 0.87)) };
+        assert_eq!(behind(&facts, &machine()), expected, "though L1d is outgrown as well");
+        // Fresh data ahead of the step, too: nothing was remembered.
+        facts.before.fresh_misses = Some(0.0);
+        assert_eq!(behind(&facts, &machine()), Behind::Mispredictions { misses: (0.0, 0.87) });
+        // Too few to explain it: 0.05 · 5 ns of 1 ns.
+        facts.after.misses = Some(0.05);
+        assert_eq!(name(&facts), "L1d");
+        // Fewer mispredictions do not explain that it takes longer.
+        facts.before.misses = Some(0.9);
+        assert_eq!(name(&facts), "L1d");
+    }
+
+    #[test]
+    fn what_this_cpu_remembers_names_a_step_that_no_cache_explains() {
+        let memory = Memory { learned_outcomes: 32_768, unlearned_outcomes: Some(131_072) };
+        let mut facts = Facts { memory: Some(memory), faster_ones_step_too: false, ..step(10_000, 40_000) };
+        facts.before.tosses = Some(16_000.0);
+        facts.after.tosses = Some(64_000.0);
+        assert_eq!(behind(&facts, &machine()), Behind::Memory { units: 20_000, misses: None });
+        let early = Facts { after: End { tosses: Some(30_000.0), ..facts.after }, ..facts.clone() };
+        assert_eq!(behind(&early, &machine()), Behind::Unexplained);
+        let late = Facts { before: End { tosses: Some(131_072.0), ..facts.before }, ..facts.clone() };
+        assert_eq!(behind(&late, &machine()), Behind::Unexplained);
+        let unknown = Facts { memory: None, ..facts };
+        assert_eq!(behind(&unknown, &machine()), Behind::Unexplained);
+    }
+
+    #[test]
+    fn caches_are_read_from_the_machines_facts() {
+        let names: Vec<(String, u64)> =
+            machine().into_iter().map(|cache| (cache.name, cache.bytes)).collect();
+        let expected = [("L1d", 32_768), ("L2", 1_048_576), ("last-level cache", 33_554_432)];
+        assert_eq!(names, expected.map(|(name, bytes)| (name.to_owned(), bytes)));
+        assert_eq!(caches(&["L1d 49152".into(), "nonsense".into()])[0].name, "L1d");
+        assert_eq!(caches(&["L1d 1".into(), "L2 2".into()])[1].name, "L2");
+        assert_eq!(caches(&[]), []);
+    }
+}

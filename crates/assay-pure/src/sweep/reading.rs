@@ -1,0 +1,57 @@
+//! What was measured at one point: a number on the log scale and how well it is known.
+
+use crate::stats::rotation::Effect;
+use crate::stats::student;
+
+/// A log ratio of two variants, or the logarithm of one's time, at one value of the swept key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// The key's value.
+    pub at: f64,
+    /// The estimate, on the log scale.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// Degrees of freedom of the error.
+    pub degrees: f64,
+}
+
+/// The readings of one variant's nanoseconds per unit, in order of the key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// The variant.
+    pub variant: String,
+    /// Logarithms of its times.
+    pub readings: Vec<Reading>,
+}
+
+impl Reading {
+    /// An effect over rotations at a value of the key.
+    pub fn of(at: f64, effect: &Effect) -> Reading {
+        Reading {
+            at,
+            estimate: effect.estimate,
+            standard_error: effect.standard_error(),
+            degrees: effect.error_degrees(),
+        }
+    }
+
+    /// Half the width of its interval at two-sided level `alpha`; infinite for a level that is none.
+    pub fn half_width(&self, alpha: f64) -> f64 {
+        let t = student::two_sided_quantile(alpha, self.degrees);
+        t.map_or(f64::INFINITY, |t| t * self.standard_error)
+    }
+
+    /// Two-sided probability of an estimate as far from `level` if that is the truth.
+    pub fn p_value(&self, level: f64) -> f64 {
+        student::two_sided_p((self.estimate - level) / self.standard_error, self.degrees)
+    }
+
+    /// The side of `level` that it is on at two-sided level `alpha`: -1, 1, or 0 where that is not known.
+    pub fn side(&self, level: f64, alpha: f64) -> i8 {
+        if self.p_value(level) > alpha {
+            return 0;
+        }
+        if self.estimate > level { 1 } else { -1 }
+    }
+}
