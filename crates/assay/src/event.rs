@@ -44,6 +44,17 @@ pub enum Event {
         /// Allowed, seconds.
         budget_seconds: f64,
     },
+    /// A step of a sweep begins: a campaign of its own.
+    Step {
+        /// Its number, from 0.
+        step: u32,
+        /// Points that it measures.
+        points: u64,
+        /// Most points that may still come after it.
+        points_left: u64,
+        /// Of the budget of all steps, seconds that are left.
+        seconds_left: f64,
+    },
     /// The events of a cell were counted, or could not be.
     Counted {
         /// Cells done so far.

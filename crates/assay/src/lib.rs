@@ -16,4 +16,5 @@ pub mod run;
 pub mod sites;
 pub mod stages;
 pub mod store;
+pub mod sweep;
 pub mod trace;

@@ -2,8 +2,10 @@
 
 use super::spec::Scale;
 
-/// Figures that a value between whole numbers keeps: enough for any key, and a name stays readable.
+/// Figures that a value keeps where its place matters to the last: enough for any key.
 const FIGURES: i32 = 6;
+/// Figures of a value that could as well lie a little to the side: its name stays readable.
+const SHORT: i32 = 4;
 
 /// `points` values from `from` to `to`, both included, equally far apart on the scale; rising, each once.
 ///
@@ -15,7 +17,7 @@ pub fn between(from: f64, to: f64, points: u32, scale: Scale, whole: bool) -> Ve
         .map(|index| match index {
             0 => from,
             _ if index == last => to,
-            _ => tidy(scale.value(low + (high - low) * f64::from(index) / f64::from(last))),
+            _ => short(scale.value(low + (high - low) * f64::from(index) / f64::from(last))),
         })
         .collect();
     distinct(&values, whole)
@@ -32,10 +34,19 @@ pub fn distinct(values: &[f64], whole: bool) -> Vec<f64> {
 
 /// A value rounded to six significant figures: 0.375 rather than 0.37500000000000006.
 pub fn tidy(value: f64) -> f64 {
+    to_figures(value, FIGURES)
+}
+
+/// A value rounded to four significant figures.
+pub fn short(value: f64) -> f64 {
+    to_figures(value, SHORT)
+}
+
+fn to_figures(value: f64, figures: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }
-    let digits = FIGURES - 1 - value.abs().log10().floor() as i32;
+    let digits = figures - 1 - value.abs().log10().floor() as i32;
     // By way of text, which rounds as a reader would.
     if digits >= 0 {
         format!("{value:.0$}", digits as usize).parse().unwrap_or(value)
@@ -58,7 +69,7 @@ mod tests {
     #[test]
     fn a_geometric_range_has_equal_ratios() {
         assert_eq!(between(1.0, 1000.0, 4, Scale::Geometric, false), [1.0, 10.0, 100.0, 1000.0]);
-        assert_eq!(between(1000.0, 1e6, 3, Scale::Geometric, true), [1000.0, 31623.0, 1e6]);
+        assert_eq!(between(1000.0, 1e6, 3, Scale::Geometric, true), [1000.0, 31620.0, 1e6]);
     }
 
     #[test]
@@ -73,5 +84,6 @@ mod tests {
         assert_eq!(tidy(123_456_789.0), 123_457_000.0);
         assert_eq!(tidy(-0.001_234_567_8), -0.001_234_57);
         assert_eq!(tidy(0.0), 0.0);
+        assert_eq!((short(0.123_456), short(123_456.0), short(0.1 + 0.2)), (0.1235, 123_500.0, 0.3));
     }
 }

@@ -1,8 +1,8 @@
 //! What is behind a step: a cache of this machine, what its branch predictor remembers, or nobody knows.
 //!
 //! Method: a name needs a measured step, and evidence of its own. A cache is named where the working set outgrows its size within
-//! the step and every variant that is faster there, and so reads more bytes in the same time, steps too: a cache that
-//! slows the slower one only is no cache. The predictor's memory is named where the step is one of the mispredictions too, or
+//! the step and every variant that is faster there, and so reads more bytes in the same time, steps too, and half of all at
+//! least: what slows the slower one only, or one of many, is no cache. The predictor's memory is named where the step is one of the mispredictions too, or
 //! where what there is to remember outgrows what this CPU was seen to remember. Mispredictions that explain most of the
 //! step decide against a cache of the same size.
 //! Limits: a cache's reach is taken as from three quarters to one and a half of its size. Checked: by hand.
@@ -30,8 +30,8 @@ pub fn caches(facts: &[String]) -> Vec<Cache> {
     let mut found: Vec<Cache> = facts
         .iter()
         .filter_map(|fact| {
-            let (name, bytes) = fact.rsplit_once(' ')?;
-            let bytes = bytes.parse().ok().filter(|bytes| *bytes > 0)?;
+            let (name, size) = fact.rsplit_once(' ')?;
+            let bytes = size_in_bytes(size).filter(|bytes| *bytes > 0)?;
             (!name.ends_with('i')).then(|| Cache { name: name.to_owned(), bytes })
         })
         .collect();
@@ -42,6 +42,17 @@ pub fn caches(facts: &[String]) -> Vec<Cache> {
         last.name = "last-level cache".into();
     }
     found
+}
+
+/// A size as the kernel writes it: "32K", "16M", "49152".
+fn size_in_bytes(text: &str) -> Option<u64> {
+    let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
+        Some(digits) if text.ends_with('K') => (digits, 1 << 10),
+        Some(digits) if text.ends_with('M') => (digits, 1 << 20),
+        Some(digits) => (digits, 1 << 30),
+        None => (text, 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
 /// What is known at one end of a step.
@@ -68,8 +79,8 @@ pub struct Facts {
     pub after: End,
     /// Nanoseconds per unit by which the time changes.
     pub change_ns: f64,
-    /// Does every variant that is faster ahead of the step have one there, too?
-    pub faster_ones_step_too: bool,
+    /// Does every variant that is faster ahead of the step have one there too, and half of all at least?
+    pub others_step_too: bool,
     /// Nanoseconds of one misprediction, where measured.
     pub penalty_ns: Option<f64>,
     /// What this CPU remembers, where measured.
@@ -116,7 +127,7 @@ pub fn behind(facts: &Facts, caches: &[Cache]) -> Behind {
         };
     }
     if facts.change_ns > 0.0
-        && facts.faster_ones_step_too
+        && facts.others_step_too
         && let Some(cache) = outgrown(facts, caches)
     {
         return Behind::Cache(cache);
@@ -165,7 +176,7 @@ mod tests {
             before: end(before),
             after: end(after),
             change_ns: 1.0,
-            faster_ones_step_too: true,
+            others_step_too: true,
             ..Facts::default()
         }
     }
@@ -197,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_cache_that_slows_only_the_slower_variant_is_no_cache() {
-        assert_eq!(name(&Facts { faster_ones_step_too: false, ..step(10_000, 20_000) }), "Unexplained");
+        assert_eq!(name(&Facts { others_step_too: false, ..step(10_000, 20_000) }), "Unexplained");
         assert_eq!(
             name(&Facts { change_ns: -1.0, ..step(10_000, 20_000) }),
             "Unexplained",
@@ -226,7 +237,7 @@ mod tests {
     #[test]
     fn what_this_cpu_remembers_names_a_step_that_no_cache_explains() {
         let memory = Memory { learned_outcomes: 32_768, unlearned_outcomes: Some(131_072) };
-        let mut facts = Facts { memory: Some(memory), faster_ones_step_too: false, ..step(10_000, 40_000) };
+        let mut facts = Facts { memory: Some(memory), others_step_too: false, ..step(10_000, 40_000) };
         facts.before.tosses = Some(16_000.0);
         facts.after.tosses = Some(64_000.0);
         assert_eq!(behind(&facts, &machine()), Behind::Memory { units: 20_000, misses: None });
@@ -247,5 +258,11 @@ mod tests {
         assert_eq!(caches(&["L1d 49152".into(), "nonsense".into()])[0].name, "L1d");
         assert_eq!(caches(&["L1d 1".into(), "L2 2".into()])[1].name, "L2");
         assert_eq!(caches(&[]), []);
+        let bytes = |text: &str| caches(&[text.to_owned()]).first().map(|cache| cache.bytes);
+        assert_eq!(
+            (bytes("L1d 48K"), bytes("L3 16M"), bytes("L4 1G")),
+            (Some(49_152), Some(1 << 24), Some(1 << 30))
+        );
+        assert_eq!((bytes("L1d K"), bytes("L1d 0"), bytes("L1i 32K")), (None, None, None));
     }
 }

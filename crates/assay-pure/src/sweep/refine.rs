@@ -4,7 +4,7 @@
 //! wanted width and the noise ask; on the steps between, the middle, which halves the interval whatever the curve does there. So a
 //! smooth crossing takes one step, and a jump no more than twice as many as bisection alone. A point that would
 //! not be told from equality is not asked for: noise is not overcome by more points. Crossings come first, and while one is open
-//! bends get at most half of the points that are left. Checked: by hand; on simulated machines (tests/sweep_machine.rs).
+//! bends get at most a quarter of the points that are left. Checked: by hand; on simulated machines (tests/sweep_machine.rs).
 
 use super::bend::bends;
 use super::crossover::{Crossover, crossovers};
@@ -20,6 +20,8 @@ const CLEAR: f64 = 1.25;
 const CLOSE: f64 = 0.4;
 /// Beside unclear readings, the part of the interval that a point must cut off to be worth its time.
 const GAIN: f64 = 0.1;
+/// In intervals wider than this part of where they lie, four figures are enough for a point.
+const COARSE: f64 = 0.01;
 /// Points keep this part of a gap away from its ends.
 const AWAY: f64 = 0.02;
 
@@ -84,7 +86,7 @@ pub fn next(sweep: &SweepSpec, measured: &Measured, step: u32, left: u32, confid
     wishes.truncate(left);
     let open = !wishes.is_empty();
     let free = left - wishes.len();
-    let for_bends = if open { free.min(left / 2) } else { free }.min(BENDS_PER_STEP);
+    let for_bends = if open { free.min(left / 4) } else { free }.min(BENDS_PER_STEP);
     for wish in beside_bends(sweep, &measured.curves, 1.0 - confidence).into_iter().take(for_bends) {
         add(&mut wishes, wish);
     }
@@ -146,7 +148,9 @@ pub fn inside(sweep: &SweepSpec, readings: &[Reading], found: &Crossover, step: 
     if kept.is_empty() && clean && 2.0 * blind < high - low {
         kept.push(middle((low, high)));
     }
-    let value = |at: f64| sweep.fitting(grid::tidy(sweep.scale.value(at)));
+    let coarse = (found.upper - found.lower) > COARSE * found.at.abs();
+    let round = if coarse { grid::short } else { grid::tidy };
+    let value = |at: f64| sweep.fitting(round(sweep.scale.value(at)));
     let mut values: Vec<f64> = kept.into_iter().map(value).collect();
     values.dedup();
     values.retain(|value| {
@@ -163,7 +167,7 @@ fn beside_bends(sweep: &SweepSpec, curves: &[Curve], alpha: f64) -> Vec<Wish> {
             for gap in curve.readings[bend.index - 1..=bend.index + 1].windows(2) {
                 let (low, high) = (gap[0].at, gap[1].at);
                 let middle = 0.5 * (sweep.scale.place(low) + sweep.scale.place(high));
-                let at = sweep.fitting(grid::tidy(sweep.scale.value(middle)));
+                let at = sweep.fitting(grid::short(sweep.scale.value(middle)));
                 if high - low > sweep.wanted_width(at) && at > low && at < high {
                     let wish = Wish { at, why: Why::Bend, variants: vec![curve.variant.clone()] };
                     ranked.push((bend.by, wish));
@@ -210,7 +214,7 @@ mod tests {
     fn noise_moves_them_apart_until_they_are_clear() {
         // t(30) · 0.01 = 0.020423; 1.25 of it on a slope of 1.
         let found = asked(&[(0.0, -0.6), (1.0, 0.4)], 0.01, 1);
-        assert!((found[0] - 0.574_471).abs() < 2e-6 && (found[1] - 0.625_529).abs() < 2e-6, "{found:?}");
+        assert!((found[0] - 0.574_471).abs() < 1e-4 && (found[1] - 0.625_529).abs() < 1e-4, "{found:?}");
     }
 
     #[test]
@@ -268,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn crossings_come_before_bends_which_get_half_of_what_is_left() {
+    fn crossings_come_before_bends_which_get_a_quarter_of_what_is_left() {
         let mut now = measured(&[(0.0, -0.6), (1.0, 0.4)], 1e-4);
         now.curves.push(step_curve());
         let count = |left, why| {
@@ -276,8 +280,8 @@ mod tests {
             found.iter().filter(|wish| wish.why == why).count()
         };
         assert_eq!((count(2, Why::Crossover), count(2, Why::Bend)), (2, 0));
-        assert_eq!((count(4, Why::Crossover), count(4, Why::Bend)), (2, 2));
-        assert_eq!((count(5, Why::Crossover), count(5, Why::Bend)), (2, 2));
+        assert_eq!((count(4, Why::Crossover), count(4, Why::Bend)), (2, 1));
+        assert_eq!((count(8, Why::Crossover), count(8, Why::Bend)), (2, 2));
     }
 
     #[test]

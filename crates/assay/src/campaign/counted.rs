@@ -96,7 +96,8 @@ impl Counted {
         })
     }
 
-    fn memory(&self) -> Option<Memory> {
+    /// What the predictor of the campaign's machine remembers.
+    pub fn memory(&self) -> Option<Memory> {
         let cost = self.cost.as_ref()?;
         let learned_outcomes = cost.learned_outcomes?;
         Some(Memory { learned_outcomes, unlearned_outcomes: cost.unlearned_outcomes })

@@ -25,10 +25,11 @@ mod unoptimised;
 use crate::event::Event;
 use crate::store::{CampaignRow, Ledger, NewCampaign};
 use anyhow::{Context, Result, bail};
+use assay_linux::machine::Machine;
 use assay_pure::experiment::Experiment;
 use assay_pure::inputs::digest::digest;
 use hold::Hold;
-use prepare::Prepared;
+use prepare::{Outline, Prepared};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -139,10 +140,25 @@ pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
     let outline = prepare::outline(asked)?;
     // Before this process keeps off the measuring processor, which would then be missing from the facts.
     let machine = assay_linux::machine::facts();
+    run_outline(outline, machine, asked, &mut |_, _| Ok(()), events)
+}
+
+/// [`run`] of an experiment that was outlined by the caller, who is told the campaign's number as soon as it has one.
+///
+/// # Errors
+/// As of [`run`]; whatever the caller's part returns.
+pub fn run_outline(
+    outline: Outline,
+    machine: Machine,
+    asked: &Asked,
+    begun: &mut dyn FnMut(&Ledger, i64) -> Result<()>,
+    events: &mut dyn FnMut(Event),
+) -> Result<Ended> {
     let ledger = Ledger::open(&asked.ledger)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
     let (campaign, _hold) = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
+    begun(&ledger, campaign.id)?;
     let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign.id, events)?;
     let stopped = measure::measure(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
     if stopped != "interrupted" && stopped != "nothing" {
@@ -152,6 +168,25 @@ pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
     ledger.finish(campaign.id, Some(stopped))?;
     events(Event::Finished);
     Ok(Ended { campaign: campaign.id, interrupted: stopped == "interrupted" })
+}
+
+/// Counts the events of some cells of a campaign that is over: those of the outline's inputs, variants and events.
+///
+/// # Errors
+/// As of [`run`].
+pub fn count_afterwards(
+    outline: Outline,
+    machine: Machine,
+    asked: &Asked,
+    campaign: i64,
+    events: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let ledger = Ledger::open(&asked.ledger)?;
+    let cpu = measuring_cpu(asked.cpu)?;
+    let Some(row) = ledger.campaign(campaign)? else { bail!("the ledger has no campaign {campaign}") };
+    let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
+    let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign, events)?;
+    count::count(&prepared, &builder, &ledger, &row, (cpu, asked.patience), events)
 }
 
 /// The processor measured programs run on: the last one allowed, since interrupts and daemons favour the first; the

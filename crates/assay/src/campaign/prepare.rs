@@ -58,7 +58,7 @@ impl Prepared {
 }
 
 /// What can be known of an experiment without touching its inputs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Outline {
     /// With every default filled in and the command line's wishes applied.
     pub experiment: Experiment,
@@ -77,9 +77,25 @@ pub struct Outline {
 /// # Errors
 /// [`Misuse`] with every problem of the file.
 pub fn outline(asked: &Asked) -> Result<Outline> {
+    outline_of(asked, text_of(asked)?)
+}
+
+/// The text of the experiment file.
+///
+/// # Errors
+/// [`Misuse`]: it cannot be read.
+pub fn text_of(asked: &Asked) -> Result<String, Misuse> {
+    let file = asked.experiment.display();
+    std::fs::read_to_string(&asked.experiment)
+        .map_err(|error| Misuse(format!("cannot read the experiment {file}: {error}\n{}", NEW_HINT)))
+}
+
+/// [`outline`] of a text that takes the file's place.
+///
+/// # Errors
+/// [`Misuse`] with every problem of the text.
+pub fn outline_of(asked: &Asked, text: String) -> Result<Outline> {
     let file = asked.experiment.display().to_string();
-    let text = std::fs::read_to_string(&asked.experiment)
-        .map_err(|error| Misuse(format!("cannot read the experiment {file}: {error}\n{}", NEW_HINT)))?;
     let mut parsed = Experiment::from_toml(&text, &file).map_err(|problems| misuse(&problems))?;
     let folder = asked.experiment.parent().map_or_else(PathBuf::new, Path::to_owned);
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };

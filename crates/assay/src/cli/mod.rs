@@ -14,6 +14,7 @@ mod screen;
 mod sites;
 mod stages;
 mod stat;
+mod sweep;
 mod trace;
 
 use crate::campaign::{Misuse, Unable};
@@ -50,6 +51,7 @@ struct Command {
 #[derive(Subcommand)]
 enum Verb {
     Run(run::Arguments),
+    Sweep(sweep::Arguments),
     Compare(compare::Arguments),
     Stages(stages::Arguments),
     Doctor(doctor::Arguments),
@@ -76,6 +78,7 @@ pub fn main() -> ExitCode {
     };
     let result = match &command.verb {
         Verb::Run(arguments) => run::run(arguments),
+        Verb::Sweep(arguments) => sweep::run(arguments),
         Verb::Compare(arguments) => compare::run(arguments),
         Verb::Stages(arguments) => stages::run(arguments),
         Verb::Doctor(arguments) => doctor::run(arguments),

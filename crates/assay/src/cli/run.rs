@@ -125,6 +125,9 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
         screen::print(&render(&page, screen::width(), screen::colour(), detail));
     }
+    if let Some(hint) = sweeps_hint(&ledger, ended.campaign, &asked)? {
+        screen::tell(&hint);
+    }
     if ended.interrupted {
         screen::tell("assay: interrupted; every finished round is kept. `--resume` goes on from there.");
     }
@@ -132,6 +135,21 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         screen::write(path, &page.to_json())?;
     }
     Ok(exit_code(&page))
+}
+
+/// A word on the sweeps of a file, which are measured by another verb.
+fn sweeps_hint(ledger: &Ledger, campaign: i64, asked: &Asked) -> Result<Option<String>> {
+    let Some(row) = ledger.campaign(campaign)? else { return Ok(None) };
+    let names: Vec<&str> = row.spec["sweeps"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|sweep| sweep["name"].as_str())
+        .collect();
+    let file = asked.experiment.display();
+    Ok((!names.is_empty()).then(|| {
+        format!("assay: `assay sweep {file}` measures the sweeps of this file: {}", names.join(", "))
+    }))
 }
 
 /// 0 done, 1 some cell failed or it was interrupted, 3 nothing could be measured.

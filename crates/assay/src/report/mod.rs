@@ -18,6 +18,7 @@ pub mod sheet;
 pub mod sites;
 pub mod stages;
 pub mod stat;
+pub mod sweep;
 pub mod table;
 pub mod terminal;
 
@@ -37,4 +38,5 @@ pub use plan::{PlanPage, render_plan};
 pub use progress::{Progress, Show};
 pub use stages::{StagesPage, render_stages};
 pub use stat::{StatPage, render_stat};
+pub use sweep::{SweepPage, render_sweep};
 pub use terminal::{Detail, render};

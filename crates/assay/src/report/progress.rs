@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::tracker::Tracker;
 use crate::event::Event;
+use crate::report::{number, prose};
 
 /// Redraws of the bar per second at most; each costs the machine that is being measured.
 const REDRAWS_PER_SECOND: u8 = 4;
@@ -99,6 +100,12 @@ fn urgent(event: &Event) -> Option<String> {
     match event {
         Event::Warning(text) => Some(format!("warning: {text}")),
         Event::Failed { what, reason } => Some(format!("failed: {what}: {reason}")),
+        Event::Step { step, points, points_left, seconds_left } => Some(format!(
+            "step {}: {}, at most {points_left} more after it; at most {} of measuring left",
+            step + 1,
+            prose::plural(*points, "point"),
+            number::duration(*seconds_left)
+        )),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The format this program writes: `user_version` of the file.
-pub const FORMAT: i64 = 5;
+pub const FORMAT: i64 = 6;
 
 /// What brings a file of format n, counted from 1, to format n + 1.
 const MIGRATIONS: [&str; FORMAT as usize - 1] = [
@@ -19,6 +19,7 @@ const MIGRATIONS: [&str; FORMAT as usize - 1] = [
     include_str!("format-3.sql"),
     include_str!("format-4.sql"),
     include_str!("format-5.sql"),
+    include_str!("format-6.sql"),
 ];
 
 /// How long a writer waits for another one.

@@ -5,11 +5,14 @@ mod diaries;
 mod ledger;
 mod queries;
 mod rows;
+mod sweeps;
 
 pub use comparisons::{ComparisonRow, FigureRow, NewComparison, SideRow, VisitRow};
 pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow};
+
 pub use ledger::{FORMAT, Ledger, Unusable};
 pub use rows::{
     Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Identity, InputRow,
     NewCampaign, ProcessRow, Round, SampleRow,
 };
+pub use sweeps::{NewSweep, SweepPoint, SweepRow, SweepStep};

@@ -25,14 +25,14 @@ fn read_one(reader: &mut Reader, top: &Table, entry: &Entry) -> Option<SweepSpec
         reader.missing(&table, "key");
     }
     let key = reader.read(&table, "key", convert::line);
-    let whole = key.and_then(|key| check_key(reader, top, &table, &key));
+    let checked = key.and_then(|key| check_key(reader, top, &table, &key));
     let scale = convert::choice(&[("linear", Scale::Linear), ("geometric", Scale::Geometric)]);
     let scale = reader.read(&table, "scale", scale).unwrap_or_default();
     let range = read_range(reader, &table, scale);
     let points = reader.read(&table, "points", convert::whole(2..=MOST_POINTS));
     let refine = reader.read(&table, "refine", convert::whole(0..=MOST_POINTS));
     let tolerance = reader.read(&table, "tolerance", tolerance);
-    let (key, whole) = whole?;
+    let (key, takes) = checked?;
     let (from, to, values) = range?;
     let text = |name: &str| {
         let item = table.item(name)?;
@@ -42,7 +42,8 @@ fn read_one(reader: &mut Reader, top: &Table, entry: &Entry) -> Option<SweepSpec
     Some(SweepSpec {
         name: entry.name.clone()?,
         description: reader.read(&table, "description", convert::text),
-        percent: ["from", "to", "values"].iter().any(|key| text(key).is_some_and(|text| text.contains('%'))),
+        percent: takes == Takes::Share
+            || ["from", "to", "values"].iter().any(|key| text(key).is_some_and(|text| text.contains('%'))),
         key: key.path(),
         from,
         to,
@@ -51,14 +52,14 @@ fn read_one(reader: &mut Reader, top: &Table, entry: &Entry) -> Option<SweepSpec
         scale,
         refine: refine.map_or(REFINE, |refine| refine as u32),
         tolerance,
-        whole,
+        whole: takes == Takes::Whole,
         variants: reader.list(&table, "variants", convert::line).unwrap_or_default(),
     })
 }
 
-/// The key and whether it takes whole numbers only; what is wrong with it is noted.
-fn check_key(reader: &mut Reader, top: &Table, table: &Table, text: &str) -> Option<(SweptKey, bool)> {
-    let found = SweptKey::parse(text).and_then(|key| takes_whole(top, &key).map(|whole| (key, whole)));
+/// The key and what it takes; what is wrong with it is noted.
+fn check_key(reader: &mut Reader, top: &Table, table: &Table, text: &str) -> Option<(SweptKey, Takes)> {
+    let found = SweptKey::parse(text).and_then(|key| takes(top, &key).map(|takes| (key, takes)));
     match found {
         Ok(found) => Some(found),
         Err(error) => {
@@ -73,52 +74,64 @@ fn check_key(reader: &mut Reader, top: &Table, table: &Table, text: &str) -> Opt
     }
 }
 
-/// Whether a key takes whole numbers only.
+/// What a key takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    Whole,
+    Number,
+    Share,
+}
+
+/// What a key takes.
 ///
 /// # Errors
 /// The file has no such input, or its generator no such key, or it is no number.
-pub(crate) fn takes_whole(top: &Table, key: &SweptKey) -> Result<bool, KeyError> {
+fn takes(top: &Table, key: &SweptKey) -> Result<Takes, KeyError> {
     let input = find_input(top, &key.input)?;
     let item = input.get(&key.path[0]);
     let known = schema_key(input, &key.path[0]);
     match (key.path.as_slice(), item, known) {
-        ([_, below], Some(item), _) => below_whole(item, below, key),
+        ([_, below], Some(item), _) => self::below(item, below, key),
         ([_], Some(item), _) if item.is_table_like() || item.is_array() => {
             Err(KeyError::NoNumber(key.path()))
         }
-        ([_], _, Some(known)) if known.expected.starts_with("a whole number") => Ok(true),
-        ([_], _, Some(known)) if is_number(known) => Ok(false),
+        ([_], _, Some(known)) if known.expected.starts_with("a whole number") => Ok(Takes::Whole),
+        ([_], _, Some(known)) if is_share(known) => Ok(Takes::Share),
+        ([_], _, Some(known)) if is_number(known) => Ok(Takes::Number),
         ([_], _, Some(_)) => Err(KeyError::NoNumber(key.path())),
         _ => Err(KeyError::NoKey(key.path())),
     }
 }
 
 /// A number of a list takes any; a named one what stands there.
-fn below_whole(item: &Item, below: &str, key: &SweptKey) -> Result<bool, KeyError> {
+fn below(item: &Item, below: &str, key: &SweptKey) -> Result<Takes, KeyError> {
     let number = |value: Option<&Value>| match value {
-        Some(Value::Integer(_)) => Ok(true),
-        Some(Value::Float(_)) => Ok(false),
+        Some(Value::Integer(_)) => Ok(Takes::Whole),
+        Some(Value::Float(_)) => Ok(Takes::Number),
         Some(_) => Err(KeyError::NoNumber(key.path())),
         None => Err(KeyError::NoKey(key.path())),
     };
     if let Some(list) = item.as_array() {
         let value = below.parse().ok().and_then(|index: usize| list.get(index));
-        return number(value).map(|_| false);
+        return number(value).map(|_| Takes::Number);
     }
     number(item.as_table_like().and_then(|table| table.get(below)).and_then(Item::as_value))
 }
 
 fn is_number(known: &schema::Key) -> bool {
-    ["a number", "a share", "a fraction", "the mean length"]
-        .iter()
-        .any(|word| known.expected.starts_with(word))
+    ["a number", "the mean length"].iter().any(|word| known.expected.starts_with(word))
+}
+
+fn is_share(known: &schema::Key) -> bool {
+    known.expected.contains("a fraction")
 }
 
 fn schema_key(input: &dyn TableLike, name: &str) -> Option<&'static schema::Key> {
     let generator = input.get("generator").and_then(Item::as_str);
     let own = schema::GENERATORS.iter().find(|(known, _)| Some(*known) == generator).map(|(_, keys)| *keys);
-    let generated = if generator.is_some() { schema::GENERATED } else { &[] };
-    let mut keys = own.unwrap_or_default().iter().chain(generated).chain(schema::INPUT);
+    let (generated, drawn) =
+        if generator.is_some() { (schema::GENERATED, schema::DRAWN) } else { (&[][..], &[][..]) };
+    let mut keys = own.unwrap_or_default().iter().chain(generated).chain(drawn).chain(schema::INPUT);
     keys.find(|key| key.name == name)
 }
 

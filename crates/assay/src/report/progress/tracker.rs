@@ -56,7 +56,7 @@ impl Tracker {
                 });
             }
             Event::Look { decided, contrasts, .. } => self.look = Some((*decided, *contrasts)),
-            Event::Warning(_) | Event::Failed { .. } | Event::Finished => {}
+            Event::Step { .. } | Event::Warning(_) | Event::Failed { .. } | Event::Finished => {}
         }
     }
 

@@ -1,0 +1,136 @@
+//! A simulated machine: a log ratio that is known, measured over rotations as the lab does.
+//!
+//! A rotation's ratio is the truth, what its shuffle of the sections does (the same at every point, since all points are
+//! measured with the same links) and what is left (another draw at each).
+
+use assay_pure::stats::moderation::moderate_all;
+use assay_pure::stats::rotation::{Effect, RotationRatio};
+use assay_pure::sweep::refine::{Measured, Pair, next};
+use assay_pure::sweep::{Curve, Reading, Scale, SweepSpec};
+
+pub const CONFIDENCE: f64 = 0.95;
+/// Rotations of a point.
+const ROTATIONS: usize = 8;
+
+/// What varies beside the truth: standard deviations of the log ratio of one rotation.
+#[derive(Clone, Copy, Debug)]
+pub struct Noise {
+    /// By shuffle, shared by all points.
+    pub shuffle: f64,
+    /// By rotation and point.
+    pub rotation: f64,
+}
+
+impl Noise {
+    /// What a quiet machine shows.
+    pub const LITTLE: Noise = Noise { shuffle: 0.002, rotation: 0.002 };
+}
+
+/// A machine on which one pair is measured.
+#[derive(Clone, Copy)]
+pub struct Machine {
+    /// ln(time of candidate / time of baseline) at a value of the key.
+    pub truth: fn(f64) -> f64,
+    /// How well it can be seen.
+    pub noise: Noise,
+}
+
+/// One sweep on it.
+pub struct Run<'a> {
+    machine: &'a Machine,
+    draw: Draw,
+    shuffles: Vec<f64>,
+    taken: Vec<(f64, Effect)>,
+}
+
+/// A linear sweep over a range.
+pub fn spec(from: f64, to: f64, points: u32) -> SweepSpec {
+    SweepSpec {
+        name: "x".into(),
+        description: None,
+        key: "inputs.a.x".into(),
+        from,
+        to,
+        points,
+        values: Vec::new(),
+        scale: Scale::Linear,
+        refine: 12,
+        tolerance: None,
+        percent: false,
+        whole: false,
+        variants: Vec::new(),
+    }
+}
+
+impl Machine {
+    pub fn begin(&self, seed: u64) -> Run<'_> {
+        let mut draw = Draw(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
+        let shuffles = (0..ROTATIONS).map(|_| self.noise.shuffle * draw.normal()).collect();
+        Run { machine: self, draw, shuffles, taken: Vec::new() }
+    }
+}
+
+impl Run<'_> {
+    pub fn measure(&mut self, points: &[f64]) {
+        for &at in points {
+            let truth = (self.machine.truth)(at);
+            let ratios: Vec<RotationRatio> = self
+                .shuffles
+                .iter()
+                .map(|shuffle| RotationRatio {
+                    log_ratio: truth + shuffle + self.machine.noise.rotation * self.draw.normal(),
+                    sampling_variance: 0.0,
+                })
+                .collect();
+            self.taken.push((at, Effect::of(&ratios).expect("enough rotations")));
+        }
+    }
+
+    /// All steps of a sweep.
+    pub fn walk(&mut self, sweep: &SweepSpec) {
+        self.measure(&sweep.grid());
+        let grid = self.points();
+        for step in 1..100 {
+            let left = sweep.refine - (self.points() - grid) as u32;
+            let readings = self.readings();
+            let pair = Pair { candidate: "new".into(), baseline: "old".into(), readings };
+            let curves: Vec<Curve> = Vec::new();
+            let wishes = next(sweep, &Measured { pairs: vec![pair], curves }, step, left, CONFIDENCE);
+            if wishes.is_empty() {
+                return;
+            }
+            self.measure(&wishes.iter().map(|wish| wish.at).collect::<Vec<_>>());
+        }
+        panic!("a sweep comes to an end");
+    }
+
+    pub fn points(&self) -> usize {
+        self.taken.len()
+    }
+
+    /// As the lab makes them: moderated by each other, rising.
+    pub fn readings(&self) -> Vec<Reading> {
+        let mut taken = self.taken.clone();
+        moderate_all(&mut taken.iter_mut().map(|(_, effect)| effect).collect::<Vec<_>>());
+        taken.sort_by(|a, b| a.0.total_cmp(&b.0));
+        taken.iter().map(|(at, effect)| Reading::of(*at, effect)).collect()
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014) and Box-Muller.
+struct Draw(u64);
+
+impl Draw {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        let (u, v) = (1.0 - self.uniform(), self.uniform());
+        (-2.0 * u.ln()).sqrt() * (2.0 * std::f64::consts::PI * v).cos()
+    }
+}

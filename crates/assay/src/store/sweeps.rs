@@ -1,0 +1,182 @@
+//! Sweeps: rows, writing, reading. What they measured is kept as that of any campaign.
+
+use super::Ledger;
+use super::ledger::now;
+use anyhow::{Context, Result};
+use rusqlite::{OptionalExtension as _, Row, params};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a sweep is, when it begins.
+#[derive(Clone, Debug)]
+pub struct NewSweep<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Hash of what was asked.
+    pub question: &'a str,
+    /// Every default filled in.
+    pub spec: &'a Value,
+    /// What the command line wants of it.
+    pub asked: &'a Value,
+}
+
+/// A sweep as kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepRow {
+    /// Its number.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// Every default filled in.
+    pub spec: Value,
+    /// What the command line wanted of it.
+    pub asked: Value,
+    /// Unix seconds.
+    pub started_at: f64,
+    /// Unix seconds; `None` while it runs or when it was killed.
+    pub finished_at: Option<f64>,
+    /// Why it ended; `None` while it runs or when it was killed.
+    pub stopped_because: Option<String>,
+}
+
+/// One input of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SweepPoint {
+    /// Its name in the step's campaign.
+    pub input: String,
+    /// The input that it is a point of.
+    pub of: String,
+    /// The key's value.
+    pub at: f64,
+    /// Why it was measured: `grid`, `crossover`, `bend`.
+    pub why: String,
+}
+
+/// One campaign of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepStep {
+    /// Its number within the sweep, from 0.
+    pub step: u32,
+    /// The campaign.
+    pub campaign: i64,
+    /// Its inputs.
+    pub points: Vec<SweepPoint>,
+}
+
+const SWEEP: &str = "SELECT id, name, spec, asked, started_at, finished_at, stopped_because FROM sweep";
+
+impl Ledger {
+    /// Begins a sweep and returns its number.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn begin_sweep(&self, new: &NewSweep<'_>) -> Result<i64> {
+        self.write(
+            "INSERT INTO sweep (name, question, spec, asked, started_at) VALUES (?,?,?,?,?)",
+            params![new.name, new.question, new.spec.to_string(), new.asked.to_string(), now()],
+        )?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    /// Ends a sweep, or marks an interrupted one as going on again with `None`.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn finish_sweep(&self, sweep: i64, because: Option<&str>) -> Result<()> {
+        self.write(
+            "UPDATE sweep SET finished_at = ?, stopped_because = ? WHERE id = ?",
+            params![because.map(|_| now()), because, sweep],
+        )
+    }
+
+    /// Keeps a step; told again when its campaign goes on.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_sweep_step(&self, sweep: i64, step: &SweepStep) -> Result<()> {
+        self.write(
+            "INSERT OR REPLACE INTO sweep_step (sweep, step, campaign, points) VALUES (?,?,?,?)",
+            params![sweep, step.step, step.campaign, serde_json::to_value(&step.points)?.to_string()],
+        )
+    }
+
+    /// A sweep by its number, or the newest one.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn sweep(&self, id: Option<i64>) -> Result<Option<SweepRow>> {
+        let sql = format!("{SWEEP} WHERE id = coalesce(?, (SELECT max(id) FROM sweep))");
+        self.connection.query_row(&sql, [id], sweep_row).optional().context("reading a sweep")
+    }
+
+    /// All sweeps, newest first.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn sweeps(&self) -> Result<Vec<SweepRow>> {
+        let mut query = self.connection.prepare(&format!("{SWEEP} ORDER BY id DESC"))?;
+        let rows = query.query_map([], sweep_row)?.collect::<rusqlite::Result<_>>();
+        rows.context("reading the sweeps")
+    }
+
+    /// The sweep that a campaign belongs to.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn sweep_of(&self, campaign: i64) -> Result<Option<SweepRow>> {
+        let sql = format!("{SWEEP} WHERE id = (SELECT sweep FROM sweep_step WHERE campaign = ?)");
+        self.connection
+            .query_row(&sql, [campaign], sweep_row)
+            .optional()
+            .context("reading a campaign's sweep")
+    }
+
+    /// The newest unfinished sweep of this question.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn unfinished_sweep(&self, question: &str) -> Result<Option<SweepRow>> {
+        let sql = format!(
+            "{SWEEP} WHERE question = ? AND (stopped_because IS NULL OR stopped_because = 'interrupted') \
+             ORDER BY id DESC LIMIT 1"
+        );
+        self.connection
+            .query_row(&sql, [question], sweep_row)
+            .optional()
+            .context("reading the unfinished sweeps")
+    }
+
+    /// The steps of a sweep, in order.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn sweep_steps(&self, sweep: i64) -> Result<Vec<SweepStep>> {
+        let mut query = self
+            .connection
+            .prepare("SELECT step, campaign, points FROM sweep_step WHERE sweep = ? ORDER BY step")?;
+        let rows = query.query_map([sweep], |row| {
+            let points: String = row.get(2)?;
+            Ok(SweepStep {
+                step: row.get(0)?,
+                campaign: row.get(1)?,
+                points: serde_json::from_str(&points).unwrap_or_default(),
+            })
+        })?;
+        rows.collect::<rusqlite::Result<_>>().context("reading a sweep's steps")
+    }
+}
+
+fn sweep_row(row: &Row<'_>) -> rusqlite::Result<SweepRow> {
+    let json = |column: usize| -> rusqlite::Result<Value> {
+        Ok(serde_json::from_str(&row.get::<_, String>(column)?).unwrap_or(Value::Null))
+    };
+    Ok(SweepRow {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        spec: json(2)?,
+        asked: json(3)?,
+        started_at: row.get(4)?,
+        finished_at: row.get(5)?,
+        stopped_because: row.get(6)?,
+    })
+}

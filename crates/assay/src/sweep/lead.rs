@@ -1,0 +1,246 @@
+//! Leads a sweep through its steps: the points of the range, then what the readings so far ask for, until nothing is asked,
+//! the points are spent, or somebody presses Ctrl-C.
+//!
+//! Each step is a campaign with the points as its inputs, so nothing measured is lost, and what comes next follows from the
+//! ledger alone: a sweep that was killed goes on where it stopped.
+
+use super::asked::{AskedSweep, Subject};
+use super::behind;
+use super::readings::{self, Family};
+use crate::campaign::{self, Asked, Misuse};
+use crate::event::Event;
+use crate::store::{Ledger, NewSweep, SweepPoint, SweepRow, SweepStep};
+use anyhow::{Context, Result, bail};
+use assay_linux::machine::Machine;
+use assay_pure::experiment::Experiment;
+use assay_pure::experiment::spec::InputSpec;
+use assay_pure::inputs::digest::digest;
+use assay_pure::sweep::key::{SweptKey, inputs_at};
+use assay_pure::sweep::refine::{self, Why, Wish};
+use serde_json::json;
+
+/// A sweep that has come to its end, or was interrupted.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Its number in the ledger.
+    pub sweep: i64,
+    /// Somebody pressed Ctrl-C.
+    pub interrupted: bool,
+}
+
+/// One sweep under way.
+struct Lead<'a> {
+    asked: &'a AskedSweep,
+    subject: &'a Subject,
+    machine: &'a Machine,
+    ledger: &'a Ledger,
+    sweep: i64,
+    key: SweptKey,
+}
+
+/// Measures every sweep asked for, one after the other.
+///
+/// # Errors
+/// [`Misuse`], as of any campaign; a ledger that cannot be written.
+pub fn run(asked: &AskedSweep, events: &mut dyn FnMut(Event)) -> Result<Vec<Ended>> {
+    let subjects = asked.subjects()?;
+    let machine = assay_linux::machine::facts();
+    let ledger = Ledger::open(&asked.campaign.ledger)?;
+    let mut ended = Vec::new();
+    for subject in &subjects {
+        let sweep = begin_or_resume(asked, subject, &ledger)?;
+        let key = SweptKey::parse(&subject.sweep.key)?;
+        let lead = Lead { asked, subject, machine: &machine, ledger: &ledger, sweep, key };
+        let stopped = lead.walk(events)?;
+        ledger.finish_sweep(sweep, Some(stopped))?;
+        let interrupted = stopped == "interrupted";
+        ended.push(Ended { sweep, interrupted });
+        if interrupted {
+            break;
+        }
+    }
+    events(Event::Finished);
+    Ok(ended)
+}
+
+fn begin_or_resume(asked: &AskedSweep, subject: &Subject, ledger: &Ledger) -> Result<i64> {
+    let experiment = &subject.outline.experiment;
+    let spec = serde_json::to_value(&subject.sweep)?;
+    let wishes = json!({
+        "budget_seconds": experiment.budget_seconds,
+        "events": subject.events,
+        "every_pair": asked.every_pair,
+    });
+    let compilers: Vec<&str> =
+        subject.outline.compilers.iter().map(|compiler| compiler.sha256.as_str()).collect();
+    let options = json!([experiment, compilers, asked.campaign.cpu]);
+    let question = digest(json!([subject.text, spec, wishes, options]).to_string().as_bytes());
+    if asked.campaign.resume {
+        let Some(found) = ledger.unfinished_sweep(&question)? else {
+            return Err(Misuse(format!(
+                "nothing to resume: the ledger {} has no unfinished sweep {} of this experiment as it is now (same file, \
+                 options and compilers); run without --resume",
+                ledger.path().display(),
+                subject.sweep.name
+            ))
+            .into());
+        };
+        ledger.finish_sweep(found.id, None)?;
+        return Ok(found.id);
+    }
+    ledger.begin_sweep(&NewSweep {
+        name: &subject.sweep.name,
+        question: &question,
+        spec: &spec,
+        asked: &wishes,
+    })
+}
+
+impl Lead<'_> {
+    /// Walks the steps; says why it stopped.
+    fn walk(&self, events: &mut dyn FnMut(Event)) -> Result<&'static str> {
+        loop {
+            let family = readings::family(self.ledger, &self.row()?)?;
+            if let Some(open) = family.steps.iter().find(|step| step.is_open()) {
+                let experiment = open.experiment.clone();
+                if !self.measure(&family, (&open.kept, experiment), true, events)? {
+                    return Ok("interrupted");
+                }
+                continue;
+            }
+            let wishes = self.wishes(&family);
+            if wishes.is_empty() {
+                if family.steps.iter().all(|step| step.nothing()) {
+                    return Ok("nothing");
+                }
+                if !behind::count(&family, (self.subject, &self.asked.campaign, self.machine), events)? {
+                    return Ok("interrupted");
+                }
+                return Ok(if self.points_left(&family) == 0 { "points" } else { "refined" });
+            }
+            let (points, experiment) = self.plan(&family, &wishes)?;
+            let step = SweepStep { step: family.steps.len() as u32, campaign: 0, points };
+            if !self.measure(&family, (&step, experiment), false, events)? {
+                return Ok("interrupted");
+            }
+        }
+    }
+
+    fn row(&self) -> Result<SweepRow> {
+        self.ledger.sweep(Some(self.sweep))?.context("the ledger lost the sweep it just began")
+    }
+
+    /// The points of the next step.
+    fn wishes(&self, family: &Family) -> Vec<Wish> {
+        let spec = &self.subject.sweep;
+        if family.steps.is_empty() {
+            let wish = |at| Wish { at, why: Why::Grid, variants: Vec::new() };
+            return spec.grid().into_iter().map(wish).collect();
+        }
+        if family.steps.iter().all(|step| step.nothing()) {
+            return Vec::new();
+        }
+        let left = self.points_left(family);
+        let confidence = self.subject.outline.experiment.confidence;
+        let mut wishes: Vec<Wish> = Vec::new();
+        for series in family.series(self.asked.every_pair) {
+            let step = family.steps.len() as u32;
+            for wish in refine::next(spec, &series.measured, step, left, confidence) {
+                if wishes.len() < left as usize && wishes.iter().all(|known| known.at != wish.at) {
+                    wishes.push(wish);
+                }
+            }
+        }
+        wishes
+    }
+
+    /// Points that may still be measured beyond those of the range.
+    fn points_left(&self, family: &Family) -> u32 {
+        let further = family.values().len() - self.subject.sweep.grid().len().min(family.values().len());
+        self.subject.sweep.refine.saturating_sub(further as u32)
+    }
+
+    /// The inputs of a step and its experiment: its points share the budget that is left with those that may come.
+    fn plan(&self, family: &Family, wishes: &[Wish]) -> Result<(Vec<SweepPoint>, Experiment)> {
+        let spec = &self.subject.sweep;
+        let mut experiment = self.subject.outline.experiment.clone();
+        let mut points = Vec::new();
+        for wish in wishes {
+            for (of, input) in self.inputs(wish.at)? {
+                let why = serde_json::to_value(wish.why)?.as_str().unwrap_or_default().to_owned();
+                points.push(SweepPoint { input: input.name.clone(), of, at: wish.at, why });
+                experiment.inputs.push(input);
+            }
+        }
+        let about: Vec<&String> = wishes.iter().flat_map(|wish| &wish.variants).collect();
+        let baseline = experiment.baseline.clone();
+        if wishes.iter().all(|wish| !wish.variants.is_empty()) {
+            experiment.variants.retain(|variant| variant.name == baseline || about.contains(&&variant.name));
+        }
+        let left = if family.steps.is_empty() { spec.refine } else { self.points_left(family) };
+        let after = left.saturating_sub(if family.steps.is_empty() { 0 } else { wishes.len() as u32 });
+        let share = wishes.len() as f64 / (wishes.len() as f64 + f64::from(after));
+        experiment.budget_seconds = (self.seconds_left(family) * share).max(1e-3);
+        Ok((points, experiment))
+    }
+
+    /// The inputs at a value of the key, each with the name of what it is a point of.
+    fn inputs(&self, at: f64) -> Result<Vec<(String, InputSpec)>> {
+        let spec = &self.subject.sweep;
+        let file = self.asked.campaign.experiment.display().to_string();
+        let name = |input: &str| spec.point_name(input, at);
+        let made = inputs_at(&self.subject.text, &file, &self.key, (at, spec.whole), &name);
+        let inputs = made.map_err(|(message, _)| {
+            Misuse(format!("the sweep {}: `{}` cannot be {at}: {message}", spec.name, spec.key))
+        })?;
+        let ending = spec.point_name("", at);
+        let of = |input: InputSpec| (input.name.trim_end_matches(&ending).to_owned(), input);
+        Ok(inputs.into_iter().map(of).collect())
+    }
+
+    fn seconds_left(&self, family: &Family) -> f64 {
+        self.subject.outline.experiment.budget_seconds - family.measured_seconds()
+    }
+
+    /// One step's campaign. False: interrupted.
+    fn measure(
+        &self,
+        family: &Family,
+        (step, experiment): (&SweepStep, Experiment),
+        resume: bool,
+        events: &mut dyn FnMut(Event),
+    ) -> Result<bool> {
+        let (before, now) = (family.values().len(), points(step));
+        let most = self.subject.sweep.grid().len() + self.subject.sweep.refine as usize;
+        events(Event::Step {
+            step: step.step,
+            points: now as u64,
+            points_left: most.saturating_sub(if resume { before } else { before + now }) as u64,
+            seconds_left: self.seconds_left(family).max(0.0),
+        });
+        let mut outline = self.subject.outline.clone();
+        outline.experiment = experiment;
+        let asked = Asked { resume, ..self.asked.campaign.clone() };
+        let mut begun = |ledger: &Ledger, campaign: i64| {
+            ledger.put_sweep_step(self.sweep, &SweepStep { campaign, ..step.clone() })
+        };
+        let mut inner = |event: Event| {
+            if event != Event::Finished {
+                events(event);
+            }
+        };
+        let ended = campaign::run_outline(outline, self.machine.clone(), &asked, &mut begun, &mut inner)?;
+        if self.ledger.campaign(ended.campaign)?.is_none() {
+            bail!("the ledger lost the campaign it just measured");
+        }
+        Ok(!ended.interrupted)
+    }
+}
+
+/// Values of the key in a step, whatever the number of inputs at each.
+fn points(step: &SweepStep) -> usize {
+    let mut values: Vec<f64> = step.points.iter().map(|point| point.at).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values.len()
+}

@@ -1,0 +1,272 @@
+//! From the ledger's samples to readings: every step's campaign observed, every pair at every point reduced to a log ratio over
+//! rotations, every variant to the logarithm of its time.
+
+use crate::campaign::observe::{self, CellName, Observed};
+use crate::store::{CampaignRow, Failure, Ledger, SweepPoint, SweepRow, SweepStep};
+use anyhow::{Context, Result};
+use assay_pure::experiment::Experiment;
+use assay_pure::stats::interval::mean_and_variance;
+use assay_pure::stats::moderation::moderate_all;
+use assay_pure::stats::rotation::{Effect, MIN_ROTATIONS, RESOLUTION};
+use assay_pure::sweep::refine::{Measured, Pair};
+use assay_pure::sweep::{Curve, Reading, SweepSpec};
+use assay_pure::verdict::effect::{code_effect, observe as reduce};
+use assay_pure::verdict::profile::{Side, rotation_times};
+use std::collections::BTreeSet;
+
+/// One step with all that was measured in it.
+pub(super) struct Observation {
+    /// As kept.
+    pub(super) kept: SweepStep,
+    /// Its campaign.
+    pub(super) row: CampaignRow,
+    /// Its experiment.
+    pub(super) experiment: Experiment,
+    /// Its samples.
+    pub(super) observed: Observed,
+    /// What went wrong.
+    pub(super) failures: Vec<Failure>,
+    /// Seconds of measuring.
+    pub(super) seconds: f64,
+}
+
+impl Observation {
+    /// Did its campaign not come to its end?
+    pub(super) fn is_open(&self) -> bool {
+        !matches!(self.row.stopped_because.as_deref(), Some(why) if why != "interrupted")
+    }
+
+    /// Was there nothing in it that could be measured?
+    pub(super) fn nothing(&self) -> bool {
+        self.observed.cells.is_empty()
+    }
+}
+
+/// All steps of a sweep.
+pub(super) struct Family {
+    /// The sweep.
+    pub(super) spec: SweepSpec,
+    /// In order.
+    pub(super) steps: Vec<Observation>,
+}
+
+/// What is compared with each other: one input in one use, one build.
+pub(super) struct Series {
+    /// The input that the points are of.
+    pub(super) of: String,
+    /// Compiler name.
+    pub(super) compiler: String,
+    /// Flag set name.
+    pub(super) flags: String,
+    /// Its readings.
+    pub(super) measured: Measured,
+}
+
+/// Reads a sweep's steps.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub(super) fn family(ledger: &Ledger, sweep: &SweepRow) -> Result<Family> {
+    let spec: SweepSpec = serde_json::from_value(sweep.spec.clone())
+        .with_context(|| format!("sweep {} was made from another form of experiment", sweep.id))?;
+    let mut steps = Vec::new();
+    for kept in ledger.sweep_steps(sweep.id)? {
+        let row = ledger.campaign(kept.campaign)?.context("a step of the sweep has lost its campaign")?;
+        let experiment: Experiment = serde_json::from_value(row.spec.clone())
+            .with_context(|| format!("campaign {} was made from another form of experiment", row.id))?;
+        let observed = observe::observe(ledger, row.id, experiment.clock)?;
+        let failures = ledger.failures(row.id)?;
+        let seconds = ledger.rounds(row.id)?.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum();
+        steps.push(Observation { kept, row, experiment, observed, failures, seconds });
+    }
+    Ok(Family { spec, steps })
+}
+
+impl Family {
+    /// The key's values that were measured, rising, each once.
+    pub(super) fn values(&self) -> Vec<f64> {
+        let mut values: Vec<f64> =
+            self.steps.iter().flat_map(|step| &step.kept.points).map(|point| point.at).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values
+    }
+
+    /// Seconds of measuring so far.
+    pub(super) fn measured_seconds(&self) -> f64 {
+        self.steps.iter().map(|step| step.seconds).sum()
+    }
+
+    /// The experiment that all steps are of: that of the first, which has all variants.
+    pub(super) fn experiment(&self) -> Option<&Experiment> {
+        self.steps.first().map(|step| &step.experiment)
+    }
+
+    /// The series in order of input, compiler and flags, with the readings of the baseline's pairs or of all.
+    pub(super) fn series(&self, every_pair: bool) -> Vec<Series> {
+        let Some(experiment) = self.experiment() else { return Vec::new() };
+        let mut keys: Vec<(String, String, String)> = Vec::new();
+        for step in &self.steps {
+            for point in &step.kept.points {
+                let builds: BTreeSet<(String, String)> = step
+                    .observed
+                    .cells
+                    .keys()
+                    .filter(|cell| cell.1 == point.input)
+                    .map(|cell| (cell.2.clone(), cell.3.clone()))
+                    .collect();
+                for (compiler, flags) in builds {
+                    let key = (point.of.clone(), compiler, flags);
+                    if !keys.contains(&key) {
+                        keys.push(key);
+                    }
+                }
+            }
+        }
+        let pairs = pairs(experiment);
+        let mut with_baseline = self.effects(&keys, &pairs, |pair| pair.1 == experiment.baseline);
+        let mut others = if every_pair {
+            self.effects(&keys, &pairs, |pair| pair.1 != experiment.baseline)
+        } else {
+            Vec::new()
+        };
+        // Apart, so that what is said of a pair with the baseline does not depend on whether others were asked for.
+        moderate(&mut with_baseline);
+        moderate(&mut others);
+        with_baseline.append(&mut others);
+        keys.into_iter().map(|key| self.one_series(key, experiment, &with_baseline)).collect()
+    }
+
+    fn one_series(
+        &self,
+        key: (String, String, String),
+        experiment: &Experiment,
+        effects: &[Found],
+    ) -> Series {
+        let mut measured = Measured::default();
+        for found in effects.iter().filter(|found| found.series == key) {
+            let reading = Reading::of(found.at, &found.effect);
+            let known = measured
+                .pairs
+                .iter_mut()
+                .find(|pair| pair.candidate == found.pair.0 && pair.baseline == found.pair.1);
+            match known {
+                Some(pair) => pair.readings.push(reading),
+                None => measured.pairs.push(Pair {
+                    candidate: found.pair.0.clone(),
+                    baseline: found.pair.1.clone(),
+                    readings: vec![reading],
+                }),
+            }
+        }
+        for variant in &experiment.variants {
+            let readings = self.times(&key, &variant.name);
+            if !readings.is_empty() {
+                measured.curves.push(Curve { variant: variant.name.clone(), readings });
+            }
+        }
+        for pair in &mut measured.pairs {
+            pair.readings.sort_by(|a, b| a.at.total_cmp(&b.at));
+        }
+        let (of, compiler, flags) = key;
+        Series { of, compiler, flags, measured }
+    }
+
+    /// Every pair at every point where both sides were measured.
+    fn effects(
+        &self,
+        keys: &[(String, String, String)],
+        pairs: &[(String, String)],
+        wanted: impl Fn(&(String, String)) -> bool,
+    ) -> Vec<Found> {
+        let mut found = Vec::new();
+        for key in keys {
+            for (step, point) in self.points_of(key) {
+                for pair in pairs.iter().filter(|pair| wanted(pair)) {
+                    if let Some(effect) = effect(step, point, key, pair) {
+                        found.push(Found { series: key.clone(), pair: pair.clone(), at: point.at, effect });
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn points_of(&self, key: &(String, String, String)) -> Vec<(&Observation, &SweepPoint)> {
+        let all = self.steps.iter().flat_map(|step| step.kept.points.iter().map(move |point| (step, point)));
+        all.filter(|(_, point)| point.of == key.0).collect()
+    }
+
+    /// A variant's times, rising in the key.
+    fn times(&self, key: &(String, String, String), variant: &str) -> Vec<Reading> {
+        let mut readings: Vec<Reading> = self
+            .points_of(key)
+            .into_iter()
+            .filter_map(|(step, point)| time(step, point, key, variant))
+            .collect();
+        readings.sort_by(|a, b| a.at.total_cmp(&b.at));
+        readings
+    }
+}
+
+/// One pair at one point.
+struct Found {
+    series: (String, String, String),
+    pair: (String, String),
+    at: f64,
+    effect: Effect,
+}
+
+fn moderate(found: &mut [Found]) {
+    moderate_all(&mut found.iter_mut().map(|found| &mut found.effect).collect::<Vec<_>>());
+}
+
+/// Every two variants as (candidate, baseline): those with the experiment's baseline first, then the later against the earlier.
+fn pairs(experiment: &Experiment) -> Vec<(String, String)> {
+    let names: Vec<&String> = experiment.variants.iter().map(|variant| &variant.name).collect();
+    let others: Vec<&String> = names.iter().copied().filter(|name| **name != experiment.baseline).collect();
+    let mut pairs: Vec<(String, String)> =
+        others.iter().map(|name| ((*name).clone(), experiment.baseline.clone())).collect();
+    for (index, earlier) in others.iter().enumerate() {
+        pairs.extend(others[index + 1..].iter().map(|later| ((*later).clone(), (*earlier).clone())));
+    }
+    pairs
+}
+
+fn cell(point: &SweepPoint, key: &(String, String, String), variant: &str) -> CellName {
+    (variant.to_owned(), point.input.clone(), key.1.clone(), key.2.clone())
+}
+
+fn effect(
+    step: &Observation,
+    point: &SweepPoint,
+    key: &(String, String, String),
+    pair: &(String, String),
+) -> Option<Effect> {
+    let (candidate, baseline) = (cell(point, key, &pair.0), cell(point, key, &pair.1));
+    let failed = |cell| observe::failed(&step.failures, cell).is_some();
+    if failed(&candidate) || failed(&baseline) {
+        return None;
+    }
+    let contrast = step.observed.contrast(&candidate, &baseline, &step.experiment.placement.phases)?;
+    code_effect(&reduce(&contrast)).ok()
+}
+
+fn time(
+    step: &Observation,
+    point: &SweepPoint,
+    key: &(String, String, String),
+    variant: &str,
+) -> Option<Reading> {
+    let name = cell(point, key, variant);
+    if observe::failed(&step.failures, &name).is_some() {
+        return None;
+    }
+    let alone = step.observed.contrast(&name, &name, &step.experiment.placement.phases)?;
+    let logs: Vec<f64> =
+        rotation_times(&alone, Side::Candidate).iter().map(|rotation| rotation.mean_ns.ln()).collect();
+    let (mean, variance) = mean_and_variance(&logs).filter(|_| logs.len() >= MIN_ROTATIONS)?;
+    let least = RESOLUTION.powi(2) * logs.len() as f64;
+    let degrees = (logs.len() - 1) as f64;
+    Some(Reading::of(point.at, &Effect::between_rotations(mean, variance.max(least), degrees, logs.len())))
+}
