@@ -180,7 +180,8 @@ impl Lead<'_> {
         let left = if family.steps.is_empty() { spec.refine } else { self.points_left(family) };
         let after = left.saturating_sub(if family.steps.is_empty() { 0 } else { wishes.len() as u32 });
         let share = wishes.len() as f64 / (wishes.len() as f64 + f64::from(after));
-        experiment.budget_seconds = (self.seconds_left(family) * share).max(1e-3);
+        // Whole milliseconds: read back from the ledger it must be the same number, or the step could not go on.
+        experiment.budget_seconds = (self.seconds_left(family) * share * 1e3).round().max(1.0) / 1e3;
         Ok((points, experiment))
     }
 

@@ -90,8 +90,13 @@ const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
     ),
     ("calibrate", &["cli"], "a calibration is counted, not shown, here"),
     (
+        "sweep",
+        &["adopt", "build", "run", "calibrate", "cli"],
+        "a step of a sweep is a campaign; how that is measured is the campaign's business",
+    ),
+    (
         "campaign",
-        &["calibrate", "cli"],
+        &["calibrate", "sweep", "cli"],
         "a campaign is led through its stages by its caller, whoever that is",
     ),
 ];
