@@ -114,7 +114,7 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
     }
     let csv = std::fs::read_to_string(folder.0.path().join("points.csv")).unwrap();
     assert_eq!(csv.lines().count(), points.len() + 1);
-    assert!(csv.starts_with("input,compiler,flags,settings.n,bytes,units,level ns,"), "{csv}");
+    assert!(csv.starts_with("input,compiler,flags,settings.n,input bytes,input units,level ns,"), "{csv}");
 
     // Shown again it is the same page, and nothing was measured for it.
     let again = folder.said(0, &["sweep", "--show", "last", "--json", "again.json"]);
@@ -165,7 +165,7 @@ fn the_command_line_describes_a_sweep_of_its_own() {
     let plan = folder.said(0, &[&words[..], &["--points", "3", "--plan"]].concat());
     assert!(plan.starts_with("command-line: inputs.work.settings.n at 3 points"), "{plan}");
     assert!(
-        plan.contains("points: 2,000  3,000  4,000") && plan.contains("variants: level rising"),
+        plan.contains("points: 2,000; 3,000; 4,000") && plan.contains("variants: level rising"),
         "{plan}"
     );
     assert!(!folder.0.path().join(".assay").exists(), "a plan makes nothing");

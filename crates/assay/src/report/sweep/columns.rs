@@ -13,7 +13,7 @@ pub fn columns(page: &SweepPage) -> String {
     let pairs: Vec<(&str, &str)> =
         widest.pairs.iter().map(|pair| (pair.candidate.as_str(), pair.baseline.as_str())).collect();
     let mut header = vec!["input".to_owned(), "compiler".into(), "flags".into(), field(&page.key.label)];
-    header.extend(["bytes", "units"].map(str::to_owned));
+    header.extend(["input bytes", "input units"].map(str::to_owned));
     for variant in &variants {
         header.extend(["ns", "ns lower", "ns upper"].map(|what| field(&format!("{variant} {what}"))));
     }

@@ -41,7 +41,7 @@ pub fn render_preview(preview: &SweepPreview, width: usize, colour: bool) -> Str
     if let Some(description) = &key.description {
         sheet.paragraph(Ink::Plain, "  ", description);
     }
-    sheet.labelled(Ink::Plain, "  points: ", &values.join("  "));
+    sheet.labelled(Ink::Plain, "  points: ", &values.join("; "));
     let more =
         format!("{} where variants cross or a time bends", prose::plural(u64::from(key.refine), "point"));
     sheet.labelled(Ink::Plain, "  then at most: ", &more);

@@ -54,7 +54,7 @@ fn pair(key: &Key, candidate: &CurvePage, baseline: &CurvePage, crossovers: Vec<
 }
 
 fn flip(at: f64, lower: f64, upper: f64, (below, above): (&str, &str), wanted: f64) -> CrossoverPage {
-    let wide = upper - lower > wanted;
+    let wide = upper - lower > wanted * (1.0 + 1e-9);
     CrossoverPage {
         at,
         lower,
