@@ -7,6 +7,9 @@
 //! step decide against a cache of the same size.
 //! Limits: a cache's reach is taken as from three quarters to one and a half of its size. Checked: by hand.
 
+use super::reading::Curve;
+use super::spec::Scale;
+use super::steps::{Step, steps};
 use crate::stats::penalty::Memory;
 
 /// Mispredictions explain a step if they make up this part of its time.
@@ -138,6 +141,25 @@ pub fn behind(facts: &Facts, caches: &[Cache]) -> Behind {
     Behind::Unexplained
 }
 
+/// Do all variants that are faster ahead of a step have one there, and half of all at least?
+///
+/// Input: the curves of all variants, that of the step, the scale and the two-sided level of the noise of a gap. A curve that was
+/// not measured ahead of the step has no say.
+pub fn others_step_too(curves: &[Curve], own: &Curve, step: &Step, (scale, alpha): (Scale, f64)) -> bool {
+    let ahead = |curve: &Curve| {
+        let before = curve.readings.iter().rfind(|reading| reading.at <= step.from);
+        before.map(|reading| reading.estimate)
+    };
+    let has_step = |curve: &Curve| {
+        let overlaps = |other: &Step| other.from < step.to && other.to > step.from && other.change > 0.0;
+        steps(&curve.readings, scale, alpha).iter().any(overlaps)
+    };
+    let others: Vec<&Curve> = curves.iter().filter(|curve| curve.variant != own.variant).collect();
+    let mut faster = others.iter().filter(|curve| ahead(curve).is_some_and(|time| time < step.before));
+    let stepping = 1 + others.iter().filter(|curve| has_step(curve)).count();
+    faster.all(|curve| has_step(curve)) && 2 * stepping >= curves.len()
+}
+
 /// The cache whose size the working set passes within the step, the nearest to its middle.
 fn outgrown(facts: &Facts, caches: &[Cache]) -> Option<Cache> {
     let (before, after) = (facts.before.bytes as f64, facts.after.bytes as f64);
@@ -247,6 +269,37 @@ mod tests {
         assert_eq!(behind(&late, &machine()), Behind::Unexplained);
         let unknown = Facts { memory: None, ..facts };
         assert_eq!(behind(&unknown, &machine()), Behind::Unexplained);
+    }
+
+    /// Flat at `low` up to 4, and at `high` from 8 on.
+    fn curve(variant: &str, low: f64, high: f64) -> Curve {
+        let reading = |at: f64| crate::sweep::Reading {
+            at,
+            estimate: if at < 5.0 { low.ln() } else { high.ln() },
+            standard_error: 0.001,
+            degrees: 30.0,
+        };
+        let readings = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(reading).to_vec();
+        Curve { variant: variant.into(), readings }
+    }
+
+    #[test]
+    fn a_step_that_faster_ones_do_not_have_or_few_have_is_alone() {
+        let own = curve("own", 2.0, 3.0);
+        let step = steps(&own.readings, Scale::Geometric, 0.05)[0];
+        let too = |others: &[Curve]| {
+            let all: Vec<Curve> = others.iter().cloned().chain([own.clone()]).collect();
+            others_step_too(&all, &own, &step, (Scale::Geometric, 0.05))
+        };
+        assert!(too(&[]), "there is no other");
+        assert!(too(&[curve("faster", 1.0, 1.5)]));
+        assert!(!too(&[curve("faster", 1.0, 1.0)]), "which would feel a cache first");
+        assert!(!too(&[curve("faster", 1.5, 1.0)]), "which goes the other way");
+        assert!(too(&[curve("slower", 4.0, 4.0)]), "which may hide it; half of two step");
+        assert!(!too(&[curve("slower", 4.0, 4.0), curve("third", 5.0, 5.0)]), "one of three");
+        assert!(too(&[curve("slower", 4.0, 6.0), curve("third", 5.0, 5.0)]));
+        let late = Curve { readings: curve("late", 1.0, 1.0).readings[3..].to_vec(), variant: "late".into() };
+        assert!(too(&[late]), "of which nothing is known ahead of the step");
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl AskedSweep {
                  (`assay new` explains its keys)"
             )));
         }
-        for name in self.names.iter().filter(|name| !known.contains(&name.as_str())) {
+        if let Some(name) = self.names.iter().find(|name| !known.contains(&name.as_str())) {
             let near = nearest(name, known.iter().copied());
             let near = near.map_or(String::new(), |near| format!("; nearest: `{near}`"));
             return Err(Misuse(format!("{file} has no sweep `{name}`; it has: {}{near}", known.join(", "))));

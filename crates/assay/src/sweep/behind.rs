@@ -12,8 +12,8 @@ use assay_linux::machine::Machine;
 use assay_pure::experiment;
 use assay_pure::inputs::Description;
 use assay_pure::stats::penalty::Memory;
-use assay_pure::sweep::naming::{End, Facts};
-use assay_pure::sweep::{Curve, Reading, Step, SweepSpec, steps};
+use assay_pure::sweep::naming::{End, Facts, others_step_too};
+use assay_pure::sweep::{Curve, Step, steps};
 use std::collections::HashMap;
 
 /// Two-sided level at which a gap between neighbours is more than noise.
@@ -115,7 +115,12 @@ impl Background {
             before: self.end(family, series, &curve.variant, step.from),
             after: self.end(family, series, &curve.variant, step.to),
             change_ns,
-            others_step_too: others_step_too(&family.spec, &series.measured.curves, curve, step),
+            others_step_too: others_step_too(
+                &series.measured.curves,
+                curve,
+                step,
+                (family.spec.scale, GAP_LEVEL),
+            ),
             penalty_ns: penalty,
             memory: self.memory,
         }
@@ -151,20 +156,4 @@ fn place<'a>(steps: &'a [Observation], series: &Series, at: f64) -> Option<(usiz
         let point = step.kept.points.iter().find(|point| point.of == series.of && point.at == at)?;
         Some((number, point.input.as_str()))
     })
-}
-
-/// Do all variants that are faster ahead of a step have one there, and half of all at least?
-fn others_step_too(spec: &SweepSpec, curves: &[Curve], own: &Curve, step: &Step) -> bool {
-    let ahead = |curve: &Curve| -> Option<f64> {
-        let before: Vec<&Reading> = curve.readings.iter().filter(|reading| reading.at <= step.from).collect();
-        before.last().map(|reading| reading.estimate)
-    };
-    let has_step = |curve: &Curve| {
-        let overlaps = |other: &Step| other.from < step.to && other.to > step.from && other.change > 0.0;
-        steps(&curve.readings, spec.scale, GAP_LEVEL).iter().any(overlaps)
-    };
-    let others: Vec<&Curve> = curves.iter().filter(|curve| curve.variant != own.variant).collect();
-    let faster = others.iter().filter(|curve| ahead(curve).is_some_and(|time| time < step.before));
-    let stepping = 1 + others.iter().filter(|curve| has_step(curve)).count();
-    faster.into_iter().all(|curve| has_step(curve)) && 2 * stepping >= curves.len()
 }

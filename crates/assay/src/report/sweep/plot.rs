@@ -151,7 +151,7 @@ fn under(key: &Key, horizontal: &Axis, indent: usize, columns: usize) -> String 
     let text = format!("{}{:>room$}", ends[0], ends[1]);
     let mut letters: Vec<char> = text.chars().collect();
     let start = columns.saturating_sub(middle.chars().count()) / 2;
-    let fits = letters.len() >= start + middle.chars().count() + 1
+    let fits = letters.len() > start + middle.chars().count()
         && letters[start.saturating_sub(1)..start + middle.chars().count() + 1]
             .iter()
             .all(|letter| *letter == ' ');
