@@ -5,6 +5,9 @@ use assay_pure::sweep::{Scale, SweepSpec, crossovers};
 
 const SWEEPS: u64 = 2000;
 
+/// ln(time of candidate / time of baseline) at a value of the key.
+type Truth = fn(f64) -> f64;
+
 /// Of many sweeps: with exactly the crossings that there are; of their intervals, those that hold the true one; the mean
 /// width of an interval; points per sweep.
 #[derive(Debug, Default)]
@@ -66,7 +69,7 @@ const NOISES: [(&str, Noise); 4] = [
 fn an_interval_holds_the_crossing_at_its_confidence() {
     let linear = spec(0.0, 1.0, 9);
     let geometric = SweepSpec { scale: Scale::Geometric, whole: true, ..spec(1000.0, 1e6, 7) };
-    type Case<'a> = (&'a str, fn(f64) -> f64, &'a SweepSpec, &'a [f64]);
+    type Case<'a> = (&'a str, Truth, &'a SweepSpec, &'a [f64]);
     let cases: [Case<'_>; 7] = [
         ("smooth", |x| 0.5 * (x - 0.313), &linear, &[0.313]),
         ("flat", |x| 0.1 * (x - 0.55), &linear, &[0.55]),
@@ -91,7 +94,7 @@ fn an_interval_holds_the_crossing_at_its_confidence() {
 #[ignore = "slow lane"]
 fn a_crossing_that_is_not_there_is_hardly_ever_found() {
     let sweep = spec(0.0, 1.0, 9);
-    let cases: [(&str, fn(f64) -> f64); 4] = [
+    let cases: [(&str, Truth); 4] = [
         ("equal everywhere", |_| 0.0),
         ("above everywhere", |x| 0.1 + 0.1 * x),
         ("hardly above", |_| 0.004),
