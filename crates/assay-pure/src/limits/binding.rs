@@ -124,6 +124,25 @@ pub struct Bound {
     pub made_of: String,
 }
 
+impl Bound {
+    /// Why the measured time can be below this least time, in words; for one that is [`Standing::Exceeded`].
+    pub fn why_exceeded(&self) -> &'static str {
+        match (self.limit, self.source) {
+            (Limit::Bytes, _) => "its bytes lay nearer than the size of its input says",
+            (Limit::Latency, _) => "its loads did not wait for each other",
+            (Limit::Mispredictions, Source::Entropy) => {
+                "it does not branch on each unit, or the units were learned"
+            }
+            (Limit::Mispredictions, _) => {
+                "this CPU predicts better than the model, or resolves these branches early"
+            }
+            (Limit::Instructions | Limit::Branches, _) => {
+                "more of them are fused or left out than in the loops measured"
+            }
+        }
+    }
+}
+
 /// All limits whose counts are known, the largest share first.
 ///
 /// Input: a row with a positive time, and a machine's limits. Cost: nothing to speak of. Checked: by hand.
@@ -343,6 +362,27 @@ mod tests {
         assert_eq!(shares(&all), [(Limit::Instructions, Source::Traced, 1045, Standing::Binds)]);
         let beyond = Row { ns: 1.0, instructions: Some(21.2), ..Row::default() };
         assert_eq!(shares(&beyond), [(Limit::Instructions, Source::Traced, 1060, Standing::Exceeded)]);
+    }
+
+    #[test]
+    fn each_model_says_in_what_it_can_be_wrong() {
+        let row = Row {
+            ns: 1e-6,
+            bytes_read: Some(3.0),
+            working_set_bytes: Some(4096.0),
+            instructions: Some(20.0),
+            branches: Some(3.0),
+            misses: misses(0.85, 0.82),
+            floor_misses: Some(0.8),
+            dependent_loads: Some(1.0),
+            ..Row::default()
+        };
+        let found = binding(&row, &sample::limits());
+        let mut words: Vec<&str> = found.iter().map(Bound::why_exceeded).collect();
+        assert!(found.iter().all(|bound| bound.standing == Standing::Exceeded) && words.len() == 6);
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), 5, "instructions and branches share theirs");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The page of a campaign, from the ledger alone: so that it can be shown again at any time, with today's rules.
 
+use super::bounds;
 use super::companions::Companions;
 use super::counted::{self, Counted};
 use super::judge::{self, Judged};
@@ -63,6 +64,10 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     let inputs = inputs_of(ledger, &row, &experiment)?;
     let mut cells = cells(&experiment, &compilers, (&judged, &counted), &failures);
     add_companions(&mut cells, &Companions::of(ledger, row.id, &experiment)?, &judged);
+    let limits = bounds::of(&row);
+    if let Some((limits, _)) = &limits {
+        bounds::add(&mut cells, &inputs, &counted.cells, limits);
+    }
     let claims = claims_of(&experiment, (&judged, &counted), &inputs);
     let any_figure = cells.iter().any(|cell| cell.ns_per_unit.is_some());
     let campaign = campaign_of(ledger, &row, &experiment, &judged, any_figure)?;
@@ -93,6 +98,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         learned_inputs: by_heart,
         branch_cost: counted.branch_cost(),
         explained: counted.explained(&times),
+        limits: limits.map(|(_, used)| used),
         claims,
         failures: failures.iter().filter(|found| found.stage != "count").map(failure).collect(),
     };
@@ -374,7 +380,7 @@ fn dependence(found: &verdict::InputDependence, judged: &Judged) -> Option<page:
 }
 
 /// An input with what its description says, parsed.
-type KnownInput = (InputSpec, page::Input, Option<Description>);
+pub(super) type KnownInput = (InputSpec, page::Input, Option<Description>);
 
 fn inputs_of(ledger: &Ledger, row: &CampaignRow, experiment: &Experiment) -> Result<Vec<KnownInput>> {
     let used: HashMap<String, String> =
@@ -497,6 +503,7 @@ fn page_cell(
         offset_share: offset_share(name, experiment, judged),
         companion: None,
         per_unit: counted.per_unit(name),
+        limits: Vec::new(),
         uncounted: uncounted.map(|reason| page::Failed { reason }),
         count_note,
         failed,

@@ -3,6 +3,7 @@
 
 mod alone;
 pub mod blocks;
+mod bounds;
 mod companions;
 pub mod compose;
 pub mod count;
@@ -230,7 +231,8 @@ fn begin_or_resume(
         ledger.finish(found.id, None)?;
         return Ok((found, hold));
     }
-    let machine = compose::machine_json(&prepared.machine, &prepared.compilers, cpu);
+    let mut machine = compose::machine_json(&prepared.machine, &prepared.compilers, cpu);
+    bounds::keep(&mut machine, &prepared.machine);
     let id = ledger.begin(&NewCampaign {
         experiment: &prepared.experiment.name,
         experiment_digest: &asked_digest,

@@ -2,11 +2,11 @@
 
 use super::answer;
 use super::page::{
-    AsBuiltSays, AtOffset, AtPair, Axis, BranchCost, Build, Campaign, Cause, CauseKind, Cell, Claim,
-    ClaimStatus, Companion, Compiler, Contrast, Count, CountSource, Effect, Explained, Failed, Failure,
-    FailureKind, FlagSet, Flips, Input, InputDependence, Landing, Layout, LearnedInput, Machine, OffsetShare,
-    Page, Range, Reached, Residual, SCHEMA, Spread, StoppedBecause, Timer, TwinControl, TwinVerdict, Variant,
-    Verdict,
+    AsBuiltSays, AtOffset, AtPair, Axis, BranchCost, Build, Campaign, Cause, CauseKind, Cell, CellLimit,
+    Claim, ClaimStatus, Companion, Compiler, Contrast, Count, CountSource, Effect, Explained, Failed,
+    Failure, FailureKind, FlagSet, Flips, Input, InputDependence, Landing, Layout, LearnedInput, LimitKind,
+    LimitSource, LimitStanding, LimitsUsed, Machine, OffsetShare, Page, Range, Reached, Residual, SCHEMA,
+    Spread, StoppedBecause, Timer, TwinControl, TwinVerdict, Variant, Verdict,
 };
 use super::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
 
@@ -94,6 +94,7 @@ pub(super) fn nothing() -> Page {
         learned_inputs: Vec::new(),
         branch_cost: None,
         explained: None,
+        limits: None,
         claims: Vec::new(),
         failures: vec![failure(
             FailureKind::Failed,
@@ -284,9 +285,59 @@ fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> Cell {
             ),
         ]
         .into(),
+        limits: Vec::new(),
         uncounted: None,
         count_note: None,
         failed: None,
+    }
+}
+
+fn limit(
+    limit: LimitKind,
+    source: LimitSource,
+    share: f64,
+    standing: LimitStanding,
+    made_of: &str,
+) -> CellLimit {
+    let exceeded = standing == LimitStanding::Exceeded;
+    CellLimit {
+        limit,
+        source,
+        ns: 2.0 * share,
+        share,
+        standing,
+        made_of: made_of.to_owned(),
+        exceeded_because: exceeded
+            .then(|| "this CPU predicts better than the model, or resolves these branches early".to_owned()),
+    }
+}
+
+/// Every word: bound, exceeded, assumed, by nothing.
+fn limits(cell: usize) -> Vec<CellLimit> {
+    use {LimitKind as K, LimitSource as F, LimitStanding as S};
+    let bytes = |share| limit(K::Bytes, F::Given, share, S::Leaves, "2.76 bytes read, 96.2 per ns from L3");
+    let misses = "0.23 mispredictions simulated, 5.41 ns each";
+    let floor = "0.23 mispredictions by entropy, 5.41 ns each";
+    let work = |share, standing| {
+        limit(K::Instructions, F::Counted, share, standing, "11.2 instructions, 6.12 a cycle at best")
+    };
+    match cell % 4 {
+        0 => vec![
+            limit(K::Mispredictions, F::Traced, 0.81, S::Binds, misses),
+            limit(K::Mispredictions, F::Entropy, 0.78, S::Leaves, floor),
+            work(0.31, S::Leaves),
+            bytes(0.012),
+        ],
+        1 => vec![
+            limit(K::Mispredictions, F::Traced, 1.31, S::Exceeded, misses),
+            work(0.62, S::Binds),
+            bytes(0.02),
+        ],
+        2 => vec![limit(K::Mispredictions, F::Entropy, 0.7, S::Assumed, floor), bytes(0.004)],
+        _ => vec![
+            limit(K::Latency, F::Given, 0.44, S::Leaves, "1.00 loads in a row, 1.09 ns each from L1"),
+            limit(K::Branches, F::Traced, 0.25, S::Leaves, "2.38 branches, 0.14 ns each at best"),
+        ],
     }
 }
 
@@ -356,6 +407,7 @@ fn page_cells() -> Vec<Cell> {
             offset_share,
             companion: None,
             per_unit,
+            limits: Vec::new(),
             uncounted: Some(Failed {
                 reason: "the program was ended by signal 4 while its events were counted".to_owned(),
             }),
@@ -489,6 +541,10 @@ pub(super) fn page() -> Page {
         ],
         ..nothing()
     };
+    for (at, cell) in page.cells.iter_mut().enumerate().filter(|(_, cell)| cell.failed.is_none()) {
+        cell.limits = limits(at);
+    }
+    page.limits = Some(LimitsUsed { measured: "2026-11-21T07:34:05Z".to_owned(), with_campaign: true });
     page.answer = answer(&page);
     page
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::page::{
-    AsBuiltSays, Axis, CauseKind, ClaimStatus, CountSource, FailureKind, Flips, SCHEMA, StoppedBecause,
-    TwinVerdict, Verdict,
+    AsBuiltSays, Axis, CauseKind, ClaimStatus, CountSource, FailureKind, Flips, LimitKind, LimitSource,
+    LimitStanding, SCHEMA, StoppedBecause, TwinVerdict, Verdict,
 };
 use super::plan::PLAN_SCHEMA;
 use super::sample;
@@ -251,6 +251,29 @@ fn the_words_of_the_schema_are_those_of_the_code() {
         ),
         (&defs["failure"]["properties"]["kind"]["enum"], words(&[FailureKind::Failed, FailureKind::Skipped])),
         (&defs["input_dependence"]["properties"]["flips"]["enum"], words(&[Flips::Sign, Flips::Size])),
+        (
+            &defs["cell_limit"]["properties"]["limit"]["enum"],
+            words(&[
+                LimitKind::Bytes,
+                LimitKind::Latency,
+                LimitKind::Mispredictions,
+                LimitKind::Instructions,
+                LimitKind::Branches,
+            ]),
+        ),
+        (
+            &defs["cell_limit"]["properties"]["source"]["enum"],
+            words(&[LimitSource::Given, LimitSource::Counted, LimitSource::Traced, LimitSource::Entropy]),
+        ),
+        (
+            &defs["cell_limit"]["properties"]["standing"]["enum"],
+            words(&[
+                LimitStanding::Binds,
+                LimitStanding::Leaves,
+                LimitStanding::Assumed,
+                LimitStanding::Exceeded,
+            ]),
+        ),
         (&defs["axis"]["enum"], words(&[Axis::Variant, Axis::Compiler, Axis::Flags])),
         (
             &defs["twin_control"]["properties"]["verdict"]["enum"],

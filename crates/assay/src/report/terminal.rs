@@ -7,6 +7,7 @@ mod builds;
 mod closing;
 mod companions;
 mod counts;
+mod limits;
 mod reasons;
 mod times;
 mod verdicts;
@@ -40,6 +41,7 @@ pub fn render(page: &Page, width: usize, colour: bool, detail: Detail) -> String
     builds::side_by_side(page, detail, &mut sheet);
     times::show(page, detail, &mut sheet);
     counts::show(page, detail, &mut sheet);
+    limits::show(page, detail, &mut sheet);
     reasons::show(page, detail, &mut sheet);
     closing::show(page, detail, &mut sheet);
     sheet.into_text()

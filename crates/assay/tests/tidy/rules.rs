@@ -79,6 +79,11 @@ const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
         "what a program is held against, whoever traced it",
     ),
     (
+        "limits",
+        &["adopt", "build", "run", "sites", "trace", "store", "campaign", "calibrate", "cli"],
+        "what a machine can do at best is measured by itself, whoever asks",
+    ),
+    (
         "store",
         &["adopt", "build", "run", "report", "campaign", "calibrate", "cli"],
         "the ledger is below all stages",
