@@ -42,7 +42,16 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
         let text = format!("{} more: --all", prose::plural((builds.len() - most) as u64, "build"));
         sheet.paragraph(Ink::Dim, "  ", &text);
     }
+    if cells.iter().any(|cell| binding(cell).is_none()) {
+        let text = "none: no limit takes half of the time. What binds is not among them: most often a chain of instructions \
+                    each of which waits for the one before.";
+        sheet.paragraph(Ink::Dim, "  ", text);
+    }
     exceeded(&cells, sheet);
+}
+
+fn binding(cell: &Cell) -> Option<&CellLimit> {
+    cell.limits.iter().find(|limit| limit.standing == LimitStanding::Binds)
 }
 
 /// How to come by them, where anything was measured that could be held against them.
@@ -56,7 +65,7 @@ fn hint(page: &Page, sheet: &mut Sheet) {
 
 fn legend(page: &Page, used: &LimitsUsed) -> String {
     let day = used.measured.split('T').next().unwrap_or_default();
-    let when = if used.with_campaign { format!("{day}") } else { format!("{day}, after this campaign") };
+    let when = if used.with_campaign { day.to_owned() } else { format!("{day}, after this campaign") };
     format!(
         "The part of the time per {} that this machine needs at least for one reason alone; the largest binds, if it is a half or \
          more (`assay limits` of {when}).",
@@ -96,7 +105,7 @@ fn table(cells: &[&Cell], build: &str, detail: Detail) -> Table {
         2,
     );
     for cell in cells {
-        let binds = cell.limits.iter().find(|limit| limit.standing == LimitStanding::Binds);
+        let binds = binding(cell);
         let nearest =
             binds.or_else(|| cell.limits.iter().find(|limit| limit.standing == LimitStanding::Leaves));
         let bound = match (binds, nearest) {
