@@ -9,6 +9,7 @@ compile_error!(
 );
 
 pub mod branch_timing;
+pub mod clock;
 pub mod command;
 pub mod family;
 pub mod interrupt;

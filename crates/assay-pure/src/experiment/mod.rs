@@ -1,5 +1,6 @@
 //! What a user asks: an experiment file, the matrix of cells it spans, and the order in which they are measured.
 
+pub mod acceptance;
 pub mod axis;
 pub mod claim;
 pub mod diagnostic;
@@ -15,6 +16,7 @@ pub mod surroundings;
 pub mod template;
 pub(crate) mod williams;
 
+pub use acceptance::Acceptance;
 pub use axis::{Axis, ContrastSpec};
 pub use claim::{ClaimSpec, Says};
 pub use diagnostic::Diagnostic;

@@ -1,6 +1,6 @@
 //! The experiment file as meaning: what is compared, on which inputs, built how, measured how long.
 
-use super::{ClaimSpec, ContrastSpec, Event};
+use super::{Acceptance, ClaimSpec, ContrastSpec, Event};
 use crate::inputs::{self, Description, FormatError, Generator, Settings, Window};
 
 /// One experiment, as read from its TOML file; every default is filled in.
@@ -49,6 +49,9 @@ pub struct Experiment {
     pub sweeps: Vec<crate::sweep::spec::SweepSpec>,
     /// What somebody says, to be held against the measurement.
     pub claims: Vec<ClaimSpec>,
+    /// Findings of the doctor that are meant.
+    #[serde(default)]
+    pub accept: Vec<Acceptance>,
 }
 
 impl Experiment {
@@ -98,6 +101,9 @@ pub struct InputSpec {
     pub format: crate::inputs::Format,
     /// Units per window handed to one call; 0 hands over the whole input in one call.
     pub window_units: u64,
+    /// Units that production goes through before it meets the same data again, where the file says.
+    #[serde(default)]
+    pub production_units: Option<u64>,
 }
 
 /// Where an input's bytes come from.

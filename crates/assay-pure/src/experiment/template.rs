@@ -112,6 +112,9 @@ format = "bytes"
 # Units per call; calls go through the whole input in order. 0: all in one call.
 #window_units = 4096
 #description = "every byte alike"
+# Units that production goes through before it meets the same data again:
+# `assay doctor FILE` says where an input is too small for that.
+#production_units = 5_000_000
 
 # The other generators, all of LEB128 varints:
 #[inputs.mixed]
@@ -233,6 +236,14 @@ format = "bytes"
 #before = 17098340
 #after = 9000000
 #change = "-47 %"
+
+# What `assay doctor FILE` finds here on purpose, with the reason; it is then
+# shown as accepted.
+#[[accept]]
+#check = "unpaired-sizes"
+#variants = ["four"]
+#inputs = ["random"]
+#because = "production has this size and no other"
 "##;
 
 const PROGRAM: &str = r##"/* Two ways to sum bytes, measured by assay.
@@ -317,13 +328,14 @@ mod tests {
         assert_eq!(experiment.claims.len(), 3);
         assert_eq!(experiment.sweeps.len(), 1);
         assert_eq!(experiment.sweeps[0].grid().len(), 9);
+        assert_eq!(experiment.accept.len(), 1);
     }
 
     #[test]
     fn shows_the_defaults_that_stand_without_it() {
         let text = commented_experiment("sums");
         // Up to the other generators every key that is off shows its default, but for these; so do flags and placement.
-        let no_default = ["#prediction", "#description", "#path", "#generator", "#text"];
+        let no_default = ["#prediction", "#description", "#production_units", "#path", "#generator", "#text"];
         let mut table = String::new();
         let mut on = String::new();
         for line in text.lines() {
@@ -358,6 +370,7 @@ mod tests {
             schema::CONTRASTS,
             schema::CLAIM,
             schema::SWEEP,
+            schema::ACCEPT,
         ]);
         tables.extend(schema::GENERATORS.iter().map(|&(_, keys)| keys));
         for key in tables.into_iter().flatten() {

@@ -11,6 +11,7 @@ mod capped;
 mod converse;
 mod generation;
 mod hardware;
+pub mod simulate;
 mod traced;
 mod walks;
 
@@ -240,6 +241,7 @@ impl Phase<'_> {
             cpu: self.cpu,
             patience: self.patience,
             deadline: self.deadline,
+            plugin: None,
         };
         let (mut done, total) = (self.done, self.total);
         let mut told = || {

@@ -10,8 +10,10 @@
 pub mod calls;
 pub mod checks;
 pub mod compose;
+pub mod experiment;
 pub mod heat;
 pub mod listing;
+pub mod machine;
 pub mod names;
 pub mod origin;
 pub mod stores;

@@ -2,6 +2,7 @@
 //!
 //! The JSON is an interface (schema "assay.doctor/1", `schema/doctor-1.schema.json`, held against this file by a test).
 
+pub mod examination;
 pub mod page;
 #[cfg(test)]
 pub(crate) mod sample;

@@ -12,7 +12,7 @@ mod program;
 mod reader;
 mod session;
 
-pub use session::{Blame, Refusal, Session, check, command};
+pub use session::{Blame, Refusal, Session, available, check, command};
 
 use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, Site};

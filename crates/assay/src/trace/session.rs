@@ -195,6 +195,16 @@ fn write_prefix(folder: &Path, prefix: &[OsString]) -> std::io::Result<()> {
     std::fs::write(folder.join(channel::PREFIX_FILE), bytes)
 }
 
+/// Whether programs of this machine can be traced: the emulator's version.
+///
+/// # Errors
+/// No emulator, one that is too old, no plugin, another version's plugin.
+pub fn available(plugin: Option<&Path>) -> Result<String, Refusal> {
+    let looked = program::look_at(&std::env::current_exe().unwrap_or_default())?;
+    let found = emulator::find(looked.machine)?;
+    emulator::plugin(plugin).map(|_| found.version)
+}
+
 /// Looks at what a command names, without starting anything: is it there, and is it a program that can be traced?
 ///
 /// # Errors

@@ -75,8 +75,8 @@ const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "doctor",
-        &["adopt", "build", "run", "store", "campaign", "calibrate", "cli"],
-        "what a program is held against, whoever traced it",
+        &["adopt", "calibrate", "cli"],
+        "what a program, an experiment or a machine is held against, whoever asked",
     ),
     (
         "limits",

@@ -39,6 +39,7 @@ fn no_input() -> InputSpec {
         source: InputSource::Empty,
         format: Format::Whole,
         window_units: 0,
+        production_units: None,
     }
 }
 
@@ -60,12 +61,14 @@ fn read_input(reader: &mut Reader, entry: &Entry) -> Option<InputSpec> {
         problem.expected = Some("\"whole\", or no such key".into());
     }
     let window_units = reader.read(&table, "window_units", convert::whole(0..=MOST_UNITS));
+    let production_units = reader.read(&table, "production_units", convert::whole(1..=i64::MAX));
     Some(InputSpec {
         name: entry.name.clone().unwrap_or_default(),
         description: reader.read(&table, "description", convert::text),
         source: source?,
         format,
         window_units: window_units.map_or(WINDOW_UNITS, |units| units as u64),
+        production_units: production_units.map(|units| units as u64),
     })
 }
 

@@ -7,6 +7,7 @@
 //! **Limits.** Only what the text itself tells is checked. Whether files exist, compilers are found and the program
 //! registers its variants is for the lab, which complains through [`Parsed::diagnostic`].
 
+mod accept;
 mod claims;
 mod contrasts;
 pub(crate) mod convert;
@@ -188,6 +189,7 @@ fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
         seed: reader.read(top, "seed", convert::whole_64).unwrap_or(1),
         sweeps: sweeps::read(reader, top),
         claims,
+        accept: accept::read(reader, top),
     }
 }
 

@@ -74,6 +74,11 @@ pub(in crate::experiment) const TOP: &[Key] = &[
         "a table for each claim",
         "[[claims]]\ntext = \"table is faster\"\ncandidate = \"table\"\nsays = \"faster\"",
     ),
+    key(
+        "accept",
+        "a table for each finding of the doctor that is meant",
+        "[[accept]]\ncheck = \"memorised\"\nbecause = \"what a predictor can learn is the question\"",
+    ),
 ];
 
 /// The keys of `[program]`.
@@ -102,6 +107,19 @@ pub(in crate::experiment) const INPUT: &[Key] = &[
     key("description", "a text", "description = \"80 % of one byte, 18 % of two\""),
     key("format", "\"varint\", \"lines\", \"bytes\" or \"whole\"", "format = \"varint\""),
     key("window_units", UNITS, "window_units = 4096"),
+    key(
+        "production_units",
+        "a whole number from 1: units that production goes through before it meets the same data again",
+        "production_units = 5_000_000",
+    ),
+];
+
+/// The keys of a finding that is accepted.
+pub(in crate::experiment) const ACCEPT: &[Key] = &[
+    key("check", "the name of a check of `assay doctor`", "check = \"memorised\""),
+    key("variants", "a list of names or globs of variants", "variants = [\"libc\"]"),
+    key("inputs", "a list of names or globs of inputs", "inputs = [\"small*\"]"),
+    key("because", "a text: why it is meant", "because = \"what a predictor can learn is the question\""),
 ];
 
 /// The further keys of a recorded input.

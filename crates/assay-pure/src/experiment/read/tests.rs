@@ -462,6 +462,30 @@ fn shows_examples_that_are_read() {
     }
     let contrasts: Vec<&str> = schema::CONTRASTS[1..].iter().map(|key| key.example).collect();
     with("", &format!("[contrasts]\n{}", contrasts.join("\n")));
+    let accept: Vec<&str> = schema::ACCEPT.iter().map(|key| key.example).collect();
+    with("", &format!("[[accept]]\n{}", accept.join("\n")));
     let claim: Vec<&str> = schema::CLAIM.iter().map(|key| key.example).collect();
     with("", &format!("[inputs.mixed]\npath = \"x\"\n[[claims]]\n{}", claim.join("\n")));
+}
+
+#[test]
+fn reads_what_is_accepted_and_wants_a_known_check_and_a_reason() {
+    let accepted = with("", "[[accept]]\ncheck = \"all-in-l1\"\ninputs = [\"s*\"]\nbecause = \"it is the question\"");
+    let [one] = &accepted.accept[..] else { panic!("{:?}", accepted.accept) };
+    assert_eq!((one.check.as_str(), one.because.as_str()), ("all-in-l1", "it is the question"));
+    assert_eq!((one.inputs.as_slice(), one.variants.len()), (["s*".to_owned()].as_slice(), 0));
+    let found = problems(&format!("{MINIMAL}[[accept]]\ncheck = \"memorized\"\n"));
+    let [missing, unknown] = &found[..] else { panic!("{found:?}") };
+    assert!(missing.to_string().contains("because"), "{missing}");
+    assert_eq!(unknown.nearest.as_deref(), Some("memorised"));
+}
+
+#[test]
+fn reads_how_much_production_goes_through() {
+    let input = "[inputs.x]\ngenerator = \"log_uniform\"\n";
+    let production = |line: &str| with("", &format!("{input}{line}")).inputs[0].production_units;
+    assert_eq!(production(""), None);
+    assert_eq!(production("production_units = 5_000_000"), Some(5_000_000));
+    let text = format!("{MINIMAL}{input}production_units = 0");
+    assert_eq!(problems(&text)[0].key, "inputs.x.production_units");
 }

@@ -31,6 +31,8 @@ pub(super) struct Job<'a> {
     pub patience: Duration,
     /// When to stop.
     pub deadline: Instant,
+    /// The tracer's plugin, if it is not beside assay itself.
+    pub plugin: Option<&'a Path>,
 }
 
 /// What came of one input.

@@ -12,8 +12,12 @@ use std::time::Instant;
 /// Traces a program; `told` is called after each input.
 pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
     let left = job.deadline.saturating_duration_since(Instant::now());
-    let options =
-        Options { detail: Detail::Branches, time_limit: Some(left + job.patience), ..Options::default() };
+    let options = Options {
+        detail: Detail::Branches,
+        time_limit: Some(left + job.patience),
+        plugin: job.plugin.map(std::path::Path::to_owned),
+        ..Options::default()
+    };
     let predictors = job.predictors.to_vec();
     let session = match Session::open(job.program, &options, move || Walker::new(&predictors)) {
         Ok(session) => session,

@@ -1,0 +1,190 @@
+//! What is known of an experiment when it is held against the checks: plain data, so that every check can be tested without
+//! building or measuring anything.
+
+use assay_pure::protocol::Kind;
+use assay_pure::verdict::learned::Learned;
+
+/// An experiment, looked at, timed and traced.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// What figures are divided by, singular.
+    pub unit: String,
+    /// Bytes of the first-level data cache, where the kernel tells.
+    pub l1d_bytes: Option<u64>,
+    /// Bytes of the second-level cache.
+    pub l2_bytes: Option<u64>,
+    /// The inputs, in file order.
+    pub inputs: Vec<Input>,
+    /// One per build, variant and input that could be examined.
+    pub cells: Vec<Cell>,
+    /// Inputs that the predictor knows by heart; none where nothing was simulated.
+    pub learned: Option<Vec<Learned>>,
+    /// Why nothing was traced, where nothing was.
+    pub not_traced: Option<String>,
+    /// Why no prediction was simulated, where none was.
+    pub not_simulated: Option<String>,
+}
+
+/// An input as the file has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Input {
+    /// Name.
+    pub name: String,
+    /// What makes its bytes, without its length and seed: inputs of one family differ in size alone.
+    pub family: String,
+    /// Bytes; of a long generated one estimated from its beginning.
+    pub bytes: u64,
+    /// Units.
+    pub units: u64,
+    /// Stretches that calls get; 1 where a call gets all.
+    pub windows: u64,
+    /// Units that production goes through before it meets the same data again.
+    pub production_units: Option<u64>,
+}
+
+/// A variant on an input in a build.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    /// Variant.
+    pub variant: String,
+    /// Number of the input.
+    pub input: usize,
+    /// Compiler and flags, as "gcc-12, O2".
+    pub build: String,
+    /// How it is called.
+    pub kind: Option<Kind>,
+    /// Its answers.
+    pub answers: Option<Answers>,
+    /// What it read of its input.
+    pub pages: Option<Pages>,
+    /// How its time grows with the input.
+    pub times: Option<Times>,
+    /// How it would be sampled by `assay run`.
+    pub sample: Option<Sample>,
+    /// What it executed.
+    pub work: Option<Work>,
+}
+
+/// Answers on a piece of the input and on others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answers {
+    /// On the piece.
+    pub whole: u64,
+    /// On the first half of its units.
+    pub half: Option<u64>,
+    /// On other bytes of the same kind.
+    pub other: Option<u64>,
+}
+
+/// Pages of the input's mapping.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pages {
+    /// That the kernel saw read while the variant was called.
+    pub read: u64,
+    /// In all.
+    pub of: u64,
+}
+
+/// The sizes of a piece and of its half.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sizes {
+    /// Units of the piece.
+    pub units: u64,
+    /// Units of its half.
+    pub half_units: u64,
+    /// Bytes of the piece.
+    pub bytes: u64,
+    /// Bytes of its half.
+    pub half_bytes: u64,
+}
+
+impl Sizes {
+    /// Units that the piece has more.
+    pub fn more_units(&self) -> f64 {
+        self.units.saturating_sub(self.half_units) as f64
+    }
+
+    /// Bytes that the piece has more.
+    pub fn more_bytes(&self) -> f64 {
+        self.bytes.saturating_sub(self.half_bytes) as f64
+    }
+}
+
+/// Times of one call, the least of several samples, nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Times {
+    /// The pieces.
+    pub sizes: Sizes,
+    /// On the piece.
+    pub ns: f64,
+    /// On its half.
+    pub half_ns: f64,
+}
+
+/// A sample as `assay run` would take it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// One call on one of the experiment's windows, nanoseconds.
+    pub call_ns: f64,
+    /// Units of such a call, the mean.
+    pub units: f64,
+    /// Bytes of such a call, the mean.
+    pub bytes: f64,
+    /// Calls per sample: one number for all variants of an input.
+    pub iterations: u64,
+    /// What an empty region takes on the clock that decides, nanoseconds.
+    pub region_ns: f64,
+}
+
+/// What was executed between the marks, the marks' own subtracted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Work {
+    /// The pieces.
+    pub sizes: Sizes,
+    /// Instructions of each of several calls on the piece, in order.
+    pub passes: Vec<u64>,
+    /// Of each of several calls on its half; empty where it cannot be halved.
+    pub half: Vec<u64>,
+    /// Of each of several calls on other bytes of the same kind; empty where there are none.
+    pub other: Vec<u64>,
+    /// Instructions ahead of the marks in the last call on the piece, and on its half: what a loop does before it begins.
+    pub ahead: Option<(u64, u64)>,
+    /// Units and instructions of single windows of the experiment.
+    pub windows: Vec<(u64, u64)>,
+    /// Calls of the system in the last call on the piece.
+    pub system_calls: u64,
+    /// Functions that were called in it, and how often.
+    pub calls: Vec<(String, u64)>,
+}
+
+impl Work {
+    /// Instructions of a call when nothing is new: the last.
+    pub fn settled(&self) -> Option<u64> {
+        self.passes.last().copied()
+    }
+
+    /// Instructions by which a call on the piece exceeds one on its half, per unit that it has more.
+    pub fn per_more_unit(&self) -> Option<f64> {
+        let more = self.settled()? as f64 - *self.half.last()? as f64;
+        (self.sizes.more_units() > 0.0).then(|| more / self.sizes.more_units())
+    }
+}
+
+impl Times {
+    /// Nanoseconds by which a call on the piece exceeds one on its half, per byte that it has more.
+    pub fn per_more_byte(&self) -> Option<f64> {
+        (self.sizes.more_bytes() > 0.0).then(|| (self.ns - self.half_ns) / self.sizes.more_bytes())
+    }
+}
+
+impl Facts {
+    /// Where a cell is, for readers.
+    pub fn place(&self, cell: &Cell) -> String {
+        let input = self.inputs.get(cell.input).map_or("", |input| input.name.as_str());
+        let builds: std::collections::BTreeSet<&str> = self.cells.iter().map(|cell| cell.build.as_str()).collect();
+        match builds.len() {
+            0 | 1 => format!("{} on {input}", cell.variant),
+            _ => format!("{} on {input}, {}", cell.variant, cell.build),
+        }
+    }
+}

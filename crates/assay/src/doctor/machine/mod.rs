@@ -1,0 +1,14 @@
+//! What can this machine tell apart, and what spoils it?
+//!
+//! [`facts`] is what the kernel's files say and what was measured, plain data; [`measure`] measures, each file of [`checks`]
+//! looks for one thing, [`compose`] makes the page.
+//!
+//! The rules and their limits: METHODOLOGY.md, "The doctor of machines and experiments". Checked by folders of such files
+//! (`fixtures/doctor/machines`) and by made-up measurements.
+
+pub mod checks;
+pub mod compose;
+pub mod facts;
+pub mod measure;
+
+pub use compose::compose;
