@@ -154,7 +154,9 @@ fn a_program_that_is_not_there_is_misuse_and_one_that_is_none_cannot_be_looked_a
         let run = Command::new(env!("CARGO_BIN_EXE_assay")).arg("doctor").args(arguments).output();
         run.expect("assay starts").status.code()
     };
-    assert_eq!(code(&[]), Some(2));
+    assert_eq!(code(&["--units", "3"]), Some(2), "units are of a program");
+    assert_eq!(code(&["no-such-experiment.toml"]), Some(2));
+    assert_eq!(code(&[env!("CARGO_BIN_EXE_assay")]), Some(2), "a program is named by --program");
     assert_eq!(code(&["--program", "./no-such-program 1"]), Some(2));
     assert_eq!(code(&["--program", "'open quote"]), Some(2));
     let folder = tempfile::tempdir().expect("a folder");
