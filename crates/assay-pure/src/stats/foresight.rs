@@ -30,7 +30,12 @@ pub struct Foresight {
 ///
 /// # Errors
 /// `TooFewRotations` of fewer than two pairs per stretch; `ProbabilityOutOfRange`.
-pub fn foresee(log_ratios: &[f64], taken_seconds: f64, seconds: f64, alpha: f64) -> Result<Foresight, StatsError> {
+pub fn foresee(
+    log_ratios: &[f64],
+    taken_seconds: f64,
+    seconds: f64,
+    alpha: f64,
+) -> Result<Foresight, StatsError> {
     let each = log_ratios.len() / STRETCHES;
     if each < 2 {
         return Err(StatsError::TooFewRotations { have: log_ratios.len() / 2, need: STRETCHES });
@@ -78,7 +83,8 @@ mod tests {
     #[test]
     fn scatter_within_stretches_counts_though_their_means_agree() {
         // Each stretch is -a, +a, -a, +a: its mean is 0 and its sampling variance 4/3 a² / 4.
-        let pairs: Vec<f64> = (0..STRETCHES * 4).map(|pair| if pair % 2 == 0 { -0.01 } else { 0.01 }).collect();
+        let pairs: Vec<f64> =
+            (0..STRETCHES * 4).map(|pair| if pair % 2 == 0 { -0.01 } else { 0.01 }).collect();
         let found = foresee(&pairs, 60.0, 60.0, 0.05).unwrap();
         let expected = (0.01_f64.powi(2) * 4.0 / 3.0 / 4.0 / 8.0).sqrt();
         assert!((found.standard_error - expected).abs() < 1e-12, "{}", found.standard_error);

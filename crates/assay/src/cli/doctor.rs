@@ -110,7 +110,9 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     }
     if let Some(file) = arguments.experiment.as_deref().filter(|file| is_program(file)) {
         let file = file.display();
-        return Err(Misuse(format!("{file} is a program, not an experiment: assay doctor --program {file}")).into());
+        return Err(
+            Misuse(format!("{file} is a program, not an experiment: assay doctor --program {file}")).into()
+        );
     }
     assay_linux::interrupt::catch();
     let page = match &arguments.experiment {

@@ -1,7 +1,8 @@
 //! `assay run`: measure the matrix, give verdicts.
 
 use super::{DONE, FAILED, UNABLE, screen};
-use crate::campaign::{self, Asked, compose};
+use crate::campaign::{self, Asked, compose, prepare};
+use crate::doctor::experiment;
 use crate::report::page::{FailureKind, Page, StoppedBecause};
 use crate::report::{Detail, Progress, Show, render};
 use crate::store::Ledger;
@@ -127,6 +128,11 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     }
     if let Some(hint) = sweeps_hint(&ledger, ended.campaign, &asked)? {
         screen::tell(&hint);
+    if let Some(found) = hint(&asked).filter(|_| !arguments.quiet) {
+        let file = arguments.experiment.display();
+        screen::tell(&format!(
+            "assay: its inputs hide something ({found}): `assay doctor {file}` says what, why it matters and what to change"
+        ));
     }
     if ended.interrupted {
         screen::tell("assay: interrupted; every finished round is kept. `--resume` goes on from there.");
@@ -150,6 +156,11 @@ fn sweeps_hint(ledger: &Ledger, campaign: i64, asked: &Asked) -> Result<Option<S
     Ok((!names.is_empty()).then(|| {
         format!("assay: `assay sweep {file}` measures the sweeps of this file: {}", names.join(", "))
     }))
+/// What the doctor finds without building or measuring anything, in a line.
+fn hint(asked: &Asked) -> Option<String> {
+    let outline = prepare::outline(asked).ok()?;
+    let facts = experiment::outlined(&outline, &assay_linux::machine::facts(), None).ok()?;
+    experiment::in_short(&facts, &outline.experiment.accept)
 }
 
 /// 0 done, 1 some cell failed or it was interrupted, 3 nothing could be measured.

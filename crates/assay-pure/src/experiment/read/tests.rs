@@ -470,7 +470,8 @@ fn shows_examples_that_are_read() {
 
 #[test]
 fn reads_what_is_accepted_and_wants_a_known_check_and_a_reason() {
-    let accepted = with("", "[[accept]]\ncheck = \"all-in-l1\"\ninputs = [\"s*\"]\nbecause = \"it is the question\"");
+    let accepted =
+        with("", "[[accept]]\ncheck = \"all-in-l1\"\ninputs = [\"s*\"]\nbecause = \"it is the question\"");
     let [one] = &accepted.accept[..] else { panic!("{:?}", accepted.accept) };
     assert_eq!((one.check.as_str(), one.because.as_str()), ("all-in-l1", "it is the question"));
     assert_eq!((one.inputs.as_slice(), one.variants.len()), (["s*".to_owned()].as_slice(), 0));

@@ -62,6 +62,7 @@ pub fn simulate(asked: &Asked<'_>) -> Vec<CellCounts> {
                 compiler: String::new(),
                 flags: String::new(),
                 source: Source::Traced,
+                cycles: None,
                 instructions: per_unit(settled.executed.instructions, settled.units),
                 branches: per_unit(settled.executed.branches, settled.units),
                 conditional: Some(per_unit(settled.executed.conditional, settled.units)),

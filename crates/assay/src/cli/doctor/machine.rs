@@ -25,9 +25,19 @@ pub fn examine(arguments: &Arguments) -> Result<Examination> {
         return Err(Misuse("interrupted before anything was measured".to_owned()).into());
     }
     let mut measured = measure::measure(&kernel, arguments.budget.unwrap_or(SECONDS));
-    measured.tracing = Some(trace::available(arguments.plugin.as_deref()).map_err(|refusal| refusal.to_string()));
+    measured.tracing =
+        Some(trace::available(arguments.plugin.as_deref()).map_err(|refusal| refusal.to_string()));
     let found = build::find_compilers(&["all".to_owned()]).unwrap_or_default();
     measured.compilers = found.iter().map(|found| format!("{} {}", found.name, found.version)).collect();
+    measured.linkers = linkers();
     let subject = format!("{}, Linux {}", machine.cpu, machine.kernel);
     Ok(compose(&kernel, &measured, &subject))
+}
+
+/// Linkers on PATH that programs can be placed with.
+fn linkers() -> Vec<String> {
+    const NAMES: [&str; 5] = ["ld", "ld.lld", "ld.gold", "ld.mold", "mold"];
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |name: &&&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    NAMES.iter().filter(is_there).map(|name| (*name).to_owned()).collect()
 }

@@ -190,10 +190,10 @@ impl Asked {
         let before = pages::referenced(self.worker.id(), file);
         self.walk(Which::Whole.id(input), 0, 1, 1)?;
         let after = pages::referenced(self.worker.id(), file);
-        Ok(before.zip(after).filter(|((read, _), _)| *read == 0).map(|(_, (read, all))| Pages {
-            read: read / PAGE,
-            of: all / PAGE,
-        }))
+        Ok(before
+            .zip(after)
+            .filter(|((read, _), _)| *read == 0)
+            .map(|(_, (read, all))| Pages { read: read / PAGE, of: all / PAGE }))
     }
 
     /// Walks between marks, untimed.

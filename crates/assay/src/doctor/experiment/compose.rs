@@ -108,7 +108,8 @@ fn answer(findings: &[Symptom], checks: &[Examined]) -> String {
         format!("{} in this experiment: {}.", plural(all, "finding"), list(&kinds))
     };
     if accepted > 0 {
-        text += &format!(" {} accepted by the file.", plural(accepted, "other"));
+        let is = if accepted == 1 { "is" } else { "are" };
+        text += &format!(" {} {is} accepted by the file.", plural(accepted, "finding"));
     }
     if unlooked > 0 {
         text += &format!(" {unlooked} of {} things could not be looked for.", checks.len());

@@ -32,10 +32,12 @@ pub struct Input {
     pub name: String,
     /// What makes its bytes, without its length and seed: inputs of one family differ in size alone.
     pub family: String,
-    /// Bytes; of a long generated one estimated from its beginning.
+    /// Bytes; of a long generated one estimated from its beginning. 0 where they are not what is worked on.
     pub bytes: u64,
     /// Units.
     pub units: u64,
+    /// Units after which it repeats itself.
+    pub distinct: u64,
     /// Stretches that calls get; 1 where a call gets all.
     pub windows: u64,
     /// Units that production goes through before it meets the same data again.
@@ -181,7 +183,8 @@ impl Facts {
     /// Where a cell is, for readers.
     pub fn place(&self, cell: &Cell) -> String {
         let input = self.inputs.get(cell.input).map_or("", |input| input.name.as_str());
-        let builds: std::collections::BTreeSet<&str> = self.cells.iter().map(|cell| cell.build.as_str()).collect();
+        let builds: std::collections::BTreeSet<&str> =
+            self.cells.iter().map(|cell| cell.build.as_str()).collect();
         match builds.len() {
             0 | 1 => format!("{} on {input}", cell.variant),
             _ => format!("{} on {input}, {}", cell.variant, cell.build),

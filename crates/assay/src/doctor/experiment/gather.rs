@@ -102,8 +102,8 @@ fn beginning(spec: &InputSpec, folder: &Path) -> Result<(Vec<u8>, u64)> {
         return Ok((bytes, units));
     }
     let bytes = inputs::bytes_of(spec, folder)?;
-    let units = spec.format.count(&bytes).with_context(|| format!("input `{}`", spec.name))?;
-    Ok((bytes, units))
+    let windows = spec.windows(&bytes).with_context(|| format!("input `{}`", spec.name))?;
+    Ok((bytes, windows.iter().map(|window| window.units).sum()))
 }
 
 fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u64>) -> Input {
@@ -113,15 +113,24 @@ fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u6
             serde_json::to_string(generator).expect("a generator has only string keys")
         }
         InputSource::Recorded { path } => path.clone(),
-        InputSource::Empty => String::new(),
+        InputSource::Settings { .. } | InputSource::Empty => String::new(),
+    };
+    let distinct = match &spec.source {
+        InputSource::Generated { distinct_units: Some(distinct), .. } => *distinct,
+        _ => units,
     };
     // The beginning stands for the rest: only its length is estimated.
-    let whole = if begun >= units { bytes.len() as u64 } else { (bytes.len() as f64 * units as f64 / begun as f64) as u64 };
+    let whole = if begun >= units {
+        bytes.len() as u64
+    } else {
+        (bytes.len() as f64 * units as f64 / begun as f64) as u64
+    };
     Input {
         name: spec.name.clone(),
         family: format!("{family} as {:?}", spec.format),
-        bytes: whole,
+        bytes: if matches!(spec.source, InputSource::Settings { .. }) { 0 } else { whole },
         units,
+        distinct,
         windows: if spec.window_units == 0 { 1 } else { units.div_ceil(spec.window_units).max(1) },
         production_units: spec.production_units.or(production_units),
     }
@@ -150,7 +159,10 @@ pub fn gather(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Gather
     traced(request, &outline, (&builder, &built), &laid, &surroundings, &mut facts, &mut told);
     simulated(request, &outline, &built, &surroundings, &mut facts)?;
     let builds: Vec<&str> = built.iter().map(|built| built.name.as_str()).collect();
-    told.method.insert(0, format!("built as linked by {}; each variant asked on pieces of each input", builds.join(" and by ")));
+    told.method.insert(
+        0,
+        format!("built as linked by {}; each variant asked on pieces of each input", builds.join(" and by ")),
+    );
     told.warnings.dedup();
     Ok(Gathered { facts, accept: outline.experiment.accept, told })
 }
@@ -220,7 +232,8 @@ fn by_itself(
     for built in built {
         for &variant in runnable {
             let name = &outline.experiment.variants[variant].name;
-            let Some(_turn) = turn::take(surroundings.cpu, &mut || {}, &assay_linux::interrupt::asked)? else {
+            let Some(_turn) = turn::take(surroundings.cpu, &mut || {}, &assay_linux::interrupt::asked)?
+            else {
                 return Ok(cells);
             };
             let found = Asked::start(&built.artifact.path, &[], name, surroundings).and_then(|mut asked| {
@@ -295,7 +308,9 @@ fn traced(
     for (program, variant) in programs(facts, built) {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() || assay_linux::interrupt::asked() {
-            *reasons.entry("the time for tracing was over (--budget SECONDS gives more)".into()).or_default() += 1;
+            *reasons
+                .entry("the time for tracing was over (--budget SECONDS gives more)".into())
+                .or_default() += 1;
             continue;
         }
         let plugin = request.plugin.as_deref();
@@ -348,7 +363,8 @@ fn capped(outline: &Outline, builder: &Builder, program: &Built) -> Option<Artif
     let (common, _) = capped_flags(&outline.experiment.program.flags)?;
     let source = Program { flags: common, ..outline.experiment.program.clone() };
     let set = FlagSet { flags, ..set.clone() };
-    let recipe = builder.compile(&outline.folder, &source, &set, &outline.compilers[program.compiler]).ok()?;
+    let recipe =
+        builder.compile(&outline.folder, &source, &set, &outline.compilers[program.compiler]).ok()?;
     builder.link(&recipe, crate::build::Link::AsBuilt).ok()
 }
 
@@ -361,7 +377,7 @@ fn simulated(
     facts: &mut Facts,
 ) -> Result<()> {
     let short = |spec: &&InputSpec| {
-        facts.inputs.iter().any(|input| input.name == spec.name && (1..=SHORT).contains(&input.units))
+        facts.inputs.iter().any(|input| input.name == spec.name && (1..=SHORT).contains(&input.distinct))
     };
     let short: Vec<&InputSpec> = outline.experiment.inputs.iter().filter(short).collect();
     if let Some(reason) = facts.not_traced.clone().filter(|_| !short.is_empty()) {
@@ -372,7 +388,12 @@ fn simulated(
     let folder = request.asked.store.join("inputs");
     let mut ready = Vec::new();
     for spec in short {
-        ready.push(inputs::ready(spec, &outline.folder, &folder, &ledger)?);
+        // What repeats itself is walked through once per pass.
+        let mut once = spec.clone();
+        if let InputSource::Generated { units, distinct_units, .. } = &mut once.source {
+            *units = distinct_units.take().unwrap_or(*units).min(*units);
+        }
+        ready.push(inputs::ready(&once, &outline.folder, &folder, &ledger)?);
     }
     let ready: Vec<&inputs::ReadyInput> = ready.iter().filter(|ready| ready.row.bytes > 0).collect();
     let mut counts = Vec::new();

@@ -17,4 +17,4 @@ pub mod specimen;
 pub mod walk;
 
 pub use compose::{compose, in_short};
-pub use gather::{Gathered, Request, gather};
+pub use gather::{Gathered, Request, gather, outlined};

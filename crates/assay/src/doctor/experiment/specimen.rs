@@ -47,16 +47,28 @@ impl Specimen {
         if bytes.is_empty() {
             return Ok(None);
         }
+        if matches!(spec.source, InputSource::Settings { .. }) {
+            return settings(spec, bytes).map(Some);
+        }
         let whole = beginning(spec.format, bytes, PIECE)?;
         let half_units = whole.units / 2;
-        let half = if half_units > 0 { Some(beginning(spec.format, &whole.bytes, half_units)?) } else { None };
+        let half =
+            if half_units > 0 { Some(beginning(spec.format, &whole.bytes, half_units)?) } else { None };
         let other = other(spec, &whole).filter(|other| *other != whole.bytes);
         let other = other.map(|bytes| beginning(spec.format, &bytes, whole.units)).transpose()?;
         let probe = beginning(spec.format, bytes, PROBE)?;
-        let windows = spec.format.windows(&probe.bytes, spec.window_units).map_err(|error| error.to_string())?;
+        let windows = spec.windows(&probe.bytes).map_err(|error| error.to_string())?;
         let probe = Piece { windows, ..probe };
         Ok(Some(Specimen { whole, half, other, probe }))
     }
+}
+
+/// Numbers for a program that makes its own work can be neither cut nor altered.
+fn settings(spec: &InputSpec, bytes: &[u8]) -> Result<Specimen, String> {
+    let windows = spec.windows(bytes).map_err(|error| error.to_string())?;
+    let units = windows.iter().map(|window| window.units).sum();
+    let whole = Piece { bytes: bytes.to_vec(), windows, units };
+    Ok(Specimen { probe: whole.clone(), whole, half: None, other: None })
 }
 
 /// The first so many units, in one stretch.
@@ -71,18 +83,18 @@ fn other(spec: &InputSpec, whole: &Piece) -> Option<Vec<u8>> {
     match &spec.source {
         InputSource::Generated { .. } => made(spec, whole.units, TURNED),
         InputSource::Recorded { .. } if spec.format == Format::Varint => Some(turned(&whole.bytes)),
-        InputSource::Recorded { .. } | InputSource::Empty => None,
+        InputSource::Recorded { .. } | InputSource::Settings { .. } | InputSource::Empty => None,
     }
 }
 
-/// The first so many units that the input's generator makes, with its seed turned by `turn`; none of a recorded one.
+/// The first so many units that the input's generator makes, with its seed turned by `turn`; none of any other input.
 pub fn made(spec: &InputSpec, units: u64, turn: u64) -> Option<Vec<u8>> {
-    match &spec.source {
-        InputSource::Generated { generator, units: all, seed, .. } => {
-            Some(generator.generate(units.min(*all), seed ^ turn))
-        }
-        InputSource::Recorded { .. } | InputSource::Empty => None,
-    }
+    let mut source = spec.source.clone();
+    let InputSource::Generated { units: all, seed, distinct_units, .. } = &mut source else { return None };
+    *all = units.min(*all);
+    *seed ^= turn;
+    *distinct_units = distinct_units.map(|distinct| distinct.min(*all));
+    source.bytes()
 }
 
 /// Varints with the lowest bit of each value turned.
@@ -145,6 +157,14 @@ mod tests {
         let found = Specimen::of(&spec, &[0x05, 0x81, 0x01]).unwrap().unwrap();
         assert_eq!(found.other.unwrap().bytes, [0x04, 0x80, 0x01]);
         assert_eq!(Specimen::of(&spec, &[]).unwrap(), None);
+    }
+
+    #[test]
+    fn settings_are_neither_cut_nor_altered() {
+        let spec =
+            spec("generator = \"settings\"\nsettings = { loss = 0.05 }\nunits = 500\nformat = \"whole\"");
+        let found = Specimen::of(&spec, &spec.source.bytes().unwrap()).unwrap().unwrap();
+        assert_eq!((found.whole.units, found.half, found.other), (500, None, None));
     }
 
     #[test]

@@ -130,10 +130,12 @@ pub fn walk(
     });
     let process = match session.finish(ended) {
         Ok(trace) => trace.processes.into_iter().next(),
-        Err(refusal) => return said.map_or_else(|| stopped(false, refusal.to_string()), |why| Walked {
-            work: Vec::new(),
-            stopped: Some(why),
-        }),
+        Err(refusal) => {
+            return said.map_or_else(
+                || stopped(false, refusal.to_string()),
+                |why| Walked { work: Vec::new(), stopped: Some(why) },
+            );
+        }
     };
     let Some(process) = process else { return stopped(false, "the tracer saw no process".to_owned()) };
     let work = asked_for
@@ -188,9 +190,8 @@ fn read(
         process.regions.iter().filter(|region| region.input == which.id(input)).collect()
     };
     let seen = &process.threads.first()?.observer.passes;
-    let passes = |which: Which| -> Vec<&Pass> {
-        seen.iter().filter(|pass| pass.input == which.id(input)).collect()
-    };
+    let passes =
+        |which: Which| -> Vec<&Pass> { seen.iter().filter(|pass| pass.input == which.id(input)).collect() };
     let whole = counts(Which::Whole);
     let (marks, whole) = whole.split_first()?;
     let net = |region: &RegionCounts| region.counts.instructions.saturating_sub(marks.counts.instructions);
@@ -227,7 +228,9 @@ fn names(modules: &[Module], arrivals: &HashMap<u64, u64>) -> Vec<(String, u64)>
         };
         let image = images.entry(module.path.clone()).or_insert_with(|| Image::open(&module.path).ok());
         let Some(image) = image else { continue };
-        let Some(address) = image.address_of_offset(target - module.start + module.file_offset) else { continue };
+        let Some(address) = image.address_of_offset(target - module.start + module.file_offset) else {
+            continue;
+        };
         if let Some(function) = image.function(address).filter(|function| function.start == address) {
             *called.entry(function.name()).or_default() += times;
         }

@@ -1,7 +1,7 @@
 //! From facts to the page.
 
-use super::checks::{CHECKS, Looked};
 use super::checks::percent;
+use super::checks::{CHECKS, Looked};
 use super::facts::{Kernel, Measured};
 use crate::report::doctor::examination::page::{EXAMINATION_SCHEMA, Kind};
 use crate::report::doctor::examination::{Examination, Examined, Figure, State, Symptom};
@@ -57,7 +57,8 @@ fn answer(measured: &Measured, findings: &[Symptom]) -> String {
         None => "What this machine can tell apart could not be measured".to_owned(),
     };
     let names = |state: State| -> Vec<&str> {
-        let own = findings.iter().filter(|finding| finding.state == state && finding.check != "smallest-effect");
+        let own =
+            findings.iter().filter(|finding| finding.state == state && finding.check != "smallest-effect");
         own.map(|finding| finding.check.as_str()).collect()
     };
     let (worse, notes) = (names(State::Warning), names(State::Note));

@@ -87,6 +87,8 @@ pub struct Measured {
     pub tracing: Option<Result<String, String>>,
     /// Compilers that experiments can be built with, with their versions.
     pub compilers: Vec<String>,
+    /// Linkers on PATH, by their names.
+    pub linkers: Vec<String>,
 }
 
 /// Time that was taken away from a loop which only reads the clock.
@@ -200,7 +202,8 @@ fn memory(table: &str) -> Option<Memory> {
         let line = table.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
     };
-    let swapped = field("SwapTotal").zip(field("SwapFree")).map_or(0, |(total, free)| total.saturating_sub(free));
+    let swapped =
+        field("SwapTotal").zip(field("SwapFree")).map_or(0, |(total, free)| total.saturating_sub(free));
     Some(Memory { total: field("MemTotal")?, available: field("MemAvailable")?, swapped })
 }
 
@@ -232,7 +235,9 @@ fn limits(text: &dyn Fn(&str) -> Option<String>) -> Limits {
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
         let folders: &[&str] = match controllers {
             "" => &["sys/fs/cgroup", "sys/fs/cgroup/unified"],
-            _ if controllers.split(',').any(|one| one == "cpu") => &["sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"],
+            _ if controllers.split(',').any(|one| one == "cpu") => {
+                &["sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"]
+            }
             _ if controllers.split(',').any(|one| one == "memory") => &["sys/fs/cgroup/memory"],
             _ => &[],
         };
@@ -264,7 +269,8 @@ fn tighten(limits: &mut Limits, text: &dyn Fn(&str) -> Option<String>, folder: &
     });
     limits.throttled = limits.throttled.max(throttled);
     // The kernel says "no limit" by a number near the largest.
-    let memory = number("memory.max").or_else(|| number("memory.limit_in_bytes")).filter(|bytes| *bytes < 1e18);
+    let memory =
+        number("memory.max").or_else(|| number("memory.limit_in_bytes")).filter(|bytes| *bytes < 1e18);
     let known = limits.memory_bytes.map(|bytes| bytes as f64);
     limits.memory_bytes = least(known, memory).map(|bytes| bytes as u64);
 }
@@ -281,7 +287,10 @@ mod tests {
     #[test]
     fn a_quiet_machine_is_read_from_its_files() {
         let found = fixture("quiet");
-        assert_eq!((found.governor.as_deref(), found.driver.as_deref()), (Some("performance"), Some("acpi-cpufreq")));
+        assert_eq!(
+            (found.governor.as_deref(), found.driver.as_deref()),
+            (Some("performance"), Some("acpi-cpufreq"))
+        );
         assert_eq!((found.boost, found.siblings), (Some(false), Some(Vec::new())));
         assert_eq!((found.isolated, found.nohz_full, found.online), (vec![1], vec![1], 2));
         assert_eq!(found.load, Some([0.01, 0.02, 0.0]));

@@ -55,6 +55,7 @@ pub fn measure(kernel: &Kernel, seconds: f64) -> Measured {
         counters: counters(),
         tracing: None,
         compilers: Vec::new(),
+        linkers: Vec::new(),
     }
 }
 
@@ -80,7 +81,8 @@ impl Ticks {
 
     /// What a processor did between two readings: user, nice, system, idle, iowait, irq, softirq, steal.
     fn between(before: &Ticks, after: &Ticks, cpu: usize) -> Option<Vec<u64>> {
-        let of = |ticks: &Ticks| ticks.0.iter().find(|(number, _)| *number == cpu).map(|(_, all)| all.clone());
+        let of =
+            |ticks: &Ticks| ticks.0.iter().find(|(number, _)| *number == cpu).map(|(_, all)| all.clone());
         let (before, after) = (of(before)?, of(after)?);
         Some(after.iter().zip(&before).take(8).map(|(after, before)| after.saturating_sub(*before)).collect())
     }

@@ -9,7 +9,9 @@ order, cannot be seen.";
 
 pub fn look(facts: &Facts) -> Looked {
     let Some(l1d) = facts.l1d_bytes else {
-        return Looked::CannotTell("the kernel does not tell how large the first-level data cache is".to_owned());
+        return Looked::CannotTell(
+            "the kernel does not tell how large the first-level data cache is".to_owned(),
+        );
     };
     let with_bytes: Vec<&Input> = facts.inputs.iter().filter(|input| input.bytes > 0).collect();
     let Some(largest) = with_bytes.iter().map(|input| input.bytes).max() else {

@@ -50,10 +50,10 @@ pub fn is_dead(facts: &Facts, cell: &Cell) -> bool {
 
 /// What speaks for dead code, nothing if that which is known speaks against it; none where nothing is known.
 fn evidence(facts: &Facts, cell: &Cell) -> Option<Vec<String>> {
-    let unread = cell.pages.filter(|_| cell.kind != Some(Kind::Prepared)).map(|pages| (pages.read == 0, pages.of));
+    let unread =
+        cell.pages.filter(|_| cell.kind != Some(Kind::Prepared)).map(|pages| (pages.read == 0, pages.of));
     let flat_work = flat_work(cell);
-    let time = cell.times.filter(|times| times.sizes.more_bytes() >= LEAST_BYTES);
-    let flat_time = time.and_then(|times| times.per_more_byte()).map(|ns| ns < FLAT_NS);
+    let flat_time = flat_time(cell);
     let is_dead = match (unread, flat_work, flat_time) {
         (None, None, None) => return None,
         (Some((true, _)), ..) => true,
@@ -78,7 +78,7 @@ fn evidence(facts: &Facts, cell: &Cell) -> Option<Vec<String>> {
             sizes.half_units
         ));
     }
-    if let (Some(true), Some(times)) = (flat_time, time) {
+    if let (Some(true), Some(times)) = (flat_time, cell.times) {
         said.push(format!(
             "it takes {:.1} ns on {} bytes and {:.1} on {}",
             times.ns, times.sizes.bytes, times.half_ns, times.sizes.half_bytes
@@ -91,4 +91,10 @@ fn evidence(facts: &Facts, cell: &Cell) -> Option<Vec<String>> {
 pub fn flat_work(cell: &Cell) -> Option<bool> {
     let work = cell.work.as_ref().filter(|work| work.sizes.more_units() >= LEAST_UNITS)?;
     work.per_more_unit().map(|more| more < FLAT_INSTRUCTIONS)
+}
+
+/// Whether the time of a call does not depend on the input's size.
+pub fn flat_time(cell: &Cell) -> Option<bool> {
+    let times = cell.times.filter(|times| times.sizes.more_bytes() >= LEAST_BYTES)?;
+    times.per_more_byte().map(|ns| ns < FLAT_NS)
 }

@@ -1,7 +1,7 @@
 //! Is the work done in every iteration, or once ahead of them? Instructions of a call when nothing is new, held against those
 //! of the first call and those ahead of the region.
 
-use super::dead_code::flat_work;
+use super::dead_code::{flat_time, flat_work};
 use super::{Found, Looked, found_or_well, nothing_examined};
 use crate::doctor::experiment::facts::{Cell, Facts, Work};
 use assay_pure::protocol::Kind;
@@ -19,8 +19,10 @@ const OUT_OF_LOOP: (&str, &str) = (
     "make each iteration depend on something that the compiler cannot see through: read the input behind \
      assay_clobber(), or let the iteration use the last one's result",
 );
-const REMEMBERING: (&str, &str) =
-    (WHY, "remove what is kept from call to call, or clear it inside the measured call if that is what is asked");
+const REMEMBERING: (&str, &str) = (
+    WHY,
+    "remove what is kept from call to call, or clear it inside the measured call if that is what is asked",
+);
 const PREPARED: (&str, &str) =
     (WHY, "let `prepare` only make the state that calls start from, and do the measured work in the call");
 
@@ -51,16 +53,17 @@ fn words(cell: &Cell) -> (&'static str, &'static str) {
 fn evidence(cell: &Cell) -> Option<String> {
     let work = cell.work.as_ref()?;
     let ahead = || ahead_per_unit(work).filter(|ahead| *ahead >= AHEAD);
-    if let (Some(true), Some(ahead)) = (flat_work(cell), ahead()) {
+    // A string instruction is one however long it is: its time tells.
+    let grows = flat_time(cell) == Some(false);
+    if let (Some(true), false, Some(ahead)) = (flat_work(cell), grows, ahead()) {
         return Some(format!(
             "an iteration executes {} instructions however long the input is, and {ahead:.1} per unit are executed ahead of the first",
             work.settled()?
         ));
     }
     let first_of = |passes: &[u64]| Some((*passes.first()?, *passes.last()?));
-    let remembers = |(first, settled): (u64, u64)| {
-        first >= LEAST && settled as f64 <= REMEMBERED * first as f64
-    };
+    let remembers =
+        |(first, settled): (u64, u64)| first >= LEAST && settled as f64 <= REMEMBERED * first as f64;
     let (first, settled) = first_of(&work.passes)?;
     // New data are work again: else it was a set-up that every program has.
     let again = first_of(&work.other).or_else(|| first_of(&work.half)).is_some_and(remembers);

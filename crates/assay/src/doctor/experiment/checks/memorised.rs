@@ -21,7 +21,9 @@ pub fn look(facts: &Facts) -> Looked {
     let mut paired = Vec::new();
     for one in learned {
         match pair(facts, learned, one) {
-            Some(longer) => paired.push(format!("{} is, and {} shows what that hides", one.input, longer.name)),
+            Some(longer) => {
+                paired.push(format!("{} is, and {} shows what that hides", one.input, longer.name))
+            }
             None => found.push(finding(facts, one)),
         }
     }
@@ -33,7 +35,7 @@ fn pair<'a>(facts: &'a Facts, learned: &[Learned], one: &Learned) -> Option<&'a 
     let own = facts.inputs.iter().find(|input| input.name == one.input)?;
     facts.inputs.iter().find(|other| {
         other.family == own.family
-            && other.units >= LONGER * own.units
+            && other.distinct >= LONGER * own.distinct
             && learned.iter().all(|learned| learned.input != other.name)
     })
 }

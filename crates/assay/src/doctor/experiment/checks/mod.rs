@@ -77,7 +77,12 @@ impl Found {
     }
 
     /// A finding of the experiment's inputs.
-    fn of_inputs(inputs: Vec<String>, place: String, saw: String, (why, remedy): (&'static str, String)) -> Found {
+    fn of_inputs(
+        inputs: Vec<String>,
+        place: String,
+        saw: String,
+        (why, remedy): (&'static str, String),
+    ) -> Found {
         Found { state: State::Warning, place, variant: None, inputs, saw, why, remedy }
     }
 }
@@ -95,12 +100,42 @@ fn nothing_examined() -> Looked {
 /// All checks, in the order of the report; their names are `assay_pure::experiment::acceptance::CHECKS`.
 pub const CHECKS: [Check; 11] = [
     Check { name: "dead-code", title: "Dead code", is_cheap: false, look: dead_code::look },
-    Check { name: "hoisted-work", title: "Work done ahead of the loop", is_cheap: false, look: hoisted_work::look },
-    Check { name: "sub-cycle", title: "Times shorter than the work can take", is_cheap: false, look: sub_cycle::look },
-    Check { name: "unused-answers", title: "Answers that say nothing", is_cheap: false, look: unused_answers::look },
-    Check { name: "unequal-work", title: "Unequal work per iteration", is_cheap: false, look: unequal_work::look },
-    Check { name: "setup-inside", title: "A setup inside the region", is_cheap: false, look: setup_inside::look },
-    Check { name: "too-few-units", title: "Too few units for the timer", is_cheap: false, look: too_few_units::look },
+    Check {
+        name: "hoisted-work",
+        title: "Work done ahead of the loop",
+        is_cheap: false,
+        look: hoisted_work::look,
+    },
+    Check {
+        name: "sub-cycle",
+        title: "Times shorter than the work can take",
+        is_cheap: false,
+        look: sub_cycle::look,
+    },
+    Check {
+        name: "unused-answers",
+        title: "Answers that say nothing",
+        is_cheap: false,
+        look: unused_answers::look,
+    },
+    Check {
+        name: "unequal-work",
+        title: "Unequal work per iteration",
+        is_cheap: false,
+        look: unequal_work::look,
+    },
+    Check {
+        name: "setup-inside",
+        title: "A setup inside the region",
+        is_cheap: false,
+        look: setup_inside::look,
+    },
+    Check {
+        name: "too-few-units",
+        title: "Too few units for the timer",
+        is_cheap: false,
+        look: too_few_units::look,
+    },
     Check {
         name: "memorised",
         title: "Inputs that the predictor has memorised",
@@ -113,6 +148,11 @@ pub const CHECKS: [Check; 11] = [
         is_cheap: true,
         look: smaller_than_production::look,
     },
-    Check { name: "all-in-l1", title: "Everything in the first-level cache", is_cheap: true, look: all_in_l1::look },
+    Check {
+        name: "all-in-l1",
+        title: "Everything in the first-level cache",
+        is_cheap: true,
+        look: all_in_l1::look,
+    },
     Check { name: "unpaired-sizes", title: "Unpaired sizes", is_cheap: true, look: unpaired_sizes::look },
 ];

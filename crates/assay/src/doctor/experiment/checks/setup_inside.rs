@@ -33,8 +33,20 @@ const ALLOCATION: [&str; 17] = [
 
 /// What opens, reads and writes files by way of a library.
 const FILES: [&str; 14] = [
-    "fopen", "fopen64", "_IO_fopen", "fclose", "_IO_fclose", "fread", "_IO_fread", "fwrite", "_IO_fwrite", "fgets",
-    "getline", "getdelim", "fscanf", "fflush",
+    "fopen",
+    "fopen64",
+    "_IO_fopen",
+    "fclose",
+    "_IO_fclose",
+    "fread",
+    "_IO_fread",
+    "fwrite",
+    "_IO_fwrite",
+    "fgets",
+    "getline",
+    "getdelim",
+    "fscanf",
+    "fflush",
 ];
 
 const WORDS: (&str, &str) = (

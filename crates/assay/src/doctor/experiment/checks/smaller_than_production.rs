@@ -22,11 +22,8 @@ pub fn look(facts: &Facts) -> Looked {
 }
 
 fn finding(facts: &Facts, input: &Input, production: u64) -> Found {
-    let saw = format!(
-        "it has {}, production {}",
-        plural(input.units, &facts.unit),
-        number::count(production)
-    );
+    let saw =
+        format!("it has {}, production {}", plural(input.units, &facts.unit), number::count(production));
     let remedy = format!("units = {production}, or a recorded file of that length");
     Found::of_inputs(vec![input.name.clone()], format!("input {}", input.name), saw, (WHY, remedy))
 }

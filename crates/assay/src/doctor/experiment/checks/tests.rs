@@ -15,6 +15,7 @@ fn sound() -> Facts {
         family: family.into(),
         bytes: units,
         units,
+        distinct: units,
         windows: units.div_ceil(4096),
         production_units: None,
     };
@@ -26,7 +27,13 @@ fn sound() -> Facts {
         answers: Some(Answers { whole: 7, half: Some(3), other: Some(8) }),
         pages: Some(Pages { read: 2, of: 2 }),
         times: Some(Times { sizes: SIZES, ns: 2000.0, half_ns: 1000.0 }),
-        sample: Some(Sample { call_ns: 1000.0, units: 4096.0, bytes: 4096.0, iterations: 200, region_ns: 24.0 }),
+        sample: Some(Sample {
+            call_ns: 1000.0,
+            units: 4096.0,
+            bytes: 4096.0,
+            iterations: 200,
+            region_ns: 24.0,
+        }),
         work: Some(Work {
             sizes: SIZES,
             passes: vec![16_400, 16_390, 16_390, 16_390, 16_390],
@@ -140,6 +147,9 @@ fn work_ahead_of_a_loop_is_hoisted_and_not_dead() {
     };
     assert_eq!(of_program(&hoisted(410)), ["hoisted-work"]);
     assert_eq!(of_program(&hoisted(409)), ["dead-code"], "less than one instruction for ten units");
+    let mut copied = hoisted(410);
+    copied.cells[0].times = Some(Times { sizes: SIZES, ns: 100.0, half_ns: 50.0 });
+    assert_eq!(of_program(&copied), [""; 0], "a string instruction is one however long it is");
 }
 
 #[test]
@@ -179,7 +189,11 @@ fn an_answer_that_never_changes_is_not_used() {
     // One piece says nothing, but another input may.
     let mut single = with(|cell| cell.answers = Some(Answers { whole: 7, half: None, other: None }));
     assert!(matches!(look("unused-answers", &single), Looked::CannotTell(_)));
-    let other = Cell { input: 0, answers: Some(Answers { whole: 9, ..Answers::default() }), ..single.cells[0].clone() };
+    let other = Cell {
+        input: 0,
+        answers: Some(Answers { whole: 9, ..Answers::default() }),
+        ..single.cells[0].clone()
+    };
     single.cells.push(other);
     assert!(matches!(look("unused-answers", &single), Looked::Well(_)));
 }
@@ -217,7 +231,9 @@ fn windows_that_differ_matter_where_a_sample_holds_few() {
 
 #[test]
 fn what_allocates_reads_files_or_calls_the_system_is_a_set_up() {
-    for name in ["malloc", "operator new(unsigned long)", "getenv", "fopen", "printf", "rand", "clock_gettime"] {
+    for name in
+        ["malloc", "operator new(unsigned long)", "getenv", "fopen", "printf", "rand", "clock_gettime"]
+    {
         let facts = work(|work| work.calls = vec![("inner".into(), 9), (name.into(), 1)]);
         assert_eq!(found(&facts), ["setup-inside"], "{name}");
     }
@@ -259,7 +275,7 @@ fn a_memorised_input_is_excused_by_a_longer_one_of_its_family() {
     let facts = |family: &str, units: u64, all: &[&str]| {
         let mut facts = sound();
         facts.inputs[1].family = family.to_owned();
-        facts.inputs[1].units = units;
+        facts.inputs[1].distinct = units;
         facts.learned = Some(all.iter().map(|input| learned(input)).collect());
         facts
     };

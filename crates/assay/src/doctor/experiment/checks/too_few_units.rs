@@ -42,9 +42,11 @@ fn said(sample: &Sample, lasts: f64) -> String {
 }
 
 fn remedy(facts: &Facts, cell: &Cell, sample: &Sample) -> String {
-    let slowest = facts.cells.iter().filter(|other| other.input == cell.input).filter_map(|other| {
-        Some((other.sample?.call_ns, other.variant.as_str()))
-    });
+    let slowest = facts
+        .cells
+        .iter()
+        .filter(|other| other.input == cell.input)
+        .filter_map(|other| Some((other.sample?.call_ns, other.variant.as_str())));
     let slowest = slowest.max_by(|one, other| one.0.total_cmp(&other.0));
     match slowest.filter(|(ns, _)| *ns > 10.0 * sample.call_ns) {
         Some((ns, variant)) => format!(

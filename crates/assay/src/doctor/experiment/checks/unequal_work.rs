@@ -54,7 +54,8 @@ fn grows(work: &Work) -> Option<String> {
     let rises = later.windows(2).all(|pair| pair[1] > pair[0]);
     let (second, last) = (*later.first()?, *later.last()?);
     let much = last as f64 > GREW * second as f64 && last - second >= LEAST;
-    (rises && much).then(|| format!("calls on the same bytes execute ever more instructions: {}", list(&work.passes)))
+    (rises && much)
+        .then(|| format!("calls on the same bytes execute ever more instructions: {}", list(&work.passes)))
 }
 
 fn done_before(work: &Work) -> Option<String> {

@@ -23,7 +23,9 @@ pub fn look(facts: &Facts) -> Looked {
     match facts.l2_bytes {
         Some(l2) => found.extend(one_size(&with_bytes, l2)),
         None if found.is_empty() => {
-            return Looked::CannotTell("the kernel does not tell how large the second-level cache is".to_owned());
+            return Looked::CannotTell(
+                "the kernel does not tell how large the second-level cache is".to_owned(),
+            );
         }
         None => {}
     }
@@ -44,7 +46,9 @@ fn one_size(inputs: &[&Input], l2: u64) -> Option<Found> {
             number::bytes(most_bytes),
             number::bytes(l2)
         );
-        let remedy = "add an input of the same kind at another size, several times larger; or sweep its units".to_owned();
+        let remedy =
+            "add an input of the same kind at another size, several times larger; or sweep its units"
+                .to_owned();
         let names = inputs.iter().map(|input| input.name.clone()).collect();
         Found::of_inputs(names, "all inputs".to_owned(), saw, (ONE, remedy))
     })

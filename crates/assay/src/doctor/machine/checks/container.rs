@@ -13,7 +13,8 @@ const ROOM: u64 = 1 << 30;
 pub fn look(kernel: &Kernel, _: &Measured) -> Looked {
     let limits = &kernel.limits;
     if let Some(cpus) = limits.cpus.filter(|cpus| *cpus < kernel.allowed.len().max(1) as f64) {
-        let throttled = limits.throttled.map_or(String::new(), |times| format!(", and was stopped {times} times so far"));
+        let throttled =
+            limits.throttled.map_or(String::new(), |times| format!(", and was stopped {times} times so far"));
         return warning(
             format!("the control group may use {cpus:.1} processors of {}{throttled}", kernel.allowed.len()),
             WHY,

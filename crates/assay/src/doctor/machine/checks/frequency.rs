@@ -11,7 +11,11 @@ and times depend on what ran before.";
 
 pub fn look(kernel: &Kernel, _: &Measured) -> Looked {
     let Some(governor) = &kernel.governor else {
-        let why = if kernel.hypervisor { "in a virtual machine the host sets it" } else { "there is no cpufreq driver" };
+        let why = if kernel.hypervisor {
+            "in a virtual machine the host sets it"
+        } else {
+            "there is no cpufreq driver"
+        };
         return Looked::CannotTell(format!("the kernel does not say who sets the clock's frequency: {why}"));
     };
     let driver = kernel.driver.as_deref().unwrap_or("an unknown driver");

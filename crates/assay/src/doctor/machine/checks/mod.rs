@@ -80,7 +80,7 @@ pub const CHECKS: [Check; 17] = [
     Check { name: "timer", title: "The timer", look: timer::look },
     Check { name: "counters", title: "Hardware counters", look: counters::look },
     Check { name: "tracing", title: "The emulator for exact counts", look: tracing::look },
-    Check { name: "compilers", title: "Compilers", look: compilers::look },
+    Check { name: "compilers", title: "Compilers and linkers", look: compilers::look },
     Check { name: "container", title: "Limits of the container", look: container::look },
     Check { name: "memory", title: "Memory for inputs", look: memory::look },
     Check { name: "huge-pages", title: "Transparent huge pages", look: huge_pages::look },

@@ -26,7 +26,8 @@ pub fn look(kernel: &Kernel, measured: &Measured) -> Looked {
     }
     let crowded = kernel.load.is_some_and(|[one, ..]| one > CROWDED * kernel.online.max(1) as f64);
     if let Some([one, five, _]) = kernel.load.filter(|_| crowded) {
-        let saw = format!("{saw}; the load is {one:.2} ({five:.2} over 5 minutes) on {} processors", kernel.online);
+        let saw =
+            format!("{saw}; the load is {one:.2} ({five:.2} over 5 minutes) on {} processors", kernel.online);
         return warning(saw, WHY, remedy);
     }
     if taken > HOUSEKEEPING {
@@ -36,7 +37,8 @@ pub fn look(kernel: &Kernel, measured: &Measured) -> Looked {
 }
 
 fn said(gaps: &Gaps, taken: f64) -> String {
-    let switches = gaps.switches.map_or(String::new(), |switches| format!(", {switches} times by another thread"));
+    let switches =
+        gaps.switches.map_or(String::new(), |switches| format!(", {switches} times by another thread"));
     format!(
         "in {:.1} s {} of the time was taken from a spinning loop: {} gaps, the longest {:.0} µs{switches}; {} of the time it had \
          the processor",

@@ -23,7 +23,11 @@ pub fn look(_: &Kernel, measured: &Measured) -> Looked {
     if null.smallest <= ENOUGH {
         return Looked::Well(saw);
     }
-    warning(saw, WHY, "mend what is said below, measure longer (budget), or let the file say a larger minimum_effect")
+    warning(
+        saw,
+        WHY,
+        "mend what is said below, measure longer (budget), or let the file say a larger minimum_effect",
+    )
 }
 
 /// "0.03 %".

@@ -15,7 +15,10 @@ pub fn look(kernel: &Kernel, measured: &Measured) -> Looked {
         return Looked::CannotTell("the kernel does not say which processors share a core".to_owned());
     };
     if siblings.is_empty() {
-        return Looked::Well(format!("processor {} has its core to itself, as far as the kernel sees", kernel.cpu));
+        return Looked::Well(format!(
+            "processor {} has its core to itself, as far as the kernel sees",
+            kernel.cpu
+        ));
     }
     let names: Vec<String> = siblings.iter().map(usize::to_string).collect();
     let saw = format!("processor {} shares its core with {}", kernel.cpu, names.join(", "));

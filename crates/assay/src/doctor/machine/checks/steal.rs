@@ -13,7 +13,12 @@ pub fn look(kernel: &Kernel, measured: &Measured) -> Looked {
     match measured.steal {
         None => Looked::CannotTell("the kernel does not say how much time was stolen".to_owned()),
         Some(share) if share > ACCIDENT => warning(
-            format!("{} of the time of processor {} was stolen in {:.1} s", percent(share), kernel.cpu, measured.seconds),
+            format!(
+                "{} of the time of processor {} was stolen in {:.1} s",
+                percent(share),
+                kernel.cpu,
+                measured.seconds
+            ),
             WHY,
             "take a machine with processors of its own (dedicated, metal), or measure at another hour; clock = \"thread_cpu\" \
              in the experiment helps a little",

@@ -24,7 +24,8 @@ fn quiet() -> (Kernel, Measured) {
         huge_pages: Some("madvise".into()),
         ..Kernel::default()
     };
-    let lasted = Gaps { lasted_ns: 2e9, cpu_ns: 2e9, taken_ns: 1e5, count: 40, longest_ns: 9e3, switches: Some(0) };
+    let lasted =
+        Gaps { lasted_ns: 2e9, cpu_ns: 2e9, taken_ns: 1e5, count: 40, longest_ns: 9e3, switches: Some(0) };
     let measured = Measured {
         seconds: 6.0,
         steal: Some(0.0),
@@ -34,6 +35,7 @@ fn quiet() -> (Kernel, Measured) {
         counters: vec![("instructions:u".into(), Ok(()))],
         tracing: Some(Ok("7.2".into())),
         compilers: vec!["gcc 12".into()],
+        linkers: vec!["ld".into()],
         ..Measured::default()
     };
     (kernel, measured)
@@ -67,7 +69,7 @@ fn nothing_is_wrong_with_a_quiet_machine() {
 #[test]
 fn each_fault_is_found_by_its_own_check_alone() {
     type Fault = (&'static str, State, fn(&mut Kernel, &mut Measured));
-    let faults: [Fault; 27] = [
+    let faults: [Fault; 28] = [
         ("smallest-effect", State::Warning, |_, m| m.null.as_mut().unwrap().smallest = 0.02),
         ("neighbours", State::Warning, |_, m| m.gaps.as_mut().unwrap().taken_ns = 1e8),
         ("neighbours", State::Note, |_, m| m.gaps.as_mut().unwrap().taken_ns = 1e7),
@@ -99,6 +101,7 @@ fn each_fault_is_found_by_its_own_check_alone() {
         }),
         ("tracing", State::Note, |_, m| m.tracing = Some(Err("no qemu".into()))),
         ("compilers", State::Warning, |_, m| m.compilers.clear()),
+        ("compilers", State::Warning, |_, m| m.linkers.clear()),
         ("container", State::Warning, |k, _| k.limits = Limits { cpus: Some(1.5), ..Limits::default() }),
         ("container", State::Warning, |k, _| {
             k.limits = Limits { memory_bytes: Some(512 << 20), ..Limits::default() };

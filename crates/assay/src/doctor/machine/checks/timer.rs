@@ -14,7 +14,8 @@ const FAST: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arc
 
 const SLOW: &str = "Each sample is framed by two reads: what they take is subtracted, and its scatter stays.";
 const COARSE: &str = "A sample is a whole number of steps: small differences disappear between two of them.";
-const DRIFT: &str = "The clock is being steered hard: a second is not as long as the one before, in all variants alike.";
+const DRIFT: &str =
+    "The clock is being steered hard: a second is not as long as the one before, in all variants alike.";
 
 pub fn look(kernel: &Kernel, measured: &Measured) -> Looked {
     let Some(timer) = measured.timer else {
@@ -43,7 +44,7 @@ pub fn look(kernel: &Kernel, measured: &Measured) -> Looked {
 
 fn said(timer: &Timer, source: Option<&str>) -> String {
     format!(
-        "{}: a read takes {:.0} ns, steps of {:.0} ns, steered by {:.0} ppm; the thread's own clock takes {:.0} ns",
+        "{}: a read takes {:.0} ns, the least step seen is {:.0} ns, steered by {:.0} ppm; the thread's own clock takes {:.0} ns",
         source.unwrap_or("an unknown source"),
         timer.read_ns,
         timer.step_ns,

@@ -9,6 +9,8 @@ pub fn look(_: &Kernel, measured: &Measured) -> Looked {
     match &measured.tracing {
         None => Looked::CannotTell("it was not tried".to_owned()),
         Some(Ok(version)) => Looked::Well(format!("QEMU {version} with the plugin")),
-        Some(Err(reason)) => note(reason.clone(), WHY, "install the package qemu-user, and keep libassay_qemu.so beside assay"),
+        Some(Err(reason)) => {
+            note(reason.clone(), WHY, "install the package qemu-user, and keep libassay_qemu.so beside assay")
+        }
     }
 }

@@ -8,7 +8,9 @@ variants alike as they are interleaved.";
 
 pub fn look(kernel: &Kernel, _: &Measured) -> Looked {
     match kernel.boost {
-        None => Looked::CannotTell("the kernel does not say whether the clock may rise above its nominal frequency".to_owned()),
+        None => Looked::CannotTell(
+            "the kernel does not say whether the clock may rise above its nominal frequency".to_owned(),
+        ),
         Some(false) => Looked::Well("off".to_owned()),
         Some(true) => note(
             "on".to_owned(),

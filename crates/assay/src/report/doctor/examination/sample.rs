@@ -22,7 +22,8 @@ fn finding(check: &str, state: State, place: &str, saw: &str) -> Symptom {
         inputs: Vec::new(),
         saw: saw.to_owned(),
         why: "The compiler may drop what nobody needs: then the time is that of an empty call.".to_owned(),
-        remedy: "let the answer depend on every unit (return a sum, or pass each result to assay_use)".to_owned(),
+        remedy: "let the answer depend on every unit (return a sum, or pass each result to assay_use)"
+            .to_owned(),
         accepted: None,
     }
 }
@@ -41,7 +42,12 @@ pub fn experiment() -> Examination {
     };
     let accepted = |place: &str| Symptom {
         accepted: Some("the C library's malloc is what is measured".to_owned()),
-        ..finding("setup-inside", State::Warning, place, "in a call of 8192 operations: malloc (memory) 4000 times")
+        ..finding(
+            "setup-inside",
+            State::Warning,
+            place,
+            "in a call of 8192 operations: malloc (memory) 4000 times",
+        )
     };
     let mut findings = vec![of("hash", "long"), of("hash", "mixed")];
     findings.push(finding("all-in-l1", State::Note, "all inputs", "the largest input has 4.00 KiB"));
@@ -49,7 +55,9 @@ pub fn experiment() -> Examination {
     Examination {
         schema: EXAMINATION_SCHEMA.to_owned(),
         kind: Kind::Experiment,
-        answer: "3 findings in this experiment: dead-code (2) and all-in-l1 (1). 2 others accepted by the file.".to_owned(),
+        answer:
+            "3 findings in this experiment: dead-code (2) and all-in-l1 (1). 2 findings are accepted by the file."
+                .to_owned(),
         subject: "casebook/allocator/experiment.toml".to_owned(),
         method: vec!["built as linked by gcc-12, O2; each variant asked on pieces of each input".to_owned()],
         warnings: vec!["not traced: 1 program: the emulator lacks an instruction.".to_owned()],
@@ -63,9 +71,19 @@ pub fn experiment() -> Examination {
             Examined { findings: 2, ..check("dead-code", "Dead code", State::Warning, None) },
             check("hoisted-work", "Work done ahead of the loop", State::Ok, None),
             Examined { accepted: 2, ..check("setup-inside", "A setup inside the region", State::Ok, None) },
-            check("too-few-units", "Too few units for the timer", State::Ok, Some("the shortest sample lasts 180 µs")),
+            check(
+                "too-few-units",
+                "Too few units for the timer",
+                State::Ok,
+                Some("the shortest sample lasts 180 µs"),
+            ),
             check("memorised", "Memorised inputs", State::CannotTell, Some("there is no emulator")),
-            check("smaller-than-production", "Small inputs", State::NotAsked, Some("no input says production_units")),
+            check(
+                "smaller-than-production",
+                "Small inputs",
+                State::NotAsked,
+                Some("no input says production_units"),
+            ),
             check("all-in-l1", "Everything in the first-level cache", State::Note, None),
         ],
         findings,

@@ -46,8 +46,13 @@ fn found(page: &Examination, check: &Examined, state: State, sheet: &mut Sheet) 
     let shown = &own[..own.len().min(SHOWN)];
     for (at, finding) in shown.iter().enumerate() {
         let ink = if state == State::Note { Ink::Doubt } else { Ink::Bad };
-        sheet.paragraph(ink, "  ", &finding.place);
-        sheet.paragraph(Ink::Plain, "    ", &finding.saw);
+        if page.kind == Kind::Machine {
+            // The heading says where.
+            sheet.paragraph(ink, "    ", &finding.saw);
+        } else {
+            sheet.paragraph(ink, "  ", &finding.place);
+            sheet.paragraph(Ink::Plain, "    ", &finding.saw);
+        }
         // What is said of several in a row is said once, behind the last.
         let words = |finding: &Symptom| (finding.why.clone(), finding.remedy.clone());
         if shown.get(at + 1).is_none_or(|next| words(next) != words(finding)) {

@@ -28,10 +28,16 @@ fn the_page_is_the_golden_text_at_80_and_160_columns() {
 fn the_answer_is_first_and_what_is_accepted_is_shown_with_its_reason() {
     let text = render_examination(&sample::experiment(), 120, false);
     assert!(text.starts_with("3 findings"), "{text}");
-    assert!(text.contains("accepted  setup-inside: libc on mixed and 1 more; the file says: the C library's"), "{text}");
+    assert!(
+        text.contains("accepted  setup-inside: libc on mixed and 1 more; the file says: the C library's"),
+        "{text}"
+    );
     assert!(text.contains("cannot tell  memorised: there is no emulator"), "{text}");
     assert!(text.contains("not asked  smaller-than-production: no input says"), "{text}");
-    assert!(text.contains("well  too-few-units: the shortest") && text.contains("not found  hoisted-work"), "{text}");
+    assert!(
+        text.contains("well  too-few-units: the shortest") && text.contains("not found  hoisted-work"),
+        "{text}"
+    );
     assert!(text.contains("Everything in the first-level cache (worth knowing)"), "{text}");
 }
 
