@@ -24,7 +24,8 @@ pub fn look(facts: &Facts) -> Looked {
     found_or_well(facts.cells.iter().filter_map(found).collect(), None)
 }
 
-fn too_fast(facts: &Facts, cell: &Cell) -> Option<String> {
+/// By what a cell is too fast to be true.
+pub fn too_fast(facts: &Facts, cell: &Cell) -> Option<String> {
     let sample = cell.sample.as_ref().filter(|sample| sample.bytes >= LEAST_BYTES && sample.units > 0.0);
     if let Some(sample) = sample {
         let rate = sample.bytes / sample.call_ns.max(1e-3);

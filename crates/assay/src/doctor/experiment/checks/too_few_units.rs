@@ -3,6 +3,7 @@
 
 use super::dead_code::is_dead;
 use super::hoisted_work::is_hoisted;
+use super::sub_cycle::too_fast;
 use super::{Found, Looked, found_or_well, nothing_examined};
 use crate::doctor::experiment::facts::{Cell, Facts, Sample};
 
@@ -22,8 +23,9 @@ pub fn look(facts: &Facts) -> Looked {
         let Some(sample) = cell.sample else { continue };
         let lasts = sample.call_ns * sample.iterations as f64;
         shortest = shortest.min(lasts);
-        // What does nothing is fast for another reason, and told elsewhere.
-        if lasts < needs(&sample) && !is_dead(facts, cell) && !is_hoisted(cell) {
+        // What does nothing, or a part, is fast for another reason, and told elsewhere.
+        let is_told = is_dead(facts, cell) || is_hoisted(cell) || too_fast(facts, cell).is_some();
+        if lasts < needs(&sample) && !is_told {
             found.push(Found::of(facts, cell, said(&sample, lasts), (WHY, &remedy(facts, cell, &sample))));
         }
     }
