@@ -81,14 +81,25 @@ pub struct Measured {
     pub timer: Option<Timer>,
     /// Pairs of identical code, in the lab's own design.
     pub null: Option<Null>,
-    /// Events that can be counted, and why others cannot, with a remedy.
-    pub counters: Vec<(String, Result<(), (String, Option<String>)>)>,
+    /// Events that were tried.
+    pub counters: Vec<Tried>,
     /// The emulator's version, or why nothing can be traced.
     pub tracing: Option<Result<String, String>>,
     /// Compilers that experiments can be built with, with their versions.
     pub compilers: Vec<String>,
     /// Linkers on PATH, by their names.
     pub linkers: Vec<String>,
+}
+
+/// An event that was to be counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    /// Its name.
+    pub event: String,
+    /// Why it cannot be counted, if it cannot.
+    pub refused: Option<String>,
+    /// What would help.
+    pub remedy: Option<String>,
 }
 
 /// Time that was taken away from a loop which only reads the clock.

@@ -6,7 +6,7 @@
 //! it all.
 //! Known limits: the function lies at one place, so placement's own spread is not in it; METHODOLOGY.md says what is assumed.
 
-use super::facts::{Gaps, Kernel, Measured, Null, Timer, cpu_list};
+use super::facts::{Gaps, Kernel, Measured, Null, Timer, Tried, cpu_list};
 use assay_linux::clock::{Clock, now};
 use assay_linux::perf::{Conditions, Event, Running, Target};
 use assay_linux::pin;
@@ -228,13 +228,18 @@ fn sample(buffer: &[u64], calls: u64) -> Option<f64> {
 }
 
 /// Which events open for this thread, and why others don't.
-fn counters() -> Vec<(String, Result<(), (String, Option<String>)>)> {
+fn counters() -> Vec<Tried> {
     let conditions = Conditions::here();
     let open = |name: &str| {
         let event: Event = name.parse().expect("perf's own name");
         let opened = Running::open(std::slice::from_ref(&event), Target::Here).map(drop);
-        let why = opened.map_err(|refusal| (refusal.reason(&conditions), refusal.remedy(&conditions)));
-        (name.to_owned(), why)
+        let refusal = opened.err();
+        let refused = refusal.as_ref().map(|refusal| refusal.reason(&conditions));
+        Tried {
+            event: name.to_owned(),
+            refused,
+            remedy: refusal.and_then(|refusal| refusal.remedy(&conditions)),
+        }
     };
     EVENTS.iter().map(|name| open(name)).collect()
 }

@@ -1,6 +1,6 @@
 //! Every check on a machine that fails it and on one that passes it.
 
-use super::super::facts::{Gaps, Kernel, Limits, Measured, Memory, Null, Timer};
+use super::super::facts::{Gaps, Kernel, Limits, Measured, Memory, Null, Timer, Tried};
 use super::{CHECKS, Looked};
 use crate::report::doctor::examination::State;
 
@@ -32,7 +32,7 @@ fn quiet() -> (Kernel, Measured) {
         gaps: Some(lasted),
         timer: Some(Timer { read_ns: 24.0, step_ns: 1.0, cpu_read_ns: 300.0, drift_ppm: 3.0 }),
         null: Some(Null { pairs: 1900, seconds: 4.2, interrupted: 0.01, smallest: 0.0007, estimate: 1e-5 }),
-        counters: vec![("instructions:u".into(), Ok(()))],
+        counters: vec![Tried { event: "instructions:u".into(), refused: None, remedy: None }],
         tracing: Some(Ok("7.2".into())),
         compilers: vec!["gcc 12".into()],
         linkers: vec!["ld".into()],
@@ -97,7 +97,11 @@ fn each_fault_is_found_by_its_own_check_alone() {
         ("timer", State::Warning, |_, m| m.timer.as_mut().unwrap().step_ns = 4e6),
         ("timer", State::Note, |_, m| m.timer.as_mut().unwrap().drift_ppm = -900.0),
         ("counters", State::Note, |_, m| {
-            m.counters.push(("cycles:u".into(), Err(("refused".into(), Some("lower it".into())))));
+            m.counters.push(Tried {
+                event: "cycles:u".into(),
+                refused: Some("refused".into()),
+                remedy: None,
+            });
         }),
         ("tracing", State::Note, |_, m| m.tracing = Some(Err("no qemu".into()))),
         ("compilers", State::Warning, |_, m| m.compilers.clear()),
