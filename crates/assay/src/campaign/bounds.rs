@@ -151,6 +151,7 @@ mod tests {
             source: InputSource::Generated { generator, units, seed: 1, distinct_units: None },
             format: Format::Varint,
             window_units: 0,
+            production_units: None,
         };
         let shown = page::Input {
             name: "mixed".to_owned(),

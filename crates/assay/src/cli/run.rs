@@ -128,6 +128,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     }
     if let Some(hint) = sweeps_hint(&ledger, ended.campaign, &asked)? {
         screen::tell(&hint);
+    }
     if let Some(found) = hint(&asked).filter(|_| !arguments.quiet) {
         let file = arguments.experiment.display();
         screen::tell(&format!(
@@ -156,6 +157,8 @@ fn sweeps_hint(ledger: &Ledger, campaign: i64, asked: &Asked) -> Result<Option<S
     Ok((!names.is_empty()).then(|| {
         format!("assay: `assay sweep {file}` measures the sweeps of this file: {}", names.join(", "))
     }))
+}
+
 /// What the doctor finds without building or measuring anything, in a line.
 fn hint(asked: &Asked) -> Option<String> {
     let outline = prepare::outline(asked).ok()?;
