@@ -9,6 +9,7 @@ pub mod cli;
 pub mod compare;
 pub mod doctor;
 pub mod event;
+pub mod fit;
 pub mod layout;
 pub mod limits;
 pub mod report;

@@ -138,6 +138,12 @@ format = "bytes"
 #mean_length = 32
 #multi_byte = 0.31
 
+# After these lengths, weights of the next. `assay inputs fit` writes them:
+#[inputs.fitted]
+#generator = "markov"
+#contexts = { "" = [3, 1], "1 2" = [1, 3] }
+#bits = [1, 1, 2, 4, 4, 4, 4, 4, 9] # weights of bit lengths 0, 1, ...
+
 # Numbers for a program that makes its own work; it gets the lines `loss=0.05`,
 # `units=1000` and `window=64`, and each call does so many units (default: 1):
 #[inputs.link]
@@ -324,7 +330,7 @@ mod tests {
     #[test]
     fn writes_an_experiment_that_is_read_with_every_key_switched_on() {
         let experiment = read(&switched_on(&commented_experiment("sums"), |_| true)).experiment;
-        assert_eq!(experiment.inputs.len(), 8);
+        assert_eq!(experiment.inputs.len(), 9);
         assert_eq!(experiment.claims.len(), 3);
         assert_eq!(experiment.sweeps.len(), 1);
         assert_eq!(experiment.sweeps[0].grid().len(), 9);

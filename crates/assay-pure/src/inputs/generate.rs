@@ -9,6 +9,7 @@
 //! probabilities; means and floors worked out by hand.
 
 use super::draw::{Draw, Threshold, Weights};
+use super::markov::{Markov, MarkovError};
 use super::varint::{MAX_LENGTH, encoded_length, push_varint, values_of_length};
 
 /// The longest encoding, as parameters say it.
@@ -57,10 +58,12 @@ pub enum Generator {
         /// Mean number of values between two draws.
         mean_length: f64,
     },
+    /// Lengths by the lengths before them, as fitted to recorded data.
+    Markov(Markov),
 }
 
 /// Why a generator's parameters make no stream.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum GeneratorError {
     /// There are no weights, more than ten, or none above 0.
     WeightCount {
@@ -102,6 +105,8 @@ pub enum GeneratorError {
         /// Mean asked for.
         mean_length: f64,
     },
+    /// The table of a `markov` makes no stream.
+    Markov(MarkovError),
 }
 
 impl std::fmt::Display for GeneratorError {
@@ -138,6 +143,7 @@ impl std::fmt::Display for GeneratorError {
             GeneratorError::MeanLength { mean_length } => {
                 write!(f, "mean_length must be a number of values, at least 1; it is {mean_length}")
             }
+            GeneratorError::Markov(error) => error.fmt(f),
         }
     }
 }
@@ -161,6 +167,7 @@ impl Generator {
                 let long_enough = mean_length >= 1.0 && mean_length.is_finite();
                 if long_enough { Ok(()) } else { Err(GeneratorError::MeanLength { mean_length }) }
             }
+            Generator::Markov(ref markov) => markov.check().map_err(GeneratorError::Markov),
             Generator::LogUniform { .. } | Generator::UniformValue { .. } => Ok(()),
         }
     }
@@ -170,7 +177,7 @@ impl Generator {
     /// Draws per value, in this order: of `lengths`, the length, the value; of `log_uniform`, the bit length, the bits
     /// below the top one (none for the value 0); of `uniform_value`, the value; of `uniform_length`, the length, the
     /// value; of `constant`, the value; of `bursts`, whether the burst ends (not for the first value), the length if it
-    /// did, the value. A value within a length, and each of the others, is one bounded draw of `draw`.
+    /// did, the value; of `markov`, see there. A value within a length, and each of the others, is one bounded draw of `draw`.
     ///
     /// Panics if [`Generator::check`] fails.
     /// Cost: about 10 ns per value.
@@ -179,6 +186,7 @@ impl Generator {
         let mut draw = Draw::new(seed);
         let mut bytes = Vec::with_capacity(self.capacity(units));
         match *self {
+            Generator::Markov(ref markov) => return markov.generate(units, seed),
             Generator::Lengths { ref weights } => {
                 let weights = Weights::new(weights);
                 fill(&mut bytes, units, || {
@@ -217,13 +225,15 @@ impl Generator {
     /// The exact probability of each encoded length: index 0 for one byte, up to the longest that can occur.
     ///
     /// Of `bursts` these are the shares in the long run; any one value has them too, but neighbours are not independent.
+    /// `None` of `markov`: they follow from its whole table, and nobody needs them exactly.
     ///
     /// Panics if [`Generator::check`] fails.
     /// Source: counting the values (or bit lengths) of each encoded length.
     /// Checked: against means and floors worked out by hand, and against samples.
-    pub fn expected_lengths(&self) -> Vec<f64> {
+    pub fn expected_lengths(&self) -> Option<Vec<f64>> {
         self.check().expect("the caller has checked the generator");
         let mut probabilities = match *self {
+            Generator::Markov(_) => return None,
             Generator::Lengths { ref weights } | Generator::Bursts { ref weights, .. } => {
                 Weights::new(weights).probabilities()
             }
@@ -251,7 +261,7 @@ impl Generator {
         let longest =
             probabilities.iter().rposition(|&probability| probability > 0.0).expect("some length occurs");
         probabilities.truncate(longest + 1);
-        probabilities
+        Some(probabilities)
     }
 
     /// Whether the lengths are independent of each other, so that the floor of
@@ -262,14 +272,15 @@ impl Generator {
             Generator::Bursts { weights, mean_length } => {
                 *mean_length == 1.0 || weights.iter().filter(|&&weight| weight > 0.0).count() == 1
             }
+            Generator::Markov(markov) => markov.independent(),
             _ => true,
         }
     }
 
     /// Bytes to set aside: what is expected and a little more, since growing copies.
     fn capacity(&self, units: u64) -> usize {
-        let mean: f64 =
-            self.expected_lengths().iter().zip(1..).map(|(share, length)| share * f64::from(length)).sum();
+        let shares = self.expected_lengths().unwrap_or_default();
+        let mean: f64 = shares.iter().zip(1..).map(|(share, length)| share * f64::from(length)).sum();
         (units as f64 * mean * 1.01) as usize + 64
     }
 }

@@ -1,5 +1,7 @@
 //! `assay inputs`: what a file or an experiment's inputs look like to a decoder and its branch predictor.
 
+mod fit;
+
 use super::{DONE, screen};
 use crate::campaign::Misuse;
 use crate::campaign::inputs::parse_format;
@@ -10,7 +12,7 @@ use assay_pure::inputs::{Description, FormatError, describe::describe, digest};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Describe or generate inputs
+/// Describe or generate inputs, or fit a generator to a recorded one
 #[derive(clap::Args, Clone, Debug)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -21,6 +23,7 @@ pub struct Arguments {
 enum Verb {
     Describe(Describe),
     Generate(Generate),
+    Fit(Box<fit::Arguments>),
 }
 
 /// Length histogram, entropy, predictability floor and period of a file, or of an experiment's inputs
@@ -59,6 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     match &arguments.verb {
         Verb::Describe(describe) => describe_all(describe)?,
         Verb::Generate(generate) => generate_one(generate)?,
+        Verb::Fit(arguments) => return fit::run(arguments),
     }
     Ok(DONE)
 }

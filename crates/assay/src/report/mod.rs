@@ -6,6 +6,7 @@
 pub mod answer;
 pub mod compare;
 pub mod doctor;
+pub mod fit;
 pub mod ink;
 pub mod layout;
 pub mod limits;
@@ -32,6 +33,7 @@ mod schema;
 pub use answer::answer;
 pub use compare::{ComparePage, render_compare};
 pub use doctor::{DoctorPage, render_doctor};
+pub use fit::{FitPage, render_fit};
 pub use layout::{LayoutPage, render_layout};
 pub use page::Page;
 pub use plan::{PlanPage, render_plan};

@@ -2,7 +2,9 @@
 
 use super::convert;
 use super::reader::{Reader, Table, Wrong};
-use crate::inputs::{Generator, Settings, with_multi_byte};
+use crate::inputs::markov::{LONGEST_CONTEXT, parse_context};
+use crate::inputs::{Generator, Markov, Settings, with_multi_byte};
+use std::collections::BTreeMap;
 
 /// The generator of a name that the schema has; `None` if a parameter is missing or wrong, which is noted.
 pub(super) fn read(reader: &mut Reader, table: &Table, generator: &str) -> Option<Generator> {
@@ -32,6 +34,7 @@ pub(super) fn read(reader: &mut Reader, table: &Table, generator: &str) -> Optio
             let mean_length = reader.read(table, "mean_length", convert::number(|mean| mean >= 1.0))?;
             Some(Generator::Bursts { weights: weights?, mean_length })
         }
+        "markov" => read_markov(reader, table),
         other => unreachable!("the schema has a generator {other} that nothing reads"),
     }
 }
@@ -68,6 +71,59 @@ fn read_multi_byte(reader: &mut Reader, table: &Table, weights: Vec<f64>) -> Opt
         reader.complain(&path, message).example = Some("weights = [80, 18, 2]".into());
     }
     rescaled
+}
+
+fn read_markov(reader: &mut Reader, table: &Table) -> Option<Generator> {
+    let contexts = read_contexts(reader, table);
+    let bits = match table.has("bits") {
+        true => reader.list(table, "bits", convert::number(|weight| weight >= 0.0)),
+        false => Some(Vec::new()),
+    };
+    let markov = Markov { contexts: contexts?, bits: bits? };
+    // What is wrong with one context alone has been noted; this is what they say together.
+    if let Err(error) = markov.check() {
+        let at = if table.has("bits") && markov.contexts.contains_key("") { "bits" } else { "contexts" };
+        let path = table.path_of(at);
+        reader.complain_of(table, at, format!("`{path}`: {error}"));
+        return None;
+    }
+    Some(Generator::Markov(markov))
+}
+
+fn read_contexts(reader: &mut Reader, table: &Table) -> Option<BTreeMap<String, Vec<f64>>> {
+    let Some(item) = table.item("contexts") else {
+        reader.missing(table, "contexts");
+        return None;
+    };
+    let path = table.path_of("contexts");
+    let Some(items) = item.as_table_like() else {
+        reader.complain_of(table, "contexts", Wrong::Type.sentence(&path, item));
+        return None;
+    };
+    let before = reader.problems.len();
+    let mut contexts = BTreeMap::new();
+    for (context, item) in items.iter() {
+        let path = format!("{path}.{context}");
+        let weights: Option<Vec<f64>> = item.as_array().and_then(|values| {
+            values.iter().map(|value| convert::number(|weight| weight >= 0.0)(value).ok()).collect()
+        });
+        let usable = |weights: &Vec<f64>| {
+            let sum: f64 = weights.iter().sum();
+            weights.len() <= 10 && sum > 0.0 && sum.is_finite()
+        };
+        if parse_context(context).is_none() {
+            let problem = reader.complain_of_key(&path, format!("\"{context}\" is no context"));
+            problem.expected =
+                Some(format!("at most {LONGEST_CONTEXT} lengths from 1 to 10 with single blanks between"));
+        } else if let Some(weights) = weights.filter(usable) {
+            contexts.insert(context.to_owned(), weights);
+        } else {
+            let message = format!("context \"{context}\" of `{}` has no weights", table.path_of("contexts"));
+            let problem = reader.complain(&path, message);
+            problem.expected = Some("a list of 1 to 10 numbers, none negative, not all 0".into());
+        }
+    }
+    (reader.problems.len() == before).then_some(contexts)
 }
 
 /// The settings of an input that is not drawn, of `units` units.

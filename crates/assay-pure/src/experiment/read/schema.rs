@@ -198,6 +198,21 @@ pub(in crate::experiment) const GENERATORS: &[(&str, &[Key])] = &[
             key("mean_length", "the mean length of a burst in values, a number from 1", "mean_length = 32"),
         ],
     ),
+    (
+        "markov",
+        &[
+            key(
+                "contexts",
+                "a table: after these lengths, the latest last, weights of 1, 2, ... 10 bytes; \"\" is the start",
+                "contexts = { \"\" = [3, 1], \"1 2\" = [1, 3] }",
+            ),
+            key(
+                "bits",
+                "a list of at most 65 numbers: weights of the bit lengths 0, 1, 2, ...",
+                "bits = [1, 1, 2, 4, 4, 4, 4, 4, 9]",
+            ),
+        ],
+    ),
     (SETTINGS, &[key("settings", "a table of names and numbers", "settings = { loss = 0.05, window = 64 }")]),
 ];
 

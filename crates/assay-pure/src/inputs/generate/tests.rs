@@ -1,6 +1,10 @@
 use super::*;
 use crate::inputs::{Format, branches_from_probabilities, decode_varints, digest, floor_from_probabilities};
 
+fn lengths_of(generator: &Generator) -> Vec<f64> {
+    generator.expected_lengths().expect("shares that follow by arithmetic")
+}
+
 fn p80() -> Vec<f64> {
     vec![80.0, 18.0, 2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0]
 }
@@ -150,7 +154,7 @@ fn samples_have_the_lengths_that_were_derived() {
         if !generator.independent() {
             continue;
         }
-        let expected = generator.expected_lengths();
+        let expected = generator.expected_lengths().expect("shares that follow by arithmetic");
         for seed in 0..5 {
             let mut counts = vec![0.0; expected.len()];
             let lengths =
@@ -187,30 +191,30 @@ fn bursts_have_the_shares_of_their_weights_and_the_runs_of_their_mean() {
 fn derives_lengths_means_and_floors_by_arithmetic() {
     let near =
         |found: f64, expected: f64| assert!((found - expected).abs() < 5e-4, "{found} is not {expected}");
-    let log_uniform = Generator::LogUniform { min_bits: 0, max_bits: 32 }.expected_lengths();
+    let log_uniform = lengths_of(&Generator::LogUniform { min_bits: 0, max_bits: 32 });
     // 33 bit lengths, of which 0 to 7 take one byte, then seven each, and 29 to 32 take five: 91 / 33 bytes.
     assert_eq!(log_uniform, [8.0, 7.0, 7.0, 7.0, 4.0].map(|count| count / 33.0));
     near(branches_from_probabilities(&log_uniform), 2.758);
     near(floor_from_probabilities(&log_uniform), 0.788);
-    let uniform = Generator::UniformValue { min: 0, max: u64::from(u32::MAX) }.expected_lengths();
+    let uniform = lengths_of(&Generator::UniformValue { min: 0, max: u64::from(u32::MAX) });
     // (2^7 + 2 (2^14 - 2^7) + ... + 5 (2^32 - 2^28)) / 2^32 = 5 - (2^28 + 2^21 + 2^14 + 2^7) / 2^32 = 4.937.
     near(branches_from_probabilities(&uniform), 4.937);
     near(floor_from_probabilities(&uniform), 0.0625);
-    near(floor_from_probabilities(&Generator::Lengths { weights: p80() }.expected_lengths()), 0.2333);
-    near(floor_from_probabilities(&Generator::UniformLength { min: 1, max: 5 }.expected_lengths()), 0.8);
-    assert_eq!(Generator::UniformLength { min: 3, max: 4 }.expected_lengths(), [0.0, 0.0, 0.5, 0.5]);
-    assert_eq!(Generator::Constant { length: 3 }.expected_lengths(), [0.0, 0.0, 1.0]);
-    assert_eq!(Generator::UniformValue { min: 127, max: 128 }.expected_lengths(), [0.5, 0.5]);
-    assert_eq!(Generator::UniformValue { min: 0, max: u64::MAX }.expected_lengths()[9], 0.5);
-    assert_eq!(Generator::LogUniform { min_bits: 0, max_bits: 0 }.expected_lengths(), [1.0]);
+    near(floor_from_probabilities(&lengths_of(&Generator::Lengths { weights: p80() })), 0.2333);
+    near(floor_from_probabilities(&lengths_of(&Generator::UniformLength { min: 1, max: 5 })), 0.8);
+    assert_eq!(lengths_of(&Generator::UniformLength { min: 3, max: 4 }), [0.0, 0.0, 0.5, 0.5]);
+    assert_eq!(lengths_of(&Generator::Constant { length: 3 }), [0.0, 0.0, 1.0]);
+    assert_eq!(lengths_of(&Generator::UniformValue { min: 127, max: 128 }), [0.5, 0.5]);
+    assert_eq!(lengths_of(&Generator::UniformValue { min: 0, max: u64::MAX })[9], 0.5);
+    assert_eq!(lengths_of(&Generator::LogUniform { min_bits: 0, max_bits: 0 }), [1.0]);
     let bursts = Generator::Bursts { weights: p80(), mean_length: 9.0 };
-    assert_eq!(bursts.expected_lengths(), Generator::Lengths { weights: p80() }.expected_lengths());
+    assert_eq!(lengths_of(&bursts), lengths_of(&Generator::Lengths { weights: p80() }));
 }
 
 #[test]
 fn derived_probabilities_sum_to_one_and_end_with_the_longest_that_occurs() {
     for (generator, ..) in golden() {
-        let probabilities = generator.expected_lengths();
+        let probabilities = generator.expected_lengths().expect("shares that follow by arithmetic");
         assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{generator:?}");
         assert!(*probabilities.last().expect("some length occurs") > 0.0, "{generator:?}");
     }

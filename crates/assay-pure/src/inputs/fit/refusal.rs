@@ -1,0 +1,152 @@
+//! Why a fit is not to be used, and what to do instead.
+
+use super::closeness::Says;
+
+/// A reason not to use a fit in the place of the data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Refusal {
+    /// There are too few units to tell anything to the margin.
+    FewUnits {
+        /// Units there are.
+        have: u64,
+        /// Units it takes.
+        need: u64,
+    },
+    /// The lengths are a stretch repeated.
+    Repeats {
+        /// Units of the stretch.
+        period: u64,
+        /// Units looked at.
+        units: u64,
+    },
+    /// The lengths hardly ever change: they are sorted, or nearly so.
+    FewRuns {
+        /// Runs of equal lengths there are.
+        have: u64,
+        /// Runs it takes.
+        need: u64,
+    },
+    /// Values are not in their shortest encoding, as generators write them.
+    Padded {
+        /// Values that are not.
+        padded: u64,
+        /// Units looked at.
+        units: u64,
+    },
+    /// A figure of the fitted stream is not that of the recorded one.
+    Figure {
+        /// What it is of: a predictor's mispredictions, branches, a variant's time.
+        what: String,
+        /// Of the recorded stream.
+        real: f64,
+        /// Of the fitted stream.
+        fitted: f64,
+        /// The most by which they may differ.
+        allowed: f64,
+        /// Whether they do, or whether that cannot be told.
+        says: Says,
+    },
+    /// More of the recorded stream comes a second time than chance would have it.
+    SeenBefore {
+        /// Share of stretches of 32 lengths seen before, in the recorded stream.
+        real: f64,
+        /// In the fitted one.
+        fitted: f64,
+    },
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::FewUnits { have, need } => {
+                write!(f, "there are only {have} units, and it takes {need} to tell their order from chance")
+            }
+            Refusal::Repeats { period, units } => write!(
+                f,
+                "the lengths repeat every {period} units ({:.1} times): what a predictor makes of them is its memory",
+                *units as f64 / *period as f64
+            ),
+            Refusal::FewRuns { have, need } => write!(
+                f,
+                "the lengths change only {} times, as sorted ones do, and it takes {} changes to tell how often they do",
+                have - 1,
+                need - 1
+            ),
+            Refusal::Padded { padded, units } => write!(
+                f,
+                "{padded} of {units} values are not in their shortest encoding, and generators write no other"
+            ),
+            Refusal::Figure { what, real, fitted, allowed, says } => {
+                let how = match says {
+                    Says::Apart => "differ",
+                    _ => "cannot be told to agree",
+                };
+                write!(
+                    f,
+                    "{what} {how}: {real:.4} per unit recorded, {fitted:.4} fitted, {allowed:.4} allowed between them"
+                )
+            }
+            Refusal::SeenBefore { real, fitted } => write!(
+                f,
+                "{:.0} % of all stretches of 32 lengths were there before, {:.0} % in the fitted stream: long stretches repeat",
+                100.0 * real,
+                100.0 * fitted
+            ),
+        }
+    }
+}
+
+impl Refusal {
+    /// What to do instead.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Refusal::FewUnits { .. } => "record more of the same",
+            Refusal::Repeats { .. } => {
+                "record one that goes on; if it is meant to be learnt by heart, fit a longer recording of the same kind and \
+                 set distinct_units to the length of the stretch"
+            }
+            Refusal::FewRuns { .. } => {
+                "share what the order follows from instead: a generator for each stretch, as an input of its own"
+            }
+            Refusal::Padded { .. } => "encode the values anew, or use the recording itself",
+            Refusal::Figure { says: Says::Unsure, .. } => "record more units, or allow more with --margin",
+            Refusal::Figure { .. } => {
+                "the order reaches farther back than a table of lengths: split interleaved fields into inputs of their own, \
+                 or use the recording itself"
+            }
+            Refusal::SeenBefore { .. } => {
+                "use the recording itself, or record parts that do not repeat each other"
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_has_its_numbers_and_a_remedy() {
+        let figure = |says| Refusal::Figure {
+            what: "mispredictions by zen4".into(),
+            real: 0.25,
+            fitted: 0.5,
+            allowed: 0.0125,
+            says,
+        };
+        for (refusal, numbers) in [
+            (Refusal::FewUnits { have: 12, need: 10_000 }, &["12", "10000"][..]),
+            (Refusal::Repeats { period: 1000, units: 10_500 }, &["1000", "10.5"]),
+            (Refusal::FewRuns { have: 3, need: 200 }, &["2 times", "199"]),
+            (Refusal::Padded { padded: 7, units: 90 }, &["7 of 90"]),
+            (figure(Says::Apart), &["zen4 differ", "0.2500", "0.5000", "0.0125"]),
+            (figure(Says::Unsure), &["cannot be told"]),
+            (Refusal::SeenBefore { real: 0.9, fitted: 0.1 }, &["90 %", "10 %"]),
+        ] {
+            let text = refusal.to_string();
+            assert!(numbers.iter().all(|number| text.contains(number)), "{text}");
+            assert!(!refusal.remedy().is_empty());
+        }
+        assert_ne!(figure(Says::Apart).remedy(), figure(Says::Unsure).remedy());
+    }
+}

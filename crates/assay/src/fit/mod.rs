@@ -1,0 +1,12 @@
+//! A generator fitted to a recorded file, and how close it comes: in simulation, and, where an experiment is given, in the
+//! time of its variants.
+//!
+//! What is computed is in `assay_pure::inputs::fit`; here it becomes a page (`compose`), the table of an experiment file
+//! (`table`) and a campaign of two inputs (`variants`). A fit that is not close is refused: its table is kept back, with
+//! the reasons and what to do instead.
+
+pub mod compose;
+pub mod table;
+pub mod variants;
+
+pub use compose::{Asked, Examined, conclude, examine};

@@ -1,0 +1,13 @@
+//! A fitted input beside the recorded one: the page of `assay inputs fit` as plain data, on a terminal and as JSON.
+//!
+//! The JSON is an interface (schema "assay.fit/1", `schema/fit-1.schema.json`, held against this file by a test).
+
+pub mod page;
+#[cfg(test)]
+pub(crate) mod sample;
+mod terminal;
+#[cfg(test)]
+mod tests;
+
+pub use page::FitPage;
+pub use terminal::render_fit;

@@ -1,0 +1,127 @@
+//! What a fit is worth, as plain data.
+
+use assay_pure::inputs::fit::Closeness;
+use assay_pure::inputs::fit::closeness::Says;
+use serde::{Deserialize, Serialize};
+
+/// The value of `schema` in every page written by this version.
+pub const FIT_SCHEMA: &str = "assay.fit/1";
+
+/// A fitted input beside the recorded one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FitPage {
+    /// Always [`FIT_SCHEMA`].
+    pub schema: String,
+    /// In plain words.
+    pub answer: String,
+    /// The recorded file.
+    pub file: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its units.
+    pub units: u64,
+    /// Units that were looked at: the first so many of a long file.
+    pub looked_at: u64,
+    /// The share of a recorded figure by which the fitted one may differ.
+    pub margin: f64,
+    /// Nothing speaks against using the fit.
+    pub close: bool,
+    /// Why not to use it; empty where nothing speaks against it.
+    pub refusals: Vec<Reason>,
+    /// The table that was fitted; none where the data could not be.
+    pub model: Option<Model>,
+    /// Simulated decoding of both streams; none where nothing was fitted.
+    pub closeness: Option<Closeness>,
+    /// The variants of an experiment on both inputs; none where no experiment was given.
+    pub variants: Option<Variants>,
+    /// What the reader must know besides.
+    pub notes: Vec<String>,
+    /// The input's table for an experiment file; none where it was refused.
+    pub table: Option<String>,
+    /// The file that the table was written to.
+    pub written: Option<String>,
+}
+
+/// Why not to use a fit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reason {
+    /// What is so.
+    pub what: String,
+    /// What to do instead.
+    pub remedy: String,
+}
+
+/// A fitted table of contexts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// The longest context, units.
+    pub order: u64,
+    /// Rows of the table.
+    pub contexts: u64,
+    /// Bits per unit that the lengths take by the table.
+    pub bits_per_unit: f64,
+    /// By how much the criterion's penalty was raised to keep the table small; 1: not at all.
+    pub strictness: f64,
+}
+
+/// The variants of an experiment on the recorded and on the fitted input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variants {
+    /// The experiment file.
+    pub experiment: String,
+    /// The campaign in the ledger.
+    pub campaign: i64,
+    /// By variant, compiler and flags.
+    pub times: Vec<Time>,
+    /// Events per unit, by variant, compiler, flags and event.
+    pub counts: Vec<Count>,
+    /// What could not be measured, and why.
+    pub failures: Vec<String>,
+}
+
+/// Time on the fitted input over time on the recorded one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Time {
+    /// The variant.
+    pub variant: String,
+    /// The compiler.
+    pub compiler: String,
+    /// The flag set.
+    pub flags: String,
+    /// Time fitted / time recorded; none with too few placements.
+    pub ratio: Option<f64>,
+    /// Lower end of its interval.
+    pub lower: Option<f64>,
+    /// Upper end.
+    pub upper: Option<f64>,
+    /// Placements, in rotations.
+    pub rotations: u64,
+    /// What that says.
+    pub says: Says,
+}
+
+/// Events of a variant per unit on both inputs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Count {
+    /// The variant.
+    pub variant: String,
+    /// The compiler.
+    pub compiler: String,
+    /// The flag set.
+    pub flags: String,
+    /// `instructions`, `branches`, or the predictor whose mispredictions they are.
+    pub what: String,
+    /// On the recorded input.
+    pub real: f64,
+    /// On the fitted one.
+    pub fitted: f64,
+}
+
+impl FitPage {
+    /// As JSON with a newline at its end.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a page has only string keys");
+        text.push('\n');
+        text
+    }
+}

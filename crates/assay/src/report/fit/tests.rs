@@ -1,0 +1,51 @@
+//! The terminal's text and the schema, held against the page.
+
+use super::page::FIT_SCHEMA;
+use super::{render_fit, sample};
+use crate::report::golden::hold_against;
+use crate::report::schema::{Check, described, schema_of};
+use unicode_width::UnicodeWidthStr as _;
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for page in [sample::page(), sample::refused(), sample::close()] {
+        for width in 40..200 {
+            for line in render_fit(&page, width, false).lines() {
+                assert!(line.width() <= width, "{width}: {line:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_is_the_golden_text_at_80_and_160_columns() {
+    hold_against("fit-80.txt", &render_fit(&sample::page(), 80, false));
+    hold_against("fit-160.txt", &render_fit(&sample::page(), 160, false));
+    hold_against("fit-refused-80.txt", &render_fit(&sample::refused(), 80, false));
+    hold_against("fit-close-80.txt", &render_fit(&sample::close(), 80, false));
+}
+
+#[test]
+fn the_answer_is_first_reasons_have_remedies_and_the_table_is_last() {
+    let text = render_fit(&sample::page(), 100, false);
+    assert!(text.starts_with("Refused: table is 1.102"), "{text}");
+    assert!(text.contains("refused  the time of table") && text.contains("      -> the order"), "{text}");
+    assert!(text.ends_with("The input's table is in postings.toml.\n"), "{text}");
+    let text = render_fit(&sample::close(), 100, false);
+    assert!(text.ends_with("\n\n[inputs.postings]\ngenerator = \"markov\"\n"), "{text}");
+}
+
+#[test]
+fn pages_fit_the_schema_and_the_rich_one_shows_every_key() {
+    let root = schema_of("fit-1");
+    let json = |page| serde_json::to_value(page).expect("a page has only string keys");
+    for page in [sample::refused(), sample::close()] {
+        assert_eq!(Check::of(&root, &json(page)).problems, Vec::<String>::new());
+    }
+    let rich = json(sample::page());
+    let checked = Check::of(&root, &rich);
+    assert_eq!(checked.problems, Vec::<String>::new());
+    let missing: Vec<String> = described(&root).difference(&checked.met).cloned().collect();
+    assert_eq!(missing, Vec::<String>::new());
+    assert_eq!(root["properties"]["schema"]["const"], FIT_SCHEMA);
+}
