@@ -73,6 +73,9 @@ pub struct Arguments {
     places: Places,
 }
 
+/// Decodes beside the range of CPUs: what it cannot exploit, they cannot either.
+const STRONGEST: &str = "tage-sc-l-64k";
+
 /// A share above 0, as a fraction or with a per cent sign.
 fn share(text: &str) -> Result<f64, String> {
     let number = match text.trim().strip_suffix('%') {
@@ -128,10 +131,13 @@ fn asked(arguments: &Arguments) -> Result<Asked, Misuse> {
         }
         other => return Err(Misuse(format!("no format `{other}`; only varint is fitted"))),
     }
-    let predictors: Vec<String> = predictors::choose(&arguments.predictor, Some(architecture()))?
+    let mut predictors: Vec<String> = predictors::choose(&arguments.predictor, Some(architecture()))?
         .into_iter()
         .map(|model| model.name)
         .collect();
+    if arguments.predictor.is_empty() {
+        predictors.push(STRONGEST.to_owned());
+    }
     if predictors.is_empty() {
         return Err(Misuse("--predictor none leaves nothing to compare the streams by".into()));
     }
