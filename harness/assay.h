@@ -19,6 +19,8 @@
  *     ASSAY_LOOP("name", state, in) { ... while (assay_next(state)) { ... } assay_answer(state, value); }
  *     assay_use(x)       keeps x, and what it points to, alive: the compiler must compute it
  *     assay_clobber()    the compiler must believe that all memory was read and written
+ *     assay_reads(memory, bytes)   memory of the program's own that variants read beside their input (a table, an index):
+ *                        where the data must be cold it is made cold too; 0 bytes take a declaration back
  *
  * What a variant is given: at least 64 readable zero bytes follow `data + size` of the whole input, so decoders may
  * read over its end; the bytes themselves are read-only.
@@ -43,6 +45,7 @@
 #error "assay.h needs C11 or later: compile with -std=c11"
 #endif
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -59,6 +62,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #if defined(__cplusplus)
 #include <type_traits>
 #endif
@@ -72,6 +78,7 @@
 extern int clock_gettime(int clock, struct timespec *now);
 #endif
 extern int unsetenv(const char *name);
+extern int madvise(void *start, size_t bytes, int advice);
 #endif
 #if !defined(RUSAGE_THREAD)
 #define RUSAGE_THREAD 1
@@ -88,6 +95,10 @@ extern int unsetenv(const char *name);
 #define ASSAY_WINDOWS_MAX 16777216u /* windows of one input */
 #define ASSAY_SAMPLES_MAX 1000000u  /* samples of one request, warm-up included */
 #define ASSAY_PADDING_BYTES 64      /* readable zero bytes after the end of an input */
+#define ASSAY_LISTED_MAX 16777216u  /* calls of one sample where they are listed beforehand */
+#define ASSAY_COPIES_MAX 1048576u   /* copies of one input */
+#define ASSAY_DECLARED_MAX 64       /* stretches of memory that a program declares */
+#define ASSAY_EVICT_BYTES 67108864u /* walked over to empty the caches, unless the lab says more */
 
 #define ASSAY_INLINE static inline __attribute__((always_inline, unused))
 #define ASSAY_OUTLINE __attribute__((noinline, unused)) static
@@ -133,6 +144,15 @@ struct assay_variant {
 extern "C" {
 #endif
 __attribute__((weak, visibility("hidden"))) struct assay_variant *assay_registry_1;
+/* Memory that variants read beside their input. */
+struct assay_declared {
+    size_t count; /* above ASSAY_DECLARED_MAX: some were lost */
+    struct {
+        const uint8_t *start;
+        size_t bytes;
+    } memory[ASSAY_DECLARED_MAX];
+};
+__attribute__((weak, visibility("hidden"))) struct assay_declared assay_declared_1;
 /* The first byte of the program's image, defined by the linker: an entry is named by its distance from here. */
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 #if defined(__cplusplus)
@@ -238,6 +258,24 @@ ASSAY_INLINE void assay_use_long_double_(long double value) { __asm__ volatile("
             __asm__ volatile("" : : "r"(_Generic((x), long double: 0, default: (x))) : "memory");                        \
     } while (0)
 #endif
+
+/* Declares memory that variants read beside their input, in a constructor or in `prepare`. It must stay mapped. */
+static inline void assay_reads(const void *memory, size_t bytes)
+{
+    struct assay_declared *declared = &assay_declared_1;
+    size_t i;
+    for (i = 0; i < declared->count && i < ASSAY_DECLARED_MAX; i++) {
+        if (declared->memory[i].start == (const uint8_t *)memory) {
+            declared->memory[i].bytes = bytes;
+            return;
+        }
+    }
+    if (declared->count < ASSAY_DECLARED_MAX) {
+        declared->memory[declared->count].start = (const uint8_t *)memory;
+        declared->memory[declared->count].bytes = bytes;
+    }
+    declared->count++;
+}
 
 static uint64_t assay_edge(struct assay_run *run);
 
@@ -446,6 +484,9 @@ static inline uint8_t *assay_reserve(size_t size, int protection, size_t *mapped
     map = mmap(NULL, *mapped_bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return map == MAP_FAILED ? NULL : (uint8_t *)map;
 }
+
+/* Keeps copies of an input on pages of the size that its file has; otherwise they would differ in that, too. */
+static inline void assay_small_pages(void *start, size_t bytes) { (void)madvise(start, bytes, 15 /* MADV_NOHUGEPAGE */); }
 
 /* Maps a file over reserved pages; what is behind its end, to the end of its last page and beyond, reads as zero.
  * Returns NULL and a reason in `why` where that fails. `*size` is what the file must have, or SIZE_MAX: any. */
@@ -689,6 +730,499 @@ static inline const char *assay_traced_pass(const struct assay_program *program,
         at = at + 1 == input->window_count ? 0 : at + 1;
     }
     return NULL;
+}
+
+/* ---- 5b. Samples of calls that are listed beforehand: other copies, cold data, cold code, calls that wait for each
+ * other. What is measured hot never comes here. ------------------------------------------------------------------- */
+
+enum assay_coldness { ASSAY_HOT, ASSAY_ROTATING, ASSAY_COLD_DATA, ASSAY_COLD_CODE };
+
+/* One call: its bytes, or in `data` the state that was prepared. */
+struct assay_listed {
+    const uint8_t *data;
+    size_t size;
+};
+
+/* Copies of an input at other addresses, and what the variant prepared of each. They live as long as the request: many
+ * programs are alive at once, and the copies of each exceed all caches. */
+struct assay_copies {
+    uint8_t *map; /* NULL: there are none */
+    size_t mapped_bytes, stride, count;
+    uint32_t *order; /* the places of the copies in the order in which they are taken */
+    void **states;   /* in that order; NULL unless prepared */
+    size_t next;     /* of the order */
+};
+
+struct assay_manner {
+    enum assay_coldness state;
+    int dependent; /* each call waits for the last one's answer */
+    uint64_t step; /* from one call's window to the next one's */
+    struct assay_copies copies;
+    uint8_t *evict; /* memory to fill the caches with; NULL: not yet needed */
+    size_t evict_bytes;
+    struct assay_listed *calls; /* those of one sample; NULL: hot and independent, with nothing to list */
+};
+
+/* Read before a region and always 0, which nobody can know but the program's author: `answer & zero` is 0, and cannot be
+ * had before the answer is. */
+static volatile uint64_t assay_zero __attribute__((unused)) = 0;
+
+ASSAY_OUTLINE uint64_t assay_nothing(const uint8_t *data, size_t size)
+{
+    (void)data;
+    (void)size;
+    return 0;
+}
+
+ASSAY_OUTLINE uint64_t assay_nothing_of_state(const void *prepared)
+{
+    (void)prepared;
+    return 0;
+}
+
+ASSAY_OUTLINE void assay_time_listed(uint64_t (*call)(const uint8_t *, size_t), const struct assay_listed *listed,
+                                     uint64_t iterations, uint64_t *combined, struct assay_region *region)
+{
+    uint64_t answers = *combined;
+    assay_region_open(region);
+    for (; iterations-- != 0; listed++) {
+        answers = assay_combine(answers, call(listed->data, listed->size));
+    }
+    assay_region_close(region);
+    *combined = answers;
+}
+
+ASSAY_OUTLINE void assay_time_chained(uint64_t (*call)(const uint8_t *, size_t), const struct assay_listed *listed,
+                                      uint64_t iterations, uint64_t *combined, struct assay_region *region)
+{
+    uint64_t answers = *combined, answer = 0, zero = assay_zero;
+    assay_region_open(region);
+    for (; iterations-- != 0; listed++) {
+        answer = call((const uint8_t *)((uintptr_t)listed->data + (uintptr_t)(answer & zero)), listed->size);
+        answers = assay_combine(answers, answer);
+    }
+    assay_region_close(region);
+    *combined = answers;
+}
+
+ASSAY_OUTLINE void assay_time_listed_states(uint64_t (*run)(const void *), const struct assay_listed *listed,
+                                            uint64_t iterations, uint64_t *combined, struct assay_region *region)
+{
+    uint64_t answers = *combined;
+    assay_region_open(region);
+    for (; iterations-- != 0; listed++) {
+        answers = assay_combine(answers, run(listed->data));
+    }
+    assay_region_close(region);
+    *combined = answers;
+}
+
+ASSAY_OUTLINE void assay_time_chained_states(uint64_t (*run)(const void *), const struct assay_listed *listed,
+                                             uint64_t iterations, uint64_t *combined, struct assay_region *region)
+{
+    uint64_t answers = *combined, answer = 0, zero = assay_zero;
+    assay_region_open(region);
+    for (; iterations-- != 0; listed++) {
+        answer = run((const void *)((uintptr_t)listed->data + (uintptr_t)(answer & zero)));
+        answers = assay_combine(answers, answer);
+    }
+    assay_region_close(region);
+    *combined = answers;
+}
+
+/* The listed calls of either kind, waiting for each other or not. */
+static inline void assay_time_as(const struct assay_manner *manner, uint64_t (*call)(const uint8_t *, size_t),
+                                 uint64_t (*run)(const void *), uint64_t iterations, uint64_t *combined,
+                                 struct assay_region *region)
+{
+    if (run != NULL && manner->dependent) {
+        assay_time_chained_states(run, manner->calls, iterations, combined, region);
+    } else if (run != NULL) {
+        assay_time_listed_states(run, manner->calls, iterations, combined, region);
+    } else if (manner->dependent) {
+        assay_time_chained(call, manner->calls, iterations, combined, region);
+    } else {
+        assay_time_listed(call, manner->calls, iterations, combined, region);
+    }
+}
+
+/* The same with functions that do nothing: so that neither the clocks, nor the loop around the calls, nor the list of them
+ * are cold. */
+static inline void assay_warm_surroundings(const struct assay_manner *manner, int prepared, uint64_t iterations)
+{
+    struct assay_region ignored;
+    uint64_t nothing = 0;
+    assay_time_as(manner, prepared ? NULL : assay_nothing, prepared ? assay_nothing_of_state : NULL, iterations, &nothing,
+                  &ignored);
+}
+
+/* Whether single lines can be put out of all caches by an instruction that programs may execute. */
+#if defined(__x86_64__) || (defined(__aarch64__) && !defined(__ILP32__))
+#define ASSAY_FLUSHES 1
+#else
+#define ASSAY_FLUSHES 0
+#endif
+
+/* Puts the lines of some bytes out of all caches of the machine; they stay readable. `code`: out of those of instructions
+ * too, which x86-64 does anyway. */
+static inline void assay_flush_lines(const void *start, size_t bytes, int code)
+{
+    uintptr_t at = (uintptr_t)start, end = at + bytes;
+#if defined(__x86_64__)
+    static int optimised = -1; /* clflushopt: many at a time, where clflush waits for each */
+    (void)code;
+    if (optimised < 0) {
+        unsigned a, b, c, d;
+        optimised = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 23 & 1) != 0;
+    }
+    __asm__ volatile("mfence" : : : "memory");
+    if (optimised) {
+        for (at &= ~(uintptr_t)63; at < end; at += 64) {
+            __asm__ volatile(".byte 0x66; clflush %0" : : "m"(*(const volatile char *)at) : "memory");
+        }
+    } else {
+        for (at &= ~(uintptr_t)63; at < end; at += 64) {
+            __asm__ volatile("clflush %0" : : "m"(*(const volatile char *)at) : "memory");
+        }
+    }
+    __asm__ volatile("mfence" : : : "memory");
+#elif ASSAY_FLUSHES
+    uint64_t type;
+    uintptr_t line, other;
+    __asm__ volatile("mrs %0, ctr_el0" : "=r"(type));
+    line = (uintptr_t)4 << (type >> 16 & 15);
+    other = (uintptr_t)4 << (type & 15);
+    line = line < other ? line : other;
+    for (at &= ~(line - 1); at < end; at += line) {
+        __asm__ volatile("dc civac, %0" : : "r"(at) : "memory");
+        if (code) {
+            __asm__ volatile("ic ivau, %0" : : "r"(at) : "memory");
+        }
+    }
+    __asm__ volatile("dsb ish\n\tisb" : : : "memory");
+#else
+    (void)at;
+    (void)end;
+    (void)code;
+#endif
+}
+
+/* Reads one byte of each line. */
+static inline void assay_walk_lines(const uint8_t *start, size_t bytes)
+{
+    size_t at;
+    for (at = 0; at < bytes; at += 64) {
+        (void)*(const volatile uint8_t *)(start + at);
+    }
+    if (bytes != 0) {
+        (void)*(const volatile uint8_t *)(start + bytes - 1);
+    }
+}
+
+/* Fills all caches with memory that nobody else reads. Returns NULL or why not. */
+static inline const char *assay_evict(struct assay_manner *manner)
+{
+    if (manner->evict == NULL) {
+        void *map = mmap(NULL, manner->evict_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (map == MAP_FAILED) {
+            return "no memory to empty the caches with";
+        }
+        manner->evict = (uint8_t *)map;
+        memset(map, 1, manner->evict_bytes); /* pages that were never written are all the same page of zeros */
+    }
+    assay_walk_lines(manner->evict, manner->evict_bytes);
+    return NULL;
+}
+
+static inline uint64_t assay_mix(uint64_t *seed)
+{
+    uint64_t mixed = *seed += 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+    return mixed ^ (mixed >> 31);
+}
+
+/* Puts the program's own code out of all caches: the executable segments of its image, which the linker's symbol starts. */
+static inline const char *assay_flush_code(void)
+{
+    const char *image = __ehdr_start;
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)image;
+    const Elf64_Phdr *segments;
+    uintptr_t base = (uintptr_t)image;
+    size_t i;
+    if (image == NULL) {
+        return "the linker does not say where the program's code lies (no symbol __ehdr_start)";
+    }
+    segments = (const Elf64_Phdr *)(const void *)(image + header->e_phoff);
+    for (i = 0; i < header->e_phnum; i++) {
+        if (segments[i].p_type == PT_LOAD && segments[i].p_offset == 0) {
+            base -= (uintptr_t)segments[i].p_vaddr;
+        }
+    }
+    for (i = 0; i < header->e_phnum; i++) {
+        if (segments[i].p_type == PT_LOAD && (segments[i].p_flags & PF_X) != 0) {
+            assay_flush_lines((const void *)(base + (uintptr_t)segments[i].p_vaddr), (size_t)segments[i].p_memsz, 1);
+        }
+    }
+    return NULL;
+}
+
+/* Other work for the branch predictor: code made at run time, so that no program that does without it is linked
+ * otherwise. Each block loads 32 random bits, jumps over a no-op or not by each of them, and ends with an indirect jump. */
+#define ASSAY_OTHER_BLOCKS 1024
+#define ASSAY_OTHER_BYTES 524288 /* of code, at most */
+#define ASSAY_OTHER_PASSES 2
+
+static inline size_t assay_write_other_work(uint8_t *code)
+{
+    size_t at = 64, block, bit; /* some sanitizers read ahead of a function */
+#if defined(__x86_64__)
+    static const uint8_t enter[] = {0xf3, 0x0f, 0x1e, 0xfa};                   /* endbr64 */
+    static const uint8_t load[] = {0x8b, 0x07, 0x48, 0x83, 0xc7, 0x04};        /* mov eax, [rdi]; add rdi, 4 */
+    static const uint8_t leap[] = {0x48, 0x8d, 0x15, 2, 0, 0, 0, 0xff, 0xe2}; /* lea rdx, [after]; jmp rdx */
+    uint8_t site[] = {0x0f, 0xba, 0xe0, 0, 0x72, 1, 0x90};                     /* bt eax, BIT; jc over; nop */
+    memcpy(code + at, enter, sizeof enter);
+    at += sizeof enter;
+    for (block = 0; block < ASSAY_OTHER_BLOCKS; block++) {
+        memcpy(code + at, load, sizeof load);
+        at += sizeof load;
+        for (bit = 0; bit < 32; bit++) {
+            site[3] = (uint8_t)bit;
+            memcpy(code + at, site, sizeof site);
+            at += sizeof site;
+        }
+        memcpy(code + at, leap, sizeof leap);
+        at += sizeof leap;
+    }
+    code[at++] = 0xc3; /* ret */
+#elif ASSAY_FLUSHES
+    uint32_t *word = (uint32_t *)(void *)(code + at), *first = word;
+    for (block = 0; block < ASSAY_OTHER_BLOCKS; block++) {
+        *word++ = 0xb8404401; /* ldr w1, [x0], #4 */
+        for (bit = 0; bit < 32; bit++) {
+            *word++ = 0x36000041 | (uint32_t)(bit << 19); /* tbz w1, #BIT, over */
+            *word++ = 0xd503201f;                         /* nop */
+        }
+        *word++ = 0x10000042; /* adr x2, after */
+        *word++ = 0xd61f0040; /* br x2 */
+    }
+    *word++ = 0xd65f03c0; /* ret */
+    at += (size_t)(word - first) * 4;
+    __builtin___clear_cache((char *)code, (char *)(code + at));
+#else
+    (void)code;
+    (void)block;
+    (void)bit;
+#endif
+    return at;
+}
+
+/* Executes it on outcomes that never come again. Returns NULL or why not. */
+static inline const char *assay_do_other_work(void)
+{
+    static uint32_t outcomes[ASSAY_OTHER_BLOCKS];
+    static uint8_t *code;
+    static uint64_t seed = 42;
+    void (*work)(const uint32_t *);
+    size_t pass, i;
+    if (code == NULL) {
+        void *map = mmap(NULL, ASSAY_OTHER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (map == MAP_FAILED) {
+            return "no memory for the work that fills the branch predictor";
+        }
+        assay_write_other_work((uint8_t *)map);
+        if (mprotect(map, ASSAY_OTHER_BYTES, PROT_READ | PROT_EXEC) != 0) {
+            munmap(map, ASSAY_OTHER_BYTES);
+            return "this system executes no code that was made at run time, so nothing can fill the branch predictor";
+        }
+        code = (uint8_t *)map + 64;
+    }
+    memcpy(&work, &code, sizeof work); /* ISO C converts no pointer to data into one to a function */
+    for (pass = 0; pass < ASSAY_OTHER_PASSES; pass++) {
+        for (i = 0; i < ASSAY_OTHER_BLOCKS; i++) {
+            outcomes[i] = (uint32_t)(assay_mix(&seed) >> 32);
+        }
+        work(outcomes);
+    }
+    return NULL;
+}
+
+/* Copies of the input's bytes, each followed by its padding and an odd number of lines from the next, so that they spread
+ * over the sets of every cache; on pages of the size that the input itself has. They are made in the order in which they
+ * are then taken: so the caches hold what they would hold after one turn through all. Returns NULL or why there are none. */
+static inline const char *assay_make_copies(const struct assay_variant *variant, const struct assay_loaded *input,
+                                            struct assay_copies *copies)
+{
+    struct assay_declared declared = assay_declared_1;
+    size_t stride = (input->size + ASSAY_PADDING_BYTES + 63) / 64 | 1, turn;
+    uint64_t seed = 42;
+    if (copies->count == 0 || input->size == 0) {
+        return copies->count == 0 ? "state=rotating needs copies=" : "the input is empty: there is nothing to copy";
+    }
+    if (stride > SIZE_MAX / 128 / copies->count) {
+        return "no memory for the copies";
+    }
+    copies->stride = stride *= 64;
+    copies->order = (uint32_t *)calloc(copies->count, sizeof *copies->order);
+    copies->states = variant->kind == ASSAY_PREPARED ? (void **)calloc(copies->count, sizeof *copies->states) : NULL;
+    copies->map = assay_reserve(stride * copies->count, PROT_READ | PROT_WRITE, &copies->mapped_bytes);
+    if (copies->map == NULL || copies->order == NULL || (variant->kind == ASSAY_PREPARED && copies->states == NULL)) {
+        return "no memory for the copies";
+    }
+    assay_small_pages(copies->map, copies->mapped_bytes);
+    for (turn = 0; turn < copies->count; turn++) {
+        size_t other = (size_t)(assay_mix(&seed) % (turn + 1)); /* Fisher and Yates, from the inside */
+        copies->order[turn] = copies->order[other];
+        copies->order[other] = (uint32_t)turn;
+    }
+    for (turn = 0; turn < copies->count; turn++) {
+        uint8_t *copy = copies->map + copies->order[turn] * stride;
+        memcpy(copy, input->map, input->size);
+        if (copies->states != NULL) {
+            copies->states[turn] = variant->prepare(copy, input->size);
+        }
+    }
+    mprotect(copies->map, copies->mapped_bytes, PROT_READ);
+    assay_declared_1 = declared; /* what `prepare` declared goes with the copies */
+    return NULL;
+}
+
+/* Gives back what a request was given. */
+static inline void assay_end_manner(const struct assay_variant *variant, struct assay_manner *manner)
+{
+    struct assay_copies *copies = &manner->copies;
+    size_t turn;
+    for (turn = 0; copies->states != NULL && variant->release != NULL && turn < copies->count; turn++) {
+        variant->release(copies->states[turn]);
+    }
+    free(copies->states);
+    free(copies->order);
+    if (copies->map != NULL) {
+        munmap(copies->map, copies->mapped_bytes);
+    }
+    if (manner->evict != NULL) {
+        munmap(manner->evict, manner->evict_bytes);
+    }
+    free(manner->calls);
+    memset(manner, 0, sizeof *manner);
+}
+
+/* What a request asks for and cannot have, or NULL with all that its samples need made ready. */
+static inline const char *assay_begin_manner(const struct assay_variant *variant, const struct assay_loaded *input,
+                                             struct assay_manner *manner, uint64_t iterations)
+{
+    if (manner->state == ASSAY_HOT && !manner->dependent && manner->step == 1) {
+        return NULL;
+    }
+    if (variant->kind == ASSAY_STATE_LOOP) {
+        return "a loop of the program's own takes its input itself: only hot throughput can be measured of it (register the "
+               "function instead, as call or prepared)";
+    }
+    if (iterations > ASSAY_LISTED_MAX) {
+        return "more calls in a sample than can be listed";
+    }
+    if (manner->state == ASSAY_COLD_CODE && !ASSAY_FLUSHES) {
+        return "no instruction here puts code out of the caches";
+    }
+    if (manner->state == ASSAY_COLD_CODE && (iterations != 1 || manner->dependent)) {
+        return "state=cold_code takes one call per sample, which waits for no other";
+    }
+    if (manner->state == ASSAY_COLD_DATA && iterations > (variant->kind == ASSAY_PREPARED ? 1 : input->window_count)) {
+        return "state=cold_data would visit a window twice in a sample, the second time warm";
+    }
+    if (manner->state == ASSAY_COLD_DATA && assay_declared_1.count > ASSAY_DECLARED_MAX) {
+        return "the program declared more stretches of memory by assay_reads than can be kept";
+    }
+    manner->calls = (struct assay_listed *)calloc((size_t)iterations, sizeof *manner->calls);
+    if (manner->calls == NULL) {
+        return "out of memory";
+    }
+    return manner->state == ASSAY_ROTATING ? assay_make_copies(variant, input, &manner->copies) : NULL;
+}
+
+/* Lists the calls of one sample. Returns the units in them. */
+static inline uint64_t assay_list_calls(const struct assay_variant *variant, size_t index, struct assay_loaded *input,
+                                        struct assay_manner *manner, size_t *at, uint64_t iterations)
+{
+    struct assay_copies *copies = &manner->copies;
+    size_t step = (size_t)(manner->step % input->window_count), turn = 0;
+    uint64_t units = 0, i;
+    for (i = 0; i < iterations; i++) {
+        const struct assay_window *window = &input->windows[*at];
+        struct assay_listed *listed = &manner->calls[i];
+        if (copies->map != NULL) {
+            turn = copies->next;
+            copies->next = turn + 1 == copies->count ? 0 : turn + 1;
+        }
+        if (variant->kind == ASSAY_PREPARED) {
+            listed->data = (const uint8_t *)(copies->map != NULL ? copies->states[turn] : assay_prepared_state(variant, index, input));
+            units += input->units;
+            continue;
+        }
+        listed->data = copies->map != NULL ? copies->map + copies->order[turn] * copies->stride + (window->data - input->map)
+                                           : window->data;
+        listed->size = window->size;
+        units += window->units;
+        *at = step >= input->window_count - *at ? step - (input->window_count - *at) : *at + step;
+    }
+    return units;
+}
+
+/* Makes cold what the listed calls will read. Returns NULL or why not. */
+static inline const char *assay_cool_data(const struct assay_loaded *input, struct assay_manner *manner, int prepared,
+                                          uint64_t iterations)
+{
+    const struct assay_declared *declared = &assay_declared_1;
+    uint64_t i;
+    if (!ASSAY_FLUSHES || (prepared && declared->count == 0)) {
+        /* Of a prepared state nobody but the program knows where it lies, so all caches are emptied. */
+        const char *why = assay_evict(manner);
+        assay_warm_surroundings(manner, prepared, iterations);
+        return why;
+    }
+    for (i = 0; i < declared->count; i++) {
+        assay_flush_lines(declared->memory[i].start, declared->memory[i].bytes, 0);
+    }
+    for (i = 0; i < iterations && !prepared; i++) {
+        assay_flush_lines(manner->calls[i].data, manner->calls[i].size, 0);
+    }
+    if (prepared) {
+        assay_flush_lines(input->map, input->size, 0);
+    }
+    return NULL;
+}
+
+/* Makes cold the program's code and what the branch predictor knows of it, but for the code around the call; the bytes that
+ * the call gets stay warm. Returns NULL or why not. */
+static inline const char *assay_cool_code(const struct assay_manner *manner, int prepared)
+{
+    const char *why = assay_flush_code();
+    why = why != NULL ? why : assay_do_other_work();
+    if (!prepared) {
+        assay_walk_lines(manner->calls[0].data, manner->calls[0].size);
+    }
+    assay_warm_surroundings(manner, prepared, 1);
+    return why;
+}
+
+/* One sample of listed calls. Returns NULL or why there is none. */
+static inline const char *assay_sample_listed(const struct assay_program *program, size_t index, struct assay_loaded *input,
+                                              struct assay_manner *manner, size_t *at, uint64_t iterations,
+                                              uint64_t *combined, uint64_t *units, struct assay_region *region)
+{
+    const struct assay_variant *variant = program->variants[index];
+    int prepared = variant->kind == ASSAY_PREPARED;
+    const char *why = NULL;
+    *units = assay_list_calls(variant, index, input, manner, at, iterations);
+    if (manner->state == ASSAY_COLD_DATA) {
+        why = assay_cool_data(input, manner, prepared, iterations);
+    } else if (manner->state == ASSAY_COLD_CODE) {
+        why = assay_cool_code(manner, prepared);
+    }
+    if (why == NULL) {
+        assay_time_as(manner, variant->call, variant->run, iterations, combined, region);
+    }
+    return why;
 }
 
 /* The answers without timing. Returns NULL or why there is none. */
@@ -1047,6 +1581,32 @@ static inline uint64_t assay_number(struct assay_fields *fields, const char *key
     return value;
 }
 
+/* The same where the field may be absent. */
+static inline uint64_t assay_number_or(struct assay_fields *fields, const char *key, uint64_t least, uint64_t most,
+                                       uint64_t absent)
+{
+    return assay_find_field(fields, key) < 0 ? absent : assay_number(fields, key, least, most);
+}
+
+/* The number of the word that a field is; 0 where it is absent. */
+static inline size_t assay_word(struct assay_fields *fields, const char *key, const char *const *words, size_t count)
+{
+    int at = assay_find_field(fields, key);
+    size_t i;
+    if (at < 0 || fields->problem[0] != '\0') {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        if (fields->field[at].value_bytes == strlen(words[i]) &&
+            memcmp(fields->field[at].value, words[i], strlen(words[i])) == 0) {
+            return i;
+        }
+    }
+    snprintf(fields->problem, sizeof fields->problem, "%s=%.*s is not known to this harness", key,
+             (int)(fields->field[at].value_bytes < 100 ? fields->field[at].value_bytes : 100), fields->field[at].value);
+    return 0;
+}
+
 /* ---- 8. Run by the lab ------------------------------------------------------------------------------------------- */
 
 /* printf's %f would follow the user's locale. */
@@ -1075,9 +1635,11 @@ static inline void assay_greet(struct assay_channel *channel, const struct assay
     hundredths[1] = assay_hundredths(costs.cpu_read_ns);
     hundredths[2] = assay_hundredths(costs.region_wall_ns);
     hundredths[3] = assay_hundredths(costs.region_cpu_ns);
-    assay_say(channel, "ready wall_read_ns=%llu.%02llu cpu_read_ns=%llu.%02llu region_wall_ns=%llu.%02llu region_cpu_ns=%llu.%02llu",
+    assay_say(channel,
+              "ready wall_read_ns=%llu.%02llu cpu_read_ns=%llu.%02llu region_wall_ns=%llu.%02llu region_cpu_ns=%llu.%02llu "
+              "states=hot,rotating,cold_data%s measures=throughput,latency",
               hundredths[0] / 100, hundredths[0] % 100, hundredths[1] / 100, hundredths[1] % 100, hundredths[2] / 100,
-              hundredths[2] % 100, hundredths[3] / 100, hundredths[3] % 100);
+              hundredths[2] % 100, hundredths[3] / 100, hundredths[3] % 100, ASSAY_FLUSHES ? ",cold_code" : "");
     assay_flush(channel);
 }
 
@@ -1216,6 +1778,24 @@ static inline void assay_serve_answer(struct assay_channel *channel, struct assa
     }
 }
 
+/* How a request wants its calls made. */
+static inline struct assay_manner assay_read_manner(struct assay_fields *fields)
+{
+    static const char *const states[] = {"hot", "rotating", "cold_data", "cold_code"};
+    static const char *const measures[] = {"throughput", "latency"};
+    struct assay_manner manner;
+    memset(&manner, 0, sizeof manner);
+    manner.state = (enum assay_coldness)assay_word(fields, "state", states, 4);
+    manner.dependent = assay_word(fields, "measure", measures, 2) == 1;
+    manner.copies.count = (size_t)assay_number_or(fields, "copies", 0, ASSAY_COPIES_MAX, 0);
+    manner.step = assay_number_or(fields, "step", 1, UINT64_MAX, 1);
+    manner.evict_bytes = (size_t)assay_number_or(fields, "evict", 0, SIZE_MAX / 4, 0);
+    if (manner.evict_bytes == 0) {
+        manner.evict_bytes = ASSAY_EVICT_BYTES;
+    }
+    return manner;
+}
+
 static inline void assay_serve_measure(struct assay_channel *channel, struct assay_program *program, struct assay_fields *fields)
 {
     size_t variant, at;
@@ -1223,24 +1803,32 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
     uint64_t iterations = assay_number(fields, "iterations", 1, UINT64_MAX);
     uint64_t warmup = assay_number(fields, "warmup", 0, ASSAY_SAMPLES_MAX - 1);
     uint64_t samples = assay_number(fields, "samples", 1, ASSAY_SAMPLES_MAX - warmup);
+    struct assay_manner manner = assay_read_manner(fields);
     uint64_t check = 0, units, i;
+    const char *why;
     at = (size_t)assay_number(fields, "window", 0, input == NULL ? 0 : input->window_count - 1);
     if (fields->problem[0] != '\0') {
         assay_say(channel, "error reason=measure: %s", fields->problem);
         return;
     }
-    for (i = 0; i < warmup + samples; i++) {
+    why = assay_begin_manner(program->variants[variant], input, &manner, iterations);
+    for (i = 0; why == NULL && i < warmup + samples; i++) {
         struct assay_region region;
-        const char *why = assay_sample(program, variant, input, &at, iterations, &check, &units, &region);
-        if (why != NULL) {
-            assay_say(channel, "error reason=measure: %s", why);
-            return;
+        why = manner.calls == NULL
+                  ? assay_sample(program, variant, input, &at, iterations, &check, &units, &region)
+                  : assay_sample_listed(program, variant, input, &manner, &at, iterations, &check, &units, &region);
+        if (why == NULL) {
+            assay_say(channel, "sample index=%llu warmup=%d wall=%llu cpu=%llu units=%llu switches=%llu", (unsigned long long)i,
+                      i < warmup, (unsigned long long)region.wall_ns, (unsigned long long)region.cpu_ns,
+                      (unsigned long long)units, (unsigned long long)region.switches);
         }
-        assay_say(channel, "sample index=%llu warmup=%d wall=%llu cpu=%llu units=%llu switches=%llu", (unsigned long long)i,
-                  i < warmup, (unsigned long long)region.wall_ns, (unsigned long long)region.cpu_ns, (unsigned long long)units,
-                  (unsigned long long)region.switches);
     }
-    assay_say(channel, "measured check=%016llx", (unsigned long long)check);
+    assay_end_manner(program->variants[variant], &manner);
+    if (why == NULL) {
+        assay_say(channel, "measured check=%016llx", (unsigned long long)check);
+    } else {
+        assay_say(channel, "error reason=measure: %s", why);
+    }
 }
 
 static inline void assay_serve_trace(struct assay_channel *channel, struct assay_program *program, struct assay_fields *fields)

@@ -1,6 +1,7 @@
 //! A program's variants.
 
 use crate::clock::Region;
+use crate::listed::{self, How};
 use crate::state::{Pass, Run, State};
 use crate::{alone, lab, sample, system, trace};
 use std::any::Any;
@@ -8,6 +9,7 @@ use std::process::ExitCode;
 
 type Prepare = Box<dyn Fn(&'static [u8]) -> Box<dyn Any>>;
 type TimePrepared = Box<dyn Fn(&dyn Any, u64, &mut u64) -> Region>;
+type TimeListed = Box<dyn Fn(&[&dyn Any], How, &mut u64) -> Region>;
 type TracePrepared = Box<dyn Fn(&dyn Any, u64, &mut u64, Pass)>;
 type RunLoop = Box<dyn Fn(&mut Run, &[u8])>;
 
@@ -17,6 +19,7 @@ pub(crate) enum Body {
     Prepared {
         prepare: Prepare,
         time: TimePrepared,
+        time_listed: TimeListed,
         trace: TracePrepared,
     },
     /// Runs the loop, timed or traced as its run says.
@@ -90,6 +93,7 @@ impl Bench {
         let body = Body::Prepared {
             prepare: Box::new(move |data| Box::new(prepare(data))),
             time: Box::new(time),
+            time_listed: Box::new(move |states, how, combined| listed::of_states(run, states, how, combined)),
             trace: Box::new(trace),
         };
         self.add(name, run as *const (), body, None)

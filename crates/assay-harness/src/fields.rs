@@ -28,10 +28,14 @@ impl<'a> Fields<'a> {
         Ok(Self(fields))
     }
 
+    /// The value of a field that may stand.
+    pub(crate) fn optional(&self, key: &str) -> Option<&'a str> {
+        self.0.iter().find(|(name, _)| *name == key).map(|(_, value)| *value)
+    }
+
     /// The value of a field that must stand.
     pub(crate) fn text(&self, key: &str) -> Result<&'a str, String> {
-        let field = self.0.iter().find(|(name, _)| *name == key);
-        field.map(|(_, value)| *value).ok_or_else(|| format!("the field {key}= is missing"))
+        self.optional(key).ok_or_else(|| format!("the field {key}= is missing"))
     }
 
     /// A whole number from `least` to `most`.

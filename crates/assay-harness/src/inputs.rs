@@ -1,6 +1,7 @@
 //! Loaded inputs: mapped bytes, their windows, and what variants prepared from them.
 
-use crate::system;
+use crate::cool;
+use crate::system::{self, Reserved};
 use std::any::Any;
 use std::fs::File;
 
@@ -18,6 +19,28 @@ pub(crate) struct Input {
     pub(crate) windows: Vec<Window>,
     /// What each variant prepared from it, made on the first request.
     pub(crate) prepared: Vec<Option<Box<dyn Any>>>,
+    copies: Option<Copies>,
+}
+
+/// Copies of an input at other addresses, and what the variant prepared of each. Their memory is given back after each
+/// request: many programs are alive at once, and the copies of each exceed all caches.
+struct Copies {
+    memory: Reserved,
+    stride: usize,
+    /// The places of the copies in the order in which they are taken.
+    order: Vec<usize>,
+    /// Of the order.
+    next: usize,
+    /// In that order; none unless prepared.
+    states: Vec<Box<dyn Any>>,
+}
+
+impl Copies {
+    fn take(&mut self) -> usize {
+        let turn = self.next;
+        self.next = (self.next + 1) % self.order.len();
+        turn
+    }
 }
 
 impl Input {
@@ -25,7 +48,73 @@ impl Input {
     pub(crate) fn new(id: u32, data: &'static [u8], units: u64, variants: usize) -> Self {
         // Touches every page, so that no sample pays for the first access.
         data.iter().step_by(system::page_bytes()).for_each(|&byte| crate::use_value(byte));
-        Self { id, data, units, windows: Vec::new(), prepared: (0..variants).map(|_| None).collect() }
+        Self {
+            id,
+            data,
+            units,
+            windows: Vec::new(),
+            prepared: (0..variants).map(|_| None).collect(),
+            copies: None,
+        }
+    }
+
+    /// Makes `count` copies of the bytes, each followed by its padding and an odd number of lines from the next, so that
+    /// they spread over the sets of every cache. They are made in the order in which they are then taken: so the caches
+    /// hold what they would hold after one turn through all.
+    pub(crate) fn make_copies(
+        &mut self,
+        count: usize,
+        prepare: Option<&dyn Fn(&'static [u8]) -> Box<dyn Any>>,
+    ) -> Result<(), String> {
+        if count == 0 {
+            return Err("state=rotating needs copies=".to_owned());
+        }
+        if self.data.is_empty() {
+            return Err("the input is empty: there is nothing to copy".to_owned());
+        }
+        let none = || "no memory for the copies".to_owned();
+        let stride = ((self.data.len() + system::PADDING_BYTES).div_ceil(64) | 1) * 64;
+        if self.copies.as_ref().is_none_or(|copies| copies.order.len() != count) {
+            let bytes = stride.checked_mul(count).ok_or_else(none)?;
+            let memory = Reserved::new(bytes).map_err(|error| format!("{}: {error}", none()))?;
+            let order = shuffled(count);
+            self.copies = Some(Copies { memory, stride, order, next: 0, states: Vec::new() });
+        }
+        let copies = self.copies.as_mut().expect("made above");
+        copies.next = 0;
+        let declared = cool::declared();
+        copies.memory.open();
+        for &place in &copies.order {
+            let copy = copies.memory.write(place * stride, self.data);
+            copies.states.extend(prepare.map(|prepare| prepare(copy)));
+        }
+        copies.memory.close();
+        cool::declare_only(declared); // what `prepare` declared goes with the copies
+        Ok(())
+    }
+
+    /// Gives back the memory of the copies.
+    pub(crate) fn drop_copies(&mut self) {
+        if let Some(copies) = &mut self.copies {
+            copies.states.clear();
+            copies.memory.release();
+        }
+    }
+
+    /// A window in the copy whose turn it is.
+    pub(crate) fn copied_window(&mut self, window: usize) -> &'static [u8] {
+        let window = self.windows[window].data;
+        let offset = window.as_ptr().addr() - self.data.as_ptr().addr();
+        let copies = self.copies.as_mut().expect("the request has made copies");
+        let turn = copies.take();
+        copies.memory.bytes(copies.order[turn] * copies.stride + offset, window.len())
+    }
+
+    /// The states of the next copies.
+    pub(crate) fn copied_states(&mut self, count: u64) -> Vec<&dyn Any> {
+        let copies = self.copies.as_mut().expect("the request has made copies");
+        let turns: Vec<usize> = (0..count).map(|_| copies.take()).collect();
+        turns.into_iter().map(|turn| copies.states[turn].as_ref()).collect()
     }
 
     /// Adds a window; false where it reaches past the end.
@@ -39,6 +128,18 @@ impl Input {
         self.windows.push(Window { data, units });
         true
     }
+}
+
+/// The numbers below `count` in an order that is the same in every program, by Fisher and Yates from the inside.
+fn shuffled(count: usize) -> Vec<usize> {
+    let mut seed = 42;
+    let mut order = vec![0; count];
+    for turn in 0..count {
+        let other = (cool::mix(&mut seed) % (turn as u64 + 1)) as usize;
+        order[turn] = order[other];
+        order[other] = turn;
+    }
+    order
 }
 
 /// Maps a regular file of exactly `size` bytes, or of any size where `size` is `None`.

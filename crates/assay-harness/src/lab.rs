@@ -4,8 +4,9 @@ use crate::bench::{Variant, objection};
 use crate::channel::{Channel, LINE_MAX, Line};
 use crate::fields::{Fields, digits};
 use crate::inputs::{Input, map_file};
+use crate::manner::{self, Manner};
 use crate::state::Pass;
-use crate::{sample, trace};
+use crate::{listed, sample, trace};
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
@@ -67,8 +68,12 @@ impl Lab<'_> {
         }
         let costs = sample::calibrate();
         self.channel.say(&format!(
-            "ready wall_read_ns={:.2} cpu_read_ns={:.2} region_wall_ns={:.2} region_cpu_ns={:.2}",
-            costs.wall_read_ns, costs.cpu_read_ns, costs.region_wall_ns, costs.region_cpu_ns
+            "ready wall_read_ns={:.2} cpu_read_ns={:.2} region_wall_ns={:.2} region_cpu_ns={:.2} {}",
+            costs.wall_read_ns,
+            costs.cpu_read_ns,
+            costs.region_wall_ns,
+            costs.region_cpu_ns,
+            manner::abilities()
         ));
     }
 
@@ -180,17 +185,30 @@ impl Lab<'_> {
         let iterations = fields.number("iterations", 1, u64::MAX)?;
         let warmup = fields.number("warmup", 0, SAMPLES_MAX - 1)?;
         let samples = fields.number("samples", 1, SAMPLES_MAX - warmup)?;
+        let manner = Manner::read(fields)?;
+        let measured = &self.variants[variant];
         let mut check = 0;
-        for index in 0..warmup + samples {
-            let sample =
-                sample::take(&self.variants[variant], variant, input, &mut at, iterations, &mut check)?;
-            let (region, units, warm) = (sample.region, sample.units, u8::from(index < warmup));
-            self.channel.say(&format!(
-                "sample index={index} warmup={warm} wall={} cpu={} units={units} switches={}",
-                region.wall_ns, region.cpu_ns, region.switches
-            ));
+        let mut samples_of = |input: &mut Input| {
+            manner.begin(&measured.body, input, iterations)?;
+            for index in 0..warmup + samples {
+                let sample = if manner.is_plain() {
+                    sample::take(measured, variant, input, &mut at, iterations, &mut check)?
+                } else {
+                    listed::take(measured, variant, input, &manner, &mut at, iterations, &mut check)?
+                };
+                let (region, units, warm) = (sample.region, sample.units, u8::from(index < warmup));
+                self.channel.say(&format!(
+                    "sample index={index} warmup={warm} wall={} cpu={} units={units} switches={}",
+                    region.wall_ns, region.cpu_ns, region.switches
+                ));
+            }
+            Ok(())
+        };
+        let taken: Result<(), String> = samples_of(input);
+        if !manner.is_plain() {
+            manner::end(input);
         }
-        Ok(format!("measured check={check:016x}"))
+        taken.map(|()| format!("measured check={check:016x}"))
     }
 
     fn trace(&mut self, fields: &Fields<'_>) -> Result<String, String> {

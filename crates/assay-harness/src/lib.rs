@@ -37,9 +37,13 @@ mod alone;
 mod bench;
 mod channel;
 mod clock;
+mod cool;
 mod fields;
+mod flush;
 mod inputs;
 mod lab;
+mod listed;
+mod manner;
 mod sample;
 mod state;
 mod system;
@@ -64,4 +68,11 @@ pub fn use_value<T>(value: T) {
 pub fn clobber() {
     // SAFETY: no instruction is executed.
     unsafe { std::arch::asm!("", options(nostack, preserves_flags)) }
+}
+
+/// Declares memory that variants read beside their input (a table, an index): where the data must be cold it is made cold
+/// too. Call it before [`Bench::main`] or in a `prepare`. The memory must stay mapped; an empty slice that starts there
+/// takes a declaration back.
+pub fn reads<T>(memory: &[T]) {
+    cool::declare(memory.as_ptr().cast(), std::mem::size_of_val(memory));
 }

@@ -16,6 +16,10 @@ const F_SETFD: c_int = 2;
 const FD_CLOEXEC: c_int = 1;
 const SC_PAGESIZE: c_int = 30;
 const PROT_READ: c_int = 1;
+const PROT_WRITE: c_int = 2;
+const PROT_EXEC: c_int = 4;
+const MADV_NOHUGEPAGE: c_int = 15;
+const MADV_DONTNEED: c_int = 4;
 const MAP_PRIVATE: c_int = 2;
 const MAP_FIXED: c_int = 0x10;
 #[cfg(not(any(target_arch = "mips64", target_arch = "mips64r6")))]
@@ -52,6 +56,8 @@ unsafe extern "C" {
         offset: i64,
     ) -> *mut c_void;
     fn munmap(at: *mut c_void, bytes: usize) -> c_int;
+    fn mprotect(at: *mut c_void, bytes: usize, protection: c_int) -> c_int;
+    fn madvise(at: *mut c_void, bytes: usize, advice: c_int) -> c_int;
     /// The first byte of the program's image, defined by the linker.
     static __ehdr_start: u8;
 }
@@ -180,4 +186,153 @@ pub(crate) fn map(file: Option<&File>, size: usize) -> io::Result<&'static [u8]>
     // SAFETY: `size` readable bytes that are never unmapped and that this process cannot write. Whoever changes the
     // file while it is measured changes the input, which the lab prevents: inputs are files by digest.
     Ok(unsafe { std::slice::from_raw_parts(at.cast::<u8>(), size) })
+}
+
+/// Private memory of `bytes`, zero.
+fn anonymous(bytes: usize) -> io::Result<*mut u8> {
+    let protection = PROT_READ | PROT_WRITE;
+    // SAFETY: a new private mapping where the kernel likes it, which nothing else refers to.
+    let at = unsafe { mmap(std::ptr::null_mut(), bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) };
+    if at.addr() == usize::MAX { Err(io::Error::last_os_error()) } else { Ok(at.cast()) }
+}
+
+/// Addresses whose memory comes and goes: between [`Reserved::release`] and [`Reserved::open`] the bytes are zero. They stay
+/// mapped to the end of the program, so that whoever kept a reference reads zeros and nobody else's memory. Pages are of the
+/// size that a mapped file has.
+pub(crate) struct Reserved {
+    at: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: a mapping belongs to the process, not to a thread.
+unsafe impl Send for Reserved {}
+
+impl Reserved {
+    /// Errors: of `mmap`.
+    pub(crate) fn new(bytes: usize) -> io::Result<Self> {
+        let at = anonymous(bytes)?;
+        // SAFETY: the mapping just made.
+        unsafe { madvise(at.cast(), bytes, MADV_NOHUGEPAGE) };
+        Ok(Self { at, bytes })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes
+    }
+
+    fn protect(&mut self, protection: c_int) {
+        // SAFETY: the whole of our own mapping.
+        unsafe { mprotect(self.at.cast(), self.bytes, protection) };
+    }
+
+    /// Makes it writable.
+    pub(crate) fn open(&mut self) {
+        self.protect(PROT_READ | PROT_WRITE);
+    }
+
+    /// Makes it read-only.
+    pub(crate) fn close(&mut self) {
+        self.protect(PROT_READ);
+    }
+
+    /// Copies `bytes` to `offset`; the memory must be open.
+    pub(crate) fn write(&mut self, offset: usize, bytes: &[u8]) -> &'static [u8] {
+        assert!(
+            offset.checked_add(bytes.len()).is_some_and(|end| end <= self.bytes),
+            "within what was reserved"
+        );
+        // SAFETY: within our own mapping, at bytes that nobody else has been given since they were released.
+        unsafe { self.at.add(offset).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        self.bytes(offset, bytes.len())
+    }
+
+    /// Sets all to `byte`; the memory must be open.
+    pub(crate) fn fill(&mut self, byte: u8) {
+        // SAFETY: the whole of our own mapping, of which nobody was given a reference.
+        unsafe { self.at.write_bytes(byte, self.bytes) };
+    }
+
+    /// A stretch of it.
+    pub(crate) fn bytes(&self, offset: usize, count: usize) -> &'static [u8] {
+        assert!(offset.checked_add(count).is_some_and(|end| end <= self.bytes), "within what was reserved");
+        // SAFETY: within our own mapping, which is never unmapped.
+        unsafe { std::slice::from_raw_parts(self.at.add(offset), count) }
+    }
+
+    /// Gives the memory back; the addresses stay.
+    pub(crate) fn release(&mut self) {
+        // SAFETY: the whole of our own mapping; what its bytes were is over with the request.
+        unsafe { madvise(self.at.cast(), self.bytes, MADV_DONTNEED) };
+    }
+}
+
+/// A function whose code `write` writes into at most `bytes`.
+///
+/// Errors: of `mmap` and `mprotect`, where a system executes only what was linked.
+pub(crate) fn executable(bytes: usize, write: fn(&mut [u8])) -> io::Result<extern "C" fn(*const u32)> {
+    let at = anonymous(bytes)?;
+    // SAFETY: the mapping just made. What is written there is a function of the C calling convention that reads
+    // `cool::OTHER_BLOCKS` words from its argument and writes nothing.
+    unsafe {
+        write(std::slice::from_raw_parts_mut(at, bytes));
+        if mprotect(at.cast(), bytes, PROT_READ | PROT_EXEC) != 0 {
+            let error = io::Error::last_os_error();
+            munmap(at.cast(), bytes);
+            return Err(error);
+        }
+        Ok(std::mem::transmute::<*mut u8, extern "C" fn(*const u32)>(at))
+    }
+}
+
+/// Where the program's code lies: the executable segments of its own image.
+pub(crate) fn code() -> Vec<(*const u8, usize)> {
+    const LOAD: u32 = 1;
+    const EXECUTABLE: u32 = 1;
+    let image = &raw const __ehdr_start;
+    // SAFETY: the linker's symbol is the ELF header of this program, which is mapped with its table of segments: the first
+    // loaded segment holds both. Offsets are those of 64-bit ELF.
+    unsafe {
+        let at = |offset: usize| image.wrapping_add(offset);
+        let table = at(at(32).cast::<u64>().read_unaligned() as usize);
+        let (size, count) = (at(54).cast::<u16>().read_unaligned(), at(56).cast::<u16>().read_unaligned());
+        let segments = (0..usize::from(count)).map(|number| {
+            let segment = table.wrapping_add(number * usize::from(size));
+            let word = |offset: usize| segment.wrapping_add(offset).cast::<u64>().read_unaligned();
+            let (kind, flags) = (segment.cast::<u32>().read_unaligned(), (word(0) >> 32) as u32);
+            (kind, flags, word(8), word(16), word(40))
+        });
+        let loaded: Vec<_> = segments.filter(|segment| segment.0 == LOAD).collect();
+        let first = loaded.iter().find(|segment| segment.2 == 0).map_or(0, |segment| segment.3);
+        let code = loaded.into_iter().filter(|segment| segment.1 & EXECUTABLE != 0);
+        code.map(|(_, _, _, address, bytes)| (at(address.wrapping_sub(first) as usize), bytes as usize))
+            .collect()
+    }
+}
+
+/// Reads a byte, which the compiler cannot leave out.
+#[inline(always)]
+pub(crate) fn read(byte: &u8) -> u8 {
+    // SAFETY: a reference can be read.
+    unsafe { std::ptr::from_ref(byte).read_volatile() }
+}
+
+/// 0, which the compiler does not know.
+pub(crate) fn unknown_zero() -> u64 {
+    static ZERO: u64 = 0;
+    // SAFETY: a reference can be read.
+    unsafe { (&raw const ZERO).read_volatile() }
+}
+
+/// The same bytes at an address that cannot be known before `zero` is, which is 0.
+#[inline(always)]
+pub(crate) fn waiting(data: &'static [u8], zero: u64) -> &'static [u8] {
+    // SAFETY: `zero` is an answer and-ed with [`unknown_zero`], so these are the same bytes.
+    unsafe { std::slice::from_raw_parts(data.as_ptr().wrapping_add(zero as usize), data.len()) }
+}
+
+/// The same state at an address that cannot be known before `zero` is, which is 0.
+#[inline(always)]
+pub(crate) fn waiting_for_state<S>(state: &S, zero: u64) -> &S {
+    // SAFETY: as in [`waiting`].
+    unsafe { &*std::ptr::from_ref(state).wrapping_byte_add(zero as usize) }
 }

@@ -14,6 +14,7 @@ pub mod spans;
 pub mod spec;
 pub mod surroundings;
 pub mod template;
+pub mod usage;
 pub(crate) mod williams;
 
 pub use acceptance::Acceptance;
@@ -27,3 +28,4 @@ pub use read::Parsed;
 pub use spans::{Place, Spans};
 pub use spec::Experiment;
 pub use surroundings::Surroundings;
+pub use usage::{InputUse, Measure, State};

@@ -1,6 +1,6 @@
 //! The experiment file as meaning: what is compared, on which inputs, built how, measured how long.
 
-use super::{Acceptance, ClaimSpec, ContrastSpec, Event};
+use super::{Acceptance, ClaimSpec, ContrastSpec, Event, InputUse};
 use crate::inputs::{self, Description, FormatError, Generator, Settings, Window};
 
 /// One experiment, as read from its TOML file; every default is filled in.
@@ -104,6 +104,20 @@ pub struct InputSpec {
     /// Units that production goes through before it meets the same data again, where the file says.
     #[serde(default)]
     pub production_units: Option<u64>,
+    /// What is cold when a call begins, and whether calls wait for each other.
+    #[serde(default, rename = "use")]
+    pub use_: InputUse,
+    /// The input of the file that it was made from, where it is used in another way than the file's own name stands for.
+    #[serde(default)]
+    pub of: Option<String>,
+}
+
+impl InputSpec {
+    /// The name in the experiment file.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        self.of.as_deref().unwrap_or(&self.name)
+    }
 }
 
 /// Where an input's bytes come from.

@@ -83,6 +83,19 @@ unit = "byte"
 #     functions = ["decode_slow*"]         # also run; the report shows where
 variants = ["loop", "four"]
 
+# What is cold when a call begins: "hot" (one input again and again), "rotating"
+# (each call takes another copy of its bytes), "cold_data" (its bytes are in no
+# cache), "cold_code" (the program's code is in no cache, the branch predictor
+# has learned something else). Each is an input of its own: random@cold-data.
+#states = ["hot"]
+# "throughput": calls are independent. "latency": each waits for the last one's
+# answer, as in a chain of lookups.
+#measure = ["throughput"]
+# An input may have both keys of its own, and say how many copies to rotate over
+# (default: so many that they exceed twice the last-level cache):
+#     states = ["hot", "rotating"]
+#     copies = 64
+
 # The program: one link of all sources holds all variants. Paths start at the
 # folder of this file.
 [program]

@@ -9,10 +9,12 @@
 
 mod error;
 mod fields;
+mod manner;
 mod reply;
 mod request;
 
 pub use error::{Problem, ProtocolError};
+pub use manner::{Abilities, Manner};
 pub use reply::{Kind, Reply};
 pub use request::Request;
 

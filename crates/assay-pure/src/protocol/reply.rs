@@ -2,6 +2,7 @@
 
 use super::error::{Problem, ProtocolError};
 use super::fields::{Fields, digits};
+use super::manner::Abilities;
 use std::fmt;
 
 /// How a variant is called.
@@ -69,6 +70,8 @@ pub enum Reply {
         region_wall_ns: f64,
         /// The same on the thread's CPU clock, to be subtracted from every `cpu_ns`.
         region_cpu_ns: f64,
+        /// What it can do beside hot and throughput.
+        abilities: Abilities,
     },
     /// An input is mapped.
     Loaded {
@@ -155,8 +158,9 @@ impl Reply {
                     unavailable.as_ref().map(|reason| format!(" unavailable={reason}")).unwrap_or_default();
                 format!("variant {index} kind={kind} entry={entry} name={name}{reason}\n")
             }
-            Self::Ready { wall_read_ns, cpu_read_ns, region_wall_ns, region_cpu_ns } => format!(
-                "ready wall_read_ns={wall_read_ns:.2} cpu_read_ns={cpu_read_ns:.2} region_wall_ns={region_wall_ns:.2} region_cpu_ns={region_cpu_ns:.2}\n"
+            Self::Ready { wall_read_ns, cpu_read_ns, region_wall_ns, region_cpu_ns, abilities } => format!(
+                "ready wall_read_ns={wall_read_ns:.2} cpu_read_ns={cpu_read_ns:.2} region_wall_ns={region_wall_ns:.2} region_cpu_ns={region_cpu_ns:.2}{}\n",
+                abilities.to_text()
             ),
             Self::Loaded { id } => format!("loaded id={id}\n"),
             Self::Answer { whole, windows } => {
@@ -223,6 +227,7 @@ fn plain(word: &str, fields: &Fields<'_>) -> Result<Reply, ProtocolError> {
             cpu_read_ns: fields.nanoseconds("cpu_read_ns")?,
             region_wall_ns: fields.nanoseconds("region_wall_ns")?,
             region_cpu_ns: fields.nanoseconds("region_cpu_ns")?,
+            abilities: Abilities::read(fields),
         },
         "loaded" => Reply::Loaded { id: fields.number("id")? },
         "answer" => Reply::Answer { whole: fields.answer("whole")?, windows: fields.answer("windows")? },

@@ -2,6 +2,7 @@
 
 use super::error::{Problem, ProtocolError};
 use super::fields::{Fields, digits};
+use super::manner::Manner;
 use crate::inputs::Window;
 use std::fmt::Write as _;
 
@@ -43,6 +44,8 @@ pub enum Request {
         warmup: u32,
         /// Samples to take after them, at least 1.
         samples: u32,
+        /// How the calls are made.
+        manner: Manner,
     },
     /// Walk over windows, each pass between two marks that a tracer sees; nothing is timed. Answered by
     /// [`super::Reply::Traced`].
@@ -78,8 +81,9 @@ impl Request {
                 text
             }
             Self::Answer { variant, input } => format!("answer variant={variant} input={input}\n"),
-            Self::Measure { variant, input, window, iterations, warmup, samples } => format!(
-                "measure variant={variant} input={input} window={window} iterations={iterations} warmup={warmup} samples={samples}\n"
+            Self::Measure { variant, input, window, iterations, warmup, samples, manner } => format!(
+                "measure variant={variant} input={input} window={window} iterations={iterations} warmup={warmup} samples={samples}{}\n",
+                manner.to_text()
             ),
             Self::Trace { variant, input, window, windows, passes } => format!(
                 "trace variant={variant} input={input} window={window} windows={windows} passes={passes}\n"
@@ -109,6 +113,7 @@ impl Request {
                 iterations: fields.number("iterations")?,
                 warmup: fields.number("warmup")?,
                 samples: fields.number("samples")?,
+                manner: Manner::read(&fields)?,
             },
             "trace" => Self::Trace {
                 variant: fields.number("variant")?,

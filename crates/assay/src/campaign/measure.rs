@@ -7,7 +7,7 @@ use super::placements::{Group, Placements};
 use super::prepare::Prepared;
 use super::start::{self, Cell, Started};
 use super::steps::{self, Done, Limits, Step};
-use super::{turn, unoptimised};
+use super::{turn, unoptimised, uses};
 use crate::event::Event;
 use crate::run::lineup::Conditions;
 use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
@@ -290,7 +290,8 @@ impl Campaign<'_> {
                 .copied()
                 .filter(|&subject| !self.failed.contains(&(cell_group(&started.lineup, subject), number)))
                 .collect();
-            let tuned = tune::input(&mut started.lineup, number, windows, &alive, SAMPLES);
+            let wanted = self.wanted(number);
+            let tuned = tune::input(&mut started.lineup, (number, windows), &wanted, &alive, SAMPLES);
             visit_ns += tuned.visit_ns;
             for (subject, fault) in &tuned.faults {
                 let group = cell_group(&started.lineup, *subject);
@@ -324,6 +325,13 @@ impl Campaign<'_> {
         Ok(true)
     }
 
+    /// What programs are asked for so that an input is used as the experiment wants it.
+    fn wanted(&self, number: usize) -> tune::Wanted {
+        let (spec, ready) = (&self.prepared.experiment.inputs[number], &self.prepared.inputs[number]);
+        let last_level = uses::last_level_bytes(&self.prepared.machine.caches);
+        uses::wanted(spec.use_, ready.row.bytes, &ready.windows, last_level)
+    }
+
     /// One round, kept as a whole. False: asked to stop, nothing of it is kept.
     fn walk_round(
         &mut self,
@@ -335,7 +343,9 @@ impl Campaign<'_> {
         let plans: Vec<InputPlan> = self
             .inputs
             .iter()
-            .map(|input| InputPlan {
+            .enumerate()
+            .map(|(number, input)| InputPlan {
+                manner: self.wanted(number).manner,
                 windows: input.windows,
                 iterations: input.iterations,
                 warmup: input.warmup,

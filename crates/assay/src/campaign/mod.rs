@@ -22,6 +22,7 @@ pub mod start;
 pub mod steps;
 pub mod turn;
 mod unoptimised;
+pub mod uses;
 
 use crate::event::Event;
 use crate::store::{CampaignRow, Ledger, NewCampaign};

@@ -7,6 +7,9 @@ use assay_pure::protocol::Reply;
 /// On a shared virtual machine other work takes a pinned core in gaps of milliseconds: an undisturbed window of 0.1
 /// to 1 ms has a ratio above 0.99, a disturbed one rarely above 0.9, so the exact border matters little.
 const UNDISTURBED: f64 = 0.98;
+/// Less than this is never an interruption, nanoseconds: a region of one call is so short that reading the thread's clock,
+/// which takes half a microsecond and varies by a tenth of it, would flag it by itself.
+const UNNOTICED_NS: f64 = 1000.0;
 
 /// A region's own cost on both clocks, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -61,7 +64,8 @@ impl RawSample {
         if self.switches > 0 {
             return Some("preempted");
         }
-        if self.net_cpu_ns(cost) < UNDISTURBED * self.net_wall_ns(cost) {
+        let lost_ns = self.net_wall_ns(cost) - self.net_cpu_ns(cost);
+        if lost_ns > ((1.0 - UNDISTURBED) * self.net_wall_ns(cost)).max(UNNOTICED_NS) {
             return Some("interrupted");
         }
         None
@@ -89,6 +93,14 @@ mod tests {
     fn flags_a_sample_that_another_task_cut_into() {
         assert_eq!(sample(100_025, 98_599, 0).flag(COST), Some("interrupted"));
         assert_eq!(sample(100_025, 100_600, 1).flag(COST), Some("preempted"));
+    }
+
+    #[test]
+    fn a_short_sample_loses_more_to_the_clock_than_to_others() {
+        // Net 1000 ns on the wall: 1 ns of CPU is what the clock's own reading may make of it, less is not.
+        assert_eq!(sample(1025, 601, 0).flag(COST), None);
+        assert_eq!(sample(2025, 1599, 0).flag(COST), Some("interrupted"));
+        assert_eq!(sample(1025, 601, 1).flag(COST), Some("preempted"));
     }
 
     #[test]

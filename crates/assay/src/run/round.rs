@@ -4,7 +4,7 @@ use super::fault::{Fault, Stage};
 use super::flag::{RawSample, RegionCost};
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::plan::{self, Block};
-use assay_pure::protocol::Kind;
+use assay_pure::protocol::{Kind, Manner};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -34,6 +34,8 @@ pub struct InputPlan {
     pub warmup: u64,
     /// Samples per visit that count.
     pub samples: u64,
+    /// How the calls are made.
+    pub manner: Manner,
 }
 
 /// All variants of one artifact on one input; the baseline's subject first.
@@ -122,6 +124,7 @@ pub fn walk(
             iterations: plan.iterations,
             warmup: plan.warmup,
             samples: plan.samples,
+            manner: plan.manner,
         };
         match bench.visit(visit.subject, &request) {
             Ok(visited) => {
@@ -289,7 +292,8 @@ mod tests {
     }
 
     fn plans() -> Vec<InputPlan> {
-        vec![InputPlan { windows: 100, iterations: 5, warmup: 1, samples: 3 }; 2]
+        let manner = Manner::default();
+        vec![InputPlan { windows: 100, iterations: 5, warmup: 1, samples: 3, manner }; 2]
     }
 
     fn scripted() -> Scripted {

@@ -4,6 +4,9 @@
 use super::fault::Fault;
 use super::round::{Bench, InputPlan};
 use super::worker::{VisitRequest, Visited};
+use assay_pure::experiment::State;
+use assay_pure::protocol::{Kind, Manner};
+use std::time::Instant;
 
 /// A sample's aim, nanoseconds: short enough to fit between the gaps that other work cuts into a pinned core, long
 /// enough that the clock's own 25 ns are nothing.
@@ -61,6 +64,20 @@ pub fn settled(visits: &[Vec<f64>]) -> Option<usize> {
     (0..positions.saturating_sub(1)).find(|&start| levels[start] <= most && levels[start + 1] <= most)
 }
 
+/// How the calls on an input are to be made, and how many a sample may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// How they are made.
+    pub manner: Manner,
+    /// Calls per sample, at most.
+    pub most_iterations: u64,
+}
+
+/// Samples of few calls that a visit may have.
+const MOST_SAMPLES: u64 = 32;
+/// What making things cold may take per visit, nanoseconds.
+const MOST_COOLING_NS: f64 = 20_000_000.0;
+
 /// What tuning found of one input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuned {
@@ -75,9 +92,23 @@ pub struct Tuned {
 }
 
 /// Tunes one input by trying it on `subjects`, one of each cell.
-pub fn input(bench: &mut dyn Bench, number: usize, windows: u64, subjects: &[usize], samples: u64) -> Tuned {
-    let probe =
-        VisitRequest { input: number as u32, window: windows / 2, iterations: 1, warmup: 2, samples: 5 };
+pub fn input(
+    bench: &mut dyn Bench,
+    (number, windows): (usize, u64),
+    wanted: &Wanted,
+    subjects: &[usize],
+    samples: u64,
+) -> Tuned {
+    let manner = wanted.manner;
+    let probe = VisitRequest {
+        input: number as u32,
+        window: windows / 2,
+        iterations: 1,
+        warmup: 2,
+        samples: 5,
+        manner,
+    };
+    let begun = Instant::now();
     let mut call_ns = Vec::new();
     let mut usable = Vec::new();
     let mut faults = Vec::new();
@@ -90,7 +121,14 @@ pub fn input(bench: &mut dyn Bench, number: usize, windows: u64, subjects: &[usi
             Err(fault) => faults.push((subject, fault)),
         }
     }
-    let iterations = iterations(&call_ns);
+    let probed_ns = begun.elapsed().as_nanos() as f64 / (subjects.len().max(1) * 7) as f64;
+    let most_iterations = most_iterations(bench, &usable, wanted);
+    let iterations = iterations(&call_ns).min(most_iterations);
+    let samples = if manner == Manner::default() {
+        samples
+    } else {
+        cooled_samples(&call_ns, iterations, probed_ns, samples)
+    };
     let slowest = call_ns.iter().copied().filter(|ns| ns.is_finite()).fold(1.0, f64::max);
     let most = (WATCHED_NS / (slowest * iterations as f64)) as u64;
     let mut warmup = 1;
@@ -112,8 +150,31 @@ pub fn input(bench: &mut dyn Bench, number: usize, windows: u64, subjects: &[usi
     let mean_ns = call_ns.iter().filter(|ns| ns.is_finite()).sum::<f64>() / call_ns.len().max(1) as f64;
     // Where much warm-up is paid, more is taken from the visit.
     let samples = samples.max(warmup / 2);
-    let visit_ns = mean_ns * iterations as f64 * (warmup + samples) as f64;
-    Tuned { visit_ns, plan: InputPlan { windows, iterations, warmup, samples }, unsettled, faults }
+    let mut visit_ns = mean_ns * iterations as f64 * (warmup + samples) as f64;
+    if manner != Manner::default() {
+        // Copying and making cold take time that no sample shows.
+        let request = VisitRequest { iterations, warmup, samples, ..probe };
+        let begun = Instant::now();
+        let visited = usable.iter().filter(|&&subject| bench.visit(subject, &request).is_ok()).count();
+        visit_ns = begun.elapsed().as_nanos() as f64 / visited.max(1) as f64;
+    }
+    Tuned { visit_ns, plan: InputPlan { windows, iterations, warmup, samples, manner }, unsettled, faults }
+}
+
+/// Calls per sample, at most. Prepared states are cold for one call only: the next one reads the same.
+fn most_iterations(bench: &dyn Bench, subjects: &[usize], wanted: &Wanted) -> u64 {
+    let prepared = || subjects.iter().any(|&subject| bench.kind(subject) == Kind::Prepared);
+    if wanted.manner.state == State::ColdData && prepared() { 1 } else { wanted.most_iterations }
+}
+
+/// Samples of a visit where single ones are shorter than aimed at: so many that together they are as long, as far as what
+/// each costs beside its region allows.
+fn cooled_samples(call_ns: &[f64], iterations: u64, sample_costs_ns: f64, least: u64) -> u64 {
+    let finite: Vec<f64> = call_ns.iter().copied().filter(|ns| ns.is_finite() && *ns > 0.0).collect();
+    let mean_ns = finite.iter().sum::<f64>() / finite.len().max(1) as f64;
+    let wanted = AIM_NS * least as f64 / (mean_ns.max(1.0) * iterations as f64);
+    let affordable = MOST_COOLING_NS / sample_costs_ns.max(1.0);
+    (wanted.min(affordable) as u64).clamp(least, MOST_SAMPLES.max(least))
 }
 
 /// The subjects by variant: builds of one variant are watched together.
@@ -279,6 +340,16 @@ mod tests {
         assert_eq!(iterations(&[8_000_000.0]), 1);
         assert_eq!(iterations(&[]), 1);
         assert_eq!(iterations(&[f64::NAN]), 1);
+    }
+
+    #[test]
+    fn takes_more_samples_of_single_calls_as_far_as_that_is_affordable() {
+        assert_eq!(cooled_samples(&[300.0], 1, 200_000.0, 4), 32);
+        assert_eq!(cooled_samples(&[300.0], 1, 2_000_000.0, 4), 10);
+        assert_eq!(cooled_samples(&[300.0], 1, 20_000_000.0, 4), 4);
+        assert_eq!(cooled_samples(&[100.0], 1024, 200_000.0, 4), 7);
+        assert_eq!(cooled_samples(&[300_000.0], 1, 400_000.0, 4), 4);
+        assert_eq!(cooled_samples(&[f64::INFINITY], 1, 100.0, 4), 32);
     }
 
     #[test]

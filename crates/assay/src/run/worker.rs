@@ -4,7 +4,7 @@
 use super::fault::{Fault, Stage};
 use super::flag::{RawSample, RegionCost};
 use assay_linux::process::{Incoming, Launch, Process};
-use assay_pure::protocol::{Kind, MAX_LINE, Problem, Reply, Request};
+use assay_pure::protocol::{Abilities, Kind, MAX_LINE, Manner, Problem, Reply, Request};
 use std::time::{Duration, Instant};
 
 /// A variant as the program announced it.
@@ -35,6 +35,8 @@ pub struct VisitRequest {
     pub warmup: u64,
     /// Samples that count.
     pub samples: u64,
+    /// How the calls are made.
+    pub manner: Manner,
 }
 
 /// What a visit returns.
@@ -82,6 +84,8 @@ pub struct Worker {
     patience: Duration,
     /// All variants of the program.
     pub variants: Vec<Announced>,
+    /// What it can do beside hot and throughput.
+    abilities: Abilities,
     /// Cost of an empty region.
     pub region: RegionCost,
     /// Cost of one read of the wall clock, nanoseconds.
@@ -105,6 +109,7 @@ impl Worker {
             process,
             patience,
             variants: Vec::new(),
+            abilities: Abilities::default(),
             region: RegionCost::default(),
             wall_read_ns: 0.0,
             cpu_read_ns: 0.0,
@@ -128,7 +133,8 @@ impl Worker {
                 Reply::Variant { index, kind, entry, name, unavailable } => {
                     self.variants.push(Announced { index, name, kind, entry, unavailable });
                 }
-                Reply::Ready { wall_read_ns, cpu_read_ns, region_wall_ns, region_cpu_ns } => {
+                Reply::Ready { wall_read_ns, cpu_read_ns, region_wall_ns, region_cpu_ns, abilities } => {
+                    self.abilities = abilities;
                     self.region = RegionCost { wall_ns: region_wall_ns, cpu_ns: region_cpu_ns };
                     self.wall_read_ns = wall_read_ns;
                     self.cpu_read_ns = cpu_read_ns;
@@ -172,6 +178,16 @@ impl Worker {
     /// Any fault, among them samples that claim more time than has passed.
     pub fn measure(&mut self, variant: u32, visit: &VisitRequest) -> Result<Visited, Fault> {
         let stage = Stage::Measure;
+        if !self.abilities.has(&visit.manner) {
+            let Manner { state, measure, .. } = visit.manner;
+            return Err(self.fault(
+                stage,
+                format!(
+                    "has a harness that cannot measure {state}, {measure} and would ignore that it is asked to (build it \
+                     again with this assay's assay.h or assay-harness); this showed"
+                ),
+            ));
+        }
         let request = Request::Measure {
             variant,
             input: visit.input,
@@ -179,6 +195,7 @@ impl Worker {
             iterations: visit.iterations,
             warmup: visit.warmup as u32,
             samples: visit.samples as u32,
+            manner: visit.manner,
         };
         let begun = Instant::now();
         let deadline = begun + self.patience;

@@ -31,6 +31,11 @@ impl Names {
         Names { kind, complete: names.len() == entries.len() && !entries.is_empty(), names }
     }
 
+    /// The same kind under other names; not `complete` where some have none because they could not be read.
+    pub(crate) fn renamed(self, names: Vec<String>, complete: bool) -> Self {
+        Names { names, complete: self.complete && complete, ..self }
+    }
+
     /// Notes a reference to a name that nothing has.
     pub(crate) fn check(&self, reader: &mut Reader, path: &str, name: &str) {
         if !self.complete || self.names.iter().any(|known| known == name) {

@@ -5,8 +5,10 @@ use toml_edit::TableLike;
 use super::entries::{self, Entry, Names};
 use super::reader::{Reader, Table};
 use super::schema::{self, Key};
+use super::uses::{self, Uses};
 use super::{Diagnostic, convert, diagnostic, generator};
 use crate::experiment::spec::{InputSource, InputSpec};
+use crate::experiment::usage::{self, InputUse};
 use crate::inputs::Format;
 
 const UNITS: u64 = 1_000_000;
@@ -19,17 +21,31 @@ const FORMATS: &[(&str, Format)] = &[
     ("whole", Format::Whole),
 ];
 
-/// All inputs; a single empty one where the file has none, so that a call is measured all the same.
+/// All inputs, each in all of its uses; a single empty one where the file has none, so that a call is measured all the
+/// same.
 pub(super) fn read(reader: &mut Reader, top: &Table) -> (Vec<InputSpec>, Names) {
+    let default = uses::read(reader, top, &Uses::default());
     let entries = entries::entries(reader, top, "inputs", schema::INPUT, false);
-    if entries.is_empty() && reader.problems.iter().all(|problem| problem.key != "inputs") {
+    let (read, names) = if entries.is_empty() && reader.problems.iter().all(|problem| problem.key != "inputs")
+    {
         let none = Entry { path: "inputs".into(), name: Some("none".into()), items: None };
-        let names = Names::new("input", &[none]);
-        return (vec![no_input()], names);
-    }
-    let names = Names::new("input", &entries);
-    let inputs = entries.iter().filter_map(|entry| read_input(reader, entry)).collect();
+        (vec![Some((no_input(), default))], Names::new("input", &[none]))
+    } else {
+        let with_uses =
+            |entry: &Entry| Some((read_input(reader, entry)?, read_uses(reader, entry, &default)));
+        (entries.iter().map(with_uses).collect(), Names::new("input", &entries))
+    };
+    let complete = read.iter().all(Option::is_some);
+    let expanded =
+        read.into_iter().flatten().flat_map(|(input, uses)| usage::expand(&input, &uses.spanned()));
+    let inputs: Vec<InputSpec> = expanded.collect();
+    uses::refuse_idle_copies(reader, top, &inputs);
+    let names = names.renamed(inputs.iter().map(|input| input.name.clone()).collect(), complete);
     (inputs, names)
+}
+
+fn read_uses(reader: &mut Reader, entry: &Entry, default: &Uses) -> Uses {
+    uses::read(reader, &Table::new(&entry.path, entry.items, &[schema::INPUT]), default)
 }
 
 fn no_input() -> InputSpec {
@@ -40,6 +56,8 @@ fn no_input() -> InputSpec {
         format: Format::Whole,
         window_units: 0,
         production_units: None,
+        use_: InputUse::default(),
+        of: None,
     }
 }
 
@@ -69,6 +87,8 @@ fn read_input(reader: &mut Reader, entry: &Entry) -> Option<InputSpec> {
         format,
         window_units: window_units.map_or(WINDOW_UNITS, |units| units as u64),
         production_units: production_units.map(|units| units as u64),
+        use_: InputUse::default(),
+        of: None,
     })
 }
 

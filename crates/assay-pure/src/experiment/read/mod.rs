@@ -22,6 +22,7 @@ pub(crate) mod schema;
 mod sweeps;
 #[cfg(test)]
 mod tests;
+mod uses;
 
 use std::path::Path;
 

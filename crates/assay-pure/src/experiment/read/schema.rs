@@ -23,6 +23,20 @@ const UNITS: &str = "a whole number from 1 to 1000000000, or 0 for the whole inp
 const SHARE: &str = "a number, or a text as in \"12 %\"";
 const POSITIVE: &str = "a number above 0";
 
+/// Keys that stand above all tables, for all inputs, or in one input's.
+const STATES: Key = key(
+    "states",
+    "a list of \"hot\", \"rotating\", \"cold_data\", \"cold_code\"",
+    "states = [\"hot\", \"rotating\", \"cold_data\"]",
+);
+const MEASURE: Key =
+    key("measure", "a list of \"throughput\" and \"latency\"", "measure = [\"throughput\", \"latency\"]");
+const COPIES: Key = key(
+    "copies",
+    "a whole number from 2 to 1000000, with \"rotating\"",
+    "states = [\"rotating\"]\ncopies = 64",
+);
+
 /// The keys above the first `[table]`, and the tables.
 pub(in crate::experiment) const TOP: &[Key] = &[
     key("question", "a text", "question = \"Is the table decoder faster than the branching one?\""),
@@ -54,6 +68,9 @@ pub(in crate::experiment) const TOP: &[Key] = &[
         "compilers = [\"gcc*\", \"clang-16\"]",
     ),
     key("allow_unoptimised", "true or false", "allow_unoptimised = true"),
+    STATES,
+    MEASURE,
+    COPIES,
     key("program", "a table", "[program]\nsources = [\"decode.c\"]"),
     key("variants", "a list of names, or a table for each", "variants = [\"branch\", \"table\"]"),
     key("inputs", "a table for each input", "[inputs.mixed]\ngenerator = \"lengths\"\nweights = [80, 18, 2]"),
@@ -112,6 +129,9 @@ pub(in crate::experiment) const INPUT: &[Key] = &[
         "a whole number from 1: units that production goes through before it meets the same data again",
         "production_units = 5_000_000",
     ),
+    STATES,
+    MEASURE,
+    COPIES,
 ];
 
 /// The keys of a finding that is accepted.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::experiment::spec::{FlagSet, InputSource, PlacementSpec};
-use crate::experiment::{Axis, ClaimSpec, ContrastSpec, Says};
+use crate::experiment::{Axis, ClaimSpec, ContrastSpec, InputUse, Measure, Says, State};
 use crate::inputs::{Format, Generator};
 
 const MINIMAL: &str = r#"
@@ -444,7 +444,9 @@ fn with_example(name: &str, example: &str) -> String {
 fn shows_examples_that_are_read() {
     for key in schema::TOP {
         // Claims and sweeps refer to inputs, and inputs are held below.
-        if !["claims", "inputs", "sweeps"].contains(&key.name) {
+        if key.name == "copies" {
+            read(&with_example(key.name, &format!("states = [\"rotating\"]\n{}", key.example)));
+        } else if !["claims", "inputs", "sweeps"].contains(&key.name) {
             read(&with_example(key.name, key.example));
         }
     }
@@ -489,4 +491,41 @@ fn reads_how_much_production_goes_through() {
     assert_eq!(production("production_units = 5_000_000"), Some(5_000_000));
     let text = format!("{MINIMAL}{input}production_units = 0");
     assert_eq!(problems(&text)[0].key, "inputs.x.production_units");
+}
+
+#[test]
+fn an_input_in_several_uses_is_several_inputs_of_the_same_bytes() {
+    let two = "[inputs.a]\ngenerator = \"constant\"\nlength = 1\n[inputs.b]\npath = \"b\"\nstates = [\"rotating\", \"cold_code\"]\ncopies = 9";
+    let top = "states = [\"hot\", \"cold_data\"]\nmeasure = [\"throughput\", \"latency\"]";
+    let experiment = with(top, two);
+    let names: Vec<&str> = experiment.inputs.iter().map(|input| input.name.as_str()).collect();
+    let of_a = ["a", "a@latency", "a@cold-data", "a@cold-data,latency"];
+    assert_eq!(names[..4], of_a);
+    assert_eq!(names[4..], ["b@rotating-9", "b@rotating-9,latency", "b@cold-code"]);
+    let of: Vec<Option<&str>> = experiment.inputs.iter().map(|input| input.of.as_deref()).collect();
+    assert_eq!(of, [None, Some("a"), Some("a"), Some("a"), Some("b"), Some("b"), Some("b")]);
+    assert!(experiment.inputs[..4].iter().all(|input| input.source == experiment.inputs[0].source));
+    assert_eq!(experiment.inputs[3].file_name(), "a");
+    let uses: Vec<InputUse> = experiment.inputs.iter().map(|input| input.use_).collect();
+    assert!(uses[0].is_plain());
+    assert_eq!((uses[3].state, uses[3].measure, uses[3].copies), (State::ColdData, Measure::Latency, None));
+    assert_eq!((uses[4].state, uses[4].copies), (State::Rotating, Some(9)));
+}
+
+#[test]
+fn a_call_without_input_has_states_too() {
+    let experiment = with("states = [\"hot\", \"cold_code\"]", "");
+    let names: Vec<&str> = experiment.inputs.iter().map(|input| input.name.as_str()).collect();
+    assert_eq!(names, ["none", "none@cold-code"]);
+}
+
+#[test]
+fn claims_name_uses_of_inputs() {
+    let input = "[inputs.a]\ngenerator = \"constant\"\nlength = 1\nstates = [\"cold_data\"]";
+    let claim = "[[claims]]\ntext = \"t\"\nsays = \"faster\"\ninputs = [\"a@cold-data\"]";
+    assert_eq!(with("", &format!("{input}\n{claim}")).claims[0].inputs, ["a@cold-data"]);
+    let hot = claim.replace("a@cold-data", "a");
+    let found = problems(&format!("{MINIMAL}\n{input}\n{hot}"));
+    assert_eq!(found.len(), 1);
+    assert!(found[0].message.contains("names no input: \"a\""), "{}", found[0].message);
 }

@@ -1,0 +1,146 @@
+//! Making cold: lines put out of all caches, caches filled with memory that nobody else reads, a branch predictor that has
+//! learned something else.
+
+use crate::system::{self, Reserved};
+use std::sync::Mutex;
+
+pub(crate) use crate::flush::FLUSHES;
+use crate::flush::{flush_code, flush_lines, write_other_work};
+
+const LINE: usize = 64;
+/// Stretches of memory that a program may declare.
+const DECLARED_MAX: usize = 64;
+/// Blocks of 32 branches on random outcomes and an indirect jump.
+pub(crate) const OTHER_BLOCKS: usize = 1024;
+/// Their code, bytes at most.
+const OTHER_BYTES: usize = 524_288;
+/// Times that they are executed, each with other outcomes.
+const OTHER_PASSES: usize = 2;
+
+/// Where the declared memory starts, as an address, and its bytes.
+static DECLARED: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+/// See [`crate::reads`].
+pub(crate) fn declare(start: *const u8, bytes: usize) {
+    let mut declared = DECLARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match declared.iter_mut().find(|(known, _)| *known == start.addr()) {
+        Some(found) => found.1 = bytes,
+        None => declared.push((start.expose_provenance(), bytes)),
+    }
+}
+
+/// All that is declared.
+pub(crate) fn declared() -> Vec<(usize, usize)> {
+    DECLARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+}
+
+/// Declares this and nothing else.
+pub(crate) fn declare_only(declared: Vec<(usize, usize)>) {
+    *DECLARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = declared;
+}
+
+/// Flushes what the program declared; false where it declared nothing.
+fn flush_declared() -> Result<bool, String> {
+    let declared = DECLARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if declared.len() > DECLARED_MAX {
+        return Err("the program declared more stretches of memory by assay_harness::reads than can be kept"
+            .to_owned());
+    }
+    for &(start, bytes) in declared.iter() {
+        flush_lines(std::ptr::with_exposed_provenance(start), bytes, false);
+    }
+    Ok(!declared.is_empty())
+}
+
+/// Makes the bytes of calls cold, and what the program declared. `warm` makes all around the calls warm again.
+pub(crate) fn data(listed: &[&[u8]], evict_bytes: usize, warm: &mut dyn FnMut()) -> Result<(), String> {
+    if !FLUSHES {
+        evict(evict_bytes)?;
+        warm();
+        return Ok(());
+    }
+    flush_declared()?;
+    listed.iter().for_each(|data| flush_lines(data.as_ptr(), data.len(), false));
+    Ok(())
+}
+
+/// Makes a prepared state cold. Nobody but the program knows where it lies: what it declared, or all caches.
+pub(crate) fn prepared_data(input: &[u8], evict_bytes: usize, warm: &mut dyn FnMut()) -> Result<(), String> {
+    if FLUSHES && flush_declared()? {
+        flush_lines(input.as_ptr(), input.len(), false);
+        return Ok(());
+    }
+    evict(evict_bytes)?;
+    warm();
+    Ok(())
+}
+
+/// Makes cold the program's code and what the branch predictor knows of it, but for the code around the call; the bytes
+/// that the call gets stay warm.
+pub(crate) fn code(listed: &[&[u8]], warm: &mut dyn FnMut()) -> Result<(), String> {
+    flush_code();
+    do_other_work()?;
+    listed.iter().for_each(|data| walk(data));
+    warm();
+    Ok(())
+}
+
+/// Reads one byte of each line.
+fn walk(bytes: &[u8]) {
+    bytes.iter().step_by(LINE).chain(bytes.last()).for_each(|byte| _ = system::read(byte));
+}
+
+/// What all caches are filled with: its memory, and whether it has been written since it was released.
+static OTHER_MEMORY: Mutex<Option<(Reserved, bool)>> = Mutex::new(None);
+
+/// Fills all caches with memory that nobody else reads.
+fn evict(bytes: usize) -> Result<(), String> {
+    let mut memory = OTHER_MEMORY.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if memory.as_ref().is_none_or(|(memory, _)| memory.len() < bytes) {
+        let fresh =
+            Reserved::new(bytes).map_err(|error| format!("no memory to empty the caches with: {error}"))?;
+        *memory = Some((fresh, false));
+    }
+    let (memory, written) = memory.as_mut().expect("made above");
+    if !std::mem::replace(written, true) {
+        memory.fill(1); // pages that were never written are all the same page of zeros
+    }
+    walk(memory.bytes(0, bytes));
+    Ok(())
+}
+
+/// Gives back what a request needed to empty the caches.
+pub(crate) fn release() {
+    let mut memory = OTHER_MEMORY.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some((memory, written)) = memory.as_mut().filter(|(_, written)| *written) {
+        memory.release();
+        *written = false;
+    }
+}
+
+/// splitmix64.
+pub(crate) fn mix(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// Executes branches on outcomes that never come again. Their code is made at run time, so that a program that does without
+/// is linked as ever.
+fn do_other_work() -> Result<(), String> {
+    static WORK: Mutex<Option<(extern "C" fn(*const u32), u64)>> = Mutex::new(None);
+    let mut work = WORK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if work.is_none() {
+        let made = system::executable(OTHER_BYTES, write_other_work).map_err(|error| {
+            format!("this system executes no code that was made at run time ({error}), so nothing can fill the branch predictor")
+        })?;
+        *work = Some((made, 42));
+    }
+    let (function, seed) = work.as_mut().expect("made above");
+    for _ in 0..OTHER_PASSES {
+        let outcomes: Vec<u32> = (0..OTHER_BLOCKS).map(|_| (mix(seed) >> 32) as u32).collect();
+        function(outcomes.as_ptr());
+    }
+    Ok(())
+}

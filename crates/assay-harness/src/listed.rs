@@ -1,0 +1,164 @@
+//! Samples of calls that are listed beforehand: other copies, cold data, cold code, calls that wait for each other. What is
+//! measured hot never comes here.
+
+use crate::bench::{Body, Variant};
+use crate::clock::{Opened, Region};
+use crate::cool;
+use crate::inputs::Input;
+use crate::manner::{Manner, State};
+use crate::sample::{Sample, combine};
+use crate::system;
+use std::any::Any;
+
+/// How listed calls are made: waiting for each other or not, and doing nothing so that all around them gets warm.
+#[derive(Clone, Copy)]
+pub(crate) struct How {
+    pub(crate) dependent: bool,
+    pub(crate) idle: bool,
+}
+
+#[inline(never)]
+fn nothing(_: &[u8]) -> u64 {
+    0
+}
+
+#[inline(never)]
+fn nothing_of_state<S>(_: &S) -> u64 {
+    0
+}
+
+#[inline(never)]
+fn time_calls(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], combined: &mut u64) -> Region {
+    let mut answers = *combined;
+    let opened = Opened::now();
+    for data in listed {
+        answers = combine(answers, call(data));
+    }
+    let region = opened.close();
+    *combined = answers;
+    region
+}
+
+#[inline(never)]
+fn time_chained(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], combined: &mut u64) -> Region {
+    let (mut answers, mut answer, zero) = (*combined, 0, system::unknown_zero());
+    let opened = Opened::now();
+    for data in listed {
+        answer = call(system::waiting(data, answer & zero));
+        answers = combine(answers, answer);
+    }
+    let region = opened.close();
+    *combined = answers;
+    region
+}
+
+#[inline(never)]
+fn time_states<S>(run: fn(&S) -> u64, listed: &[&S], combined: &mut u64) -> Region {
+    let mut answers = *combined;
+    let opened = Opened::now();
+    for state in listed {
+        answers = combine(answers, run(state));
+    }
+    let region = opened.close();
+    *combined = answers;
+    region
+}
+
+#[inline(never)]
+fn time_chained_states<S>(run: fn(&S) -> u64, listed: &[&S], combined: &mut u64) -> Region {
+    let (mut answers, mut answer, zero) = (*combined, 0, system::unknown_zero());
+    let opened = Opened::now();
+    for state in listed {
+        answer = run(system::waiting_for_state(state, answer & zero));
+        answers = combine(answers, answer);
+    }
+    let region = opened.close();
+    *combined = answers;
+    region
+}
+
+fn of_calls(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], how: How, combined: &mut u64) -> Region {
+    let call = if how.idle { nothing } else { call };
+    if how.dependent { time_chained(call, listed, combined) } else { time_calls(call, listed, combined) }
+}
+
+/// Calls on prepared states, each of which `run`'s own `prepare` made.
+pub(crate) fn of_states<S: 'static>(
+    run: fn(&S) -> u64,
+    listed: &[&dyn Any],
+    how: How,
+    combined: &mut u64,
+) -> Region {
+    let own = |state: &&dyn Any| -> *const S {
+        state.downcast_ref::<S>().expect("the state was made by this variant's prepare")
+    };
+    // SAFETY: pointers just made of references that outlive this function; through pointers, so that the list's lifetime
+    // is this call's.
+    let states: Vec<&S> = listed.iter().map(|state| unsafe { &*own(state) }).collect();
+    let run = if how.idle { nothing_of_state } else { run };
+    if how.dependent {
+        time_chained_states(run, &states, combined)
+    } else {
+        time_states(run, &states, combined)
+    }
+}
+
+/// The windows of one sample from `*at` on, as numbers.
+fn windows(input: &Input, manner: &Manner, at: &mut usize, iterations: u64) -> Vec<usize> {
+    let count = input.windows.len();
+    let step = (manner.step % count as u64) as usize;
+    let next = |_| std::mem::replace(at, (*at + step) % count);
+    (0..iterations).map(next).collect()
+}
+
+/// One sample. `at` and `combined` go on from one sample to the next.
+pub(crate) fn take(
+    variant: &Variant,
+    index: usize,
+    input: &mut Input,
+    manner: &Manner,
+    at: &mut usize,
+    iterations: u64,
+    combined: &mut u64,
+) -> Result<Sample, String> {
+    let how = How { dependent: manner.dependent, idle: false };
+    let idle = How { idle: true, ..how };
+    match &variant.body {
+        Body::Call(call) => {
+            let windows = windows(input, manner, at, iterations);
+            let units = windows.iter().fold(0u64, |sum, &w| sum.wrapping_add(input.windows[w].units));
+            let listed: Vec<&'static [u8]> = match manner.state {
+                State::Rotating => windows.iter().map(|&window| input.copied_window(window)).collect(),
+                _ => windows.iter().map(|&window| input.windows[window].data).collect(),
+            };
+            let mut warm = || _ = of_calls(*call, &listed, idle, &mut 0);
+            match manner.state {
+                State::ColdData => cool::data(&listed, manner.evict_bytes, &mut warm)?,
+                State::ColdCode => cool::code(&listed, &mut warm)?,
+                State::Hot | State::Rotating => {}
+            }
+            Ok(Sample { region: of_calls(*call, &listed, how, combined), units })
+        }
+        Body::Prepared { prepare, time_listed, .. } => {
+            let (units, bytes) = (iterations.wrapping_mul(input.units), input.data);
+            if manner.state != State::Rotating {
+                input.prepared[index].get_or_insert_with(|| prepare(input.data));
+            }
+            let listed: Vec<&dyn Any> = match manner.state {
+                State::Rotating => input.copied_states(iterations),
+                _ => {
+                    let state = input.prepared[index].as_deref().expect("made above");
+                    (0..iterations).map(|_| state).collect()
+                }
+            };
+            let mut warm = || _ = time_listed(&listed, idle, &mut 0);
+            match manner.state {
+                State::ColdData => cool::prepared_data(bytes, manner.evict_bytes, &mut warm)?,
+                State::ColdCode => cool::code(&[], &mut warm)?,
+                State::Hot | State::Rotating => {}
+            }
+            Ok(Sample { region: time_listed(&listed, how, combined), units })
+        }
+        Body::Loop { .. } => Err("a loop cannot be listed".to_owned()),
+    }
+}

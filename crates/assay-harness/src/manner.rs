@@ -1,0 +1,124 @@
+//! How the calls of a request are made: what it may ask for, and what it cannot have.
+
+use crate::bench::Body;
+use crate::cool;
+use crate::fields::Fields;
+use crate::inputs::Input;
+
+/// Calls of one sample that can be listed.
+const LISTED_MAX: u64 = 16_777_216;
+/// Copies of one input.
+const COPIES_MAX: u64 = 1_048_576;
+/// Walked over to empty the caches, unless the lab says more.
+const EVICT_BYTES: u64 = 67_108_864;
+
+/// What is cold when a call begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Hot,
+    Rotating,
+    ColdData,
+    ColdCode,
+}
+
+/// How the calls of a request are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Manner {
+    pub(crate) state: State,
+    /// Each call waits for the last one's answer.
+    pub(crate) dependent: bool,
+    pub(crate) copies: usize,
+    /// From one call's window to the next one's.
+    pub(crate) step: u64,
+    pub(crate) evict_bytes: usize,
+}
+
+/// The fields of `ready` that say what can be asked for.
+pub(crate) fn abilities() -> String {
+    let code = if cool::FLUSHES { ",cold_code" } else { "" };
+    format!("states=hot,rotating,cold_data{code} measures=throughput,latency")
+}
+
+impl Manner {
+    /// Reads the optional fields of `measure`.
+    pub(crate) fn read(fields: &Fields<'_>) -> Result<Self, String> {
+        let states = [
+            ("hot", State::Hot),
+            ("rotating", State::Rotating),
+            ("cold_data", State::ColdData),
+            ("cold_code", State::ColdCode),
+        ];
+        let number = |key, least, most, absent| match fields.optional(key) {
+            None => Ok(absent),
+            Some(_) => fields.number(key, least, most),
+        };
+        let evict = number("evict", 0, u64::MAX / 4, 0)?;
+        Ok(Self {
+            state: word(fields, "state", &states)?,
+            dependent: word(fields, "measure", &[("throughput", false), ("latency", true)])?,
+            copies: number("copies", 0, COPIES_MAX, 0)? as usize,
+            step: number("step", 1, u64::MAX, 1)?,
+            evict_bytes: if evict == 0 { EVICT_BYTES } else { evict } as usize,
+        })
+    }
+
+    /// Hot and independent, window after window: nothing is listed.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.state == State::Hot && !self.dependent && self.step == 1
+    }
+
+    /// What the request asks for and cannot have; otherwise its copies are made.
+    pub(crate) fn begin(&self, body: &Body, input: &mut Input, iterations: u64) -> Result<(), String> {
+        if self.is_plain() {
+            return Ok(());
+        }
+        let prepare = match body {
+            Body::Call(_) => None,
+            Body::Prepared { prepare, .. } => Some(prepare.as_ref()),
+            Body::Loop { .. } => {
+                return Err(
+                    "a loop of the program's own takes its input itself: only hot throughput can be measured of it \
+                            (register the function instead, by `variant` or `prepared`)"
+                        .to_owned(),
+                );
+            }
+        };
+        if iterations > LISTED_MAX {
+            return Err("more calls in a sample than can be listed".to_owned());
+        }
+        match self.state {
+            State::Hot => {}
+            State::Rotating => input.make_copies(self.copies, prepare)?,
+            State::ColdCode if !cool::FLUSHES => {
+                return Err("no instruction here puts code out of the caches".to_owned());
+            }
+            State::ColdCode if iterations != 1 || self.dependent => {
+                return Err("state=cold_code takes one call per sample, which waits for no other".to_owned());
+            }
+            State::ColdData
+                if iterations > if prepare.is_some() { 1 } else { input.windows.len() as u64 } =>
+            {
+                return Err(
+                    "state=cold_data would visit a window twice in a sample, the second time warm".to_owned()
+                );
+            }
+            State::ColdCode | State::ColdData => {}
+        }
+        Ok(())
+    }
+}
+
+/// Gives back what a request was given.
+pub(crate) fn end(input: &mut Input) {
+    input.drop_copies();
+    cool::release();
+}
+
+/// One of some words; the first where the field is absent.
+fn word<T: Copy>(fields: &Fields<'_>, key: &str, words: &[(&str, T)]) -> Result<T, String> {
+    let Some(value) = fields.optional(key) else { return Ok(words[0].1) };
+    let found = words.iter().find(|(word, _)| *word == value);
+    found
+        .map(|(_, meaning)| *meaning)
+        .ok_or_else(|| format!("{key}={value:.100} is not known to this harness"))
+}

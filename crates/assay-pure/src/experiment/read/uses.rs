@@ -1,0 +1,79 @@
+//! `states`, `measure` and `copies`: for all inputs above the tables, or for one in its own.
+
+use super::reader::{Reader, Table};
+use super::{convert, entries};
+use crate::experiment::spec::InputSpec;
+use crate::experiment::usage::{self, InputUse, Measure, State};
+
+const MOST_COPIES: i64 = 1_000_000;
+
+/// What the keys say.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Uses {
+    states: Vec<State>,
+    measures: Vec<Measure>,
+    copies: Option<u64>,
+}
+
+impl Default for Uses {
+    fn default() -> Self {
+        Self { states: vec![State::Hot], measures: vec![Measure::Throughput], copies: None }
+    }
+}
+
+impl Uses {
+    /// One use for each combination.
+    pub(super) fn spanned(&self) -> Vec<InputUse> {
+        usage::uses(&self.states, &self.measures, self.copies)
+    }
+
+    /// Whether `copies` is used by none.
+    fn is_idle(&self) -> bool {
+        self.copies.is_some() && !self.states.contains(&State::Rotating)
+    }
+}
+
+/// Reads the three keys of a table; what it leaves out is as in `default`.
+pub(super) fn read(reader: &mut Reader, table: &Table, default: &Uses) -> Uses {
+    let states = list(reader, table, "states", State::ALL.map(|state| (state.word(), state)));
+    let measures = list(reader, table, "measure", Measure::ALL.map(|measure| (measure.word(), measure)));
+    let copies = reader.read(table, "copies", convert::whole(2..=MOST_COPIES));
+    let uses = Uses {
+        states: states.unwrap_or_else(|| default.states.clone()),
+        measures: measures.unwrap_or_else(|| default.measures.clone()),
+        copies: copies.map(|copies| copies as u64).or(default.copies),
+    };
+    if copies.is_some() && !table.path.is_empty() && uses.is_idle() {
+        refuse(reader, table);
+    }
+    uses
+}
+
+/// Notes copies above the tables that no input rotates over.
+pub(super) fn refuse_idle_copies(reader: &mut Reader, top: &Table, inputs: &[InputSpec]) {
+    if top.has("copies") && inputs.iter().all(|input| input.use_.state != State::Rotating) {
+        refuse(reader, top);
+    }
+}
+
+fn refuse(reader: &mut Reader, table: &Table) {
+    let message = format!("`{}` says nothing without \"rotating\"", table.path_of("copies"));
+    let problem = reader.complain_of(table, "copies", message);
+    problem.example = Some(table.example_of("states"));
+}
+
+/// A list of different words, at least one.
+fn list<T: Copy + PartialEq + ToString, const N: usize>(
+    reader: &mut Reader,
+    table: &Table,
+    name: &str,
+    words: [(&str, T); N],
+) -> Option<Vec<T>> {
+    let found = reader.list(table, name, convert::choice(&words))?;
+    if found.is_empty() {
+        reader.complain_of(table, name, format!("`{}` is empty", table.path_of(name)));
+        return None;
+    }
+    entries::refuse_repeats(reader, &table.path_of(name), &found);
+    Some(found)
+}
