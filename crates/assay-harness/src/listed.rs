@@ -40,8 +40,13 @@ fn time_calls(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], combined: &mut u
 }
 
 #[inline(never)]
-fn time_chained(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], combined: &mut u64) -> Region {
-    let (mut answers, mut answer, zero) = (*combined, 0, system::unknown_zero());
+fn time_chained(
+    call: fn(&[u8]) -> u64,
+    listed: &[&'static [u8]],
+    zero: u64,
+    combined: &mut u64,
+) -> Region {
+    let (mut answers, mut answer) = (*combined, 0);
     let opened = Opened::now();
     for data in listed {
         answer = call(system::waiting(data, answer & zero));
@@ -65,8 +70,8 @@ fn time_states<S>(run: fn(&S) -> u64, listed: &[&S], combined: &mut u64) -> Regi
 }
 
 #[inline(never)]
-fn time_chained_states<S>(run: fn(&S) -> u64, listed: &[&S], combined: &mut u64) -> Region {
-    let (mut answers, mut answer, zero) = (*combined, 0, system::unknown_zero());
+fn time_chained_states<S>(run: fn(&S) -> u64, listed: &[&S], zero: u64, combined: &mut u64) -> Region {
+    let (mut answers, mut answer) = (*combined, 0);
     let opened = Opened::now();
     for state in listed {
         answer = run(system::waiting_for_state(state, answer & zero));
@@ -79,7 +84,7 @@ fn time_chained_states<S>(run: fn(&S) -> u64, listed: &[&S], combined: &mut u64)
 
 fn of_calls(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], how: How, combined: &mut u64) -> Region {
     let call = if how.idle { nothing } else { call };
-    if how.dependent { time_chained(call, listed, combined) } else { time_calls(call, listed, combined) }
+    if how.dependent { time_chained(call, listed, system::unknown_zero(), combined) } else { time_calls(call, listed, combined) }
 }
 
 /// Calls on prepared states, each of which `run`'s own `prepare` made.
@@ -97,7 +102,7 @@ pub(crate) fn of_states<S: 'static>(
     let states: Vec<&S> = listed.iter().map(|state| unsafe { &*own(state) }).collect();
     let run = if how.idle { nothing_of_state } else { run };
     if how.dependent {
-        time_chained_states(run, &states, combined)
+        time_chained_states(run, &states, system::unknown_zero(), combined)
     } else {
         time_states(run, &states, combined)
     }
@@ -160,5 +165,50 @@ pub(crate) fn take(
             Ok(Sample { region: time_listed(&listed, how, combined), units })
         }
         Body::Loop { .. } => Err("a loop cannot be listed".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{time_calls, time_chained, time_chained_states};
+    use crate::sample::combine;
+
+    /// Byte i is i, so an answer tells where its call began.
+    static BYTES: [u8; 64] = {
+        let mut bytes = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            bytes[i] = i as u8;
+            i += 1;
+        }
+        bytes
+    };
+
+    fn first(data: &[u8]) -> u64 {
+        u64::from(data[0])
+    }
+
+    #[test]
+    fn the_address_of_a_call_that_waits_is_made_of_the_last_answer() {
+        let listed = [1, 20, 1, 20].map(|at| &BYTES[at..at + 4]);
+        let combined = |answers: [u64; 4]| answers.into_iter().fold(0, combine);
+        let mut check = 0;
+        time_calls(first, &listed, &mut check);
+        assert_eq!(check, combined([1, 20, 1, 20]));
+        check = 0;
+        time_chained(first, &listed, 0, &mut check);
+        assert_eq!(check, combined([1, 20, 1, 20]));
+        // With a "zero" of 1, the call after an odd answer is one byte further on.
+        check = 0;
+        time_chained(first, &listed, 1, &mut check);
+        assert_eq!(check, combined([1, 21, 2, 20]));
+    }
+
+    #[test]
+    fn so_is_that_of_a_state() {
+        let states = [&BYTES[1], &BYTES[20], &BYTES[1], &BYTES[20]];
+        let mut check = 0;
+        time_chained_states(|state: &u8| u64::from(*state), &states, 1, &mut check);
+        assert_eq!(check, [1, 21, 2, 20].into_iter().fold(0, combine));
     }
 }

@@ -400,10 +400,21 @@ fn inputs_of(ledger: &Ledger, row: &CampaignRow, experiment: &Experiment) -> Res
             summary: spec.description.clone(),
             recipe: Some(recipe(&spec.source)),
             description: kept.description,
+            state: spec.use_.state.word().into(),
+            measure: spec.use_.measure.word().into(),
+            copies: copies(spec, kept.bytes, row),
+            of: spec.of.clone(),
         };
         known.push((spec.clone(), shown, description));
     }
     Ok(known)
+}
+
+/// The copies that a campaign rotated over, as it reckoned them itself.
+fn copies(spec: &InputSpec, bytes: u64, row: &CampaignRow) -> Option<u64> {
+    let caches: Vec<String> = serde_json::from_value(row.machine["caches"].clone()).unwrap_or_default();
+    let copies = super::uses::copies(spec.use_, bytes, super::uses::last_level_bytes(&caches));
+    (copies > 0).then_some(copies)
 }
 
 /// A recipe in a few words.

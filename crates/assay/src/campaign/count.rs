@@ -28,7 +28,7 @@ use assay_pure::protocol::Kind;
 use assay_pure::verdict::counts::THIS_CPU;
 pub use capped::capped_flags;
 use converse::{Cell, Job, Outcome, Stopped};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use walks::Stretch;
@@ -171,14 +171,10 @@ impl Phase<'_> {
                     let group = (variant, place.group.compiler, place.group.flags);
                     !is_known && !failed.contains(&(group, *input))
                 };
-                let mut inputs: Vec<usize> = (0..self.prepared.inputs.len()).filter(is_open).collect();
-                // All uses of an input are the same walk.
-                let walk = |input: &usize| {
-                    let ready = &self.prepared.inputs[*input];
-                    (ready.row.digest.clone(), ready.windows.len())
-                };
-                let mut walks = HashSet::new();
-                inputs.retain(|input| walks.insert(walk(input)));
+                // A walk is hot and independent: it says nothing of cold code, and of others nothing new.
+                let is_hot = |input: &usize| self.prepared.experiment.inputs[*input].use_.is_plain();
+                let all = 0..self.prepared.inputs.len();
+                let inputs: Vec<usize> = all.filter(is_hot).filter(is_open).collect();
                 if !inputs.is_empty() {
                     open.push(Open { placed: place, variant, inputs });
                 }

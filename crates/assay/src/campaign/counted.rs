@@ -68,6 +68,12 @@ impl Counted {
                 if counted.cells.iter().any(|cell| is_cell(cell, &name)) {
                     continue;
                 }
+                if let Some(of) = uncounted_use(experiment, &input.name) {
+                    counted
+                        .uncounted
+                        .insert(name, format!("events are counted of hot throughput only, so of `{of}`"));
+                    continue;
+                }
                 if let Some((cell, note)) = cell(&rows, &name, input) {
                     counted.cells.push(cell);
                     counted.notes.extend(note.map(|note| (name, note)));
@@ -286,6 +292,12 @@ pub fn sentence(evidence: &str) -> String {
     let mut letters = evidence.chars();
     let capital = letters.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
     format!("{capital}{}.", letters.as_str().trim_end_matches('.'))
+}
+
+/// The input that stands for what is counted, where this one is another use of it.
+fn uncounted_use(experiment: &Experiment, input: &str) -> Option<String> {
+    let spec = experiment.inputs.iter().find(|spec| spec.name == input)?;
+    (!spec.use_.is_plain()).then(|| spec.file_name().to_owned())
 }
 
 fn is_cell(cell: &CellCounts, name: &CellName) -> bool {

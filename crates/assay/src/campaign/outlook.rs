@@ -1,14 +1,14 @@
 //! What a campaign would measure and about how long it would take, without building or measuring anything.
 
 use super::prepare::Outline;
-use super::{compose, measure};
+use super::{compose, measure, uses};
 use crate::report::page::{self, FailureKind};
 use crate::report::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_linux::machine::Machine;
-use assay_pure::experiment::matrix;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
+use assay_pure::experiment::{State, matrix};
 use assay_pure::inputs::digest::digest;
 use std::path::Path;
 
@@ -36,16 +36,21 @@ pub fn outlook(
     let compiler_names: Vec<String> =
         outline.compilers.iter().map(|compiler| compiler.name.clone()).collect();
     let variants = runnable.len() as u64;
-    let inputs = inputs(&experiment.inputs, &outline.folder)?;
+    let last_level = uses::last_level_bytes(&machine.caches);
+    let inputs = inputs(&experiment.inputs, &outline.folder, last_level)?;
     let per_rotation = experiment.placement.phases.len() as u64;
     let placements = u64::from(experiment.placement.rotations) * per_rotation;
     let compiles = groups * experiment.program.sources.len() as u64 * 2;
     let links = groups * (placements + 1);
     let cached = ledger.map_or(Ok(false), |ledger| measured_before(ledger, &outline.text))?;
     let amount = |total| Amount { total, cached: if cached { total } else { 0 } };
-    let visits =
-        groups * variants * inputs.len() as u64 * (placements + u64::from(super::blocks::AS_BUILT_REPEATS));
-    let round_seconds = visits as f64 * VISIT_SECONDS;
+    let visits = groups * variants * (placements + u64::from(super::blocks::AS_BUILT_REPEATS));
+    let visit_seconds: f64 = inputs
+        .iter()
+        .zip(&experiment.inputs)
+        .map(|(shown, spec)| VISIT_SECONDS + beside_samples_seconds(shown, spec, last_level))
+        .sum();
+    let round_seconds = visits as f64 * visit_seconds;
     let rounds = measure::rounds_per_level(
         experiment.budget_seconds,
         round_seconds,
@@ -96,6 +101,22 @@ pub fn outlook(
     })
 }
 
+/// Seconds of a visit that no sample shows: what is copied and made cold. Measured on one machine, so only about right.
+fn beside_samples_seconds(shown: &page::Input, spec: &InputSpec, last_level: u64) -> f64 {
+    const COPY_SECONDS_PER_BYTE: f64 = 0.6e-9;
+    const FLUSH_SECONDS: f64 = 0.5e-3;
+    const COLD_CODE_SECONDS: f64 = 15e-3;
+    match spec.use_.state {
+        State::Hot => 0.0,
+        State::Rotating => {
+            let copied = uses::copies(spec.use_, shown.bytes, last_level) * shown.bytes;
+            copied as f64 * COPY_SECONDS_PER_BYTE
+        }
+        State::ColdData => FLUSH_SECONDS,
+        State::ColdCode => COLD_CODE_SECONDS,
+    }
+}
+
 /// Was this very file measured before, so that its binaries are kept?
 fn measured_before(ledger: &Ledger, text: &str) -> Result<bool> {
     Ok(ledger.campaigns()?.iter().any(|campaign| {
@@ -103,7 +124,7 @@ fn measured_before(ledger: &Ledger, text: &str) -> Result<bool> {
     }))
 }
 
-fn inputs(specs: &[InputSpec], folder: &Path) -> Result<Vec<page::Input>> {
+fn inputs(specs: &[InputSpec], folder: &Path, last_level: u64) -> Result<Vec<page::Input>> {
     specs
         .iter()
         .map(|spec| {
@@ -117,6 +138,11 @@ fn inputs(specs: &[InputSpec], folder: &Path) -> Result<Vec<page::Input>> {
                 summary: spec.description.clone(),
                 recipe: Some(compose::recipe(&spec.source)),
                 description: serde_json::Value::Null,
+                state: spec.use_.state.word().into(),
+                measure: spec.use_.measure.word().into(),
+                copies: Some(uses::copies(spec.use_, bytes.len() as u64, last_level))
+                    .filter(|&copies| copies > 0),
+                of: spec.of.clone(),
             })
         })
         .collect()

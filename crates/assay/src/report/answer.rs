@@ -31,7 +31,8 @@ pub fn answer(page: &Page) -> String {
         return nothing_compared(page);
     }
     let variants = if findings.is_empty() { String::new() } else { found(page, &findings) };
-    let text = [twin_failed(page), learned(page), variants, misled(page, &findings), builds];
+    let flips = super::uses::flips(page).join(" ");
+    let text = [twin_failed(page), learned(page), variants, flips, misled(page, &findings), builds];
     text.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

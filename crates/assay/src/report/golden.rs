@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::page::{Page, TwinControl, TwinVerdict};
+use super::page::{Page, TwinControl, TwinVerdict, Verdict};
 use super::{Detail, PlanPage, answer, render, render_plan, sample};
 
 fn folder() -> std::path::PathBuf {
@@ -31,6 +31,13 @@ fn failing_twin() -> Page {
     };
     page.answer = answer(&page);
     page
+}
+
+fn in_uses() -> Page {
+    sample::in_uses(&[
+        sample::contrast("bmi2", "p80", "gcc-12", Verdict::Faster, 0.68),
+        sample::contrast("bmi2", "p80@latency", "gcc-12", Verdict::Slower, 1.3),
+    ])
 }
 
 #[test]
@@ -64,6 +71,11 @@ fn every_contrast_of_builds_at_120_columns_is_the_golden_text() {
 }
 
 #[test]
+fn one_input_in_every_use_at_80_columns_is_the_golden_text() {
+    hold_against("uses-80.txt", &render(&in_uses(), 80, false, Detail::Brief));
+}
+
+#[test]
 fn a_failed_twin_control_at_80_columns_is_the_golden_text() {
     hold_against("twin-80.txt", &render(&failing_twin(), 80, false, Detail::Brief));
 }
@@ -76,7 +88,7 @@ fn the_plan_is_the_golden_text() {
 #[test]
 fn no_line_exceeds_the_width_in_any_view() {
     for width in [40, 57, 80, 100, 121, 160, 220] {
-        for page in [sample::page(), sample::many(), failing_twin(), sample::nothing()] {
+        for page in [sample::page(), sample::many(), failing_twin(), sample::nothing(), in_uses()] {
             for detail in [Detail::Brief, Detail::Full] {
                 for line in render(&page, width, false, detail).lines() {
                     assert!(line.width() <= width, "{width}: {line:?}");

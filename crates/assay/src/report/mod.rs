@@ -22,6 +22,7 @@ pub mod stat;
 pub mod sweep;
 pub mod table;
 pub mod terminal;
+mod uses;
 
 #[cfg(test)]
 mod golden;

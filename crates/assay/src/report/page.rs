@@ -724,6 +724,26 @@ pub struct Input {
     pub recipe: Option<String>,
     /// What a decoder and its predictor see in it (length histogram, entropies, period).
     pub description: serde_json::Value,
+    /// What is cold when a call begins: `hot`, `rotating`, `cold_data`, `cold_code`.
+    #[serde(default = "hot")]
+    pub state: String,
+    /// `throughput`, or `latency` where each call waits for the last one's answer.
+    #[serde(default = "throughput")]
+    pub measure: String,
+    /// Copies that calls rotate over; null in other states.
+    #[serde(default)]
+    pub copies: Option<u64>,
+    /// The file's input of which this is another use; null for the file's own.
+    #[serde(default)]
+    pub of: Option<String>,
+}
+
+fn hot() -> String {
+    "hot".into()
+}
+
+fn throughput() -> String {
+    "throughput".into()
 }
 
 /// A contrast whose sign or size depends on the input.

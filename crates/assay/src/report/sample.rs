@@ -179,6 +179,10 @@ fn inputs() -> Vec<Input> {
         summary: summary.map(str::to_owned),
         recipe: Some(recipe.to_owned()),
         description: serde_json::json!({ "bytes": bytes, "units": units }),
+        state: "hot".into(),
+        measure: "throughput".into(),
+        copies: None,
+        of: None,
     };
     vec![
         input(
@@ -708,4 +712,36 @@ pub(super) fn plan() -> PlanPage {
         },
         seed: 42,
     }
+}
+
+/// One input in every use, with some contrasts; the cells' times are invented.
+pub(super) fn in_uses(contrasts: &[Contrast]) -> Page {
+    let plain = inputs().into_iter().find(|input| input.name == "p80").expect("the sample has it");
+    let used = |suffix: &str, state: &str, measure: &str, copies: Option<u64>| Input {
+        name: format!("p80{suffix}"),
+        state: state.into(),
+        measure: measure.into(),
+        copies,
+        of: (!suffix.is_empty()).then(|| "p80".into()),
+        ..plain.clone()
+    };
+    let inputs = vec![
+        used("", "hot", "throughput", None),
+        used("@latency", "hot", "latency", None),
+        used("@rotating", "rotating", "throughput", Some(65)),
+        used("@cold-data", "cold_data", "throughput", None),
+        used("@cold-data,latency", "cold_data", "latency", None),
+        used("@cold-code", "cold_code", "throughput", None),
+    ];
+    let mut cells = Vec::new();
+    for (input, factor) in inputs.iter().zip([1.0, 2.4, 1.1, 14.6, 131.0, 1204.0]) {
+        for (variant, ns) in [("branch", 0.71), ("bmi2", 0.48)] {
+            cells.push(cell(variant, &input.name, "gcc-12", [ns * factor; 4]));
+        }
+    }
+    cells[7].failed = Some(Failed { reason: "a loop takes its input itself".into() });
+    cells[7].ns_per_unit = None;
+    let mut page = Page { variants: variants(), inputs, cells, contrasts: contrasts.to_vec(), ..nothing() };
+    page.answer = answer(&page);
+    page
 }

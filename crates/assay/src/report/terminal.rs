@@ -9,6 +9,7 @@ mod companions;
 mod counts;
 mod limits;
 mod reasons;
+mod states;
 mod times;
 mod verdicts;
 
@@ -39,6 +40,7 @@ pub fn render(page: &Page, width: usize, colour: bool, detail: Detail) -> String
     verdicts::show(page, detail, &mut sheet);
     builds::verdicts(page, detail, &mut sheet);
     builds::side_by_side(page, detail, &mut sheet);
+    states::show(page, detail, &mut sheet);
     times::show(page, detail, &mut sheet);
     counts::show(page, detail, &mut sheet);
     limits::show(page, detail, &mut sheet);

@@ -31,11 +31,7 @@ const STATES: Key = key(
 );
 const MEASURE: Key =
     key("measure", "a list of \"throughput\" and \"latency\"", "measure = [\"throughput\", \"latency\"]");
-const COPIES: Key = key(
-    "copies",
-    "a whole number from 2 to 1000000, with \"rotating\"",
-    "states = [\"rotating\"]\ncopies = 64",
-);
+const COPIES: Key = key("copies", "a whole number from 2 to 1000000, with \"rotating\"", "copies = 64");
 
 /// The keys above the first `[table]`, and the tables.
 pub(in crate::experiment) const TOP: &[Key] = &[
