@@ -971,7 +971,9 @@ static inline const char *assay_flush_code(void)
  * otherwise. Each block loads 32 random bits, jumps over a no-op or not by each of them, and ends with an indirect jump. */
 #define ASSAY_OTHER_BLOCKS 1024
 #define ASSAY_OTHER_BYTES 524288 /* of code, at most */
-#define ASSAY_OTHER_PASSES 2
+
+#define ASSAY_ENTRY_BYTES 256  /* of a function, fetched by a wrong guess before it is found out */
+#define ASSAY_AROUND_BYTES 512 /* of the code around a call, generously */
 
 static inline size_t assay_write_other_work(uint8_t *code)
 {
@@ -1024,7 +1026,7 @@ static inline const char *assay_do_other_work(void)
     static uint8_t *code;
     static uint64_t seed = 42;
     void (*work)(const uint32_t *);
-    size_t pass, i;
+    size_t i;
     if (code == NULL) {
         void *map = mmap(NULL, ASSAY_OTHER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (map == MAP_FAILED) {
@@ -1038,12 +1040,10 @@ static inline const char *assay_do_other_work(void)
         code = (uint8_t *)map + 64;
     }
     memcpy(&work, &code, sizeof work); /* ISO C converts no pointer to data into one to a function */
-    for (pass = 0; pass < ASSAY_OTHER_PASSES; pass++) {
-        for (i = 0; i < ASSAY_OTHER_BLOCKS; i++) {
-            outcomes[i] = (uint32_t)(assay_mix(&seed) >> 32);
-        }
-        work(outcomes);
+    for (i = 0; i < ASSAY_OTHER_BLOCKS; i++) {
+        outcomes[i] = (uint32_t)(assay_mix(&seed) >> 32);
     }
+    work(outcomes);
     return NULL;
 }
 
@@ -1192,16 +1192,41 @@ static inline const char *assay_cool_data(const struct assay_loaded *input, stru
     return NULL;
 }
 
-/* Makes cold the program's code and what the branch predictor knows of it, but for the code around the call; the bytes that
- * the call gets stay warm. Returns NULL or why not. */
-static inline const char *assay_cool_code(const struct assay_manner *manner, int prepared)
+/* Fills the branch predictor; then the bytes that the call gets, the clocks and the code around the call are warm. */
+static inline const char *assay_fill_predictor(const struct assay_manner *manner, int prepared)
 {
-    const char *why = assay_flush_code();
-    why = why != NULL ? why : assay_do_other_work();
+    const char *why = assay_do_other_work();
     if (!prepared) {
         assay_walk_lines(manner->calls[0].data, manner->calls[0].size);
     }
     assay_warm_surroundings(manner, prepared, 1);
+    return why;
+}
+
+/* Flushes the first lines of a function, but for those of the code around its call. */
+static inline void assay_flush_entry(uintptr_t entry, uintptr_t around)
+{
+    uintptr_t line = entry & ~(uintptr_t)63, end = line + ASSAY_ENTRY_BYTES;
+    for (; line < end; line += 64) {
+        if (line + 64 <= around || line >= around + ASSAY_AROUND_BYTES) {
+            assay_flush_lines((const void *)line, 64, 1);
+        }
+    }
+}
+
+/* Makes cold the program's code and what the branch predictor knows of it. Returns NULL or why not.
+ *
+ * The call of nothing that warms its surroundings may be predicted to go where the last sample's call went, and a wrong
+ * guess fetches the first lines of that code (without more ado they were warm half of the time on Zen 4). So the predictor
+ * is filled and led astray once before the code is flushed, and the first lines are flushed once more at the end. */
+static inline const char *assay_cool_code(const struct assay_variant *variant, const struct assay_manner *manner)
+{
+    int prepared = variant->kind == ASSAY_PREPARED;
+    const char *why = assay_fill_predictor(manner, prepared);
+    why = why != NULL ? why : assay_flush_code();
+    why = why != NULL ? why : assay_fill_predictor(manner, prepared);
+    assay_flush_entry(prepared ? (uintptr_t)variant->run : (uintptr_t)variant->call,
+                      prepared ? (uintptr_t)assay_time_listed_states : (uintptr_t)assay_time_listed);
     return why;
 }
 
@@ -1217,7 +1242,7 @@ static inline const char *assay_sample_listed(const struct assay_program *progra
     if (manner->state == ASSAY_COLD_DATA) {
         why = assay_cool_data(input, manner, prepared, iterations);
     } else if (manner->state == ASSAY_COLD_CODE) {
-        why = assay_cool_code(manner, prepared);
+        why = assay_cool_code(variant, manner);
     }
     if (why == NULL) {
         assay_time_as(manner, variant->call, variant->run, iterations, combined, region);

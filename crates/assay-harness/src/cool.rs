@@ -14,8 +14,10 @@ const DECLARED_MAX: usize = 64;
 pub(crate) const OTHER_BLOCKS: usize = 1024;
 /// Their code, bytes at most.
 const OTHER_BYTES: usize = 524_288;
-/// Times that they are executed, each with other outcomes.
-const OTHER_PASSES: usize = 2;
+/// Of a function, fetched by a wrong guess before it is found out.
+const ENTRY_BYTES: usize = 256;
+/// Of the code around a call, generously.
+const AROUND_BYTES: usize = 512;
 
 /// Where the declared memory starts, as an address, and its bytes.
 static DECLARED: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
@@ -75,13 +77,37 @@ pub(crate) fn prepared_data(input: &[u8], evict_bytes: usize, warm: &mut dyn FnM
     Ok(())
 }
 
+/// Where a call goes and where it comes from, as addresses of code.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) entry: *const u8,
+    /// The code around the call, where it is known.
+    pub(crate) around: Option<*const u8>,
+}
+
 /// Makes cold the program's code and what the branch predictor knows of it, but for the code around the call; the bytes
 /// that the call gets stay warm.
-pub(crate) fn code(listed: &[&[u8]], warm: &mut dyn FnMut()) -> Result<(), String> {
+///
+/// The call of nothing that warms its surroundings may be predicted to go where the last sample's call went, and a wrong
+/// guess fetches the first lines of that code (without more ado they were warm half of the time on Zen 4). So the predictor
+/// is filled and led astray once before the code is flushed, and the first lines are flushed once more at the end.
+pub(crate) fn code(listed: &[&[u8]], place: Place, warm: &mut dyn FnMut()) -> Result<(), String> {
+    let mut fill_predictor = || {
+        do_other_work()?;
+        listed.iter().for_each(|data| walk(data));
+        warm();
+        Ok::<(), String>(())
+    };
+    fill_predictor()?;
     flush_code();
-    do_other_work()?;
-    listed.iter().for_each(|data| walk(data));
-    warm();
+    fill_predictor()?;
+    let around = place.around.map_or(0, <*const u8>::addr);
+    for line in (0..ENTRY_BYTES).step_by(LINE) {
+        let line = place.entry.map_addr(|entry| entry & !(LINE - 1)).wrapping_add(line);
+        if line.addr() + LINE <= around || line.addr() >= around + AROUND_BYTES {
+            flush_lines(line, LINE, true);
+        }
+    }
     Ok(())
 }
 
@@ -138,9 +164,7 @@ fn do_other_work() -> Result<(), String> {
         *work = Some((made, 42));
     }
     let (function, seed) = work.as_mut().expect("made above");
-    for _ in 0..OTHER_PASSES {
-        let outcomes: Vec<u32> = (0..OTHER_BLOCKS).map(|_| (mix(seed) >> 32) as u32).collect();
-        function(outcomes.as_ptr());
-    }
+    let outcomes: Vec<u32> = (0..OTHER_BLOCKS).map(|_| (mix(seed) >> 32) as u32).collect();
+    function(outcomes.as_ptr());
     Ok(())
 }

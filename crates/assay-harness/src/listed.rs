@@ -3,7 +3,7 @@
 
 use crate::bench::{Body, Variant};
 use crate::clock::{Opened, Region};
-use crate::cool;
+use crate::cool::{self, Place};
 use crate::inputs::Input;
 use crate::manner::{Manner, State};
 use crate::sample::{Sample, combine};
@@ -40,12 +40,7 @@ fn time_calls(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], combined: &mut u
 }
 
 #[inline(never)]
-fn time_chained(
-    call: fn(&[u8]) -> u64,
-    listed: &[&'static [u8]],
-    zero: u64,
-    combined: &mut u64,
-) -> Region {
+fn time_chained(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], zero: u64, combined: &mut u64) -> Region {
     let (mut answers, mut answer) = (*combined, 0);
     let opened = Opened::now();
     for data in listed {
@@ -84,7 +79,11 @@ fn time_chained_states<S>(run: fn(&S) -> u64, listed: &[&S], zero: u64, combined
 
 fn of_calls(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], how: How, combined: &mut u64) -> Region {
     let call = if how.idle { nothing } else { call };
-    if how.dependent { time_chained(call, listed, system::unknown_zero(), combined) } else { time_calls(call, listed, combined) }
+    if how.dependent {
+        time_chained(call, listed, system::unknown_zero(), combined)
+    } else {
+        time_calls(call, listed, combined)
+    }
 }
 
 /// Calls on prepared states, each of which `run`'s own `prepare` made.
@@ -139,7 +138,13 @@ pub(crate) fn take(
             let mut warm = || _ = of_calls(*call, &listed, idle, &mut 0);
             match manner.state {
                 State::ColdData => cool::data(&listed, manner.evict_bytes, &mut warm)?,
-                State::ColdCode => cool::code(&listed, &mut warm)?,
+                State::ColdCode => {
+                    let place = Place {
+                        entry: system::address(variant.entry),
+                        around: Some(time_calls as *const u8),
+                    };
+                    cool::code(&listed, place, &mut warm)?;
+                }
                 State::Hot | State::Rotating => {}
             }
             Ok(Sample { region: of_calls(*call, &listed, how, combined), units })
@@ -159,7 +164,10 @@ pub(crate) fn take(
             let mut warm = || _ = time_listed(&listed, idle, &mut 0);
             match manner.state {
                 State::ColdData => cool::prepared_data(bytes, manner.evict_bytes, &mut warm)?,
-                State::ColdCode => cool::code(&[], &mut warm)?,
+                State::ColdCode => {
+                    let place = Place { entry: system::address(variant.entry), around: None };
+                    cool::code(&[], place, &mut warm)?;
+                }
                 State::Hot | State::Rotating => {}
             }
             Ok(Sample { region: time_listed(&listed, how, combined), units })

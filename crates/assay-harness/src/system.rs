@@ -144,6 +144,11 @@ pub(crate) fn entry(function: *const ()) -> u64 {
     function.addr().checked_sub(image).map_or(0, |distance| distance as u64)
 }
 
+/// The address of what [`entry`] gave a distance of.
+pub(crate) fn address(entry: u64) -> *const u8 {
+    (&raw const __ehdr_start).wrapping_add(entry as usize)
+}
+
 /// Whether `descriptor` is open; if so it will be closed in programs that this one executes.
 pub(crate) fn close_on_exec(descriptor: c_int) -> bool {
     // SAFETY: F_SETFD takes one int; a descriptor that is not open is an error and nothing else.

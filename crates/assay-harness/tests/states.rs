@@ -54,19 +54,25 @@ fn measure(program: &Path, request: &str) -> Recorded {
 
 /// The windows that calls got, by their sizes.
 fn windows(recorded: &Recorded) -> Vec<usize> {
-    recorded.calls.iter().map(|call| [256, 512, 3328].iter().position(|size| *size == call.size).expect("a window")).collect()
+    recorded
+        .calls
+        .iter()
+        .map(|call| [256, 512, 3328].iter().position(|size| *size == call.size).expect("a window"))
+        .collect()
 }
 
 /// Where the input or copy begins that a call got its window of.
 fn begin(call: &Record) -> u64 {
-    call.address - [(256, 0), (512, 256), (3328, 768)].iter().find(|(size, _)| *size == call.size).expect("a window").1
+    call.address
+        - [(256, 0), (512, 256), (3328, 768)].iter().find(|(size, _)| *size == call.size).expect("a window").1
 }
 
 #[test]
 fn hot_calls_get_one_input_window_after_window() {
     let program = recorder();
     for asked in ["", "state=hot", "measure=latency"] {
-        let recorded = measure(&program, format!("variant={CALL} window=1 iterations=4 samples=2 {asked}").trim_end());
+        let recorded =
+            measure(&program, format!("variant={CALL} window=1 iterations=4 samples=2 {asked}").trim_end());
         assert_eq!(windows(&recorded), [1, 2, 0, 1, 2, 0, 1, 2], "{asked}");
         let begins: BTreeSet<u64> = recorded.calls.iter().map(begin).collect();
         assert_eq!(begins.len(), 1, "{asked}: one copy, the input itself");
@@ -75,7 +81,10 @@ fn hot_calls_get_one_input_window_after_window() {
 
 #[test]
 fn rotating_calls_get_every_copy_once_before_any_again() {
-    let recorded = measure(&recorder(), &format!("variant={CALL} window=0 iterations=10 samples=3 state=rotating copies=5"));
+    let recorded = measure(
+        &recorder(),
+        &format!("variant={CALL} window=0 iterations=10 samples=3 state=rotating copies=5"),
+    );
     assert_eq!(windows(&recorded)[..4], [0, 1, 2, 0]);
     let begins: Vec<u64> = recorded.calls.iter().map(begin).collect();
     assert_eq!(begins.len(), 30);
@@ -89,12 +98,18 @@ fn rotating_calls_get_every_copy_once_before_any_again() {
     let apart: BTreeSet<u64> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert_eq!(apart.len(), 1, "equally far apart");
     let apart = *apart.first().expect("five places");
-    assert!(apart >= 4096 + 64 && apart / 64 % 2 == 1 && apart % 64 == 0, "padding, and an odd number of lines: {apart}");
+    assert!(
+        apart >= 4096 + 64 && apart / 64 % 2 == 1 && apart % 64 == 0,
+        "padding, and an odd number of lines: {apart}"
+    );
 }
 
 #[test]
 fn rotating_states_are_prepared_from_each_copy_and_released() {
-    let recorded = measure(&recorder(), &format!("variant={PREPARED} window=0 iterations=3 samples=2 state=rotating copies=3"));
+    let recorded = measure(
+        &recorder(),
+        &format!("variant={PREPARED} window=0 iterations=3 samples=2 state=rotating copies=3"),
+    );
     assert_eq!(recorded.prepared.len(), 3);
     let begins: Vec<u64> = recorded.calls.iter().map(|call| call.address).collect();
     let made: Vec<u64> = recorded.prepared.iter().map(|state| state.address).collect();
@@ -121,7 +136,8 @@ fn cold_calls_visit_no_window_twice_in_a_sample() {
 
 #[test]
 fn cold_code_is_one_call_a_sample_on_the_input_itself() {
-    let recorded = measure(&recorder(), &format!("variant={CALL} window=0 iterations=1 samples=4 state=cold_code"));
+    let recorded =
+        measure(&recorder(), &format!("variant={CALL} window=0 iterations=1 samples=4 state=cold_code"));
     if recorded.replies.iter().any(|line| line.starts_with("error")) {
         eprintln!("skipped: {:?}", recorded.replies);
         return;
@@ -134,7 +150,10 @@ fn cold_code_is_one_call_a_sample_on_the_input_itself() {
 fn the_address_of_a_call_that_waits_is_made_of_the_last_answer() {
     let program = recorder();
     let wrapper = support::scratch("recorder-not-zero.sh");
-    let script = format!("#!/bin/sh\nASSAY_NOT_ZERO=1 exec '{}'\n", program.canonicalize().expect("it was built").display());
+    let script = format!(
+        "#!/bin/sh\nASSAY_NOT_ZERO=1 exec '{}'\n",
+        program.canonicalize().expect("it was built").display()
+    );
     std::fs::write(&wrapper, script).expect("the scratch directory is writable");
     let made = Command::new("chmod").arg("+x").arg(&wrapper).status().expect("chmod starts");
     assert!(made.success());
@@ -148,10 +167,16 @@ fn the_address_of_a_call_that_waits_is_made_of_the_last_answer() {
     let addresses = |measure: &str| -> Vec<u64> {
         let stderr = talk(&wrapper, requests(measure).as_bytes(), 1 << 16, "60").stderr;
         let lines = stderr.lines().filter_map(|line| line.strip_prefix("call "));
-        let first = |line: &str| u64::from_str_radix(line.split(' ').next().expect("an address"), 16).expect("hexadecimal");
+        let first = |line: &str| {
+            u64::from_str_radix(line.split(' ').next().expect("an address"), 16).expect("hexadecimal")
+        };
         lines.map(first).map(|address| address % 4096).collect()
     };
     // Byte i is i. With a "zero" of 1, the call after an odd answer is one byte further on.
     assert_eq!(addresses("measure=throughput"), [1, 100, 1, 100]);
-    assert_eq!(addresses("measure=latency"), [1, 101, 2, 100], "of odd answers 1 and 101, then of the even 2");
+    assert_eq!(
+        addresses("measure=latency"),
+        [1, 101, 2, 100],
+        "of odd answers 1 and 101, then of the even 2"
+    );
 }

@@ -119,6 +119,87 @@ fn a_program_with_nothing_wrong_is_measured() {
 }
 
 #[test]
+fn a_program_of_an_older_harness_is_measured_hot_and_never_cold() {
+    let older = || {
+        let lab = Lab::with_fault("older_harness")?;
+        lab.edit(|text| text.replace("[inputs.bytes]\n", "[inputs.bytes]\nstates = [\"hot\", \"cold_data\"]\n"));
+        Some(lab)
+    };
+    let Some((lab, said)) = undisturbed(older) else { return };
+    said.assert_code(1);
+    said.assert_page(&["a harness that cannot measure cold_data, throughput", "build it again"]);
+    let page = lab.page();
+    let cells = page["cells"].as_array().expect("a page has cells");
+    assert_eq!(cells.len(), 6);
+    for cell in cells {
+        let cold = cell["input"] == "bytes@cold-data";
+        assert_eq!(cell["ns_per_unit"].is_null(), cold, "{cell:#}");
+        assert_eq!(cell["failed"].is_null(), !cold, "{cell:#}");
+    }
+    assert_eq!(
+        lab.column("SELECT DISTINCT input FROM sample"),
+        ["bytes"],
+        "nothing was measured hot under another name"
+    );
+}
+
+#[test]
+fn every_state_and_measure_is_an_input_of_its_own_with_a_figure() {
+    let every = || {
+        let lab = Lab::with_program(
+            "#include \"good.c\"\n",
+            &["plain", "backward", "looped"],
+        )?;
+        lab.edit(|text| {
+            let states = "states = [\"hot\", \"rotating\", \"cold_data\", \"cold_code\"]\ncopies = 3\n";
+            let measure = "measure = [\"throughput\", \"latency\"]\nwindow_units = 100\n";
+            text.replace("[inputs.bytes]\n", &format!("[inputs.bytes]\n{states}{measure}"))
+        });
+        Some(lab)
+    };
+    let Some((lab, said)) = undisturbed(every) else { return };
+    said.assert_page(&["Hot and cold", "rotating, 3 copies", "only hot throughput can be measured of it"]);
+    let page = lab.page();
+    let inputs: Vec<(&str, &str, &str)> = page["inputs"]
+        .as_array()
+        .expect("a page has inputs")
+        .iter()
+        .map(|input| {
+            let text = |key: &str| input[key].as_str().expect("a word");
+            (text("name"), text("state"), text("measure"))
+        })
+        .collect();
+    assert_eq!(
+        inputs,
+        [
+            ("bytes", "hot", "throughput"),
+            ("bytes@latency", "hot", "latency"),
+            ("bytes@rotating-3", "rotating", "throughput"),
+            ("bytes@rotating-3,latency", "rotating", "latency"),
+            ("bytes@cold-data", "cold_data", "throughput"),
+            ("bytes@cold-data,latency", "cold_data", "latency"),
+            ("bytes@cold-code", "cold_code", "throughput"),
+        ]
+    );
+    assert_eq!(page["inputs"][2]["copies"], 3);
+    assert_eq!((&page["inputs"][0]["of"], &page["inputs"][6]["of"]), (&Value::Null, &"bytes".into()));
+    for cell in page["cells"].as_array().expect("a page has cells") {
+        let looped_otherwise = cell["variant"] == "looped" && cell["input"] != "bytes";
+        assert_eq!(cell["ns_per_unit"].is_null(), looped_otherwise, "{cell:#}");
+    }
+    assert_eq!(
+        lab.column(
+            "SELECT DISTINCT input FROM sample JOIN process ON process.id = sample.process WHERE variant = 'looped'"
+        ),
+        ["bytes"]
+    );
+    assert_eq!(
+        lab.column("SELECT DISTINCT name || ' ' || iterations FROM campaign_input WHERE name LIKE '%cold-code'"),
+        ["bytes@cold-code 1"]
+    );
+}
+
+#[test]
 fn a_crash_while_measuring_is_told_by_its_signal() {
     only_faulty_fails("crash_in_measure", "measure", &["ended by signal 11 (SIGSEGV", "while measuring"]);
 }
