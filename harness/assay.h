@@ -1130,6 +1130,9 @@ static inline const char *assay_begin_manner(const struct assay_variant *variant
     if (manner->state == ASSAY_COLD_DATA && iterations > (variant->kind == ASSAY_PREPARED ? 1 : input->window_count)) {
         return "state=cold_data would visit a window twice in a sample, the second time warm";
     }
+    if (manner->state == ASSAY_COLD_DATA && iterations > 1 && assay_declared_1.count != 0) {
+        return "every call reads the memory that the program declared, so state=cold_data takes one call per sample";
+    }
     if (manner->state == ASSAY_COLD_DATA && assay_declared_1.count > ASSAY_DECLARED_MAX) {
         return "the program declared more stretches of memory by assay_reads than can be kept";
     }
@@ -1662,9 +1665,9 @@ static inline void assay_greet(struct assay_channel *channel, const struct assay
     hundredths[3] = assay_hundredths(costs.region_cpu_ns);
     assay_say(channel,
               "ready wall_read_ns=%llu.%02llu cpu_read_ns=%llu.%02llu region_wall_ns=%llu.%02llu region_cpu_ns=%llu.%02llu "
-              "states=hot,rotating,cold_data%s measures=throughput,latency",
+              "states=hot,rotating,cold_data%s measures=throughput,latency declared=%zu",
               hundredths[0] / 100, hundredths[0] % 100, hundredths[1] / 100, hundredths[1] % 100, hundredths[2] / 100,
-              hundredths[2] % 100, hundredths[3] / 100, hundredths[3] % 100, ASSAY_FLUSHES ? ",cold_code" : "");
+              hundredths[2] % 100, hundredths[3] / 100, hundredths[3] % 100, ASSAY_FLUSHES ? ",cold_code" : "", assay_declared_1.count);
     assay_flush(channel);
 }
 

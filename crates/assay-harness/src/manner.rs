@@ -36,7 +36,8 @@ pub(crate) struct Manner {
 /// The fields of `ready` that say what can be asked for.
 pub(crate) fn abilities() -> String {
     let code = if cool::FLUSHES { ",cold_code" } else { "" };
-    format!("states=hot,rotating,cold_data{code} measures=throughput,latency")
+    let declared = cool::declared().len();
+    format!("states=hot,rotating,cold_data{code} measures=throughput,latency declared={declared}")
 }
 
 impl Manner {
@@ -101,6 +102,11 @@ impl Manner {
                 return Err(
                     "state=cold_data would visit a window twice in a sample, the second time warm".to_owned()
                 );
+            }
+            State::ColdData if iterations > 1 && !cool::declared().is_empty() => {
+                return Err("every call reads the memory that the program declared, so state=cold_data takes one call per \
+                            sample"
+                    .to_owned());
             }
             State::ColdCode | State::ColdData => {}
         }

@@ -46,17 +46,21 @@ impl Manner {
 
     /// Reads them from the fields of a request.
     pub(super) fn read(fields: &Fields<'_>) -> Result<Self, ProtocolError> {
-        let number = |field, absent| match fields.optional(field) {
-            None => Ok(absent),
-            Some(value) => digits(value).ok_or_else(|| fields.wrong(field, value, "a whole number in range")),
-        };
         Ok(Self {
             state: word(fields, "state", State::ALL.map(|state| (state.word(), state)))?,
             measure: word(fields, "measure", Measure::ALL.map(|measure| (measure.word(), measure)))?,
-            copies: number("copies", 0)?,
-            step: number("step", 1)?,
-            evict_bytes: number("evict", 0)?,
+            copies: number(fields, "copies", 0)?,
+            step: number(fields, "step", 1)?,
+            evict_bytes: number(fields, "evict", 0)?,
         })
+    }
+}
+
+/// A whole number that may be absent.
+fn number(fields: &Fields<'_>, field: &'static str, absent: u64) -> Result<u64, ProtocolError> {
+    match fields.optional(field) {
+        None => Ok(absent),
+        Some(value) => digits(value).ok_or_else(|| fields.wrong(field, value, "a whole number in range")),
     }
 }
 
@@ -78,6 +82,8 @@ pub struct Abilities {
     pub states: Vec<State>,
     /// Measures likewise.
     pub measures: Vec<Measure>,
+    /// Stretches of memory that every call reads beside its input, as far as the program has declared them.
+    pub declared: u64,
 }
 
 impl Abilities {
@@ -100,19 +106,23 @@ impl Abilities {
                 write!(text, " {key}={}", words.join(",")).expect("a String takes every write");
             }
         }
+        if self.declared != 0 {
+            write!(text, " declared={}", self.declared).expect("a String takes every write");
+        }
         text
     }
 
     /// Reads them; words that only later versions know are ignored, as unknown fields are.
-    pub(super) fn read(fields: &Fields<'_>) -> Self {
+    pub(super) fn read(fields: &Fields<'_>) -> Result<Self, ProtocolError> {
         fn known<T: Copy>(list: Option<&str>, all: &[T], word: fn(T) -> &'static str) -> Vec<T> {
             let words = list.unwrap_or_default().split(',');
             words.filter_map(|said| all.iter().copied().find(|&one| word(one) == said)).collect()
         }
-        Self {
+        Ok(Self {
             states: known(fields.optional("states"), &State::ALL, State::word),
             measures: known(fields.optional("measures"), &Measure::ALL, Measure::word),
-        }
+            declared: number(fields, "declared", 0)?,
+        })
     }
 }
 
@@ -139,7 +149,8 @@ mod tests {
         assert!(!none.has(&cold()));
         assert!(!none.has(&Manner { measure: Measure::Latency, ..Manner::default() }));
         assert!(!none.has(&Manner { step: 2, ..Manner::default() }));
-        let some = Abilities { states: vec![State::Rotating, State::ColdData], measures: Vec::new() };
+        let states = vec![State::Rotating, State::ColdData];
+        let some = Abilities { states, ..Abilities::default() };
         assert!(some.has(&cold()) && some.has(&Manner { step: 2, ..cold() }));
         assert!(!some.has(&Manner { state: State::ColdCode, ..cold() }));
         assert!(!some.has(&Manner { measure: Measure::Latency, ..cold() }));

@@ -227,7 +227,7 @@ fn plain(word: &str, fields: &Fields<'_>) -> Result<Reply, ProtocolError> {
             cpu_read_ns: fields.nanoseconds("cpu_read_ns")?,
             region_wall_ns: fields.nanoseconds("region_wall_ns")?,
             region_cpu_ns: fields.nanoseconds("region_cpu_ns")?,
-            abilities: Abilities::read(fields),
+            abilities: Abilities::read(fields)?,
         },
         "loaded" => Reply::Loaded { id: fields.number("id")? },
         "answer" => Reply::Answer { whole: fields.answer("whole")?, windows: fields.answer("windows")? },

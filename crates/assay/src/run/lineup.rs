@@ -220,6 +220,12 @@ impl Bench for Lineup {
         self.live[subject].announced.kind
     }
 
+    fn reads_elsewhere(&self, subject: usize) -> bool {
+        let live = &self.live[subject];
+        let declared = live.worker.as_ref().is_some_and(|worker| worker.abilities.declared > 0);
+        declared || live.announced.kind == Kind::Prepared
+    }
+
     fn group(&self, subject: usize) -> (usize, usize, usize) {
         let subject = &self.live[subject].subject;
         (subject.variant, subject.compiler, subject.flags)

@@ -19,6 +19,8 @@ pub trait Bench {
     fn region(&self, subject: usize) -> RegionCost;
     /// How a subject is called: only the answers of one kind can be compared.
     fn kind(&self, subject: usize) -> Kind;
+    /// Whether its calls read more than the bytes that they are given: a prepared state, memory of the program's own.
+    fn reads_elsewhere(&self, subject: usize) -> bool;
     /// (variant, compiler, flags) of a subject: what fails together.
     fn group(&self, subject: usize) -> (usize, usize, usize);
 }
@@ -279,6 +281,9 @@ mod tests {
         }
         fn kind(&self, _: usize) -> Kind {
             Kind::Call
+        }
+        fn reads_elsewhere(&self, _: usize) -> bool {
+            false
         }
         fn group(&self, subject: usize) -> (usize, usize, usize) {
             (subject % 2, 0, 0)

@@ -5,7 +5,7 @@ use super::fault::Fault;
 use super::round::{Bench, InputPlan};
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::State;
-use assay_pure::protocol::{Kind, Manner};
+use assay_pure::protocol::Manner;
 use std::time::Instant;
 
 /// A sample's aim, nanoseconds: short enough to fit between the gaps that other work cuts into a pinned core, long
@@ -161,10 +161,10 @@ pub fn input(
     Tuned { visit_ns, plan: InputPlan { windows, iterations, warmup, samples, manner }, unsettled, faults }
 }
 
-/// Calls per sample, at most. Prepared states are cold for one call only: the next one reads the same.
+/// Calls per sample, at most. What all calls read is cold for one of them only.
 fn most_iterations(bench: &dyn Bench, subjects: &[usize], wanted: &Wanted) -> u64 {
-    let prepared = || subjects.iter().any(|&subject| bench.kind(subject) == Kind::Prepared);
-    if wanted.manner.state == State::ColdData && prepared() { 1 } else { wanted.most_iterations }
+    let shared = || subjects.iter().any(|&subject| bench.reads_elsewhere(subject));
+    if wanted.manner.state == State::ColdData && shared() { 1 } else { wanted.most_iterations }
 }
 
 /// Samples of a visit where single ones are shorter than aimed at: so many that together they are as long, as far as what

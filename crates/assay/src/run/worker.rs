@@ -85,7 +85,7 @@ pub struct Worker {
     /// All variants of the program.
     pub variants: Vec<Announced>,
     /// What it can do beside hot and throughput.
-    abilities: Abilities,
+    pub abilities: Abilities,
     /// Cost of an empty region.
     pub region: RegionCost,
     /// Cost of one read of the wall clock, nanoseconds.

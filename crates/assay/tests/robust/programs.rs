@@ -122,7 +122,9 @@ fn a_program_with_nothing_wrong_is_measured() {
 fn a_program_of_an_older_harness_is_measured_hot_and_never_cold() {
     let older = || {
         let lab = Lab::with_fault("older_harness")?;
-        lab.edit(|text| text.replace("[inputs.bytes]\n", "[inputs.bytes]\nstates = [\"hot\", \"cold_data\"]\n"));
+        lab.edit(|text| {
+            text.replace("[inputs.bytes]\n", "[inputs.bytes]\nstates = [\"hot\", \"cold_data\"]\n")
+        });
         Some(lab)
     };
     let Some((lab, said)) = undisturbed(older) else { return };
@@ -146,10 +148,7 @@ fn a_program_of_an_older_harness_is_measured_hot_and_never_cold() {
 #[test]
 fn every_state_and_measure_is_an_input_of_its_own_with_a_figure() {
     let every = || {
-        let lab = Lab::with_program(
-            "#include \"good.c\"\n",
-            &["plain", "backward", "looped"],
-        )?;
+        let lab = Lab::with_program("#include \"good.c\"\n", &["plain", "backward", "looped"])?;
         lab.edit(|text| {
             let states = "states = [\"hot\", \"rotating\", \"cold_data\", \"cold_code\"]\ncopies = 3\n";
             let measure = "measure = [\"throughput\", \"latency\"]\nwindow_units = 100\n";
@@ -194,7 +193,9 @@ fn every_state_and_measure_is_an_input_of_its_own_with_a_figure() {
         ["bytes"]
     );
     assert_eq!(
-        lab.column("SELECT DISTINCT name || ' ' || iterations FROM campaign_input WHERE name LIKE '%cold-code'"),
+        lab.column(
+            "SELECT DISTINCT name || ' ' || iterations FROM campaign_input WHERE name LIKE '%cold-code'"
+        ),
         ["bytes@cold-code 1"]
     );
 }
