@@ -119,10 +119,7 @@ fn rotating_calls_get_every_copy_once_before_any_again() {
     let apart: BTreeSet<u64> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert_eq!(apart.len(), 1, "equally far apart");
     let apart = *apart.first().expect("five places");
-    assert!(
-        apart >= 4096 + 64 && apart % 128 == 64,
-        "padding, and an odd number of lines: {apart}"
-    );
+    assert!(apart >= 4096 + 64 && apart % 128 == 64, "padding, and an odd number of lines: {apart}");
 }
 
 #[test]

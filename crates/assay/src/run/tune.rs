@@ -75,6 +75,8 @@ pub struct Wanted {
 
 /// Samples of few calls that a visit may have.
 const MOST_SAMPLES: u64 = 32;
+/// Samples of other calls than hot and independent ones are watched from this length on, nanoseconds.
+const WATCHED_LEAST_NS: f64 = 10_000.0;
 /// What making things cold may take per visit, nanoseconds.
 const MOST_COOLING_NS: f64 = 20_000_000.0;
 
@@ -108,29 +110,32 @@ pub fn input(
         samples: 5,
         manner,
     };
-    let begun = Instant::now();
+    let most_iterations = most_iterations(bench, subjects, wanted);
     let mut call_ns = Vec::new();
     let mut usable = Vec::new();
     let mut faults = Vec::new();
+    let mut sample_costs_ns = 0.0_f64;
     for &subject in subjects {
-        match time_of_call(bench, subject, &probe) {
-            Ok(fastest) => {
-                call_ns.push(fastest);
+        match time_of_call(bench, subject, &probe, most_iterations) {
+            Ok(probed) => {
+                call_ns.push(probed.call_ns);
+                sample_costs_ns = sample_costs_ns.max(probed.sample_costs_ns);
                 usable.push(subject);
             }
             Err(fault) => faults.push((subject, fault)),
         }
     }
-    let probed_ns = begun.elapsed().as_nanos() as f64 / (subjects.len().max(1) * 7) as f64;
-    let most_iterations = most_iterations(bench, &usable, wanted);
     let iterations = iterations(&call_ns).min(most_iterations);
-    let samples = if manner == Manner::default() {
-        samples
-    } else {
-        cooled_samples(&call_ns, iterations, probed_ns, samples)
-    };
     let slowest = call_ns.iter().copied().filter(|ns| ns.is_finite()).fold(1.0, f64::max);
-    let most = (WATCHED_NS / (slowest * iterations as f64)) as u64;
+    let mut samples = samples;
+    let mut most = (WATCHED_NS / (slowest * iterations as f64)) as u64;
+    if manner != Manner::default() {
+        samples = cooled_samples(&call_ns, iterations, sample_costs_ns, samples);
+        // In regions of so few nanoseconds nothing can be seen to settle, and after other work nothing has.
+        let is_long = slowest * iterations as f64 >= WATCHED_LEAST_NS && manner.state != State::ColdCode;
+        let affordable = (MOST_COOLING_NS / sample_costs_ns.max(1.0)) as u64;
+        most = if is_long { most.min(affordable) } else { 0 };
+    }
     let mut warmup = 1;
     let mut unsettled = false;
     let request = VisitRequest { iterations, warmup: 0, ..probe };
@@ -237,20 +242,35 @@ fn watch(
     watched
 }
 
-/// What one call takes, nanoseconds, the fastest of a few probes; infinite where all were interrupted.
-fn time_of_call(bench: &mut dyn Bench, subject: usize, probe: &VisitRequest) -> Result<f64, Fault> {
+/// What probing found of a program's calls.
+struct Probed {
+    /// What one call takes, nanoseconds, the fastest of a few; infinite where all were interrupted.
+    call_ns: f64,
+    /// What one sample takes with all that is done beside its region, nanoseconds.
+    sample_costs_ns: f64,
+}
+
+/// Probes with ever more calls, up to `most`, until they last.
+fn time_of_call(
+    bench: &mut dyn Bench,
+    subject: usize,
+    probe: &VisitRequest,
+    most: u64,
+) -> Result<Probed, Fault> {
     let mut request = VisitRequest { ..*probe };
     loop {
+        let begun = Instant::now();
         let visited = bench.visit(subject, &request)?;
+        let sample_costs_ns = begun.elapsed().as_nanos() as f64 / visited.samples.len().max(1) as f64;
         // Interrupted ones too: what is interrupted is long enough.
         let longest = visited.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or(0);
-        if longest < PROBED_NS && request.iterations < MOST_PROBED {
-            request.iterations *= PROBE_GROWTH;
+        if longest < PROBED_NS && request.iterations < MOST_PROBED.min(most) {
+            request.iterations = (request.iterations * PROBE_GROWTH).min(most);
             continue;
         }
         let series = net_of(bench, subject, &visited);
         let fastest = series.into_iter().filter(|ns| ns.is_finite()).fold(f64::INFINITY, f64::min);
-        return Ok(fastest / request.iterations as f64);
+        return Ok(Probed { call_ns: fastest / request.iterations as f64, sample_costs_ns });
     }
 }
 
@@ -290,6 +310,7 @@ mod tests {
     struct Steady {
         call_ns: f64,
         asked: Vec<u64>,
+        reads_elsewhere: bool,
     }
 
     impl Bench for Steady {
@@ -307,6 +328,9 @@ mod tests {
         fn kind(&self, _: usize) -> Kind {
             Kind::Loop
         }
+        fn reads_elsewhere(&self, _: usize) -> bool {
+            self.reads_elsewhere
+        }
         fn group(&self, _: usize) -> (usize, usize, usize) {
             (0, 0, 0)
         }
@@ -315,13 +339,29 @@ mod tests {
     #[test]
     fn calls_shorter_than_the_clock_can_tell_are_probed_in_bulk() {
         for call_ns in [0.3, 2.0, 500.0, 3e6] {
-            let mut bench = Steady { call_ns, asked: Vec::new() };
-            let tuned = input(&mut bench, 0, 1, &[0], 20);
+            let mut bench = Steady { call_ns, asked: Vec::new(), reads_elsewhere: false };
+            let wanted = Wanted { manner: Manner::default(), most_iterations: u64::MAX };
+            let tuned = input(&mut bench, (0, 1), &wanted, &[0], 20);
             let sample_ns = call_ns * tuned.plan.iterations as f64;
             let single = call_ns > LONGEST_NS && tuned.plan.iterations == 1;
             assert!(single || (100_000.0..400_000.0).contains(&sample_ns), "{call_ns}: {:?}", tuned.plan);
             assert!(bench.asked.iter().all(|&calls| calls as f64 * call_ns <= 3e6), "{:?}", bench.asked);
         }
+    }
+
+    #[test]
+    fn calls_that_are_made_cold_are_never_more_than_stay_cold() {
+        let cold = |most_iterations, reads_elsewhere| {
+            let mut bench = Steady { call_ns: 3.0, asked: Vec::new(), reads_elsewhere };
+            let manner = Manner { state: State::ColdData, ..Manner::default() };
+            let tuned = input(&mut bench, (0, 1000), &Wanted { manner, most_iterations }, &[0], 4);
+            assert_eq!(tuned.plan.manner, manner);
+            assert_eq!(bench.asked.iter().max(), Some(&tuned.plan.iterations), "{:?}", bench.asked);
+            tuned.plan.iterations
+        };
+        assert_eq!(cold(400, false), 400);
+        assert_eq!(cold(1, false), 1);
+        assert_eq!(cold(400, true), 1, "what all calls read is cold for the first");
     }
 
     #[test]
