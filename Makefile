@@ -25,6 +25,7 @@ test: setup-test lint ## set up, check format and lints, pass all tests
 	cargo test --workspace --locked --no-fail-fast
 	casebook/varint/test.sh
 	casebook/dispatch/test.sh
+	casebook/lookup/test.sh
 	casebook/transport/test.sh
 	casebook/allocator/test.sh
 	python3 fixtures/verdicts/peers/tests.py

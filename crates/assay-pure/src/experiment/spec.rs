@@ -61,6 +61,21 @@ impl Experiment {
     }
 }
 
+impl Experiment {
+    /// The inputs as the file has them: each once, whatever its uses, under its own name.
+    #[must_use]
+    pub fn file_inputs(&self) -> Vec<InputSpec> {
+        let mut found: Vec<InputSpec> = Vec::new();
+        for input in &self.inputs {
+            if found.iter().all(|known| known.name != input.file_name()) {
+                let name = input.file_name().to_owned();
+                found.push(InputSpec { name, use_: InputUse::default(), of: None, ..input.clone() });
+            }
+        }
+        found
+    }
+}
+
 /// The sources one artifact is built from.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Program {

@@ -155,10 +155,7 @@ fn missing_files(parsed: &Parsed, folder: &Path) -> Vec<Diagnostic> {
     for (index, include) in experiment.program.include_dirs.iter().enumerate() {
         look(format!("program.include_dirs[{index}]"), include, true);
     }
-    // The uses of one input stand beside each other, and in the file it stands once.
-    let mut files: Vec<_> = experiment.inputs.iter().collect();
-    files.dedup_by_key(|input| input.file_name().to_owned());
-    for (index, input) in files.into_iter().enumerate() {
+    for (index, input) in experiment.file_inputs().iter().enumerate() {
         if let InputSource::Recorded { path } = &input.source {
             look(format!("inputs[{index}].path"), path, false);
         }

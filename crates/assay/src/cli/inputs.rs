@@ -92,7 +92,7 @@ fn describe_all(asked: &Describe) -> Result<()> {
     for file in &asked.files {
         if file.extension().is_some_and(|extension| extension == "toml") {
             let folder = file.parent().unwrap_or(Path::new("."));
-            for input in experiment(file)?.inputs {
+            for input in experiment(file)?.file_inputs() {
                 let bytes = bytes_of(&input.source, folder)?;
                 found.push(described(&input.name, &bytes, input.describe(&bytes))?);
             }
@@ -141,8 +141,9 @@ fn described(
 
 fn generate_one(asked: &Generate) -> Result<()> {
     let experiment = experiment(&asked.experiment)?;
-    let Some(input) = experiment.inputs.iter().find(|input| input.name == asked.input) else {
-        let names: Vec<&str> = experiment.inputs.iter().map(|input| input.name.as_str()).collect();
+    let inputs = experiment.file_inputs();
+    let Some(input) = inputs.iter().find(|input| input.name == asked.input) else {
+        let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
         let message = format!(
             "no input `{}` in {}; it has: {}",
             asked.input,

@@ -506,6 +506,9 @@ fn an_input_in_several_uses_is_several_inputs_of_the_same_bytes() {
     assert_eq!(of, [None, Some("a"), Some("a"), Some("a"), Some("b"), Some("b"), Some("b")]);
     assert!(experiment.inputs[..4].iter().all(|input| input.source == experiment.inputs[0].source));
     assert_eq!(experiment.inputs[3].file_name(), "a");
+    let files = experiment.file_inputs();
+    assert_eq!(files.iter().map(|input| input.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert!(files.iter().all(|input| input.use_.is_plain() && input.of.is_none()));
     let uses: Vec<InputUse> = experiment.inputs.iter().map(|input| input.use_).collect();
     assert!(uses[0].is_plain());
     assert_eq!((uses[3].state, uses[3].measure, uses[3].copies), (State::ColdData, Measure::Latency, None));
