@@ -42,6 +42,10 @@ pub fn add(cells: &mut [Cell], inputs: &[KnownInput], counts: &[CellCounts], lim
     for cell in cells {
         let Some(spread) = cell.ns_per_unit.filter(|spread| spread.median > 0.0) else { continue };
         let input = inputs.iter().find(|(spec, ..)| spec.name == cell.input);
+        // The limits are of calls that are hot and overlap.
+        if input.is_some_and(|(spec, ..)| !spec.use_.is_plain()) {
+            continue;
+        }
         let counts = counts.iter().find(|counts| {
             (&counts.variant, &counts.input, &counts.compiler, &counts.flags)
                 == (&cell.variant, &cell.input, &cell.compiler, &cell.flags)
@@ -117,6 +121,7 @@ mod tests {
     use super::*;
     use crate::report::limits::sample;
     use crate::report::page;
+    use assay_pure::experiment::InputUse;
     use assay_pure::experiment::spec::InputSpec;
     use assay_pure::inputs::{Generator, describe};
     use assay_pure::verdict::counts::MissCount;
@@ -152,6 +157,8 @@ mod tests {
             format: Format::Varint,
             window_units: 0,
             production_units: None,
+            use_: InputUse::default(),
+            of: None,
         };
         let shown = page::Input {
             name: "mixed".to_owned(),
@@ -161,6 +168,10 @@ mod tests {
             summary: None,
             recipe: None,
             description: Value::Null,
+            state: "hot".to_owned(),
+            measure: "throughput".to_owned(),
+            copies: None,
+            of: None,
         };
         (spec, shown, Some(description))
     }
