@@ -75,10 +75,10 @@ pub fn wanted(used: InputUse, input_bytes: u64, windows: &[Window], last_level: 
 /// `1 / (sqrt(5) n)` of the whole apart. So each window is also far from the last one, which no prefetcher follows.
 fn spaced(windows: &[Window]) -> (u64, u64) {
     let count = windows.len() as u64;
-    if count < 3 {
-        return (1, count.max(1));
-    }
     let bytes: u64 = windows.iter().map(|window| window.size).sum();
+    if count < 3 {
+        return (1, if bytes >= APART * count { count.max(1) } else { 1 });
+    }
     // A window reaches from its first byte to its last, so the gap is one window more than the bytes between.
     let apart = APART * count / bytes.max(1) + 1;
     let most = (count as f64 / (5.0_f64.sqrt() * apart as f64)).floor() as u64;

@@ -678,6 +678,15 @@ pub(super) fn many() -> Page {
     page
 }
 
+/// The last of some inputs in another use.
+fn rotated(mut inputs: Vec<Input>) -> Vec<Input> {
+    let last = inputs.last_mut().expect("the sample has inputs");
+    last.state = "rotating".into();
+    last.copies = Some(65);
+    last.of = Some("p80".into());
+    inputs
+}
+
 /// A plan with every part filled in.
 pub(super) fn plan() -> PlanPage {
     let page = page();
@@ -689,7 +698,7 @@ pub(super) fn plan() -> PlanPage {
         unit: page.unit,
         baseline: page.baseline,
         variants: page.variants,
-        inputs: inputs(),
+        inputs: rotated(inputs()),
         compilers: page.machine.compilers,
         flag_sets: page.flag_sets,
         phases: vec![0, 16, 32, 48],

@@ -171,7 +171,7 @@ fn json(page: &super::Page) -> Value {
 #[test]
 fn every_page_fits_the_schema() {
     let root = schema();
-    for page in [sample::page(), sample::many(), sample::builds(), sample::nothing()] {
+    for page in [sample::page(), sample::many(), sample::builds(), sample::in_uses(&[]), sample::nothing()] {
         assert_eq!(Check::of(&root, &json(&page)).problems, Vec::<String>::new());
     }
 }
@@ -181,6 +181,7 @@ fn the_rich_pages_show_every_key_of_the_schema() {
     let root = schema();
     let mut met = Check::of(&root, &json(&sample::page())).met;
     met.extend(Check::of(&root, &json(&sample::builds())).met);
+    met.extend(Check::of(&root, &json(&sample::in_uses(&[]))).met);
     let missing: Vec<String> = described(&root).into_iter().filter(|key| !met.contains(key)).collect();
     assert_eq!(missing, Vec::<String>::new());
 }
