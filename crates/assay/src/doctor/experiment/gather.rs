@@ -141,7 +141,9 @@ fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u6
 /// # Errors
 /// [`campaign::Misuse`] with every problem of the file; [`Unable`] where nothing can be built; the store cannot be written.
 pub fn gather(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Gathered> {
-    let outline = prepare::outline(&request.asked)?;
+    let mut outline = prepare::outline(&request.asked)?;
+    // Each input once, whatever its uses: what is examined is hot.
+    outline.experiment.inputs = outline.experiment.file_inputs();
     let machine = machine::facts();
     let cpu = campaign::measuring_cpu(request.asked.cpu)?;
     let mut facts = outlined(&outline, &machine, request.production_units)?;
