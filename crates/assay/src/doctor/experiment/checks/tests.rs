@@ -115,6 +115,15 @@ fn code_whose_work_and_time_do_not_grow_is_dead() {
     assert_eq!(found(&flat(3, 4.0)), ["dead-code"]);
     assert_eq!(found(&flat(4, 4.0)), [""; 0], "work grows");
     assert_eq!(found(&flat(3, 4.2)), [""; 0], "a string instruction is one however long it is");
+    let shrinks = with(|cell| {
+        cell.work.as_mut().unwrap().half = vec![16_300; 3];
+        cell.times = Some(Times { sizes: SIZES, ns: 2000.0, half_ns: 2500.0 });
+    });
+    assert_eq!(
+        found(&shrinks),
+        [""; 0],
+        "what is left behind makes the later call on the half the longer one"
+    );
 }
 
 #[test]
