@@ -76,12 +76,13 @@ impl Kernel {
         }
     }
 
-    /// Does it once: reads `from`, writes `to`, or copies the one to the other.
+    /// Reads `from`, writes `to`, or copies the one to the other, so many times over (at least once), with nothing in between:
+    /// of a small working set the ends would be a large part.
     ///
     /// # Panics
     /// The processor lacks it; a length is no multiple of [`BLOCK`]; copying between different lengths; a start that is not
     /// a multiple of 64.
-    pub fn run(&self, from: &[u8], to: &mut [u8]) {
+    pub fn run(&self, from: &[u8], to: &mut [u8], times: u64) {
         assert!(self.is_there(), "{self:?} is not there");
         let bytes = if self.operation == Operation::Read { from.len() } else { to.len() };
         assert!(bytes.is_multiple_of(BLOCK), "{bytes} bytes");
@@ -96,36 +97,36 @@ impl Kernel {
         if bytes > 0 {
             // SAFETY: both ranges are readable or writable for their lengths as the operation needs, the loops touch exactly
             // `bytes` of them, and the processor has the instructions.
-            unsafe { dispatch(*self, from.as_ptr(), to.as_mut_ptr(), bytes) }
+            unsafe { dispatch(*self, from.as_ptr(), to.as_mut_ptr(), bytes, times.max(1)) }
         }
     }
 }
 
-unsafe fn dispatch(kernel: Kernel, from: *const u8, to: *mut u8, bytes: usize) {
+unsafe fn dispatch(kernel: Kernel, from: *const u8, to: *mut u8, bytes: usize, times: u64) {
     use {By::*, Operation::*};
     // SAFETY: as the caller vouches.
     unsafe {
         match (kernel.operation, kernel.by) {
-            (Read, Bytes8) => loops::read_8(from, to, bytes),
-            (Write, Bytes8) => loops::write_8(from, to, bytes),
-            (Copy, Bytes8) => loops::copy_8(from, to, bytes),
-            (Write, Library) => library_fill(to, bytes),
-            (Copy, Library) => library_copy(from, to, bytes),
+            (Read, Bytes8) => loops::read_8(from, to, bytes, times),
+            (Write, Bytes8) => loops::write_8(from, to, bytes, times),
+            (Copy, Bytes8) => loops::copy_8(from, to, bytes, times),
+            (Write, Library) => (0..times).for_each(|_| library_fill(to, bytes)),
+            (Copy, Library) => (0..times).for_each(|_| library_copy(from, to, bytes)),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             (operation, Bytes32) => match operation {
-                Read => loops::read_32(from, to, bytes),
-                Write => loops::write_32(from, to, bytes),
-                Copy => loops::copy_32(from, to, bytes),
+                Read => loops::read_32(from, to, bytes, times),
+                Write => loops::write_32(from, to, bytes, times),
+                Copy => loops::copy_32(from, to, bytes, times),
             },
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-            (Write, NonTemporal) => loops::write_past(from, to, bytes),
+            (Write, NonTemporal) => loops::write_past(from, to, bytes, times),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-            (Copy, NonTemporal) => loops::copy_past(from, to, bytes),
+            (Copy, NonTemporal) => loops::copy_past(from, to, bytes, times),
             #[cfg(target_arch = "x86_64")]
             (operation, Bytes64) => match operation {
-                Read => loops::read_64(from, to, bytes),
-                Write => loops::write_64(from, to, bytes),
-                Copy => loops::copy_64(from, to, bytes),
+                Read => loops::read_64(from, to, bytes, times),
+                Write => loops::write_64(from, to, bytes, times),
+                Copy => loops::copy_64(from, to, bytes, times),
             },
             _ => unreachable!("{kernel:?} is not there"),
         }
@@ -182,11 +183,13 @@ mod loops {
             /// What the instructions read and write is there for `bytes`, a multiple of 512 that is not 0, and the processor
             /// has the instructions.
             #[inline(never)]
-            pub unsafe fn $name(from: *const u8, to: *mut u8, bytes: usize) {
-                // SAFETY: walks from 0 to `bytes` and stops there.
+            pub unsafe fn $name(from: *const u8, to: *mut u8, bytes: usize, times: u64) {
+                // SAFETY: walks from 0 to `bytes` and stops there, as often as asked.
                 unsafe {
                     std::arch::asm!(
                         $($first,)*
+                        "3:",
+                        "xor {at:e}, {at:e}",
                         ".p2align 6",
                         "2:",
                         concat!(".irp k, ", $at),
@@ -195,12 +198,15 @@ mod loops {
                         "add {at}, 512",
                         "cmp {at}, {bytes}",
                         "jne 2b",
+                        "dec {times}",
+                        "jnz 3b",
                         $($last,)*
                         "/* {from} {to} {a} {b} */",
                         from = in(reg) from,
                         to = in(reg) to,
-                        at = inout(reg) 0usize => _,
+                        at = out(reg) _,
                         bytes = in(reg) bytes,
+                        times = inout(reg) times => _,
                         a = inout(reg) 0x0101_0101_0101_0101u64 => _,
                         b = inout(reg) 0x0101_0101_0101_0101u64 => _,
                         // All of the vector register, however wide.
@@ -304,22 +310,31 @@ mod loops {
             /// # Safety
             /// What the instructions read and write is there for `bytes`, a multiple of 512 that is not 0.
             #[inline(never)]
-            pub unsafe fn $name(from: *const u8, to: *mut u8, bytes: usize) {
-                // SAFETY: walks from 0 to `bytes` and stops there.
+            pub unsafe fn $name(from: *const u8, to: *mut u8, bytes: usize, times: u64) {
+                // SAFETY: walks from 0 to `bytes` and stops there, as often as asked.
                 unsafe {
                     std::arch::asm!(
                         "dup v0.2d, {a}",
                         "dup v1.2d, {b}",
+                        "3:",
+                        "mov {from}, {source}",
+                        "mov {to}, {target}",
+                        "mov {left}, {bytes}",
                         "2:",
                         concat!(".rept ", $times),
                         $($step,)*
                         ".endr",
                         "subs {left}, {left}, #512",
                         "b.ne 2b",
-                        "/* {from} {to} */",
-                        from = inout(reg) from => _,
-                        to = inout(reg) to => _,
-                        left = inout(reg) bytes => _,
+                        "subs {times}, {times}, #1",
+                        "b.ne 3b",
+                        source = in(reg) from,
+                        target = in(reg) to,
+                        bytes = in(reg) bytes,
+                        from = out(reg) _,
+                        to = out(reg) _,
+                        left = out(reg) _,
+                        times = inout(reg) times => _,
                         a = inout(reg) 0x0101_0101_0101_0101u64 => _,
                         b = inout(reg) 0x0101_0101_0101_0101u64 => _,
                         out("v0") _,
@@ -353,8 +368,8 @@ mod loops {
 
     /// # Safety
     /// `from` is readable for `bytes`.
-    pub unsafe fn read_8(from: *const u8, _to: *mut u8, bytes: usize) {
-        for at in (0..bytes).step_by(WORD) {
+    pub unsafe fn read_8(from: *const u8, _to: *mut u8, bytes: usize, times: u64) {
+        for at in (0..times).flat_map(|_| (0..bytes).step_by(WORD)) {
             // SAFETY: within `bytes`.
             unsafe { from.add(at).cast::<u64>().read_volatile() };
         }
@@ -362,8 +377,8 @@ mod loops {
 
     /// # Safety
     /// `to` is writable for `bytes`.
-    pub unsafe fn write_8(_from: *const u8, to: *mut u8, bytes: usize) {
-        for at in (0..bytes).step_by(WORD) {
+    pub unsafe fn write_8(_from: *const u8, to: *mut u8, bytes: usize, times: u64) {
+        for at in (0..times).flat_map(|_| (0..bytes).step_by(WORD)) {
             // SAFETY: within `bytes`.
             unsafe { to.add(at).cast::<u64>().write_volatile(0x0101_0101_0101_0101) };
         }
@@ -371,8 +386,8 @@ mod loops {
 
     /// # Safety
     /// Both are there for `bytes`.
-    pub unsafe fn copy_8(from: *const u8, to: *mut u8, bytes: usize) {
-        for at in (0..bytes).step_by(WORD) {
+    pub unsafe fn copy_8(from: *const u8, to: *mut u8, bytes: usize, times: u64) {
+        for at in (0..times).flat_map(|_| (0..bytes).step_by(WORD)) {
             // SAFETY: within `bytes`.
             unsafe { to.add(at).cast::<u64>().write_volatile(from.add(at).cast::<u64>().read_volatile()) };
         }
@@ -398,10 +413,10 @@ mod tests {
     fn what_is_copied_arrives_and_nothing_beside_it() {
         let mut buffer = Buffer::new(1 << 20, Pages::Usual).unwrap();
         for kernel in kernels().into_iter().filter(|kernel| kernel.operation == Operation::Copy) {
-            for bytes in [BLOCK, 7 * BLOCK, 1 << 18] {
+            for (bytes, times) in [(BLOCK, 1), (7 * BLOCK, 3), (1 << 18, 0)] {
                 let (from, rest, _) = stretches(&mut buffer, bytes);
                 let before = rest.to_vec();
-                kernel.run(from, &mut rest[BLOCK..BLOCK + bytes]);
+                kernel.run(from, &mut rest[BLOCK..BLOCK + bytes], times);
                 assert_eq!(from, &rest[BLOCK..BLOCK + bytes], "{kernel:?} {bytes}");
                 assert_eq!(before[..BLOCK], rest[..BLOCK], "{kernel:?} {bytes}");
                 assert_eq!(before[BLOCK + bytes..], rest[BLOCK + bytes..], "{kernel:?} {bytes}");
@@ -415,7 +430,7 @@ mod tests {
         for kernel in kernels().into_iter().filter(|kernel| kernel.operation == Operation::Write) {
             let (_, rest, bytes) = stretches(&mut buffer, 9 * BLOCK);
             let before = rest.to_vec();
-            kernel.run(&[], &mut rest[BLOCK..BLOCK + bytes]);
+            kernel.run(&[], &mut rest[BLOCK..BLOCK + bytes], 2);
             assert!(rest[BLOCK..BLOCK + bytes].iter().all(|&byte| byte == 1), "{kernel:?}");
             assert_eq!(
                 (&before[..BLOCK], &before[BLOCK + bytes..]),
@@ -431,8 +446,8 @@ mod tests {
         let (from, ..) = stretches(&mut buffer, 1 << 19);
         let before = from.to_vec();
         for kernel in kernels().into_iter().filter(|kernel| kernel.operation == Operation::Read) {
-            kernel.run(from, &mut []);
-            kernel.run(&from[..0], &mut []);
+            kernel.run(from, &mut [], 3);
+            kernel.run(&from[..0], &mut [], 1);
         }
         assert_eq!(before, from);
     }
@@ -451,6 +466,6 @@ mod tests {
     #[should_panic(expected = "100 bytes")]
     fn a_length_that_the_loops_cannot_end_at_is_refused() {
         let mut buffer = Buffer::new(1 << 20, Pages::Usual).unwrap();
-        Kernel { operation: Operation::Write, by: By::Bytes8 }.run(&[], &mut buffer.bytes_mut()[..100]);
+        Kernel { operation: Operation::Write, by: By::Bytes8 }.run(&[], &mut buffer.bytes_mut()[..100], 1);
     }
 }

@@ -138,22 +138,22 @@ fn point(session: &mut Session, kernel: Kernel, buffer: &mut Buffer, bytes: usiz
         }
     };
     let walk = RefCell::new(Walk { kernel, from, to, moved, at: 0 });
-    let whole = || walk.borrow_mut().whole();
+    let whole = |times| walk.borrow_mut().whole(times);
     let near = |disturbed: bool| {
         if disturbed {
-            whole();
+            whole(1);
         }
     };
     // memset and memcpy choose their way by the size of one call: it is the whole.
     if kernel.by == By::Library {
-        if session.meter.is_long(whole) {
-            return session.meter.repeat_long(moved as f64, whole);
+        if session.meter.is_long(|| whole(1)) {
+            return session.meter.repeat_long(moved as f64, || whole(1));
         }
     } else if moved > STRETCH {
         return session.meter.repeat_prepared(STRETCH as f64, near, |()| walk.borrow_mut().stretch());
     }
-    let passes = session.meter.enough(|passes| (0..passes).for_each(|_| whole()));
-    session.meter.repeat_prepared(passes as f64 * moved as f64, near, |()| (0..passes).for_each(|_| whole()))
+    let passes = session.meter.enough(whole);
+    session.meter.repeat_prepared(passes as f64 * moved as f64, near, |()| whole(passes))
 }
 
 /// A working set, and how far it is walked through.
@@ -166,8 +166,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn whole(&mut self) {
-        self.kernel.run(self.from, self.to);
+    fn whole(&mut self, times: u64) {
+        self.kernel.run(self.from, self.to, times);
     }
 
     /// The next stretch; the last of a round is moved back so that it ends where the set does.
@@ -175,7 +175,7 @@ impl Walk<'_> {
         let start = if self.at + STRETCH > self.moved { self.moved - STRETCH } else { self.at };
         let part = start..start + STRETCH;
         let from = self.from.get(part.clone()).unwrap_or_default();
-        self.kernel.run(from, self.to.get_mut(part).unwrap_or_default());
+        self.kernel.run(from, self.to.get_mut(part).unwrap_or_default(), 1);
         self.at = if start + STRETCH == self.moved { 0 } else { start + STRETCH };
     }
 }
