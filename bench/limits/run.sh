@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # `assay limits` beside public tools: copy bandwidth beside mbw, bandwidths by level beside likwid-bench, in turns.
-# Usage: [ASSAY=PROGRAM] bench/limits/run.sh [ROUNDS]    (default 3; each takes about a minute)
+# Usage: [ASSAY=PROGRAM] bench/limits/run.sh [ROUNDS]    (default 8; about a quarter of a minute each, and one minute more)
 #
-# mbw counts each copied byte once, as `assay limits` does; STREAM would count it twice (read and written). It is
-# given arrays of half the largest working set of `assay limits`, so that both move the same bytes. Of mbw's copies and of the
-# rounds medians are compared. likwid-bench is used where it is installed. Debian: apt-get install mbw likwid.
+# mbw counts each copied byte once, as `assay limits` does; STREAM would count it twice (read and written). It is given arrays
+# of half the largest working set of `assay limits`, so that both move the same bytes. mbw has the wall clock alone; with a C
+# compiler at hand it is given the process's CPU clock instead, as `assay limits` times a long copy, so that what others take counts for neither.
+# Debian: apt-get install mbw likwid.
 set -euo pipefail
 
-rounds=${1:-3}
+rounds=${1:-8}
 assay=${ASSAY:-assay}
 command -v "$assay" > /dev/null || { echo "run.sh: no $assay; build it, or set ASSAY=PROGRAM" >&2; exit 2; }
 command -v mbw > /dev/null || { echo "run.sh: mbw is not installed (Debian: apt-get install mbw)" >&2; exit 2; }
@@ -17,47 +18,68 @@ cpu=$(($(nproc) - 1))
 read -r load _ < /proc/loadavg
 echo "load when it began: $load"
 
+clock=wall preload=
+cat > "$work/clock.c" << 'C'
+#include <sys/time.h>
+#include <time.h>
+int gettimeofday(struct timeval *to, void *zone) {
+    struct timespec now;
+    (void)zone;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    to->tv_sec = now.tv_sec;
+    to->tv_usec = now.tv_nsec / 1000;
+    return 0;
+}
+C
+if "${CC:-cc}" -O2 -shared -fPIC -o "$work/clock.so" "$work/clock.c" 2> /dev/null; then clock=CPU preload=$work/clock.so; fi
+
 median() { sort -g | awk '{ v[NR] = $1 } END { if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
 field() { # $1 file, $2 a Python expression of d, the limits
     python3 -c "import json, sys; d = json.load(open(sys.argv[1])); print($2)" "$1"
 }
 
+limits() { # $1 file, then options
+    local file=$1
+    shift
+    ASSAY_LIMITS=$file "$assay" limits --cpu "$cpu" "$@" > /dev/null 2>&1
+}
+
 copies() { # mbw's copies in bytes per ns (MiB/s there), one per line; $1 MiB per array
-    taskset -c "$cpu" mbw -n 20 -t0 "$1" | awk '/MEMCPY/ && !/AVG/ { print $(NF - 1) * 1048576 / 1e9 }'
+    LD_PRELOAD=$preload taskset -c "$cpu" mbw -n 20 -t0 "$1" | awk '/MEMCPY/ && !/AVG/ { print $(NF - 1) * 1048576 / 1e9 }'
 }
 
 likwid() { # $1 kernel, $2 working set: bytes per ns, decimal
     likwid-bench -t "$1" -W "S0:$2:1" 2> /dev/null | awk '/^MByte\/s:/ { print $2 / 1000 }'
 }
 
+limits "$work/full.json"
+full=$work/full.json
+echo "assay limits took $(field "$full" 'round(d["took_seconds"], 1)') s"
+set=$(field "$full" 'max(p["bytes"] for c in d["bandwidth"] for p in c["points"])')
+mib=$((set / 2 / 1048576))
 for round in $(seq "$rounds"); do
-    ASSAY_LIMITS="$work/$round.json" "$assay" limits --cpu "$cpu" --json "$work/out.json" > /dev/null 2>&1
-    file="$work/$round.json"
-    set=$(field "$file" 'max(p["bytes"] for c in d["bandwidth"] for p in c["points"])')
-    mib=$((set / 2 / 1048576))
-    field "$file" '"\n".join(str(p["figure"]["median"]) for c in d["bandwidth"]
-        if (c["operation"], c["by"]) == ("copy", "library") for p in c["points"] if p["bytes"] == '"$set"')' >> "$work/ours"
-    copies "$mib" > "$work/theirs.$round"
-    cat "$work/theirs.$round" >> "$work/theirs"
-    field "$file" 'round(d["took_seconds"], 1)' >> "$work/took"
-    echo "round $round: assay limits took $(tail -1 "$work/took") s; memcpy of $mib MiB: ours $(tail -1 "$work/ours"), mbw $(median < "$work/theirs.$round") bytes per ns"
+    copies "$mib" > "$work/before"
+    limits "$work/$round.json" --quick
+    copies "$mib" > "$work/after"
+    own=$(field "$work/$round.json" '"\n".join(str(p["figure"]["median"]) for c in d["bandwidth"]
+        if (c["operation"], c["by"]) == ("copy", "library") for p in c["points"] if p["bytes"] == '"$set"')')
+    other=$(cat "$work/before" "$work/after" | median)
+    awk -v a="$own" -v b="$other" 'BEGIN { print a / b }' >> "$work/ratios"
+    echo "round $round: memcpy of $mib MiB, bytes per ns: assay limits $own, mbw $other"
 done
-ours=$(median < "$work/ours") theirs=$(median < "$work/theirs")
-awk -v ours="$ours" -v theirs="$theirs" 'BEGIN {
-    printf "copy beyond the caches, bytes per ns: assay limits %.2f, mbw MEMCPY %.2f, ratio %.3f\n", ours, theirs, ours / theirs }'
+echo "memcpy beyond the caches, assay limits / mbw ($clock clock), median of $rounds rounds: $(median < "$work/ratios")"
 
 if command -v likwid-bench > /dev/null; then
-    echo "by level, bytes per ns (likwid-bench counts a copied byte twice: halved here):"
+    echo "32-byte loops by level, bytes per ns (likwid-bench counts a copied byte twice: halved here; by the wall clock):"
     while read -r level bytes; do
         for pair in read:load_avx:1 write:store_avx:1 copy:copy_avx:2; do
             IFS=: read -r operation kernel counted <<< "$pair"
-            theirs=$(for _ in 1 2 3; do likwid "$kernel" "$((bytes / 1000))kB"; done | median)
-            own=$(for f in "$work"/[0-9]*.json; do
-                field "$f" 'max((p["figure"]["median"] for c in d["bandwidth"] if c["operation"] == "'"$operation"'" and c["by"] == "32-byte"
-                    for p in c["points"] if p["bytes"] == '"$bytes"'), default="")'; done | median)
-            awk -v l="$level" -v o="$operation" -v a="$own" -v b="$theirs" -v n="$counted" 'BEGIN {
-                if (a > 0 && b > 0) printf "  %-6s %-5s  32-byte loop %7.1f  likwid %7.1f  ratio %.3f\n", l, o, a, b / n, a * n / b }'
+            other=$(for _ in 1 2 3; do likwid "$kernel" "$((bytes / 1000))kB"; done | median)
+            own=$(field "$full" '"".join(str(p["figure"]["median"]) for c in d["bandwidth"]
+                if (c["operation"], c["by"]) == ("'"$operation"'", "32-byte") for p in c["points"] if p["bytes"] == '"$bytes"')')
+            awk -v l="$level" -v o="$operation" -v a="$own" -v b="$other" -v n="$counted" 'BEGIN {
+                if (a > 0 && b > 0) printf "  %-3s %-6s assay limits %6.1f  likwid-bench %6.1f  ratio %.3f\n", l, o, a, b / n, a * n / b }'
         done
-    done < <(field "$work/1.json" '"\n".join(f"{n} {b}" for n, b in (("L1", 24576), ("L2", 524288), ("L3", 8388608)))')
+    done < <(field "$full" '"\n".join(f"{n} {b}" for n, b in (("L1", 24576), ("L2", 524288), ("L3", 8388608)))')
 fi
