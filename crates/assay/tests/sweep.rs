@@ -159,6 +159,24 @@ fn a_sweep_goes_on_from_its_last_step() {
 }
 
 #[test]
+fn of_several_sweeps_the_finished_ones_stay_as_they_are() {
+    let Some(folder) = Folder::new() else { return };
+    let second = EXPERIMENT.split("[sweeps.work]").nth(1).unwrap().replace("25_000", "9000");
+    folder.write("experiment.toml", &format!("{EXPERIMENT}\n[sweeps.less]{second}"));
+    folder.said(0, &["sweep", "experiment.toml", "--quiet", "--refine", "0"]);
+    let ledger = rusqlite::Connection::open(folder.0.path().join(".assay/ledger.db")).unwrap();
+    let ended = "SELECT count(*) FROM sweep WHERE stopped_because = 'points'";
+    let count = |sql: &str| ledger.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count(ended), 2);
+    ledger.execute("DELETE FROM sweep_step WHERE sweep = 2", []).unwrap();
+    ledger.execute("UPDATE sweep SET finished_at = NULL, stopped_because = NULL WHERE id = 2", []).unwrap();
+    let text = folder.said(0, &["sweep", "experiment.toml", "--quiet", "--refine", "0", "--resume"]);
+    assert!(text.contains("Sweep 1 of ") && text.contains("Sweep 2 of "), "{text}");
+    assert_eq!((count(ended), count("SELECT count(*) FROM sweep_step")), (2, 2));
+    assert_eq!(count("SELECT count(*) FROM campaign"), 3, "only the second was measured again");
+}
+
+#[test]
 fn the_command_line_describes_a_sweep_of_its_own() {
     let Some(folder) = Folder::new() else { return };
     let words = ["sweep", "experiment.toml", "--key", "inputs.work.settings.n", "--from", "2k", "--to", "4k"];

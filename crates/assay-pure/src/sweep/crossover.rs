@@ -72,10 +72,6 @@ fn narrow(
     while right > first + 1 && readings[right - 1].side(level, alpha) == after {
         right -= 1;
     }
-    if left >= right {
-        // Clear readings on both sides disagree about the order: all between the two that are sure is possible.
-        (left, right) = (first, last);
-    }
     let at = root(&readings[left..=right], level, scale, rising);
     Crossover { at, lower: readings[left].at, upper: readings[right].at, rising }
 }
@@ -173,14 +169,22 @@ mod tests {
         let readings = readings(&[(1.0, -0.2), (100.0, 0.2)], 0.01);
         let found = crossovers(&readings, 0.0, Scale::Geometric, 0.95);
         assert!((found[0].at - 10.0).abs() < 1e-9);
-        // ... and of the level.
+        // ... and of the level, on both sides of which the ratio may have one sign.
+        let high: Vec<Reading> =
+            readings.iter().map(|reading| Reading { estimate: reading.estimate + 0.5, ..*reading }).collect();
+        let found = crossovers(&high, 0.5, Scale::Geometric, 0.95);
+        assert!((found[0].at - 10.0).abs() < 1e-9 && found[0].rising);
+        assert_eq!(crossovers(&high, 0.0, Scale::Geometric, 0.95), []);
         let found = crossovers(&readings, 0.1, Scale::Geometric, 0.95);
         assert!((found[0].at - 10f64.powf(1.5)).abs() < 1e-9);
     }
 
     #[test]
     fn readings_out_of_order_are_pooled() {
-        // 1 and 2 pool to 0.00 by equal weights: the crossing is in their middle.
+        // 0.03 and -0.01 pool to 0.01 by equal weights: 0.3 / 0.31 of the way from the first.
+        let found = find(&[(0.0, -0.3), (1.0, 0.03), (2.0, -0.01), (3.0, 0.3)], 0.02);
+        assert!((found[0].at - 0.3 / 0.31).abs() < 1e-12, "{found:?}");
+        // 0.015 and -0.015 pool to 0: the crossing is in their middle.
         let found = find(&[(0.0, -0.3), (1.0, 0.015), (2.0, -0.015), (3.0, 0.3)], 0.01);
         assert!((found[0].at - 1.5).abs() < 1e-12, "{found:?}");
     }

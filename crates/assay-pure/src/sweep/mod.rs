@@ -5,6 +5,7 @@
 
 pub mod bend;
 pub mod crossover;
+pub mod drift;
 pub mod grid;
 pub mod key;
 pub mod naming;

@@ -65,8 +65,10 @@ pub struct End {
     pub bytes: u64,
     /// Units that are there to be remembered: those of the input, or of the stretch that it repeats.
     pub distinct_units: u64,
-    /// What a predictor would have to remember, coin tosses, where known.
+    /// The least that a predictor would have to remember, coin tosses, where known.
     pub tosses: Option<f64>,
+    /// The most: every outcome of the branches on the data.
+    pub outcomes: Option<f64>,
     /// Mispredictions per unit of a repeated walk, where counted or simulated.
     pub misses: Option<f64>,
     /// Mispredictions per unit of a first walk.
@@ -99,8 +101,10 @@ pub enum Behind {
     Memory {
         /// Units at which it ends, between those of the two ends.
         units: u64,
-        /// Mispredictions per unit ahead and behind, where known.
+        /// Mispredictions per unit ahead and behind, where these are the evidence.
         misses: Option<(f64, f64)>,
+        /// Outcomes that this CPU was seen to know by heart, where that is.
+        remembered: Option<u64>,
     },
     /// More or fewer mispredictions, on data that nobody remembers.
     Mispredictions {
@@ -124,7 +128,7 @@ pub fn behind(facts: &Facts, caches: &[Cache]) -> Behind {
     if explained && let Some(misses) = misses {
         let knew = facts.before.fresh_misses.is_some_and(|fresh| misses.0 < FORGOTTEN * fresh);
         return if grows && knew && misses.1 > misses.0 {
-            Behind::Memory { units, misses: Some(misses) }
+            Behind::Memory { units, misses: Some(misses), remembered: None }
         } else {
             Behind::Mispredictions { misses }
         };
@@ -136,7 +140,8 @@ pub fn behind(facts: &Facts, caches: &[Cache]) -> Behind {
         return Behind::Cache(cache);
     }
     if facts.change_ns > 0.0 && grows && forgets(facts) {
-        return Behind::Memory { units, misses };
+        let remembered = facts.memory.map(|memory| memory.learned_outcomes);
+        return Behind::Memory { units, misses: None, remembered };
     }
     Behind::Unexplained
 }
@@ -171,10 +176,13 @@ fn outgrown(facts: &Facts, caches: &[Cache]) -> Option<Cache> {
     caches.iter().filter(passes).min_by(|a, b| far(a).total_cmp(&far(b))).cloned()
 }
 
-/// Does what there is to remember outgrow what this CPU remembers, within the step?
+/// Can what there is to remember outgrow what this CPU remembers, within the step?
+///
+/// What the CPU remembers was measured with tosses of one branch. A stream of several kinds of units is somewhere between its tosses
+/// and all its outcomes, so the step is where the one is below the end of the memory and the other beyond its beginning.
 fn forgets(facts: &Facts) -> bool {
-    let (Some(memory), Some(before), Some(after)) = (facts.memory, facts.before.tosses, facts.after.tosses)
-    else {
+    let after = facts.after.outcomes.or(facts.after.tosses);
+    let (Some(memory), Some(before), Some(after)) = (facts.memory, facts.before.tosses, after) else {
         return false;
     };
     let ends = memory.unlearned_outcomes.map_or(f64::INFINITY, |outcomes| outcomes as f64);
@@ -243,7 +251,7 @@ mod tests {
         let mut facts = Facts { penalty_ns: Some(5.0), ..step(10_000, 40_000) };
         facts.before = End { misses: Some(0.0), fresh_misses: Some(0.87), ..facts.before };
         facts.after = End { misses: Some(0.87), fresh_misses: Some(0.87), ..facts.after };
-        let expected = Behind::Memory { units: 20_000, misses: Some((0.0, 0.87)) };
+        let expected = Behind::Memory { units: 20_000, misses: Some((0.0, 0.87)), remembered: None };
         assert_eq!(behind(&facts, &machine()), expected, "though L1d is outgrown as well");
         // Fresh data ahead of the step, too: nothing was remembered.
         facts.before.fresh_misses = Some(0.0);
@@ -262,9 +270,12 @@ mod tests {
         let mut facts = Facts { memory: Some(memory), others_step_too: false, ..step(10_000, 40_000) };
         facts.before.tosses = Some(16_000.0);
         facts.after.tosses = Some(64_000.0);
-        assert_eq!(behind(&facts, &machine()), Behind::Memory { units: 20_000, misses: None });
+        let expected = Behind::Memory { units: 20_000, misses: None, remembered: Some(32_768) };
+        assert_eq!(behind(&facts, &machine()), expected);
         let early = Facts { after: End { tosses: Some(30_000.0), ..facts.after }, ..facts.clone() };
         assert_eq!(behind(&early, &machine()), Behind::Unexplained);
+        let many = Facts { after: End { outcomes: Some(33_000.0), ..early.after }, ..early };
+        assert_eq!(behind(&many, &machine()), expected, "its outcomes are more than its tosses");
         let late = Facts { before: End { tosses: Some(131_072.0), ..facts.before }, ..facts.clone() };
         assert_eq!(behind(&late, &machine()), Behind::Unexplained);
         let unknown = Facts { memory: None, ..facts };

@@ -82,6 +82,25 @@ impl Scale {
 }
 
 impl SweepSpec {
+    /// A linear sweep of a key over a range, with every default.
+    pub fn over(key: &str, from: f64, to: f64) -> SweepSpec {
+        SweepSpec {
+            name: "sweep".into(),
+            description: None,
+            key: key.into(),
+            from,
+            to,
+            points: POINTS,
+            values: Vec::new(),
+            scale: Scale::Linear,
+            refine: REFINE,
+            tolerance: None,
+            percent: false,
+            whole: false,
+            variants: Vec::new(),
+        }
+    }
+
     /// The points of the first step, rising, each once; whole where the key takes whole numbers only.
     pub fn grid(&self) -> Vec<f64> {
         if self.values.is_empty() {

@@ -6,7 +6,7 @@
 use assay_pure::stats::moderation::moderate_all;
 use assay_pure::stats::rotation::{Effect, RotationRatio};
 use assay_pure::sweep::refine::{Measured, Pair, next};
-use assay_pure::sweep::{Curve, Reading, Scale, SweepSpec};
+use assay_pure::sweep::{Curve, Reading, SweepSpec};
 
 pub const CONFIDENCE: f64 = 0.95;
 /// Rotations of a point.
@@ -45,21 +45,7 @@ pub struct Run<'a> {
 
 /// A linear sweep over a range.
 pub fn spec(from: f64, to: f64, points: u32) -> SweepSpec {
-    SweepSpec {
-        name: "x".into(),
-        description: None,
-        key: "inputs.a.x".into(),
-        from,
-        to,
-        points,
-        values: Vec::new(),
-        scale: Scale::Linear,
-        refine: 12,
-        tolerance: None,
-        percent: false,
-        whole: false,
-        variants: Vec::new(),
-    }
+    SweepSpec { points, ..SweepSpec::over("inputs.a.x", from, to) }
 }
 
 impl Machine {

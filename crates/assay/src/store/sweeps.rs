@@ -146,6 +146,21 @@ impl Ledger {
             .context("reading the unfinished sweeps")
     }
 
+    /// The newest sweep of this question that came to its end.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn finished_sweep(&self, question: &str) -> Result<Option<SweepRow>> {
+        let sql = format!(
+            "{SWEEP} WHERE question = ? AND stopped_because IS NOT NULL AND stopped_because <> 'interrupted' \
+             ORDER BY id DESC LIMIT 1"
+        );
+        self.connection
+            .query_row(&sql, [question], sweep_row)
+            .optional()
+            .context("reading the finished sweeps")
+    }
+
     /// The steps of a sweep, in order.
     ///
     /// # Errors

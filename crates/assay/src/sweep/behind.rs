@@ -144,6 +144,7 @@ impl Background {
             bytes: description.bytes,
             distinct_units: distinct,
             tosses: weight.map(|misses| 2.0 * misses * distinct as f64),
+            outcomes: description.branches_per_unit.map(|branches| branches * distinct as f64),
             misses: counts.and_then(|counts| counts.modern()).map(|misses| misses.per_unit),
             fresh_misses: fresh,
         }

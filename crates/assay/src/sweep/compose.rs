@@ -322,12 +322,16 @@ fn step_page(
                 number::bytes(facts.after.bytes)
             ),
         ),
-        Behind::Memory { units, misses } => (
+        Behind::Memory { units, misses, remembered } => (
             StepCause::PredictorMemory,
             format!(
-                "the branch predictor's memory, about {} {unit}s{}",
+                "the branch predictor's memory, about {} {unit}s{}{}",
                 number::count(rounded(*units)),
-                misses.map_or(String::new(), |misses| format!(": {}", go_from(misses)))
+                misses.map_or(String::new(), |misses| format!(": {}", go_from(misses))),
+                remembered.map_or(String::new(), |outcomes| format!(
+                    ": this CPU was seen to know {} outcomes by heart",
+                    number::count(outcomes)
+                ))
             ),
         ),
         Behind::Mispredictions { misses } => (StepCause::Mispredictions, go_from(*misses)),

@@ -17,7 +17,7 @@ use assay_pure::experiment::spec::InputSpec;
 use assay_pure::inputs::digest::digest;
 use assay_pure::sweep::key::{SweptKey, inputs_at};
 use assay_pure::sweep::refine::{self, Why, Wish};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A sweep that has come to its end, or was interrupted.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +47,15 @@ pub fn run(asked: &AskedSweep, events: &mut dyn FnMut(Event)) -> Result<Vec<Ende
     let machine = assay_linux::machine::facts();
     let ledger = Ledger::open(&asked.campaign.ledger)?;
     let mut ended = Vec::new();
+    if asked.campaign.resume {
+        something_to_resume(asked, &subjects, &ledger)?;
+    }
     for subject in &subjects {
-        let sweep = begin_or_resume(asked, subject, &ledger)?;
+        let (sweep, done) = begin_or_resume(asked, subject, &ledger)?;
+        if done {
+            ended.push(Ended { sweep, interrupted: false });
+            continue;
+        }
         let key = SweptKey::parse(&subject.sweep.key)?;
         let lead = Lead { asked, subject, machine: &machine, ledger: &ledger, sweep, key };
         let stopped = lead.walk(events)?;
@@ -63,7 +70,8 @@ pub fn run(asked: &AskedSweep, events: &mut dyn FnMut(Event)) -> Result<Vec<Ende
     Ok(ended)
 }
 
-fn begin_or_resume(asked: &AskedSweep, subject: &Subject, ledger: &Ledger) -> Result<i64> {
+/// What was asked of a sweep, and its hash: what must be the same for it to go on.
+fn question(asked: &AskedSweep, subject: &Subject) -> Result<(Value, Value, String)> {
     let experiment = &subject.outline.experiment;
     let spec = serde_json::to_value(&subject.sweep)?;
     let wishes = json!({
@@ -74,26 +82,41 @@ fn begin_or_resume(asked: &AskedSweep, subject: &Subject, ledger: &Ledger) -> Re
     let compilers: Vec<&str> =
         subject.outline.compilers.iter().map(|compiler| compiler.sha256.as_str()).collect();
     let options = json!([experiment, compilers, asked.campaign.cpu]);
-    let question = digest(json!([subject.text, spec, wishes, options]).to_string().as_bytes());
-    if asked.campaign.resume {
-        let Some(found) = ledger.unfinished_sweep(&question)? else {
-            return Err(Misuse(format!(
-                "nothing to resume: the ledger {} has no unfinished sweep {} of this experiment as it is now (same file, \
-                 options and compilers); run without --resume",
-                ledger.path().display(),
-                subject.sweep.name
-            ))
-            .into());
-        };
-        ledger.finish_sweep(found.id, None)?;
-        return Ok(found.id);
+    let hash = digest(json!([subject.text, spec, wishes, options]).to_string().as_bytes());
+    Ok((spec, wishes, hash))
+}
+
+/// Of the sweeps that are asked for, one at least must be unfinished.
+fn something_to_resume(asked: &AskedSweep, subjects: &[Subject], ledger: &Ledger) -> Result<()> {
+    for subject in subjects {
+        if ledger.unfinished_sweep(&question(asked, subject)?.2)?.is_some() {
+            return Ok(());
+        }
     }
-    ledger.begin_sweep(&NewSweep {
-        name: &subject.sweep.name,
-        question: &question,
-        spec: &spec,
-        asked: &wishes,
-    })
+    let names: Vec<&str> = subjects.iter().map(|subject| subject.sweep.name.as_str()).collect();
+    Err(Misuse(format!(
+        "nothing to resume: the ledger {} has no unfinished sweep {} of this experiment as it is now (same file, options \
+         and compilers); run without --resume",
+        ledger.path().display(),
+        names.join(" or ")
+    ))
+    .into())
+}
+
+/// The number of a sweep, and whether it is at its end already: when several go on, those that were finished stay as they are.
+fn begin_or_resume(asked: &AskedSweep, subject: &Subject, ledger: &Ledger) -> Result<(i64, bool)> {
+    let (spec, wishes, question) = question(asked, subject)?;
+    if asked.campaign.resume {
+        if let Some(found) = ledger.unfinished_sweep(&question)? {
+            ledger.finish_sweep(found.id, None)?;
+            return Ok((found.id, false));
+        }
+        if let Some(found) = ledger.finished_sweep(&question)? {
+            return Ok((found.id, true));
+        }
+    }
+    let new = NewSweep { name: &subject.sweep.name, question: &question, spec: &spec, asked: &wishes };
+    Ok((ledger.begin_sweep(&new)?, false))
 }
 
 impl Lead<'_> {

@@ -8,6 +8,7 @@ use assay_pure::experiment::Experiment;
 use assay_pure::stats::interval::mean_and_variance;
 use assay_pure::stats::moderation::moderate_all;
 use assay_pure::stats::rotation::{Effect, MIN_ROTATIONS, RESOLUTION};
+use assay_pure::sweep::drift::widen;
 use assay_pure::sweep::refine::{Measured, Pair};
 use assay_pure::sweep::{Curve, Reading, SweepSpec};
 use assay_pure::verdict::effect::{code_effect, observe as reduce};
@@ -165,6 +166,9 @@ impl Family {
                 measured.curves.push(Curve { variant: variant.name.clone(), readings });
             }
         }
+        let first: Vec<f64> =
+            self.steps.iter().take(1).flat_map(|step| &step.kept.points).map(|point| point.at).collect();
+        widen(&mut measured.curves, &first, self.spec.scale);
         for pair in &mut measured.pairs {
             pair.readings.sort_by(|a, b| a.at.total_cmp(&b.at));
         }

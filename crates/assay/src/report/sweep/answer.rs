@@ -68,7 +68,7 @@ fn without_flip(key: &Key, pair: &PairPage, minimum_effect: f64) -> String {
     let names = format!("{} and {}", pair.candidate, pair.baseline);
     match pair.zones.as_slice() {
         [] => format!("{names} were nowhere measured side by side"),
-        [zone] => match winner(pair, zone) {
+        [zone] if covers(key, zone) => match winner(pair, zone) {
             Some(name) => format!(
                 "{name} wins everywhere from {} of {}, by {}",
                 span(key, key.from, key.to),
@@ -82,6 +82,7 @@ fn without_flip(key: &Key, pair: &PairPage, minimum_effect: f64) -> String {
             ),
             None => format!("{names} cannot be told apart within {}", number::fraction(minimum_effect)),
         },
+        // A point of which nothing is known beside a zone does not belong to it.
         zones => {
             let say = |zone: &ZonePage| match winner(pair, zone) {
                 Some(name) => format!("{name} wins from {} by {}", stretch(key, zone), size(zone)),
@@ -90,9 +91,20 @@ fn without_flip(key: &Key, pair: &PairPage, minimum_effect: f64) -> String {
                 }
                 None => format!("not known from {}", stretch(key, zone)),
             };
-            format!("{} of {}", zones.iter().map(say).collect::<Vec<_>>().join(", "), key.label)
+            let mut parts: Vec<String> = zones.iter().map(say).collect();
+            parts.extend(
+                (zones[0].from > key.from).then(|| format!("not known below {}", value(key, zones[0].from))),
+            );
+            let last = zones[zones.len() - 1].to;
+            parts.extend((last < key.to).then(|| format!("not known above {}", value(key, last))));
+            format!("{} of {}", parts.join(", "), key.label)
         }
     }
+}
+
+/// Does a zone go over the whole range?
+fn covers(key: &Key, zone: &ZonePage) -> bool {
+    zone.from <= key.from && zone.to >= key.to
 }
 
 fn stretch(key: &Key, zone: &ZonePage) -> String {
@@ -141,8 +153,12 @@ fn summary(page: &SweepPage, pairs: &[&PairPage]) -> String {
                 crossing.push(format!("{} {side} {}", pair.candidate, crossover(&page.key, one)));
             }
             [] => match pair.zones.as_slice() {
-                [zone] if zone.winner == Winner::Candidate => faster.push(pair.candidate.as_str()),
-                [zone] if zone.winner == Winner::Baseline => slower.push(pair.candidate.as_str()),
+                [zone] if zone.winner == Winner::Candidate && covers(&page.key, zone) => {
+                    faster.push(pair.candidate.as_str())
+                }
+                [zone] if zone.winner == Winner::Baseline && covers(&page.key, zone) => {
+                    slower.push(pair.candidate.as_str())
+                }
                 _ => other.push(pair.candidate.as_str()),
             },
             _ => other.push(pair.candidate.as_str()),
