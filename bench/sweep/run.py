@@ -2,7 +2,7 @@
 """A sweep beside an exhaustive fine grid of the same key, variants and measuring time per point: are the crossovers the same, and
 what does each cost?
 
-    bench/sweep/run.py [--assay target/release/assay] [--fine 65] [--budget 20] [--refine 8] [--json FILE]
+    bench/sweep/run.py [--assay target/release/assay] [--fine 101] [--budget 45] [--refine 8] [--json FILE]
 
 Both are `assay sweep`: the fine grid has --refine 0 and as many points as --fine says. Every point gets the same seconds of
 measuring. Exit code 0 where each crossover of the grid lies within the interval that the sweep gives for it and the sweep took a
@@ -20,9 +20,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILE = ROOT / "casebook/varint/sweeps.toml"
 # (what, key, from, to, scale, points of the sweep, tolerance, variants)
 CASES = [
-    ("share", "inputs.mixed.multi_byte", "0 %", "100 %", "linear", 7, "0.02", ["bmi2"]),
-    ("memory", "inputs.repeated.distinct_units", "1k", "1M", "geometric", 7, "15 %", ["bmi2"]),
-    ("bursts", "inputs.bursts.mean_length", "1", "256", "geometric", 7, "15 %", ["bmi2"]),
+    ("share", "inputs.mixed.multi_byte", "0 %", "100 %", "linear", 7, "0.01", ["bmi2"]),
+    ("memory", "inputs.repeated.distinct_units", "1k", "1M", "geometric", 7, "8 %", ["swar"]),
+    ("bursts", "inputs.bursts.mean_length", "1", "256", "geometric", 7, "8 %", ["bmi2"]),
 ]
 
 
@@ -85,8 +85,8 @@ def compare(arguments, case, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--assay", default=str(ROOT / "target/release/assay"))
-    parser.add_argument("--fine", type=int, default=65, help="points of the fine grid")
-    parser.add_argument("--budget", type=float, default=30, help="seconds of measuring for the fine grid")
+    parser.add_argument("--fine", type=int, default=101, help="points of the fine grid")
+    parser.add_argument("--budget", type=float, default=45, help="seconds of measuring for the fine grid")
     parser.add_argument("--refine", type=int, default=8, help="further points of the sweep at most")
     parser.add_argument("--json", help="write the figures there")
     parser.add_argument("--case", action="append", help="only these")

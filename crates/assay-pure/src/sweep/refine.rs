@@ -13,7 +13,7 @@ use super::reading::{Curve, Reading};
 use super::spec::SweepSpec;
 
 /// Points for bends in one step, at most: what they show decides where the next are put.
-const BENDS_PER_STEP: usize = 4;
+const BENDS_PER_STEP: usize = 6;
 /// A point is clear if its distance, in half widths of its interval, is at least this.
 const CLEAR: f64 = 1.25;
 /// Half the distance of two points around a crossing, in wanted widths.
