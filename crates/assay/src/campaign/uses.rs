@@ -68,11 +68,14 @@ pub fn wanted(used: InputUse, input_bytes: u64, windows: &[Window], last_level: 
     Wanted { manner, most_iterations }
 }
 
+/// Steps that are tried for one input.
+const STEPS: u64 = 32;
+
 /// From one call's window to the next one's, and how many calls keep apart from each other, where calls must not read what
 /// others of their sample have fetched.
 ///
-/// Steps of the golden section spread best: by the three-distance theorem any two of `n` points lie at least about
-/// `1 / (sqrt(5) n)` of the whole apart. So each window is also far from the last one, which no prefetcher follows.
+/// Steps near the golden section spread best (the three-distance theorem), and no prefetcher follows them; but a step is a
+/// whole number, which follows that rule for some of the way only, so how far is looked at, and the best of some is taken.
 fn spaced(windows: &[Window]) -> (u64, u64) {
     let count = windows.len() as u64;
     let bytes: u64 = windows.iter().map(|window| window.size).sum();
@@ -81,10 +84,24 @@ fn spaced(windows: &[Window]) -> (u64, u64) {
     }
     // A window reaches from its first byte to its last, so the gap is one window more than the bytes between.
     let apart = APART * count / bytes.max(1) + 1;
-    let most = (count as f64 / (5.0_f64.sqrt() * apart as f64)).floor() as u64;
     let golden = (count as f64 * 0.618_033_988_749_894_9).round() as u64;
-    let step = (golden..count).find(|&step| gcd(step, count) == 1).unwrap_or(1);
-    (step, most.max(1))
+    let steps = (golden..count).filter(|&step| gcd(step, count) == 1).take(STEPS as usize);
+    let best = steps.map(|step| (calls_apart(step, count, apart), step)).max_by_key(|&(calls, step)| {
+        // Of steps that are as good the first, so that the choice stays what it is.
+        (calls, std::cmp::Reverse(step))
+    });
+    best.map_or((1, 1), |(calls, step)| (step, calls))
+}
+
+/// How many calls in a row, each `step` windows after the last one on a circle of `count`, are `apart` from one another.
+fn calls_apart(step: u64, count: u64, apart: u64) -> u64 {
+    let most = (count / apart).clamp(1, MOST_LISTED);
+    let near = |&call: &u64| {
+        let place = call * step % count;
+        place.min(count - place) < apart
+    };
+    // Calls i and j are as far from each other as the first one and that numbered j - i.
+    (1..most).find(near).unwrap_or(most)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
