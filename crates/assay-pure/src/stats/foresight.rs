@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn is_the_detectable_effect_of_the_stretches_by_hand() {
         // Means 1..8 in thousandths: variance 6e-6, standard error sqrt(6e-6 / 8) = 8.660e-4; with 7 degrees the quantiles
-        // are 2.364624 (0.975) and 0.896030 (0.8), from R's qt: (2.364624 + 0.896030) * 8.660254e-4 = 2.823798e-3.
+        // are 2.364624 (0.975) and 0.896030 (0.8), from R's qt: (2.364624 + 0.896030) * 8.660254e-4 = 2.823809e-3.
         let found = foresee(&staircase(0.001), 60.0, 60.0, 0.05).unwrap();
-        assert!((found.smallest - 2.823_798e-3).abs() < 1e-8, "{}", found.smallest);
+        assert!((found.smallest - 2.823_809e-3).abs() < 1e-8, "{}", found.smallest);
         assert!((found.estimate - 0.0045).abs() < 1e-12);
         assert!((found.standard_error - 8.660_254e-4).abs() < 1e-9);
     }
