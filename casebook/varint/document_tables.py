@@ -56,19 +56,22 @@ def rows(experiment, campaign):
 def main(paths):
     if not paths or len(paths) % 2:
         sys.exit(__doc__)
-    print("| benchmark | " + " | ".join(f"{title}, document | here" for title in TITLES) + " |")
-    print("|---|" + "---|" * (2 * len(TITLES)))
+    table = [["benchmark"] + [f"{title}, {whose}" for title in TITLES for whose in ("document", "here")]]
     for experiment, campaign in zip(paths[::2], paths[1::2]):
         with open(experiment, "rb") as file:
             experiment = tomllib.load(file)
         with open(campaign, encoding="utf-8") as file:
             campaign = json.load(file)
         for name, (document, cell) in rows(experiment, campaign).items():
-            figures = []
+            line = [name]
             for key, here in FIGURES.items():
                 measured = here(cell) if cell and not cell.get("failed") else None
-                figures += [digits(document.get(key)), digits(measured)]
-            print(f"| {name} | " + " | ".join(figures) + " |")
+                line += [digits(document.get(key)), digits(measured)]
+            table.append(line)
+    kept = [column for column in zip(*table) if any(figure != "-" for figure in column[1:])]
+    lines = list(zip(*kept))
+    for line in [lines[0], ["---"] * len(kept), *lines[1:]]:
+        print("| " + " | ".join(line) + " |")
 
 
 if __name__ == "__main__":
