@@ -50,7 +50,9 @@ impl Specimen {
         if matches!(spec.source, InputSource::Settings { .. }) {
             return settings(spec, bytes).map(Some);
         }
-        let whole = beginning(spec.format, bytes, PIECE)?;
+        // A variant that is called for each unit need not look at a second one.
+        let piece = if spec.window_units == 1 { 1 } else { PIECE };
+        let whole = beginning(spec.format, bytes, piece)?;
         let half_units = whole.units / 2;
         let half =
             if half_units > 0 { Some(beginning(spec.format, &whole.bytes, half_units)?) } else { None };
@@ -148,6 +150,14 @@ mod tests {
     fn one_unit_has_no_half_and_one_value_no_other_bytes() {
         let found = pieces(&spec("generator = \"uniform_value\"\nmin = 7\nmax = 7\nunits = 1"));
         assert_eq!((found.half, found.other), (None, None));
+    }
+
+    #[test]
+    fn an_input_of_one_unit_a_call_is_tried_one_unit_at_a_time() {
+        let found = pieces(&spec("generator = \"log_uniform\"\nunits = 20_000\nwindow_units = 1"));
+        assert_eq!((found.whole.units, found.half), (1, None));
+        assert_eq!((found.probe.units, found.probe.windows.len()), (20_000, 20_000));
+        assert_ne!(found.other.expect("another value").bytes, found.whole.bytes);
     }
 
     #[test]
