@@ -53,7 +53,9 @@ pub fn compose(kernel: &Kernel, measured: &Measured, subject: &str) -> Examinati
 
 fn answer(measured: &Measured, findings: &[Symptom]) -> String {
     let told = match measured.null {
-        Some(null) => format!("This machine can tell {} apart in 60 s", percent(null.smallest)),
+        Some(null) => {
+            format!("Placement aside, this machine can tell {} apart in 60 s", percent(null.smallest))
+        }
         None => "What this machine can tell apart could not be measured".to_owned(),
     };
     let names = |state: State| -> Vec<&str> {

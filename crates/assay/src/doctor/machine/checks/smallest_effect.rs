@@ -15,7 +15,8 @@ pub fn look(_: &Kernel, measured: &Measured) -> Looked {
         return Looked::CannotTell("too many samples of the identical codes were interrupted".to_owned());
     };
     let saw = format!(
-        "two identical codes, {} pairs in {:.1} s: {} would be told apart in 60 s (95 %, four times of five)",
+        "two identical codes, {} pairs in {:.1} s: {} would be told apart in 60 s (95 %, four times of five); \
+         what placement adds comes on top",
         number::count(null.pairs),
         null.seconds,
         percent(null.smallest)
