@@ -43,15 +43,15 @@ fn schema() -> Value {
     schema_of("campaign-1")
 }
 
-pub(super) struct Check<'a> {
+struct Check<'a> {
     root: &'a Value,
-    pub(super) problems: Vec<String>,
+    problems: Vec<String>,
     /// Described keys that were met, as "definition.key".
-    pub(super) met: BTreeSet<String>,
+    met: BTreeSet<String>,
 }
 
 impl Check<'_> {
-    pub(super) fn of<'a>(root: &'a Value, page: &Value) -> Check<'a> {
+    fn of<'a>(root: &'a Value, page: &Value) -> Check<'a> {
         let mut check = Check { root, problems: Vec::new(), met: BTreeSet::new() };
         check.value(root, page, "page");
         check
@@ -150,7 +150,7 @@ fn type_matches(wanted: &Value, value: &Value) -> bool {
 }
 
 /// Every "definition.key" that the schema describes.
-pub(super) fn described(root: &Value) -> BTreeSet<String> {
+fn described(root: &Value) -> BTreeSet<String> {
     let mut described = BTreeSet::new();
     let mut describe = |name: &str, schema: &Value| {
         for key in schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys()) {
@@ -164,51 +164,60 @@ pub(super) fn described(root: &Value) -> BTreeSet<String> {
     described
 }
 
+/// All pages fit a schema, and the rich ones together show every key that it describes. Returns the schema.
+#[track_caller]
+pub(super) fn assert_fits(name: &str, rich: &[Value], others: &[Value]) -> Value {
+    let root = schema_of(name);
+    let mut met = BTreeSet::new();
+    for page in rich {
+        let check = Check::of(&root, page);
+        assert_eq!(check.problems, Vec::<String>::new());
+        met.extend(check.met);
+    }
+    for page in others {
+        assert_eq!(Check::of(&root, page).problems, Vec::<String>::new());
+    }
+    let missing: Vec<String> = described(&root).difference(&met).cloned().collect();
+    assert_eq!(missing, Vec::<String>::new());
+    root
+}
+
+/// Pages always carry all keys, so a schema requires each.
+#[track_caller]
+pub(super) fn assert_every_key_is_required(name: &str) {
+    let root = schema_of(name);
+    let definitions = root["$defs"].as_object().expect("definitions").values();
+    for schema in definitions.chain([&root]).filter(|schema| schema["properties"].is_object()) {
+        let properties = schema["properties"].as_object().expect("an object");
+        let required = schema["required"].as_array().expect("a list");
+        let keys: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
+        let required: BTreeSet<&str> = required.iter().filter_map(Value::as_str).collect();
+        assert_eq!(keys, required, "{}", schema["description"]);
+    }
+}
+
 fn json(page: &super::Page) -> Value {
     serde_json::to_value(page).expect("a page has only string keys")
 }
 
 #[test]
-fn every_page_fits_the_schema() {
-    let root = schema();
-    for page in [sample::page(), sample::many(), sample::builds(), sample::in_uses(&[]), sample::nothing()] {
-        assert_eq!(Check::of(&root, &json(&page)).problems, Vec::<String>::new());
-    }
-}
-
-#[test]
-fn the_rich_pages_show_every_key_of_the_schema() {
-    let root = schema();
-    let mut met = Check::of(&root, &json(&sample::page())).met;
-    met.extend(Check::of(&root, &json(&sample::builds())).met);
-    met.extend(Check::of(&root, &json(&sample::in_uses(&[]))).met);
-    let missing: Vec<String> = described(&root).into_iter().filter(|key| !met.contains(key)).collect();
-    assert_eq!(missing, Vec::<String>::new());
+fn every_page_fits_the_schema_and_the_rich_ones_show_every_key() {
+    let rich = [sample::page(), sample::builds(), sample::in_uses(&[])];
+    let others = [sample::many(), sample::nothing()];
+    assert_fits("campaign-1", &rich.map(|page| json(&page)), &others.map(|page| json(&page)));
 }
 
 #[test]
 fn the_plan_fits_its_schema_and_shows_every_key() {
-    let root = schema_of("plan-1");
     let plan = serde_json::to_value(sample::plan()).expect("a plan has only string keys");
-    let check = Check::of(&root, &plan);
-    assert_eq!(check.problems, Vec::<String>::new());
-    let missing: Vec<String> = described(&root).difference(&check.met).cloned().collect();
-    assert_eq!(missing, Vec::<String>::new());
+    let root = assert_fits("plan-1", &[plan], &[]);
     assert_eq!(root["properties"]["schema"]["const"], PLAN_SCHEMA);
 }
 
 #[test]
 fn every_key_is_required_as_pages_always_carry_all_keys() {
-    for root in [schema(), schema_of("plan-1")] {
-        let definitions = root["$defs"].as_object().expect("definitions").values();
-        for schema in definitions.chain([&root]).filter(|schema| schema["properties"].is_object()) {
-            let properties = schema["properties"].as_object().expect("an object");
-            let required = schema["required"].as_array().expect("a list");
-            let keys: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
-            let required: BTreeSet<&str> = required.iter().filter_map(Value::as_str).collect();
-            assert_eq!(keys, required, "{}", schema["description"]);
-        }
-    }
+    assert_every_key_is_required("campaign-1");
+    assert_every_key_is_required("plan-1");
 }
 
 /// The words of an enum as JSON; the closure of matches is the caller's list.

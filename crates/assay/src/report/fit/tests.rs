@@ -3,7 +3,7 @@
 use super::page::FIT_SCHEMA;
 use super::{render_fit, sample};
 use crate::report::golden::hold_against;
-use crate::report::schema::{Check, described, schema_of};
+use crate::report::schema::assert_fits;
 use unicode_width::UnicodeWidthStr as _;
 
 #[test]
@@ -37,15 +37,8 @@ fn the_answer_is_first_reasons_have_remedies_and_the_table_is_last() {
 
 #[test]
 fn pages_fit_the_schema_and_the_rich_one_shows_every_key() {
-    let root = schema_of("fit-1");
     let json = |page| serde_json::to_value(page).expect("a page has only string keys");
-    for page in [sample::refused(), sample::close()] {
-        assert_eq!(Check::of(&root, &json(page)).problems, Vec::<String>::new());
-    }
-    let rich = json(sample::page());
-    let checked = Check::of(&root, &rich);
-    assert_eq!(checked.problems, Vec::<String>::new());
-    let missing: Vec<String> = described(&root).difference(&checked.met).cloned().collect();
-    assert_eq!(missing, Vec::<String>::new());
+    let root =
+        assert_fits("fit-1", &[json(sample::page())], &[json(sample::refused()), json(sample::close())]);
     assert_eq!(root["properties"]["schema"]["const"], FIT_SCHEMA);
 }

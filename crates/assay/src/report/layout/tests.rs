@@ -2,9 +2,7 @@
 
 use super::page::{Became, LAYOUT_SCHEMA};
 use super::{render_layout, sample};
-use crate::report::schema::{Check, described, schema_of};
-use serde_json::Value;
-use std::collections::BTreeSet;
+use crate::report::schema::{assert_every_key_is_required, assert_fits, schema_of};
 use unicode_width::UnicodeWidthStr as _;
 
 #[test]
@@ -49,27 +47,15 @@ fn changes_beyond_the_top_are_counted() {
 
 #[test]
 fn pages_fit_the_schema_and_the_rich_one_shows_every_key() {
-    let root = schema_of("layout-1");
     let json = |page| serde_json::to_value(page).expect("a page has only string keys");
-    assert_eq!(Check::of(&root, &json(sample::plain())).problems, Vec::<String>::new());
-    let rich = json(sample::page());
-    let check = Check::of(&root, &rich);
-    assert_eq!(check.problems, Vec::<String>::new());
-    let missing: Vec<String> = described(&root).difference(&check.met).cloned().collect();
-    assert_eq!(missing, Vec::<String>::new());
+    let root = assert_fits("layout-1", &[json(sample::page())], &[json(sample::plain())]);
     assert_eq!(root["properties"]["schema"]["const"], LAYOUT_SCHEMA);
 }
 
 #[test]
 fn every_key_is_required_and_the_words_are_those_of_the_code() {
     let root = schema_of("layout-1");
-    let definitions = root["$defs"].as_object().expect("definitions").values();
-    for schema in definitions.chain([&root]).filter(|schema| schema["properties"].is_object()) {
-        let keys: BTreeSet<&str> =
-            schema["properties"].as_object().expect("keys").keys().map(String::as_str).collect();
-        let required = schema["required"].as_array().expect("a list");
-        assert_eq!(keys, required.iter().filter_map(Value::as_str).collect(), "{}", schema["description"]);
-    }
+    assert_every_key_is_required("layout-1");
     let words = [
         Became::Identical,
         Became::Moved,

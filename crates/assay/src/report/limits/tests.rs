@@ -2,7 +2,7 @@
 
 use super::{Told, render_limits, sample};
 use crate::report::golden::hold_against;
-use crate::report::schema::{Check, described, schema_of};
+use crate::report::schema::assert_fits;
 use assay_pure::limits::SCHEMA;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -54,13 +54,7 @@ fn the_answer_is_first_and_the_age_and_the_changes_are_told() {
 
 #[test]
 fn limits_fit_the_schema_and_the_rich_ones_show_every_key() {
-    let root = schema_of("limits-1");
     let json = |limits| serde_json::to_value(limits).expect("limits have only string keys");
-    assert_eq!(Check::of(&root, &json(sample::little())).problems, Vec::<String>::new());
-    let rich = json(sample::limits());
-    let checked = Check::of(&root, &rich);
-    assert_eq!(checked.problems, Vec::<String>::new());
-    let missing: Vec<String> = described(&root).difference(&checked.met).cloned().collect();
-    assert_eq!(missing, Vec::<String>::new());
+    let root = assert_fits("limits-1", &[json(sample::limits())], &[json(sample::little())]);
     assert_eq!(root["properties"]["schema"]["const"], SCHEMA);
 }

@@ -4,10 +4,8 @@ use super::components::RowKind;
 use super::page::{HintOrigin, HintVerdict, Order, SITES_SCHEMA};
 use super::{render_sites, sample};
 use crate::report::golden::hold_against;
-use crate::report::schema::{Check, described, schema_of};
+use crate::report::schema::{assert_every_key_is_required, assert_fits, schema_of};
 use clap::ValueEnum as _;
-use serde_json::Value;
-use std::collections::BTreeSet;
 use unicode_width::UnicodeWidthStr as _;
 
 #[test]
@@ -75,28 +73,15 @@ fn colour_changes_no_text() {
 
 #[test]
 fn pages_fit_the_schema_and_the_rich_one_shows_every_key() {
-    let root = schema_of("sites-1");
     let json = |page| serde_json::to_value(page).expect("a page has only string keys");
-    let check = |page: &Value| Check::of(&root, page).problems;
-    assert_eq!(check(&json(sample::nothing())), Vec::<String>::new());
-    let rich = json(sample::page());
-    assert_eq!(check(&rich), Vec::<String>::new());
-    let met = Check::of(&root, &rich).met;
-    let missing: Vec<String> = described(&root).difference(&met).cloned().collect();
-    assert_eq!(missing, Vec::<String>::new());
+    let root = assert_fits("sites-1", &[json(sample::page())], &[json(sample::nothing())]);
     assert_eq!(root["properties"]["schema"]["const"], SITES_SCHEMA);
 }
 
 #[test]
 fn every_key_is_required_and_the_words_are_those_of_the_code() {
     let root = schema_of("sites-1");
-    let definitions = root["$defs"].as_object().expect("definitions").values();
-    for schema in definitions.chain([&root]).filter(|schema| schema["properties"].is_object()) {
-        let keys: BTreeSet<&str> =
-            schema["properties"].as_object().expect("keys").keys().map(String::as_str).collect();
-        let required = schema["required"].as_array().expect("a list");
-        assert_eq!(keys, required.iter().filter_map(Value::as_str).collect(), "{}", schema["description"]);
-    }
+    assert_every_key_is_required("sites-1");
     let verdicts = [HintVerdict::Wrong, HintVerdict::Unclear, HintVerdict::Right, HintVerdict::NotExecuted];
     let orders = Order::value_variants();
     assert!(orders.iter().all(|order| serde_json::json!(order) == order.name()));

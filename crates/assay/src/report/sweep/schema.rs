@@ -2,7 +2,7 @@
 
 use super::page::{Limit, SWEEP_SCHEMA, StepCause, Stopped, SweepPage};
 use super::sample;
-use crate::report::schema::{Check, described, schema_of};
+use crate::report::schema::{assert_every_key_is_required, assert_fits, schema_of};
 use assay_pure::sweep::refine::Why;
 use assay_pure::sweep::{Scale, Winner};
 use serde_json::Value;
@@ -18,35 +18,13 @@ fn values<T: serde::Serialize>(words: &[T]) -> Value {
 }
 
 #[test]
-fn every_page_fits_the_schema() {
-    let root = schema_of("sweep-1");
-    for page in [sample::share(), sample::size(), sample::stopped()] {
-        assert_eq!(Check::of(&root, &json(&page)).problems, Vec::<String>::new());
-    }
-}
-
-#[test]
-fn the_pages_show_every_key_of_the_schema() {
-    let root = schema_of("sweep-1");
-    let mut met: BTreeSet<String> = BTreeSet::new();
-    for page in [sample::share(), sample::size()] {
-        met.extend(Check::of(&root, &json(&page)).met);
-    }
-    let missing: Vec<String> = described(&root).into_iter().filter(|key| !met.contains(key)).collect();
-    assert_eq!(missing, Vec::<String>::new());
+fn every_page_fits_the_schema_and_the_rich_ones_show_every_key() {
+    assert_fits("sweep-1", &[json(&sample::share()), json(&sample::size())], &[json(&sample::stopped())]);
 }
 
 #[test]
 fn every_key_is_required_as_pages_always_carry_all_keys() {
-    let root = schema_of("sweep-1");
-    let definitions = root["$defs"].as_object().expect("definitions").values();
-    for schema in definitions.chain([&root]).filter(|schema| schema["properties"].is_object()) {
-        let keys: BTreeSet<&str> =
-            schema["properties"].as_object().expect("an object").keys().map(String::as_str).collect();
-        let required: BTreeSet<&str> =
-            schema["required"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
-        assert_eq!(keys, required, "{}", schema["description"]);
-    }
+    assert_every_key_is_required("sweep-1");
 }
 
 #[test]

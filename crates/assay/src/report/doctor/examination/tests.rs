@@ -3,7 +3,7 @@
 use super::page::EXAMINATION_SCHEMA;
 use super::{render_examination, sample};
 use crate::report::golden::hold_against;
-use crate::report::schema::{Check, described, schema_of};
+use crate::report::schema::assert_fits;
 use unicode_width::UnicodeWidthStr as _;
 
 #[test]
@@ -43,13 +43,7 @@ fn the_answer_is_first_and_what_is_accepted_is_shown_with_its_reason() {
 
 #[test]
 fn pages_fit_the_schema_and_the_rich_one_shows_every_key() {
-    let root = schema_of("doctor-2");
     let json = |page| serde_json::to_value(page).expect("a page has only string keys");
-    assert_eq!(Check::of(&root, &json(sample::machine())).problems, Vec::<String>::new());
-    let rich = json(sample::experiment());
-    let checked = Check::of(&root, &rich);
-    assert_eq!(checked.problems, Vec::<String>::new());
-    let missing: Vec<String> = described(&root).difference(&checked.met).cloned().collect();
-    assert_eq!(missing, Vec::<String>::new());
+    let root = assert_fits("doctor-2", &[json(sample::experiment())], &[json(sample::machine())]);
     assert_eq!(root["properties"]["schema"]["const"], EXAMINATION_SCHEMA);
 }
