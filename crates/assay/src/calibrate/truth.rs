@@ -1,5 +1,6 @@
 //! What is true of each pair, from its expect.toml.
 
+use crate::campaign::Misuse;
 use anyhow::{Context, Result, bail};
 use assay_pure::experiment::pattern::matches;
 use serde::Deserialize;
@@ -60,8 +61,14 @@ impl Pair {
 /// # Errors
 /// The folder cannot be read, a pair's file is wrong, or nothing matches.
 pub fn read_pairs(folder: &Path, globs: &[String]) -> Result<Vec<Pair>> {
+    let wrong = |why: String| {
+        Misuse(format!(
+            "{}: {why}; a pair is a folder with expect.toml, as in fixtures/verdicts",
+            folder.display()
+        ))
+    };
     let mut names: Vec<String> = std::fs::read_dir(folder)
-        .with_context(|| format!("cannot read {}", folder.display()))?
+        .map_err(|error| wrong(error.to_string()))?
         .flatten()
         .filter(|entry| entry.path().join("expect.toml").is_file())
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
@@ -69,7 +76,7 @@ pub fn read_pairs(folder: &Path, globs: &[String]) -> Result<Vec<Pair>> {
     names.sort();
     names.retain(|name| globs.is_empty() || globs.iter().any(|glob| matches(glob, name)));
     if names.is_empty() {
-        bail!("{} has no pair (a folder with expect.toml) of that name", folder.display());
+        return Err(wrong("there is no pair of that name".into()).into());
     }
     names.into_iter().map(|name| read_pair(folder, name)).collect()
 }

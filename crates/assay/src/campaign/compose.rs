@@ -189,7 +189,8 @@ fn campaign_of(
         id: row.id.to_string(),
         started: rfc3339(row.started_at),
         elapsed_seconds: row.finished_at.unwrap_or(last) - row.started_at,
-        measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum(),
+        // The sum of nothing is -0.
+        measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum::<f64>() + 0.0,
         rounds: rounds.len() as u64,
         rotations: rotations as u32,
         samples: judged.observed.samples,

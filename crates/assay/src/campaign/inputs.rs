@@ -1,8 +1,9 @@
 //! The inputs of an experiment as files: made or copied once, kept by content, described, cut into windows.
 
+use super::Misuse;
 use crate::run::LoadedInput;
 use crate::store::{InputRow, Ledger};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::{Description, Format, Window, digest};
 use assay_pure::protocol::Request;
@@ -107,7 +108,12 @@ pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
             let bytes = std::fs::read(&path)
                 .with_context(|| format!("input `{}`: cannot read {}", spec.name, path.display()))?;
             if bytes.is_empty() {
-                bail!("input `{}`: {} is empty", spec.name, path.display());
+                let message = format!(
+                    "input `{}`: {} is empty; record at least one unit, or leave the input out",
+                    spec.name,
+                    path.display()
+                );
+                return Err(Misuse(message).into());
             }
             Ok(bytes)
         }

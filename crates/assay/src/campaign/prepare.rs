@@ -86,8 +86,26 @@ pub fn outline(asked: &Asked) -> Result<Outline> {
 /// [`Misuse`]: it cannot be read.
 pub fn text_of(asked: &Asked) -> Result<String, Misuse> {
     let file = asked.experiment.display();
+    if asked.experiment.is_dir() {
+        return Err(Misuse(format!("{file} is a folder; {}", files_in(&asked.experiment))));
+    }
     std::fs::read_to_string(&asked.experiment)
         .map_err(|error| Misuse(format!("cannot read the experiment {file}: {error}\n{}", NEW_HINT)))
+}
+
+/// Which experiment files a folder may mean, as advice.
+fn files_in(folder: &Path) -> String {
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        names.filter(|file| file.extension().is_some_and(|ending| ending == "toml")).collect();
+    files.sort();
+    match &files[..] {
+        [] => format!("it holds no .toml file\n{NEW_HINT}"),
+        files => {
+            let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+            format!("name the experiment file in it: {}", names.join(", "))
+        }
+    }
 }
 
 /// [`outline`] of a text that takes the file's place.

@@ -195,10 +195,10 @@ impl Arguments {
 pub fn run(arguments: &Arguments) -> Result<u8> {
     for path in arguments.json.iter().chain(&arguments.markdown) {
         // Said before minutes of measuring, not after them.
-        screen::find_folder(path)?;
+        screen::find_place(path)?;
     }
     if let Some(number) = arguments.show {
-        let ledger = Ledger::open(&arguments.places.ledger)?;
+        let ledger = Ledger::open(arguments.places.find_ledger("assay compare --build CMD --bench CMD")?)?;
         let page = compose::page(&ledger, (number > 0).then_some(number), arguments.factors)?;
         return show(arguments, &page);
     }

@@ -103,7 +103,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         return Ok(DONE);
     }
     for file in [&arguments.json, &arguments.output].into_iter().flatten() {
-        screen::find_folder(file)?;
+        screen::find_place(file)?;
     }
     if let Some(text) = &arguments.program {
         return program::run(arguments, text);

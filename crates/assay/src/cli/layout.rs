@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         return Err(Misuse("--against compares one binary; give one".to_owned()).into());
     }
     if let Some(file) = &arguments.json {
-        screen::find_folder(file)?;
+        screen::find_place(file)?;
     }
     let programs: Vec<Program> =
         arguments.binaries.iter().map(|path| Program::open(path)).collect::<Result<_>>()?;

@@ -49,7 +49,7 @@ pub struct Arguments {
 /// A kept file that cannot be used, a processor that cannot be had, a file that cannot be written, Ctrl-C.
 pub fn run(arguments: &Arguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
-        screen::find_folder(file)?;
+        screen::find_place(file)?;
     }
     // Before this process keeps off the measuring processor, which would then be missing from the facts.
     let facts = assay_linux::machine::facts();

@@ -3,6 +3,7 @@
 mod calibrate;
 mod compare;
 mod doctor;
+mod help;
 mod inputs;
 mod layout;
 mod limits;
@@ -71,10 +72,7 @@ enum Verb {
 pub fn main() -> ExitCode {
     let command = match Command::try_parse() {
         Ok(command) => command,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { MISUSE } else { DONE });
-        }
+        Err(error) => return refuse(&error),
     };
     let result = match &command.verb {
         Verb::Run(arguments) => run::run(arguments),
@@ -97,10 +95,27 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             let (code, text) = explain(&error);
-            screen::tell(&format!("assay: {text}"));
+            screen::complain(&format!("assay: {text}"));
             ExitCode::from(code)
         }
     }
+}
+
+/// Shows the help that was asked for, or says what is wrong with the command line.
+fn refuse(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    let is_help = matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand);
+    match screen::columns().filter(|_| is_help && !error.use_stderr()) {
+        Some(width) => {
+            let page = error.render();
+            let text = if screen::colour() { page.ansi().to_string() } else { page.to_string() };
+            screen::print(&help::fit(&text, width));
+        }
+        None => {
+            let _ = error.print();
+        }
+    }
+    ExitCode::from(if error.use_stderr() { MISUSE } else { DONE })
 }
 
 /// What tracing refused, said in these words, as the error that has its exit code.

@@ -14,6 +14,7 @@ use std::path::PathBuf;
                         assay report 3 --all\n  assay report --json -")]
 pub struct Arguments {
     /// Number of the campaign; the newest if not given
+    #[arg(value_parser = number)]
     pub campaign: Option<i64>,
     /// List the campaigns of the ledger
     #[arg(long)]
@@ -28,17 +29,19 @@ pub struct Arguments {
     pub places: Places,
 }
 
+fn number(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| "a campaign is named by its number; `assay report --list` shows them".to_owned())
+}
+
 /// Runs the verb.
 ///
 /// # Errors
 /// No ledger, or no such campaign.
 pub fn run(arguments: &Arguments) -> Result<u8> {
-    let path = &arguments.places.ledger;
-    if !path.is_file() {
-        let message =
-            format!("no ledger at {}; `assay run` makes one, --ledger FILE names another", path.display());
-        return Err(Misuse(message).into());
+    if let Some(file) = &arguments.json {
+        screen::find_place(file)?;
     }
+    let path = arguments.places.find_ledger("assay run")?;
     let ledger = Ledger::open(path)?;
     let campaigns = ledger.campaigns()?;
     if arguments.list {

@@ -1,14 +1,14 @@
 //! `assay run`: measure the matrix, give verdicts.
 
 use super::{DONE, FAILED, UNABLE, screen};
-use crate::campaign::{self, Asked, compose, prepare};
+use crate::campaign::{self, Asked, Misuse, compose, prepare};
 use crate::doctor::experiment;
 use crate::report::page::{FailureKind, Page, StoppedBecause};
 use crate::report::{Detail, Progress, Show, render};
 use crate::store::Ledger;
 use anyhow::Result;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Measure an experiment's matrix and give verdicts with their causes
@@ -79,6 +79,20 @@ impl Places {
     }
 }
 
+impl Places {
+    /// The ledger, for what only reads it: opening would make an empty one.
+    ///
+    /// # Errors
+    /// [`Misuse`]: it is not there, and which command makes one.
+    pub fn find_ledger(&self, maker: &str) -> Result<&Path, Misuse> {
+        if self.ledger.is_file() {
+            return Ok(&self.ledger);
+        }
+        let path = self.ledger.display();
+        Err(Misuse(format!("no ledger at {path}; `{maker}` makes one, --ledger FILE names another")))
+    }
+}
+
 /// A positive finite number.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -114,7 +128,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     assay_linux::interrupt::catch();
     if let Some(path) = &arguments.json {
         // Said before a minute of measuring, not after it.
-        screen::find_folder(path)?;
+        screen::find_place(path)?;
     }
     let asked = arguments.asked();
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
@@ -129,7 +143,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     if let Some(hint) = sweeps_hint(&ledger, ended.campaign, &asked)? {
         screen::tell(&hint);
     }
-    if let Some(found) = hint(&asked).filter(|_| !arguments.quiet) {
+    let measured = page.campaign.stopped_because != StoppedBecause::NothingToMeasure;
+    if let Some(found) = hint(&asked).filter(|_| measured && !arguments.quiet) {
         let file = arguments.experiment.display();
         screen::tell(&format!(
             "assay: its inputs hide something ({found}): `assay doctor {file}` says what, why it matters and what to change"

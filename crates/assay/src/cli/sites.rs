@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let mut wish = wish(arguments)?;
     let beside = reference(arguments)?;
     for file in [&arguments.json, &arguments.output].into_iter().flatten() {
-        screen::find_folder(file)?;
+        screen::find_place(file)?;
     }
     assay_linux::interrupt::catch();
     let trace = trace(arguments, &arguments.command, &wish)?;

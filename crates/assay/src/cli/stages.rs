@@ -155,7 +155,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     }
     for path in wishes.json.iter().chain(&wishes.markdown) {
         // Said before minutes of measuring, not after them.
-        screen::find_folder(path)?;
+        screen::find_place(path)?;
     }
     let mut opened = stages::open(file)?;
     if let Some(budget) = wishes.budget {

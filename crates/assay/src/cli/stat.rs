@@ -121,7 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         return Ok(DONE);
     }
     for file in [arguments.json_file(), arguments.output.as_deref()].into_iter().flatten() {
-        screen::find_folder(file)?;
+        screen::find_place(file)?;
     }
     let question = ask(arguments)?;
     assay_linux::interrupt::catch();

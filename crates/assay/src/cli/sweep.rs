@@ -144,7 +144,7 @@ impl Arguments {
 pub fn run(arguments: &Arguments) -> Result<u8> {
     for path in [&arguments.json, &arguments.csv].into_iter().flatten() {
         // Said before minutes of measuring, not after them.
-        screen::find_folder(path)?;
+        screen::find_place(path)?;
     }
     if let Some(wanted) = &arguments.show {
         let (ledger, sweep) = find(arguments, wanted)?;

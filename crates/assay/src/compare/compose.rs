@@ -4,13 +4,14 @@ use super::code::{self, Found};
 use super::factors::factors;
 use super::judge::{self, Judged};
 use super::spec::{Method, Spec};
+use crate::campaign::Misuse;
 use crate::campaign::compose::{cause, contrast, rfc3339, twin_of};
 use crate::report::compare::{
     Built, COMPARE_SCHEMA, ComparePage, Compared, GateResult, Level, Measured, OneSided, Spoilt, answer,
 };
 use crate::report::page::{StoppedBecause, TwinControl, TwinVerdict};
 use crate::store::{ComparisonRow, Ledger, SideRow, VisitRow};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use assay_pure::comparison::{Missing, Place, Seen, Side, benchmarks};
 use assay_pure::stats::mann_whitney::mann_whitney;
 use assay_pure::stats::quantile::median;
@@ -22,7 +23,11 @@ use std::collections::BTreeMap;
 /// There is no such comparison, or the ledger cannot be read.
 pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Result<ComparePage> {
     let Some(row) = ledger.comparison(comparison)? else {
-        bail!("the ledger {} has no such comparison", ledger.path().display());
+        let known: Vec<String> = ledger.comparison_numbers()?.iter().map(ToString::to_string).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let asked = comparison.map_or("comparison".to_owned(), |number| format!("comparison {number}"));
+        let message = format!("no {asked} in {}; it has: {known}", ledger.path().display());
+        return Err(Misuse(message).into());
     };
     let spec: Spec = serde_json::from_value(row.asked.clone())
         .with_context(|| format!("comparison {} was made by another form of assay", row.id))?;

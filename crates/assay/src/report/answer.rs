@@ -19,6 +19,7 @@ use self::sentence::Sentence;
 use super::number;
 use super::page::{AsBuiltSays, Axis, Contrast, Page, TwinVerdict};
 use super::prose;
+use std::collections::BTreeSet;
 
 /// Candidates that get a clause of their own; with more they are listed by what was found.
 const MOST_CLAUSES: usize = 3;
@@ -32,7 +33,15 @@ pub fn answer(page: &Page) -> String {
     }
     let variants = if findings.is_empty() { String::new() } else { found(page, &findings) };
     let flips = super::uses::flips(page).join(" ");
-    let text = [twin_failed(page), learned(page), variants, flips, misled(page, &findings), builds];
+    let text = [
+        twin_failed(page),
+        learned(page),
+        variants,
+        unmeasured(page),
+        flips,
+        misled(page, &findings),
+        builds,
+    ];
     text.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
@@ -98,6 +107,19 @@ fn learned(page: &Page) -> String {
             format!("Inputs that are learned by heart: {}.", prose::list(&names))
         }
     }
+}
+
+/// "djb could not be measured: see below." of variants that failed wherever they were tried, while others were compared.
+fn unmeasured(page: &Page) -> String {
+    let measured: BTreeSet<&str> =
+        page.cells.iter().filter(|cell| cell.failed.is_none()).map(|cell| cell.variant.as_str()).collect();
+    let mut variants: Vec<&str> = page.cells.iter().map(|cell| cell.variant.as_str()).collect();
+    let mut seen = BTreeSet::new();
+    variants.retain(|variant| !measured.contains(variant) && seen.insert(*variant));
+    if variants.is_empty() {
+        return String::new();
+    }
+    format!("{} could not be measured: see below.", prose::list(&variants))
 }
 
 fn found(page: &Page, findings: &[Finding]) -> String {

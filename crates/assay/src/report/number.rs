@@ -69,6 +69,8 @@ fn ns_decimals(value: f64) -> usize {
 
 /// Seconds as a duration: "0.4 s", "2.3 s", "41 s", "3 min 20 s", "1 h 4 min".
 pub fn duration(seconds: f64) -> String {
+    // The sum of nothing is -0, which no duration is.
+    let seconds = seconds + 0.0;
     if seconds < 9.95 {
         return format!("{seconds:.1} s");
     }

@@ -177,6 +177,17 @@ impl Ledger {
         found.optional().context("reading a comparison")
     }
 
+    /// The numbers of all comparisons of two builds, the newest first.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn comparison_numbers(&self) -> Result<Vec<i64>> {
+        let sql = "SELECT id FROM comparison WHERE id NOT IN (SELECT comparison FROM diary_session) ORDER BY id DESC";
+        let mut statement = self.connection.prepare(sql)?;
+        let numbers = statement.query_map([], |row| row.get(0))?;
+        numbers.collect::<rusqlite::Result<_>>().context("listing comparisons")
+    }
+
     /// The newest unfinished comparison of this question.
     ///
     /// # Errors

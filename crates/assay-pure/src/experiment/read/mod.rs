@@ -20,6 +20,7 @@ pub(crate) mod quantity;
 pub(crate) mod reader;
 pub(crate) mod schema;
 mod sweeps;
+mod swept;
 #[cfg(test)]
 mod tests;
 mod uses;

@@ -1,13 +1,13 @@
 //! `[sweeps.NAME]`: which key of an input is varied, and how.
 
-use toml_edit::{Item, TableLike, Value};
+use toml_edit::Value;
 
 use super::entries::{self, Entry};
 use super::reader::{Reader, Table, Wrong};
+use super::swept::{self, Takes};
 use super::{Diagnostic, Parsed};
 use super::{convert, quantity, schema};
-use crate::experiment::diagnostic::nearest;
-use crate::sweep::key::{KeyError, SWEEPABLE, SweptKey, inputs_at};
+use crate::sweep::key::{SweptKey, inputs_at};
 use crate::sweep::spec::{POINTS, REFINE, Scale, SweepSpec, Tolerance};
 
 const MOST_POINTS: i64 = 1000;
@@ -59,98 +59,17 @@ fn read_one(reader: &mut Reader, top: &Table, entry: &Entry) -> Option<SweepSpec
 
 /// The key and what it takes; what is wrong with it is noted.
 fn check_key(reader: &mut Reader, top: &Table, table: &Table, text: &str) -> Option<(SweptKey, Takes)> {
-    let found = SweptKey::parse(text).and_then(|key| takes(top, &key).map(|takes| (key, takes)));
+    let found = SweptKey::parse(text).and_then(|key| swept::takes(top, &key).map(|takes| (key, takes)));
     match found {
         Ok(found) => Some(found),
         Err(error) => {
+            let (expected, nearest) = swept::advice(top, text, &error);
             let problem = reader.complain_of(table, "key", error.to_string());
-            problem.expected = Some(SWEEPABLE.to_owned());
-            if let KeyError::NoInput(name, known) = &error {
-                problem.nearest = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
-                problem.expected = Some(format!("one of {}", known.join(", ")));
-            }
+            problem.expected = Some(expected);
+            problem.nearest = nearest;
             None
         }
     }
-}
-
-/// What a key takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
-    Whole,
-    Number,
-    Share,
-}
-
-/// What a key takes.
-///
-/// # Errors
-/// The file has no such input, or its generator no such key, or it is no number.
-fn takes(top: &Table, key: &SweptKey) -> Result<Takes, KeyError> {
-    let input = find_input(top, &key.input)?;
-    let item = input.get(&key.path[0]);
-    let known = schema_key(input, &key.path[0]);
-    match (key.path.as_slice(), item, known) {
-        ([_, below], Some(item), _) => self::below(item, below, key),
-        ([_], Some(item), _) if item.is_table_like() || item.is_array() => {
-            Err(KeyError::NoNumber(key.path()))
-        }
-        ([_], _, Some(known)) if known.expected.starts_with("a whole number") => Ok(Takes::Whole),
-        ([_], _, Some(known)) if is_share(known) => Ok(Takes::Share),
-        ([_], _, Some(known)) if is_number(known) => Ok(Takes::Number),
-        ([_], _, Some(_)) => Err(KeyError::NoNumber(key.path())),
-        _ => Err(KeyError::NoKey(key.path())),
-    }
-}
-
-/// A number of a list takes any; a named one what stands there.
-fn below(item: &Item, below: &str, key: &SweptKey) -> Result<Takes, KeyError> {
-    let number = |value: Option<&Value>| match value {
-        Some(Value::Integer(_)) => Ok(Takes::Whole),
-        Some(Value::Float(_)) => Ok(Takes::Number),
-        Some(_) => Err(KeyError::NoNumber(key.path())),
-        None => Err(KeyError::NoKey(key.path())),
-    };
-    if let Some(list) = item.as_array() {
-        let value = below.parse().ok().and_then(|index: usize| list.get(index));
-        return number(value).map(|_| Takes::Number);
-    }
-    number(item.as_table_like().and_then(|table| table.get(below)).and_then(Item::as_value))
-}
-
-fn is_number(known: &schema::Key) -> bool {
-    ["a number", "the mean length"].iter().any(|word| known.expected.starts_with(word))
-}
-
-fn is_share(known: &schema::Key) -> bool {
-    known.expected.contains("a fraction")
-}
-
-fn schema_key(input: &dyn TableLike, name: &str) -> Option<&'static schema::Key> {
-    let generator = input.get("generator").and_then(Item::as_str);
-    let own = schema::GENERATORS.iter().find(|(known, _)| Some(*known) == generator).map(|(_, keys)| *keys);
-    let (generated, drawn) =
-        if generator.is_some() { (schema::GENERATED, schema::DRAWN) } else { (&[][..], &[][..]) };
-    let mut keys = own.unwrap_or_default().iter().chain(generated).chain(drawn).chain(schema::INPUT);
-    keys.find(|key| key.name == name)
-}
-
-/// The table of an input.
-fn find_input<'a>(top: &Table<'a>, name: &str) -> Result<&'a dyn TableLike, KeyError> {
-    let inputs = top.item("inputs");
-    let mut named: Vec<(String, &'a dyn TableLike)> = Vec::new();
-    if let Some(tables) = inputs.and_then(Item::as_table_like) {
-        named.extend(tables.iter().filter_map(|(name, item)| Some((name.to_owned(), item.as_table_like()?))));
-    } else if let Some(elements) = inputs.and_then(entries::elements) {
-        named.extend(elements.into_iter().filter_map(|element| {
-            let entries::Element::Table(table) = element else { return None };
-            Some((table.get("name")?.as_str()?.to_owned(), table))
-        }));
-    }
-    let found = named.iter().find(|(known, _)| known == name).map(|(_, table)| *table);
-    found.ok_or_else(|| {
-        KeyError::NoInput(name.to_owned(), named.into_iter().map(|(known, _)| known).collect())
-    })
 }
 
 /// From, to and the single values; what is wrong is noted.

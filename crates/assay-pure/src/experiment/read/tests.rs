@@ -532,3 +532,29 @@ fn claims_name_uses_of_inputs() {
     assert_eq!(found.len(), 1);
     assert!(found[0].message.contains("names no input: \"a\""), "{}", found[0].message);
 }
+
+#[test]
+fn a_sweep_of_what_is_no_number_of_an_input_names_the_nearest_that_is_one() {
+    let advice = |key: &str| {
+        let sweep = format!("[sweeps.a]\nkey = \"{key}\"\nfrom = 1\nto = 2\n");
+        let inputs = "[inputs.mixed]\ngenerator = \"lengths\"\nweights = [80, 18, 2]\n[inputs.link]\n\
+                      generator = \"settings\"\nsettings = { loss = 0.05, mode = \"fast\" }\n";
+        let found = problems(&format!("{MINIMAL}{inputs}{sweep}"));
+        let of_key = found.iter().find(|problem| problem.key.ends_with("key")).expect(key);
+        (of_key.nearest.clone().unwrap_or_default(), of_key.expected.clone().unwrap_or_default())
+    };
+    let near = |key: &str| advice(key).0;
+    assert_eq!(near("inputs.mixed.unitz"), "inputs.mixed.units");
+    assert_eq!(near("inputs.mixde.units"), "inputs.mixed.units");
+    assert_eq!(near("input.mixed.units"), "inputs.mixed.units");
+    assert_eq!(near("multi_byte"), "inputs.mixed.multi_byte");
+    assert_eq!(near("inputs.mixed.weights"), "inputs.mixed.weights.0");
+    assert_eq!(near("inputs.mixed.weights.7"), "inputs.mixed.weights.0");
+    assert_eq!(near("inputs.link.setting.loss"), "inputs.link.settings.loss");
+    assert_eq!(near("inputs.link.settings.los"), "inputs.link.settings.loss");
+    assert_eq!(near("budget"), "");
+    let known = "a number of `mixed`: weights.0, weights.1, weights.2, multi_byte, units, distinct_units, \
+                 window_units, production_units, copies";
+    assert_eq!(advice("inputs.mixed.mean_length").1, known);
+    assert!(!advice("inputs.link.mode").1.contains("mode"), "a text is no number");
+}

@@ -99,7 +99,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
     }
     let asked = asked(arguments)?;
     for file in [&arguments.output, &arguments.json].into_iter().flatten() {
-        screen::find_folder(file)?;
+        screen::find_place(file)?;
     }
     let bytes = read(&arguments.file)?;
     let examined = examine(&asked, &bytes)?;

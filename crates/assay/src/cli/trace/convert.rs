@@ -52,7 +52,7 @@ pub struct Arguments {
 /// Formats that are not known, a trace that is no whole one, several streams and none chosen, a file that cannot be written.
 pub fn run(arguments: &Arguments) -> Result<u8> {
     let to = target(arguments)?;
-    screen::find_folder(&arguments.output)?;
+    screen::find_place(&arguments.output)?;
     let (walked, totals, tables) = first_pass(arguments, to)?;
     if walked.streams > 1 && arguments.stream.is_none() {
         let message = format!(

@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
                 .ok_or_else(|| Misuse(format!("--time-limit cannot be {seconds} seconds")))?,
         ),
     };
-    screen::find_folder(&arguments.output)?;
+    screen::find_place(&arguments.output)?;
     let refused = |refusal: Refusal| cannot_trace(&refusal, refusal.to_string());
     // Before a recording of that name is written over.
     check(&arguments.command).map_err(refused)?;

@@ -3,7 +3,7 @@
 use super::{Detail, twin_found};
 use crate::report::ink::Ink;
 use crate::report::number;
-use crate::report::page::{Claim, ClaimStatus, FailureKind, Page, StoppedBecause};
+use crate::report::page::{Claim, ClaimStatus, Failure, FailureKind, Page, StoppedBecause};
 use crate::report::prose;
 use crate::report::sheet::Sheet;
 
@@ -43,22 +43,54 @@ fn failures(page: &Page, detail: Detail, sheet: &mut Sheet) {
         return;
     }
     sheet.heading("Not measured");
-    let most = if detail == Detail::Full { page.failures.len() } else { MOST_FAILURES };
-    for failure in page.failures.iter().take(most) {
+    let alike = alike(&page.failures, detail);
+    let most = if detail == Detail::Full { alike.len() } else { MOST_FAILURES };
+    for (what, failure) in alike.iter().take(most) {
         let (word, ink) = match failure.kind {
             FailureKind::Failed => ("failed", Ink::Bad),
             FailureKind::Skipped => ("skipped", Ink::Doubt),
         };
         let mut lines = failure.reason.lines();
         let first = lines.next().unwrap_or_default();
-        sheet.labelled(ink, &format!("  {word:<9}  "), &format!("{}: {first}", failure.what));
+        sheet.labelled(ink, &format!("  {word:<9}  "), &format!("{what}: {first}"));
         // A compiler's complaint points at columns: its lines stay lines.
         for line in lines {
             sheet.verbatim(Ink::Dim, &" ".repeat(13), line);
         }
     }
-    if page.failures.len() > most {
-        sheet.paragraph(Ink::Dim, "  ", &format!("{} more: --all", page.failures.len() - most));
+    if alike.len() > most {
+        sheet.paragraph(Ink::Dim, "  ", &format!("{} more: --all", alike.len() - most));
+    }
+}
+
+/// Failures with what they are of; in the brief view those that differ in one word, as in every compiler, are one.
+fn alike(failures: &[Failure], detail: Detail) -> Vec<(String, &Failure)> {
+    let mut found: Vec<(Vec<Vec<&str>>, &Failure)> = Vec::new();
+    for failure in failures {
+        let words: Vec<&str> = failure.what.split(", ").collect();
+        let same =
+            |(_, other): &&mut (_, &Failure)| other.kind == failure.kind && other.reason == failure.reason;
+        let joined = detail == Detail::Brief && found.iter_mut().filter(same).any(|(of, _)| join(of, &words));
+        if !joined {
+            found.push((words.into_iter().map(|word| vec![word]).collect(), failure));
+        }
+    }
+    let what = |of: Vec<Vec<&str>>| of.iter().map(|words| words.join("/")).collect::<Vec<_>>().join(", ");
+    found.into_iter().map(|(of, failure)| (what(of), failure)).collect()
+}
+
+/// Takes words in at the one place where they differ; false if there are more, or another place is open already.
+fn join<'a>(of: &mut [Vec<&'a str>], words: &[&'a str]) -> bool {
+    let differ = |(own, word): (&Vec<&str>, &&str)| !own.contains(word);
+    let places: Vec<usize> =
+        (0..of.len().min(words.len())).filter(|&at| differ((&of[at], &words[at]))).collect();
+    let open = of.iter().position(|own| own.len() > 1);
+    match places[..] {
+        [at] if of.len() == words.len() && open.is_none_or(|open| open == at) => {
+            of[at].push(words[at]);
+            true
+        }
+        _ => false,
     }
 }
 
@@ -145,4 +177,36 @@ fn kept_in(page: &Page) -> String {
     let campaign = &page.campaign;
     let ledger = campaign.ledger.as_ref().map(|ledger| format!("{ledger}, ")).unwrap_or_default();
     format!("{ledger}campaign {}, {}, seed {}", campaign.id, campaign.started, campaign.seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(what: &str, reason: &str) -> Failure {
+        Failure { kind: FailureKind::Failed, what: what.into(), reason: reason.into() }
+    }
+
+    #[test]
+    fn the_same_failure_in_every_build_is_told_once() {
+        let failures = [
+            failed("djb, text, gcc-11, O2", "another answer"),
+            failed("djb, text, gcc-12, O2", "another answer"),
+            failed("djb, words, gcc-12, O2", "another answer"),
+            failed("djb, text, clang-16, O2", "another answer"),
+            failed("crc, text, clang-16, O2", "it crashed"),
+            failed("gcc-12, O2", "it crashed"),
+        ];
+        let told: Vec<String> = alike(&failures, Detail::Brief).into_iter().map(|(what, _)| what).collect();
+        assert_eq!(
+            told,
+            [
+                "djb, text, gcc-11/gcc-12/clang-16, O2",
+                "djb, words, gcc-12, O2",
+                "crc, text, clang-16, O2",
+                "gcc-12, O2"
+            ]
+        );
+        assert_eq!(alike(&failures, Detail::Full).len(), failures.len());
+    }
 }

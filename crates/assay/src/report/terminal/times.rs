@@ -15,7 +15,8 @@ const MOST_OFFSET_TABLES: usize = 2;
 
 /// Adds both sections.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    if page.cells.is_empty() {
+    // Where nothing was measured, what is below says why of each.
+    if page.cells.iter().all(|cell| cell.ns_per_unit.is_none()) {
         return;
     }
     medians(page, detail, sheet);
