@@ -45,10 +45,9 @@ pub fn warnings(observed: &Observed) -> Vec<String> {
 /// Median nanoseconds per unit of each cell at each place of its rotations.
 fn placed_times(observed: &Observed) -> impl Iterator<Item = (&CellName, Times)> {
     observed.cells.iter().map(|(name, placements)| {
-        let times = placements.iter().filter_map(|(&(rotation, phase), placed)| {
-            let samples: Vec<f64> = placed.samples.iter().map(|sample| sample.ns_per_unit).collect();
-            Some(((rotation?, phase?), median(&samples)?))
-        });
+        let times = placements
+            .iter()
+            .filter_map(|(&(rotation, phase), placed)| Some(((rotation?, phase?), placed.median()?)));
         (name, times.collect())
     })
 }

@@ -10,7 +10,6 @@ use crate::store::{Ledger, ProcessRow};
 use anyhow::{Context, Result};
 use assay_pure::experiment::{Experiment, pattern};
 use assay_pure::placement::layout::{FunctionPlace, LINE_BYTES};
-use assay_pure::stats::quantile::median;
 use assay_pure::verdict::{self, PlacedTime};
 use std::collections::{BTreeMap, HashMap};
 
@@ -92,8 +91,7 @@ impl Companions {
         let one = |(&(rotation, phase), placed): (&(Option<u32>, Option<u32>), &super::observe::Placed)| {
             let key = (compiler.clone(), flags.clone(), variant.clone(), rotation, phase);
             let starts = self.starts.get(self.artifacts.get(&key)?)?;
-            let samples: Vec<f64> = placed.samples.iter().map(|sample| sample.ns_per_unit).collect();
-            let ns = median(&samples).filter(|ns| *ns > 0.0)?;
+            let ns = placed.median().filter(|ns| *ns > 0.0)?;
             Some((PlacedTime { rotation: rotation?, offset: placed.offset, ns }, starts))
         };
         placements.iter().filter_map(one).collect()

@@ -5,6 +5,7 @@ use crate::store::{Failure, Ledger, ProcessRow, SampleRow};
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::Clock;
+use assay_pure::stats::quantile;
 use assay_pure::verdict::{Build, Observation, ObservedContrast, PairAt, Rotation};
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,6 +19,14 @@ pub struct Placed {
     pub offset: u64,
     /// Usable samples.
     pub samples: Vec<Observation>,
+}
+
+impl Placed {
+    /// The median of its samples, nanoseconds per unit; none of no sample.
+    pub fn median(&self) -> Option<f64> {
+        let samples: Vec<f64> = self.samples.iter().map(|sample| sample.ns_per_unit).collect();
+        quantile::median(&samples)
+    }
 }
 
 /// One cell at all its placements: (None, None) as built, else (rotation, phase).

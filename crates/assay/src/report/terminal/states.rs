@@ -15,7 +15,7 @@ const MOST_BUILDS: usize = 2;
 /// Adds the section; nothing where every input is used in one way.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let used = uses::used(page);
-    if used.is_empty() || page.cells.is_empty() {
+    if used.is_empty() || page.cells.iter().all(|cell| cell.ns_per_unit.is_none()) {
         return;
     }
     sheet.heading("Hot and cold");

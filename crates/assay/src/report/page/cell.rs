@@ -1,0 +1,134 @@
+//! Cells as a page shows them: how long a variant took on an input in a build, and over which placements.
+
+use super::{CellLimit, Count};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One combination of the axes, placements taken together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Variant name.
+    pub variant: String,
+    /// Input name.
+    pub input: String,
+    /// Compiler name.
+    pub compiler: String,
+    /// Flag set name.
+    pub flags: String,
+    /// Over all placements; null where nothing usable was measured.
+    pub ns_per_unit: Option<Spread>,
+    /// By the entry's offset in its 64-byte line.
+    pub by_offset: Vec<AtOffset>,
+    /// Which offsets the function really visited.
+    pub reached: Reached,
+    /// Nanoseconds per unit in the plain link.
+    pub as_built_ns: Option<f64>,
+    /// Over the single placements.
+    #[serde(default)]
+    pub range: Option<Range>,
+    /// What its time varies with over placements; null where it does not vary or reaches one offset only.
+    #[serde(default)]
+    pub offset_share: Option<OffsetShare>,
+    /// The function whose start, beside its own, its time goes with; null where none is established.
+    #[serde(default)]
+    pub companion: Option<Companion>,
+    /// Counts per unit by the event's name ("instructions", "branches", "branch-misses", "cycles"), each with where it comes from.
+    pub per_unit: BTreeMap<String, Count>,
+    /// The least time of a unit by each limit of the machine that can be told, the largest share first.
+    #[serde(default)]
+    pub limits: Vec<CellLimit>,
+    /// Why nothing was counted, where it should have been.
+    #[serde(default)]
+    pub uncounted: Option<Failed>,
+    /// What the reader must know of the counts.
+    #[serde(default)]
+    pub count_note: Option<String>,
+    /// Why there is no figure.
+    pub failed: Option<Failed>,
+}
+
+/// A median with its interval, nanoseconds per unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Median.
+    pub median: f64,
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+}
+
+/// The times of single placements, each the median of its samples.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Range {
+    /// The fastest, nanoseconds per unit.
+    pub fastest_ns: f64,
+    /// The slowest.
+    pub slowest_ns: f64,
+    /// Placements in all, the plain link not counted.
+    pub placements: u64,
+    /// Of these, slower than the fastest by a tenth and more.
+    pub slow_placements: u64,
+}
+
+/// What the variance of a time over placements goes with; the parts add up to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OffsetShare {
+    /// The entry's offset in its 64-byte line.
+    pub offset: f64,
+    /// The order of the functions, and drift between rotations.
+    pub shuffle: f64,
+    /// Neither of them alone.
+    pub rest: f64,
+    /// Placements.
+    pub placements: u64,
+}
+
+/// The function whose start in its 64-byte line, beside the variant's own, a time goes with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Companion {
+    /// Its name; several where they moved alike in all placements.
+    pub functions: Vec<String>,
+    /// The share of the variance that the two starts explain together: R squared.
+    pub share: f64,
+    /// The same, less what as many groups would explain of nothing.
+    pub share_adjusted: f64,
+    /// The time at each pair of starts that occurred.
+    pub by_pair: Vec<AtPair>,
+}
+
+/// The time at a pair of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AtPair {
+    /// The variant's own, in bytes from the start of the 64-byte line.
+    pub offset: u64,
+    /// The companion's.
+    pub companion_offset: u64,
+    /// Geometric mean of the nanoseconds per unit.
+    pub ns_per_unit: f64,
+}
+
+/// The time at one offset.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AtOffset {
+    /// Bytes from the start of the 64-byte line.
+    pub offset: u64,
+    /// Median nanoseconds per unit.
+    pub ns_per_unit: f64,
+}
+
+/// The offsets a function visited, read back from the linked files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reached {
+    /// Ascending, bytes from the start of the line.
+    pub offsets: Vec<u64>,
+    /// Why there are fewer than asked for.
+    pub note: Option<String>,
+}
+
+/// Why a cell has no figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failed {
+    /// One sentence.
+    pub reason: String,
+}
