@@ -65,8 +65,11 @@ impl Pattern {
             }
         }
         if series.is_empty() {
-            let expected = format!("a match of `{}` in what it prints", self.expression);
             let shown = if output.stdout.trim().is_empty() { &output.stderr } else { &output.stdout };
+            // What is shown has no tabs, so that an expression made after it would not match again.
+            let tabs =
+                if shown.contains('\t') { "; tabs are shown as blanks, `\\s+` matches both" } else { "" };
+            let expected = format!("a match of `{}` in what it prints{tabs}", self.expression);
             return Err(FigureError::nothing(NAME, &expected, shown));
         }
         let mut reading = Reading::default();
@@ -82,17 +85,19 @@ impl Pattern {
 
 fn one(found: &Captures<'_>) -> Result<(String, f64, Unit), FigureError> {
     let group = |name: &str| found.name(name).map_or("", |part| part.as_str().trim());
-    let name = if group("name").is_empty() { NAMELESS } else { group("name") };
+    // A tab between the words of a name would tear tables.
+    let name = group("name").split_whitespace().collect::<Vec<_>>().join(" ");
+    let name = if name.is_empty() { NAMELESS.to_owned() } else { name };
     let digits: String =
         group("value").chars().filter(|symbol| !matches!(symbol, ',' | '_' | '\'')).collect();
     let value: f64 = digits
         .parse()
-        .map_err(|_| FigureError::malformed(NAME, name, "a number", format!("`{}`", group("value"))))?;
+        .map_err(|_| FigureError::malformed(NAME, &name, "a number", format!("`{}`", group("value"))))?;
     let (value, unit) = match group("unit") {
         "" => (value, Unit::ns_per("iteration")),
         unit => understood(value, unit),
     };
-    Ok((name.to_owned(), value, unit))
+    Ok((name, value, unit))
 }
 
 #[cfg(test)]
@@ -115,6 +120,12 @@ mod tests {
     }
 
     #[test]
+    fn the_words_of_a_name_are_apart_by_one_space() {
+        let reading = read(r"^(?<name>\w+\t\w+)\t(?<value>\S+)", "plain\tencode\t7\n", "").unwrap();
+        assert_eq!(reading.figures[0].name, "plain encode");
+    }
+
+    #[test]
     fn the_value_alone_is_enough_and_standard_error_is_looked_at_last() {
         let reading = read("took (?<value>[0-9]+)", "nothing here\n", "took 7\ntook 8\n").unwrap();
         assert_eq!(
@@ -131,6 +142,9 @@ mod tests {
         assert!(error.contains("(?<value>"), "{error}");
         let error = read(THREE, "one\ntwo\n", "three\n").unwrap_err().to_string();
         assert!(error.contains("| one\n  | two"), "{error}");
+        assert!(!error.contains("tabs"), "{error}");
+        let error = read("a 1", "a\t1\n", "").unwrap_err().to_string();
+        assert!(error.contains("; tabs are shown as blanks, `\\s+` matches both"), "{error}");
         let error = read(THREE, "a: 1.2.3 ns\n", "").unwrap_err().to_string();
         assert!(error.contains("expected a number, found `1.2.3`"), "{error}");
         let error = read(THREE, "a: 1 ns\na: 2 apples\n", "").unwrap_err().to_string();

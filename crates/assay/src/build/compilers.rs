@@ -82,6 +82,10 @@ pub enum ToolchainError {
     },
 }
 
+/// What is left to do with programs that are built by others.
+pub(super) const ELSEWHERE: &str =
+    "what others build is taken as it is by `assay compare`, `assay doctor --program` and `assay sites`";
+
 impl fmt::Display for ToolchainError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -92,7 +96,11 @@ impl fmt::Display for ToolchainError {
                 write!(out, "no gcc and no clang on PATH works: {}", broken.join("; "))
             }
             ToolchainError::Unknown { wanted, found, .. } => {
-                write!(out, "no compiler `{wanted}` on PATH; there is: {}", found.join(", "))
+                write!(out, "no compiler `{wanted}` on PATH; there is: {}", found.join(", "))?;
+                if ["gcc", "clang"].iter().any(|family| wanted.starts_with(family)) || wanted.contains('*') {
+                    return Ok(());
+                }
+                write!(out, " (an experiment's compilers are gcc and clang for this machine; {ELSEWHERE})")
             }
         }
     }

@@ -4,7 +4,7 @@
 //! added, which gives every function a section that a linker can move.
 
 use super::builder::Builder;
-use super::compilers::Compiler;
+use super::compilers::{Compiler, ELSEWHERE};
 use super::failure::{BuildFailure, Stage};
 use super::linker::{self, Linker, LinkerKind};
 use super::objects::{self, Compilation, Object};
@@ -163,7 +163,8 @@ impl Sources<'_> {
             None => Err(BuildFailure::plain(
                 Stage::Source,
                 format!(
-                    "{source} is of no known language: its name ends neither in .c, .s, .S nor in .cc, .cpp, .cxx, .C"
+                    "{source} is of no known language: its name ends neither in .c, .s, .S nor in .cc, .cpp, .cxx, .C; \
+                     {ELSEWHERE}"
                 ),
             )),
         }

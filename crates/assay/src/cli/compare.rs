@@ -32,7 +32,8 @@ use std::time::Duration;
     assay compare --build ... --bench ... --gate slower:2% --markdown summary.md main HEAD\n  \
     assay compare -- './old --quick' './new --quick'                   two commands, as they are\n\n\
     Adapters read the figures: google-benchmark, criterion, divan, nanobench, wall, cpu, or a regular expression as\n\
-    'regex:(?<name>\\w+): (?<value>[0-9.]+) (?<unit>ns)'. Without --adapter the first run shows which fits.\n\n\
+    'regex:(?<name>\\w+): (?<value>[0-9.]+) (?<unit>ns)'. Without --adapter the first run shows which fits.\n\
+    Matches of one name in one output are repetitions of one benchmark: let the name tell different cases apart.\n\n\
     Exit codes: 0 done and the gate passed, 1 the gate failed or something could not be measured, 2 misuse, 3 nothing\n\
     could be measured. A ghost, or what is not known, never fails a gate.")]
 pub struct Arguments {

@@ -91,9 +91,9 @@ mod tests {
         let ToolchainError::Unknown { index, nearest, .. } = error else { panic!("of another kind") };
         assert_eq!(index, 1);
         assert!(nearest.is_some_and(|name| name.starts_with("clang-1")));
-        let Err(ToolchainError::Unknown { nearest, .. }) = selected(&["zig"]) else {
-            panic!("zig is not there")
-        };
+        let Err(error) = selected(&["zig"]) else { panic!("zig is not there") };
+        assert!(error.to_string().contains("`assay compare`"), "{error}");
+        let ToolchainError::Unknown { nearest, .. } = error else { panic!("{error}") };
         assert_eq!(nearest, None);
     }
 
