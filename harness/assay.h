@@ -319,6 +319,52 @@ ASSAY_INLINE uint64_t assay_switches(void)
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nivcsw : 0;
 }
 
+/* Whose is the core? Other guests may run on its other hardware thread, which neither SMT nor stolen time shows in here.
+ * Additions that wait for each other take a cycle each, alone or not; additions that need not wait fill the core's
+ * width, and take longer when it is shared. The lab makes the judgement; here are the two times, nanoseconds. */
+struct assay_pulse {
+    uint64_t chain_ns; /* of 2048 additions, each on the last one's sum; 0: not known here */
+    uint64_t wide_ns;  /* of 12800 additions to 8 sums */
+};
+
+#define ASSAY_8_TIMES_(x) x x x x x x x x
+#if defined(__x86_64__)
+#define ASSAY_CHAIN_ "add %%rdx, %%rax\n\t"
+#define ASSAY_WIDE_                                                                                                      \
+    "add %%rdx, %%rax\n\tadd %%rdx, %%rcx\n\tadd %%rdx, %%rsi\n\tadd %%rdx, %%rdi\n\t"                                   \
+    "add %%rdx, %%r8\n\tadd %%rdx, %%r9\n\tadd %%rdx, %%r10\n\tadd %%rdx, %%r11\n\t"
+#define ASSAY_AGAIN_ "dec %0\n\tjnz 1b"
+#define ASSAY_SUMS_ "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc", "memory"
+#elif defined(__aarch64__)
+#define ASSAY_CHAIN_ "add x0, x0, x8\n\t"
+#define ASSAY_WIDE_                                                                                                      \
+    "add x0, x0, x8\n\tadd x1, x1, x8\n\tadd x2, x2, x8\n\tadd x3, x3, x8\n\t"                                           \
+    "add x4, x4, x8\n\tadd x5, x5, x8\n\tadd x6, x6, x8\n\tadd x7, x7, x8\n\t"
+#define ASSAY_AGAIN_ "subs %0, %0, #1\n\tb.ne 1b"
+#define ASSAY_SUMS_ "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "cc", "memory"
+#endif
+
+#if defined(ASSAY_SUMS_)
+ASSAY_OUTLINE struct assay_pulse assay_take_pulse(void)
+{
+    struct assay_pulse pulse;
+    uint64_t left = 32, begun = assay_wall_ns(), between;
+    __asm__ volatile("1:\n\t" ASSAY_8_TIMES_(ASSAY_8_TIMES_(ASSAY_CHAIN_)) ASSAY_AGAIN_ : "+r"(left) : : ASSAY_SUMS_);
+    between = assay_wall_ns();
+    left = 200;
+    __asm__ volatile("1:\n\t" ASSAY_8_TIMES_(ASSAY_WIDE_) ASSAY_AGAIN_ : "+r"(left) : : ASSAY_SUMS_);
+    pulse.wide_ns = assay_wall_ns() - between;
+    pulse.chain_ns = between - begun;
+    return pulse;
+}
+#else
+static inline struct assay_pulse assay_take_pulse(void)
+{
+    struct assay_pulse unknown = {0, 0};
+    return unknown;
+}
+#endif
+
 /* One timed region: while open the readings at its start, once closed the differences. */
 struct assay_region {
     uint64_t wall_ns;
@@ -1834,22 +1880,32 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
     struct assay_manner manner = assay_read_manner(fields);
     uint64_t check = 0, units, i;
     const char *why;
+    char pulses[128] = "";
+    struct assay_pulse before, after;
     at = (size_t)assay_number(fields, "window", 0, input == NULL ? 0 : input->window_count - 1);
     if (fields->problem[0] != '\0') {
         assay_say(channel, "error reason=measure: %s", fields->problem);
         return;
     }
     why = assay_begin_manner(program->variants[variant], input, &manner, iterations);
+    before = assay_take_pulse();
     for (i = 0; why == NULL && i < warmup + samples; i++) {
         struct assay_region region;
         why = manner.calls == NULL
                   ? assay_sample(program, variant, input, &at, iterations, &check, &units, &region)
                   : assay_sample_listed(program, variant, input, &manner, &at, iterations, &check, &units, &region);
-        if (why == NULL) {
-            assay_say(channel, "sample index=%llu warmup=%d wall=%llu cpu=%llu units=%llu switches=%llu", (unsigned long long)i,
-                      i < warmup, (unsigned long long)region.wall_ns, (unsigned long long)region.cpu_ns,
-                      (unsigned long long)units, (unsigned long long)region.switches);
+        if (why != NULL) {
+            break;
         }
+        after = assay_take_pulse();
+        if (after.chain_ns != 0) {
+            snprintf(pulses, sizeof pulses, " before=%llu,%llu after=%llu,%llu", (unsigned long long)before.chain_ns,
+                     (unsigned long long)before.wide_ns, (unsigned long long)after.chain_ns, (unsigned long long)after.wide_ns);
+        }
+        before = after;
+        assay_say(channel, "sample index=%llu warmup=%d wall=%llu cpu=%llu units=%llu switches=%llu%s", (unsigned long long)i,
+                  i < warmup, (unsigned long long)region.wall_ns, (unsigned long long)region.cpu_ns, (unsigned long long)units,
+                  (unsigned long long)region.switches, pulses);
     }
     assay_end_manner(program->variants[variant], &manner);
     if (why == NULL) {

@@ -6,7 +6,7 @@ use crate::fields::{Fields, digits};
 use crate::inputs::{Input, map_file};
 use crate::manner::{self, Manner};
 use crate::state::Pass;
-use crate::{listed, sample, trace};
+use crate::{listed, pulse, sample, trace};
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
@@ -190,6 +190,7 @@ impl Lab<'_> {
         let mut check = 0;
         let mut samples_of = |input: &mut Input| {
             manner.begin(&measured.body, input, iterations)?;
+            let mut before = pulse::take();
             for index in 0..warmup + samples {
                 let sample = if manner.is_plain() {
                     sample::take(measured, variant, input, &mut at, iterations, &mut check)?
@@ -197,10 +198,17 @@ impl Lab<'_> {
                     listed::take(measured, variant, input, &manner, &mut at, iterations, &mut check)?
                 };
                 let (region, units, warm) = (sample.region, sample.units, u8::from(index < warmup));
+                let after = pulse::take();
+                let pulses =
+                    before.zip(after).map(|(before, after)| format!(" before={before} after={after}"));
                 self.channel.say(&format!(
-                    "sample index={index} warmup={warm} wall={} cpu={} units={units} switches={}",
-                    region.wall_ns, region.cpu_ns, region.switches
+                    "sample index={index} warmup={warm} wall={} cpu={} units={units} switches={}{}",
+                    region.wall_ns,
+                    region.cpu_ns,
+                    region.switches,
+                    pulses.unwrap_or_default()
                 ));
+                before = after;
             }
             Ok(())
         };

@@ -44,6 +44,7 @@ mod inputs;
 mod lab;
 mod listed;
 mod manner;
+mod pulse;
 mod sample;
 mod state;
 mod system;

@@ -19,5 +19,6 @@ pub mod opened;
 pub mod perf;
 pub mod pin;
 pub mod process;
+pub mod pulse;
 pub mod shared;
 pub mod window;

@@ -13,6 +13,7 @@ pub mod limits;
 pub mod placement;
 pub mod predict;
 pub mod protocol;
+pub mod pulse;
 pub mod stats;
 pub mod sweep;
 pub mod trace;

@@ -3,6 +3,7 @@
 use super::error::{Problem, ProtocolError};
 use super::fields::{Fields, digits};
 use super::manner::Abilities;
+use crate::pulse::Pulse;
 use std::fmt;
 
 /// How a variant is called.
@@ -99,6 +100,8 @@ pub enum Reply {
         units: u64,
         /// Involuntary context switches of the thread during it.
         switches: u64,
+        /// Pulses directly before and after it, where the program can take them.
+        pulses: Option<[Pulse; 2]>,
     },
     /// The end of the samples of one request.
     Measured {
@@ -166,9 +169,10 @@ impl Reply {
             Self::Answer { whole, windows } => {
                 format!("answer whole={whole:016x} windows={windows:016x}\n")
             }
-            Self::Sample { index, warmup, wall_ns, cpu_ns, units, switches } => format!(
-                "sample index={index} warmup={} wall={wall_ns} cpu={cpu_ns} units={units} switches={switches}\n",
-                u8::from(*warmup)
+            Self::Sample { index, warmup, wall_ns, cpu_ns, units, switches, pulses } => format!(
+                "sample index={index} warmup={} wall={wall_ns} cpu={cpu_ns} units={units} switches={switches}{}\n",
+                u8::from(*warmup),
+                pulses.map(|[before, after]| format!(" before={before} after={after}")).unwrap_or_default()
             ),
             Self::Measured { check } => format!("measured check={check:016x}\n"),
             Self::Traced { units, check } => format!("traced units={units} check={check:016x}\n"),
@@ -238,12 +242,27 @@ fn plain(word: &str, fields: &Fields<'_>) -> Result<Reply, ProtocolError> {
             cpu_ns: fields.number("cpu")?,
             units: fields.number("units")?,
             switches: fields.number("switches")?,
+            pulses: pulses(fields)?,
         },
         "traced" => Reply::Traced { units: fields.number("units")?, check: fields.answer("check")? },
         "measured" => Reply::Measured { check: fields.answer("check")? },
         "error" => Reply::Error { reason: fields.text("reason")?.to_owned() },
         _ => Reply::Bye,
     })
+}
+
+/// Both pulses of a sample, or none.
+fn pulses(fields: &Fields<'_>) -> Result<Option<[Pulse; 2]>, ProtocolError> {
+    if fields.optional("before").is_none() && fields.optional("after").is_none() {
+        return Ok(None);
+    }
+    let pulse = |field| {
+        let value = fields.text(field)?;
+        let both = value.split_once(',').and_then(|(chain, wide)| Some((digits(chain)?, digits(wide)?)));
+        let (chain_ns, wide_ns) = both.ok_or_else(|| fields.wrong(field, value, "two whole numbers"))?;
+        Ok(Pulse { chain_ns, wide_ns })
+    };
+    Ok(Some([pulse("before")?, pulse("after")?]))
 }
 
 /// A field that must be a name.

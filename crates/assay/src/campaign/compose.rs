@@ -154,20 +154,7 @@ fn warnings(judged: &Judged, by_heart: &[page::LearnedInput]) -> Vec<String> {
     let inputs = by_heart.iter().map(|found| counted::sentence(&found.note));
     let processes = super::alone::warnings(&judged.observed);
     let own = judged.judgement.warnings.iter().cloned();
-    own.chain(disturbance(judged)).chain(processes).chain(inputs).collect()
-}
-
-/// A machine so disturbed that the reader must know.
-fn disturbance(judged: &Judged) -> Option<String> {
-    let observed = &judged.observed;
-    let share = observed.flagged as f64 / observed.counted.max(1) as f64;
-    (share > 0.3).then(|| {
-        format!(
-            "{:.0} % of the samples were interrupted and left out: other work runs on the measuring processor \
-             (--cpu N chooses another)",
-            share * 100.0
-        )
-    })
+    own.chain(judged.observed.disturbances()).chain(processes).chain(inputs).collect()
 }
 
 fn failure(found: &Failure) -> page::Failure {

@@ -11,9 +11,11 @@ use super::{turn, unoptimised, uses};
 use crate::event::Event;
 use crate::run::lineup::Conditions;
 use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
+use crate::run::sharing::Sharing;
 use crate::run::{Lineup, tune};
 use crate::store::{CampaignInput, CampaignRow, Ledger, Round, SampleRow};
 use anyhow::Result;
+use assay_pure::pulse;
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -42,6 +44,7 @@ struct Campaign<'a> {
     round: u32,
     measured_seconds: f64,
     told_of_waiting: bool,
+    sharing: Sharing,
 }
 
 /// One level's programs and the blocks they are visited in.
@@ -77,6 +80,7 @@ pub fn measure(
         round: rounds.last().map_or(0, |round| round.round + 1),
         measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum(),
         told_of_waiting: false,
+        sharing: learned(ledger, row.id)?,
     };
     let levels = plan_levels(prepared);
     let looks = ledger.looks(row.id)?;
@@ -105,6 +109,13 @@ pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u3
     let share = if last { 1.0 } else { LOOK_SHARE };
     let affordable = left_seconds.max(0.0) * share / round_seconds.max(1e-6);
     (affordable.floor() as u32).clamp(1, MOST_ROUNDS)
+}
+
+/// What the campaign's samples so far tell of a core of one's own.
+fn learned(ledger: &Ledger, campaign: i64) -> Result<Sharing> {
+    let samples = ledger.samples(campaign)?;
+    let pulses = samples.iter().filter_map(|sample| sample.pulses).flatten();
+    Ok(Sharing::knowing(pulse::own(pulses.filter_map(|pulse| pulse.quotient()).collect())))
 }
 
 /// Takes over what a round of a level takes, with `spent_seconds` measured before it.
@@ -360,6 +371,7 @@ impl Campaign<'_> {
             &plans,
             (seed, round),
             &mut self.failed,
+            &mut self.sharing,
             &mut |visits_done, visits_total| {
                 events(Event::Round {
                     round,
@@ -397,6 +409,7 @@ impl Campaign<'_> {
                 cpu_ns: taken.raw.cpu_ns,
                 units: taken.raw.units,
                 switches: taken.raw.switches,
+                pulses: taken.raw.pulses,
                 flagged: taken.flagged.map(str::to_owned),
                 at: taken.at,
             })
@@ -408,6 +421,10 @@ impl Campaign<'_> {
             elapsed_ns: outcome.elapsed.as_nanos() as u64,
         };
         self.ledger.put_round(self.id, &round, &samples)?;
+        if let Some(own) = self.sharing.own() {
+            // What this round taught holds for those before it, too.
+            self.ledger.flag_shared(self.id, own * pulse::SHARED)?;
+        }
         self.round += 1;
         self.measured_seconds += outcome.elapsed.as_secs_f64();
         let visits: usize = level.blocks.iter().map(|block| block.subjects.len()).sum();

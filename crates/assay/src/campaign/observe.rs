@@ -41,11 +41,18 @@ pub struct Observed {
     pub samples: u64,
     /// Samples left out, warm-up not counted.
     pub flagged: u64,
-    /// Samples that would have counted.
+    /// Samples that would have counted, those left out included; not those of visits that were made again.
     pub counted: u64,
     /// Samples per kind of flag.
     pub flags: BTreeMap<String, u64>,
+    /// The core was shared all along, so that what was measured on a shared core is what there is.
+    pub always_shared: bool,
 }
+
+/// With more of the samples shared than this, what is left would be too little, and an accident.
+const ALWAYS_SHARED: f64 = 0.95;
+/// Above this share of samples that are left out the reader must know.
+const MUCH: f64 = 0.3;
 
 /// Reads a campaign's samples.
 ///
@@ -54,18 +61,28 @@ pub struct Observed {
 pub fn observe(ledger: &Ledger, campaign: i64, clock: Clock) -> Result<Observed> {
     let processes: HashMap<i64, ProcessRow> =
         ledger.processes(campaign)?.into_iter().map(|process| (process.id, process)).collect();
-    let mut observed = Observed::default();
-    for sample in ledger.samples(campaign)? {
+    let samples = ledger.samples(campaign)?;
+    let mut observed = Observed { always_shared: always_shared(&samples), ..Observed::default() };
+    for sample in samples {
         let Some(process) = processes.get(&sample.process) else { continue };
         observed.take(process, &sample, clock);
     }
     Ok(observed)
 }
 
+/// Was the core shared beside nearly all samples that nothing else disturbed?
+fn always_shared(samples: &[SampleRow]) -> bool {
+    let count = |flag: Option<&str>| {
+        samples.iter().filter(|sample| !sample.warmup && sample.flagged.as_deref() == flag).count() as f64
+    };
+    let (shared, own) = (count(Some("shared")), count(None));
+    shared > ALWAYS_SHARED * (shared + own)
+}
+
 impl Observed {
     fn take(&mut self, process: &ProcessRow, sample: &SampleRow, clock: Clock) {
         self.samples += 1;
-        if sample.warmup {
+        if sample.warmup || sample.flagged.as_deref() == Some("retaken") {
             return;
         }
         self.counted += 1;
@@ -78,15 +95,48 @@ impl Observed {
             .entry((process.rotation, process.phase_bytes))
             .or_insert_with(|| Placed { offset: process.entry_address % 64, samples: Vec::new() });
         if let Some(flag) = &sample.flagged {
-            self.flagged += 1;
             *self.flags.entry(flag.clone()).or_default() += 1;
-            return;
+            if flag != "shared" || !self.always_shared {
+                self.flagged += 1;
+                return;
+            }
         }
         placed.samples.push(Observation {
             round: sample.round,
             index: sample.position,
             ns_per_unit: net_ns(process, sample, clock) / sample.units as f64,
         });
+    }
+
+    /// What disturbed so many samples that the reader must know.
+    pub fn disturbances(&self) -> Vec<String> {
+        let share = |kinds: &[&str]| {
+            let found: u64 = kinds.iter().filter_map(|&kind| self.flags.get(kind)).sum();
+            found as f64 / self.counted.max(1) as f64
+        };
+        let (interrupted, shared) = (share(&["interrupted", "preempted"]), share(&["shared"]));
+        let mut found = Vec::new();
+        if interrupted > MUCH {
+            found.push(format!(
+                "{:.0} % of the samples were interrupted and left out: other work runs on the measuring processor \
+                 (--cpu N chooses another)",
+                interrupted * 100.0
+            ));
+        }
+        if self.always_shared {
+            found.push(
+                "The core's other hardware thread was busy all along, so these are figures of a shared core; code that \
+                 needs its whole width takes less time alone (--cpu N chooses another core)"
+                    .to_owned(),
+            );
+        } else if shared > MUCH {
+            found.push(format!(
+                "{:.0} % of the samples were left out because the core's other hardware thread was busy: on a virtual \
+                 machine with another guest, elsewhere with other work (--cpu N chooses another core)",
+                shared * 100.0
+            ));
+        }
+        found
     }
 
     /// One contrast, if both its cells have samples.

@@ -1,6 +1,7 @@
 //! Which samples are left out of estimates, and why. They are kept: a flag is a judgement that can be made again.
 
 use assay_pure::protocol::Reply;
+use assay_pure::pulse::Pulse;
 
 /// Below this share of CPU time in wall time a sample was interrupted.
 ///
@@ -33,14 +34,16 @@ pub struct RawSample {
     pub units: u64,
     /// Involuntary context switches.
     pub switches: u64,
+    /// Pulses directly before and after it, where the program takes them.
+    pub pulses: Option<[Pulse; 2]>,
 }
 
 impl RawSample {
     /// The sample in a reply, if it is one.
     pub fn of(reply: &Reply) -> Option<Self> {
         match *reply {
-            Reply::Sample { warmup, wall_ns, cpu_ns, units, switches, .. } => {
-                Some(Self { warmup, wall_ns, cpu_ns, units, switches })
+            Reply::Sample { warmup, wall_ns, cpu_ns, units, switches, pulses, .. } => {
+                Some(Self { warmup, wall_ns, cpu_ns, units, switches, pulses })
             }
             _ => None,
         }
@@ -79,7 +82,7 @@ mod tests {
     const COST: RegionCost = RegionCost { wall_ns: 25.0, cpu_ns: 600.0 };
 
     fn sample(wall_ns: u64, cpu_ns: u64, switches: u64) -> RawSample {
-        RawSample { warmup: false, wall_ns, cpu_ns, units: 1000, switches }
+        RawSample { warmup: false, wall_ns, cpu_ns, units: 1000, switches, pulses: None }
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use super::fault::{Fault, Stage};
 use super::flag::{RawSample, RegionCost};
+use super::sharing::Sharing;
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::plan::{self, Block};
 use assay_pure::protocol::{Kind, Manner};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What can be visited: the live programs, or a script in tests.
@@ -88,17 +90,21 @@ pub struct RoundOutcome {
     pub elapsed: Duration,
 }
 
+/// Visits that found the core shared for half of their samples or more are made again at the round's end, so often at most.
+const RETAKES: usize = 2;
+
 /// Walks one round.
 ///
 /// `failed` holds the cells that are out; those that fail now are added, so that a program that hangs is waited for
-/// once and not at each of its placements. `progress` is told how many visits are done; when it returns false the
-/// round ends early.
+/// once and not at each of its placements. `sharing` learns from the round, and says which samples were taken while
+/// somebody else ran on the core. `progress` is told how many visits are done; when it returns false the round ends early.
 pub fn walk(
     bench: &mut dyn Bench,
     blocks: &[RoundBlock],
     inputs: &[InputPlan],
     (seed, round): (u64, u32),
     failed: &mut HashSet<FailedCell>,
+    sharing: &mut Sharing,
     progress: &mut dyn FnMut(u64, u64) -> bool,
 ) -> RoundOutcome {
     let planned: Vec<Block> =
@@ -106,20 +112,65 @@ pub fn walk(
     let at: HashMap<usize, usize> =
         blocks.iter().enumerate().map(|(index, block)| (block.id, index)).collect();
     let order = plan::round(&planned, seed, round);
-    let total = order.len() as u64;
+    let mut left: Vec<(usize, usize)> = order.iter().map(|visit| (at[&visit.block], visit.subject)).collect();
     let mut outcome = RoundOutcome { complete: true, ..RoundOutcome::default() };
-    let mut checks: Vec<Vec<(usize, u64)>> = vec![Vec::new(); blocks.len()];
+    let checks = vec![Vec::new(); blocks.len()];
+    let (from, out) = (&mut *bench, &mut *failed);
+    let mut walk = Walk { bench: from, blocks, inputs, seed, round, failed: out, checks, visits: Vec::new() };
     let begun = Instant::now();
-    for (done, visit) in order.iter().enumerate() {
-        let number = at[&visit.block];
-        let block = &blocks[number];
-        let cell = (bench.group(visit.subject), block.input);
-        if failed.contains(&cell) {
-            continue;
+    let (mut done, mut total) = (0, left.len() as u64);
+    for pass in 0..=RETAKES {
+        for &(number, subject) in &left {
+            if !walk.visit(number, subject, &mut outcome) {
+                continue;
+            }
+            done += 1;
+            if !progress(done, total) {
+                outcome.complete = false;
+                break;
+            }
         }
-        let plan = &inputs[block.input];
-        let start_window =
-            plan::start_window(seed, round, block.input * 64 + block.repeat as usize, plan.windows);
+        sharing.learn(outcome.taken.iter().map(|taken| &taken.raw));
+        if !outcome.complete || pass == RETAKES {
+            break;
+        }
+        left = walk.lost(&left, &outcome.taken, sharing);
+        total = done + left.len() as u64;
+    }
+    walk.leave_out(&mut outcome.taken, sharing);
+    outcome.elapsed = begun.elapsed();
+    let checks = std::mem::take(&mut walk.checks);
+    compare_checks(&mut outcome, bench, blocks, &checks, failed);
+    outcome
+}
+
+/// One visit that was made: the block's place, the subject, and which of the samples are its.
+type Made = (usize, usize, Range<usize>);
+
+/// A round on its way.
+struct Walk<'a> {
+    bench: &'a mut dyn Bench,
+    blocks: &'a [RoundBlock],
+    inputs: &'a [InputPlan],
+    seed: u64,
+    round: u32,
+    failed: &'a mut HashSet<FailedCell>,
+    /// By block: who answered what.
+    checks: Vec<Vec<(usize, u64)>>,
+    visits: Vec<Made>,
+}
+
+impl Walk<'_> {
+    /// False: its cell is out.
+    fn visit(&mut self, number: usize, subject: usize, outcome: &mut RoundOutcome) -> bool {
+        let block = &self.blocks[number];
+        let cell = (self.bench.group(subject), block.input);
+        if self.failed.contains(&cell) {
+            return false;
+        }
+        let plan = &self.inputs[block.input];
+        let input = block.input * 64 + block.repeat as usize;
+        let start_window = plan::start_window(self.seed, self.round, input, plan.windows);
         let request = VisitRequest {
             input: block.input as u32,
             window: start_window,
@@ -128,24 +179,60 @@ pub fn walk(
             samples: plan.samples,
             manner: plan.manner,
         };
-        match bench.visit(visit.subject, &request) {
+        match self.bench.visit(subject, &request) {
             Ok(visited) => {
-                checks[number].push((visit.subject, visited.check));
-                keep(&mut outcome, bench, (visit.subject, block), start_window, &visited);
+                self.checks[number].push((subject, visited.check));
+                let from = outcome.taken.len();
+                keep(outcome, self.bench, (subject, block), start_window, &visited);
+                self.visits.push((number, subject, from..outcome.taken.len()));
             }
             Err(fault) => {
-                failed.insert(cell);
+                self.failed.insert(cell);
                 outcome.faults.push((cell, fault));
             }
         }
-        if !progress(done as u64 + 1, total) {
-            outcome.complete = false;
-            break;
+        true
+    }
+
+    /// Samples of a visit that count, and those of them that had the core for themselves.
+    fn own(taken: &[Taken], sharing: &Sharing) -> (usize, usize) {
+        let counted = taken.iter().filter(|taken| !taken.raw.warmup);
+        let own = counted.clone().filter(|taken| !sharing.is_shared(taken.raw.pulses));
+        (counted.count(), own.count())
+    }
+
+    /// Those whose every visit so far was shared for half of its samples or more, in the order of `visits`.
+    fn lost(&self, visits: &[(usize, usize)], taken: &[Taken], sharing: &Sharing) -> Vec<(usize, usize)> {
+        let mut good: HashMap<(usize, usize), bool> = HashMap::new();
+        for (number, subject, range) in &self.visits {
+            let (counted, own) = Self::own(&taken[range.clone()], sharing);
+            *good.entry((*number, *subject)).or_default() |= own * 2 > counted;
+        }
+        visits.iter().copied().filter(|visit| good.get(visit) == Some(&false)).collect()
+    }
+
+    /// Flags what was shared; and of a visit that was made again, all but the best one's samples: a position in a round is
+    /// one sample.
+    fn leave_out(&self, taken: &mut [Taken], sharing: &Sharing) {
+        let mut best: HashMap<(usize, usize), (usize, usize)> = HashMap::new();
+        for (made, (number, subject, range)) in self.visits.iter().enumerate() {
+            let (_, own) = Self::own(&taken[range.clone()], sharing);
+            let known = best.entry((*number, *subject)).or_insert((made, own));
+            if own > known.1 {
+                *known = (made, own);
+            }
+        }
+        for (made, (number, subject, range)) in self.visits.iter().enumerate() {
+            let is_best = best[&(*number, *subject)].0 == made;
+            for taken in taken[range.clone()].iter_mut().filter(|taken| taken.flagged.is_none()) {
+                if !is_best {
+                    taken.flagged = Some("retaken");
+                } else if sharing.is_shared(taken.raw.pulses) {
+                    taken.flagged = Some("shared");
+                }
+            }
         }
     }
-    outcome.elapsed = begun.elapsed();
-    compare_checks(&mut outcome, bench, blocks, &checks, failed);
-    outcome
 }
 
 fn keep(
@@ -181,7 +268,7 @@ fn in_table_order<'a>(
     block: &'a RoundBlock,
     checks: &'a [(usize, u64)],
 ) -> impl Iterator<Item = &'a (usize, u64)> {
-    block.subjects.iter().filter_map(|subject| checks.iter().find(|(other, _)| other == subject))
+    block.subjects.iter().flat_map(|subject| checks.iter().filter(move |(other, _)| other == subject))
 }
 
 /// What is right: the first answer of the variant that comes first of those that have not failed. There is none while
@@ -255,12 +342,15 @@ fn compare_checks(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_pure::pulse::Pulse;
 
     /// A bench that replays a script and notes who was visited.
     struct Scripted {
         visits: Vec<(usize, VisitRequest)>,
         fails: Option<usize>,
         wrong: Option<usize>,
+        /// Visits, counted from 0, during which somebody else is on the core.
+        shared: HashSet<usize>,
     }
 
     impl Bench for Scripted {
@@ -269,8 +359,12 @@ mod tests {
             if self.fails == Some(subject) {
                 return Err(Fault { stage: Stage::Measure, what: "hung".into(), output: String::new() });
             }
-            let sample =
-                |warmup| RawSample { warmup, wall_ns: 200_000, cpu_ns: 200_000, units: 10, switches: 0 };
+            let shared = self.shared.contains(&(self.visits.len() - 1));
+            let pulse = Pulse { chain_ns: 1000, wide_ns: if shared { 2500 } else { 1600 } };
+            let sample = |warmup| {
+                let pulses = Some([pulse; 2]);
+                RawSample { warmup, wall_ns: 200_000, cpu_ns: 200_000, units: 10, switches: 0, pulses }
+            };
             let samples =
                 (0..request.warmup + request.samples).map(|index| sample(index < request.warmup)).collect();
             let check = if self.wrong == Some(subject) { 1 } else { request.window };
@@ -302,11 +396,11 @@ mod tests {
     }
 
     fn scripted() -> Scripted {
-        Scripted { visits: Vec::new(), fails: None, wrong: None }
+        Scripted { visits: Vec::new(), fails: None, wrong: None, shared: HashSet::new() }
     }
 
     fn round(bench: &mut Scripted, failed: &mut HashSet<FailedCell>) -> RoundOutcome {
-        walk(bench, &blocks(), &plans(), (7, 3), failed, &mut |_, _| true)
+        walk(bench, &blocks(), &plans(), (7, 3), failed, &mut Sharing::knowing(Some(1.6)), &mut |_, _| true)
     }
 
     #[test]
@@ -369,7 +463,10 @@ mod tests {
         for (seed, visits) in (0..20).flat_map(|seed| (1..=8).map(move |visits| (seed, visits))) {
             let mut bench = Scripted { wrong: Some(1), ..scripted() };
             let mut failed = HashSet::new();
-            walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut |done, _| done < visits);
+            let mut sharing = Sharing::default();
+            walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut sharing, &mut |done, _| {
+                done < visits
+            });
             assert!(failed.iter().all(|((variant, ..), _)| *variant == 1), "{seed}, {visits}: {failed:?}");
         }
     }
@@ -384,11 +481,71 @@ mod tests {
         assert!(told.contains("at one placement and"), "{told}");
     }
 
+    /// What is used of a round, as (subject, input, position).
+    fn used(outcome: &RoundOutcome) -> Vec<(usize, usize, u32)> {
+        let counted = outcome.taken.iter().filter(|taken| taken.flagged.is_none() && !taken.raw.warmup);
+        let mut found: Vec<_> = counted.map(|taken| (taken.subject, taken.input, taken.position)).collect();
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn a_visit_that_shared_the_core_is_made_again_and_its_samples_take_the_first_ones_place() {
+        let undisturbed = used(&round(&mut scripted(), &mut HashSet::new()));
+        for shared in 0..8 {
+            let mut bench = Scripted { shared: [shared].into(), ..scripted() };
+            let outcome = round(&mut bench, &mut HashSet::new());
+            assert_eq!(bench.visits.len(), 9);
+            assert_eq!(bench.visits[8], bench.visits[shared], "the same windows");
+            assert_eq!(used(&outcome), undisturbed);
+            let left_out = outcome.taken.iter().filter(|taken| taken.flagged == Some("retaken")).count();
+            assert_eq!(left_out, 4);
+            assert!(outcome.faults.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_core_that_stays_shared_is_waited_for_twice_and_then_no_sample_counts() {
+        let mut bench = Scripted { shared: (0..100).collect(), ..scripted() };
+        let outcome = round(&mut bench, &mut HashSet::new());
+        assert!(outcome.complete);
+        assert_eq!(bench.visits.len(), 3 * 8);
+        assert_eq!(used(&outcome), []);
+        let shared = outcome.taken.iter().filter(|taken| taken.flagged == Some("shared")).count();
+        assert_eq!(shared, 8 * 4, "of each visit its first making");
+    }
+
+    #[test]
+    fn a_round_that_knows_no_other_learns_what_a_core_of_its_own_shows() {
+        let mut bench = Scripted { shared: [0, 1].into(), ..scripted() };
+        let mut sharing = Sharing::default();
+        let mut failed = HashSet::new();
+        let outcome =
+            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut failed, &mut sharing, &mut |_, _| true);
+        assert_eq!(sharing.own(), Some(1.6));
+        assert_eq!(bench.visits.len(), 10);
+        assert_eq!(used(&outcome).len(), 8 * 3);
+    }
+
+    #[test]
+    fn a_variant_that_lies_when_its_visit_is_made_again_is_found_out() {
+        let mut bench = Scripted { shared: (0..8).collect(), wrong: Some(3), ..scripted() };
+        let outcome = round(&mut bench, &mut HashSet::new());
+        assert_eq!(outcome.faults.len(), 2);
+    }
+
     #[test]
     fn ends_early_when_it_is_asked_to() {
-        let mut bench = scripted();
-        let outcome =
-            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut |done, _| done < 3);
+        let (mut bench, mut sharing) = (scripted(), Sharing::default());
+        let outcome = walk(
+            &mut bench,
+            &blocks(),
+            &plans(),
+            (7, 3),
+            &mut HashSet::new(),
+            &mut sharing,
+            &mut |done, _| done < 3,
+        );
         assert!(!outcome.complete);
         assert_eq!(bench.visits.len(), 3);
     }

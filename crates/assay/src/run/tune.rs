@@ -318,8 +318,9 @@ mod tests {
             self.asked.push(request.iterations);
             let ns = 22.0 + self.call_ns * request.iterations as f64;
             let wall_ns = (ns / 10.0).round() as u64 * 10;
+            let units = request.iterations;
             let sample =
-                RawSample { warmup: false, wall_ns, cpu_ns: wall_ns, units: request.iterations, switches: 0 };
+                RawSample { warmup: false, wall_ns, cpu_ns: wall_ns, units, switches: 0, pulses: None };
             Ok(Visited { samples: vec![sample; (request.warmup + request.samples) as usize], check: 0 })
         }
         fn region(&self, _: usize) -> RegionCost {

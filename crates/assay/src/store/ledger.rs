@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The format this program writes: `user_version` of the file.
-pub const FORMAT: i64 = 6;
+pub const FORMAT: i64 = 7;
 
 /// What brings a file of format n, counted from 1, to format n + 1.
 const MIGRATIONS: [&str; FORMAT as usize - 1] = [
@@ -20,6 +20,7 @@ const MIGRATIONS: [&str; FORMAT as usize - 1] = [
     include_str!("format-4.sql"),
     include_str!("format-5.sql"),
     include_str!("format-6.sql"),
+    include_str!("format-7.sql"),
 ];
 
 /// How long a writer waits for another one.
@@ -324,9 +325,11 @@ impl Ledger {
             )?;
             let mut insert = connection.prepare_cached(
                 "INSERT INTO sample (campaign, round, process, input, start_window, position, warmup, wall_ns, \
-                 cpu_ns, units, switches, flagged, at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                 cpu_ns, units, switches, flagged, at, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns) \
+                 VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             )?;
             for sample in samples {
+                let pulse = |which: usize| sample.pulses.map(|pulses| pulses[which]);
                 insert.execute(params![
                     campaign,
                     sample.round,
@@ -340,11 +343,28 @@ impl Ledger {
                     sample.units as i64,
                     sample.switches as i64,
                     sample.flagged,
-                    sample.at
+                    sample.at,
+                    pulse(0).map(|pulse| pulse.chain_ns as i64),
+                    pulse(0).map(|pulse| pulse.wide_ns as i64),
+                    pulse(1).map(|pulse| pulse.chain_ns as i64),
+                    pulse(1).map(|pulse| pulse.wide_ns as i64)
                 ])?;
             }
             Ok(())
         })
+    }
+
+    /// Flags what was kept as used before anybody knew that the core was shared: samples with a pulse beside them whose
+    /// quotient is above `most`.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn flag_shared(&self, campaign: i64, most: f64) -> Result<()> {
+        self.write(
+            "UPDATE sample SET flagged = 'shared' WHERE campaign = ?1 AND flagged IS NULL AND \
+             (wide_before_ns > ?2 * nullif(chain_before_ns, 0) OR wide_after_ns > ?2 * nullif(chain_after_ns, 0))",
+            params![campaign, most],
+        )
     }
 
     /// Keeps a failure.

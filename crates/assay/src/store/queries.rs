@@ -6,6 +6,7 @@ use super::rows::{
     ProcessRow, Round, SampleRow,
 };
 use anyhow::{Context, Result};
+use assay_pure::pulse::Pulse;
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
@@ -168,7 +169,8 @@ impl Ledger {
     pub fn samples(&self, campaign: i64) -> Result<Vec<SampleRow>> {
         let mut query = self.connection.prepare(
             "SELECT round, process, input, start_window, position, warmup, wall_ns, cpu_ns, units, switches, \
-             flagged, at FROM sample WHERE campaign = ? ORDER BY id",
+             flagged, at, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns \
+             FROM sample WHERE campaign = ? ORDER BY id",
         )?;
         let rows = query.query_map([campaign], |row| {
             Ok(SampleRow {
@@ -182,6 +184,7 @@ impl Ledger {
                 cpu_ns: unsigned(row, 7)?,
                 units: unsigned(row, 8)?,
                 switches: unsigned(row, 9)?,
+                pulses: pulse(row, 12)?.zip(pulse(row, 14)?).map(|(before, after)| [before, after]),
                 flagged: row.get(10)?,
                 at: row.get(11)?,
             })
@@ -323,6 +326,12 @@ impl Ledger {
 /// SQLite's integers are signed; everything counted here is not.
 fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)? as u64)
+}
+
+/// The pulse in two columns.
+fn pulse(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Pulse>> {
+    let (chain, wide): (Option<i64>, Option<i64>) = (row.get(column)?, row.get(column + 1)?);
+    Ok(chain.zip(wide).map(|(chain, wide)| Pulse { chain_ns: chain as u64, wide_ns: wide as u64 }))
 }
 
 fn json(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {

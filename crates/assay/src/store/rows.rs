@@ -1,5 +1,6 @@
 //! Rows of the ledger as plain data; field meanings are those of schema.sql.
 
+use assay_pure::pulse::Pulse;
 use serde_json::Value;
 
 /// What a campaign is, when it begins.
@@ -171,6 +172,8 @@ pub struct SampleRow {
     pub units: u64,
     /// Involuntary context switches.
     pub switches: u64,
+    /// Pulses directly before and after it, where the program took them.
+    pub pulses: Option<[Pulse; 2]>,
     /// Why it is left out.
     pub flagged: Option<String>,
     /// Unix seconds.

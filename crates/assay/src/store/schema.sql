@@ -102,8 +102,12 @@ CREATE TABLE sample (
     cpu_ns       INTEGER NOT NULL,
     units        INTEGER NOT NULL,
     switches     INTEGER NOT NULL,      -- involuntary context switches during it
-    flagged      TEXT,                  -- no-time | preempted | interrupted | failed-cell; NULL: used
-    at           REAL NOT NULL          -- Unix seconds
+    flagged      TEXT,                  -- no-time | preempted | interrupted | shared | retaken | failed-cell; NULL: used
+    at           REAL NOT NULL,         -- Unix seconds
+    chain_before_ns INTEGER,            -- the pulse before it: additions that wait for each other
+    wide_before_ns INTEGER,             -- and additions that need not; NULL: the program takes none
+    chain_after_ns INTEGER,             -- the pulse after it
+    wide_after_ns INTEGER
 );
 CREATE INDEX sample_by_campaign ON sample (campaign, round);
 

@@ -151,17 +151,8 @@ fn warnings(family: &Family, twin: Option<(TwinVerdict, String)>) -> Vec<String>
         .filter(|(verdict, _)| *verdict == TwinVerdict::Different)
         .map(|(_, note)| note)
         .collect();
-    let (flagged, counted) = family.steps.iter().fold((0, 0), |(flagged, counted), step| {
-        (flagged + step.observed.flagged, counted + step.observed.counted)
-    });
-    let share = flagged as f64 / counted.max(1) as f64;
-    if share > 0.3 {
-        warnings.push(format!(
-            "{:.0} % of the samples were interrupted and left out: other work runs on the measuring processor (--cpu N \
-             chooses another)",
-            share * 100.0
-        ));
-    }
+    let disturbed = family.steps.iter().map(|step| &step.observed).max_by_key(|observed| observed.flagged);
+    warnings.extend(disturbed.map(|observed| observed.disturbances()).unwrap_or_default());
     warnings
 }
 
