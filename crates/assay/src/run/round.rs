@@ -91,7 +91,9 @@ pub struct RoundOutcome {
 }
 
 /// Visits that found the core shared for half of their samples or more are made again at the round's end, so often at most.
-const RETAKES: usize = 2;
+const RETAKES: usize = 5;
+/// When of that many visits that were made again less than one succeeds, it is time to go on.
+const HOPELESS: usize = 10;
 
 /// Walks one round.
 ///
@@ -131,10 +133,12 @@ pub fn walk(
             }
         }
         sharing.learn(outcome.taken.iter().map(|taken| &taken.raw));
-        if !outcome.complete || pass == RETAKES {
+        let lost = walk.lost(&left, &outcome.taken, sharing);
+        let hopeless = pass > 0 && (left.len() - lost.len()) * HOPELESS < left.len();
+        if !outcome.complete || pass == RETAKES || hopeless {
             break;
         }
-        left = walk.lost(&left, &outcome.taken, sharing);
+        left = lost;
         total = done + left.len() as u64;
     }
     walk.leave_out(&mut outcome.taken, sharing);
@@ -224,10 +228,10 @@ impl Walk<'_> {
         }
         for (made, (number, subject, range)) in self.visits.iter().enumerate() {
             let is_best = best[&(*number, *subject)].0 == made;
-            for taken in taken[range.clone()].iter_mut().filter(|taken| taken.flagged.is_none()) {
+            for taken in &mut taken[range.clone()] {
                 if !is_best {
                     taken.flagged = Some("retaken");
-                } else if sharing.is_shared(taken.raw.pulses) {
+                } else if taken.flagged.is_none() && sharing.is_shared(taken.raw.pulses) {
                     taken.flagged = Some("shared");
                 }
             }
@@ -505,14 +509,24 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_stays_shared_is_waited_for_twice_and_then_no_sample_counts() {
+    fn a_core_that_stays_shared_is_tried_once_more_and_then_no_sample_counts() {
         let mut bench = Scripted { shared: (0..100).collect(), ..scripted() };
         let outcome = round(&mut bench, &mut HashSet::new());
         assert!(outcome.complete);
-        assert_eq!(bench.visits.len(), 3 * 8);
+        assert_eq!(bench.visits.len(), 2 * 8);
         assert_eq!(used(&outcome), []);
         let shared = outcome.taken.iter().filter(|taken| taken.flagged == Some("shared")).count();
         assert_eq!(shared, 8 * 4, "of each visit its first making");
+    }
+
+    #[test]
+    fn a_core_that_is_shared_on_and_off_is_waited_for_until_every_visit_had_it_alone() {
+        // Of 8 visits 6 are lost, of 6 then 4, of 4 then 2, of 2 then none.
+        let shared = (2..8).chain(10..14).chain(16..18).collect();
+        let mut bench = Scripted { shared, ..scripted() };
+        let outcome = round(&mut bench, &mut HashSet::new());
+        assert_eq!(bench.visits.len(), 8 + 6 + 4 + 2);
+        assert_eq!(used(&outcome), used(&round(&mut scripted(), &mut HashSet::new())));
     }
 
     #[test]
