@@ -1,7 +1,10 @@
 //! Experiments with planted faults and their passing twins (`fixtures/doctor/experiments`): each fault is found by its check, at
 //! its variant or input, and nothing else is; the twins are clean.
+//!
+//! Files that differ by their variants alone are examined as one experiment with all of these: a build and a baseline for several
+//! faults. `bench/doctor/run.sh` examines each file by itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -73,59 +76,124 @@ fn not_traced(page: &serde_json::Value) -> Option<&str> {
     (hoisted["state"] == "cannot_tell").then(|| hoisted["saw"].as_str().unwrap_or_default())
 }
 
-/// The faulty experiment and its twin, for each name.
-fn hold(names: &[&str]) {
-    let store = tempfile::tempdir().expect("a folder");
-    for name in names {
-        for file in [format!("{name}.toml"), format!("{name}_mended.toml")] {
-            let path = folder().join(&file);
-            let Some(page) = examine(&path, store.path(), &[]) else { return };
-            let mut expected = expected(&path);
-            let mut found = found(&page);
-            if let Some(reason) = not_traced(&page) {
-                println!("skipped: what needs a trace of {file}: {reason}");
-                // What is left is told by time alone, and by the kernel.
-                let is_traced = |one: &String| TRACED.iter().any(|check| one.starts_with(check));
-                expected.retain(|one| !is_traced(one));
-                found.retain(|one| {
-                    !is_traced(one) && (expected.contains(one) || !one.starts_with("dead-code"))
-                });
+/// Fixtures that differ by their variants alone.
+#[derive(Debug, Default)]
+struct Group {
+    names: Vec<String>,
+    variants: Vec<String>,
+    expected: BTreeSet<String>,
+}
+
+/// The names of all files, without their ending.
+fn names() -> BTreeSet<String> {
+    let files = std::fs::read_dir(folder()).expect("the folder is there").flatten();
+    files
+        .filter_map(|file| Some(file.file_name().to_string_lossy().strip_suffix(".toml")?.to_owned()))
+        .collect()
+}
+
+/// Whether a fixture's fault, or that which its twin mends, is of an input.
+fn is_of_inputs(name: &str) -> bool {
+    let faulty = name.strip_suffix("_mended").unwrap_or(name);
+    expected(&folder().join(format!("{faulty}.toml"))).iter().any(|found| found.contains(" on "))
+}
+
+/// The groups of the fixtures that are asked for, by all of their text that they have in common.
+fn groups(is_asked: impl Fn(&str) -> bool) -> BTreeMap<String, Group> {
+    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    for name in names().into_iter().filter(|name| is_asked(name)) {
+        let path = folder().join(format!("{name}.toml"));
+        let text = std::fs::read_to_string(&path).expect("the fixture is there");
+        let own = |line: &&str| ["#", "question", "variants"].iter().any(|start| line.starts_with(start));
+        let common: Vec<&str> = text.lines().filter(|line| !own(line)).collect();
+        let variants = text.lines().find_map(|line| line.strip_prefix("variants = [")).expect("a list");
+        let group = groups.entry(common.join("\n")).or_default();
+        for variant in variants.trim_end_matches(']').split(", ") {
+            if !group.variants.iter().any(|known| known == variant) {
+                group.variants.push(variant.to_owned());
             }
-            assert_eq!(found, expected, "{file}: {:#}", page["findings"]);
         }
+        group.expected.extend(expected(&path));
+        group.names.push(name);
+    }
+    groups
+}
+
+/// A group as one experiment.
+fn text_of(common: &str, group: &Group) -> String {
+    let there =
+        |path: &str| format!("\"{}\"", folder().join(path).canonicalize().expect("it is there").display());
+    let common = common
+        .replace("\"work.c\"", &there("work.c"))
+        .replace("\"../../../harness\"", &there("../../../harness"));
+    format!("question = \"What is found?\"\nvariants = [{}]\n{common}\n", group.variants.join(", "))
+}
+
+/// What is found in the fixtures that are asked for, and nothing else.
+fn hold(is_asked: impl Fn(&str) -> bool) {
+    let store = tempfile::tempdir().expect("a folder");
+    for (common, group) in groups(is_asked) {
+        let file = store.path().join(format!("{}.toml", group.names[0]));
+        std::fs::write(&file, text_of(&common, &group)).expect("written");
+        let Some(page) = examine(&file, store.path(), &[]) else { return };
+        let (mut expected, mut found) = (group.expected.clone(), found(&page));
+        if let Some(reason) = not_traced(&page) {
+            println!("skipped: what needs a trace of {}: {reason}", group.names.join(", "));
+            // What is left is told by time alone, and by the kernel.
+            let is_traced = |one: &String| TRACED.iter().any(|check| one.starts_with(check));
+            expected.retain(|one| !is_traced(one));
+            found.retain(|one| !is_traced(one) && (expected.contains(one) || !one.starts_with("dead-code")));
+        }
+        assert_eq!(found, expected, "{}: {:#}", group.names.join(", "), page["findings"]);
     }
 }
 
-#[test]
-fn dead_hoisted_and_remembered_work_is_found_and_the_twins_are_clean() {
-    hold(&["dead_code", "constant", "hoisted_work", "remembered", "sub_cycle"]);
+fn is_mended(name: &str) -> bool {
+    name.ends_with("_mended")
 }
 
 #[test]
-fn unequal_work_setups_and_idle_answers_are_found_and_the_twins_are_clean() {
-    hold(&["unused_answers", "sorted", "grows", "setup_inside", "slow"]);
+fn faults_of_variants_are_found() {
+    hold(|name| !is_of_inputs(name) && !is_mended(name));
+}
+
+#[test]
+fn the_twins_of_faulty_variants_are_clean() {
+    hold(|name| !is_of_inputs(name) && is_mended(name));
 }
 
 #[test]
 fn inputs_that_hide_something_are_found_and_the_twins_are_clean() {
-    hold(&["memorised", "production", "all_in_l1", "one_size"]);
+    hold(is_of_inputs);
 }
 
 #[test]
-fn every_fixture_is_held_and_every_check_has_one() {
-    let files = std::fs::read_dir(folder()).expect("the folder is there").flatten();
-    let names: BTreeSet<String> = files
-        .filter_map(|file| Some(file.file_name().to_string_lossy().strip_suffix(".toml")?.to_owned()))
-        .collect();
+fn every_fixture_has_a_twin_and_every_check_a_fixture() {
+    let names = names();
     let all: BTreeSet<String> =
         names.iter().flat_map(|name| expected(&folder().join(format!("{name}.toml")))).collect();
     for check in assay_pure::experiment::acceptance::CHECKS {
         assert!(all.iter().any(|found| found.starts_with(&format!("{check} o"))), "{check} has no fixture");
     }
-    let text = include_str!("doctor_experiment.rs");
-    for name in names.iter().filter(|name| !name.ends_with("_mended")) {
+    for name in names.iter().filter(|name| !is_mended(name)) {
         assert!(names.contains(&format!("{name}_mended")), "{name} has no twin");
-        assert!(text.contains(&format!("\"{name}\"")), "{name} is not held");
+        assert!(
+            expected(&folder().join(format!("{name}_mended.toml"))).is_empty(),
+            "{name}'s twin has a fault"
+        );
+    }
+}
+
+#[test]
+fn fixtures_are_examined_together_where_their_variants_alone_differ() {
+    let groups = groups(|_| true);
+    let held: Vec<&String> = groups.values().flat_map(|group| &group.names).collect();
+    assert_eq!(held.len(), names().len(), "each in one group");
+    assert!(groups.values().any(|group| group.names.len() > 2 && group.variants.len() > 3), "{groups:?}");
+    for (common, group) in &groups {
+        let parsed = assay_pure::experiment::Experiment::from_toml(&text_of(common, group), "group.toml");
+        let found = parsed.unwrap_or_else(|problems| panic!("{:?}: {problems:?}", group.names)).experiment;
+        assert_eq!(found.variants.len(), group.variants.len());
     }
 }
 
@@ -168,5 +236,5 @@ fn a_machine_is_examined_in_a_moment_and_says_what_it_can_tell_apart() {
         serde_json::from_str(&std::fs::read_to_string(&file).expect("written")).expect("JSON");
     assert_eq!((page["schema"].as_str(), page["kind"].as_str()), (Some("assay.doctor/2"), Some("machine")));
     assert!(said.contains("in 60 s") || said.contains("could not be measured"), "{said}");
-    assert!(page["checks"].as_array().is_some_and(|checks| checks.len() == 17), "{page:#}");
+    assert!(page["checks"].as_array().is_some_and(|checks| checks.len() == 18), "{page:#}");
 }

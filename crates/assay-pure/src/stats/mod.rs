@@ -14,6 +14,7 @@ pub mod quantile;
 pub mod regression;
 pub mod rotation;
 pub mod rounds;
+pub mod sharing;
 pub mod student;
 
 use std::fmt;

@@ -16,6 +16,7 @@ pub mod listing;
 pub mod machine;
 pub mod names;
 pub mod origin;
+mod scratch;
 pub mod stores;
 pub mod subject;
 

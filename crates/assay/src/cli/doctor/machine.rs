@@ -2,14 +2,17 @@
 
 use super::Arguments;
 use crate::campaign::{self, Misuse};
-use crate::doctor::machine::{compose, facts, measure};
+use crate::doctor::machine::{compose, facts, measure, pair};
 use crate::report::doctor::examination::Examination;
+use crate::report::{Progress, Show};
 use crate::{build, trace};
 use anyhow::Result;
+use std::io::IsTerminal as _;
 use std::path::Path;
 
-/// Seconds of measuring where nobody says otherwise.
+/// Seconds of measuring where nobody says otherwise, and the part of them for identical functions over placements.
 const SECONDS: f64 = 6.0;
+const PAIR_SHARE: f64 = 0.5;
 
 /// Examines it.
 ///
@@ -24,13 +27,20 @@ pub fn examine(arguments: &Arguments) -> Result<Examination> {
     if turn.is_none() {
         return Err(Misuse("interrupted before anything was measured".to_owned()).into());
     }
-    let mut measured = measure::measure(&kernel, arguments.budget.unwrap_or(SECONDS));
+    let seconds = arguments.budget.unwrap_or(SECONDS);
+    let mut measured = measure::measure(&kernel, seconds * (1.0 - PAIR_SHARE));
+    // The campaign takes turns by itself.
+    drop(turn);
     measured.tracing =
         Some(trace::available(arguments.plugin.as_deref()).map_err(|refusal| refusal.to_string()));
     let found = build::find_compilers(&["all".to_owned()]).unwrap_or_default();
     measured.compilers = found.iter().map(|found| format!("{} {}", found.name, found.version)).collect();
     measured.linkers = linkers();
     let subject = format!("{}, Linux {}", machine.cpu, machine.kernel);
+    let mut progress = Progress::new(Show::choose(false, std::io::stderr().is_terminal()));
+    let pair = pair::measure(cpu, machine, &found, seconds * PAIR_SHARE, &mut |event| progress.event(&event));
+    drop(progress);
+    measured.pair = Some(pair.map_err(|error| format!("{error:#}")));
     Ok(compose(&kernel, &measured, &subject))
 }
 

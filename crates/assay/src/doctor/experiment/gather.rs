@@ -3,27 +3,24 @@
 use super::ask::{Asked, Laid, Surroundings, Which};
 use super::compose::Told;
 use super::facts::{Cell, Facts, Input, Sample};
+use super::simulated::simulated;
 use super::specimen::{Specimen, made, probe_units};
 use super::walk;
 use crate::build::{Artifact, Builder};
-use crate::campaign::count::{capped_flags, simulate};
+use crate::campaign::count::capped_flags;
 use crate::campaign::prepare::{self, Outline};
 use crate::campaign::{self, Unable, inputs, left_out, turn};
+use crate::doctor::scratch::Scratch;
 use crate::event::Event;
 use crate::report::prose::plural;
 use crate::run::tune;
-use crate::store::Ledger;
 use anyhow::{Context, Result};
 use assay_linux::machine::{self, Machine};
 use assay_pure::experiment::Acceptance;
 use assay_pure::experiment::spec::{Clock, FlagSet, InputSource, InputSpec, Program};
-use assay_pure::verdict::learned::learned;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// Units up to which an input may be known by heart.
-const SHORT: u64 = 60_000;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -55,15 +52,6 @@ struct Built {
     compiler: usize,
     flags: usize,
     artifact: Artifact,
-}
-
-/// Files that vanish when the examination ends.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 /// What can be known without building anything: the file and its inputs.
@@ -152,14 +140,20 @@ pub fn gather(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Gather
     told.warnings.extend(skipped.iter().map(|failure| {
         format!("{} is not examined: {}.", failure.variant.as_deref().unwrap_or_default(), failure.reason)
     }));
-    let folder = folder(&request.asked.store)?;
-    let laid = lay(&outline, &folder.0)?;
+    let folder = Scratch::new(&request.asked.store)?;
+    let laid = lay(&outline, folder.path())?;
     let builder = Builder::new(&request.asked.store)?;
     let built = build(&outline, &builder, events, &mut told)?;
     let surroundings = Surroundings { cpu, patience: request.asked.patience };
     facts.cells = by_itself(&outline, &built, &runnable, &laid, &surroundings, &mut told, events)?;
     traced(request, &outline, (&builder, &built), &laid, &surroundings, &mut facts, &mut told);
-    simulated(request, &outline, &built, &surroundings, &mut facts)?;
+    // The first build that could be asked speaks for all.
+    let first = built.iter().find(|built| facts.cells.iter().any(|cell| cell.build == built.name));
+    let programs: Vec<(&Path, String)> = programs(&facts, first.map_or(&[], std::slice::from_ref))
+        .into_iter()
+        .map(|(built, variant)| (built.artifact.path.as_path(), variant))
+        .collect();
+    simulated(request, &outline, &programs, &surroundings, &mut facts, &mut told)?;
     let builds: Vec<&str> = built.iter().map(|built| built.name.as_str()).collect();
     told.method.insert(
         0,
@@ -167,13 +161,6 @@ pub fn gather(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Gather
     );
     told.warnings.dedup();
     Ok(Gathered { facts, accept: outline.experiment.accept, told })
-}
-
-fn folder(store: &Path) -> Result<Folder> {
-    let path = store.join(format!("examined-{}", std::process::id()));
-    std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
-    // The kernel names mappings by their full paths.
-    Ok(Folder(path.canonicalize()?))
 }
 
 /// The inputs in pieces; none of those without bytes.
@@ -368,53 +355,4 @@ fn capped(outline: &Outline, builder: &Builder, program: &Built) -> Option<Artif
     let recipe =
         builder.compile(&outline.folder, &source, &set, &outline.compilers[program.compiler]).ok()?;
     builder.link(&recipe, crate::build::Link::AsBuilt).ok()
-}
-
-/// Which short inputs a predictor knows by heart: the first build speaks for all.
-fn simulated(
-    request: &Request,
-    outline: &Outline,
-    built: &[Built],
-    surroundings: &Surroundings,
-    facts: &mut Facts,
-) -> Result<()> {
-    let short = |spec: &&InputSpec| {
-        facts.inputs.iter().any(|input| input.name == spec.name && (1..=SHORT).contains(&input.distinct))
-    };
-    let short: Vec<&InputSpec> = outline.experiment.inputs.iter().filter(short).collect();
-    if let Some(reason) = facts.not_traced.clone().filter(|_| !short.is_empty()) {
-        facts.not_simulated = Some(reason);
-        return Ok(());
-    }
-    let ledger = Ledger::open(&request.asked.ledger)?;
-    let folder = request.asked.store.join("inputs");
-    let mut ready = Vec::new();
-    for spec in short {
-        // What repeats itself is walked through once per pass.
-        let mut once = spec.clone();
-        if let InputSource::Generated { units, distinct_units, .. } = &mut once.source {
-            *units = distinct_units.take().unwrap_or(*units).min(*units);
-        }
-        ready.push(inputs::ready(&once, &outline.folder, &folder, &ledger)?);
-    }
-    let ready: Vec<&inputs::ReadyInput> = ready.iter().filter(|ready| ready.row.bytes > 0).collect();
-    let mut counts = Vec::new();
-    let deadline = Instant::now() + Duration::from_secs_f64(request.trace_seconds);
-    for (program, variant) in programs(facts, &built[..1]) {
-        let asked = simulate::Asked {
-            program: &program.artifact.path,
-            variant: &variant,
-            inputs: &ready,
-            cpu: surroundings.cpu,
-            patience: surroundings.patience,
-            deadline,
-            plugin: request.plugin.as_deref(),
-            cpu_id: &machine::facts().cpu_id,
-        };
-        counts.extend(simulate::simulate(&asked));
-    }
-    let key = campaign::compose::machine_json(&machine::facts(), &outline.compilers, surroundings.cpu);
-    let memory = simulate::memory(&ledger, &key)?;
-    facts.learned = Some(learned(&counts, memory));
-    Ok(())
 }

@@ -13,6 +13,7 @@ pub mod compose;
 pub mod facts;
 pub mod gather;
 mod pages;
+mod simulated;
 pub mod specimen;
 pub mod walk;
 

@@ -23,6 +23,8 @@ const PASSES: u32 = 5;
 const HALF_PASSES: u32 = 3;
 /// Single windows that are looked at.
 const WINDOWS: usize = 24;
+/// Fewer windows than the check of them needs are not walked through: they may be long.
+const LEAST_WINDOWS: usize = super::checks::FEWEST_WINDOWS;
 
 /// What one pass showed besides counts.
 #[derive(Clone, Debug, Default)]
@@ -167,7 +169,7 @@ fn converse(asked: &mut Asked, laid: &Laid, input: usize) -> Result<Vec<u64>, Fa
         asked.walk(Which::Other.id(input), 0, 1, PASSES)?;
     }
     let windows = &laid.specimen.probe.windows;
-    if asked.kind != Kind::Call || windows.len() < 2 {
+    if asked.kind != Kind::Call || windows.len() < LEAST_WINDOWS {
         return Ok(Vec::new());
     }
     let chosen = windows.len().min(WINDOWS);

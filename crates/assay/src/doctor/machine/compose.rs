@@ -42,7 +42,8 @@ pub fn compose(kernel: &Kernel, measured: &Measured, subject: &str) -> Examinati
         subject: subject.to_owned(),
         method: vec![format!(
             "the kernel's own files, and {:.1} s of measuring on processor {}",
-            measured.seconds, kernel.cpu
+            measured.seconds + seconds_over_placements(measured),
+            kernel.cpu
         )],
         warnings: Vec::new(),
         figures: figures(measured),
@@ -51,12 +52,17 @@ pub fn compose(kernel: &Kernel, measured: &Measured, subject: &str) -> Examinati
     }
 }
 
+fn seconds_over_placements(measured: &Measured) -> f64 {
+    measured.pair.as_ref().and_then(|pair| pair.as_ref().ok()).map_or(0.0, |pair| pair.seconds)
+}
+
 fn answer(measured: &Measured, findings: &[Symptom]) -> String {
-    let told = match measured.null {
-        Some(null) => {
+    let told = match (&measured.pair, measured.null) {
+        (Some(Ok(pair)), _) => format!("This machine can tell {} apart in 60 s", percent(pair.smallest)),
+        (_, Some(null)) => {
             format!("Placement aside, this machine can tell {} apart in 60 s", percent(null.smallest))
         }
-        None => "What this machine can tell apart could not be measured".to_owned(),
+        (_, None) => "What this machine can tell apart could not be measured".to_owned(),
     };
     let names = |state: State| -> Vec<&str> {
         let own =
@@ -82,19 +88,44 @@ fn figures(measured: &Measured) -> Vec<Figure> {
         value.map(|value| Figure { name, value, unit, meaning })
     };
     let (gaps, timer) = (measured.gaps, measured.timer);
+    let pair = measured.pair.as_ref().and_then(|pair| pair.as_ref().ok());
     [
         figure(
             "smallest_effect",
+            pair.map(|pair| pair.smallest),
+            "fraction",
+            "the smallest difference that 60 s of one contrast on one input would show at 95 %, four times of five, over \
+             placements; from two identical functions measured as assay run does",
+        ),
+        figure(
+            "smallest_effect_in_place",
             measured.null.map(|null| null.smallest),
             "fraction",
-            "the smallest difference that 60 s of one contrast on one input would show at 95 %, four times of five; from pairs of \
-             identical code, placement's own spread not included",
+            "the same of pairs of identical code at one place: what is left if placement did nothing",
         ),
         figure(
             "null_difference",
-            measured.null.map(|null| null.estimate),
+            pair.map(|pair| pair.estimate),
             "fraction",
-            "by what the identical codes seemed to differ",
+            "by what the identical functions seemed to differ over placements",
+        ),
+        figure(
+            "core_shared",
+            measured.sharing.map(|sharing| sharing.share),
+            "fraction",
+            "time that somebody ran on the core's other hardware thread",
+        ),
+        figure(
+            "shared_burst",
+            measured.sharing.filter(|sharing| sharing.bursts > 0).map(|sharing| sharing.burst_ns),
+            "ns",
+            "the length of a stretch of that; half of the shared time lies in longer ones",
+        ),
+        figure(
+            "shared_slowdown",
+            measured.sharing.filter(|sharing| sharing.bursts > 0).map(|sharing| sharing.slowdown),
+            "ratio",
+            "time of code limited by throughput while the core was shared, over its time while it was not",
         ),
         figure("interrupted", measured.null.map(|null| null.interrupted), "fraction", "samples that were left out"),
         figure(

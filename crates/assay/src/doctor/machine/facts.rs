@@ -1,6 +1,7 @@
 //! What is known of a machine when it is held against the checks: what the kernel says, and what was measured. Plain data, so
 //! that every check can be tested without the machine that it is about.
 
+use assay_pure::stats::sharing::Sharing;
 use std::path::Path;
 
 /// What the kernel's files say; what they don't is absent.
@@ -79,8 +80,12 @@ pub struct Measured {
     pub gaps: Option<Gaps>,
     /// The clocks.
     pub timer: Option<Timer>,
-    /// Pairs of identical code, in the lab's own design.
+    /// What pulses tell of the other hardware thread of the measuring core.
+    pub sharing: Option<Sharing>,
+    /// Pairs of identical code at one place.
     pub null: Option<Null>,
+    /// Two identical functions over placements, as `assay run` measures them, or why there are none.
+    pub pair: Option<Result<Pair, String>>,
     /// Events that were tried.
     pub counters: Vec<Tried>,
     /// The emulator's version, or why nothing can be traced.
@@ -132,7 +137,20 @@ pub struct Timer {
     pub drift_ppm: f64,
 }
 
-/// Pairs of identical code.
+/// Two identical functions over placements.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pair {
+    /// Rotations of placements.
+    pub rotations: u64,
+    /// Seconds of measuring.
+    pub seconds: f64,
+    /// The smallest effect that 60 s would show, a fraction.
+    pub smallest: f64,
+    /// By what the identical functions seemed to differ, a fraction.
+    pub estimate: f64,
+}
+
+/// Pairs of identical code at one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Null {
     /// Pairs.
@@ -141,7 +159,7 @@ pub struct Null {
     pub seconds: f64,
     /// Share of samples that were interrupted, and left out.
     pub interrupted: f64,
-    /// The smallest effect that 60 s would show, a fraction.
+    /// The smallest effect that 60 s would show if placement did nothing, a fraction.
     pub smallest: f64,
     /// By what the identical codes seemed to differ, a fraction.
     pub estimate: f64,
@@ -172,14 +190,42 @@ pub fn read(root: &Path, cpu: usize, allowed: Vec<usize>) -> Kernel {
         paranoid: text("proc/sys/kernel/perf_event_paranoid").and_then(|value| value.parse().ok()),
         aslr: text("proc/sys/kernel/randomize_va_space").and_then(|value| value.parse().ok()),
         limits: limits(&text),
-        hypervisor: cpuinfo.lines().any(|line| {
-            line.starts_with("flags") && line.split_whitespace().any(|flag| flag == "hypervisor")
-        }),
+        hypervisor: is_virtual(&text, &cpuinfo),
         memory: text("proc/meminfo").and_then(|table| memory(&table)),
         huge_pages: text("sys/kernel/mm/transparent_hugepage/enabled").and_then(|line| chosen(&line)),
         mitigations: mitigations(root),
     }
 }
+
+/// On x86 the processor says so by a flag; elsewhere the firmware's names do.
+fn is_virtual(text: &dyn Fn(&str) -> Option<String>, cpuinfo: &str) -> bool {
+    let mut flags = cpuinfo.lines().filter(|line| line.starts_with("flags")).peekable();
+    if flags.peek().is_some() {
+        return flags.any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
+    }
+    let names = ["sys_vendor", "product_name"].map(|file| text(&format!("sys/class/dmi/id/{file}")));
+    let names = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    // Whole machines are rented under the same vendor's name.
+    let is_metal = names.contains(".metal");
+    text("sys/hypervisor/type").is_some()
+        || text("proc/device-tree/hypervisor/compatible").is_some()
+        || !is_metal && GUESTS.iter().any(|guest| names.contains(guest))
+}
+
+/// What the firmware of virtual machines calls them.
+const GUESTS: [&str; 11] = [
+    "QEMU",
+    "KVM",
+    "Virtual",
+    "VMware",
+    "Google Compute Engine",
+    "Amazon EC2",
+    "Alibaba Cloud ECS",
+    "OpenStack",
+    "Parallels",
+    "vServer",
+    "domU",
+];
 
 /// Intel's switch says what is off, the others what is on.
 fn boost(text: &dyn Fn(&str) -> Option<String>) -> Option<bool> {
@@ -326,6 +372,27 @@ mod tests {
         assert_eq!(found.limits, limits);
         assert_eq!(found.memory.map(|memory| memory.swapped), Some(500_000 << 10));
         assert_eq!(found.mitigations, [("spectre_v2".to_owned(), "Retpolines".to_owned())]);
+    }
+
+    #[test]
+    fn without_flags_the_firmware_tells_a_virtual_machine() {
+        let said = |cpuinfo: &str, files: &[(&str, &str)]| {
+            let text = |path: &str| {
+                let (_, text) = files.iter().find(|(file, _)| *file == path)?;
+                Some((*text).to_owned())
+            };
+            is_virtual(&text, cpuinfo)
+        };
+        let arm = "processor\t: 0\nFeatures\t: fp asimd\n";
+        let ec2 = ("sys/class/dmi/id/sys_vendor", "Amazon EC2");
+        assert!(said(arm, &[ec2, ("sys/class/dmi/id/product_name", "c7g.large")]));
+        assert!(!said(arm, &[ec2, ("sys/class/dmi/id/product_name", "c7g.metal")]));
+        assert!(said(arm, &[("sys/hypervisor/type", "xen")]));
+        assert!(said(arm, &[("proc/device-tree/hypervisor/compatible", "linux,kvm")]));
+        assert!(!said(arm, &[("sys/class/dmi/id/sys_vendor", "Ampere")]) && !said(arm, &[]));
+        // A processor that has flags says it itself.
+        assert!(!said("flags\t\t: fpu sse2\n", &[ec2]));
+        assert!(said("flags\t\t: fpu hypervisor\n", &[]));
     }
 
     #[test]

@@ -1,12 +1,15 @@
-//! Measures what no file says: time that is taken away, the clocks, pairs of identical code, which events open.
+//! Measures what no file says: time that is taken away, who shares the core, the clocks, pairs of identical code, which events
+//! open.
 //!
-//! Method: a thread bound to the measuring processor first only reads the clock and sums the gaps, then times one function
-//! against itself in the design of a campaign: visits of one warm-up sample and five of 0.2 ms, in turn and in turned order,
-//! interrupted samples left out, a log ratio of medians per pair. The kernel's counts of stolen and busy time are read around
-//! it all.
-//! Known limits: the function lies at one place, so placement's own spread is not in it; METHODOLOGY.md says what is assumed.
+//! Method: a thread bound to the measuring processor first only reads the clock and sums the gaps, then takes pulses, then times
+//! one function against itself in the design of a campaign: visits of one warm-up sample and five of 0.2 ms, in turn and in turned
+//! order, interrupted samples left out, a log ratio of medians per pair. The kernel's counts of stolen and busy time are read
+//! around it all.
+//! Known limits: the function lies at one place, so placement's own spread is not in it ([`super::pair`] has it); METHODOLOGY.md
+//! says what is assumed.
 
 use super::facts::{Gaps, Kernel, Measured, Null, Timer, Tried, cpu_list};
+use super::pulses;
 use assay_linux::clock::{Clock, now};
 use assay_linux::perf::{Conditions, Event, Running, Target};
 use assay_linux::pin;
@@ -17,15 +20,16 @@ use std::time::Duration;
 
 /// A gap between two reads that something else must have filled, nanoseconds.
 const GAP_NS: f64 = 1000.0;
-/// The part of the time that is spent on gaps; the rest on pairs.
-const GAPS_SHARE: f64 = 0.3;
+/// The part of the time that is spent on gaps and on pulses; the rest on pairs.
+const GAPS_SHARE: f64 = 0.4;
+const PULSES_SHARE: f64 = 0.3;
 /// A sample's aim, nanoseconds, and how many a visit has after one that warms up.
 const SAMPLE_NS: f64 = 200_000.0;
 const SAMPLES: usize = 5;
 /// Below this share of CPU time in wall time a sample was interrupted; as in campaigns.
 const UNDISTURBED: f64 = 0.98;
 /// The budget that is foreseen, seconds, and the level.
-const BUDGET_SECONDS: f64 = 60.0;
+pub(super) const BUDGET_SECONDS: f64 = 60.0;
 const ALPHA: f64 = 0.05;
 /// Events that campaigns ask for, and cycles.
 const EVENTS: [&str; 4] = ["instructions:u", "branches:u", "branch-misses:u", "cycles:u"];
@@ -39,7 +43,9 @@ pub fn measure(kernel: &Kernel, seconds: f64) -> Measured {
         pin::pin(0, cpu).ok()?;
         let gaps = gaps(Duration::from_secs_f64(seconds * GAPS_SHARE));
         let timer = timer();
-        Some((gaps, timer, null(Duration::from_secs_f64(seconds * (1.0 - GAPS_SHARE)))))
+        let sharing = pulses::take(Duration::from_secs_f64(seconds * PULSES_SHARE));
+        let null = null(Duration::from_secs_f64(seconds * (1.0 - GAPS_SHARE - PULSES_SHARE)));
+        Some((gaps, timer, sharing, null))
     });
     let bound = bound.join().expect("the measuring thread only computes");
     let after = Ticks::here();
@@ -50,8 +56,10 @@ pub fn measure(kernel: &Kernel, seconds: f64) -> Measured {
         steal: Ticks::steal(&before, &after, cpu),
         sibling_busy: busy.reduce(f64::max),
         gaps: bound.map(|(gaps, ..)| gaps),
-        timer: bound.map(|(_, timer, _)| timer),
+        timer: bound.map(|(_, timer, ..)| timer),
+        sharing: bound.and_then(|(_, _, sharing, _)| sharing),
         null: bound.and_then(|(.., null)| null),
+        pair: None,
         counters: counters(),
         tracing: None,
         compilers: Vec::new(),
@@ -87,11 +95,13 @@ impl Ticks {
         Some(after.iter().zip(&before).take(8).map(|(after, before)| after.saturating_sub(*before)).collect())
     }
 
-    /// The share of time that was stolen; none where the kernel does not count it.
+    /// The share of time that was stolen; none where the kernel does not count it. A single tick may be a trifle that made
+    /// a sum of years whole, and is none.
     pub fn steal(before: &Ticks, after: &Ticks, cpu: usize) -> Option<f64> {
         let spent = Ticks::between(before, after, cpu)?;
         let all: u64 = spent.iter().sum();
-        (all > 0).then_some(*spent.get(7)? as f64 / all as f64)
+        let stolen = Some(*spent.get(7)?).filter(|ticks| *ticks > 1).unwrap_or(0);
+        (all > 0).then_some(stolen as f64 / all as f64)
     }
 
     /// The share of time that was neither idle nor waiting for a disk.
@@ -261,6 +271,10 @@ mod tests {
         assert_eq!(Ticks::steal(&before, &after, 7), None);
         assert_eq!(Ticks::steal(&before, &before, 1), None, "no time has passed");
         assert_eq!(Ticks::read(""), Ticks::default());
+        let one = AFTER.replace("0 0 0 60 0 0\nintr", "0 0 0 11 0 0\nintr");
+        assert_eq!(Ticks::steal(&before, &Ticks::read(&one), 1), Some(0.0), "one tick is no theft");
+        let two = AFTER.replace("0 0 0 60 0 0\nintr", "0 0 0 12 0 0\nintr");
+        assert_eq!(Ticks::steal(&before, &Ticks::read(&two), 1), Some(2.0 / 152.0));
     }
 
     #[test]
@@ -272,5 +286,9 @@ mod tests {
         assert!(gaps.lasted_ns > 0.0 && gaps.taken_ns <= gaps.lasted_ns && gaps.longest_ns <= gaps.taken_ns);
         assert!(timer.read_ns > 0.0 && timer.cpu_read_ns > 0.0);
         assert_eq!(measured.counters.len(), EVENTS.len());
+        assert!(measured.pair.is_none(), "it is measured by who has compilers");
+        if let Some(sharing) = measured.sharing {
+            assert!((0.0..=1.0).contains(&sharing.share) && sharing.slowdown >= 1.0, "{sharing:?}");
+        }
     }
 }

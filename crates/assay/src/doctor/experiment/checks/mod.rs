@@ -15,6 +15,8 @@ mod unequal_work;
 mod unpaired_sizes;
 mod unused_answers;
 
+pub use unequal_work::FEWEST_WINDOWS;
+
 use super::facts::{Cell, Facts};
 use crate::report::doctor::examination::State;
 

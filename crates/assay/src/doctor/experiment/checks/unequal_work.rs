@@ -14,6 +14,8 @@ const GREW: f64 = 1.05;
 const LEAST: u64 = 256;
 /// The upper decile of windows over the lower one from which on they are unequal.
 const UNEQUAL: f64 = 1.5;
+/// Fewer windows of one size have no deciles.
+pub const FEWEST_WINDOWS: usize = 8;
 /// A sample of so many windows averages over them.
 const AVERAGED: u64 = 16;
 
@@ -79,7 +81,7 @@ fn unequal_windows(cell: &Cell, work: &Work) -> Option<String> {
     let most = work.windows.iter().map(|(units, _)| *units).max()?;
     let full = work.windows.iter().filter(|(units, _)| *units == most && *units > 0);
     let each: Vec<f64> = full.map(|(units, instructions)| *instructions as f64 / *units as f64).collect();
-    if each.len() < 8 {
+    if each.len() < FEWEST_WINDOWS {
         return None;
     }
     let (low, high) = (quantile(&each, 0.1)?, quantile(&each, 0.9)?);

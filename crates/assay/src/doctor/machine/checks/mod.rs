@@ -11,6 +11,7 @@ mod isolation;
 mod memory;
 mod mitigations;
 mod neighbours;
+mod other_thread;
 mod smallest_effect;
 mod smt;
 mod steal;
@@ -69,11 +70,16 @@ fn note(saw: String, why: &'static str, remedy: impl Into<String>) -> Looked {
 }
 
 /// All checks, in the order of the report.
-pub const CHECKS: [Check; 17] = [
+pub const CHECKS: [Check; 18] = [
     Check { name: "smallest-effect", title: "What can be told apart in 60 s", look: smallest_effect::look },
     Check { name: "neighbours", title: "Other work on the measuring processor", look: neighbours::look },
     Check { name: "steal", title: "Time that the hypervisor gives to others", look: steal::look },
-    Check { name: "smt", title: "Another thread on the measuring core", look: smt::look },
+    Check {
+        name: "other-thread",
+        title: "Somebody on the core's other hardware thread",
+        look: other_thread::look,
+    },
+    Check { name: "smt", title: "Hardware threads of the measuring core", look: smt::look },
     Check { name: "isolation", title: "Isolation of the measuring processor", look: isolation::look },
     Check { name: "frequency", title: "The clock's governor", look: frequency::look },
     Check { name: "turbo", title: "Turbo", look: turbo::look },

@@ -8,6 +8,8 @@ use crate::doctor::machine::facts::{Gaps, Kernel, Measured};
 const HOUSEKEEPING: f64 = 0.002;
 /// A share from which on samples are lost by the dozen.
 const MUCH: f64 = 0.02;
+/// Times a second that another thread must run there to be more than the kernel's own.
+const OFTEN: f64 = 10.0;
 /// Load per processor from which on somebody waits.
 const CROWDED: f64 = 0.8;
 
@@ -21,7 +23,8 @@ pub fn look(kernel: &Kernel, measured: &Measured) -> Looked {
     let taken = gaps.taken_ns / gaps.lasted_ns;
     let saw = said(&gaps, taken);
     let remedy = "end other programs, measure when they are not there, or keep a processor free of them (isolcpus, --cpu)";
-    if taken > MUCH || gaps.switches.is_some_and(|switches| switches > 0) && taken > HOUSEKEEPING {
+    let often = |switches: u64| switches as f64 > OFTEN * gaps.lasted_ns / 1e9;
+    if taken > MUCH || gaps.switches.is_some_and(often) && taken > HOUSEKEEPING {
         return warning(saw, WHY, remedy);
     }
     let crowded = kernel.load.is_some_and(|[one, ..]| one > CROWDED * kernel.online.max(1) as f64);
