@@ -165,7 +165,8 @@ mod tests {
             let mut pulses = series(3000, |_| 1.0);
             for (nth, taken) in pulses.iter_mut().enumerate() {
                 let slower = |ns: u64| (ns as f64 / frequency(nth)).round() as u64;
-                taken.pulse = Pulse { chain_ns: slower(taken.pulse.chain_ns), wide_ns: slower(taken.pulse.wide_ns) };
+                taken.pulse =
+                    Pulse { chain_ns: slower(taken.pulse.chain_ns), wide_ns: slower(taken.pulse.wide_ns) };
             }
             sharing(&pulses).expect("enough pulses").share
         };
@@ -202,6 +203,10 @@ mod tests {
         assert!(sharing(&series(LEAST_PULSES, |_| 1.0)).is_some());
         let broken = Taken { at_ns: 0.0, pulse: Pulse { chain_ns: 0, wide_ns: 0 } };
         assert_eq!(sharing(&[broken; 500]), None, "a clock that stands still");
-        assert_eq!(sharing(&series(500, |nth| if nth < 60 { 1.0 } else { 9.0 })), None, "nearly all were interrupted");
+        assert_eq!(
+            sharing(&series(500, |nth| if nth < 60 { 1.0 } else { 9.0 })),
+            None,
+            "nearly all were interrupted"
+        );
     }
 }
