@@ -49,6 +49,42 @@ pub fn own(mut quotients: Vec<f64>) -> Option<f64> {
     quotients.get(quotients.len() / 20).copied()
 }
 
+/// What a core of one's own shows, learned on the way.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sharing {
+    own: Option<f64>,
+}
+
+impl Sharing {
+    /// What was learned before, if anything was.
+    #[must_use]
+    pub fn knowing(own: Option<f64>) -> Self {
+        Self { own }
+    }
+
+    /// The quotient of a core of one's own; none before enough pulses.
+    #[must_use]
+    pub fn own(&self) -> Option<f64> {
+        self.own
+    }
+
+    /// Learns from a stretch of measuring, at least 40 pulses. The lowest of all stretches stands: in one of them the core
+    /// may have been shared throughout.
+    pub fn learn(&mut self, pulses: impl Iterator<Item = Pulse>) {
+        let found = own(pulses.filter_map(|pulse| pulse.quotient()).collect());
+        self.own = match (self.own, found) {
+            (Some(known), Some(found)) => Some(known.min(found)),
+            (known, found) => known.or(found),
+        };
+    }
+
+    /// Was the core shared beside what these pulses stood around? False where nobody knows.
+    #[must_use]
+    pub fn is_shared(&self, pulses: Option<[Pulse; 2]>) -> bool {
+        self.own.zip(pulses).is_some_and(|(own, pulses)| is_shared(&pulses, own))
+    }
+}
+
 /// Was the core shared just before a sample or just after it? `own` is the quotient of a core of one's own. A pulse that
 /// says nothing does not speak against the sample.
 #[must_use]
@@ -88,6 +124,28 @@ mod tests {
     fn half_the_clock_frequency_is_no_sharing() {
         let slow = Pulse { chain_ns: 1122, wide_ns: 1822 };
         assert!(!is_shared(&[slow, slow], OWN.quotient().expect("it took time")));
+    }
+
+    #[test]
+    fn nothing_is_known_before_enough_pulses() {
+        let mut sharing = Sharing::default();
+        let wide = |wide_ns| Pulse { chain_ns: 1000, wide_ns };
+        sharing.learn([wide(1600); 39].into_iter());
+        assert_eq!(sharing.own(), None);
+        assert!(!sharing.is_shared(Some([wide(3000); 2])));
+        sharing.learn([wide(1600); 40].into_iter());
+        assert_eq!(sharing.own(), Some(1.6));
+        assert!(sharing.is_shared(Some([wide(3000); 2])) && !sharing.is_shared(None));
+    }
+
+    #[test]
+    fn a_stretch_that_was_shared_throughout_teaches_nothing_after_one_that_was_not() {
+        let mut sharing = Sharing::knowing(Some(2.4));
+        let stretch = |wide_ns| [Pulse { chain_ns: 1000, wide_ns }; 60].into_iter();
+        sharing.learn(stretch(1600));
+        assert_eq!(sharing.own(), Some(1.6));
+        sharing.learn(stretch(2400));
+        assert_eq!(sharing.own(), Some(1.6));
     }
 
     #[test]

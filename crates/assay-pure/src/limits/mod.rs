@@ -43,6 +43,9 @@ pub struct Limits {
     pub windows: u64,
     /// Of them interrupted and left out.
     pub interrupted: u64,
+    /// Of them left out because somebody ran on the core's other hardware thread.
+    #[serde(default)]
+    pub shared: u64,
     /// What the figures cannot say, in sentences.
     pub notes: Vec<String>,
     /// How the clock frequency behaved; none where no loop is written for the architecture.

@@ -57,6 +57,7 @@ pub fn limits() -> Limits {
         cpu: 1,
         windows: 1000,
         interrupted: 20,
+        shared: 30,
         notes: vec!["A guest.".to_owned()],
         clock: Some(Clock {
             cycle_ns: figure(0.25),

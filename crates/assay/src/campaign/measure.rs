@@ -11,11 +11,10 @@ use super::{turn, unoptimised, uses};
 use crate::event::Event;
 use crate::run::lineup::Conditions;
 use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
-use crate::run::sharing::Sharing;
 use crate::run::{Lineup, tune};
 use crate::store::{CampaignInput, CampaignRow, Ledger, Round, SampleRow};
 use anyhow::Result;
-use assay_pure::pulse;
+use assay_pure::pulse::{self, Sharing};
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -114,8 +113,9 @@ pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u3
 /// What the campaign's samples so far tell of a core of one's own.
 fn learned(ledger: &Ledger, campaign: i64) -> Result<Sharing> {
     let samples = ledger.samples(campaign)?;
-    let pulses = samples.iter().filter_map(|sample| sample.pulses).flatten();
-    Ok(Sharing::knowing(pulse::own(pulses.filter_map(|pulse| pulse.quotient()).collect())))
+    let mut sharing = Sharing::default();
+    sharing.learn(samples.iter().filter_map(|sample| sample.pulses).flatten());
+    Ok(sharing)
 }
 
 /// Takes over what a round of a level takes, with `spent_seconds` measured before it.

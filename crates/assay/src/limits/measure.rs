@@ -101,6 +101,7 @@ fn on_processor(cpu: usize, quick: bool, facts: &Facts, progress: Sender<Progres
             cpu: cpu as u64,
             windows: 0,
             interrupted: 0,
+            shared: 0,
             notes: Vec::new(),
             clock: None,
             levels: Vec::new(),
@@ -111,6 +112,7 @@ fn on_processor(cpu: usize, quick: bool, facts: &Facts, progress: Sender<Progres
         progress,
         done: (0.0, 0.0),
     };
+    session.meter.look_around();
     for (what, part, phase) in PHASES {
         session.done = (session.done.0 + session.done.1, part);
         session.tell(what, 0.0)?;
@@ -125,6 +127,7 @@ impl Session {
         self.limits.clock = self.limits.clock.and_then(|clock| clock_of(clock, &self.meter.cycles));
         (self.limits.windows, self.limits.interrupted) =
             (self.meter.windows.timed, self.meter.windows.interrupted);
+        self.limits.shared = self.meter.shared;
         self.limits.took_seconds = began.elapsed().as_secs_f64();
         self.limits.notes.extend(notes(&self.limits, self.largest, self.last_cache));
         Ok(self.limits)
@@ -158,6 +161,14 @@ fn notes(limits: &Limits, largest: u64, last_cache: u64) -> Vec<String> {
     if share > 0.3 {
         notes.push(format!(
             "{:.0} % of the windows were interrupted by other work and left out; measure again on a quiet machine (--again).",
+            100.0 * share
+        ));
+    }
+    let share = limits.shared as f64 / limits.windows.max(1) as f64;
+    if share > 0.1 {
+        notes.push(format!(
+            "{:.0} % of the windows were left out because the core's other hardware thread was busy, mostly with somebody else's \
+             work; long copies and the misprediction hold some of it.",
             100.0 * share
         ));
     }

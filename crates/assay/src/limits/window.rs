@@ -3,14 +3,19 @@
 use super::plan::Effort;
 use assay_linux::limits::instructions::{self, Loop, Shows};
 use assay_linux::window::Windows;
-use std::time::Instant;
+use assay_pure::pulse::{Pulse, Sharing};
+use std::time::{Duration, Instant};
 
 /// Nanoseconds that a window should take at least: long against reading the clock, short against other work's turns.
 const LONG_ENOUGH_NS: f64 = 60_000.0;
 /// A window beyond this is seldom left alone on a shared machine: the thread's own clock times it.
 const TOO_LONG_NS: f64 = 1_000_000.0;
 /// Windows tried for each one that is wanted.
-const TRIES: usize = 4;
+const TRIES: usize = 8;
+/// Pulses of one look at whether the core is shared, about 60 µs.
+const PULSES: usize = 40;
+/// Looks before anything is measured, and the pause after each: a burst of somebody else lasts milliseconds to a second.
+const LOOKS: (usize, Duration) = (40, Duration::from_millis(10));
 /// Even what is late is measured so often.
 const LEAST_WINDOWS: usize = 3;
 /// Turns of the additions that watch the clock: about 20 µs.
@@ -21,6 +26,9 @@ const WATCH_TURNS: u64 = 1000;
 pub struct Meter {
     /// Windows timed and interrupted.
     pub windows: Windows,
+    /// Of the windows timed, those beside which somebody ran on the core's other hardware thread.
+    pub shared: u64,
+    sharing: Sharing,
     /// Nanoseconds per dependent addition, between all that is measured.
     pub cycles: Vec<f64>,
     effort: Effort,
@@ -30,7 +38,31 @@ pub struct Meter {
 impl Meter {
     /// One that measures less often from `deadline` on.
     pub fn new(effort: Effort, deadline: Instant) -> Meter {
-        Meter { windows: Windows::default(), cycles: Vec::new(), effort, deadline }
+        let (windows, sharing) = (Windows::default(), Sharing::default());
+        Meter { windows, shared: 0, sharing, cycles: Vec::new(), effort, deadline }
+    }
+
+    /// Learns what a core of one's own looks like, over half a second; to be called by the thread that measures.
+    pub fn look_around(&mut self) {
+        for _ in 0..LOOKS.0 {
+            self.look();
+            std::thread::sleep(LOOKS.1);
+        }
+    }
+
+    fn look(&mut self) {
+        self.sharing.learn((0..PULSES).map_while(|_| pulse()));
+    }
+
+    /// Nanoseconds of one window; nothing where it was interrupted or the core was shared.
+    fn window(&mut self, work: impl FnOnce()) -> Option<f64> {
+        let before = pulse();
+        let ns = self.windows.wall(work)?;
+        if self.sharing.is_shared(before.zip(pulse()).map(|(before, after)| [before, after])) {
+            self.shared += 1;
+            return None;
+        }
+        Some(ns)
     }
 
     /// Whether it takes longer than it may.
@@ -52,13 +84,14 @@ impl Meter {
         mut work: impl FnMut(T),
     ) -> Vec<f64> {
         self.watch_the_clock();
+        self.look();
         let (mut found, mut disturbed) = (Vec::with_capacity(self.effort.windows), true);
         for tried in 0..self.effort.windows * TRIES {
             if found.len() == self.effort.windows || (tried >= LEAST_WINDOWS && self.late()) {
                 break;
             }
             let prepared = prepare(disturbed);
-            let ns = self.windows.wall(|| work(prepared));
+            let ns = self.window(|| work(prepared));
             disturbed = ns.is_none();
             found.extend(ns.map(|ns| ns / parts));
         }
@@ -101,6 +134,11 @@ impl Meter {
     }
 }
 
+/// Whose is the core just now? None where no loops are written for the processor.
+fn pulse() -> Option<Pulse> {
+    assay_linux::pulse::take().map(|(chain_ns, wide_ns)| Pulse { chain_ns, wide_ns })
+}
+
 /// The loop whose turn takes a known number of cycles.
 pub fn add_chain() -> Option<&'static Loop> {
     instructions::all().iter().find(|own| own.shows == Shows::DependentAdd)
@@ -132,7 +170,7 @@ mod tests {
         let found = meter.repeat(2.0, || {
             std::hint::black_box((0..1000).fold(0u64, |sum, at| sum ^ std::hint::black_box(at)));
         });
-        assert!(found.len() == 5 || meter.windows.interrupted > 0, "{found:?}");
+        assert!(found.len() == 5 || meter.windows.interrupted + meter.shared > 0, "{found:?}");
         assert!(found.iter().all(|ns| *ns > 0.0));
         assert_eq!(meter.repeat_long(1.0, || ()).len(), 3);
     }

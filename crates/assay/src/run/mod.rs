@@ -6,7 +6,6 @@ pub mod flag;
 pub mod lineup;
 pub mod prove;
 pub mod round;
-pub mod sharing;
 pub mod tune;
 pub mod worker;
 

@@ -2,10 +2,10 @@
 
 use super::fault::{Fault, Stage};
 use super::flag::{RawSample, RegionCost};
-use super::sharing::Sharing;
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::plan::{self, Block};
 use assay_pure::protocol::{Kind, Manner};
+use assay_pure::pulse::Sharing;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -132,7 +132,7 @@ pub fn walk(
                 break;
             }
         }
-        sharing.learn(outcome.taken.iter().map(|taken| &taken.raw));
+        sharing.learn(outcome.taken.iter().filter_map(|taken| taken.raw.pulses).flatten());
         let lost = walk.lost(&left, &outcome.taken, sharing);
         let hopeless = pass > 0 && (left.len() - lost.len()) * HOPELESS < left.len();
         if !outcome.complete || pass == RETAKES || hopeless {

@@ -256,11 +256,12 @@ fn closing(limits: &Limits, told: &Told, all: bool, sheet: &mut Sheet) {
     };
     let quick = if limits.quick { ", --quick" } else { "" };
     let measured = format!(
-        "{when}{quick}, in {}, on core {}: {}, {} interrupted and left out; by assay {}",
+        "{when}{quick}, in {}, on core {}: {}, {} interrupted and {} on a shared core left out; by assay {}",
         number::duration(limits.took_seconds),
         limits.cpu,
         prose::plural(limits.windows, "window"),
         number::count(limits.interrupted),
+        number::count(limits.shared),
         limits.assay,
     );
     sheet.labelled(Ink::Dim, "measured  ", &measured);
