@@ -396,6 +396,23 @@ mod tests {
     }
 
     #[test]
+    fn a_group_of_the_first_version_without_limits_says_so_by_odd_numbers() {
+        let told = |quota: &'static str, bytes: &'static str| {
+            let text = move |path: &str| match path {
+                "proc/self/cgroup" => Some("4:memory:/\n3:cpu,cpuacct:/\n".to_owned()),
+                "sys/fs/cgroup/cpu/cpu.cfs_quota_us" => Some(quota.to_owned()),
+                "sys/fs/cgroup/cpu/cpu.cfs_period_us" => Some("100000".to_owned()),
+                "sys/fs/cgroup/memory/memory.limit_in_bytes" => Some(bytes.to_owned()),
+                _ => None,
+            };
+            limits(&text)
+        };
+        assert_eq!(told("-1", "9223372036854771712"), Limits::default());
+        let tight = Limits { cpus: Some(0.5), throttled: None, memory_bytes: Some(1 << 20) };
+        assert_eq!(told("50000", "1048576"), tight);
+    }
+
+    #[test]
     fn what_no_file_says_is_absent() {
         let found = read(Path::new("/no/such/folder"), 0, vec![0]);
         assert_eq!(found, Kernel { allowed: vec![0], ..Kernel::default() });

@@ -2,7 +2,9 @@
 
 use super::super::facts::{Answers, Cell, Facts, Input, Pages, Sample, Sizes, Times, Work};
 use super::{CHECKS, Looked};
-use assay_pure::experiment::acceptance;
+use crate::doctor::experiment::compose::{Told, compose, in_short};
+use crate::report::doctor::examination::{Examination, State};
+use assay_pure::experiment::{Acceptance, acceptance};
 use assay_pure::protocol::Kind;
 use assay_pure::verdict::learned::Learned;
 
@@ -136,6 +138,17 @@ fn without_a_trace_time_alone_tells_dead_code() {
     };
     assert_eq!(found(&untraced(2.1)), ["dead-code"]);
     assert_eq!(found(&untraced(900.0)), [""; 0]);
+    let shrinks = with(|cell| {
+        (cell.work, cell.pages) = (None, None);
+        cell.times = Some(Times { sizes: SIZES, ns: 2.0, half_ns: 900.0 });
+    });
+    assert_eq!(found(&shrinks), [""; 0], "time that shrinks depends on something");
+    let small = Sizes { units: 2046, half_units: 1023, bytes: 2046, half_bytes: 1023 };
+    let jitter = with(|cell| {
+        (cell.work, cell.pages) = (None, None);
+        cell.times = Some(Times { sizes: small, ns: 2.0, half_ns: 2.0 });
+    });
+    assert!(matches!(look("dead-code", &jitter), Looked::CannotTell(_)), "too little for the clock");
     let unknown = with(|cell| (cell.work, cell.pages, cell.times) = (None, None, None));
     assert!(matches!(look("dead-code", &unknown), Looked::CannotTell(_)));
 }
@@ -178,6 +191,7 @@ fn an_answer_that_is_kept_is_hoisted_work_and_a_set_up_is_not() {
 fn nobody_reads_a_thousand_bytes_in_a_nanosecond() {
     let at = |call_ns: f64| with(move |cell| cell.sample.as_mut().unwrap().call_ns = call_ns);
     assert_eq!(found(&at(4.0)), ["sub-cycle"]);
+    assert_eq!(found(&at(4.09)), ["sub-cycle"], "1001 bytes");
     assert!(!found(&at(4.1)).contains(&"sub-cycle"));
     let short = with(|cell| {
         let sample = cell.sample.as_mut().unwrap();
@@ -216,6 +230,14 @@ fn work_that_grows_or_was_done_before_is_unequal() {
     assert_eq!(found(&grows), ["unequal-work"]);
     let by_little = passes([16_000, 16_000, 16_100, 16_200, 16_790], [16_900, 17_000, 17_100]);
     assert_eq!(found(&by_little), [""; 0]);
+    let up_and_down = passes([16_000, 16_000, 17_500, 16_500, 16_900], [16_900, 17_000, 17_100]);
+    assert_eq!(found(&up_and_down), [""; 0], "it falls in between");
+    let tiny = passes([1000, 1000, 1080, 1160, 1255], [1000, 1080, 1160]);
+    assert_eq!(found(&tiny), [""; 0], "a branch more or less");
+    let tiny = passes([800, 545, 545, 545, 545], [800, 545, 545]);
+    assert_eq!(found(&tiny), [""; 0], "a branch more or less");
+    let enough = passes([801, 545, 545, 545, 545], [801, 545, 545]);
+    assert_eq!(found(&enough), ["unequal-work"]);
     let sorted = passes([20_000, 17_000, 17_000, 17_000, 17_000], [20_000, 17_000, 17_000]);
     assert_eq!(found(&sorted), ["unequal-work"]);
     let nearly = passes([18_800, 17_000, 17_000, 17_000, 17_000], [18_800, 17_000, 17_000]);
@@ -236,6 +258,15 @@ fn windows_that_differ_matter_where_a_sample_holds_few() {
     assert_eq!(found(&mixed(15, 13_000)), ["unequal-work"]);
     assert_eq!(found(&mixed(16, 13_000)), [""; 0]);
     assert_eq!(found(&mixed(15, 11_900)), [""; 0]);
+    let first = |windows: usize| {
+        let mut facts = mixed(15, 13_000);
+        facts.cells[0].work.as_mut().unwrap().windows.truncate(windows);
+        found(&facts)
+    };
+    assert_eq!((first(8), first(7)), (vec!["unequal-work"], vec![]), "eight have deciles");
+    let mut partial = mixed(15, 8000);
+    partial.cells[0].work.as_mut().unwrap().windows.extend([(10, 1000); 24]);
+    assert_eq!(found(&partial), [""; 0], "the rest of an input is no window");
 }
 
 #[test]
@@ -262,6 +293,15 @@ fn a_sample_must_last_a_hundred_empty_regions() {
     beside.cells[1].sample.as_mut().unwrap().call_ns = 1e6;
     let Looked::Found(told) = look("too-few-units", &beside) else { panic!("not found") };
     assert!(told.len() == 1 && told[0].remedy.contains("`slow` takes 1000 µs"), "{told:?}");
+}
+
+#[test]
+fn what_does_nothing_is_not_told_to_have_too_few_units() {
+    let dead = with(|cell| {
+        cell.pages = Some(Pages { read: 0, of: 2 });
+        cell.sample.as_mut().unwrap().iterations = 1;
+    });
+    assert_eq!(found(&dead), ["dead-code"]);
 }
 
 fn learned(input: &str) -> Learned {
@@ -291,7 +331,10 @@ fn a_memorised_input_is_excused_by_a_longer_one_of_its_family() {
     assert_eq!(found(&facts("a", 4_000_000, &["short"])), [""; 0]);
     assert_eq!(found(&facts("b", 4_000_000, &["short"])), ["memorised"]);
     assert_eq!(found(&facts("a", 4 * 4096 - 1, &["short"])), ["memorised"], "hardly longer");
-    assert_eq!(found(&facts("a", 4_000_000, &["short", "long"])), ["memorised"], "learned too");
+    let Looked::Found(both) = look("memorised", &facts("a", 4_000_000, &["short", "long"])) else {
+        panic!("a pair that is learned too excuses nothing")
+    };
+    assert_eq!(both.len(), 2, "{both:?}");
 }
 
 #[test]
@@ -330,6 +373,13 @@ fn one_size_that_caches_hold_has_no_pair() {
     assert_eq!(found(&sizes(100_000, 199_999)), ["unpaired-sizes"]);
     assert_eq!(found(&sizes(100_000, 200_000)), [""; 0]);
     assert_eq!(found(&sizes(2 << 20, 2 << 20)), [""; 0], "no cache holds it");
+    assert_eq!(found(&sizes(1 << 20, 1 << 20)), ["unpaired-sizes"], "it is held to the last byte");
+    let mut by_bytes = sizes(100_000, 100_000);
+    by_bytes.inputs[1].bytes = 250_000;
+    assert_eq!(found(&by_bytes), [""; 0], "other bytes for as many units");
+    let mut by_units = sizes(100_000, 100_000);
+    by_units.inputs[1].units = 250_000;
+    assert_eq!(found(&by_units), [""; 0], "more units in as many bytes");
 }
 
 #[test]
@@ -350,4 +400,45 @@ fn what_was_not_traced_cannot_be_told() {
     for name in ["hoisted-work", "unequal-work", "setup-inside", "memorised"] {
         assert_eq!(look(name, &facts), Looked::CannotTell("no emulator".into()), "{name}");
     }
+}
+
+/// The page of sound facts with dead code and a small largest input, of which these are accepted.
+fn page(accepted: &[&str]) -> (Facts, Vec<Acceptance>, Examination) {
+    let mut facts = with(|cell| cell.pages = Some(Pages { read: 0, of: 2 }));
+    facts.inputs[1].bytes = 9000;
+    let accept = accepted.iter().map(|check| Acceptance {
+        check: (*check).to_owned(),
+        variants: Vec::new(),
+        inputs: Vec::new(),
+        because: "it is meant".to_owned(),
+    });
+    let accept: Vec<Acceptance> = accept.collect();
+    let page = compose(&facts, &accept, &Told::default());
+    (facts, accept, page)
+}
+
+#[test]
+fn what_is_accepted_is_shown_last_and_counted_apart() {
+    let (facts, accept, page) = page(&["dead-code"]);
+    let order: Vec<(&str, bool)> =
+        page.findings.iter().map(|finding| (finding.check.as_str(), finding.accepted.is_some())).collect();
+    assert_eq!(order, [("all-in-l1", false), ("dead-code", true)]);
+    let counted = |name: &str| {
+        let check = page.checks.iter().find(|check| check.name == name).expect("a check of that name");
+        (check.state, check.findings, check.accepted)
+    };
+    assert_eq!(counted("dead-code"), (State::Ok, 0, 1));
+    assert_eq!(counted("all-in-l1"), (State::Warning, 1, 0));
+    assert!(page.answer.starts_with("1 finding in this experiment: all-in-l1 (1). 1 finding is accepted"));
+    assert_eq!(in_short(&facts, &accept).as_deref(), Some("all-in-l1"), "what needs no program");
+    assert!(page.warnings.is_empty());
+}
+
+#[test]
+fn an_acceptance_that_covers_nothing_is_told() {
+    let (facts, accept, page) = page(&["all-in-l1", "sub-cycle"]);
+    assert_eq!(page.warnings.len(), 1);
+    assert!(page.warnings[0].contains("accepts sub-cycle (it is meant)"), "{:?}", page.warnings);
+    assert_eq!(in_short(&facts, &accept), None);
+    assert_eq!(page.findings.last().and_then(|last| last.accepted.as_deref()), Some("it is meant"));
 }

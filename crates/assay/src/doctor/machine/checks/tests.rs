@@ -294,6 +294,32 @@ fn figures_are_given_of_what_was_measured_alone() {
 }
 
 #[test]
+fn a_slow_source_that_is_read_fast_is_no_fault() {
+    let (mut kernel, measured) = quiet();
+    kernel.clock_source = Some(("hpet".into(), vec!["tsc".into(), "hpet".into()]));
+    assert_eq!(found(&kernel, &measured), []);
+}
+
+#[test]
+fn what_cannot_be_told_is_counted_as_no_finding() {
+    let page = crate::doctor::machine::compose(&Kernel::default(), &Measured::default(), "a machine");
+    let cannot: Vec<_> = page.checks.iter().filter(|check| check.state == State::CannotTell).collect();
+    assert!(cannot.len() > 10 && cannot.iter().all(|check| check.findings == 0), "{cannot:?}");
+    for check in &page.checks {
+        let own = page.findings.iter().filter(|finding| finding.check == check.name).count() as u64;
+        assert_eq!(check.findings, own, "{}", check.name);
+    }
+}
+
+#[test]
+fn a_large_smallest_effect_does_not_make_itself_worse() {
+    let (kernel, mut measured) = quiet();
+    measured.pair = Some(Ok(Pair { rotations: 8, seconds: 3.0, smallest: 0.03, estimate: 0.0 }));
+    let answer = crate::doctor::machine::compose(&kernel, &measured, "a machine").answer;
+    assert_eq!(answer, "This machine can tell 3.0 % apart in 60 s; nothing makes it worse.");
+}
+
+#[test]
 fn what_makes_it_worse_is_named_in_the_answer_and_what_is_worth_knowing_apart() {
     let (mut kernel, mut measured) = quiet();
     let answer = |kernel: &Kernel, measured: &Measured| {
