@@ -25,6 +25,9 @@ const PROGRAM: &str = include_str!("pair.c");
 /// Rotations, as experiments begin with, and the most that they go on to unless the file says otherwise.
 const ROTATIONS: u32 = 8;
 const MOST_ROTATIONS: u32 = 32;
+/// Rotations where there is less time than so many seconds: building them takes longer than measuring.
+const FEW_ROTATIONS: u32 = 4;
+const FEW_SECONDS: f64 = 1.0;
 /// Confidence that experiments ask for unless the file says otherwise.
 const CONFIDENCE: f64 = 0.95;
 /// How long the program may take for one reply.
@@ -57,7 +60,8 @@ pub fn measure(
         compilers: Vec::new(),
         seed: None,
     };
-    let outline = prepare::outline_of(&asked, experiment(&compiler.name))?;
+    let rotations = if seconds < FEW_SECONDS { FEW_ROTATIONS } else { ROTATIONS };
+    let outline = prepare::outline_of(&asked, experiment(&compiler.name, rotations))?;
     let experiment = outline.experiment.clone();
     let ended = campaign::run_outline(outline, machine, &asked, &mut |_, _| Ok(()), events)?;
     if ended.interrupted {
@@ -66,11 +70,11 @@ pub fn measure(
     foreseen(&Ledger::open(&asked.ledger)?, ended.campaign, &experiment, &compiler.name)
 }
 
-fn experiment(compiler: &str) -> String {
+fn experiment(compiler: &str, rotations: u32) -> String {
     format!(
         "question = \"What can be told apart here?\"\nunit = \"value\"\nbaseline = \"one\"\nvariants = [\"one\", \"other\"]\n\
          compilers = [\"{compiler}\"]\nflags = [\"-O2\"]\nevents = []\n\n[program]\nsources = [\"pair.c\"]\n\n\
-         [placement]\nrotations = {ROTATIONS}\nmax_rotations = {ROTATIONS}\n\n\
+         [placement]\nrotations = {rotations}\nmax_rotations = {rotations}\n\n\
          [inputs.mixed]\ngenerator = \"lengths\"\nweights = [90, 10]\nunits = 500_000\nwindow_units = 8192\n"
     )
 }
@@ -109,7 +113,8 @@ mod tests {
 
     #[test]
     fn its_experiment_is_one_and_asks_for_no_counts() {
-        let parsed = Experiment::from_toml(&experiment("gcc-12"), "pair.toml").expect("a good file");
+        let parsed =
+            Experiment::from_toml(&experiment("gcc-12", ROTATIONS), "pair.toml").expect("a good file");
         let found = parsed.experiment;
         assert_eq!((found.variants.len(), found.events.len()), (2, 0));
         assert_eq!((found.placement.rotations, found.placement.max_rotations), (ROTATIONS, ROTATIONS));
@@ -118,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_rotations_are_those_of_a_file_that_says_nothing() {
-        let plain = experiment("gcc-12");
+        let plain = experiment("gcc-12", ROTATIONS);
         let plain = plain
             .replace(&format!("[placement]\nrotations = {ROTATIONS}\nmax_rotations = {ROTATIONS}\n"), "");
         let found = Experiment::from_toml(&plain, "pair.toml").expect("a good file").experiment.placement;
