@@ -8,7 +8,7 @@ use crate::store::Ledger;
 use anyhow::Result;
 use assay_linux::machine::Machine;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
-use assay_pure::experiment::{State, matrix};
+use assay_pure::experiment::{Experiment, State, matrix};
 use assay_pure::inputs::digest::digest;
 use std::path::Path;
 
@@ -32,34 +32,13 @@ pub fn outlook(
     ledger: Option<&Ledger>,
 ) -> Result<PlanPage> {
     let experiment = &outline.experiment;
-    let groups = (outline.compilers.len() * experiment.flags.len()) as u64;
     let compiler_names: Vec<String> =
         outline.compilers.iter().map(|compiler| compiler.name.clone()).collect();
-    let variants = runnable.len() as u64;
     let last_level = uses::last_level_bytes(&machine.caches);
     let inputs = inputs(&experiment.inputs, &outline.folder, last_level)?;
-    let per_rotation = experiment.placement.phases.len() as u64;
-    let placements = u64::from(experiment.placement.rotations) * per_rotation;
-    let compiles = groups * experiment.program.sources.len() as u64 * 2;
-    let links = groups * (placements + 1);
+    let work = Work::of(outline, runnable.len() as u64);
     let cached = ledger.map_or(Ok(false), |ledger| measured_before(ledger, &outline.text))?;
     let amount = |total| Amount { total, cached: if cached { total } else { 0 } };
-    let visits = groups * variants * (placements + u64::from(super::blocks::AS_BUILT_REPEATS));
-    let visit_seconds: f64 = inputs
-        .iter()
-        .zip(&experiment.inputs)
-        .map(|(shown, spec)| VISIT_SECONDS + beside_samples_seconds(shown, spec, last_level))
-        .sum();
-    let round_seconds = visits as f64 * visit_seconds;
-    let rounds = measure::rounds_per_level(
-        experiment.budget_seconds,
-        round_seconds,
-        experiment.placement.max_rotations <= experiment.placement.rotations,
-    );
-    let units: u64 = inputs.iter().map(|input| input.units).sum();
-    // The answers over the whole input and by window, of two object codes.
-    let answers = groups * variants * inputs.len() as u64 * 2;
-    let answer_seconds = (groups * variants * 4 * units) as f64 * ANSWER_NS / 1e9;
     Ok(PlanPage {
         schema: PLAN_SCHEMA.into(),
         experiment: experiment.name.clone(),
@@ -73,32 +52,78 @@ pub fn outlook(
         phases: experiment.placement.phases.clone(),
         rotations: experiment.placement.rotations,
         max_rotations: experiment.placement.max_rotations,
-        cells: groups * variants * inputs.len() as u64,
+        cells: work.programs * inputs.len() as u64,
         contrasts: matrix::contrasts(experiment, &compiler_names)
             .iter()
             .filter(|contrast| runnable.contains(&contrast.candidate.variant))
             .count() as u64,
         along: experiment.contrasts.along.iter().map(|&axis| compose::axis(axis)).collect(),
         skipped: skipped.to_vec(),
-        compiles: amount(compiles),
-        links: amount(links),
-        processes: links * variants,
-        answers,
+        compiles: amount(work.compiles),
+        links: amount(work.links),
+        processes: work.links * runnable.len() as u64,
+        // The answers over the whole input and by window, of two object codes.
+        answers: work.programs * inputs.len() as u64 * 2,
         budget_seconds: experiment.budget_seconds,
-        estimate: Estimate {
-            build_seconds: if cached {
-                0.0
-            } else {
-                (compiles as f64 * COMPILE_SECONDS + links as f64 * LINK_SECONDS)
-                    / machine.cpus.len().clamp(1, 2) as f64
-            },
-            answers_seconds: if cached { 0.0 } else { answer_seconds },
-            first_look_seconds: round_seconds * f64::from(rounds),
-            measuring_seconds: experiment.budget_seconds.max(round_seconds),
-        },
+        estimate: work.estimate(experiment, machine, (&inputs, last_level), cached),
         seed: experiment.seed,
         inputs,
     })
+}
+
+/// How much there is to do.
+struct Work {
+    /// Compilations of the program's sources.
+    compiles: u64,
+    /// Links of all builds.
+    links: u64,
+    /// Variants in all builds.
+    programs: u64,
+    /// Visits of a round to each input.
+    visits: u64,
+}
+
+impl Work {
+    fn of(outline: &Outline, variants: u64) -> Work {
+        let experiment = &outline.experiment;
+        let builds = (outline.compilers.len() * experiment.flags.len()) as u64;
+        let per_rotation = experiment.placement.phases.len() as u64;
+        let placements = u64::from(experiment.placement.rotations) * per_rotation;
+        let programs = builds * variants;
+        Work {
+            compiles: builds * experiment.program.sources.len() as u64 * 2,
+            links: builds * (placements + 1),
+            programs,
+            visits: programs * (placements + u64::from(super::blocks::AS_BUILT_REPEATS)),
+        }
+    }
+
+    /// About how long it takes; what was measured before is built and answered already.
+    fn estimate(
+        &self,
+        experiment: &Experiment,
+        machine: &Machine,
+        (inputs, last_level): (&[page::Input], u64),
+        cached: bool,
+    ) -> Estimate {
+        let visit = |(shown, spec)| VISIT_SECONDS + beside_samples_seconds(shown, spec, last_level);
+        let visit_seconds: f64 = inputs.iter().zip(&experiment.inputs).map(visit).sum();
+        let round_seconds = self.visits as f64 * visit_seconds;
+        let rounds = measure::rounds_per_level(
+            experiment.budget_seconds,
+            round_seconds,
+            experiment.placement.max_rotations <= experiment.placement.rotations,
+        );
+        let once = |seconds: f64| if cached { 0.0 } else { seconds };
+        let building = self.compiles as f64 * COMPILE_SECONDS + self.links as f64 * LINK_SECONDS;
+        let units: u64 = inputs.iter().map(|input| input.units).sum();
+        Estimate {
+            build_seconds: once(building / machine.cpus.len().clamp(1, 2) as f64),
+            answers_seconds: once((self.programs * 4 * units) as f64 * ANSWER_NS / 1e9),
+            first_look_seconds: round_seconds * f64::from(rounds),
+            measuring_seconds: experiment.budget_seconds.max(round_seconds),
+        }
+    }
 }
 
 /// Seconds of a visit that no sample shows: what is copied and made cold. Measured on one machine, so only about right.

@@ -2,7 +2,7 @@
 
 use super::page::{Against, Kind, Role, StagesPage};
 use super::words::{
-    brought, count_change, counted, part, rate, session_of, step_of, time_change, time_verdict, times,
+    Row, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict, times,
 };
 use crate::report::compare::escape;
 use crate::report::number;
@@ -65,15 +65,7 @@ fn of_role(page: &StagesPage, role: &Role) -> String {
          instructions/{unit} | code, bytes | session |\n|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
         escape(&role.name)
     );
-    for cell in &role.cells {
-        let Some(entrant) = page.entrant(&cell.entrant) else { continue };
-        if cell.time.is_none() && cell.counts.is_none() {
-            continue;
-        }
-        let own = |against| step_of(page, &role.name, &cell.entrant, against);
-        let (before, first) = (own(Against::Before), own(Against::First));
-        let share =
-            role.ranking.iter().find(|found| found.stage == cell.entrant).and_then(|found| found.time);
+    for Row { cell, entrant, before, first, share } in rows(page, role) {
         let is_reference = entrant.kind == Kind::Reference;
         let name = if is_reference { format!("*{}*", escape(&cell.entrant)) } else { escape(&cell.entrant) };
         text += &format!(

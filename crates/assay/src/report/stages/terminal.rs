@@ -2,7 +2,7 @@
 
 use super::page::{Against, Kind, Role, StagesPage, Step};
 use super::words::{
-    brought, count_change, counted, part, rate, session_of, step_of, time_change, time_verdict, times,
+    Row, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict, times,
 };
 use crate::report::Detail;
 use crate::report::ink::Ink;
@@ -60,15 +60,7 @@ fn of_role(page: &StagesPage, role: &Role, sheet: &mut Sheet) {
         Column::right("session").optional(3),
     ];
     let mut table = Table::new(columns, 1);
-    for cell in &role.cells {
-        let Some(entrant) = page.entrant(&cell.entrant) else { continue };
-        if cell.time.is_none() && cell.counts.is_none() {
-            continue;
-        }
-        let own = |against| step_of(page, &role.name, &cell.entrant, against);
-        let (before, first) = (own(Against::Before), own(Against::First));
-        let share =
-            role.ranking.iter().find(|found| found.stage == cell.entrant).and_then(|found| found.time);
+    for Row { cell, entrant, before, first, share } in rows(page, role) {
         let word = before.map(brought);
         let ink = if entrant.kind == Kind::Reference { Ink::Dim } else { Ink::Plain };
         table.row(vec![

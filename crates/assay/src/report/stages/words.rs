@@ -1,6 +1,6 @@
 //! Figures and words that the terminal and Markdown share.
 
-use super::page::{Against, Brought, Cell, CountStep, Counts, Entrant, StagesPage, Step};
+use super::page::{Against, Brought, Cell, CountStep, Counts, Entrant, Role, StagesPage, Step};
 use crate::report::ink::Ink;
 use crate::report::number;
 
@@ -67,9 +67,35 @@ pub fn part(part: Option<f64>) -> String {
     part.map_or_else(String::new, |part| format!("{:.0} %", part * 100.0).replace("-0 %", "0 %"))
 }
 
-/// The step of a stage against its predecessor.
-pub fn step_of<'a>(page: &'a StagesPage, role: &str, stage: &str, against: Against) -> Option<&'a Step> {
-    page.steps.iter().find(|step| step.role == role && step.stage == stage && step.against == against)
+/// A stage or reference with figures in a role, and what its steps brought there.
+pub struct Row<'a> {
+    /// Its figures.
+    pub cell: &'a Cell,
+    /// What it is.
+    pub entrant: &'a Entrant,
+    /// The step from the stage before.
+    pub before: Option<&'a Step>,
+    /// The step from the first stage.
+    pub first: Option<&'a Step>,
+    /// Its part of all that was saved in time.
+    pub share: Option<f64>,
+}
+
+/// The rows of a role's table: what was neither timed nor counted has none.
+pub fn rows<'a>(page: &'a StagesPage, role: &'a Role) -> impl Iterator<Item = Row<'a>> {
+    let measured = role.cells.iter().filter(|cell| cell.time.is_some() || cell.counts.is_some());
+    measured.filter_map(move |cell| {
+        let own =
+            |against| page.steps_of(&role.name, against).find(|step: &&Step| step.stage == cell.entrant);
+        let rank = role.ranking.iter().find(|found| found.stage == cell.entrant);
+        Some(Row {
+            cell,
+            entrant: page.entrant(&cell.entrant)?,
+            before: own(Against::Before),
+            first: own(Against::First),
+            share: rank.and_then(|found| found.time),
+        })
+    })
 }
 
 /// How many times as much: "1.31", "0.0421".
