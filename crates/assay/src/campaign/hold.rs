@@ -38,6 +38,14 @@ pub fn take_diary(ledger: &Path, name: &str) -> Result<Option<Hold>> {
     take_named(ledger, &format!("diary-{name}"))
 }
 
+/// Takes hold of a tree that is built and run in; None if another lab has it.
+///
+/// # Errors
+/// The lock file cannot be made beside the tree.
+pub fn take_tree(tree: &Path) -> Result<Option<Hold>> {
+    take_named(tree, "tree")
+}
+
 fn take_named(ledger: &Path, what: &str) -> Result<Option<Hold>> {
     let mut name = ledger.as_os_str().to_owned();
     name.push(format!(".{what}.lock"));
@@ -72,6 +80,10 @@ mod tests {
         assert!(take(&ledger, 3).unwrap().is_none());
         assert!(take(&ledger, 4).unwrap().is_some(), "another campaign is another matter");
         assert!(take_comparison(&ledger, 3).unwrap().is_some(), "and so is a comparison");
+        let tree = folder.path().join("0123abcd");
+        let held = take_tree(&tree).unwrap();
+        assert!(held.is_some() && take_tree(&tree).unwrap().is_none());
+        drop(held);
         drop(first);
         assert!(take(&ledger, 3).unwrap().is_some());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

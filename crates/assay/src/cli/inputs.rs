@@ -8,7 +8,7 @@ use crate::campaign::inputs::parse_format;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSource;
-use assay_pure::inputs::{Description, FormatError, describe::describe, digest};
+use assay_pure::inputs::{Description, Format, FormatError, describe::describe, digest};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -89,6 +89,7 @@ fn bytes_of(source: &InputSource, folder: &Path) -> Result<Vec<u8>, Misuse> {
 
 fn describe_all(asked: &Describe) -> Result<()> {
     let mut found: Vec<(String, String, Description)> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     for file in &asked.files {
         if file.extension().is_some_and(|extension| extension == "toml") {
             let folder = file.parent().unwrap_or(Path::new("."));
@@ -103,6 +104,9 @@ fn describe_all(asked: &Describe) -> Result<()> {
                 return Err(Misuse(message).into());
             };
             let bytes = read(file)?;
+            if format == Format::Varint && is_text(&bytes) {
+                texts.push(file.display().to_string());
+            }
             found.push(described(&file.display().to_string(), &bytes, describe(&bytes, format))?);
         }
     }
@@ -118,12 +122,23 @@ fn describe_all(asked: &Describe) -> Result<()> {
     for (name, digest, description) in &found {
         text.push_str(&format!("{name}  sha256 {}\n", digest::short_digest(digest)));
         for line in description.summary_lines() {
-            text.push_str(&format!("  {line}\n"));
+            text.push_str(format!("  {line}").trim_end());
+            text.push('\n');
+        }
+        if texts.contains(name) {
+            text.push_str(
+                "  ! This looks like text, read as varints of one byte each: --format lines or bytes.\n",
+            );
         }
         text.push('\n');
     }
     screen::print(&text);
     Ok(())
+}
+
+/// Letters and blanks only, which are varints of one byte too.
+fn is_text(bytes: &[u8]) -> bool {
+    bytes.contains(&b'\n') && bytes.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
 }
 
 fn described(

@@ -46,14 +46,17 @@ pub fn tell(text: &str) {
 /// Tells what is wrong; on a terminal its sentences end before the margin. What is set in (source lines, a compiler's
 /// words) stays as it is, and so does everything where a program may read it.
 pub fn complain(text: &str) {
+    /// How diagnostics begin what could stand there instead.
+    const EXPECTED: &str = "  expected: ";
     let width = of_terminal(&console::Term::stderr()).map(|columns| columns.clamp(60, WIDEST));
     let Some(width) = width else { return tell(text) };
     for line in text.lines() {
-        if line.starts_with(' ') || line.is_empty() {
-            tell(line);
-        } else {
-            prose::wrap(line, width, "", "  ").iter().for_each(|line| tell(line));
-        }
+        let lines = match line.strip_prefix(EXPECTED) {
+            Some(text) => prose::wrap(text, width, EXPECTED, &" ".repeat(EXPECTED.len())),
+            None if line.starts_with(' ') || line.is_empty() => vec![line.to_owned()],
+            None => prose::wrap(line, width, "", "  "),
+        };
+        lines.iter().for_each(|line| tell(line));
     }
 }
 

@@ -84,7 +84,7 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     let ledger = Ledger::open(&asked.ledger)?;
     // Ahead of the build, which may take a placed binary for its own.
     put_back(&asked.store, on)?;
-    let Ready { mut sides, mut warnings, unlinked } =
+    let Ready { mut sides, mut warnings, unlinked, holds: _holds } =
         sides::prepare(&asked.what, &asked.folder, &asked.store, on)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let work = Work::new(asked, cpu)?;

@@ -2,6 +2,7 @@
 //!
 //! Trees of both sides lie at paths of one length: a path that the compiler writes into a binary then moves nothing.
 
+use crate::campaign::hold::{self, Hold};
 use crate::campaign::{Misuse, Unable};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -134,6 +135,22 @@ impl Repository {
         Ok((folder, there))
     }
 
+    /// The right to build and run in the tree of a revision, until it is dropped.
+    ///
+    /// # Errors
+    /// [`Unable`]: another assay is at work in it.
+    pub fn hold(&self, revision: &Revision, trees: &Path) -> Result<Hold> {
+        std::fs::create_dir_all(trees).with_context(|| format!("cannot make {}", trees.display()))?;
+        hold::take_tree(&tree_of(revision, trees))?.ok_or_else(|| {
+            let wait = "another comparison builds or measures";
+            Unable(format!(
+                "{wait} {} in this store; let it end, or name a store with --store DIR",
+                revision.name
+            ))
+            .into()
+        })
+    }
+
     /// Removes the tree of a revision, so that it is made anew.
     ///
     /// # Errors
@@ -229,6 +246,19 @@ mod tests {
         let (tree, _) = found.check_out(&head, trees.path()).unwrap();
         std::fs::remove_dir_all(&tree).unwrap();
         assert!(!found.check_out(&head, trees.path()).unwrap().1);
+    }
+
+    #[test]
+    fn a_tree_that_another_builds_or_runs_in_is_refused_with_what_to_do() {
+        let folder = repository();
+        let trees = tempfile::tempdir().unwrap();
+        let found = Repository::find(folder.path()).unwrap();
+        let head = found.revision("HEAD").unwrap();
+        let first = found.hold(&head, trees.path()).unwrap();
+        let refused = found.hold(&head, trees.path()).unwrap_err().to_string();
+        assert!(refused.contains("HEAD in this store") && refused.contains("--store DIR"), "{refused}");
+        drop(first);
+        assert!(found.hold(&head, trees.path()).is_ok());
     }
 
     #[test]

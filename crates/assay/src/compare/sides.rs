@@ -3,6 +3,7 @@
 use super::revisions::{Repository, Revision};
 use crate::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
 use crate::campaign::Misuse;
+use crate::campaign::hold::Hold;
 use crate::event::Event;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -54,6 +55,8 @@ pub struct Ready {
     pub warnings: Vec<String>,
     /// Why nothing can be relinked, where that is so.
     pub unlinked: Option<String>,
+    /// The revisions' trees, which are nobody else's meanwhile.
+    pub holds: Vec<Hold>,
 }
 
 /// Checks out and builds what is compared.
@@ -73,6 +76,7 @@ pub fn prepare(what: &What, folder: &Path, store: &Path, on: &mut dyn FnMut(Even
             sides: commands.iter().map(|command| plain(command, command)).collect(),
             warnings: Vec::new(),
             unlinked: Some("the commands' binaries were not built here".into()),
+            holds: Vec::new(),
         }),
         What::Tree { build, bench } => {
             on(Event::Phase { name: "build".into() });
@@ -81,12 +85,13 @@ pub fn prepare(what: &What, folder: &Path, store: &Path, on: &mut dyn FnMut(Even
             // Up to date already: measuring would tell half of what was asked.
             side.links = built(build, &side.name, folder, store, &mut warnings, on)?
                 .map_err(|nothing| Misuse(nothing.to_string()))?;
-            Ok(Ready { sides: vec![side], warnings, unlinked: None })
+            Ok(Ready { sides: vec![side], warnings, unlinked: None, holds: Vec::new() })
         }
         What::Revisions { build, bench, baseline, candidate } => {
             let repository = Repository::find(folder)?;
             let revisions = revisions(&repository, baseline, candidate.as_deref())?;
-            let mut ready = Ready { sides: Vec::new(), warnings: Vec::new(), unlinked: None };
+            let mut ready =
+                Ready { sides: Vec::new(), warnings: Vec::new(), unlinked: None, holds: Vec::new() };
             if candidate.is_some() && repository.is_dirty()? {
                 ready.warnings.push(
                     "the working tree has changes that are in neither revision; to measure them, name one revision \
@@ -131,6 +136,7 @@ fn of_revision(
 ) -> Result<Side> {
     let trees = store.join("trees");
     on(Event::Phase { name: "build".into() });
+    ready.holds.push(repository.hold(revision, &trees)?);
     // A tree that is built already would link nothing.
     repository.forget(revision, &trees)?;
     let folder = repository.check_out(revision, &trees)?.0;

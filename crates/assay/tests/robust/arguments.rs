@@ -9,7 +9,10 @@ fn an_experiment_file_that_is_a_folder_is_misuse() {
     std::fs::create_dir(lab.file("folder")).unwrap();
     let said = Running::start(lab.command("run", &["folder"])).wait();
     said.assert_code(2);
-    said.assert_errors(&["cannot read the experiment folder", "directory", "`assay new NAME` writes one"]);
+    said.assert_errors(&["folder is a folder", "no .toml file", "`assay new NAME` writes one"]);
+    std::fs::write(lab.file("folder/mine.toml"), "").unwrap();
+    let said = Running::start(lab.command("run", &["folder"])).wait();
+    said.assert_errors(&["folder is a folder; name the experiment file in it: folder/mine.toml"]);
     assert!(!lab.ledger_path().exists(), "nothing was made");
 }
 
@@ -27,6 +30,9 @@ fn a_folder_that_cannot_take_the_json_is_told_before_measuring() {
     let said = lab.run(&["--json", "nowhere/page.json"]);
     said.assert_code(2);
     said.assert_errors(&["cannot write nowhere/page.json: there is no folder nowhere"]);
+    let said = lab.run(&["--json", "/proc/page.json"]);
+    said.assert_code(2);
+    said.assert_errors(&["cannot write /proc/page.json: "]);
     assert!(!lab.ledger_path().exists(), "nothing was measured");
 }
 

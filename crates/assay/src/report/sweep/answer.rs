@@ -50,7 +50,7 @@ fn one_flip(key: &Key, pair: &PairPage, flip: &CrossoverPage, minimum_effect: f6
     };
     let near = pair.zones.iter().find(|zone| zone.winner == Winner::Neither && has(&flip.faster_above));
     if let Some(zone) = near {
-        text.push_str(&format!("; within {margin} from {}", stretch(key, zone)));
+        text.push_str(&format!("; within {margin} {}", stretch(key, zone)));
     }
     text
 }
@@ -85,11 +85,11 @@ fn without_flip(key: &Key, pair: &PairPage, minimum_effect: f64) -> String {
         // A point of which nothing is known beside a zone does not belong to it.
         zones => {
             let say = |zone: &ZonePage| match winner(pair, zone) {
-                Some(name) => format!("{name} wins from {} by {}", stretch(key, zone), size(zone)),
+                Some(name) => format!("{name} wins {} by {}", stretch(key, zone), size(zone)),
                 None if zone.winner == Winner::Neither => {
-                    format!("no practical difference from {}", stretch(key, zone))
+                    format!("no practical difference {}", stretch(key, zone))
                 }
-                None => format!("not known from {}", stretch(key, zone)),
+                None => format!("not known {}", stretch(key, zone)),
             };
             let mut parts: Vec<String> = zones.iter().map(say).collect();
             parts.extend(
@@ -107,8 +107,12 @@ fn covers(key: &Key, zone: &ZonePage) -> bool {
     zone.from <= key.from && zone.to >= key.to
 }
 
+/// "from 258 to 1,000", or "at 10" where one point alone is known.
 fn stretch(key: &Key, zone: &ZonePage) -> String {
-    span(key, zone.from, zone.to)
+    if zone.from == zone.to {
+        return format!("at {}", value(key, zone.from));
+    }
+    format!("from {}", span(key, zone.from, zone.to))
 }
 
 /// By how much a zone's winner wins: the loser's excess over it is not meant, but the time it spares.

@@ -160,6 +160,10 @@ fn without_a_flip_the_winner_or_its_absence_is_named() {
         said(Vec::new(), vec![zone(Winner::Candidate, 0.25, 0.75)]),
         "bmi2 wins from 25 to 75 % by 20 to 50 %, not known below 25 %, not known above 75 % of multi_byte"
     );
+    assert_eq!(
+        said(Vec::new(), vec![zone(Winner::Candidate, 0.0, 0.0), zone(Winner::Neither, 0.6, 1.0)]),
+        "bmi2 wins at 0 % by 20 to 50 %, no practical difference from 60 to 100 % of multi_byte"
+    );
     assert_eq!(said(Vec::new(), Vec::new()), "bmi2 and branch were nowhere measured side by side");
 }
 
