@@ -143,7 +143,7 @@ mod tests {
         let error = read(THREE, "one\ntwo\n", "three\n").unwrap_err().to_string();
         assert!(error.contains("| one\n  | two"), "{error}");
         assert!(!error.contains("tabs"), "{error}");
-        let error = read("a 1", "a\t1\n", "").unwrap_err().to_string();
+        let error = read("a (?<value>1)", "a\t1\n", "").unwrap_err().to_string();
         assert!(error.contains("; tabs are shown as blanks, `\\s+` matches both"), "{error}");
         let error = read(THREE, "a: 1.2.3 ns\n", "").unwrap_err().to_string();
         assert!(error.contains("expected a number, found `1.2.3`"), "{error}");
