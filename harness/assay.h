@@ -327,7 +327,6 @@ struct assay_pulse {
     uint64_t wide_ns;  /* of 12800 additions to 8 sums */
 };
 
-#define ASSAY_8_TIMES_(x) x x x x x x x x
 #if defined(__x86_64__)
 #define ASSAY_CHAIN_ "add %%rdx, %%rax\n\t"
 #define ASSAY_WIDE_                                                                                                      \
@@ -347,13 +346,13 @@ struct assay_pulse {
 #if defined(ASSAY_SUMS_)
 ASSAY_OUTLINE void assay_chain(uint64_t rows)
 {
-    __asm__ volatile("1:\n\t" ASSAY_8_TIMES_(ASSAY_8_TIMES_(ASSAY_CHAIN_)) ASSAY_AGAIN_ : "+r"(rows) : : ASSAY_SUMS_);
+    __asm__ volatile("1:\n\t.rept 64\n\t" ASSAY_CHAIN_ ".endr\n\t" ASSAY_AGAIN_ : "+r"(rows) : : ASSAY_SUMS_);
 }
 
 /* Long rows: where the loop's jump lies in its line must not show. */
 ASSAY_OUTLINE void assay_wide(uint64_t rows)
 {
-    __asm__ volatile("1:\n\t" ASSAY_8_TIMES_(ASSAY_8_TIMES_(ASSAY_WIDE_)) ASSAY_AGAIN_ : "+r"(rows) : : ASSAY_SUMS_);
+    __asm__ volatile("1:\n\t.rept 64\n\t" ASSAY_WIDE_ ".endr\n\t" ASSAY_AGAIN_ : "+r"(rows) : : ASSAY_SUMS_);
 }
 
 ASSAY_OUTLINE struct assay_pulse assay_take_pulse(void)
