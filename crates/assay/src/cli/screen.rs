@@ -43,21 +43,46 @@ pub fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Tells what is wrong; on a terminal its sentences end before the margin. What is set in (source lines, a compiler's
-/// words) stays as it is, and so does everything where a program may read it.
+/// Tells what is wrong; on a terminal its sentences end before the margin, and nothing changes where a program may read it.
 pub fn complain(text: &str) {
+    match of_terminal(&console::Term::stderr()) {
+        Some(columns) => fitted(text, columns.clamp(60, WIDEST)).iter().for_each(|line| tell(line)),
+        None => tell(text),
+    }
+}
+
+/// The lines of a complaint, sentences broken anew. What is set in (source lines, a compiler's words) stays as it is.
+fn fitted(text: &str, width: usize) -> Vec<String> {
     /// How diagnostics begin what could stand there instead.
     const EXPECTED: &str = "  expected: ";
-    let width = of_terminal(&console::Term::stderr()).map(|columns| columns.clamp(60, WIDEST));
-    let Some(width) = width else { return tell(text) };
-    for line in text.lines() {
-        let lines = match line.strip_prefix(EXPECTED) {
-            Some(text) => prose::wrap(text, width, EXPECTED, &" ".repeat(EXPECTED.len())),
-            None if line.starts_with(' ') || line.is_empty() => vec![line.to_owned()],
-            None => prose::wrap(line, width, "", "  "),
-        };
-        lines.iter().for_each(|line| tell(line));
+    /// How they go on with a sentence.
+    const REST: &str = "    ";
+    let mut told = Vec::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        match line.strip_prefix(EXPECTED) {
+            Some(text) => told.extend(prose::wrap(text, width, EXPECTED, &" ".repeat(EXPECTED.len()))),
+            None if is_set_in(line) || console::measure_text_width(line) <= width => {
+                told.push(line.to_owned());
+            }
+            None => {
+                // Broken already, but without counting what stands ahead of it.
+                let mut sentence = line.to_owned();
+                while let Some(rest) = lines.next_if(|next| next.starts_with(REST)) {
+                    sentence.push(' ');
+                    sentence.push_str(rest.trim_start());
+                }
+                told.extend(prose::wrap(&sentence, width, "", REST));
+            }
+        }
     }
+    told
+}
+
+/// A source line with its number, or anything behind blanks.
+fn is_set_in(line: &str) -> bool {
+    line.starts_with(' ')
+        || line.trim_start_matches(|symbol: char| symbol.is_ascii_digit()).starts_with(" | ")
 }
 
 /// A path, or nothing where an option that may have one is given without; clap's own parser of paths refuses nothing.
@@ -121,4 +146,36 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
         let _ = std::fs::remove_file(&draft);
     }
     written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_complaint_is_broken_anew_and_what_is_set_in_stays() {
+        let text = "assay: e.toml:7:14: no compiler `zig` on PATH; there is: gcc-11, gcc-12,\n    clang-14 and no \
+                    other\n  |\n7 | compilers = [\"zig\"]                                                    # long\n  \
+                    expected: a number of an input by its path: inputs.NAME.units, .weights.0\nshort\n    (";
+        let wanted = [
+            "assay: e.toml:7:14: no compiler `zig` on PATH; there is:",
+            "    gcc-11, gcc-12, clang-14 and no other",
+            "  |",
+        ];
+        let found = fitted(text, 60);
+        assert_eq!(found[..3], wanted);
+        let last = [
+            "  expected: a number of an input by its path:",
+            "            inputs.NAME.units, .weights.0",
+            "short",
+            "    (",
+        ];
+        assert_eq!(found[found.len() - 4..], last);
+    }
+
+    #[test]
+    fn a_short_complaint_is_as_it_was() {
+        let text = "assay: not a regular expression:\n    (\n    ^\nerror: unclosed group";
+        assert_eq!(fitted(text, 80).join("\n"), text);
+    }
 }
