@@ -130,7 +130,7 @@ fn measured(page: &Page) -> String {
         StoppedBecause::NothingToMeasure => "nothing could be measured",
     };
     format!(
-        "{}, {}, {} ({} interrupted and left out); {} of measuring (allowed {}), {} in all; ended because {stopped}",
+        "{}, {}, {} ({} left out: interrupted, or the core was shared); {} of measuring (allowed {}), {} in all; ended because {stopped}",
         prose::plural(campaign.rounds, "round"),
         prose::plural(u64::from(campaign.rotations), "rotation"),
         prose::plural(campaign.samples, "sample"),
