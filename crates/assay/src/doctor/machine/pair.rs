@@ -75,7 +75,7 @@ fn experiment(compiler: &str, rotations: u32) -> String {
         "question = \"What can be told apart here?\"\nunit = \"value\"\nbaseline = \"one\"\nvariants = [\"one\", \"other\"]\n\
          compilers = [\"{compiler}\"]\nflags = [\"-O2\"]\nevents = []\n\n[program]\nsources = [\"pair.c\"]\n\n\
          [placement]\nrotations = {rotations}\nmax_rotations = {rotations}\n\n\
-         [inputs.mixed]\ngenerator = \"lengths\"\nweights = [90, 10]\nunits = 500_000\nwindow_units = 8192\n"
+         [inputs.mixed]\ngenerator = \"lengths\"\nweights = [80, 18, 2]\nunits = 500_000\nwindow_units = 8192\n"
     )
 }
 
