@@ -58,6 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let found = if arguments.again { Found::Nothing { others: 0 } } else { kept::find(&file, &machine) };
     let (limits, told) = match found {
         Found::Kept(limits) => {
+            other_core(arguments.cpu, limits.cpu)?;
             let told = Told { changes: limits.machine.changes(&machine), ..told(&file, Some(&limits)) };
             (*limits, told)
         }
@@ -82,6 +83,18 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         screen::print(&render_limits(&limits, &told, screen::width(), screen::colour(), arguments.all));
     }
     Ok(DONE)
+}
+
+/// Says that what is kept is of another core than the one that was asked for.
+fn other_core(asked: Option<usize>, kept: u64) -> Result<()> {
+    let Some(asked) = asked else { return Ok(()) };
+    let asked = measuring_cpu(Some(asked))?;
+    if asked as u64 != kept {
+        screen::tell(&format!(
+            "assay: these are the limits of core {kept}, which are kept; `assay limits --again --cpu {asked}` measures core {asked}"
+        ));
+    }
+    Ok(())
 }
 
 /// Where it is kept, and how old it is if it was not measured just now.
