@@ -8,6 +8,7 @@ use crate::campaign::inputs::parse_format;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSource;
+use assay_pure::inputs::fit::{Kind, kind};
 use assay_pure::inputs::{Description, Format, FormatError, describe::describe, digest};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -104,7 +105,7 @@ fn describe_all(asked: &Describe) -> Result<()> {
                 return Err(Misuse(message).into());
             };
             let bytes = read(file)?;
-            if format == Format::Varint && is_text(&bytes) {
+            if format == Format::Varint && kind(&bytes) == Some(Kind::Lines) {
                 texts.push(file.display().to_string());
             }
             found.push(described(&file.display().to_string(), &bytes, describe(&bytes, format))?);
@@ -134,11 +135,6 @@ fn describe_all(asked: &Describe) -> Result<()> {
     }
     screen::print(&text);
     Ok(())
-}
-
-/// Letters and blanks only, which are varints of one byte too.
-fn is_text(bytes: &[u8]) -> bool {
-    bytes.contains(&b'\n') && bytes.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
 }
 
 fn described(

@@ -96,7 +96,8 @@ pub fn path_or_nothing() -> impl TypedValueParser<Value = PathBuf> {
 /// [`Misuse`]: there is no such folder, it is a folder itself, or nothing can be written there; a minute of measuring is not
 /// spent on it.
 pub fn find_place(file: &Path) -> Result<(), Misuse> {
-    if file.as_os_str() == "-" {
+    // `--json` alone has no file: it is standard output as well.
+    if file.as_os_str() == "-" || file.as_os_str().is_empty() {
         return Ok(());
     }
     let refused = |why: String| Misuse(format!("cannot write {}: {why}", file.display()));

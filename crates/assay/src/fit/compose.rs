@@ -5,7 +5,7 @@ use crate::campaign::Misuse;
 use crate::report::fit::page::{FIT_SCHEMA, FitPage, Model, Reason, Variants};
 use crate::report::number;
 use assay_pure::inputs::Markov;
-use assay_pure::inputs::fit::closeness::{BLOCKS, Closeness, Figure, Says};
+use assay_pure::inputs::fit::closeness::{BLOCKS, Closeness, FLOOR, Figure};
 use assay_pure::inputs::fit::{self, MOST_CONTEXTS, Recorded, Refusal};
 
 /// What is asked of a fit.
@@ -25,6 +25,8 @@ pub struct Asked {
     pub seed: u64,
     /// Give the table even where the fit is refused.
     pub anyway: bool,
+    /// Take a fit of the means, though parts of the recording differ and the fit's do not.
+    pub changing: bool,
 }
 
 /// What the simulation found.
@@ -52,7 +54,8 @@ impl Examined {
 pub fn examine(asked: &Asked, bytes: &[u8]) -> Result<Examined, Misuse> {
     let recorded = Recorded::read(bytes).map_err(|error| {
         Misuse(format!(
-            "{} is no stream of varints: {error}; only varints are fitted, since generators make nothing else",
+            "{} is no stream of varints: {error}; only varints are fitted, since generators make nothing else. Of records of \
+             another kind, write the number that the branches depend on as a varint each, and fit that",
             asked.file
         ))
     })?;
@@ -63,10 +66,12 @@ pub fn examine(asked: &Asked, bytes: &[u8]) -> Result<Examined, Misuse> {
     if !lengths.is_empty() && (reasons.is_empty() || asked.anyway) {
         let fitted = fit::fit(&examined.recorded, MOST_CONTEXTS);
         if lengths.len() >= BLOCKS {
-            let streams = fit::streams(&fitted.markov, lengths.len() as u64);
-            let found = fit::compare(lengths, &streams, &asked.predictors, asked.margin)
+            let stream = |seed| fit::stream(&fitted.markov, lengths.len() as u64, seed);
+            let found = fit::compare(lengths, stream, &asked.predictors, asked.margin)
                 .map_err(|error| Misuse(format!("--predictor: {error}")))?;
-            reasons.extend(found.refusals().iter().map(reason));
+            let lifted = |refusal: &&Refusal| asked.changing && matches!(refusal, Refusal::Changes { .. });
+            let refusals = found.refusals();
+            reasons.extend(refusals.iter().filter(|refusal| !lifted(refusal)).map(reason));
             examined.closeness = Some(found);
         }
         examined.fitted = Some(fitted);
@@ -127,15 +132,14 @@ fn answer(
         return format!("Refused: {}.{more}", first.what);
     }
     let Some(closeness) = closeness else { return format!("{} has nothing to fit.", asked.file) };
+    // Where there are so few that a share of them says nothing, no share is said.
     let off = |figure: &Figure| {
-        let ends = figure.lower.abs().max(figure.upper.abs());
-        if figure.real > 0.0 { ends / figure.real } else { 0.0 }
+        let told = figure.real * asked.margin >= FLOOR;
+        told.then(|| figure.lower.abs().max(figure.upper.abs()) / figure.real)
     };
-    let worst = closeness.misses.iter().map(off).fold(0.0, f64::max);
-    let told = match worst <= asked.margin {
-        true => format!("within {} of those on", number::fraction(worst)),
-        // So few that a share of them says nothing.
-        false => "as few as on".to_owned(),
+    let told = match closeness.misses.iter().filter_map(off).reduce(f64::max) {
+        Some(worst) => format!("within {} of those on", number::fraction(worst)),
+        None => "as few as on".to_owned(),
     };
     let timed = match variants {
         Some(variants) if !variants.times.is_empty() => {
@@ -157,16 +161,14 @@ fn answer(
 /// What the reader must know of a fit.
 fn notes(closeness: &Option<Closeness>, given: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    let width = |(low, high): (f64, f64)| high - low;
-    let changing = closeness.iter().flat_map(|found| &found.misses).find(|figure| {
-        let (real, fitted) = (width(figure.real_parts), width(figure.fitted_parts));
-        real > 2.0 * fitted && real > 2.0 * figure.allowed && figure.says == Says::Close
-    });
+    let mut figures = closeness.iter().flat_map(|found| found.misses.iter().chain([&found.branches]));
+    let changing = figures.find(|figure| figure.changes).filter(|_| given);
     if let Some(figure) = changing {
         let ((low, high), (least, most)) = (figure.real_parts, figure.fitted_parts);
+        let what = if figure.name == "branches" { "branches" } else { "mispredictions" };
         notes.push(format!(
-            "The recorded stream changes as it goes, the fitted one does not: parts of it have {low:.3} to {high:.3} \
-             mispredictions per unit ({}), of the fitted one {least:.3} to {most:.3}. Means over the whole agree.",
+            "The recorded stream changes as it goes, the fitted one does not: parts of it have {low:.3} to {high:.3} {what} \
+             per unit ({}), of the fitted one {least:.3} to {most:.3}. So it stands for the whole, not for a window of it.",
             figure.name
         ));
     }
@@ -194,6 +196,7 @@ mod tests {
             units: None,
             seed: 1,
             anyway,
+            changing: false,
         }
     }
 
@@ -229,6 +232,25 @@ mod tests {
         assert!(!found.close && found.table.is_some() && found.closeness.is_some());
         // Known by heart, it is mispredicted far less than anything that is drawn.
         assert!(found.refusals.len() > 1, "{:?}", found.refusals);
+    }
+
+    #[test]
+    fn a_recording_that_changes_is_taken_for_its_means_if_that_is_asked() {
+        // 10,000 of one kind, 10,000 of another, and so on; drawn with one seed each, so that no stretch comes twice.
+        let kind = |at: u64| {
+            let weights = if at.is_multiple_of(2) { vec![70.0, 30.0] } else { vec![50.0, 50.0] };
+            Generator::Lengths { weights }.generate(10_000, at)
+        };
+        let bytes: Vec<u8> = (0..20).flat_map(kind).collect();
+        // A margin so wide that means agree.
+        let asked = Asked { margin: 0.07, ..asked(false) };
+        let found = page(&asked, &bytes);
+        assert!(!found.close && found.refusals.len() == 1, "{found:?}");
+        assert!(found.refusals[0].what.contains("changes as it goes"), "{found:?}");
+        assert!(found.refusals[0].remedy.contains("--changing"));
+        let found = page(&Asked { changing: true, ..asked }, &bytes);
+        assert!(found.close && found.table.is_some(), "{found:?}");
+        assert!(found.notes.iter().any(|note| note.contains("not for a window of it")), "{found:?}");
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! The variants of an experiment on the recorded and on the fitted input: one campaign with two inputs, interleaved and over
 //! placements as any other.
 //!
+//! The recorded windows are dealt out first (`assay_pure::inputs::fit::deal`): a visit is timed on some that follow each
+//! other, and in a recording that changes as it goes its time would tell which, not how the inputs differ.
+//!
 //! The ratio of times, fitted over recorded, of one variant is a contrast whose sides differ in the input instead of the
 //! code; it is judged by the rules for code, with the margin as the minimum effect.
 
@@ -10,14 +13,15 @@ use crate::campaign::{self, Misuse, prepare};
 use crate::event::Event;
 use crate::report::fit::page::{Count, Reason, Time, Variants};
 use crate::store::{Failure, Ledger};
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use assay_pure::experiment;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::fit::closeness::{FLOOR, Says};
-use assay_pure::inputs::{Format, Generator, Markov};
+use assay_pure::inputs::fit::deal;
+use assay_pure::inputs::{Format, Generator, Markov, digest};
 use assay_pure::verdict::{ContrastVerdict, Options, Verdict, judge};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The names of both inputs.
 const RECORDED: &str = "recorded";
@@ -47,7 +51,8 @@ pub fn measure(
     events: &mut dyn FnMut(Event),
 ) -> Result<Variants> {
     let mut outline = prepare::outline(asked)?;
-    outline.experiment.inputs = inputs(&outline.experiment, recorded, (markov, units, seed))?;
+    let folder = asked.store.join("fit");
+    outline.experiment.inputs = inputs(&outline.experiment, recorded, &folder, (markov, units, seed))?;
     outline.experiment.claims.clear();
     // Whether variants differ from each other, which is what ends a campaign early, is not the question here.
     let placement = &mut outline.experiment.placement;
@@ -80,13 +85,12 @@ pub fn measure(
 fn inputs(
     experiment: &Experiment,
     recorded: &Path,
+    folder: &Path,
     (markov, units, seed): (&Markov, u64, u64),
-) -> Result<Vec<InputSpec>, Misuse> {
+) -> Result<Vec<InputSpec>> {
     let Some(like) = experiment.inputs.iter().find(|input| input.format == Format::Varint) else {
-        return Err(Misuse(format!(
-            "none of the inputs of {} are varints, so its variants read something else",
-            experiment.name
-        )));
+        let text = "are varints, so its variants read something else";
+        return Err(Misuse(format!("none of the inputs of {} {text}", experiment.name)).into());
     };
     let generated = InputSource::Generated {
         generator: Generator::Markov(markov.clone()),
@@ -94,10 +98,20 @@ fn inputs(
         seed,
         distinct_units: None,
     };
-    let path = recorded.display().to_string();
+    let path = dealt(recorded, folder, like.window_units)?.display().to_string();
     let make =
         |name: &str, source| InputSpec { name: name.to_owned(), description: None, source, ..like.clone() };
     Ok(vec![make(RECORDED, InputSource::Recorded { path }), make(FITTED, generated)])
+}
+
+/// The file of the recorded windows dealt out, named by its content.
+fn dealt(recorded: &Path, folder: &Path, window_units: u64) -> Result<PathBuf> {
+    let bytes = std::fs::read(recorded).with_context(|| format!("cannot read {}", recorded.display()))?;
+    let bytes = deal(&bytes, Format::Varint, window_units).expect("it was read as varints before");
+    let path = folder.join(format!("{}.dealt", digest(&bytes)));
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    path.canonicalize().with_context(|| format!("cannot find {}", path.display()))
 }
 
 fn times(

@@ -1,21 +1,27 @@
 //! How close a fitted stream comes to the recorded one, as a decoding loop's branches see it.
 //!
 //! Simulated predictors of several CPUs decode both streams (`simulate`). What they miss of the recorded stream is a fact;
-//! what they miss of a fitted one depends on its seed. How much is seen from [`STREAMS`] streams as long as the recorded
-//! one, and from [`BLOCKS`] stretches of each, through which predictors go on learning: the larger of both spreads counts,
-//! for a model of a predictor may fall into one of two habits and keep it for long (that of Zen 4 on uniform values: its
-//! streams differ by 4 %, their stretches would have it 0.8 %).
+//! what they miss of a fitted one depends on its seed, and so would what they miss of the recorded one, had the fit made it.
+//! Then the recorded stream is one more among the fitted ones, and no more likely than any of them to be the least or the
+//! most. So the rule needs no distribution: a figure is *apart* where the recorded one lies outside all fitted ones by
+//! more than is allowed. [`STREAMS`] streams as long as the recorded one are made at first, and of what is apart from these
+//! up to [`MOST_STREAMS`], since each more can only bring it in. Two figures are held against each other in this way: the
+//! mean over the stream, and how much its [`BLOCKS`] parts differ, without which a mixture that changes as it goes has the
+//! mean of its kinds and passes.
 //!
-//! The rule: a fit is apart where its figure is off by more than is allowed and more than a seed does besides; it cannot be
-//! told where the stretches alone leave open more than is allowed, so that there are too few units; else it is close.
 //! Allowed is a share of the recorded figure, and at least [`FLOOR`]: at 20 cycles each, so few mispredictions are 0.04
-//! cycles per unit. So what is right is hardly ever refused, and what is off by twice the margin never taken, unless a
-//! seed alone makes as much.
+//! cycles per unit. It *cannot be told* where chance leaves open more than is allowed, by how the same part of several
+//! fitted streams differs: there are too few units. What is off by twice the margin is thus never taken, unless a seed alone makes as much (a model of a
+//! predictor may fall into one of two habits and keep it: that of Zen 4 on uniform values misses 7 % more or less by seed).
+//!
+//! False refusals: with n streams the recorded one is outside by chance in at most 2 of n + 1 cases, and by more than is
+//! allowed in far fewer. Of a habit with the share p that no fitted stream fell into, p (1 - p)^n: 10 % at worst
+//! with 3 streams, 1.9 % with 19.
 //!
 //! Rejected: that the whole interval of the difference lie within what is allowed. The recorded stream is a draw too, so
-//! streams of the very source of the data were refused, one in two where a predictor has habits. An error of the recorded
-//! figure from its own stretches: it refuses each recording that changes as it goes, whose mean is met all the same. That
-//! it does change is told by the spread of its parts.
+//! streams of the very source of the data were refused, one in two where a predictor has habits. A t interval of the
+//! spread between three streams: it has two degrees of freedom, so that at 95 % nearly nothing is ever refused, and with the
+//! degrees of their parts, as it was, it is half as long as it should be.
 //!
 //! Known limits: what predictors do not notice is not compared, so a fit is as good as branches are concerned, not as
 //! compression is. One thing is, since a CPU may remember more than a model of it: how much of a stream was there before.
@@ -33,8 +39,14 @@ use std::collections::HashSet;
 /// Stretches of a stream between which the spread is taken.
 pub const BLOCKS: usize = 32;
 
-/// Streams that are made of a fit.
+/// Streams that are made of each fit.
 pub const STREAMS: u64 = 3;
+
+/// Streams of what seems apart by the first ones.
+pub const MOST_STREAMS: u64 = 19;
+
+/// What the figure of branches is called.
+const BRANCHES: &str = "branches";
 
 /// The least difference in mispredictions or branches per unit that matters.
 pub const FLOOR: f64 = 0.002;
@@ -45,7 +57,7 @@ const STRETCH: u32 = 32;
 /// By how much more of the recorded stream may have been there before.
 const SEEN_BEFORE: f64 = 0.10;
 
-/// The error of a claim that two streams are close.
+/// The error at which chance is said to leave open more than is allowed.
 const ALPHA: f64 = 0.05;
 
 /// What a comparison of two figures says.
@@ -67,20 +79,30 @@ pub struct Figure {
     pub name: String,
     /// Per unit of the recorded stream.
     pub real: f64,
-    /// Per unit of the fitted one.
+    /// Per unit of the fitted ones, their mean.
     pub fitted: f64,
-    /// Lower end of the difference, fitted minus recorded, at 95 %.
+    /// Fitted minus recorded, of the fitted stream with the least.
     pub lower: f64,
-    /// Upper end.
+    /// The same of the one with the most.
     pub upper: f64,
+    /// Fitted streams.
+    pub streams: u64,
+    /// Standard deviation between parts of the recorded stream.
+    pub real_spread: f64,
+    /// The same of the fitted stream whose parts differ the most.
+    pub fitted_spread: f64,
     /// The least and the most in any part of the recorded stream.
     pub real_parts: (f64, f64),
     /// The same of the fitted ones.
     pub fitted_parts: (f64, f64),
     /// The most by which they may differ.
     pub allowed: f64,
-    /// What that says.
+    /// Units it takes to tell a difference of what is allowed from chance.
+    pub needs: u64,
+    /// What that says of the means.
     pub says: Says,
+    /// Parts of the recorded stream differ from each other by more than the fitted ones' and what is allowed.
+    pub changes: bool,
 }
 
 /// What memory of some units leaves open, in both streams.
@@ -119,99 +141,166 @@ pub struct Closeness {
 
 /// Compares a recorded stream with streams of the same length that a fit makes from different seeds.
 ///
-/// Input: lengths of 1 to 10, at least [`BLOCKS`] of each stream and at least one fitted stream; the share of a recorded
-/// figure by which the fitted one may differ.
-/// Cost: what the predictors take, for each stream.
+/// Input: lengths of 1 to 10, at least [`BLOCKS`] of each stream; what makes the stream of a seed (from 1); the share of a
+/// recorded figure by which the fitted one may differ.
+/// Cost: what the predictors take for [`STREAMS`] + 1 streams; for up to [`MOST_STREAMS`] where they seem apart.
 ///
 /// # Errors
 /// A name that no predictor has.
 pub fn compare<S: AsRef<str>>(
     real: &[u8],
-    fitted: &[Vec<u8>],
+    stream: impl Fn(u64) -> Vec<u8>,
     predictors: &[S],
     margin: f64,
 ) -> Result<Closeness, UnknownPredictor> {
-    let of_real = misses(real, predictors, BLOCKS)?;
-    let mut of_fitted = vec![Vec::new(); predictors.len()];
-    for stream in fitted {
-        for (all, blocks) in of_fitted.iter_mut().zip(misses(stream, predictors, BLOCKS)?) {
-            all.extend(blocks);
+    let names: Vec<&str> = std::iter::once(BRANCHES).chain(predictors.iter().map(AsRef::as_ref)).collect();
+    let of_real = parts(real, &names)?;
+    let first = stream(1);
+    let mut of_fitted: Vec<Vec<Vec<f64>>> = vec![Vec::new(); names.len()];
+    let mut figures = Vec::new();
+    for seed in 1..=MOST_STREAMS {
+        let open: Vec<usize> = match seed {
+            1..=STREAMS => (0..names.len()).collect(),
+            _ => figures.iter().enumerate().filter(|(_, figure)| outside(figure)).map(|(at, _)| at).collect(),
+        };
+        if open.is_empty() {
+            break;
+        }
+        let asked: Vec<&str> = open.iter().map(|&at| names[at]).collect();
+        let lengths = if seed == 1 { &first } else { &stream(seed) };
+        open.iter().zip(parts(lengths, &asked)?).for_each(|(&at, parts)| of_fitted[at].push(parts));
+        if seed >= STREAMS {
+            let all = names.iter().zip(of_real.iter().zip(&of_fitted));
+            figures = all
+                .map(|(name, (real_parts, fitted))| figure(name, (real_parts, fitted), real.len(), margin))
+                .collect();
         }
     }
-    let named = predictors.iter().zip(of_real.iter().zip(&of_fitted));
-    let branches = |lengths: &[u8]| -> Vec<f64> {
-        lengths.chunks_exact(lengths.len() / BLOCKS).take(BLOCKS).map(branches_per_unit).collect()
-    };
-    let fitted_branches: Vec<f64> = fitted.iter().flat_map(|stream| branches(stream)).collect();
     Ok(Closeness {
-        branches: figure("branches", &branches(real), &fitted_branches, margin),
-        misses: named.map(|(name, (real, fitted))| figure(name.as_ref(), real, fitted, margin)).collect(),
-        entropies: entropies(real, &fitted[0]),
+        branches: figures.remove(0),
+        misses: figures,
+        entropies: entropies(real, &first),
         real_runs: Runs::of(real),
-        fitted_runs: Runs::of(&fitted[0]),
+        fitted_runs: Runs::of(&first),
         real_seen_before: seen_before(real),
-        fitted_seen_before: seen_before(&fitted[0]),
+        fitted_seen_before: seen_before(&first),
     })
+}
+
+/// Branches or mispredictions per unit in each of [`BLOCKS`] parts, by name.
+fn parts(lengths: &[u8], names: &[&str]) -> Result<Vec<Vec<f64>>, UnknownPredictor> {
+    let predictors: Vec<&str> = names.iter().copied().filter(|&name| name != BRANCHES).collect();
+    let mut missed = misses(lengths, &predictors, BLOCKS)?.into_iter();
+    let branches =
+        || lengths.chunks_exact(lengths.len() / BLOCKS).take(BLOCKS).map(branches_per_unit).collect();
+    Ok(names
+        .iter()
+        .map(
+            |&name| if name == BRANCHES { branches() } else { missed.next().expect("one of each predictor") },
+        )
+        .collect())
+}
+
+/// Whether more streams may change what is said.
+fn outside(figure: &Figure) -> bool {
+    figure.says == Says::Apart || figure.changes
 }
 
 impl Closeness {
     /// The reasons not to use the fit; none if the streams are close.
     pub fn refusals(&self) -> Vec<Refusal> {
-        let apart = |what: String, figure: &Figure| {
-            (figure.says != Says::Close).then_some(Refusal::Figure {
-                what,
+        let of = |figure: &Figure| {
+            let what = match figure.name.as_str() {
+                BRANCHES => BRANCHES.to_owned(),
+                predictor => format!("mispredictions by {predictor}"),
+            };
+            let differs = (figure.says != Says::Close).then(|| Refusal::Figure {
+                what: what.clone(),
                 real: figure.real,
                 fitted: figure.fitted,
                 allowed: figure.allowed,
+                needs: figure.needs,
                 says: figure.says,
-            })
+            });
+            let changes = figure.changes.then_some(Refusal::Changes {
+                what,
+                parts: figure.real_parts,
+                fitted: figure.fitted_parts,
+            });
+            [differs, changes]
         };
-        let misses = self
-            .misses
-            .iter()
-            .filter_map(|figure| apart(format!("mispredictions by {}", figure.name), figure));
-        let seen = (self.real_seen_before > self.fitted_seen_before + SEEN_BEFORE)
-            .then_some(Refusal::SeenBefore { real: self.real_seen_before, fitted: self.fitted_seen_before });
-        apart("branches".into(), &self.branches).into_iter().chain(misses).chain(seen).collect()
+        let figures = std::iter::once(&self.branches).chain(&self.misses);
+        let (mut found, mut changes): (Vec<_>, Vec<_>) =
+            figures.flat_map(of).flatten().partition(|refusal| matches!(refusal, Refusal::Figure { .. }));
+        // That it changes is one thing, however many predictors notice.
+        changes.truncate(1);
+        found.append(&mut changes);
+        let seen = self.real_seen_before > self.fitted_seen_before + SEEN_BEFORE;
+        found.extend(
+            seen.then_some(Refusal::SeenBefore {
+                real: self.real_seen_before,
+                fitted: self.fitted_seen_before,
+            }),
+        );
+        found
     }
 }
 
-/// Compares a figure by its values in blocks of both streams.
-fn figure(name: &str, real: &[f64], fitted: &[f64], margin: f64) -> Figure {
-    let of = |blocks: &[f64]| mean_and_variance(blocks).expect("there are several blocks");
-    let ((real_mean, _), (fitted_mean, variance)) = (of(real), of(fitted));
-    let streams: Vec<f64> = fitted.chunks_exact(BLOCKS).map(|blocks| of(blocks).0).collect();
-    let between = mean_and_variance(&streams).map_or(0.0, |(_, variance)| variance);
-    let within = variance / BLOCKS as f64;
-    // The difference of one more stream of the same source from the mean of those that were made.
-    let degrees = (fitted.len() - 1) as f64;
-    let quantile = two_sided_quantile(ALPHA, degrees).expect("a probability and degrees above 0");
-    let half = |variance: f64| quantile * (variance * (1.0 + 1.0 / streams.len() as f64)).sqrt();
-    let difference = fitted_mean - real_mean;
-    let by_chance = half(between.max(within));
+/// Compares a figure by its values in parts of the recorded stream, so many units long, and of two or more fitted ones.
+fn figure(name: &str, (real, fitted): (&[f64], &[Vec<f64>]), units: usize, margin: f64) -> Figure {
+    let of = |parts: &[f64]| {
+        let (mean, variance) = mean_and_variance(parts).expect("there are several parts");
+        (mean, variance.sqrt())
+    };
+    let (real_mean, real_spread) = of(real);
+    let (means, spreads): (Vec<f64>, Vec<f64>) = fitted.iter().map(|parts| of(parts)).unzip();
+    let all = fitted.concat();
+    let ((lowest, highest), (_, fitted_spread)) = (ends(&means), ends(&spreads));
     let allowed = (margin * real_mean).max(FLOOR);
-    let says = if difference.abs() > allowed + by_chance {
+    let outside = (lowest - real_mean).max(real_mean - highest);
+    let chance = by_chance(fitted);
+    let says = if outside > allowed {
         Says::Apart
-    } else if half(within) > allowed {
+    } else if chance > allowed {
         Says::Unsure
     } else {
         Says::Close
     };
-    let (lower, upper) = (difference - by_chance, difference + by_chance);
-    let ends = |blocks: &[f64]| {
-        blocks.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
-    };
     Figure {
         name: name.to_owned(),
         real: real_mean,
-        fitted: fitted_mean,
-        lower,
-        upper,
+        fitted: means.iter().sum::<f64>() / means.len() as f64,
+        lower: lowest - real_mean,
+        upper: highest - real_mean,
+        streams: fitted.len() as u64,
+        real_spread,
+        fitted_spread,
         real_parts: ends(real),
-        fitted_parts: ends(fitted),
+        fitted_parts: ends(&all),
         allowed,
+        // Chance shrinks with the root of the units.
+        needs: (units as f64 * (chance / allowed).powi(2)).ceil() as u64,
         says,
+        changes: real_spread > fitted_spread + allowed,
     }
+}
+
+/// By how much two streams of one source differ at 95 %: from how the same part of several streams differs, so that what
+/// predictors take to learn, which all have at the start, counts for nothing.
+fn by_chance(fitted: &[Vec<f64>]) -> f64 {
+    let of_part = |part: usize| {
+        let values: Vec<f64> = fitted.iter().map(|parts| parts[part]).collect();
+        mean_and_variance(&values).expect("there are several streams").1
+    };
+    let variance = (0..BLOCKS).map(of_part).sum::<f64>() / BLOCKS as f64;
+    let degrees = (BLOCKS * (fitted.len() - 1)) as f64;
+    let quantile = two_sided_quantile(ALPHA, degrees).expect("a probability and degrees above 0");
+    quantile * (2.0 * variance / BLOCKS as f64).sqrt()
+}
+
+/// The least and the most.
+fn ends(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
 }
 
 fn entropies(real: &[u8], fitted: &[u8]) -> Vec<Entropy> {
@@ -255,50 +344,102 @@ fn seen_before(lengths: &[u8]) -> f64 {
 mod tests {
     use super::*;
 
+    /// Parts in turn by so much below and above a mean: their standard deviation is `by` × sqrt(32/31).
+    fn spread(mean: f64, by: f64) -> Vec<f64> {
+        (0..BLOCKS).map(|at| if at.is_multiple_of(2) { mean - by } else { mean + by }).collect()
+    }
+
+    /// A recorded mean of 1, of which 5 % is allowed, and fitted streams.
+    fn of(real_by: f64, fitted: &[Vec<f64>]) -> Figure {
+        figure("x", (&spread(1.0, real_by), fitted), 1000, 0.05)
+    }
+
     #[test]
-    fn a_figure_is_close_apart_or_unsure_by_margin_and_chance() {
-        let spread = |mean: f64, by: f64| -> Vec<f64> {
-            (0..BLOCKS).map(|at| if at % 2 == 0 { mean - by } else { mean + by }).collect()
+    fn a_figure_is_apart_where_all_streams_are_on_one_side_by_more_than_is_allowed() {
+        let apart = |means: &[f64]| {
+            let fitted: Vec<Vec<f64>> = means.iter().map(|&mean| spread(mean, 0.0)).collect();
+            of(0.0, &fitted).says == Says::Apart
         };
-        let twice =
-            |mean: f64, by: f64, apart: f64| [spread(mean - apart, by), spread(mean + apart, by)].concat();
-        // 5 % of 1 is allowed. 64 blocks at ±by have the variance by² × 64/63, so a stream of 32 has the error by × sqrt(2/63),
-        // and its difference from the mean of two sqrt(3/2) times as much; t at 63 degrees is 1.9983.
-        let of = |fitted: f64, by: f64, apart: f64| {
-            figure("x", &spread(1.0, 0.3), &twice(fitted, by, apart), 0.05)
+        assert_eq!((apart(&[1.0499; 3]), apart(&[1.0501; 3])), (false, true));
+        assert_eq!((apart(&[0.9501; 3]), apart(&[0.9499; 3])), (false, true));
+        // One stream that is near, or on the other side, is enough: the recorded one may be like it.
+        assert_eq!((apart(&[1.2, 1.3, 1.049]), apart(&[1.2, 1.3, 0.8])), (false, false));
+        assert!(apart(&[1.2, 1.3, 1.051]));
+    }
+
+    #[test]
+    fn a_figure_has_the_ends_of_its_streams() {
+        let found = of(0.3, &[spread(1.01, 0.1), spread(1.04, 0.2)]);
+        let near =
+            |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        near(found.fitted, 1.025);
+        near(found.lower, 0.01);
+        near(found.upper, 0.04);
+        near(found.real_spread, 0.3 * (32.0f64 / 31.0).sqrt());
+        near(found.fitted_spread, 0.2 * (32.0f64 / 31.0).sqrt());
+        near(found.fitted_parts.0, 0.84);
+        near(found.fitted_parts.1, 1.24);
+        assert_eq!((found.real_parts, found.streams), ((0.7, 1.3), 2));
+    }
+
+    #[test]
+    fn it_cannot_be_told_where_chance_leaves_open_more_than_is_allowed() {
+        // Each part of three streams at 0 and ±by has the variance by², whatever all have in common: t at 64 degrees is
+        // 1.99773, and two means of 32 parts differ by by × sqrt(2/32) × 1.99773 = by × 0.499433: 0.05 at by = 0.100114.
+        let found = |mean: f64, by: f64| {
+            let stream = |off: f64| -> Vec<f64> {
+                let learning = |part: usize| if part == 0 { 31.0 } else { -1.0 };
+                let sign = |part: usize| if part.is_multiple_of(2) { off } else { -off };
+                (0..BLOCKS).map(|part| mean + learning(part) + sign(part)).collect()
+            };
+            of(1.0, &[stream(0.0), stream(by), stream(-by)])
         };
-        let half = 1.9983 * 0.01 * (2.0f64 / 63.0 * 1.5).sqrt();
-        let found = of(1.02, 0.01, 0.0);
-        assert!(
-            (found.upper - 0.02 - half).abs() < 1e-6 && (found.lower - 0.02 + half).abs() < 1e-6,
-            "{found:?}"
-        );
-        let says = |fitted: f64, by: f64| of(fitted, by, 0.0).says;
-        assert_eq!(
-            (says(1.0499, 0.0), says(1.0501, 0.0), says(0.9499, 0.0)),
-            (Says::Close, Says::Apart, Says::Apart)
-        );
-        // What a seed does besides is not held against it: half is 0.0044 here.
-        assert_eq!((says(1.054, 0.01), says(1.055, 0.01)), (Says::Close, Says::Apart));
-        // Half is 0.05 at by = 0.115: then there are too few units.
-        assert_eq!(
-            (says(1.0, 0.112), says(1.0, 0.118), says(1.2, 0.118)),
-            (Says::Close, Says::Unsure, Says::Apart)
-        );
-        // Streams that lie apart, however steady each is, have the variance 2 × apart² between them.
-        let found = of(1.0, 0.0, 0.02);
-        let half = 1.9983 * 0.02 * (2.0f64 * 1.5).sqrt();
-        assert!((found.upper - half).abs() < 1e-4, "{found:?} {half}");
-        assert_eq!((found.says, of(1.1, 0.0, 0.02).says), (Says::Close, Says::Close));
+        let says = |mean: f64, by: f64| found(mean, by).says;
+        assert_eq!((says(1.0, 0.1001), says(1.0, 0.1002)), (Says::Close, Says::Unsure));
+        // What is apart all the same is said to be.
+        assert_eq!(says(1.06, 0.1002), Says::Apart);
+        // Twice as much chance takes four times the units, rounded up.
+        let needs = |by: f64| found(1.0, by).needs;
+        assert_eq!((needs(0.10011), needs(0.10013), needs(2.0 * 0.10011)), (1000, 1001, 4000));
+    }
+
+    #[test]
+    fn parts_that_differ_more_than_those_of_any_stream_by_more_than_is_allowed_change() {
+        let root = (32.0f64 / 31.0).sqrt();
+        let changes = |by: f64| of(by / root, &[spread(1.0, 0.02 / root), spread(1.0, 0.01)]).changes;
+        assert_eq!((changes(0.0699), changes(0.0701)), (false, true));
+        assert!(!of(0.0, &[spread(1.0, 0.5), spread(1.0, 0.5)]).changes);
     }
 
     #[test]
     fn differences_that_cost_nothing_are_allowed() {
         let none = vec![0.0; BLOCKS];
-        let few = vec![0.9 * FLOOR; BLOCKS];
-        assert_eq!(figure("x", &none, &few, 0.05).says, Says::Close);
-        assert_eq!(figure("x", &none, &[1.1 * FLOOR; 2 * BLOCKS], 0.05).says, Says::Apart);
-        assert_eq!(figure("x", &few, &none, 0.05).allowed, FLOOR);
+        let says = |real: &[f64], fitted: f64| {
+            figure("x", (real, &[vec![fitted; BLOCKS], vec![fitted; BLOCKS]]), 1000, 0.05).says
+        };
+        assert_eq!((says(&none, 0.9 * FLOOR), says(&none, 1.1 * FLOOR)), (Says::Close, Says::Apart));
+        assert_eq!(figure("x", (&[0.9 * FLOOR; BLOCKS], &[none.clone(), none]), 1000, 0.05).allowed, FLOOR);
+    }
+
+    #[test]
+    fn more_streams_are_made_of_what_seems_apart_and_of_nothing_else() {
+        // By the branches alone: one byte each is 2 per unit, two bytes are 3.
+        let (one, two) = (vec![1u8; 3200], vec![2u8; 3200]);
+        let asked = std::cell::Cell::new(0);
+        let compared = |near_at: u64| {
+            let stream = |seed: u64| {
+                asked.set(seed);
+                if seed >= near_at { one.clone() } else { two.clone() }
+            };
+            let found = compare(&one, stream, &["always-taken"], 0.05).expect("known");
+            (asked.get(), found.branches.streams, found.misses[0].streams, found.branches.says == Says::Apart)
+        };
+        assert_eq!(compared(1), (3, 3, 3, false));
+        assert_eq!(compared(3), (3, 3, 3, false));
+        // Always taken misses once per value of either stream.
+        assert_eq!(compared(7), (7, 7, 3, false));
+        assert_eq!(compared(19), (19, 19, 3, false));
+        assert_eq!(compared(20), (19, 19, 3, true));
     }
 
     #[test]

@@ -12,9 +12,11 @@
 //! digits. No value is in it, nor where one stood. That some value has an unusual encoded length still shows.
 //!
 //! Checked: chains of known order, bursts and weights are recovered within sampling error; data that are planted with
-//! long periods, sorted stretches, interleaved streams are refused.
+//! long periods, sorted stretches, interleaved or changing streams are refused; the rates of both in the slow lane.
 
 pub mod closeness;
+pub mod deal;
+pub mod kind;
 pub mod refusal;
 pub mod simulate;
 pub mod structure;
@@ -24,6 +26,8 @@ use super::markov::{Markov, bits_of_length, write_context};
 use super::varint::{MAX_LENGTH, decode_varints, encoded_length, varint_lengths};
 use super::{Format, FormatError, Generator};
 pub use closeness::{Closeness, Entropy, Figure, Says, compare};
+pub use deal::deal;
+pub use kind::{Kind, kind};
 pub use refusal::Refusal;
 pub use structure::{Runs, structure};
 pub use tree::LEAST_SEEN;
@@ -104,12 +108,11 @@ pub fn fit(recorded: &Recorded, most_contexts: usize) -> Fitted {
     Fitted { markov, bits_per_unit: pruned.bits_per_unit, strictness: pruned.strictness }
 }
 
-/// The lengths of the streams that a fit is compared by: as long as the recorded one, from the seeds 1 to [`STREAMS`].
+/// The lengths of the stream that a fit makes from a seed.
 ///
-/// [`STREAMS`]: closeness::STREAMS
-pub fn streams(markov: &Markov, units: u64) -> Vec<Vec<u8>> {
-    let generator = Generator::Markov(markov.clone());
-    (1..=closeness::STREAMS).map(|seed| Recorded::lengths_of(&generator.generate(units, seed))).collect()
+/// Panics if [`Markov::check`] fails.
+pub fn stream(markov: &Markov, units: u64, seed: u64) -> Vec<u8> {
+    Recorded::lengths_of(&Generator::Markov(markov.clone()).generate(units, seed))
 }
 
 /// Weights of bit lengths up to the largest. What was seen too rarely to be told is left out; where nothing is left of an

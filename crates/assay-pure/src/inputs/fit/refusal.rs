@@ -43,8 +43,19 @@ pub enum Refusal {
         fitted: f64,
         /// The most by which they may differ.
         allowed: f64,
+        /// Units it takes to tell.
+        needs: u64,
         /// Whether they do, or whether that cannot be told.
         says: Says,
+    },
+    /// The recorded stream changes as it goes: its parts differ from each other, and the fitted streams' do not.
+    Changes {
+        /// What they differ in.
+        what: String,
+        /// The least and the most in any part of the recorded stream, per unit.
+        parts: (f64, f64),
+        /// The same of the fitted streams.
+        fitted: (f64, f64),
     },
     /// More of the recorded stream comes a second time than chance would have it.
     SeenBefore {
@@ -76,16 +87,20 @@ impl std::fmt::Display for Refusal {
                 f,
                 "{padded} of {units} values are not in their shortest encoding, and generators write no other"
             ),
-            Refusal::Figure { what, real, fitted, allowed, says } => {
-                let how = match says {
-                    Says::Apart => "differ",
-                    _ => "cannot be told to agree",
-                };
-                write!(
-                    f,
-                    "{what} {how}: {real:.4} per unit recorded, {fitted:.4} fitted, {allowed:.4} allowed between them"
-                )
-            }
+            Refusal::Figure { what, real, fitted, allowed, says: Says::Unsure, needs } => write!(
+                f,
+                "{what} cannot be told to agree: {real:.4} per unit recorded, {fitted:.4} fitted, and it takes about {needs} \
+                 units to tell {allowed:.4} from chance"
+            ),
+            Refusal::Figure { what, real, fitted, allowed, .. } => write!(
+                f,
+                "{what} differ: {real:.4} per unit recorded, {fitted:.4} fitted, {allowed:.4} allowed between them"
+            ),
+            Refusal::Changes { what, parts: (low, high), fitted: (least, most) } => write!(
+                f,
+                "the recorded stream changes as it goes, and no fit does: {low:.3} to {high:.3} {what} per unit in parts of \
+                 it, {least:.3} to {most:.3} in those of the fit"
+            ),
             Refusal::SeenBefore { real, fitted } => write!(
                 f,
                 "{:.0} % of all stretches of 32 lengths were there before, {:.0} % in the fitted stream: long stretches repeat",
@@ -114,6 +129,9 @@ impl Refusal {
                 "the order reaches farther back than a table of lengths: split interleaved fields into inputs of their own, \
                  or use the recording itself"
             }
+            Refusal::Changes { .. } => {
+                "cut the recording where it changes and fit each part, or take a fit of its means alone with --changing"
+            }
             Refusal::SeenBefore { .. } => {
                 "use the recording itself, or record parts that do not repeat each other"
             }
@@ -132,6 +150,7 @@ mod tests {
             real: 0.25,
             fitted: 0.5,
             allowed: 0.0125,
+            needs: 77_000,
             says,
         };
         for (refusal, numbers) in [
@@ -140,7 +159,11 @@ mod tests {
             (Refusal::FewRuns { have: 3, need: 200 }, &["2 times", "199"]),
             (Refusal::Padded { padded: 7, units: 90 }, &["7 of 90"]),
             (figure(Says::Apart), &["zen4 differ", "0.2500", "0.5000", "0.0125"]),
-            (figure(Says::Unsure), &["cannot be told"]),
+            (figure(Says::Unsure), &["cannot be told", "77000 units"]),
+            (
+                Refusal::Changes { what: "branches".into(), parts: (0.125, 0.5), fitted: (0.25, 0.375) },
+                &["0.125 to 0.500 branches", "0.250 to 0.375"],
+            ),
             (Refusal::SeenBefore { real: 0.9, fitted: 0.1 }, &["90 %", "10 %"]),
         ] {
             let text = refusal.to_string();

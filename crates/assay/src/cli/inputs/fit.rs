@@ -8,6 +8,7 @@ use crate::cli::{DONE, FAILED, screen};
 use crate::fit::{Asked, conclude, examine, variants};
 use crate::report::{FitPage, Progress, Show, render_fit};
 use anyhow::{Context as _, Result};
+use assay_pure::inputs::fit::kind;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,14 +23,15 @@ use std::time::Duration;
     it. Simulated predictors of several CPUs decode the recorded and the fitted stream; with --experiment its variants are\n\
     measured on both, interleaved and over placements. The fit is refused, and no table given, where the figures differ by\n\
     more than the margin, cannot be told to agree, or where such a table cannot hold the data: too few units, a stretch\n\
-    repeated, sorted lengths.\n\n\
+    repeated, sorted lengths, a recording that changes as it goes (--changing takes it for its means). Of lines and of\n\
+    records, write the number that the branches depend on as a varint each, and fit that.\n\n\
     Exit codes: 0 the fit is close, 1 refused, 2 misuse, 3 nothing could be measured.")]
 pub struct Arguments {
     /// The recorded file, LEB128 varints
     file: PathBuf,
-    /// How units are found; only varint is fitted
-    #[arg(long, default_value = "varint")]
-    format: String,
+    /// How units are found; only varint is fitted, and saying so takes bytes for varints whatever they look like
+    #[arg(long)]
+    format: Option<String>,
     /// Write the table to a file, instead of printing it
     #[arg(short, long, value_name = "FILE.toml")]
     output: Option<PathBuf>,
@@ -51,6 +53,9 @@ pub struct Arguments {
     /// Give the table of a refused fit all the same; the exit code stays 1
     #[arg(long)]
     anyway: bool,
+    /// Take a fit of the means, though the recording changes as it goes and no fit does
+    #[arg(long)]
+    changing: bool,
     /// Measure this experiment's variants on the recorded and on the fitted input
     #[arg(long, value_name = "EXPERIMENT.toml")]
     experiment: Option<PathBuf>,
@@ -75,6 +80,11 @@ pub struct Arguments {
 
 /// Decodes beside the range of CPUs: what it cannot exploit, they cannot either.
 const STRONGEST: &str = "tage-sc-l-64k";
+
+/// Why anything else is not fitted, and what to do.
+const ONLY: &str = "only varints are fitted, since generators make nothing else. Write what the branches depend on, such as \
+                    the length or the kind of each line or record, as a varint each and fit that, one file per field; or \
+                    share the recording itself as an input with a path";
 
 /// A share above 0, as a fraction or with a per cent sign.
 fn share(text: &str) -> Result<f64, String> {
@@ -102,6 +112,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
         screen::find_place(file)?;
     }
     let bytes = read(&arguments.file)?;
+    if let Some(kind) = arguments.format.is_none().then(|| kind(&bytes)).flatten() {
+        return Err(Misuse(format!(
+            "{} looks like {kind}: {ONLY}; if it is varints all the same, say so with --format varint",
+            asked.file
+        ))
+        .into());
+    }
     let examined = examine(&asked, &bytes)?;
     drop(bytes);
     let measured = match (&arguments.experiment, examined.to_measure()) {
@@ -120,16 +137,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 fn asked(arguments: &Arguments) -> Result<Asked, Misuse> {
-    match arguments.format.as_str() {
-        "varint" => {}
-        "lines" | "bytes" | "whole" => {
+    match arguments.format.as_deref() {
+        None | Some("varint") => {}
+        Some(other @ ("lines" | "bytes" | "whole")) => {
             return Err(Misuse(format!(
-                "--format {}: only varints are fitted, since generators make nothing else; share such an input as a \
-                 recorded file, or describe it with `assay inputs describe --format {0}`",
-                arguments.format
+                "--format {other}: {ONLY}; describe it with `assay inputs describe --format {other}`"
             )));
         }
-        other => return Err(Misuse(format!("no format `{other}`; only varint is fitted"))),
+        Some(other) => return Err(Misuse(format!("no format `{other}`; only varint is fitted"))),
     }
     let mut predictors: Vec<String> = predictors::choose(&arguments.predictor, Some(architecture()))?
         .into_iter()
@@ -149,6 +164,7 @@ fn asked(arguments: &Arguments) -> Result<Asked, Misuse> {
         units: arguments.units,
         seed: arguments.seed,
         anyway: arguments.anyway,
+        changing: arguments.changing,
     })
 }
 

@@ -11,10 +11,15 @@ fn figure(name: &str, real: f64, fitted: f64, says: Says) -> Figure {
         fitted,
         lower: fitted - real - 0.002,
         upper: fitted - real + 0.002,
+        streams: if says == Says::Apart { 19 } else { 3 },
+        real_spread: 0.2 * real,
+        fitted_spread: 0.02 * fitted,
         real_parts: (0.7 * real, 1.4 * real),
         fitted_parts: (0.98 * fitted, 1.03 * fitted),
         allowed: 0.05 * real,
+        needs: 150_000,
         says,
+        changes: says == Says::Apart,
     }
 }
 

@@ -143,7 +143,11 @@ fn figure_row(name: &str, figure: &Figure) -> Vec<Entry> {
         parts(figure.fitted_parts).into(),
         format!("{:+.4} to {:+.4}", figure.lower, figure.upper).into(),
         format!("{:.4}", figure.allowed).into(),
-        said(figure.says),
+        if figure.says == Says::Close && figure.changes {
+            Entry::inked("changes", Ink::Doubt)
+        } else {
+            said(figure.says)
+        },
     ]
 }
 
