@@ -72,7 +72,7 @@ fn a_recording_is_fitted_and_its_table_makes_an_input_that_fits_again() {
     record(folder, "traffic", "generator = \"lengths\"\nweights = [80, 18, 2]\nunits = 40000\nseed = 7\n");
     let (code, page) = fit(folder, "traffic", &["-o", "table.toml", "--name", "shared"]);
     assert_eq!((code, page["close"].as_bool()), (Some(0), Some(true)), "{page}");
-    let root = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/fit-1.schema.json"));
+    let root = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/fit-2.schema.json"));
     let root: Value = serde_json::from_slice(&root.expect("the schema is there")).expect("JSON");
     hold(&root, &root, &page, "page");
 

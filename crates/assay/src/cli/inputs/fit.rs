@@ -71,7 +71,7 @@ pub struct Arguments {
     /// No progress
     #[arg(long, short)]
     quiet: bool,
-    /// One JSON object (schema/fit-1.schema.json), instead of the report, or into FILE; - is standard output
+    /// One JSON object (schema/fit-2.schema.json), instead of the report, or into FILE; - is standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", value_parser = screen::path_or_nothing())]
     json: Option<PathBuf>,
     #[command(flatten)]

@@ -5,7 +5,7 @@ use assay_pure::inputs::fit::closeness::Says;
 use serde::{Deserialize, Serialize};
 
 /// The value of `schema` in every page written by this version.
-pub const FIT_SCHEMA: &str = "assay.fit/1";
+pub const FIT_SCHEMA: &str = "assay.fit/2";
 
 /// A fitted input beside the recorded one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
