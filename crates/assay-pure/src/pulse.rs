@@ -11,6 +11,8 @@ use std::fmt;
 /// A quotient this far above that of a core of one's own is a shared core. On Zen 4 the quotient of a core of one's own
 /// varies by 3 %, the grain of a clock of 10 ns; a shared one's is 1.15 to 2 times as large.
 pub const SHARED: f64 = 1.08;
+/// The same where the clock's grain is allowed for besides: what is left is where the loops lie, and a percent or two of chance.
+const BEYOND_GRAIN: f64 = 1.04;
 /// So many pulses, of which the lowest twentieth is not one alone, tell what a core of one's own shows.
 const ENOUGH: usize = 40;
 
@@ -49,47 +51,61 @@ pub fn own(mut quotients: Vec<f64>) -> Option<f64> {
     quotients.get(quotients.len() / 20).copied()
 }
 
-/// What a core of one's own shows, learned on the way.
+/// What the pulses of a core of one's own show, learned on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sharing {
     own: Option<f64>,
+    grain_ns: u64,
 }
 
 impl Sharing {
-    /// What was learned before, if anything was.
-    #[must_use]
-    pub fn knowing(own: Option<f64>) -> Self {
-        Self { own }
-    }
-
-    /// The quotient of a core of one's own; none before enough pulses.
-    #[must_use]
-    pub fn own(&self) -> Option<f64> {
-        self.own
-    }
-
-    /// Learns from a stretch of measuring, at least 40 pulses. The lowest of all stretches stands: in one of them the core
-    /// may have been shared throughout.
-    pub fn learn(&mut self, pulses: impl Iterator<Item = Pulse>) {
-        let found = own(pulses.filter_map(|pulse| pulse.quotient()).collect());
+    /// Learns from a stretch of measuring: the pulses on both sides of each of 20 samples or more. The lowest quotient of all
+    /// stretches stands, as in one of them the core may have been shared throughout.
+    pub fn learn(&mut self, pairs: impl Iterator<Item = [Pulse; 2]>) {
+        let pairs: Vec<[Pulse; 2]> = pairs.collect();
+        let found = own(pairs.iter().flatten().filter_map(Pulse::quotient).collect());
         self.own = match (self.own, found) {
             (Some(known), Some(found)) => Some(known.min(found)),
             (known, found) => known.or(found),
         };
+        if found.is_some() {
+            self.grain_ns = self.grain_ns.max(grain_ns(&pairs));
+        }
     }
 
-    /// Was the core shared beside what these pulses stood around? False where nobody knows.
+    /// What a core of one's own shows at most, whatever the clock's grain made of it: the wide loop's time less the second figure
+    /// over the chain's plus the second. None where nobody knows yet.
+    #[must_use]
+    pub fn limit(&self) -> Option<(f64, u64)> {
+        Some((self.own? * BEYOND_GRAIN, self.grain_ns))
+    }
+
+    /// Was the core shared just before a sample or just after it? False where nobody knows; a pulse that says nothing does not
+    /// speak against the sample.
     #[must_use]
     pub fn is_shared(&self, pulses: Option<[Pulse; 2]>) -> bool {
-        self.own.zip(pulses).is_some_and(|(own, pulses)| is_shared(&pulses, own))
+        self.limit().zip(pulses).is_some_and(|((limit, grain_ns), pulses)| {
+            let least = |pulse: &Pulse| Pulse {
+                chain_ns: if pulse.chain_ns == 0 { 0 } else { pulse.chain_ns + grain_ns },
+                wide_ns: pulse.wide_ns.saturating_sub(grain_ns),
+            };
+            pulses.iter().any(|pulse| least(pulse).quotient().is_some_and(|quotient| quotient > limit))
+        })
     }
 }
 
-/// Was the core shared just before a sample or just after it? `own` is the quotient of a core of one's own. A pulse that
-/// says nothing does not speak against the sample.
-#[must_use]
-pub fn is_shared(pulses: &[Pulse; 2], own: f64) -> bool {
-    pulses.iter().any(|pulse| pulse.quotient().is_some_and(|quotient| quotient > own * SHARED))
+/// The clock's grain, from the chain's times on both sides of samples, which nothing but the grain makes differ: the end of
+/// the ninth tenth of the differences, and no more than a twelfth of the time.
+fn grain_ns(pairs: &[[Pulse; 2]]) -> u64 {
+    let mut found: Vec<u64> =
+        pairs.iter().map(|[before, after]| before.chain_ns.abs_diff(after.chain_ns)).collect();
+    found.sort_unstable();
+    let mut chains: Vec<u64> = pairs.iter().map(|[before, _]| before.chain_ns).collect();
+    chains.sort_unstable();
+    let (Some(&grain), Some(&chain)) = (found.get(found.len() * 9 / 10), chains.get(chains.len() / 2)) else {
+        return 0;
+    };
+    grain.min(chain / 12)
 }
 
 #[cfg(test)]
@@ -110,49 +126,81 @@ mod tests {
         assert_eq!(own(vec![1.6; 40]), Some(1.6));
     }
 
+    fn wider(percent: u64) -> Pulse {
+        Pulse { wide_ns: OWN.wide_ns * (100 + percent) / 100, ..OWN }
+    }
+
+    fn knowing(pulse: Pulse) -> Sharing {
+        let mut sharing = Sharing::default();
+        sharing.learn([[pulse; 2]; 30].into_iter());
+        sharing
+    }
+
     #[test]
     fn a_sample_is_shared_when_either_side_of_it_was() {
-        let own = OWN.quotient().expect("it took time");
-        let wider = |percent: u64| Pulse { wide_ns: 911 * (100 + percent) / 100, ..OWN };
-        assert!(!is_shared(&[OWN, OWN], own));
-        assert!(!is_shared(&[wider(7), wider(7)], own));
-        assert!(is_shared(&[OWN, wider(10)], own));
-        assert!(is_shared(&[wider(10), OWN], own));
+        let sharing = knowing(OWN);
+        assert!(!sharing.is_shared(Some([OWN, OWN])));
+        assert!(!sharing.is_shared(Some([wider(3), wider(3)])));
+        assert!(sharing.is_shared(Some([OWN, wider(5)])));
+        assert!(sharing.is_shared(Some([wider(5), OWN])));
     }
 
     #[test]
     fn half_the_clock_frequency_is_no_sharing() {
         let slow = Pulse { chain_ns: 1122, wide_ns: 1822 };
-        assert!(!is_shared(&[slow, slow], OWN.quotient().expect("it took time")));
-    }
-
-    #[test]
-    fn nothing_is_known_before_enough_pulses() {
-        let mut sharing = Sharing::default();
-        let wide = |wide_ns| Pulse { chain_ns: 1000, wide_ns };
-        sharing.learn([wide(1600); 39].into_iter());
-        assert_eq!(sharing.own(), None);
-        assert!(!sharing.is_shared(Some([wide(3000); 2])));
-        sharing.learn([wide(1600); 40].into_iter());
-        assert_eq!(sharing.own(), Some(1.6));
-        assert!(sharing.is_shared(Some([wide(3000); 2])) && !sharing.is_shared(None));
-    }
-
-    #[test]
-    fn a_stretch_that_was_shared_throughout_teaches_nothing_after_one_that_was_not() {
-        let mut sharing = Sharing::knowing(Some(2.4));
-        let stretch = |wide_ns| [Pulse { chain_ns: 1000, wide_ns }; 60].into_iter();
-        sharing.learn(stretch(1600));
-        assert_eq!(sharing.own(), Some(1.6));
-        sharing.learn(stretch(2400));
-        assert_eq!(sharing.own(), Some(1.6));
+        assert!(!knowing(OWN).is_shared(Some([slow, slow])));
     }
 
     #[test]
     fn a_pulse_that_took_no_time_says_nothing() {
         let none = Pulse { chain_ns: 0, wide_ns: 0 };
         assert_eq!(none.quotient(), None);
-        assert!(!is_shared(&[none, none], 1.6));
+        assert!(!knowing(OWN).is_shared(Some([none, Pulse { chain_ns: 0, wide_ns: 9000 }])));
         assert_eq!(Pulse { chain_ns: 561, wide_ns: 0 }.quotient(), None);
+    }
+
+    #[test]
+    fn a_clock_of_40_ns_makes_no_sharing() {
+        // 700 and 1070 ns are read as 680 or 720, and 1040 or 1080.
+        let read = |at: u64| Pulse {
+            chain_ns: if at.is_multiple_of(2) { 680 } else { 720 },
+            wide_ns: if at.is_multiple_of(3) { 1080 } else { 1040 },
+        };
+        let mut sharing = Sharing::default();
+        sharing.learn((0..60).map(|at| [read(at), read(at / 2 + 1)]));
+        assert_eq!(sharing.limit(), Some((1040.0 / 720.0 * BEYOND_GRAIN, 40)));
+        assert!((0..60).all(|at| !sharing.is_shared(Some([read(at), read(at)]))));
+        let shared = Pulse { chain_ns: 720, wide_ns: 1400 };
+        assert!(sharing.is_shared(Some([read(0), shared])));
+    }
+
+    #[test]
+    fn chains_that_were_interrupted_make_no_grain_of_more_than_a_twelfth() {
+        let mut sharing = Sharing::default();
+        let interrupted = Pulse { chain_ns: 4000, wide_ns: 911 };
+        sharing.learn((0..30).map(|at| if at % 3 == 0 { [OWN, interrupted] } else { [OWN, OWN] }));
+        assert_eq!(sharing.limit().map(|(_, grain)| grain), Some(561 / 12));
+    }
+
+    #[test]
+    fn nothing_is_known_before_enough_pulses() {
+        let mut sharing = Sharing::default();
+        let wide = |wide_ns| [Pulse { chain_ns: 1000, wide_ns }; 2];
+        sharing.learn([wide(1600); 19].into_iter());
+        assert_eq!(sharing.limit(), None);
+        assert!(!sharing.is_shared(Some(wide(3000))));
+        sharing.learn([wide(1600); 20].into_iter());
+        assert_eq!(sharing.limit(), Some((1.6 * BEYOND_GRAIN, 0)));
+        assert!(sharing.is_shared(Some(wide(3000))) && !sharing.is_shared(None));
+    }
+
+    #[test]
+    fn a_stretch_that_was_shared_throughout_teaches_nothing_after_one_that_was_not() {
+        let mut sharing = Sharing::default();
+        let stretch = |wide_ns| [[Pulse { chain_ns: 1000, wide_ns }; 2]; 30].into_iter();
+        for (wide_ns, own) in [(2400, 2.4), (1600, 1.6), (2400, 1.6)] {
+            sharing.learn(stretch(wide_ns));
+            assert_eq!(sharing.limit(), Some((own * BEYOND_GRAIN, 0)));
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
 use crate::run::{Lineup, tune};
 use crate::store::{CampaignInput, CampaignRow, Ledger, Round, SampleRow};
 use anyhow::Result;
-use assay_pure::pulse::{self, Sharing};
+use assay_pure::pulse::Sharing;
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -114,7 +114,7 @@ pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u3
 fn learned(ledger: &Ledger, campaign: i64) -> Result<Sharing> {
     let samples = ledger.samples(campaign)?;
     let mut sharing = Sharing::default();
-    sharing.learn(samples.iter().filter_map(|sample| sample.pulses).flatten());
+    sharing.learn(samples.iter().filter_map(|sample| sample.pulses));
     Ok(sharing)
 }
 
@@ -421,9 +421,9 @@ impl Campaign<'_> {
             elapsed_ns: outcome.elapsed.as_nanos() as u64,
         };
         self.ledger.put_round(self.id, &round, &samples)?;
-        if let Some(own) = self.sharing.own() {
+        if let Some(limit) = self.sharing.limit() {
             // What this round taught holds for those before it, too.
-            self.ledger.flag_shared(self.id, own * pulse::SHARED)?;
+            self.ledger.flag_shared(self.id, limit)?;
         }
         self.round += 1;
         self.measured_seconds += outcome.elapsed.as_secs_f64();

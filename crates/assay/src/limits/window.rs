@@ -12,8 +12,8 @@ const LONG_ENOUGH_NS: f64 = 60_000.0;
 const TOO_LONG_NS: f64 = 1_000_000.0;
 /// Windows tried for each one that is wanted.
 const TRIES: usize = 8;
-/// Pulses of one look at whether the core is shared, about 60 µs.
-const PULSES: usize = 40;
+/// Pairs of pulses in one look at whether the core is shared, about 60 µs.
+const PAIRS: usize = 20;
 /// Looks before anything is measured, and the pause after each: a burst of somebody else lasts milliseconds to a second.
 const LOOKS: (usize, Duration) = (40, Duration::from_millis(10));
 /// Even what is late is measured so often.
@@ -51,7 +51,7 @@ impl Meter {
     }
 
     fn look(&mut self) {
-        self.sharing.learn((0..PULSES).map_while(|_| pulse()));
+        self.sharing.learn((0..PAIRS).map_while(|_| Some([pulse()?, pulse()?])));
     }
 
     /// Nanoseconds of one window; nothing where it was interrupted or the core was shared.

@@ -354,16 +354,17 @@ impl Ledger {
         })
     }
 
-    /// Flags what was kept as used before anybody knew that the core was shared: samples with a pulse beside them whose
-    /// quotient is above `most`.
+    /// Flags what was kept as used before anybody knew that the core was shared: samples with a pulse beside them whose wide
+    /// loop took more than `limit` times the chain, whatever a clock's grain of so many nanoseconds made of both.
     ///
     /// # Errors
     /// The ledger cannot be written.
-    pub fn flag_shared(&self, campaign: i64, most: f64) -> Result<()> {
+    pub fn flag_shared(&self, campaign: i64, (limit, grain_ns): (f64, u64)) -> Result<()> {
         self.write(
             "UPDATE sample SET flagged = 'shared' WHERE campaign = ?1 AND flagged IS NULL AND \
-             (wide_before_ns > ?2 * nullif(chain_before_ns, 0) OR wide_after_ns > ?2 * nullif(chain_after_ns, 0))",
-            params![campaign, most],
+             (wide_before_ns - ?3 > ?2 * (nullif(chain_before_ns, 0) + ?3) OR \
+              wide_after_ns - ?3 > ?2 * (nullif(chain_after_ns, 0) + ?3))",
+            params![campaign, limit, grain_ns as i64],
         )
     }
 
