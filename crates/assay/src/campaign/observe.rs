@@ -45,12 +45,12 @@ pub struct Observed {
     pub counted: u64,
     /// Samples per kind of flag.
     pub flags: BTreeMap<String, u64>,
-    /// The core was shared all along, so that what was measured on a shared core is what there is.
-    pub always_shared: bool,
+    /// The core was shared so much that what was measured on a shared core is used, too.
+    pub uses_shared: bool,
 }
 
-/// With more of the samples shared than this, what is left would be too little, and an accident.
-const ALWAYS_SHARED: f64 = 0.95;
+/// A cell that loses more than this share of its rotations says little.
+const MOST_LOST: f64 = 1.0 / 3.0;
 /// Above this share of samples that are left out the reader must know.
 const MUCH: f64 = 0.3;
 
@@ -62,7 +62,8 @@ pub fn observe(ledger: &Ledger, campaign: i64, clock: Clock) -> Result<Observed>
     let processes: HashMap<i64, ProcessRow> =
         ledger.processes(campaign)?.into_iter().map(|process| (process.id, process)).collect();
     let samples = ledger.samples(campaign)?;
-    let mut observed = Observed { always_shared: always_shared(&samples), ..Observed::default() };
+    let uses_shared = too_few_alone(&processes, &samples);
+    let mut observed = Observed { uses_shared, ..Observed::default() };
     for sample in samples {
         let Some(process) = processes.get(&sample.process) else { continue };
         observed.take(process, &sample, clock);
@@ -70,13 +71,31 @@ pub fn observe(ledger: &Ledger, campaign: i64, clock: Clock) -> Result<Observed>
     Ok(observed)
 }
 
-/// Was the core shared beside nearly all samples that nothing else disturbed?
-fn always_shared(samples: &[SampleRow]) -> bool {
-    let count = |flag: Option<&str>| {
-        samples.iter().filter(|sample| !sample.warmup && sample.flagged.as_deref() == flag).count() as f64
-    };
-    let (shared, own) = (count(Some("shared")), count(None));
-    shared > ALWAYS_SHARED * (shared + own)
+/// Would leaving out what was shared cost some cell too many of its rotations, each of which needs a sample at all its phases? Then
+/// all of the campaign is used: one side of a contrast on a shared core and the other alone would be no comparison.
+fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) -> bool {
+    // Per cell and process: has it a sample that had the core for itself?
+    let mut cells: HashMap<_, HashMap<i64, bool>> = HashMap::new();
+    for sample in samples.iter().filter(|sample| !sample.warmup) {
+        let Some(process) = processes.get(&sample.process) else { continue };
+        let alone = match sample.flagged.as_deref() {
+            None => true,
+            Some("shared") => false,
+            Some(_) => continue,
+        };
+        let cell = (&process.variant, &sample.input, &process.compiler, &process.flags);
+        *cells.entry(cell).or_default().entry(process.id).or_default() |= alone;
+    }
+    cells.values().any(|placements| {
+        let mut rotations: HashMap<u32, bool> = HashMap::new();
+        for (process, &alone) in placements {
+            if let Some(rotation) = processes[process].rotation {
+                *rotations.entry(rotation).or_insert(true) &= alone;
+            }
+        }
+        let lost = rotations.values().filter(|&&alone| !alone).count();
+        lost as f64 > MOST_LOST * rotations.len() as f64
+    })
 }
 
 impl Observed {
@@ -96,7 +115,7 @@ impl Observed {
             .or_insert_with(|| Placed { offset: process.entry_address % 64, samples: Vec::new() });
         if let Some(flag) = &sample.flagged {
             *self.flags.entry(flag.clone()).or_default() += 1;
-            if flag != "shared" || !self.always_shared {
+            if flag != "shared" || !self.uses_shared {
                 self.flagged += 1;
                 return;
             }
@@ -123,12 +142,13 @@ impl Observed {
                 interrupted * 100.0
             ));
         }
-        if self.always_shared {
-            found.push(
-                "The core's other hardware thread was busy all along, so these are figures of a shared core; code that \
-                 needs its whole width takes less time alone (--cpu N chooses another core)"
-                    .to_owned(),
-            );
+        if self.uses_shared {
+            found.push(format!(
+                "The core's other hardware thread was busy beside {:.0} % of the samples, too many to leave them out: code that \
+                 needs the core's whole width takes less time alone, and what is compared may differ by who was there when \
+                 (a larger --budget, or --cpu N for another core)",
+                shared * 100.0
+            ));
         } else if shared > MUCH {
             found.push(format!(
                 "{:.0} % of the samples were left out because the core's other hardware thread was busy: on a virtual \
@@ -273,4 +293,118 @@ pub fn identical_code(
         }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_pure::pulse::Pulse;
+
+    /// Two variants at two phases of so many rotations.
+    fn processes(rotations: u32) -> HashMap<i64, ProcessRow> {
+        let mut found = HashMap::new();
+        for rotation in 0..rotations {
+            for (place, (variant, phase)) in
+                [("a", 0), ("a", 32), ("b", 0), ("b", 32)].into_iter().enumerate()
+            {
+                let id = i64::from(rotation) * 4 + place as i64;
+                let process = ProcessRow {
+                    id,
+                    artifact: String::new(),
+                    compiler: "gcc".into(),
+                    flags: "O2".into(),
+                    variant: variant.into(),
+                    rotation: Some(rotation),
+                    phase_bytes: Some(phase),
+                    entry_address: 0,
+                    environment_bytes: 0,
+                    region_wall_ns: 0.0,
+                    region_cpu_ns: 0.0,
+                    wall_read_ns: 0.0,
+                    cpu_read_ns: 0.0,
+                };
+                found.insert(id, process);
+            }
+        }
+        found
+    }
+
+    fn sample(process: i64, flagged: Option<&str>) -> SampleRow {
+        let pulse = Pulse { chain_ns: 561, wide_ns: 911 };
+        SampleRow {
+            round: 0,
+            process,
+            input: "bytes".into(),
+            start_window: 0,
+            position: 0,
+            warmup: false,
+            wall_ns: 1000,
+            cpu_ns: 1000,
+            units: 10,
+            switches: 0,
+            pulses: Some([pulse; 2]),
+            flagged: flagged.map(str::to_owned),
+            at: 0.0,
+        }
+    }
+
+    /// One sample of each process, shared for those named.
+    fn samples(processes: &HashMap<i64, ProcessRow>, shared: &[i64]) -> Vec<SampleRow> {
+        processes.keys().map(|id| sample(*id, shared.contains(id).then_some("shared"))).collect()
+    }
+
+    #[test]
+    fn what_was_shared_is_left_out_while_every_cell_keeps_two_rotations_of_three() {
+        let processes = processes(3);
+        for (shared, uses) in [
+            (&[][..], false),
+            // Both phases of one rotation of `a`: that is one rotation.
+            (&[0, 1], false),
+            // One of `a`, another of `b`.
+            (&[0, 6], false),
+            // A phase each of two of three rotations of `b`.
+            (&[2, 7], true),
+        ] {
+            assert_eq!(too_few_alone(&processes, &samples(&processes, shared)), uses, "{shared:?}");
+        }
+    }
+
+    #[test]
+    fn one_sample_alone_is_enough_for_a_placement_and_others_flags_say_nothing() {
+        let processes = processes(1);
+        let mut found = samples(&processes, &[0]);
+        assert!(too_few_alone(&processes, &found));
+        found.push(sample(0, None));
+        assert!(!too_few_alone(&processes, &found));
+        found.push(sample(1, Some("interrupted")));
+        assert!(!too_few_alone(&processes, &found));
+    }
+
+    #[test]
+    fn shared_samples_are_used_or_left_out_and_it_is_said_either_way() {
+        let processes = processes(3);
+        let observe = |shared: &[i64]| {
+            let samples = samples(&processes, shared);
+            let uses_shared = too_few_alone(&processes, &samples);
+            let mut observed = Observed { uses_shared, ..Observed::default() };
+            samples.iter().for_each(|sample| observed.take(&processes[&sample.process], sample, Clock::Wall));
+            observed
+        };
+        let few = observe(&[0, 1]);
+        assert_eq!((few.counted, few.flagged, few.disturbances().len()), (12, 2, 0));
+        let some = observe(&[0, 1, 2, 3]);
+        assert_eq!((some.counted, some.flagged), (12, 4));
+        assert!(
+            some.disturbances()[0].starts_with("33 % of the samples were left out"),
+            "{:?}",
+            some.disturbances()
+        );
+        let many = observe(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!((many.counted, many.flagged), (12, 0));
+        assert!(
+            many.disturbances()[0].contains("busy beside 67 % of the samples"),
+            "{:?}",
+            many.disturbances()
+        );
+    }
 }

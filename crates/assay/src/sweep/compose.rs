@@ -151,7 +151,11 @@ fn warnings(family: &Family, twin: Option<(TwinVerdict, String)>) -> Vec<String>
         .filter(|(verdict, _)| *verdict == TwinVerdict::Different)
         .map(|(_, note)| note)
         .collect();
-    let disturbed = family.steps.iter().map(|step| &step.observed).max_by_key(|observed| observed.flagged);
+    let disturbed = family
+        .steps
+        .iter()
+        .map(|step| &step.observed)
+        .max_by_key(|observed| (observed.uses_shared, observed.flagged));
     warnings.extend(disturbed.map(|observed| observed.disturbances()).unwrap_or_default());
     warnings
 }
