@@ -10,9 +10,13 @@ use statrs::function::beta::beta_reg;
 
 /// The probability that |T| exceeds |t|.
 ///
-/// Input: `t` any finite number, `degrees` > 0 (need not be whole). Returns: a probability; 1 at t = 0.
+/// Input: `t` any finite number, `degrees` > 0 (need not be whole). Returns: a probability; 1 at t = 0, and without degrees,
+/// where nothing is known.
 /// Source: P(|T| > t) = I_x(ν/2, 1/2) with x = ν/(ν+t²). Checked: scipy.stats.t.sf.
 pub fn two_sided_p(t: f64, degrees: f64) -> f64 {
+    if degrees.is_nan() || degrees <= 0.0 {
+        return 1.0;
+    }
     if !t.is_finite() {
         return 0.0;
     }
@@ -22,11 +26,14 @@ pub fn two_sided_p(t: f64, degrees: f64) -> f64 {
 
 /// The t that |T| exceeds with probability `alpha`.
 ///
-/// Input: `alpha` in (0, 1), `degrees` > 0. Returns: a positive number, to a relative 1e-12.
+/// Input: `alpha` in (0, 1), `degrees` > 0. Returns: a positive number, to a relative 1e-12; infinity without degrees.
 /// Errors: `ProbabilityOutOfRange`. Cost: about 60 beta functions. Checked: scipy.stats.t.isf(alpha / 2, df).
 pub fn two_sided_quantile(alpha: f64, degrees: f64) -> Result<f64, StatsError> {
     if !(alpha > 0.0 && alpha < 1.0) {
         return Err(StatsError::ProbabilityOutOfRange { given: alpha });
+    }
+    if degrees.is_nan() || degrees <= 0.0 {
+        return Ok(f64::INFINITY);
     }
     let mut low = 0.0;
     let mut high = 2.0;
@@ -51,6 +58,15 @@ pub fn two_sided_quantile(alpha: f64, degrees: f64) -> Result<f64, StatsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_degrees_of_freedom_nothing_is_told_apart() {
+        for degrees in [0.0, -1.0, f64::NAN] {
+            assert_eq!(two_sided_p(3.0, degrees), 1.0);
+            assert_eq!(two_sided_p(f64::INFINITY, degrees), 1.0);
+            assert_eq!(two_sided_quantile(0.05, degrees), Ok(f64::INFINITY));
+        }
+    }
 
     #[test]
     fn agrees_with_scipy_far_into_the_tail() {

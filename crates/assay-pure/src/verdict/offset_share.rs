@@ -110,7 +110,7 @@ mod tests {
 
     fn rotation(number: u32, times: &[(u64, f64)]) -> RotationTimes {
         let mean_ns = times.iter().map(|(_, ns)| ns).sum::<f64>() / times.len() as f64;
-        RotationTimes { rotation: number, first_round: 0, mean_ns, by_offset: times.to_vec() }
+        RotationTimes { rotation: number, rounds: (0, 0), mean_ns, by_offset: times.to_vec() }
     }
 
     #[test]

@@ -27,8 +27,9 @@ impl Side {
 pub struct RotationTimes {
     /// The shuffle's number.
     pub rotation: u32,
-    /// The earliest round any of its samples was taken in: rotations that share it were measured side by side.
-    pub first_round: u32,
+    /// The earliest and the latest round that any of its usable samples was taken in: rotations for which these overlap were
+    /// measured side by side.
+    pub rounds: (u32, u32),
     /// Mean over phases of the median nanoseconds per unit.
     pub mean_ns: f64,
     /// (offset of the entry in its 64-byte line, median nanoseconds per unit) of each phase.
@@ -47,9 +48,10 @@ pub fn rotation_times(contrast: &ObservedContrast, side: Side) -> Vec<RotationTi
                 rotation.phases.iter().map(|pair| time_at(pair, side)).collect();
             let by_offset = by_offset.filter(|phases| !phases.is_empty())?;
             let mean_ns = by_offset.iter().map(|(_, ns)| ns).sum::<f64>() / by_offset.len() as f64;
-            let of_side = |pair: &'_ PairAt| side.of(pair).0.iter().map(|sample| sample.round).min();
-            let first_round = rotation.phases.iter().filter_map(of_side).min()?;
-            Some(RotationTimes { rotation: rotation.rotation, first_round, mean_ns, by_offset })
+            let samples = || rotation.phases.iter().flat_map(|pair| side.of(pair).0);
+            let rounds = || samples().map(|sample| sample.round);
+            let rounds = (rounds().min()?, rounds().max()?);
+            Some(RotationTimes { rotation: rotation.rotation, rounds, mean_ns, by_offset })
         })
         .collect();
     times.sort_by_key(|rotation| rotation.rotation);

@@ -177,15 +177,12 @@ fn groups(contrasts: &[ObservedContrast]) -> Vec<Group<'_>> {
 /// One rotation of the baseline: which rounds it was measured in, and ln of its mean time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Timed {
-    first_round: u32,
+    rounds: (u32, u32),
     log_mean: f64,
 }
 
 fn timed(times: &[RotationTimes]) -> Vec<Timed> {
-    times
-        .iter()
-        .map(|rotation| Timed { first_round: rotation.first_round, log_mean: rotation.mean_ns.ln() })
-        .collect()
+    times.iter().map(|rotation| Timed { rounds: rotation.rounds, log_mean: rotation.mean_ns.ln() }).collect()
 }
 
 /// ln of the geometric mean over groups, by rotation, over the rotations that every group has.
@@ -204,31 +201,40 @@ fn pooled(groups: &[Group<'_>]) -> Vec<Timed> {
     };
     first
         .iter()
-        .filter_map(|rotation| {
-            Some(Timed { first_round: rotation.first_round, log_mean: in_all(rotation.rotation)? })
-        })
+        .filter_map(|rotation| Some(Timed { rounds: rotation.rounds, log_mean: in_all(rotation.rotation)? }))
         .collect()
 }
 
-/// Rotations measured side by side; all of them as one block where hardly any were.
+/// Rotations measured side by side; all of them as one block where hardly any were, or where too few degrees would be left.
 fn blocks(timed: &[Timed]) -> Vec<Vec<f64>> {
-    let mut rounds: Vec<u32> = timed.iter().map(|rotation| rotation.first_round).collect();
-    rounds.sort_unstable();
-    rounds.dedup();
-    let of_round = |round: u32| -> Vec<f64> {
-        timed
-            .iter()
-            .filter(|rotation| rotation.first_round == round)
-            .map(|rotation| rotation.log_mean)
-            .collect()
+    let of_stretch = |(from, to): (u32, u32)| -> Vec<f64> {
+        let inside = timed.iter().filter(|rotation| (from..=to).contains(&rotation.rounds.0));
+        inside.map(|rotation| rotation.log_mean).collect()
     };
-    let blocks: Vec<Vec<f64>> = rounds.into_iter().map(of_round).filter(|block| block.len() >= 2).collect();
+    let blocks: Vec<Vec<f64>> =
+        stretches(timed).into_iter().map(of_stretch).filter(|block| block.len() >= 2).collect();
     let side_by_side: usize = blocks.iter().map(Vec::len).sum();
-    if side_by_side * 2 > timed.len() && side_by_side >= 2 * blocks.len() + 2 {
+    let used: usize = blocks.iter().map(|block| block.len() / 2 * 2).sum();
+    if side_by_side * 2 > timed.len() && used >= 2 * blocks.len() + 2 {
         blocks
     } else {
         vec![timed.iter().map(|rotation| rotation.log_mean).collect()]
     }
+}
+
+/// Stretches of rounds: those of rotations that overlap, made one. Where samples are left out, rotations of one batch do not all
+/// begin and end in the same round.
+fn stretches(timed: &[Timed]) -> Vec<(u32, u32)> {
+    let mut rounds: Vec<(u32, u32)> = timed.iter().map(|rotation| rotation.rounds).collect();
+    rounds.sort_unstable();
+    let mut found: Vec<(u32, u32)> = Vec::new();
+    for (from, to) in rounds {
+        match found.last_mut() {
+            Some(last) if from <= last.1 => last.1 = last.1.max(to),
+            _ => found.push((from, to)),
+        }
+    }
+    found
 }
 
 /// Half B minus half A within blocks, taken A B B A; an odd one at the end of a block is left out.
@@ -340,13 +346,13 @@ mod tests {
     use super::*;
 
     fn one_block(values: &[f64]) -> Vec<Timed> {
-        values.iter().map(|&log_mean| Timed { first_round: 0, log_mean }).collect()
+        values.iter().map(|&log_mean| Timed { rounds: (0, 0), log_mean }).collect()
     }
 
     #[test]
     fn a_steady_drift_cancels_between_the_halves() {
         let one_by_one: Vec<Timed> = (0..8)
-            .map(|rotation| Timed { first_round: rotation, log_mean: 0.05 * f64::from(rotation) })
+            .map(|rotation| Timed { rounds: (rotation, rotation), log_mean: 0.05 * f64::from(rotation) })
             .collect();
         let effect = halves(&one_by_one).unwrap();
         assert!(effect.estimate.abs() < 1e-12);
@@ -360,7 +366,7 @@ mod tests {
         let timed: Vec<Timed> = values
             .iter()
             .enumerate()
-            .map(|(at, &log_mean)| Timed { first_round: at as u32 / 4, log_mean })
+            .map(|(at, &log_mean)| Timed { rounds: (at as u32 / 4, at as u32 / 4), log_mean })
             .collect();
         let effect = halves(&timed).unwrap();
         // each block: B = (.01 + .02) / 2, A = (0 + .01) / 2; squares 2 * (2 * .005^2) * 2 = 2e-4 on 4 degrees
@@ -374,7 +380,7 @@ mod tests {
         // Four rotations say +0.02, two say -0.04: (4 * .02 - 2 * .04) / 6 = 0
         let values = [(0, 0.0), (0, 0.02), (0, 0.02), (0, 0.0), (9, 0.5), (9, 0.46)];
         let timed: Vec<Timed> =
-            values.map(|(first_round, log_mean)| Timed { first_round, log_mean }).to_vec();
+            values.map(|(round, log_mean)| Timed { rounds: (round, round), log_mean }).to_vec();
         let effect = halves(&timed).unwrap();
         assert!(effect.estimate.abs() < 1e-12);
         assert_eq!((effect.degrees, effect.rotations), (2.0, 6));
@@ -393,8 +399,9 @@ mod tests {
     fn blocks_need_most_of_the_rotations_and_degrees_to_spare() {
         let degrees = |rounds: &[u32]| {
             let at = rounds.iter().enumerate();
-            let timed: Vec<Timed> =
-                at.map(|(n, &first_round)| Timed { first_round, log_mean: 0.01 * (n % 3) as f64 }).collect();
+            let timed: Vec<Timed> = at
+                .map(|(n, &round)| Timed { rounds: (round, round), log_mean: 0.01 * (n % 3) as f64 })
+                .collect();
             halves(&timed).unwrap().degrees
         };
         // a block of four of ten: everything is one block
@@ -403,6 +410,19 @@ mod tests {
         assert_eq!(degrees(&[0, 0, 1, 1]), 2.0);
         assert_eq!(degrees(&[0, 0, 0, 0, 1, 1, 2, 3]), 2.0);
         assert_eq!(degrees(&[0, 0, 0, 0, 1, 1, 1, 1]), 4.0);
+        // two blocks of three, of which two each are used, would leave none either
+        assert_eq!(degrees(&[0, 0, 0, 1, 1, 1]), 4.0);
+    }
+
+    #[test]
+    fn rotations_whose_rounds_overlap_are_one_block_wherever_they_begin() {
+        let timed = |rounds: &[(u32, u32)]| -> Vec<Timed> {
+            rounds.iter().map(|&rounds| Timed { rounds, log_mean: 0.0 }).collect()
+        };
+        let found = stretches(&timed(&[(1, 2), (0, 1), (5, 6), (2, 2), (4, 5), (9, 9)]));
+        assert_eq!(found, [(0, 2), (4, 6), (9, 9)]);
+        let sizes = |rounds: &[(u32, u32)]| blocks(&timed(rounds)).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(sizes(&[(0, 2), (1, 2), (0, 0), (0, 1), (3, 5), (4, 5), (3, 3), (3, 4)]), [4, 4]);
     }
 
     #[test]
