@@ -25,6 +25,11 @@ pub trait Bench {
     fn reads_elsewhere(&self, subject: usize) -> bool;
     /// (variant, compiler, flags) of a subject: what fails together.
     fn group(&self, subject: usize) -> (usize, usize, usize);
+    /// Lets a while pass, and says how long.
+    fn pause(&mut self) -> Duration {
+        std::thread::sleep(PAUSE);
+        PAUSE
+    }
 }
 
 /// How an input is visited; the same for all cells.
@@ -90,10 +95,14 @@ pub struct RoundOutcome {
     pub elapsed: Duration,
 }
 
-/// Visits that found the core shared for half of their samples or more are made again at the round's end, so often at most.
+/// Visits that found the core shared for half of their samples or more are made again at the round's end, all of them so often
+/// at most.
 const RETAKES: usize = 5;
-/// When of that many visits that were made again less than one succeeds, it is time to go on.
+/// When of that many visits that were made again less than one succeeds, somebody is there for longer, and is waited for: as
+/// long as the round's first pass took, with one visit now and then to see.
 const HOPELESS: usize = 10;
+/// Between two such visits: bursts of somebody else last from a tenth of a millisecond to seconds.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Walks one round.
 ///
@@ -114,14 +123,16 @@ pub fn walk(
     let at: HashMap<usize, usize> =
         blocks.iter().enumerate().map(|(index, block)| (block.id, index)).collect();
     let order = plan::round(&planned, seed, round);
-    let mut left: Vec<(usize, usize)> = order.iter().map(|visit| (at[&visit.block], visit.subject)).collect();
+    let all: Vec<(usize, usize)> = order.iter().map(|visit| (at[&visit.block], visit.subject)).collect();
     let mut outcome = RoundOutcome { complete: true, ..RoundOutcome::default() };
     let checks = vec![Vec::new(); blocks.len()];
     let (from, out) = (&mut *bench, &mut *failed);
     let mut walk = Walk { bench: from, blocks, inputs, seed, round, failed: out, checks, visits: Vec::new() };
     let begun = Instant::now();
-    let (mut done, mut total) = (0, left.len() as u64);
-    for pass in 0..=RETAKES {
+    let mut patience = Patience::default();
+    let (mut done, mut left) = (0, all.clone());
+    loop {
+        let total = done + left.len() as u64;
         for &(number, subject) in &left {
             if !walk.visit(number, subject, &mut outcome) {
                 continue;
@@ -133,19 +144,61 @@ pub fn walk(
             }
         }
         sharing.learn(outcome.taken.iter().filter_map(|taken| taken.raw.pulses));
-        let lost = walk.lost(&left, &outcome.taken, sharing);
-        let hopeless = pass > 0 && (left.len() - lost.len()) * HOPELESS < left.len();
-        if !outcome.complete || pass == RETAKES || hopeless {
+        if !outcome.complete {
             break;
         }
-        left = lost;
-        total = done + left.len() as u64;
+        let lost = walk.lost(&all, &outcome.taken, sharing);
+        let mended = left.iter().filter(|visit| !lost.contains(visit)).count();
+        match patience.next((mended, left.len()), lost.len(), begun.elapsed()) {
+            Next::Go => break,
+            Next::All => left = lost,
+            Next::One => {
+                patience.waited += walk.bench.pause();
+                left = vec![lost[0]];
+            }
+        }
     }
     walk.leave_out(&mut outcome.taken, sharing);
     outcome.elapsed = begun.elapsed();
     let checks = std::mem::take(&mut walk.checks);
     compare_checks(&mut outcome, bench, blocks, &checks, failed);
     outcome
+}
+
+/// What comes after a pass.
+enum Next {
+    /// The round is over.
+    Go,
+    /// All that is lost once more.
+    All,
+    /// A pause, and one of them.
+    One,
+}
+
+/// How much a round has done for visits that were shared.
+#[derive(Default)]
+struct Patience {
+    retakes: usize,
+    waited: Duration,
+    /// What the first pass took.
+    most: Option<Duration>,
+}
+
+impl Patience {
+    /// After a pass that mended some of its visits, with so many still lost.
+    fn next(&mut self, (mended, made): (usize, usize), lost: usize, elapsed: Duration) -> Next {
+        let first = self.most.is_none();
+        let most = *self.most.get_or_insert(elapsed);
+        let helps = first || mended * HOPELESS >= made;
+        if lost == 0 || self.retakes == RETAKES || (!helps && self.waited >= most) {
+            return Next::Go;
+        }
+        if !helps {
+            return Next::One;
+        }
+        self.retakes += 1;
+        Next::All
+    }
 }
 
 /// One visit that was made: the block's place, the subject, and which of the samples are its.
@@ -355,6 +408,9 @@ mod tests {
         wrong: Option<usize>,
         /// Visits, counted from 0, during which somebody else is on the core.
         shared: HashSet<usize>,
+        /// Visits made before each pause, and how long a pause is said to be.
+        pauses: Vec<usize>,
+        paused: Duration,
     }
 
     impl Bench for Scripted {
@@ -386,6 +442,10 @@ mod tests {
         fn group(&self, subject: usize) -> (usize, usize, usize) {
             (subject % 2, 0, 0)
         }
+        fn pause(&mut self) -> Duration {
+            self.pauses.push(self.visits.len());
+            self.paused
+        }
     }
 
     /// Two artifacts (subjects 0, 1 and 2, 3) on two inputs.
@@ -400,7 +460,14 @@ mod tests {
     }
 
     fn scripted() -> Scripted {
-        Scripted { visits: Vec::new(), fails: None, wrong: None, shared: HashSet::new() }
+        Scripted {
+            visits: Vec::new(),
+            fails: None,
+            wrong: None,
+            shared: HashSet::new(),
+            pauses: Vec::new(),
+            paused: Duration::from_secs(3600),
+        }
     }
 
     /// What a core of its own shows, known from a round before.
@@ -520,7 +587,8 @@ mod tests {
         let mut bench = Scripted { shared: (0..100).collect(), ..scripted() };
         let outcome = round(&mut bench, &mut HashSet::new());
         assert!(outcome.complete);
-        assert_eq!(bench.visits.len(), 2 * 8);
+        assert_eq!(bench.visits.len(), 2 * 8 + 1);
+        assert_eq!(bench.pauses, [16]);
         assert_eq!(used(&outcome), []);
         let shared = outcome.taken.iter().filter(|taken| taken.flagged == Some("shared")).count();
         assert_eq!(shared, 8 * 4, "of each visit its first making");
@@ -533,6 +601,17 @@ mod tests {
         let mut bench = Scripted { shared, ..scripted() };
         let outcome = round(&mut bench, &mut HashSet::new());
         assert_eq!(bench.visits.len(), 8 + 6 + 4 + 2);
+        assert_eq!(used(&outcome), used(&round(&mut scripted(), &mut HashSet::new())));
+    }
+
+    #[test]
+    fn somebody_who_stays_is_waited_for_with_one_visit_now_and_then() {
+        // All 8, all 8 again, two single ones; then the core is free for the 8th visit that is left, and the other 7.
+        let shared = (0..18).collect();
+        let mut bench = Scripted { shared, paused: Duration::ZERO, ..scripted() };
+        let outcome = round(&mut bench, &mut HashSet::new());
+        assert_eq!(bench.pauses, [16, 17, 18]);
+        assert_eq!(bench.visits.len(), 8 + 8 + 3 + 7);
         assert_eq!(used(&outcome), used(&round(&mut scripted(), &mut HashSet::new())));
     }
 
