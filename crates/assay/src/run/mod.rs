@@ -5,6 +5,7 @@ pub mod fault;
 pub mod flag;
 pub mod lineup;
 pub mod prove;
+pub mod retake;
 pub mod round;
 pub mod tune;
 pub mod worker;

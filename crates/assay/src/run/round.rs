@@ -2,12 +2,12 @@
 
 use super::fault::{Fault, Stage};
 use super::flag::{RawSample, RegionCost};
+use super::retake::{self, Made, Next, Patience};
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::plan::{self, Block};
 use assay_pure::protocol::{Kind, Manner};
 use assay_pure::pulse::Sharing;
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What can be visited: the live programs, or a script in tests.
@@ -95,13 +95,7 @@ pub struct RoundOutcome {
     pub elapsed: Duration,
 }
 
-/// Visits that found the core shared for half of their samples or more are made again at the round's end, all of them so often
-/// at most.
-const RETAKES: usize = 5;
-/// When of that many visits that were made again less than one succeeds, somebody is there for longer, and is waited for: as
-/// long as the round's first pass took, with one visit now and then to see.
-const HOPELESS: usize = 10;
-/// Between two such visits: bursts of somebody else last from a tenth of a millisecond to seconds.
+/// Between two visits that see whether the core is shared still: bursts of somebody else last from a tenth of a millisecond to seconds.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Walks one round.
@@ -158,51 +152,12 @@ pub fn walk(
             }
         }
     }
-    walk.leave_out(&mut outcome.taken, sharing);
+    retake::leave_out(&walk.visits, &mut outcome.taken, sharing);
     outcome.elapsed = begun.elapsed();
     let checks = std::mem::take(&mut walk.checks);
     compare_checks(&mut outcome, bench, blocks, &checks, failed);
     outcome
 }
-
-/// What comes after a pass.
-enum Next {
-    /// The round is over.
-    Go,
-    /// All that is lost once more.
-    All,
-    /// A pause, and one of them.
-    One,
-}
-
-/// How much a round has done for visits that were shared.
-#[derive(Default)]
-struct Patience {
-    retakes: usize,
-    waited: Duration,
-    /// What the first pass took.
-    most: Option<Duration>,
-}
-
-impl Patience {
-    /// After a pass that mended some of its visits, with so many still lost.
-    fn next(&mut self, (mended, made): (usize, usize), lost: usize, elapsed: Duration) -> Next {
-        let first = self.most.is_none();
-        let most = *self.most.get_or_insert(elapsed);
-        let helps = first || mended * HOPELESS >= made;
-        if lost == 0 || self.retakes == RETAKES || (!helps && self.waited >= most) {
-            return Next::Go;
-        }
-        if !helps {
-            return Next::One;
-        }
-        self.retakes += 1;
-        Next::All
-    }
-}
-
-/// One visit that was made: the block's place, the subject, and which of the samples are its.
-type Made = (usize, usize, Range<usize>);
 
 /// A round on its way.
 struct Walk<'a> {
@@ -241,7 +196,7 @@ impl Walk<'_> {
                 self.checks[number].push((subject, visited.check));
                 let from = outcome.taken.len();
                 keep(outcome, self.bench, (subject, block), start_window, &visited);
-                self.visits.push((number, subject, from..outcome.taken.len()));
+                self.visits.push(Made { visit: (number, subject), samples: from..outcome.taken.len() });
             }
             Err(fault) => {
                 self.failed.insert(cell);
@@ -251,44 +206,13 @@ impl Walk<'_> {
         true
     }
 
-    /// Samples of a visit that count, and those of them that had the core for themselves.
-    fn own(taken: &[Taken], sharing: &Sharing) -> (usize, usize) {
-        let counted = taken.iter().filter(|taken| !taken.raw.warmup);
-        let own = counted.clone().filter(|taken| !sharing.is_shared(taken.raw.pulses));
-        (counted.count(), own.count())
-    }
-
-    /// Those whose every visit so far was shared for half of its samples or more, in the order of `visits`.
-    fn lost(&self, visits: &[(usize, usize)], taken: &[Taken], sharing: &Sharing) -> Vec<(usize, usize)> {
-        let mut good: HashMap<(usize, usize), bool> = HashMap::new();
-        for (number, subject, range) in &self.visits {
-            let (counted, own) = Self::own(&taken[range.clone()], sharing);
-            *good.entry((*number, *subject)).or_default() |= own * 2 > counted;
-        }
-        visits.iter().copied().filter(|visit| good.get(visit) == Some(&false)).collect()
-    }
-
-    /// Flags what was shared; and of a visit that was made again, all but the best one's samples: a position in a round is
-    /// one sample.
-    fn leave_out(&self, taken: &mut [Taken], sharing: &Sharing) {
-        let mut best: HashMap<(usize, usize), (usize, usize)> = HashMap::new();
-        for (made, (number, subject, range)) in self.visits.iter().enumerate() {
-            let (_, own) = Self::own(&taken[range.clone()], sharing);
-            let known = best.entry((*number, *subject)).or_insert((made, own));
-            if own > known.1 {
-                *known = (made, own);
-            }
-        }
-        for (made, (number, subject, range)) in self.visits.iter().enumerate() {
-            let is_best = best[&(*number, *subject)].0 == made;
-            for taken in &mut taken[range.clone()] {
-                if !is_best {
-                    taken.flagged = Some("retaken");
-                } else if taken.flagged.is_none() && sharing.is_shared(taken.raw.pulses) {
-                    taken.flagged = Some("shared");
-                }
-            }
-        }
+    /// Visits that must be made again and can be, in the order of `all`.
+    fn lost(&self, all: &[(usize, usize)], taken: &[Taken], sharing: &Sharing) -> Vec<(usize, usize)> {
+        let is_out = |&(number, subject): &(usize, usize)| {
+            self.failed.contains(&(self.bench.group(subject), self.blocks[number].input))
+        };
+        let lost = retake::lost(&self.visits, taken, sharing);
+        all.iter().copied().filter(|visit| lost.contains(visit) && !is_out(visit)).collect()
     }
 }
 
@@ -405,6 +329,8 @@ mod tests {
     struct Scripted {
         visits: Vec<(usize, VisitRequest)>,
         fails: Option<usize>,
+        /// Visits that nobody fails.
+        fails_from: usize,
         wrong: Option<usize>,
         /// Visits, counted from 0, during which somebody else is on the core.
         shared: HashSet<usize>,
@@ -416,7 +342,7 @@ mod tests {
     impl Bench for Scripted {
         fn visit(&mut self, subject: usize, request: &VisitRequest) -> Result<Visited, Fault> {
             self.visits.push((subject, *request));
-            if self.fails == Some(subject) {
+            if self.fails == Some(subject) && self.visits.len() > self.fails_from {
                 return Err(Fault { stage: Stage::Measure, what: "hung".into(), output: String::new() });
             }
             let shared = self.shared.contains(&(self.visits.len() - 1));
@@ -463,6 +389,7 @@ mod tests {
         Scripted {
             visits: Vec::new(),
             fails: None,
+            fails_from: 0,
             wrong: None,
             shared: HashSet::new(),
             pauses: Vec::new(),
@@ -613,6 +540,16 @@ mod tests {
         assert_eq!(bench.pauses, [16, 17, 18]);
         assert_eq!(bench.visits.len(), 8 + 8 + 3 + 7);
         assert_eq!(used(&outcome), used(&round(&mut scripted(), &mut HashSet::new())));
+    }
+
+    #[test]
+    fn a_cell_that_fails_when_its_visit_is_made_again_is_not_waited_for() {
+        // The first pass is shared throughout; then subject 1 fails on both inputs, and all others have the core alone.
+        let mut bench = Scripted { shared: (0..8).collect(), fails_from: 8, fails: Some(1), ..scripted() };
+        let outcome = round(&mut bench, &mut HashSet::new());
+        assert_eq!(outcome.faults.len(), 2);
+        assert_eq!(bench.pauses, [0; 0]);
+        assert!(used(&outcome).iter().all(|(subject, ..)| subject % 2 == 0));
     }
 
     #[test]

@@ -527,3 +527,93 @@ fn explain(path: &Path, error: rusqlite::Error) -> anyhow::Error {
 pub(super) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |elapsed| elapsed.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_pure::pulse::{Pulse, Sharing};
+    use serde_json::json;
+
+    /// A ledger with a campaign and one process of it.
+    fn campaign(folder: &Path) -> (Ledger, i64, i64) {
+        let ledger = Ledger::open(&folder.join("ledger.db")).expect("a new ledger");
+        let (spec, machine) = (json!({}), json!({}));
+        let new = NewCampaign {
+            experiment: "pulses",
+            experiment_digest: "",
+            experiment_text: "",
+            spec: &spec,
+            machine: &machine,
+            pinned_cpu: None,
+        };
+        let campaign = ledger.begin(&new).expect("a campaign");
+        let artifact = "INSERT INTO artifact VALUES ('a', '{}', '[]', '{}', '[]', '[]', 0)";
+        ledger.write(artifact, []).expect("an artifact");
+        let mut process = ProcessRow {
+            id: 0,
+            artifact: "a".into(),
+            compiler: "gcc".into(),
+            flags: "O2".into(),
+            variant: "v".into(),
+            rotation: Some(0),
+            phase_bytes: Some(0),
+            entry_address: 0,
+            environment_bytes: 0,
+            region_wall_ns: 0.0,
+            region_cpu_ns: 0.0,
+            wall_read_ns: 0.0,
+            cpu_read_ns: 0.0,
+        };
+        ledger.put_processes(campaign, &mut [&mut process]).expect("a process");
+        (ledger, campaign, process.id)
+    }
+
+    #[test]
+    fn what_a_later_round_teaches_flags_the_samples_that_it_would_have_flagged() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (ledger, campaign, process) = campaign(folder.path());
+        let pulse = |chain_ns, wide_ns| Pulse { chain_ns, wide_ns };
+        // Around the limit from both sides, at either end of a sample; pulses that say nothing; none at all.
+        let mut pulses: Vec<Option<[Pulse; 2]>> = (1600..1800)
+            .flat_map(|wide| [[pulse(1000, wide), pulse(1000, 1600)], [pulse(1010, 1600), pulse(990, wide)]])
+            .map(Some)
+            .collect();
+        pulses.extend([None, Some([pulse(0, 9000); 2]), Some([pulse(1000, 0), pulse(0, 0)])]);
+        let sample = |(position, pulses): (usize, &Option<[Pulse; 2]>)| SampleRow {
+            round: 0,
+            process,
+            input: "bytes".into(),
+            start_window: 0,
+            position: position as u32,
+            warmup: false,
+            wall_ns: 1000,
+            cpu_ns: 1000,
+            units: 10,
+            switches: 0,
+            pulses: *pulses,
+            flagged: (position == 7).then(|| "preempted".to_owned()),
+            at: 0.0,
+        };
+        let samples: Vec<SampleRow> = pulses.iter().enumerate().map(sample).collect();
+        let round = Round { round: 0, rotations: vec![0], started_at: 0.0, elapsed_ns: 1 };
+        ledger.put_round(campaign, &round, &samples).expect("a round");
+        let kept = ledger.samples(campaign).expect("samples");
+        assert!(kept.iter().zip(&samples).all(|(kept, put)| kept.pulses == put.pulses), "they come back");
+
+        let mut sharing = Sharing::default();
+        sharing.learn((0..40).map(|at| [pulse(1000, 1600), pulse(1000 + at % 2 * 10, 1600)]));
+        ledger.flag_shared(campaign, sharing.limit().expect("learned")).expect("flags");
+        let (mut flagged, mut left) = (0, 0);
+        for (sample, position) in ledger.samples(campaign).expect("samples").iter().zip(0..) {
+            let expected = match (position, sharing.is_shared(sample.pulses)) {
+                (7, _) => Some("preempted"),
+                (_, true) => Some("shared"),
+                (_, false) => None,
+            };
+            assert_eq!(sample.flagged.as_deref(), expected, "{:?}", sample.pulses);
+            flagged += u32::from(expected == Some("shared"));
+            left += u32::from(expected.is_none());
+        }
+        assert!(flagged > 50 && left > 50, "{flagged} flagged, {left} left");
+    }
+}

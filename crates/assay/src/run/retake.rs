@@ -1,0 +1,101 @@
+//! Visits that shared the core with somebody on its other hardware thread: which are made again, how often, and which of several
+//! makings counts.
+
+use super::round::Taken;
+use assay_pure::pulse::Sharing;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::time::Duration;
+
+/// All visits that found the core shared for half of their samples or more are made again at the round's end, so often at most.
+const RETAKES: usize = 5;
+/// When of that many visits that were made again less than one succeeds, somebody is there for longer, and is waited for: as
+/// long as the round's first pass took, with one visit now and then to see.
+const HOPELESS: usize = 10;
+
+/// One visit that was made.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// The block's place, and the subject.
+    pub visit: (usize, usize),
+    /// Which of the round's samples are its.
+    pub samples: Range<usize>,
+}
+
+/// What comes after a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The round is over.
+    Go,
+    /// All that is lost once more.
+    All,
+    /// A pause, and one of them.
+    One,
+}
+
+/// How much a round has done for visits that were shared.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Patience {
+    retakes: usize,
+    /// Time that was only waited.
+    pub waited: Duration,
+    /// What the first pass took.
+    most: Option<Duration>,
+}
+
+impl Patience {
+    /// After a pass that mended some of the visits that it made, with so many still lost.
+    pub fn next(&mut self, (mended, made): (usize, usize), lost: usize, elapsed: Duration) -> Next {
+        let first = self.most.is_none();
+        let most = *self.most.get_or_insert(elapsed);
+        let helps = first || mended * HOPELESS >= made;
+        if lost == 0 || self.retakes == RETAKES || (!helps && self.waited >= most) {
+            return Next::Go;
+        }
+        if !helps {
+            return Next::One;
+        }
+        self.retakes += 1;
+        Next::All
+    }
+}
+
+/// Samples of a visit that count, and those of them that had the core for themselves.
+fn own(taken: &[Taken], sharing: &Sharing) -> (usize, usize) {
+    let counted = taken.iter().filter(|taken| !taken.raw.warmup);
+    let own = counted.clone().filter(|taken| !sharing.is_shared(taken.raw.pulses));
+    (counted.count(), own.count())
+}
+
+/// Visits whose every making was shared for half of its samples or more.
+pub fn lost(visits: &[Made], taken: &[Taken], sharing: &Sharing) -> HashSet<(usize, usize)> {
+    let mut good: HashMap<(usize, usize), bool> = HashMap::new();
+    for made in visits {
+        let (counted, own) = own(&taken[made.samples.clone()], sharing);
+        *good.entry(made.visit).or_default() |= own * 2 > counted;
+    }
+    good.into_iter().filter_map(|(visit, good)| (!good).then_some(visit)).collect()
+}
+
+/// Flags what was shared; and of a visit that was made again, all but the best one's samples: a position in a round is one
+/// sample.
+pub fn leave_out(visits: &[Made], taken: &mut [Taken], sharing: &Sharing) {
+    let mut best: HashMap<(usize, usize), (usize, usize)> = HashMap::new();
+    for (at, made) in visits.iter().enumerate() {
+        let (_, own) = own(&taken[made.samples.clone()], sharing);
+        let known = best.entry(made.visit).or_insert((at, own));
+        if own > known.1 {
+            *known = (at, own);
+        }
+    }
+    for (at, made) in visits.iter().enumerate() {
+        let is_best = best[&made.visit].0 == at;
+        for taken in &mut taken[made.samples.clone()] {
+            if !is_best {
+                taken.flagged = Some("retaken");
+            } else if taken.flagged.is_none() && sharing.is_shared(taken.raw.pulses) {
+                taken.flagged = Some("shared");
+            }
+        }
+    }
+}
