@@ -5,12 +5,11 @@
 //! remembered, are mispredicted half the time; a short stretch repeated over a buffer of the same size is **learned**, never
 //! mispredicted, and executes the same instructions with the same memory traffic. The difference is the penalty alone.
 //! A sweep over growing periods shows up to which length a repeated sequence is known by heart.
-//! Both clocks and the involuntary switches stand around each window, as in a measured program; a window in which the
-//! thread did not run all the time is told apart. What follows from the figures is computed in assay-pure (`stats::penalty`).
+//! Who times a window is the caller's business, and what disturbs one: such a window is made again. What follows from the figures is computed in assay-pure (`stats::penalty`).
 //! Known limits: the branch waits for a load from the nearest cache only, so it is resolved as early as any; one whose
 //! condition takes longer costs more.
 
-use crate::window::Windows;
+use crate::window::{Found, Timed};
 use std::io;
 
 /// Outcomes in a buffer of fresh tosses: many times what any known predictor remembers.
@@ -19,8 +18,10 @@ const FRESH: usize = 1 << 20;
 const LEARNED_PERIOD: usize = 512;
 /// Outcomes in one timed window: 0.2 ms of fresh ones at 3 ns.
 const WINDOW: usize = 1 << 16;
-/// Windows tried for each one that is wanted, where other work interrupts them.
+/// Windows tried for each one that is wanted, where other work interrupts them or shares the core.
 const TRIES: usize = 4;
+/// With fewer on a core of one's own, those of a shared one are used.
+const ENOUGH: usize = 3;
 
 /// How much to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,26 +64,25 @@ pub struct BranchTiming {
     pub series: Vec<Vec<Pair>>,
     /// By growing period.
     pub sweep: Vec<Period>,
-    /// Windows in all, and how many of them were interrupted and left out.
-    pub windows: (u64, u64),
+    /// Pairs and windows of a shared core that are among them, for want of others.
+    pub shared: u64,
 }
 
-/// Measures on one processor, in a thread of its own that is bound to it.
+/// Times one window: does the work once, and tells the nanoseconds and what disturbed it.
+pub type Window<'a> = dyn FnMut(&mut dyn FnMut()) -> Timed<f64> + 'a;
+
+/// Measures on the calling thread, which should be bound to one processor.
 ///
 /// # Errors
-/// The processor cannot be had; no such loop is written for this architecture.
-pub fn measure(cpu: usize, effort: Effort) -> io::Result<BranchTiming> {
+/// No such loop is written for this architecture.
+pub fn measure(effort: Effort, window: &mut Window<'_>) -> io::Result<BranchTiming> {
     if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
             format!("no timing loop is written for {}", std::env::consts::ARCH),
         ));
     }
-    let thread = std::thread::Builder::new().name("branch timing".into()).spawn(move || {
-        crate::pin::pin(0, cpu)?;
-        Ok(Meter::default().run(effort))
-    })?;
-    thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that times branches panicked")))
+    Ok(Meter { window, shared: 0 }.run(effort))
 }
 
 /// The periods of the sweep: 1024 outcomes to a million, two steps per doubling.
@@ -90,19 +90,19 @@ fn periods() -> Vec<usize> {
     (0..=20).map(|step| if step % 2 == 0 { 1024 << (step / 2) } else { 1448 << (step / 2) }).collect()
 }
 
-/// Counts windows while it measures.
-#[derive(Default)]
-struct Meter {
-    windows: Windows,
+/// Times windows, and counts those that are used although the core was shared.
+struct Meter<'a, 'b> {
+    window: &'a mut Window<'b>,
+    shared: u64,
 }
 
-impl Meter {
+impl Meter<'_, '_> {
     fn run(mut self, effort: Effort) -> BranchTiming {
         let mut tosses = Tosses(0x9e37_79b9_7f4a_7c15);
         let series = (0..effort.series).map(|_| self.series(&mut tosses, effort.pairs)).collect();
         let sweep =
             periods().into_iter().map(|period| self.period(&mut tosses, period, effort.windows)).collect();
-        BranchTiming { series, sweep, windows: (self.windows.timed, self.windows.interrupted) }
+        BranchTiming { series, sweep, shared: self.shared }
     }
 
     /// Pairs over tosses of their own. The learned buffer is as long as the fresh one: the memory sees no difference.
@@ -111,9 +111,9 @@ impl Meter {
         let stretch = tosses.fill(LEARNED_PERIOD);
         let learned: Vec<u8> = stretch.iter().copied().cycle().take(FRESH).collect();
         walk(&learned[..WINDOW]);
-        let mut found = Vec::with_capacity(pairs);
+        let mut found = Found::default();
         for at in 0..pairs * TRIES {
-            if found.len() == pairs {
+            if found.counts().0 == pairs {
                 break;
             }
             let from = at * WINDOW % FRESH;
@@ -121,11 +121,9 @@ impl Meter {
             // The first half of a window brings the predictor back to what it had learned.
             walk(&learned[..WINDOW / 2]);
             let learned_ns = self.window(&learned[from..from + WINDOW], 1);
-            if let (Some(fresh_ns), Some(learned_ns)) = (fresh_ns, learned_ns) {
-                found.push(Pair { fresh_ns, learned_ns });
-            }
+            found.push(fresh_ns.with(learned_ns).map(|(fresh_ns, learned_ns)| Pair { fresh_ns, learned_ns }));
         }
-        found
+        self.settle(found, pairs)
     }
 
     /// Windows of whole repetitions of one sequence, after it was walked often enough to be learned if it can be.
@@ -134,28 +132,37 @@ impl Meter {
         let repeats = WINDOW.div_ceil(outcomes);
         // A predictor learns a sequence in several passes, each of which finds more of its histories known.
         let passes = (FRESH / outcomes).clamp(3, 24);
-        let mut ns = Vec::new();
+        let (mut found, mut walked) = (Found::default(), false);
         for _ in 0..windows * TRIES {
-            if ns.len() == windows {
+            if found.counts().0 == windows {
                 break;
             }
             // Whatever ran in between has taken a part of it away.
-            for _ in 0..if ns.is_empty() { passes } else { passes.div_ceil(4) } {
+            for _ in 0..if walked { passes.div_ceil(4) } else { passes } {
                 walk(&sequence);
             }
-            ns.extend(self.window(&sequence, repeats));
+            let timed = self.window(&sequence, repeats);
+            // Only a window that nobody interrupted has found the sequence learned.
+            walked |= timed != Timed::Interrupted;
+            found.push(timed);
         }
-        Period { outcomes: outcomes as u64, ns }
+        Period { outcomes: outcomes as u64, ns: self.settle(found, windows) }
     }
 
-    /// Nanoseconds per outcome of walking `outcomes` some times; nothing where the thread was interrupted.
-    fn window(&mut self, outcomes: &[u8], repeats: usize) -> Option<f64> {
-        let wall = self.windows.wall(|| {
+    /// Nanoseconds per outcome of walking `outcomes` some times.
+    fn window(&mut self, outcomes: &[u8], repeats: usize) -> Timed<f64> {
+        let mut work = || {
             for _ in 0..repeats {
                 walk(outcomes);
             }
-        })?;
-        Some(wall / (repeats * outcomes.len()) as f64)
+        };
+        (self.window)(&mut work).map(|ns| ns / (repeats * outcomes.len()) as f64)
+    }
+
+    fn settle<T>(&mut self, found: Found<T>, wanted: usize) -> Vec<T> {
+        let (used, shared) = found.settle(wanted.min(ENOUGH));
+        self.shared += shared;
+        used
     }
 }
 
@@ -261,21 +268,50 @@ mod tests {
         assert!(periods.windows(2).all(|pair| pair[0] < pair[1]));
     }
 
-    #[test]
-    fn every_figure_asked_for_is_there_or_was_interrupted() {
-        let cpu = crate::pin::allowed_cpus().unwrap()[0];
-        let effort = Effort { series: 2, pairs: 2, windows: 1 };
-        let found = measure(cpu, effort).unwrap();
-        assert_eq!((found.series.len(), found.sweep.len()), (2, 21));
-        let all = found.series.iter().map(Vec::len).sum::<usize>()
-            + found.sweep.iter().map(|p| p.ns.len()).sum::<usize>();
-        assert!(all == 4 + 21 || found.windows.1 > 0, "{found:?}");
-        assert!(found.series.iter().flatten().all(|pair| pair.fresh_ns > 0.0 && pair.learned_ns > 0.0));
+    const EFFORT: Effort = Effort { series: 2, pairs: 4, windows: 2 };
+
+    /// Measures with windows that take as many nanoseconds as their number says, disturbed as `disturbed` says of it.
+    fn scripted(disturbed: impl Fn(u64, f64) -> Timed<f64>) -> BranchTiming {
+        let mut nth = 0;
+        let found = measure(EFFORT, &mut |work| {
+            work();
+            nth += 1;
+            disturbed(nth, nth as f64 * WINDOW as f64)
+        });
+        found.expect("the loop is written for this processor")
     }
 
     #[test]
-    fn says_which_processor_cannot_be_had() {
-        let error = measure(1000, Effort::USUAL).unwrap_err().to_string();
-        assert!(error.contains("processor 1000"), "{error}");
+    fn every_figure_asked_for_is_there() {
+        let found = scripted(|_, ns| Timed::Own(ns));
+        assert_eq!((found.series.len(), found.sweep.len(), found.shared), (2, 21, 0));
+        let pair = |fresh_ns, learned_ns| Pair { fresh_ns, learned_ns };
+        assert_eq!(found.series[0], [pair(1.0, 2.0), pair(3.0, 4.0), pair(5.0, 6.0), pair(7.0, 8.0)]);
+        assert!(found.sweep.iter().all(|period| period.ns.len() == 2), "{found:?}");
+    }
+
+    #[test]
+    fn a_window_of_a_shared_core_is_made_again_and_its_pair_with_it() {
+        // The 4th window is the learned one of the second pair.
+        let found = scripted(|nth, ns| if nth == 4 { Timed::Shared(ns) } else { Timed::Own(ns) });
+        let firsts: Vec<f64> = found.series[0].iter().map(|pair| pair.fresh_ns).collect();
+        assert_eq!((firsts, found.shared), (vec![1.0, 5.0, 7.0, 9.0], 0));
+    }
+
+    #[test]
+    fn a_core_that_is_shared_all_the_time_gives_what_there_is_and_says_so() {
+        let found = scripted(|_, ns| Timed::Shared(ns));
+        // Each series all its tries, each of 21 periods all of its: 2 * 16 pairs and 21 * 8 windows.
+        assert_eq!(found.series.iter().map(Vec::len).collect::<Vec<_>>(), [16, 16]);
+        assert_eq!(found.shared, 2 * 16 + 21 * 8);
+    }
+
+    #[test]
+    fn what_was_interrupted_all_the_time_is_absent() {
+        let found = scripted(|_, _| Timed::Interrupted);
+        assert!(
+            found.series.iter().all(Vec::is_empty) && found.sweep.iter().all(|period| period.ns.is_empty())
+        );
+        assert_eq!(found.shared, 0);
     }
 }

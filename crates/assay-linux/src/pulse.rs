@@ -2,6 +2,10 @@
 //! fill the core's width, and take longer while somebody runs on its other hardware thread. The same loops as in the
 //! harnesses; `assay_pure::pulse` judges.
 
+mod ticking;
+
+pub use ticking::Ticking;
+
 use std::time::Instant;
 
 /// Nanoseconds of 2048 additions, each on the last one's sum, and of 12800 additions to 8 sums, one after the other; none

@@ -1,12 +1,91 @@
 //! A timed window of the calling thread: both clocks stand around it, so that one in which the thread did not run all the time
 //! is told apart.
 //!
+//! Whether somebody else had a part of the core is not told here, but by whoever takes pulses ([`crate::pulse`]).
 //! Limits: what a hypervisor takes away is seen by neither clock of the guest. Checked: in the callers, and by hand.
 
 use std::time::Duration;
 
 /// A window whose CPU time is less than this share of its wall time was interrupted.
 const RAN_ALL_THE_TIME: f64 = 0.98;
+
+/// What became of a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Timed<T> {
+    /// Its value, on a core of one's own as far as anybody can tell.
+    Own(T),
+    /// Its value, but somebody ran on the core's other hardware thread meanwhile.
+    Shared(T),
+    /// The thread did not run all the time: there is no value.
+    Interrupted,
+}
+
+impl<T> Timed<T> {
+    /// The same of another value.
+    pub fn map<U>(self, of: impl FnOnce(T) -> U) -> Timed<U> {
+        match self {
+            Timed::Own(value) => Timed::Own(of(value)),
+            Timed::Shared(value) => Timed::Shared(of(value)),
+            Timed::Interrupted => Timed::Interrupted,
+        }
+    }
+
+    /// Two windows that belong together: what disturbed one disturbed both.
+    pub fn with<U>(self, other: Timed<U>) -> Timed<(T, U)> {
+        match (self, other) {
+            (Timed::Own(one), Timed::Own(other)) => Timed::Own((one, other)),
+            (Timed::Interrupted, _) | (_, Timed::Interrupted) => Timed::Interrupted,
+            (Timed::Own(one) | Timed::Shared(one), Timed::Own(other) | Timed::Shared(other)) => {
+                Timed::Shared((one, other))
+            }
+        }
+    }
+}
+
+/// Values of several windows of one thing. Those of a shared core are kept aside, for where there is nothing else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found<T> {
+    own: Vec<T>,
+    shared: Vec<T>,
+}
+
+impl<T> Default for Found<T> {
+    fn default() -> Found<T> {
+        Found { own: Vec::new(), shared: Vec::new() }
+    }
+}
+
+impl<T> Found<T> {
+    /// Adds what became of one more window.
+    pub fn push(&mut self, timed: Timed<T>) {
+        match timed {
+            Timed::Own(value) => self.own.push(value),
+            Timed::Shared(value) => self.shared.push(value),
+            Timed::Interrupted => (),
+        }
+    }
+
+    /// Adds what was found at another time.
+    pub fn extend(&mut self, other: Found<T>) {
+        self.own.extend(other.own);
+        self.shared.extend(other.shared);
+    }
+
+    /// Values of a core of one's own so far, and of a shared one.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.own.len(), self.shared.len())
+    }
+
+    /// The values to be used, and how many of them are of a shared core: none where `enough` others are there, else all.
+    pub fn settle(mut self, enough: usize) -> (Vec<T>, u64) {
+        if self.own.len() >= enough {
+            return (self.own, 0);
+        }
+        let shared = self.shared.len() as u64;
+        self.own.append(&mut self.shared);
+        (self.own, shared)
+    }
+}
 
 /// Times windows and counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +144,33 @@ fn switches() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_disturbed_one_window_of_a_pair_disturbed_the_pair() {
+        use Timed::{Interrupted, Own, Shared};
+        assert_eq!(Own(1).with(Own(2)), Own((1, 2)));
+        for pair in [Own(1).with(Shared(2)), Shared(1).with(Own(2)), Shared(1).with(Shared(2))] {
+            assert_eq!(pair, Shared((1, 2)));
+        }
+        assert_eq!(Interrupted::<u8>.with(Own(2)), Interrupted);
+        assert_eq!(Shared(1).with(Interrupted::<u8>), Interrupted);
+        assert_eq!((Own(1).map(|n| n + 1), Shared(1).map(|n| n + 1)), (Own(2), Shared(2)));
+    }
+
+    #[test]
+    fn windows_of_a_shared_core_are_used_only_where_there_are_not_enough_others() {
+        let mut found = Found::default();
+        for timed in [Timed::Own(1), Timed::Shared(9), Timed::Interrupted, Timed::Own(2)] {
+            found.push(timed);
+        }
+        assert_eq!(found.counts(), (2, 1));
+        assert_eq!(found.clone().settle(2), (vec![1, 2], 0));
+        assert_eq!(found.clone().settle(3), (vec![1, 2, 9], 1));
+        let mut later = Found::default();
+        later.push(Timed::Own(3));
+        found.extend(later);
+        assert_eq!(found.settle(3), (vec![1, 2, 3], 0));
+    }
 
     #[test]
     fn a_window_in_which_the_thread_slept_is_left_out_and_counted() {

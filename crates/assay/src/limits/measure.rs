@@ -4,9 +4,10 @@ mod caches;
 mod core;
 mod kernel;
 
+use super::machine_of;
 use super::plan::{self, Effort};
+use super::watched::Here;
 use super::window::Meter;
-use super::{machine_of, window};
 use anyhow::{Context, Result, bail};
 use assay_linux::machine::Machine as Facts;
 use assay_pure::limits::{Clock, Figure, Level, Limits, SCHEMA, cache_sizes, levels};
@@ -88,7 +89,7 @@ fn on_processor(cpu: usize, quick: bool, facts: &Facts, progress: Sender<Progres
     let mut session = Session {
         cpu,
         effort,
-        meter: Meter::new(effort, began + Duration::from_secs_f64(plan::DEADLINE_SECONDS)),
+        meter: Meter::new(Here::default(), effort, began + Duration::from_secs_f64(plan::DEADLINE_SECONDS)),
         largest: plan::largest(last_cache, facts.memory_bytes),
         last_cache: last_cache.unwrap_or(0),
         limits: Limits {
@@ -112,7 +113,7 @@ fn on_processor(cpu: usize, quick: bool, facts: &Facts, progress: Sender<Progres
         progress,
         done: (0.0, 0.0),
     };
-    session.meter.look_around();
+    session.meter.watched.look_around();
     for (what, part, phase) in PHASES {
         session.done = (session.done.0 + session.done.1, part);
         session.tell(what, 0.0)?;
@@ -125,11 +126,14 @@ impl Session {
     fn finish(mut self, caches: &[assay_pure::limits::Cache], began: Instant) -> Result<Limits> {
         self.limits.levels = levels(caches, &self.limits.bandwidth, &self.limits.latency);
         self.limits.clock = self.limits.clock.and_then(|clock| clock_of(clock, &self.meter.cycles));
-        (self.limits.windows, self.limits.interrupted) =
-            (self.meter.windows.timed, self.meter.windows.interrupted);
-        self.limits.shared = self.meter.shared;
+        let watched = &self.meter.watched;
+        let windows = watched.clocks.windows;
+        (self.limits.windows, self.limits.interrupted) = (windows.timed, windows.interrupted);
+        self.limits.shared = watched.shared;
         self.limits.took_seconds = began.elapsed().as_secs_f64();
         self.limits.notes.extend(notes(&self.limits, self.largest, self.last_cache));
+        let no_timer = self.meter.watched.clocks.no_timer.as_deref();
+        self.limits.notes.extend(sharing_notes(&self.limits, self.meter.despite, no_timer));
         Ok(self.limits)
     }
 }
@@ -164,14 +168,6 @@ fn notes(limits: &Limits, largest: u64, last_cache: u64) -> Vec<String> {
             100.0 * share
         ));
     }
-    let share = limits.shared as f64 / limits.windows.max(1) as f64;
-    if share > 0.1 {
-        notes.push(format!(
-            "{:.0} % of the windows were left out because the core's other hardware thread was busy, mostly with somebody else's \
-             work; long copies and the misprediction hold some of it.",
-            100.0 * share
-        ));
-    }
     if last_cache > 0 && largest < 2 * last_cache {
         notes.push("The largest working set tried is less than twice the last cache: the memory's figures may hold hits.".into());
     }
@@ -185,6 +181,29 @@ fn notes(limits: &Limits, largest: u64, last_cache: u64) -> Vec<String> {
         ));
     }
     notes.extend(limits.levels.iter().filter_map(ends_early));
+    notes
+}
+
+/// What somebody on the core's other hardware thread did to the figures, of which `despite` hold windows beside him.
+fn sharing_notes(limits: &Limits, despite: u64, no_timer: Option<&str>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let share = limits.shared as f64 / limits.windows.max(1) as f64;
+    if share > 0.1 {
+        notes.push(format!(
+            "Beside {:.0} % of the windows the core's other hardware thread was busy, mostly with somebody else's work; they were \
+             left out where there were others.",
+            100.0 * share
+        ));
+    }
+    if despite > 0 {
+        notes.push(format!(
+            "{despite} figures had fewer than three windows without somebody on the core's other hardware thread, and hold those \
+             beside him: they may be too slow. Measure again at another hour (--again)."
+        ));
+    }
+    if let Some(why) = no_timer {
+        notes.push(format!("Copies of a millisecond and more were watched at their ends alone: {why}."));
+    }
     notes
 }
 
@@ -202,7 +221,21 @@ fn ends_early(level: &Level) -> Option<String> {
     })
 }
 
-/// Nanoseconds per dependent addition, in one window; none on architectures without the loop.
-fn cycle(session: &mut Session) -> Option<f64> {
-    window::cycle(&mut session.meter.windows, window::add_chain()?)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::limits::sample;
+
+    #[test]
+    fn what_somebody_beside_did_to_the_figures_is_said() {
+        let mut limits = sample::limits();
+        (limits.windows, limits.shared) = (1000, 100);
+        assert_eq!(sharing_notes(&limits, 0, None), [""; 0]);
+        limits.shared = 101;
+        let notes = sharing_notes(&limits, 2, Some("timer_create for pulses: no memory"));
+        assert!(notes[0].starts_with("Beside 10 % of the windows"), "{notes:?}");
+        assert!(notes[1].starts_with("2 figures had fewer than three windows"), "{notes:?}");
+        assert!(notes[2].ends_with("at their ends alone: timer_create for pulses: no memory."), "{notes:?}");
+        assert_eq!(notes.len(), 3);
+    }
 }

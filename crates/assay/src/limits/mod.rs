@@ -6,6 +6,7 @@
 pub mod kept;
 pub mod measure;
 mod plan;
+pub mod watched;
 mod window;
 
 use assay_linux::machine::Machine as Facts;

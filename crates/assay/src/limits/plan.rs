@@ -1,7 +1,7 @@
 //! What is measured in which order, at which working sets, and how long it may take.
 
 /// All of it takes no longer than this, seconds; what is late is measured less often.
-pub const DEADLINE_SECONDS: f64 = 56.0;
+pub const DEADLINE_SECONDS: f64 = 45.0;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,68 +1,41 @@
 //! Many short windows of one thing: how much goes into one, and how often it is tried where other work interrupts.
 
 use super::plan::Effort;
+use super::watched::{Clocks, Here, Watched};
 use assay_linux::limits::instructions::{self, Loop, Shows};
-use assay_linux::window::Windows;
-use assay_pure::pulse::{Pulse, Sharing};
-use std::time::{Duration, Instant};
+use assay_linux::window::{Found, Timed};
+use std::time::Instant;
 
 /// Nanoseconds that a window should take at least: long against reading the clock, short against other work's turns.
 const LONG_ENOUGH_NS: f64 = 60_000.0;
 /// A window beyond this is seldom left alone on a shared machine: the thread's own clock times it.
 const TOO_LONG_NS: f64 = 1_000_000.0;
-/// Windows tried for each one that is wanted.
+/// Windows tried for each one that is wanted, where other work interrupts them;
 const TRIES: usize = 8;
-/// Pairs of pulses in one look at whether the core is shared, about 60 µs.
-const PAIRS: usize = 20;
-/// Looks before anything is measured, and the pause after each: a burst of somebody else lasts milliseconds to a second.
-const LOOKS: (usize, Duration) = (40, Duration::from_millis(10));
-/// Even what is late is measured so often.
+/// so many where somebody runs on the core's other hardware thread, and the same of long ones.
+const SHARED_TRIES: usize = 2;
+/// Even what is late is measured so often; with fewer of a core of one's own those of a shared one are used.
 const LEAST_WINDOWS: usize = 3;
 /// Turns of the additions that watch the clock: about 20 µs.
 const WATCH_TURNS: u64 = 1000;
 
 /// The thread that measures.
 #[derive(Debug)]
-pub struct Meter {
-    /// Windows timed and interrupted.
-    pub windows: Windows,
-    /// Of the windows timed, those beside which somebody ran on the core's other hardware thread.
-    pub shared: u64,
-    sharing: Sharing,
+pub struct Meter<C = Here> {
+    /// What times windows.
+    pub watched: Watched<C>,
+    /// Figures that hold windows of a shared core, for want of others.
+    pub despite: u64,
     /// Nanoseconds per dependent addition, between all that is measured.
     pub cycles: Vec<f64>,
     effort: Effort,
     deadline: Instant,
 }
 
-impl Meter {
+impl<C: Clocks> Meter<C> {
     /// One that measures less often from `deadline` on.
-    pub fn new(effort: Effort, deadline: Instant) -> Meter {
-        let (windows, sharing) = (Windows::default(), Sharing::default());
-        Meter { windows, shared: 0, sharing, cycles: Vec::new(), effort, deadline }
-    }
-
-    /// Learns what a core of one's own looks like, over half a second; to be called by the thread that measures.
-    pub fn look_around(&mut self) {
-        for _ in 0..LOOKS.0 {
-            self.look();
-            std::thread::sleep(LOOKS.1);
-        }
-    }
-
-    fn look(&mut self) {
-        self.sharing.learn((0..PAIRS).map_while(|_| Some([pulse()?, pulse()?])));
-    }
-
-    /// Nanoseconds of one window; nothing where it was interrupted or the core was shared.
-    fn window(&mut self, work: impl FnOnce()) -> Option<f64> {
-        let before = pulse();
-        let ns = self.windows.wall(work)?;
-        if self.sharing.is_shared(before.zip(pulse()).map(|(before, after)| [before, after])) {
-            self.shared += 1;
-            return None;
-        }
-        Some(ns)
+    pub fn new(clocks: C, effort: Effort, deadline: Instant) -> Meter<C> {
+        Meter { watched: Watched::new(clocks), despite: 0, cycles: Vec::new(), effort, deadline }
     }
 
     /// Whether it takes longer than it may.
@@ -72,53 +45,73 @@ impl Meter {
 
     /// Nanoseconds of each usable window of `work`, divided by `parts`.
     pub fn repeat(&mut self, parts: f64, mut work: impl FnMut()) -> Vec<f64> {
-        self.repeat_prepared(parts, |_| (), |()| work())
+        let found = self.repeat_prepared(parts, |_| (), |()| work());
+        self.settle(found)
     }
 
-    /// The same, with something made ahead of each window that is not timed; it is told whether it follows upon a disturbance:
-    /// the first window, or one after an interrupted one.
+    /// The same, with something made ahead of each window that is not timed; it is told whether a disturbance is over: ahead
+    /// of the first window, and after interrupted and shared ones. To be settled when all rounds are over.
     pub fn repeat_prepared<T>(
         &mut self,
         parts: f64,
         mut prepare: impl FnMut(bool) -> T,
         mut work: impl FnMut(T),
-    ) -> Vec<f64> {
+    ) -> Found<f64> {
+        let wanted = self.effort.windows;
+        self.gather(wanted, wanted * TRIES, |watched, disturbed| {
+            let prepared = prepare(disturbed);
+            watched.window(|| work(prepared)).map(|ns| ns / parts)
+        })
+    }
+
+    /// The same by the thread's own clock, fewer times: for windows that are long.
+    pub fn repeat_long(&mut self, parts: f64, mut work: impl FnMut()) -> Found<f64> {
+        let wanted = self.effort.windows.div_ceil(2);
+        self.gather(wanted, wanted * SHARED_TRIES, |watched, _| watched.long(&mut work).map(|ns| ns / parts))
+    }
+
+    /// Windows until `wanted` of a core of one's own are there, or enough was tried.
+    fn gather(
+        &mut self,
+        wanted: usize,
+        most: usize,
+        mut window: impl FnMut(&mut Watched<C>, bool) -> Timed<f64>,
+    ) -> Found<f64> {
         self.watch_the_clock();
-        self.look();
-        let (mut found, mut disturbed) = (Vec::with_capacity(self.effort.windows), true);
-        for tried in 0..self.effort.windows * TRIES {
-            if found.len() == self.effort.windows || (tried >= LEAST_WINDOWS && self.late()) {
+        self.watched.look();
+        // What a disturbance drove out is brought back when it is over, not while it lasts.
+        let (mut found, mut driven_out) = (Found::default(), true);
+        for tried in 0..most {
+            let (own, shared) = found.counts();
+            let enough = own == wanted || shared >= wanted * SHARED_TRIES;
+            if enough || (tried >= LEAST_WINDOWS && self.late()) {
                 break;
             }
-            let prepared = prepare(disturbed);
-            let ns = self.window(|| work(prepared));
-            disturbed = ns.is_none();
-            found.extend(ns.map(|ns| ns / parts));
+            let near = driven_out && !self.watched.is_shared_now();
+            let timed = window(&mut self.watched, near);
+            driven_out = (driven_out && !near) || !matches!(timed, Timed::Own(_));
+            found.push(timed);
         }
         found
     }
 
-    /// The same by the thread's own clock, fewer times: for windows that are long.
-    pub fn repeat_long(&mut self, parts: f64, mut work: impl FnMut()) -> Vec<f64> {
-        self.watch_the_clock();
-        let mut found = Vec::new();
-        while found.len() < self.effort.windows.div_ceil(2) && !(found.len() >= LEAST_WINDOWS && self.late())
-        {
-            found.push(self.windows.cpu(&mut work) / parts);
-        }
-        found
+    /// The values of a figure, when all its windows were tried.
+    pub fn settle(&mut self, found: Found<f64>) -> Vec<f64> {
+        let (values, shared) = found.settle(LEAST_WINDOWS);
+        self.despite += u64::from(shared > 0);
+        values
     }
 
     /// Whether `once` takes so long that it should be timed by [`Meter::repeat_long`].
     pub fn is_long(&mut self, mut once: impl FnMut()) -> bool {
-        self.windows.cpu(&mut once) > TOO_LONG_NS
+        self.watched.clocks.cpu(&mut once) > TOO_LONG_NS
     }
 
     /// How often `once` must be done for a window that is long enough: found by doubling.
     pub fn enough(&mut self, mut once: impl FnMut(u64)) -> u64 {
         let mut times = 1;
         loop {
-            let ns = self.windows.cpu(|| once(times));
+            let ns = self.watched.clocks.cpu(|| once(times));
             if ns >= LONG_ENOUGH_NS || times >= 1 << 40 {
                 return times;
             }
@@ -126,17 +119,19 @@ impl Meter {
         }
     }
 
-    /// One window of dependent additions.
-    fn watch_the_clock(&mut self) {
-        if let Some(chain) = add_chain() {
-            self.cycles.extend(cycle(&mut self.windows, chain));
-        }
+    /// Nanoseconds per dependent addition in one short window; nothing where it was interrupted.
+    pub fn cycle(&mut self) -> Option<f64> {
+        let chain = add_chain()?;
+        let ns = self.watched.clocks.wall(|| {
+            std::hint::black_box(chain.run(WATCH_TURNS));
+        })?;
+        Some(ns / (WATCH_TURNS * chain.per_turn) as f64)
     }
-}
 
-/// Whose is the core just now? None where no loops are written for the processor.
-fn pulse() -> Option<Pulse> {
-    assay_linux::pulse::take().map(|(chain_ns, wide_ns)| Pulse { chain_ns, wide_ns })
+    fn watch_the_clock(&mut self) {
+        let ns = self.cycle();
+        self.cycles.extend(ns);
+    }
 }
 
 /// The loop whose turn takes a known number of cycles.
@@ -144,24 +139,22 @@ pub fn add_chain() -> Option<&'static Loop> {
     instructions::all().iter().find(|own| own.shows == Shows::DependentAdd)
 }
 
-/// Nanoseconds per dependent addition in one short window; nothing where it was interrupted.
-pub fn cycle(windows: &mut Windows, chain: &Loop) -> Option<f64> {
-    let ns = windows.wall(|| {
-        std::hint::black_box(chain.run(WATCH_TURNS));
-    })?;
-    Some(ns / (WATCH_TURNS * chain.per_turn) as f64)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::watched::scripted::{OWN, SHARED, Script, Shows};
     use super::*;
     use std::time::Duration;
 
+    const WINDOWS: Effort = Effort { windows: 5, rounds: 1, between: false };
+
     fn meter(windows: usize, seconds: u64) -> Meter {
-        Meter::new(
-            Effort { windows, rounds: 1, between: false },
-            Instant::now() + Duration::from_secs(seconds),
-        )
+        let deadline = Instant::now() + Duration::from_secs(seconds);
+        Meter::new(Here::default(), Effort { windows, ..WINDOWS }, deadline)
+    }
+
+    /// One that wants five windows and whose pulses show this, after the 40 of its first look.
+    fn scripted(shows: Shows) -> Meter<Script> {
+        Meter::new(Script::new(shows), WINDOWS, Instant::now() + Duration::from_secs(600))
     }
 
     #[test]
@@ -170,28 +163,62 @@ mod tests {
         let found = meter.repeat(2.0, || {
             std::hint::black_box((0..1000).fold(0u64, |sum, at| sum ^ std::hint::black_box(at)));
         });
-        assert!(found.len() == 5 || meter.windows.interrupted + meter.shared > 0, "{found:?}");
+        let watched = &meter.watched;
+        assert!(found.len() == 5 || watched.clocks.windows.interrupted + watched.shared > 0, "{found:?}");
         assert!(found.iter().all(|ns| *ns > 0.0));
-        assert_eq!(meter.repeat_long(1.0, || ()).len(), 3);
     }
 
     #[test]
-    fn what_an_interruption_drove_out_is_brought_back_ahead_of_the_next_window() {
-        let mut meter = meter(3, 600);
-        let (mut at, mut told) = (0, Vec::new());
-        meter.repeat_prepared(
-            1.0,
-            |disturbed| told.push(disturbed),
-            |()| {
-                at += 1;
-                // The second window is interrupted for sure.
-                if at == 2 {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-            },
-        );
-        assert_eq!((told[0], told[2]), (true, true), "{told:?}");
-        assert!(told.len() >= 4);
+    fn a_window_beside_which_the_core_was_shared_is_made_again() {
+        // Of windows with two pulses each, those from the 41st on, the second and third are shared.
+        let mut meter = scripted(|nth| if (43..47).contains(&nth) { SHARED } else { OWN });
+        let mut made = 0;
+        let found = meter.repeat(2.0, || made += 1);
+        assert_eq!((found, made, meter.watched.shared, meter.despite), (vec![50_000.0; 5], 7, 2, 0));
+    }
+
+    #[test]
+    fn a_core_that_is_shared_from_some_time_on_gives_shared_windows_and_says_so() {
+        let mut meter = scripted(|nth| if nth > 44 { SHARED } else { OWN });
+        let mut made = 0;
+        let found = meter.repeat(1.0, || made += 1);
+        // Two of one's own, then twice as many shared ones as are wanted.
+        assert_eq!((found.len(), made, meter.despite), (12, 12, 1));
+        // With three of one's own the others are left out.
+        let mut meter = scripted(|nth| if nth > 46 { SHARED } else { OWN });
+        let found = meter.repeat(1.0, || ());
+        assert_eq!((found.len(), meter.watched.shared, meter.despite), (3, 10, 0));
+    }
+
+    #[test]
+    fn what_another_round_found_on_a_core_of_ones_own_is_enough() {
+        let mut meter = scripted(|nth| if nth > 40 && nth < 80 { SHARED } else { OWN });
+        let mut found = meter.repeat_prepared(1.0, |_| (), |()| ());
+        assert_eq!(found.counts(), (0, 10));
+        found.extend(meter.repeat_prepared(1.0, |_| (), |()| ()));
+        let values = meter.settle(found);
+        assert_eq!((values.len(), meter.despite), (5, 0));
+    }
+
+    #[test]
+    fn a_long_window_with_a_shared_pulse_in_its_midst_is_made_again() {
+        // Six pulses each, from the 41st on: one in the midst of the second window is shared.
+        let mut meter = scripted(|nth| if nth == 50 { SHARED } else { OWN });
+        let found = meter.repeat_long(1.0, || ());
+        assert_eq!((found.counts(), meter.watched.clocks.windows), ((3, 1), 1 + 4), "and one of the clock");
+        let mut meter = scripted(|nth| if nth > 40 { SHARED } else { OWN });
+        let found = meter.repeat_long(1.0, || ());
+        assert_eq!(found.counts(), (0, 6));
+        assert_eq!((meter.settle(found).len(), meter.despite), (6, 1));
+    }
+
+    #[test]
+    fn what_a_disturbance_drove_out_is_brought_back_ahead_of_the_next_window() {
+        let mut meter = scripted(|nth| if (43..45).contains(&nth) { SHARED } else { OWN });
+        let mut told = Vec::new();
+        meter.repeat_prepared(1.0, |disturbed| told.push(disturbed), |()| ());
+        // The second window was shared to its end, so ahead of the third it was too early.
+        assert_eq!(told, [true, false, false, true, false, false]);
     }
 
     #[test]
@@ -201,7 +228,7 @@ mod tests {
         meter.repeat(1.0, || tried += 1);
         assert_eq!(tried, 3);
         let mut long = 0;
-        assert_eq!(meter.repeat_long(1.0, || long += 1).len(), 3);
+        meter.repeat_long(1.0, || long += 1);
         assert_eq!(long, 3);
     }
 

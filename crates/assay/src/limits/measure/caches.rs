@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use assay_linux::limits::buffer::{Buffer, Pages};
 use assay_linux::limits::chase::Chase;
 use assay_linux::limits::stream::{self, By, Kernel, Operation};
+use assay_linux::window::Found;
 use assay_pure::limits::{Figure, Measured, Moved, Point};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,8 +18,8 @@ const PAGE: usize = 4096;
 /// Steps that warm a walk through more than the caches hold: there is nothing to bring in, only page tables.
 const WARM_STEPS: u64 = 1 << 16;
 
-/// Values of single windows by working set.
-type Windows = BTreeMap<u64, Vec<f64>>;
+/// Single windows by working set.
+type Windows = BTreeMap<u64, Found<f64>>;
 
 /// All curves, in rounds, so that the windows of a point are taken at times far apart.
 pub fn curves(session: &mut Session) -> Result<()> {
@@ -39,10 +40,11 @@ pub fn curves(session: &mut Session) -> Result<()> {
         stream_all(session, &mut bandwidth, (part(0.6), part(1.0)))?;
     }
     for (name, _, windows) in latency.into_iter().filter(|(_, _, windows)| !windows.is_empty()) {
-        session.limits.latency.push(Measured { pages: name.to_owned(), points: points(&windows, |ns| ns) });
+        let points = points(session, windows, |ns| ns);
+        session.limits.latency.push(Measured { pages: name.to_owned(), points });
     }
     for (kernel, windows) in bandwidth {
-        let points = points(&windows, |ns_per_byte| ns_per_byte.rate(1.0));
+        let points = points(session, windows, |ns_per_byte| ns_per_byte.rate(1.0));
         session.limits.bandwidth.push(Moved {
             operation: operation(kernel).to_owned(),
             by: kernel.by.to_string(),
@@ -52,11 +54,10 @@ pub fn curves(session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-fn points(windows: &Windows, figure: fn(Figure) -> Figure) -> Vec<Point> {
-    let point = |(bytes, values): (&u64, &Vec<f64>)| {
-        Some(Point { bytes: *bytes, figure: figure(Figure::of(values)?) })
-    };
-    windows.iter().filter_map(point).collect()
+fn points(session: &mut Session, windows: Windows, figure: fn(Figure) -> Figure) -> Vec<Point> {
+    let point =
+        |(bytes, found)| Some(Point { bytes, figure: figure(Figure::of(&session.meter.settle(found))?) });
+    windows.into_iter().filter_map(point).collect()
 }
 
 fn operation(kernel: Kernel) -> &'static str {
@@ -126,7 +127,7 @@ fn stream_all(session: &mut Session, curves: &mut [(Kernel, Windows)], (from, to
 }
 
 /// Nanoseconds per byte of each window.
-fn point(session: &mut Session, kernel: Kernel, buffer: &mut Buffer, bytes: usize) -> Vec<f64> {
+fn point(session: &mut Session, kernel: Kernel, buffer: &mut Buffer, bytes: usize) -> Found<f64> {
     let (all, half) = (buffer.bytes_mut(), bytes / 2);
     // Of a copy each byte counts once, and source and target are the working set together.
     let (from, to, moved) = match kernel.operation {
@@ -139,8 +140,9 @@ fn point(session: &mut Session, kernel: Kernel, buffer: &mut Buffer, bytes: usiz
     };
     let walk = RefCell::new(Walk { kernel, from, to, moved, at: 0 });
     let whole = |times| walk.borrow_mut().whole(times);
+    let may_fit = bytes as u64 <= 2 * session.last_cache;
     let near = |disturbed: bool| {
-        if disturbed {
+        if disturbed && may_fit {
             whole(1);
         }
     };

@@ -1,6 +1,6 @@
 //! The clock's frequency, what instructions take, what a misprediction costs.
 
-use super::{Session, cycle};
+use super::Session;
 use crate::limits::window;
 use anyhow::Result;
 use assay_linux::branch_timing::{self, Effort};
@@ -28,11 +28,11 @@ pub fn clock(session: &mut Session) -> Result<()> {
         let woken = Instant::now();
         let mut first = Vec::new();
         while woken.elapsed() < Duration::from_millis(1) {
-            first.extend(cycle(session));
+            first.extend(session.meter.cycle());
         }
         firsts.extend(median(&first));
         while woken.elapsed() < WARM {
-            let ns = cycle(session);
+            let ns = session.meter.cycle();
             session.meter.cycles.extend(ns);
         }
     }
@@ -111,15 +111,16 @@ fn mispredictions(session: &mut Session) -> Result<()> {
     session.tell("mispredictions", 0.5)?;
     let series = if session.meter.late() { 3 } else { session.effort.windows.min(12) };
     let effort = Effort { series, pairs: session.effort.windows.min(12), windows: 1 };
-    let timing = match branch_timing::measure(session.cpu, effort) {
+    let watched = &mut session.meter.watched;
+    watched.look();
+    let timing = match branch_timing::measure(effort, &mut |work| watched.window(work)) {
         Ok(timing) => timing,
         Err(error) => {
             session.limits.notes.push(format!("What a misprediction costs is not known: {error}."));
             return Ok(());
         }
     };
-    session.meter.windows.timed += timing.windows.0;
-    session.meter.windows.interrupted += timing.windows.1;
+    session.meter.despite += u64::from(timing.shared > 0);
     let series: Vec<Vec<(f64, f64)>> = timing
         .series
         .iter()

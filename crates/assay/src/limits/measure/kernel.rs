@@ -64,6 +64,7 @@ fn pages(session: &mut Session) -> Result<()> {
             fresh
         }));
     });
+    let ns = session.meter.settle(ns);
     put(session, cost::PAGE_FAULT, &ns, "the first write to each of 64 fresh small pages");
     Ok(())
 }
@@ -76,9 +77,9 @@ fn switches(session: &mut Session) -> Result<()> {
         let before = (system::monotonic_ns(), system::process_cpu_ns());
         pair.hand(HANDS).context("handing a byte to the other thread")?;
         let wall = system::monotonic_ns() - before.0;
-        session.meter.windows.timed += 1;
+        session.meter.watched.clocks.windows.timed += 1;
         if system::process_cpu_ns() - before.1 < RAN * wall {
-            session.meter.windows.interrupted += 1;
+            session.meter.watched.clocks.windows.interrupted += 1;
             continue;
         }
         ns.push(wall / (2 * HANDS) as f64);
