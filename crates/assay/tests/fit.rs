@@ -120,7 +120,7 @@ fn lines_records_and_other_formats_are_misuse_with_what_to_do_instead() {
     let records: Vec<u8> = (0..20_000u32).flat_map(|at| (at * at % 9973).to_le_bytes()).collect();
     std::fs::write(folder.join("records.bin"), records).expect("a file");
     for (arguments, says) in [
-        (&["log.txt"][..], "log.txt looks like lines of text"),
+        (&["log.txt"][..], "log.txt looks like text"),
         (&["records.bin"], "records.bin looks like records of 4 bytes"),
         (&["log.txt", "--format", "lines"], "assay inputs describe --format lines"),
         (&["log.txt", "--format", "xml"], "no format `xml`"),
@@ -129,9 +129,101 @@ fn lines_records_and_other_formats_are_misuse_with_what_to_do_instead() {
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
         assert!(error.contains(says), "{error}");
-        assert!(error.contains("xml") || error.contains("as a varint each and fit that"), "{error}");
+        assert!(error.contains("xml") || error.contains("`assay inputs encode` and fit that"), "{error}");
     }
     // Whoever says so is taken at his word: bytes below 128 are values of one byte.
     let output = assay(folder, &["inputs", "fit", "log.txt", "--format", "varint", "--predictor", "bimodal"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn files_that_people_have_at_hand_are_misuse_with_a_remedy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.join(name), bytes).expect("a file");
+    let mut program = vec![0; 1 << 16];
+    let exe = std::fs::File::open(env!("CARGO_BIN_EXE_assay")).expect("the lab is there");
+    std::io::Read::read_exact(&mut &exe, &mut program).expect("it is longer");
+    write("readme.md", "# A title\n\nSome *words* of it.\n".repeat(2000).as_bytes());
+    write("short.c", b"int main(void) { return 0; }");
+    write("table.csv", "id,bytes\n17,2048\n".repeat(2000).as_bytes());
+    write("one-line.json", format!("[{}]", vec!["17"; 20_000].join(",")).as_bytes());
+    write("program", &program);
+    // As far as it goes, these are varints: a signature, a chunk's size, its name and its first bytes.
+    write("image.png", &[b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x10", &[7; 20_000][..]].concat());
+    write("empty.bin", b"");
+    for (file, says) in [
+        ("readme.md", "looks like text"),
+        ("short.c", "looks like text"),
+        ("table.csv", "looks like text"),
+        ("one-line.json", "looks like text"),
+        ("program", "looks like a program or library (ELF)"),
+        ("image.png", "looks like an image (PNG)"),
+        ("empty.bin", "is empty"),
+    ] {
+        let output = assay(folder, &["inputs", "fit", file, "-o", "table.toml"]);
+        let error = text(&output.stderr);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()), "{file}: {error}");
+        assert!(error.contains(&format!("{file} {says}")), "{error}");
+        assert!(error.contains("one number per line") || error.contains("record the bytes"), "{error}");
+        assert!(!folder.join("table.toml").exists(), "{file}");
+    }
+}
+
+#[test]
+fn numbers_are_encoded_and_fitted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let mut state = 1u32;
+    let mut number = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) * (state >> 16 & 3)
+    };
+    let numbers: String = (0..20_000).map(|_| format!("{}\n", number())).collect();
+    std::fs::write(folder.join("numbers.txt"), &numbers).expect("a file");
+    let made = assay(folder, &["inputs", "encode", "numbers.txt", "numbers.bin"]);
+    assert!(text(&made.stdout).starts_with("wrote numbers.bin (20000 values, "), "{}", text(&made.stderr));
+    let (code, page) = fit(folder, "numbers", &[]);
+    assert_eq!((code, page["units"].as_u64()), (Some(0), Some(20_000)), "{page}");
+
+    std::fs::write(folder.join("heading.txt"), format!("bytes\n{numbers}")).expect("a file");
+    let refused = assay(folder, &["inputs", "encode", "heading.txt", "none.bin"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("heading.txt, line 1: `bytes`"), "{}", text(&refused.stderr));
+    assert!(!folder.join("none.bin").exists());
+}
+
+#[test]
+fn a_table_is_written_over_a_table_only_and_alone_where_it_is_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    record(folder, "one", "generator = \"constant\"\nlength = 2\nunits = 20000\nseed = 7\n");
+    let quick = ["inputs", "fit", "one.bin", "--predictor", "bimodal", "-o"];
+    let to = |more: &[&str]| assay(folder, &[&quick[..], more].concat());
+    // The experiment that the input was made by is no table.
+    let refused = to(&["record.toml"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("record.toml is there already and is no table"));
+    std::fs::write(folder.join("bytes.toml"), [0xff, 0xfe]).expect("a file");
+    assert_eq!(to(&["bytes.toml"]).status.code(), Some(2));
+    for _ in 0..2 {
+        assert_eq!(to(&["table.toml"]).status.code(), Some(0));
+    }
+    let alone = to(&["-"]);
+    assert_eq!(alone.stdout, std::fs::read(folder.join("table.toml")).expect("it was written"));
+    assert!(text(&alone.stderr).starts_with("The fit is close"), "{}", text(&alone.stderr));
+    assert_eq!(to(&["-", "--json"]).status.code(), Some(2));
+}
+
+#[test]
+fn an_experiment_that_cannot_be_measured_is_told_before_anything_is_fitted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    record(folder, "one", "generator = \"constant\"\nlength = 2\nunits = 20000\nseed = 7\n");
+    experiment(folder, "lines.toml", "[inputs.log]\npath = \"log.txt\"\nformat = \"lines\"\n");
+    for (file, says) in [("none.toml", "cannot read none.toml"), ("lines.toml", "are varints")] {
+        let output = assay(folder, &["inputs", "fit", "one.bin", "--experiment", file]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+        assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
+    }
 }

@@ -1,5 +1,6 @@
 //! `assay inputs`: what a file or an experiment's inputs look like to a decoder and its branch predictor.
 
+mod encode;
 mod fit;
 
 use super::{DONE, screen};
@@ -13,7 +14,7 @@ use assay_pure::inputs::{Description, Format, FormatError, describe::describe, d
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Describe or generate inputs, or fit a generator to a recorded one
+/// Describe, generate or encode inputs, or fit a generator to a recorded one
 #[derive(clap::Args, Clone, Debug)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -24,6 +25,7 @@ pub struct Arguments {
 enum Verb {
     Describe(Describe),
     Generate(Generate),
+    Encode(encode::Arguments),
     Fit(Box<fit::Arguments>),
 }
 
@@ -63,6 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     match &arguments.verb {
         Verb::Describe(describe) => describe_all(describe)?,
         Verb::Generate(generate) => generate_one(generate)?,
+        Verb::Encode(arguments) => encode::run(arguments)?,
         Verb::Fit(arguments) => return fit::run(arguments),
     }
     Ok(DONE)
@@ -90,7 +93,7 @@ fn bytes_of(source: &InputSource, folder: &Path) -> Result<Vec<u8>, Misuse> {
 
 fn describe_all(asked: &Describe) -> Result<()> {
     let mut found: Vec<(String, String, Description)> = Vec::new();
-    let mut texts: Vec<String> = Vec::new();
+    let mut doubts: Vec<(String, Kind)> = Vec::new();
     for file in &asked.files {
         if file.extension().is_some_and(|extension| extension == "toml") {
             let folder = file.parent().unwrap_or(Path::new("."));
@@ -105,8 +108,8 @@ fn describe_all(asked: &Describe) -> Result<()> {
                 return Err(Misuse(message).into());
             };
             let bytes = read(file)?;
-            if format == Format::Varint && kind(&bytes) == Some(Kind::Lines) {
-                texts.push(file.display().to_string());
+            if let Some(kind) = kind(&bytes).filter(|_| format == Format::Varint) {
+                doubts.push((file.display().to_string(), kind));
             }
             found.push(described(&file.display().to_string(), &bytes, describe(&bytes, format))?);
         }
@@ -126,10 +129,9 @@ fn describe_all(asked: &Describe) -> Result<()> {
             text.push_str(format!("  {line}").trim_end());
             text.push('\n');
         }
-        if texts.contains(name) {
-            text.push_str(
-                "  ! This looks like text, read as varints of one byte each: --format lines or bytes.\n",
-            );
+        if let Some((_, kind)) = doubts.iter().find(|(doubted, _)| doubted == name) {
+            let remedy = "--format lines, bytes or whole reads it otherwise";
+            text.push_str(&format!("  ! This looks like {kind}, and is read as varints: {remedy}.\n"));
         }
         text.push('\n');
     }

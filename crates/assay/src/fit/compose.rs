@@ -4,6 +4,7 @@ use super::table::table;
 use crate::campaign::Misuse;
 use crate::report::fit::page::{FIT_SCHEMA, FitPage, Model, Reason, Variants};
 use crate::report::number;
+use crate::report::prose::plural;
 use assay_pure::inputs::Markov;
 use assay_pure::inputs::fit::closeness::{BLOCKS, Closeness, FLOOR, Figure};
 use assay_pure::inputs::fit::{self, MOST_CONTEXTS, Recorded, Refusal};
@@ -54,8 +55,8 @@ impl Examined {
 pub fn examine(asked: &Asked, bytes: &[u8]) -> Result<Examined, Misuse> {
     let recorded = Recorded::read(bytes).map_err(|error| {
         Misuse(format!(
-            "{} is no stream of varints: {error}; only varints are fitted, since generators make nothing else. Of records of \
-             another kind, write the number that the branches depend on as a varint each, and fit that",
+            "{} is no stream of varints: {error}; only varints are fitted, since generators make nothing else. Write the \
+             numbers that the branches depend on one per line, encode them with `assay inputs encode`, and fit that",
             asked.file
         ))
     })?;
@@ -135,7 +136,7 @@ fn answer(
     // Where there are so few that a share of them says nothing, no share is said.
     let off = |figure: &Figure| {
         let told = figure.real * asked.margin >= FLOOR;
-        told.then(|| figure.lower.abs().max(figure.upper.abs()) / figure.real)
+        told.then(|| (figure.fitted - figure.real).abs() / figure.real)
     };
     let told = match closeness.misses.iter().filter_map(off).reduce(f64::max) {
         Some(worst) => format!("within {} of those on", number::fraction(worst)),
@@ -148,7 +149,8 @@ fn answer(
                 ends[0].max(ends[1])
             };
             let worst = variants.times.iter().map(far).fold(0.0, f64::max);
-            format!(", and the time of {} variants within {}", variants.times.len(), number::fraction(worst))
+            let variants = plural(variants.times.len() as u64, "variant");
+            format!(", and the time of {variants} within {}", number::fraction(worst))
         }
         _ => String::new(),
     };

@@ -81,6 +81,17 @@ pub fn measure(
     })
 }
 
+/// The input of an experiment whose place both take: the first of varints.
+///
+/// # Errors
+/// It has none.
+pub fn like(experiment: &Experiment) -> Result<&InputSpec, Misuse> {
+    experiment.inputs.iter().find(|input| input.format == Format::Varint).ok_or_else(|| {
+        let text = "are varints, so its variants read something else";
+        Misuse(format!("none of the inputs of {} {text}", experiment.name))
+    })
+}
+
 /// Both inputs, cut into windows as the experiment's own varints are.
 fn inputs(
     experiment: &Experiment,
@@ -88,10 +99,7 @@ fn inputs(
     folder: &Path,
     (markov, units, seed): (&Markov, u64, u64),
 ) -> Result<Vec<InputSpec>> {
-    let Some(like) = experiment.inputs.iter().find(|input| input.format == Format::Varint) else {
-        let text = "are varints, so its variants read something else";
-        return Err(Misuse(format!("none of the inputs of {} {text}", experiment.name)).into());
-    };
+    let like = like(experiment)?;
     let generated = InputSource::Generated {
         generator: Generator::Markov(markov.clone()),
         units,

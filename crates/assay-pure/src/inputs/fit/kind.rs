@@ -1,12 +1,14 @@
 //! Whether a recording is what its reader takes it for: bytes of many kinds happen to be varints too.
 //!
 //! Text is: each byte below 128 is a value of its own. So are records of a fixed size whose numbers are small. A fit of
-//! either would be close and mean nothing, so both are told by what varints do not have: printable characters alone, with
-//! line ends; or a byte that is nearly always the same at one place of a record and not at the others, while a high bit
-//! elsewhere comes and goes, which would move the places, were these varints.
+//! either would be close and mean nothing, so they are told by what varints do not have: characters alone; how files of a
+//! well-known kind begin; or a byte that is nearly always the same at one place of a record and not at the others, while a
+//! high bit elsewhere comes and goes, which would move the places, were these varints.
 //!
 //! Known limits: records whose bytes are all alike in kind, compressed ones among them, are not told; most of them are no
-//! stream of varints, or have padded ones, and are refused for it. Checked: on planted data of every kind.
+//! stream of varints, or have padded ones, and are refused for it. Text in a code page of eight bits is told if three
+//! quarters of it are ASCII. A file of nothing but zeros may be varints. Varints of which each happens to be a character are
+//! taken for text, until their user says what they are. Checked: on planted data of every kind.
 
 /// Bytes that are looked at.
 const LOOKED_AT: usize = 1 << 16;
@@ -17,11 +19,29 @@ const LARGEST: usize = 64;
 /// Records that must be there for a place to be called constant.
 const FEWEST: usize = 200;
 
+/// How files of kinds that people have at hand begin, and what they are.
+const BEGINNINGS: [(&[u8], &str); 12] = [
+    (b"\x7fELF", "a program or library (ELF)"),
+    (b"\x89PNG", "an image (PNG)"),
+    (b"\xff\xd8\xff", "an image (JPEG)"),
+    (b"\x1f\x8b\x08", "a compressed file (gzip)"),
+    (b"\x28\xb5\x2f\xfd", "a compressed file (zstd)"),
+    (b"\xfd7zXZ", "a compressed file (xz)"),
+    (b"PK\x03\x04", "an archive (ZIP)"),
+    (b"!<arch>", "an archive (ar)"),
+    (b"%PDF-", "a document (PDF)"),
+    (b"RIFF", "sound or video (RIFF)"),
+    (b"SQLite format 3", "a database (SQLite)"),
+    (b"PAR1", "a table (Parquet)"),
+];
+
 /// What a recording seems to be, if not varints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Lines of text.
-    Lines,
+    /// Lines of text, or text in one line.
+    Text,
+    /// A file of a well-known kind, which is named.
+    Known(&'static str),
     /// Records of one size.
     Records {
         /// Bytes of a record.
@@ -36,7 +56,8 @@ pub enum Kind {
 impl std::fmt::Display for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Kind::Lines => f.write_str("lines of text"),
+            Kind::Text => f.write_str("text"),
+            Kind::Known(name) => f.write_str(name),
             Kind::Records { size, place, byte } => {
                 write!(f, "records of {size} bytes, as byte {} of each is {byte}", place + 1)
             }
@@ -49,22 +70,31 @@ impl std::fmt::Display for Kind {
 /// Input: any bytes, of which the first 65,536 are looked at.
 pub fn kind(bytes: &[u8]) -> Option<Kind> {
     let looked_at = &bytes[..bytes.len().min(LOOKED_AT)];
+    if let Some(&(_, name)) = BEGINNINGS.iter().find(|(beginning, _)| bytes.starts_with(beginning)) {
+        return Some(Kind::Known(name));
+    }
     if is_text(looked_at) {
-        return Some(Kind::Lines);
+        return Some(Kind::Text);
     }
     (2..=LARGEST).filter(|&size| bytes.len().is_multiple_of(size)).find_map(|size| records(looked_at, size))
 }
 
+/// Characters alone, of UTF-8 or mostly of ASCII. Where there are lines, they may have what terminals and archives add:
+/// colours, bells, and zeros up to the next block.
 fn is_text(bytes: &[u8]) -> bool {
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
+    let lines = bytes.contains(&b'\n');
+    let added = |byte: u8| lines && matches!(byte, 0 | 7 | 8 | 0x0b | 0x0c | 0x1b);
+    let control = |byte: u8| (byte < b' ' && !b"\t\n\r".contains(&byte)) || byte == 0x7f;
+    let ascii = bytes.iter().filter(|byte| byte.is_ascii()).count();
+    // Zeros alone are no text, nor is one value again and again.
+    let differ = bytes.iter().any(|byte| *byte != bytes[0]);
+    let utf8 = match std::str::from_utf8(bytes) {
+        Ok(_) => true,
         // A character that is cut off at the end is one all the same.
-        Err(error) if error.error_len().is_none() => {
-            std::str::from_utf8(&bytes[..error.valid_up_to()]).expect("valid up to there")
-        }
-        Err(_) => return false,
+        Err(error) => error.error_len().is_none(),
     };
-    text.contains('\n') && text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'))
+    let characters = utf8 || (lines && 4 * ascii >= 3 * bytes.len());
+    differ && characters && bytes.iter().all(|&byte| !control(byte) || added(byte))
 }
 
 fn records(bytes: &[u8], size: usize) -> Option<Kind> {
@@ -108,14 +138,42 @@ mod tests {
     }
 
     #[test]
-    fn text_is_told_in_any_language_and_needs_its_lines() {
-        assert_eq!(kind(b"GET /a 200\nGET /b 404\n"), Some(Kind::Lines));
-        assert_eq!(kind("größer\tals\r\n".as_bytes()), Some(Kind::Lines));
-        assert_eq!(kind(b"no line"), None);
-        assert_eq!(kind(b"a\nb\x07"), None);
+    fn text_is_told_in_any_language_in_lines_or_without() {
+        for text in
+            ["GET /a 200\nGET /b 404\n", "größer\tals\r\n", "1,2,17", "{\"a\": [1, 2]}", "größer", "ab"]
+        {
+            assert_eq!(kind(text.as_bytes()), Some(Kind::Text), "{text}");
+        }
+        // One byte per character, of which 0xf6 and 0xdf are beyond ASCII.
+        assert_eq!(kind(b"gr\xf6\xdfer als\n"), Some(Kind::Text));
+        assert_eq!(kind(b"gr\xf6\xdf\n"), None);
         // Cut within a character of two bytes.
         let long = "ä\n".repeat(LOOKED_AT);
-        assert_eq!((kind(long.as_bytes()), kind(b"")), (Some(Kind::Lines), None));
+        assert_eq!((kind(long.as_bytes()), kind(b"")), (Some(Kind::Text), None));
+    }
+
+    #[test]
+    fn what_terminals_and_archives_add_is_text_only_where_there_are_lines() {
+        for byte in [0u8, 7, 8, 0x0b, 0x0c, 0x1b] {
+            assert_eq!(kind(&[b'a', byte, b'\n']), Some(Kind::Text), "{byte}");
+            assert_eq!(kind(&[b'a', byte, b'b']), None, "{byte}");
+        }
+        for byte in [1u8, 6, 0x0e, 0x1f, 0x7f] {
+            assert_eq!(kind(&[b'a', byte, b'\n']), None, "{byte}");
+        }
+        // One value again and again, whatever character it is.
+        assert_eq!((kind(&[0; 500]), kind(&[b'd'; 500]), kind(b"\n\n")), (None, None, None));
+    }
+
+    #[test]
+    fn files_of_well_known_kinds_are_told_by_how_they_begin() {
+        for (beginning, name) in BEGINNINGS {
+            let file = [beginning, &[1, 0x80, 5, 2]].concat();
+            assert_eq!(kind(&file), Some(Kind::Known(name)));
+            assert_eq!(kind(&[&[1], &file[..]].concat()), None, "{name}");
+        }
+        let (elf, png) = (Kind::Known(BEGINNINGS[0].1).to_string(), Kind::Known(BEGINNINGS[1].1).to_string());
+        assert!(elf.contains("ELF") && png.contains("PNG"), "{elf} {png}");
     }
 
     #[test]

@@ -85,7 +85,8 @@ impl std::fmt::Display for Refusal {
             ),
             Refusal::Padded { padded, units } => write!(
                 f,
-                "{padded} of {units} values are not in their shortest encoding, and generators write no other"
+                "{padded} of {units} values are not in their shortest encoding, and generators write no other (bytes that are \
+                 no varints at all look so too)"
             ),
             Refusal::Figure { what, real, fitted, allowed, says: Says::Unsure, needs } => write!(
                 f,

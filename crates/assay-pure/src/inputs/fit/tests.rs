@@ -21,13 +21,9 @@ fn of(lengths: Vec<u8>) -> Recorded {
 
 /// Everything that keeps a fit from being used.
 fn refusals(recorded: &Recorded) -> Vec<Refusal> {
-    refusals_by(recorded, &QUICK)
-}
-
-fn refusals_by(recorded: &Recorded, predictors: &[&str]) -> Vec<Refusal> {
     let mut refusals = structure(recorded);
     if refusals.is_empty() {
-        refusals = closeness(recorded, &fit(recorded, MOST_CONTEXTS), predictors).refusals();
+        refusals = closeness(recorded, &fit(recorded, MOST_CONTEXTS), &QUICK).refusals();
     }
     refusals
 }

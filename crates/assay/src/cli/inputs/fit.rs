@@ -1,6 +1,6 @@
 //! `assay inputs fit`: a generator fitted to recorded data, and whether it may stand for them.
 
-use super::read;
+use super::{experiment, read};
 use crate::campaign::{self, Misuse};
 use crate::cli::run::{Places, positive};
 use crate::cli::stat::predictors;
@@ -23,8 +23,9 @@ use std::time::Duration;
     it. Simulated predictors of several CPUs decode the recorded and the fitted stream; with --experiment its variants are\n\
     measured on both, interleaved and over placements. The fit is refused, and no table given, where the figures differ by\n\
     more than the margin, cannot be told to agree, or where such a table cannot hold the data: too few units, a stretch\n\
-    repeated, sorted lengths, a recording that changes as it goes (--changing takes it for its means). Of lines and of\n\
-    records, write the number that the branches depend on as a varint each, and fit that.\n\n\
+    repeated, sorted lengths, a recording that changes as it goes (--changing takes it for its means).\n\n\
+    Of anything but varints, write the numbers that the branches depend on one per line and encode them:\n  \
+    awk '{ print length($0) }' access.log | assay inputs encode - lengths.bin && assay inputs fit lengths.bin\n\n\
     Exit codes: 0 the fit is close, 1 refused, 2 misuse, 3 nothing could be measured.")]
 pub struct Arguments {
     /// The recorded file, LEB128 varints
@@ -32,7 +33,7 @@ pub struct Arguments {
     /// How units are found; only varint is fitted, and saying so takes bytes for varints whatever they look like
     #[arg(long)]
     format: Option<String>,
-    /// Write the table to a file, instead of printing it
+    /// Write the table to a file, instead of printing it; - prints nothing else
     #[arg(short, long, value_name = "FILE.toml")]
     output: Option<PathBuf>,
     /// The input's name in the table; the file's own if not given
@@ -83,8 +84,8 @@ const STRONGEST: &str = "tage-sc-l-64k";
 
 /// Why anything else is not fitted, and what to do.
 const ONLY: &str = "only varints are fitted, since generators make nothing else. Write what the branches depend on, such as \
-                    the length or the kind of each line or record, as a varint each and fit that, one file per field; or \
-                    share the recording itself as an input with a path";
+                    the length or the kind of each line or record, one number per line and one file per field, encode it \
+                    with `assay inputs encode` and fit that; or share the recording itself as an input with a path";
 
 /// A share above 0, as a fraction or with a per cent sign.
 fn share(text: &str) -> Result<f64, String> {
@@ -111,13 +112,38 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
     for file in [&arguments.output, &arguments.json].into_iter().flatten() {
         screen::find_place(file)?;
     }
+    if let Some(file) = &arguments.experiment {
+        // Before anything takes its time.
+        variants::like(&experiment(file)?)?;
+    }
+    if let Some(output) = &arguments.output {
+        if is_screen(output) && arguments.json.as_deref().is_some_and(is_screen) {
+            return Err(Misuse(
+                "-o - and --json both go to standard output: name a file for one of them".into(),
+            )
+            .into());
+        }
+        spare(output)?;
+    }
     let bytes = read(&arguments.file)?;
+    if bytes.is_empty() {
+        return Err(Misuse(format!(
+            "{} is empty, so there is nothing to fit: record the bytes that the decoder reads into it",
+            asked.file
+        ))
+        .into());
+    }
     if let Some(kind) = arguments.format.is_none().then(|| kind(&bytes)).flatten() {
         return Err(Misuse(format!(
             "{} looks like {kind}: {ONLY}; if it is varints all the same, say so with --format varint",
             asked.file
         ))
         .into());
+    }
+    if std::io::stderr().is_terminal() && !arguments.quiet {
+        screen::tell(
+            "fitting, and decoding with simulated predictors: up to half a minute for a million units",
+        );
     }
     let examined = examine(&asked, &bytes)?;
     drop(bytes);
@@ -128,12 +154,34 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
         _ => None,
     };
     let mut page = conclude(&asked, examined, measured);
-    if let (Some(output), Some(table)) = (&arguments.output, &page.table) {
-        screen::write(output, table)?;
-        page.written = Some(output.display().to_string());
+    match (&arguments.output, &page.table) {
+        (Some(output), Some(table)) => {
+            screen::write(output, table)?;
+            page.written = Some(output.display().to_string());
+        }
+        (Some(output), None) => page.notes.push(format!(
+            "Nothing was written to {}, as the fit is refused; --anyway writes it all the same.",
+            output.display()
+        )),
+        (None, _) => {}
     }
     show(arguments, &page)?;
     Ok(if page.close { DONE } else { FAILED })
+}
+
+/// A table is written over a table, and over nothing else: an experiment file has the same ending.
+fn spare(output: &Path) -> Result<(), Misuse> {
+    if output.as_os_str() == "-" || !output.is_file() {
+        return Ok(());
+    }
+    let there = read(output)?;
+    if there.is_empty() || there.starts_with(b"[inputs.") {
+        return Ok(());
+    }
+    Err(Misuse(format!(
+        "{} is there already and is no table of a fit: name another file, and paste the table from it",
+        output.display()
+    )))
 }
 
 fn asked(arguments: &Arguments) -> Result<Asked, Misuse> {
@@ -215,13 +263,21 @@ fn measure(
     })
 }
 
+/// Standard output; `--json` alone has no name.
+fn is_screen(file: &Path) -> bool {
+    file.as_os_str().is_empty() || file.as_os_str() == "-"
+}
+
 fn show(arguments: &Arguments, page: &FitPage) -> Result<()> {
     match &arguments.json {
-        Some(path) if path.as_os_str().is_empty() || path.as_os_str() == "-" => {
-            screen::print(&page.to_json())
-        }
+        Some(path) if is_screen(path) => screen::print(&page.to_json()),
         json => {
-            screen::print(&render_fit(page, screen::width(), screen::colour()));
+            // The table alone stands where the page would.
+            if page.written.as_deref() == Some("-") {
+                screen::tell(&page.answer);
+            } else {
+                screen::print(&render_fit(page, screen::width(), screen::colour()));
+            }
             if let Some(path) = json {
                 screen::write(path, &page.to_json())?;
             }

@@ -8,6 +8,9 @@ use crate::report::sheet::Sheet;
 use crate::report::table::{Column, Entry, Table};
 use assay_pure::inputs::fit::closeness::{Closeness, Figure, Says};
 
+/// What a table is for.
+const TABLE: &str = "The input's table, to be pasted into an experiment file";
+
 /// The page as text, no line of prose wider than `width` columns (at least 40), with ANSI colours if `colour`. The table to
 /// be pasted keeps its own lines.
 pub fn render_fit(page: &FitPage, width: usize, colour: bool) -> String {
@@ -31,13 +34,18 @@ pub fn render_fit(page: &FitPage, width: usize, colour: bool) -> String {
     for note in &page.notes {
         sheet.labelled(Ink::Doubt, "! ", note);
     }
-    let mut text = sheet.into_text();
-    match (&page.table, &page.written) {
-        (Some(_), Some(file)) => text += &format!("\nThe input's table is in {file}.\n"),
-        (Some(table), None) => text += &format!("\n{table}"),
-        (None, _) => {}
+    let Some(table) = &page.table else { return sheet.into_text() };
+    sheet.gap();
+    match &page.written {
+        Some(file) => {
+            sheet.paragraph(Ink::Plain, "", &format!("{TABLE}, is in {file}."));
+            sheet.into_text()
+        }
+        None => {
+            sheet.paragraph(Ink::Plain, "", &format!("{TABLE}:"));
+            format!("{}\n{table}", sheet.into_text())
+        }
     }
-    text
 }
 
 fn recorded(page: &FitPage, sheet: &mut Sheet) {
@@ -80,9 +88,10 @@ fn side_by_side(closeness: &Closeness, sheet: &mut Sheet) {
     let columns = vec![
         Column::left(""),
         Column::right("recorded"),
-        Column::right("its parts").optional(2),
+        Column::right("its parts").optional(3),
         Column::right("fitted"),
-        Column::right("its parts").optional(1),
+        Column::right("its streams").optional(1),
+        Column::right("their parts").optional(2),
         Column::right("difference"),
         Column::right("allowed"),
         Column::left(""),
@@ -93,9 +102,9 @@ fn side_by_side(closeness: &Closeness, sheet: &mut Sheet) {
         table.row(figure_row(&format!("misses {}", figure.name), figure));
     }
     sheet.table(&table);
-    sheet.heading("What lengths remembered leave open, per unit");
+    sheet.heading("The least that lengths remembered leave open, per unit");
     let mut table = Table::new(
-        ["remembered", "bits, recorded", "bits, fitted", "least misses, recorded", "least misses, fitted"]
+        ["remembered", "bits, recorded", "bits, fitted", "misses, recorded", "misses, fitted"]
             .into_iter()
             .map(Column::right)
             .collect(),
@@ -140,8 +149,9 @@ fn figure_row(name: &str, figure: &Figure) -> Vec<Entry> {
         format!("{:.4}", figure.real).into(),
         parts(figure.real_parts).into(),
         format!("{:.4}", figure.fitted).into(),
+        format!("{:.4} to {:.4}", figure.real + figure.lower, figure.real + figure.upper).into(),
         parts(figure.fitted_parts).into(),
-        format!("{:+.4} to {:+.4}", figure.lower, figure.upper).into(),
+        format!("{:+.4}", figure.fitted - figure.real).into(),
         format!("{:.4}", figure.allowed).into(),
         if figure.says == Says::Close && figure.changes {
             Entry::inked("changes", Ink::Doubt)

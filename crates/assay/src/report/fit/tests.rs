@@ -30,9 +30,9 @@ fn the_answer_is_first_reasons_have_remedies_and_the_table_is_last() {
     let text = render_fit(&sample::page(), 100, false);
     assert!(text.starts_with("Refused: table is 1.102"), "{text}");
     assert!(text.contains("refused  the time of table") && text.contains("      -> the order"), "{text}");
-    assert!(text.ends_with("The input's table is in postings.toml.\n"), "{text}");
+    assert!(text.ends_with("to be pasted into an experiment file, is in postings.toml.\n"), "{text}");
     let text = render_fit(&sample::close(), 100, false);
-    assert!(text.ends_with("\n\n[inputs.postings]\ngenerator = \"markov\"\n"), "{text}");
+    assert!(text.ends_with("experiment file:\n\n[inputs.postings]\ngenerator = \"markov\"\n"), "{text}");
 }
 
 #[test]

@@ -3,24 +3,42 @@
 //! Each rate is over seeds, with the predictors that the verb takes by default on x86-64. With none refused of 60, a rate
 //! above 5 % is excluded at 95 %.
 
-use super::{dice, of, recorded, refusals_by};
+use super::{closeness, dice, of, recorded};
 use crate::inputs::Generator;
-use crate::inputs::fit::{Recorded, Refusal, compare, fit};
+use crate::inputs::fit::{MOST_CONTEXTS, Recorded, Refusal, compare, fit, structure};
 
 /// What the verb decodes with if nothing else is asked for.
 const ALL: [&str; 4] = ["skylake", "golden-cove", "zen4", "tage-sc-l-64k"];
 
+/// What is said of one stream.
+struct Found {
+    refusals: Vec<Refusal>,
+    /// By how much the fitted mean is off, in the worst of all figures, as a share of what is allowed.
+    off: f64,
+}
+
+fn found(recorded: &Recorded) -> Found {
+    let refusals = structure(recorded);
+    if !refusals.is_empty() {
+        return Found { refusals, off: f64::NAN };
+    }
+    let closeness = closeness(recorded, &fit(recorded, MOST_CONTEXTS), &ALL);
+    let figures = closeness.misses.iter().chain([&closeness.branches]);
+    let off = figures.map(|figure| (figure.fitted - figure.real).abs() / figure.allowed).fold(0.0, f64::max);
+    Found { refusals: closeness.refusals(), off }
+}
+
 /// What is said of each seed's stream.
-fn all(seeds: u64, make: impl Fn(u64) -> Recorded) -> Vec<Vec<Refusal>> {
-    (1..=seeds).map(|seed| refusals_by(&make(seed), &ALL)).collect()
+fn all(seeds: u64, make: impl Fn(u64) -> Recorded) -> Vec<Found> {
+    (1..=seeds).map(|seed| found(&make(seed))).collect()
 }
 
 /// Prints a rate, and up to two of the reasons.
-fn print(name: &str, found: &[Vec<Refusal>]) -> usize {
-    let refused: Vec<_> = found.iter().filter(|refusals| !refusals.is_empty()).collect();
+fn print(name: &str, found: &[Found]) -> usize {
+    let refused: Vec<_> = found.iter().filter(|found| !found.refusals.is_empty()).collect();
     println!("{name}: {} of {} refused", refused.len(), found.len());
-    for refusals in refused.iter().take(2) {
-        println!("    {}", refusals[0]);
+    for found in refused.iter().take(2) {
+        println!("    {}", found.refusals[0]);
     }
     refused.len()
 }
@@ -135,25 +153,30 @@ type Planted<'a> = &'a dyn Fn(u32) -> Vec<u8>;
 #[ignore = "slow: ten minutes of simulated predictors; `make calibrate`"]
 fn what_no_table_makes_is_taken_at_most_one_time_in_twenty() {
     let units = 100_000;
-    let planted: [(&str, usize, Planted); 9] = [
-        ("period 400, noise 1 in 200", 1, &|seed| period(units, 400, 200, seed)),
-        ("period 2000, noise 1 in 100", 1, &|seed| period(units, 2000, 100, seed)),
-        ("period 1000, noise 1 in 20", 1, &|seed| period(units, 1000, 20, seed)),
-        ("each as 40 before, noise 1 in 10", 1, &|seed| echo(units, seed)),
-        ("messages from a book", 1, &|seed| messages(units, seed)),
-        // In some draws 32 lengths do tell where in a record they are; then the table holds it.
-        ("records of 96 fields", 4, &|seed| records(units, seed)),
-        ("two kinds in turn, 10,000 units each", 1, &|seed| in_turn(units, 10_000, seed)),
-        ("two kinds, half and half", 1, &|seed| {
+    let planted: [(&str, Planted); 9] = [
+        ("period 400, noise 1 in 200", &|seed| period(units, 400, 200, seed)),
+        ("period 2000, noise 1 in 100", &|seed| period(units, 2000, 100, seed)),
+        ("period 1000, noise 1 in 20", &|seed| period(units, 1000, 20, seed)),
+        ("each as 40 before, noise 1 in 10", &|seed| echo(units, seed)),
+        ("messages from a book", &|seed| messages(units, seed)),
+        ("records of 96 fields", &|seed| records(units, seed)),
+        ("two kinds in turn, 10,000 units each", &|seed| in_turn(units, 10_000, seed)),
+        ("two kinds, half and half", &|seed| {
             [in_turn(units / 2, 1_000_000, seed), drift(units / 2, seed)].concat()
         }),
-        ("a drift from 20 to 80 %", 1, &|seed| drift(units, seed)),
+        ("a drift from 20 to 80 %", &|seed| drift(units, seed)),
     ];
-    let seeds = 20;
-    for (name, most, make) in planted {
-        let found = all(seeds, |seed| of(make(seed as u32)));
+    for (name, make) in planted {
+        let found = all(20, |seed| of(make(seed as u32)));
         let refused = print(name, &found);
-        assert!(found.len() - refused <= most, "{name}");
+        assert!(found.len() - refused <= 1, "{name}");
+        // A table has 0.75 to 0.92 bits per unit of the records where knowing the field leaves 0.43 to 0.57, so it does not
+        // hold them; but predictors hardly know the field either: of one draw in twenty all four miss at most 4.1 % less
+        // than of the fit. That is within the margin, so it is close; and what is taken must be so by every figure.
+        for taken in found.iter().filter(|found| found.refusals.is_empty()) {
+            println!("    taken: off by {:.2} of what is allowed", taken.off);
+            assert!(taken.off <= 1.0, "{name}");
+        }
     }
 }
 
