@@ -53,12 +53,12 @@ pub fn own(mut quotients: Vec<f64>) -> Option<f64> {
 
 /// What the pulses of a core of one's own show, learned on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sharing {
+pub struct OwnCore {
     own: Option<f64>,
     grain_ns: u64,
 }
 
-impl Sharing {
+impl OwnCore {
     /// Learns from a stretch of measuring: the pulses on both sides of each of 20 samples or more. The lowest quotient of all
     /// stretches stands, as in one of them the core may have been shared throughout.
     pub fn learn(&mut self, pairs: impl Iterator<Item = [Pulse; 2]>) {
@@ -130,19 +130,19 @@ mod tests {
         Pulse { wide_ns: OWN.wide_ns * (100 + percent) / 100, ..OWN }
     }
 
-    fn knowing(pulse: Pulse) -> Sharing {
-        let mut sharing = Sharing::default();
-        sharing.learn([[pulse; 2]; 30].into_iter());
+    fn knowing(pulse: Pulse) -> OwnCore {
+        let mut own_core = OwnCore::default();
+        own_core.learn([[pulse; 2]; 30].into_iter());
         sharing
     }
 
     #[test]
     fn a_sample_is_shared_when_either_side_of_it_was() {
-        let sharing = knowing(OWN);
-        assert!(!sharing.is_shared(Some([OWN, OWN])));
-        assert!(!sharing.is_shared(Some([wider(3), wider(3)])));
-        assert!(sharing.is_shared(Some([OWN, wider(5)])));
-        assert!(sharing.is_shared(Some([wider(5), OWN])));
+        let own_core = knowing(OWN);
+        assert!(!own_core.is_shared(Some([OWN, OWN])));
+        assert!(!own_core.is_shared(Some([wider(3), wider(3)])));
+        assert!(own_core.is_shared(Some([OWN, wider(5)])));
+        assert!(own_core.is_shared(Some([wider(5), OWN])));
     }
 
     #[test]
@@ -166,41 +166,41 @@ mod tests {
             chain_ns: if at.is_multiple_of(2) { 680 } else { 720 },
             wide_ns: if at.is_multiple_of(3) { 1080 } else { 1040 },
         };
-        let mut sharing = Sharing::default();
-        sharing.learn((0..60).map(|at| [read(at), read(at / 2 + 1)]));
-        assert_eq!(sharing.limit(), Some((1040.0 / 720.0 * BEYOND_GRAIN, 40)));
-        assert!((0..60).all(|at| !sharing.is_shared(Some([read(at), read(at)]))));
+        let mut own_core = OwnCore::default();
+        own_core.learn((0..60).map(|at| [read(at), read(at / 2 + 1)]));
+        assert_eq!(own_core.limit(), Some((1040.0 / 720.0 * BEYOND_GRAIN, 40)));
+        assert!((0..60).all(|at| !own_core.is_shared(Some([read(at), read(at)]))));
         let shared = Pulse { chain_ns: 720, wide_ns: 1400 };
-        assert!(sharing.is_shared(Some([read(0), shared])));
+        assert!(own_core.is_shared(Some([read(0), shared])));
     }
 
     #[test]
     fn chains_that_were_interrupted_make_no_grain_of_more_than_a_twelfth() {
-        let mut sharing = Sharing::default();
+        let mut own_core = OwnCore::default();
         let interrupted = Pulse { chain_ns: 4000, wide_ns: 911 };
-        sharing.learn((0..30).map(|at| if at % 3 == 0 { [OWN, interrupted] } else { [OWN, OWN] }));
-        assert_eq!(sharing.limit().map(|(_, grain)| grain), Some(561 / 12));
+        own_core.learn((0..30).map(|at| if at % 3 == 0 { [OWN, interrupted] } else { [OWN, OWN] }));
+        assert_eq!(own_core.limit().map(|(_, grain)| grain), Some(561 / 12));
     }
 
     #[test]
     fn nothing_is_known_before_enough_pulses() {
-        let mut sharing = Sharing::default();
+        let mut own_core = OwnCore::default();
         let wide = |wide_ns| [Pulse { chain_ns: 1000, wide_ns }; 2];
-        sharing.learn([wide(1600); 19].into_iter());
-        assert_eq!(sharing.limit(), None);
-        assert!(!sharing.is_shared(Some(wide(3000))));
-        sharing.learn([wide(1600); 20].into_iter());
-        assert_eq!(sharing.limit(), Some((1.6 * BEYOND_GRAIN, 0)));
-        assert!(sharing.is_shared(Some(wide(3000))) && !sharing.is_shared(None));
+        own_core.learn([wide(1600); 19].into_iter());
+        assert_eq!(own_core.limit(), None);
+        assert!(!own_core.is_shared(Some(wide(3000))));
+        own_core.learn([wide(1600); 20].into_iter());
+        assert_eq!(own_core.limit(), Some((1.6 * BEYOND_GRAIN, 0)));
+        assert!(own_core.is_shared(Some(wide(3000))) && !own_core.is_shared(None));
     }
 
     #[test]
     fn a_stretch_that_was_shared_throughout_teaches_nothing_after_one_that_was_not() {
-        let mut sharing = Sharing::default();
+        let mut own_core = OwnCore::default();
         let stretch = |wide_ns| [[Pulse { chain_ns: 1000, wide_ns }; 2]; 30].into_iter();
         for (wide_ns, own) in [(2400, 2.4), (1600, 1.6), (2400, 1.6)] {
-            sharing.learn(stretch(wide_ns));
-            assert_eq!(sharing.limit(), Some((own * BEYOND_GRAIN, 0)));
+            own_core.learn(stretch(wide_ns));
+            assert_eq!(own_core.limit(), Some((own * BEYOND_GRAIN, 0)));
         }
     }
 }

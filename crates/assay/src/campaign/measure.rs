@@ -14,7 +14,7 @@ use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
 use crate::run::{Lineup, tune};
 use crate::store::{CampaignInput, CampaignRow, Ledger, Round, SampleRow};
 use anyhow::Result;
-use assay_pure::pulse::Sharing;
+use assay_pure::pulse::OwnCore;
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -43,7 +43,7 @@ struct Campaign<'a> {
     round: u32,
     measured_seconds: f64,
     told_of_waiting: bool,
-    sharing: Sharing,
+    own_core: OwnCore,
 }
 
 /// One level's programs and the blocks they are visited in.
@@ -79,7 +79,7 @@ pub fn measure(
         round: rounds.last().map_or(0, |round| round.round + 1),
         measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum(),
         told_of_waiting: false,
-        sharing: learned(ledger, row.id)?,
+        own_core: learned(ledger, row.id)?,
     };
     let levels = plan_levels(prepared);
     let looks = ledger.looks(row.id)?;
@@ -111,11 +111,11 @@ pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u3
 }
 
 /// What the campaign's samples so far tell of a core of one's own.
-fn learned(ledger: &Ledger, campaign: i64) -> Result<Sharing> {
+fn learned(ledger: &Ledger, campaign: i64) -> Result<OwnCore> {
     let samples = ledger.samples(campaign)?;
-    let mut sharing = Sharing::default();
-    sharing.learn(samples.iter().filter_map(|sample| sample.pulses));
-    Ok(sharing)
+    let mut own_core = OwnCore::default();
+    own_core.learn(samples.iter().filter_map(|sample| sample.pulses));
+    Ok(own_core)
 }
 
 /// Takes over what a round of a level takes, with `spent_seconds` measured before it.
@@ -371,7 +371,7 @@ impl Campaign<'_> {
             &plans,
             (seed, round),
             &mut self.failed,
-            &mut self.sharing,
+            &mut self.own_core,
             &mut |visits_done, visits_total| {
                 events(Event::Round {
                     round,
@@ -421,7 +421,7 @@ impl Campaign<'_> {
             elapsed_ns: outcome.elapsed.as_nanos() as u64,
         };
         self.ledger.put_round(self.id, &round, &samples)?;
-        if let Some(limit) = self.sharing.limit() {
+        if let Some(limit) = self.own_core.limit() {
             // What this round taught holds for those before it, too.
             self.ledger.flag_shared(self.id, limit)?;
         }

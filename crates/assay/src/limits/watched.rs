@@ -5,7 +5,7 @@
 
 use assay_linux::pulse::Ticking;
 use assay_linux::window::{Timed, Windows};
-use assay_pure::pulse::{Pulse, Sharing};
+use assay_pure::pulse::{OwnCore, Pulse};
 use std::time::Duration;
 
 /// Pairs of pulses in one look at whether the core is shared, about 60 µs.
@@ -78,7 +78,7 @@ pub struct Watched<C = Here> {
     pub clocks: C,
     /// Of the windows timed, those beside which the core was shared.
     pub shared: u64,
-    sharing: Sharing,
+    own_core: OwnCore,
     shared_now: bool,
     in_row: u64,
     paused: Duration,
@@ -90,7 +90,7 @@ impl<C: Clocks> Watched<C> {
         Watched {
             clocks,
             shared: 0,
-            sharing: Sharing::default(),
+            own_core: OwnCore::default(),
             shared_now: false,
             in_row: 0,
             paused: Duration::ZERO,
@@ -108,7 +108,7 @@ impl<C: Clocks> Watched<C> {
     /// Learns from a look at the core now.
     pub fn look(&mut self) {
         let clocks = &mut self.clocks;
-        self.sharing.learn((0..PAIRS).map_while(|_| Some([clocks.pulse()?, clocks.pulse()?])));
+        self.own_core.learn((0..PAIRS).map_while(|_| Some([clocks.pulse()?, clocks.pulse()?])));
     }
 
     /// Nanoseconds of one window.
@@ -138,7 +138,7 @@ impl<C: Clocks> Watched<C> {
         let mut shared = false;
         for pulse in pulses {
             // One pulse stands for both sides of itself.
-            self.shared_now = self.sharing.is_shared(Some([pulse; 2]));
+            self.shared_now = self.own_core.is_shared(Some([pulse; 2]));
             shared |= self.shared_now;
         }
         if !shared {

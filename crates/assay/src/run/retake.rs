@@ -2,7 +2,7 @@
 //! makings counts.
 
 use super::round::Taken;
-use assay_pure::pulse::Sharing;
+use assay_pure::pulse::OwnCore;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::time::Duration;
@@ -61,17 +61,17 @@ impl Patience {
 }
 
 /// Samples of a visit that count, and those of them that had the core for themselves.
-fn own(taken: &[Taken], sharing: &Sharing) -> (usize, usize) {
+fn own(taken: &[Taken], own_core: &OwnCore) -> (usize, usize) {
     let counted = taken.iter().filter(|taken| !taken.raw.warmup);
-    let own = counted.clone().filter(|taken| !sharing.is_shared(taken.raw.pulses));
+    let own = counted.clone().filter(|taken| !own_core.is_shared(taken.raw.pulses));
     (counted.count(), own.count())
 }
 
 /// Visits whose every making was shared for half of its samples or more.
-pub fn lost(visits: &[Made], taken: &[Taken], sharing: &Sharing) -> HashSet<(usize, usize)> {
+pub fn lost(visits: &[Made], taken: &[Taken], own_core: &OwnCore) -> HashSet<(usize, usize)> {
     let mut good: HashMap<(usize, usize), bool> = HashMap::new();
     for made in visits {
-        let (counted, own) = own(&taken[made.samples.clone()], sharing);
+        let (counted, own) = own(&taken[made.samples.clone()], own_core);
         *good.entry(made.visit).or_default() |= own * 2 > counted;
     }
     good.into_iter().filter_map(|(visit, good)| (!good).then_some(visit)).collect()
@@ -79,10 +79,10 @@ pub fn lost(visits: &[Made], taken: &[Taken], sharing: &Sharing) -> HashSet<(usi
 
 /// Flags what was shared; and of a visit that was made again, all but the best one's samples: a position in a round is one
 /// sample.
-pub fn leave_out(visits: &[Made], taken: &mut [Taken], sharing: &Sharing) {
+pub fn leave_out(visits: &[Made], taken: &mut [Taken], own_core: &OwnCore) {
     let mut best: HashMap<(usize, usize), (usize, usize)> = HashMap::new();
     for (at, made) in visits.iter().enumerate() {
-        let (_, own) = own(&taken[made.samples.clone()], sharing);
+        let (_, own) = own(&taken[made.samples.clone()], own_core);
         let known = best.entry(made.visit).or_insert((at, own));
         if own > known.1 {
             *known = (at, own);
@@ -93,7 +93,7 @@ pub fn leave_out(visits: &[Made], taken: &mut [Taken], sharing: &Sharing) {
         for taken in &mut taken[made.samples.clone()] {
             if !is_best {
                 taken.flagged = Some("retaken");
-            } else if taken.flagged.is_none() && sharing.is_shared(taken.raw.pulses) {
+            } else if taken.flagged.is_none() && own_core.is_shared(taken.raw.pulses) {
                 taken.flagged = Some("shared");
             }
         }

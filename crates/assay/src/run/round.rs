@@ -6,7 +6,7 @@ use super::retake::{self, Made, Next, Patience};
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::plan::{self, Block};
 use assay_pure::protocol::{Kind, Manner};
-use assay_pure::pulse::Sharing;
+use assay_pure::pulse::OwnCore;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -101,7 +101,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Walks one round.
 ///
 /// `failed` holds the cells that are out; those that fail now are added, so that a program that hangs is waited for
-/// once and not at each of its placements. `sharing` learns from the round, and says which samples were taken while
+/// once and not at each of its placements. `own_core` learns from the round, and says which samples were taken while
 /// somebody else ran on the core. `progress` is told how many visits are done; when it returns false the round ends early.
 pub fn walk(
     bench: &mut dyn Bench,
@@ -109,7 +109,7 @@ pub fn walk(
     inputs: &[InputPlan],
     (seed, round): (u64, u32),
     failed: &mut HashSet<FailedCell>,
-    sharing: &mut Sharing,
+    own_core: &mut OwnCore,
     progress: &mut dyn FnMut(u64, u64) -> bool,
 ) -> RoundOutcome {
     let planned: Vec<Block> =
@@ -137,11 +137,11 @@ pub fn walk(
                 break;
             }
         }
-        sharing.learn(outcome.taken.iter().filter_map(|taken| taken.raw.pulses));
+        own_core.learn(outcome.taken.iter().filter_map(|taken| taken.raw.pulses));
         if !outcome.complete {
             break;
         }
-        let lost = walk.lost(&all, &outcome.taken, sharing);
+        let lost = walk.lost(&all, &outcome.taken, own_core);
         let mended = left.iter().filter(|visit| !lost.contains(visit)).count();
         match patience.next((mended, left.len()), lost.len(), begun.elapsed()) {
             Next::Go => break,
@@ -152,7 +152,7 @@ pub fn walk(
             }
         }
     }
-    retake::leave_out(&walk.visits, &mut outcome.taken, sharing);
+    retake::leave_out(&walk.visits, &mut outcome.taken, own_core);
     outcome.elapsed = begun.elapsed();
     let checks = std::mem::take(&mut walk.checks);
     compare_checks(&mut outcome, bench, blocks, &checks, failed);
@@ -207,11 +207,11 @@ impl Walk<'_> {
     }
 
     /// Visits that must be made again and can be, in the order of `all`.
-    fn lost(&self, all: &[(usize, usize)], taken: &[Taken], sharing: &Sharing) -> Vec<(usize, usize)> {
+    fn lost(&self, all: &[(usize, usize)], taken: &[Taken], own_core: &OwnCore) -> Vec<(usize, usize)> {
         let is_out = |&(number, subject): &(usize, usize)| {
             self.failed.contains(&(self.bench.group(subject), self.blocks[number].input))
         };
-        let lost = retake::lost(&self.visits, taken, sharing);
+        let lost = retake::lost(&self.visits, taken, own_core);
         all.iter().copied().filter(|visit| lost.contains(visit) && !is_out(visit)).collect()
     }
 }
@@ -398,9 +398,9 @@ mod tests {
     }
 
     /// What a core of its own shows, known from a round before.
-    fn knowing() -> Sharing {
-        let mut sharing = Sharing::default();
-        sharing.learn([[Pulse { chain_ns: 1000, wide_ns: 1600 }; 2]; 20].into_iter());
+    fn knowing() -> OwnCore {
+        let mut own_core = OwnCore::default();
+        own_core.learn([[Pulse { chain_ns: 1000, wide_ns: 1600 }; 2]; 20].into_iter());
         sharing
     }
 
@@ -468,8 +468,8 @@ mod tests {
         for (seed, visits) in (0..20).flat_map(|seed| (1..=8).map(move |visits| (seed, visits))) {
             let mut bench = Scripted { wrong: Some(1), ..scripted() };
             let mut failed = HashSet::new();
-            let mut sharing = Sharing::default();
-            walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut sharing, &mut |done, _| {
+            let mut own_core = OwnCore::default();
+            walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut own_core, &mut |done, _| {
                 done < visits
             });
             assert!(failed.iter().all(|((variant, ..), _)| *variant == 1), "{seed}, {visits}: {failed:?}");
@@ -555,11 +555,11 @@ mod tests {
     #[test]
     fn a_round_that_knows_no_other_learns_what_a_core_of_its_own_shows() {
         let mut bench = Scripted { shared: [0, 1].into(), ..scripted() };
-        let mut sharing = Sharing::default();
+        let mut own_core = OwnCore::default();
         let mut failed = HashSet::new();
         let outcome =
-            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut failed, &mut sharing, &mut |_, _| true);
-        assert_eq!(sharing, knowing());
+            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut failed, &mut own_core, &mut |_, _| true);
+        assert_eq!(own_core, knowing());
         assert_eq!(bench.visits.len(), 10);
         assert_eq!(used(&outcome).len(), 8 * 3);
     }
@@ -573,14 +573,14 @@ mod tests {
 
     #[test]
     fn ends_early_when_it_is_asked_to() {
-        let (mut bench, mut sharing) = (scripted(), Sharing::default());
+        let (mut bench, mut own_core) = (scripted(), OwnCore::default());
         let outcome = walk(
             &mut bench,
             &blocks(),
             &plans(),
             (7, 3),
             &mut HashSet::new(),
-            &mut sharing,
+            &mut own_core,
             &mut |done, _| done < 3,
         );
         assert!(!outcome.complete);

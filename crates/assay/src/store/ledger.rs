@@ -531,7 +531,7 @@ pub(super) fn now() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::pulse::{Pulse, Sharing};
+    use assay_pure::pulse::{OwnCore, Pulse};
     use serde_json::json;
 
     /// A ledger with a campaign and one process of it.
@@ -600,12 +600,12 @@ mod tests {
         let kept = ledger.samples(campaign).expect("samples");
         assert!(kept.iter().zip(&samples).all(|(kept, put)| kept.pulses == put.pulses), "they come back");
 
-        let mut sharing = Sharing::default();
-        sharing.learn((0..40).map(|at| [pulse(1000, 1600), pulse(1000 + at % 2 * 10, 1600)]));
-        ledger.flag_shared(campaign, sharing.limit().expect("learned")).expect("flags");
+        let mut own_core = OwnCore::default();
+        own_core.learn((0..40).map(|at| [pulse(1000, 1600), pulse(1000 + at % 2 * 10, 1600)]));
+        ledger.flag_shared(campaign, own_core.limit().expect("learned")).expect("flags");
         let (mut flagged, mut left) = (0, 0);
         for (sample, position) in ledger.samples(campaign).expect("samples").iter().zip(0..) {
-            let expected = match (position, sharing.is_shared(sample.pulses)) {
+            let expected = match (position, own_core.is_shared(sample.pulses)) {
                 (7, _) => Some("preempted"),
                 (_, true) => Some("shared"),
                 (_, false) => None,
