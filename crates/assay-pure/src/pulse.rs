@@ -13,6 +13,9 @@ use std::fmt;
 pub const SHARED: f64 = 1.08;
 /// The same where the clock's grain is allowed for besides: what is left is where the loops lie, and a percent or two of chance.
 const BEYOND_GRAIN: f64 = 1.04;
+/// Additions of the two loops.
+const CHAIN: f64 = 2048.0;
+const WIDE: f64 = 12_800.0;
 /// So many pulses, of which the lowest twentieth is not one alone, tell what a core of one's own shows.
 const ENOUGH: usize = 40;
 
@@ -51,6 +54,19 @@ pub fn own(mut quotients: Vec<f64>) -> Option<f64> {
     quotients.get(quotients.len() / 20).copied()
 }
 
+/// Independent additions per cycle, of a quotient: on a core of one's own a property of the processor's model.
+#[must_use]
+pub fn width(quotient: f64) -> f64 {
+    WIDE / CHAIN / quotient
+}
+
+/// The part of a core's known width that was there at best, where it is less than what is a core of one's own: it was shared all
+/// the time, which no pulse tells by itself. None where the width was there.
+#[must_use]
+pub fn narrowed(width: f64, known: f64) -> Option<f64> {
+    (width * SHARED < known).then(|| width / known)
+}
+
 /// What the pulses of a core of one's own show, learned on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OwnCore {
@@ -71,6 +87,12 @@ impl OwnCore {
         if found.is_some() {
             self.grain_ns = self.grain_ns.max(grain_ns(&pairs));
         }
+    }
+
+    /// Independent additions per cycle at best ([`width`]). None where nobody knows yet.
+    #[must_use]
+    pub fn width(&self) -> Option<f64> {
+        self.own.map(width)
     }
 
     /// What a core of one's own shows at most, whatever the clock's grain made of it: the wide loop's time less the second figure
@@ -133,7 +155,7 @@ mod tests {
     fn knowing(pulse: Pulse) -> OwnCore {
         let mut own_core = OwnCore::default();
         own_core.learn([[pulse; 2]; 30].into_iter());
-        sharing
+        own_core
     }
 
     #[test]
@@ -192,6 +214,18 @@ mod tests {
         own_core.learn([wide(1600); 20].into_iter());
         assert_eq!(own_core.limit(), Some((1.6 * BEYOND_GRAIN, 0)));
         assert!(own_core.is_shared(Some(wide(3000))) && !own_core.is_shared(None));
+    }
+
+    #[test]
+    fn a_core_that_shows_less_of_its_width_than_before_was_shared_all_the_time() {
+        // 12800 additions in 911 ns, at 2048 in 561 ns of a cycle each: 3.849 a cycle.
+        let own = knowing(OWN).width().expect("learned");
+        assert!((own - 3.848_792).abs() < 1e-6, "{own}");
+        let all_the_time = |percent| narrowed(knowing(wider(percent)).width().expect("learned"), own);
+        assert_eq!((all_the_time(0), all_the_time(7)), (None, None));
+        // 1002 ns instead of 911.
+        assert!((all_the_time(10).expect("shared") - 911.0 / 1002.0).abs() < 1e-12);
+        assert_eq!((narrowed(4.2, 4.0), OwnCore::default().width()), (None, None));
     }
 
     #[test]

@@ -43,9 +43,13 @@ pub struct Limits {
     pub windows: u64,
     /// Of them interrupted and left out.
     pub interrupted: u64,
-    /// Of them left out because somebody ran on the core's other hardware thread.
+    /// Of them beside somebody on the core's other hardware thread; left out where there were others.
     #[serde(default)]
     pub shared: u64,
+    /// Independent additions per cycle, as pulses have shown them at best, here or when this machine was measured before; none
+    /// where no pulses are written for the architecture, and of files from before there was this key.
+    #[serde(default)]
+    pub width: Option<f64>,
     /// What the figures cannot say, in sentences.
     pub notes: Vec<String>,
     /// How the clock frequency behaved; none where no loop is written for the architecture.

@@ -58,6 +58,7 @@ pub fn limits() -> Limits {
         windows: 1000,
         interrupted: 20,
         shared: 30,
+        width: Some(3.9),
         notes: vec!["A guest.".to_owned()],
         clock: Some(Clock {
             cycle_ns: figure(0.25),

@@ -5,11 +5,12 @@
 //! long was interrupted and says nothing. A single slow pulse between good ones is an accident: sharing comes in bursts.
 //! Source: on the machine this was developed on a pulse's wide part took 0.91 µs, and 1.1 to 1.8 while somebody ran on the other
 //! thread, in bursts of up to 12 ms; the chain moved by 2 % *(machine)*.
-//! Limits: a core that is shared all the time, at one rate, looks like a slower one; a neighbour that mostly waits takes little.
+//! Limits: a core that is shared all the time, at one rate, looks like a narrower one ([`crate::pulse::narrowed`] tells who knows
+//! its width); a neighbour that mostly waits takes little.
 //! Checked: by hand, and by series made up for each rule.
 
 use super::quantile::median;
-use crate::pulse::{Pulse, SHARED, own};
+use crate::pulse::{Pulse, SHARED, own, width};
 
 /// Two threads halve each other at worst; what takes longer was interrupted.
 const INTERRUPTED: f64 = 3.0;
@@ -40,6 +41,8 @@ pub struct Sharing {
     pub burst_ns: f64,
     /// The median shared pulse over the reference; 1 without bursts.
     pub slowdown: f64,
+    /// Independent additions per cycle, of the reference.
+    pub width: f64,
 }
 
 /// Judges pulses.
@@ -65,6 +68,7 @@ pub fn sharing(pulses: &[Taken]) -> Option<Sharing> {
         bursts: bursts.len() as u64,
         burst_ns: half_in_longer(&bursts),
         slowdown: median(&shared).unwrap_or(1.0),
+        width: width(reference),
     })
 }
 
@@ -131,6 +135,8 @@ mod tests {
         let even = judged(1000, |nth| 1.0 + 0.07 * (nth % 7) as f64 / 6.0);
         assert_eq!((even.pulses, even.share, even.bursts), (1000, 0.0, 0));
         assert_eq!((even.burst_ns, even.slowdown), (0.0, 1.0));
+        // 6.25 times as many additions as in the chain, in 10/6 of its time.
+        assert!((even.width - 3.75).abs() < 1e-12, "{even:?}");
     }
 
     #[test]

@@ -24,13 +24,18 @@ pub fn keep(machine: &mut Value, facts: &Facts) {
     }
 }
 
+/// What was kept for the machine when the campaign began.
+pub fn kept_with(row: &CampaignRow) -> Option<Limits> {
+    Limits::from_json(&row.machine[KEY].to_string()).ok()
+}
+
 /// The limits that a campaign's times are held against.
 pub fn of(row: &CampaignRow) -> Option<(Limits, LimitsUsed)> {
     let used = |limits: Limits, with_campaign| {
         let measured = rfc3339(limits.measured_at);
         (limits, LimitsUsed { measured, with_campaign })
     };
-    if let Ok(limits) = Limits::from_json(&row.machine[KEY].to_string()) {
+    if let Some(limits) = kept_with(row) {
         return Some(used(limits, true));
     }
     let limits = kept::of(&machine_of_campaign(&row.machine)?)?;

@@ -71,7 +71,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         machine,
         campaign,
         twin_control: twin_of(&judged.judgement.twin),
-        warnings: warnings(&judged, &by_heart),
+        warnings: warnings(&judged, &by_heart, bounds::kept_with(&row).and_then(|limits| limits.width)),
         contrasts: judged.judgement.contrasts.iter().map(contrast).collect(),
         cells,
         layouts: super::landing::layouts(ledger, &row, &experiment)?,
@@ -147,14 +147,16 @@ fn campaign_of(
 }
 
 /// What the reader must know first; of nothing compared there is nothing to doubt.
-fn warnings(judged: &Judged, by_heart: &[page::LearnedInput]) -> Vec<String> {
+fn warnings(judged: &Judged, by_heart: &[page::LearnedInput], known_width: Option<f64>) -> Vec<String> {
     if judged.contrasts.is_empty() {
         return Vec::new();
     }
     let inputs = by_heart.iter().map(|found| counted::sentence(&found.note));
     let processes = super::alone::warnings(&judged.observed);
     let own = judged.judgement.warnings.iter().cloned();
-    own.chain(judged.observed.disturbances()).chain(processes).chain(inputs).collect()
+    let disturbances =
+        judged.observed.disturbances().into_iter().chain(judged.observed.shared_all_the_time(known_width));
+    own.chain(disturbances).chain(processes).chain(inputs).collect()
 }
 
 fn failure(found: &Failure) -> page::Failure {

@@ -5,6 +5,7 @@ use crate::store::{Failure, Ledger, ProcessRow, SampleRow};
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::Clock;
+use assay_pure::pulse::{OwnCore, narrowed};
 use assay_pure::stats::quantile;
 use assay_pure::verdict::{Build, Observation, ObservedContrast, PairAt, Rotation};
 use std::collections::{BTreeMap, HashMap};
@@ -47,6 +48,8 @@ pub struct Observed {
     pub flags: BTreeMap<String, u64>,
     /// The core was shared so much that what was measured on a shared core is used, too.
     pub uses_shared: bool,
+    /// Independent additions per cycle that the core has made at best, as pulses tell.
+    pub width: Option<f64>,
 }
 
 /// A cell that loses more than this share of its rotations says little.
@@ -63,7 +66,9 @@ pub fn observe(ledger: &Ledger, campaign: i64, clock: Clock) -> Result<Observed>
         ledger.processes(campaign)?.into_iter().map(|process| (process.id, process)).collect();
     let samples = ledger.samples(campaign)?;
     let uses_shared = too_few_alone(&processes, &samples);
-    let mut observed = Observed { uses_shared, ..Observed::default() };
+    let mut own_core = OwnCore::default();
+    own_core.learn(samples.iter().filter_map(|sample| sample.pulses));
+    let mut observed = Observed { uses_shared, width: own_core.width(), ..Observed::default() };
     for sample in samples {
         let Some(process) = processes.get(&sample.process) else { continue };
         observed.take(process, &sample, clock);
@@ -157,6 +162,18 @@ impl Observed {
             ));
         }
         found
+    }
+
+    /// Was the core shared from the first sample to the last? Held against the width that was known of it when the campaign began.
+    pub fn shared_all_the_time(&self, known: Option<f64>) -> Option<String> {
+        let (width, known) = (self.width?, known?);
+        let part = narrowed(width, known)?;
+        Some(format!(
+            "The core was shared all the time, so nothing was left out for it: it made {width:.1} additions a cycle at best, {:.0} % of \
+             the {known:.1} that `assay limits` has seen on this machine; code that needs its width takes less time alone \
+             (measure at another hour, or --cpu N for another core; a core of another kind looks the same)",
+            part * 100.0
+        ))
     }
 
     /// One contrast, if both its cells have samples.
@@ -378,6 +395,16 @@ mod tests {
         assert!(!too_few_alone(&processes, &found));
         found.push(sample(1, Some("interrupted")));
         assert!(!too_few_alone(&processes, &found));
+    }
+
+    #[test]
+    fn a_core_that_never_showed_its_known_width_was_shared_all_the_time() {
+        let observed = |width| Observed { width, ..Observed::default() };
+        let told = observed(Some(2.6)).shared_all_the_time(Some(4.0)).expect("two thirds of the width");
+        assert!(told.contains("it made 2.6 additions a cycle at best, 65 % of the 4.0"), "{told}");
+        for (width, known) in [(Some(3.8), Some(4.0)), (Some(2.6), None), (None, Some(4.0))] {
+            assert_eq!(observed(width).shared_all_the_time(known), None);
+        }
     }
 
     #[test]

@@ -70,7 +70,10 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
                 let text = "assay: only limits of other machines are kept; measuring this one, which takes less than a minute";
                 screen::tell(text);
             }
-            let limits = measured(arguments, &facts)?;
+            let mut limits = measured(arguments, &facts)?;
+            if let Found::Kept(before) = kept::find(&file, &machine) {
+                kept::recall_width(&mut limits, &before);
+            }
             kept::put(&file, &limits)?;
             let told = told(&file, None);
             (limits, told)

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use assay_pure::limits::{Limits, Machine};
+use assay_pure::pulse::narrowed;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -82,6 +83,23 @@ pub fn of(machine: &Machine) -> Option<Limits> {
     }
 }
 
+/// The width that the same machine has shown before, where it was more; then the core was shared all the time, or is of another
+/// kind, and a note says so.
+pub fn recall_width(limits: &mut Limits, before: &Limits) {
+    if !before.machine.is_same(&limits.machine) {
+        return;
+    }
+    if let (Some(now), Some(known)) = (limits.width, before.width)
+        && narrowed(now, known).is_some()
+    {
+        limits.notes.push(format!(
+            "The core was shared all the time, or is of another kind: it made {now:.1} additions a cycle at best, and {known:.1} when \
+             this machine was measured before. What needs its width is too slow here; measure again at another hour (--again)."
+        ));
+    }
+    limits.width = limits.width.into_iter().chain(before.width).reduce(f64::max);
+}
+
 /// Keeps limits in a file, whose folder is made.
 ///
 /// # Errors
@@ -135,6 +153,26 @@ mod tests {
         assert!(matches!(find(&other, &limits.machine), Found::Nothing { others: 1 }));
         // No draft is left behind.
         assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn the_width_that_was_shown_once_stays_known() {
+        let before = Limits { width: Some(4.0), ..sample::limits() };
+        let again = |width: Option<f64>| {
+            let mut limits = Limits { width, notes: Vec::new(), ..sample::limits() };
+            recall_width(&mut limits, &before);
+            (limits.width, limits.notes.len())
+        };
+        assert_eq!(
+            (again(Some(3.9)), again(Some(4.1)), again(None)),
+            ((Some(4.0), 0), (Some(4.1), 0), (Some(4.0), 0))
+        );
+        assert_eq!(again(Some(2.6)), (Some(4.0), 1));
+        let mut other = sample::limits();
+        other.machine.cpu = "another".to_owned();
+        other.width = Some(2.6);
+        recall_width(&mut other, &before);
+        assert_eq!(other.width, Some(2.6));
     }
 
     #[test]

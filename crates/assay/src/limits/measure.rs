@@ -103,6 +103,7 @@ fn on_processor(cpu: usize, quick: bool, facts: &Facts, progress: Sender<Progres
             windows: 0,
             interrupted: 0,
             shared: 0,
+            width: None,
             notes: Vec::new(),
             clock: None,
             levels: Vec::new(),
@@ -130,6 +131,7 @@ impl Session {
         let windows = watched.clocks.windows;
         (self.limits.windows, self.limits.interrupted) = (windows.timed, windows.interrupted);
         self.limits.shared = watched.shared;
+        self.limits.width = watched.width();
         self.limits.took_seconds = began.elapsed().as_secs_f64();
         self.limits.notes.extend(notes(&self.limits, self.largest, self.last_cache));
         let no_timer = self.meter.watched.clocks.no_timer.as_deref();

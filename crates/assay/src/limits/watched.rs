@@ -10,6 +10,9 @@ use std::time::Duration;
 
 /// Pairs of pulses in one look at whether the core is shared, about 60 µs.
 const PAIRS: usize = 20;
+/// Pairs of so many looks are one stretch to learn from. Of the pulses of one look the lowest twentieth is two, and of a thousand
+/// looks the lowest such end is an accident: 4.3 additions a cycle on a core that can make 4.
+const STRETCH: usize = 10 * PAIRS;
 /// Looks before anything is measured, and the pause after each: a burst of somebody else lasts milliseconds to a second.
 const LOOKS: (usize, Duration) = (40, Duration::from_millis(10));
 /// A long window has a pulse so often; with the kernel's work for it this costs 0.3 % of the time, half of which is taken off.
@@ -79,6 +82,7 @@ pub struct Watched<C = Here> {
     /// Of the windows timed, those beside which the core was shared.
     pub shared: u64,
     own_core: OwnCore,
+    looked: Vec<[Pulse; 2]>,
     shared_now: bool,
     in_row: u64,
     paused: Duration,
@@ -91,13 +95,14 @@ impl<C: Clocks> Watched<C> {
             clocks,
             shared: 0,
             own_core: OwnCore::default(),
+            looked: Vec::new(),
             shared_now: false,
             in_row: 0,
             paused: Duration::ZERO,
         }
     }
 
-    /// Learns what a core of one's own looks like, over half a second.
+    /// Learns what a core of one's own looks like, over half a second: 1600 pulses.
     pub fn look_around(&mut self) {
         for _ in 0..LOOKS.0 {
             self.look();
@@ -105,10 +110,13 @@ impl<C: Clocks> Watched<C> {
         }
     }
 
-    /// Learns from a look at the core now.
+    /// Looks at the core now; each ten looks are learned from.
     pub fn look(&mut self) {
         let clocks = &mut self.clocks;
-        self.own_core.learn((0..PAIRS).map_while(|_| Some([clocks.pulse()?, clocks.pulse()?])));
+        self.looked.extend((0..PAIRS).map_while(|_| Some([clocks.pulse()?, clocks.pulse()?])));
+        if self.looked.len() >= STRETCH {
+            self.own_core.learn(self.looked.drain(..));
+        }
     }
 
     /// Nanoseconds of one window.
@@ -127,6 +135,11 @@ impl<C: Clocks> Watched<C> {
         let pulsing: u64 = between.iter().map(|pulse| pulse.chain_ns + pulse.wide_ns).sum();
         let ns = (ns - pulsing as f64).max(0.0);
         self.judge(ns, before.into_iter().chain(between).chain(after))
+    }
+
+    /// Independent additions per cycle on a core of one's own, as far as it is known.
+    pub fn width(&self) -> Option<f64> {
+        self.own_core.width()
     }
 
     /// Whether the core was shared at the last pulse.
@@ -217,18 +230,32 @@ mod tests {
     use super::*;
     use std::time::Instant;
 
-    /// One that has looked once: 40 pulses.
+    /// One that has looked ten times: 400 pulses, and then those of the script.
     fn watched(shows: Shows) -> Watched<Script> {
         let mut watched = Watched::new(Script::new(shows));
-        watched.look();
-        assert_eq!(watched.clocks.pulses, 40);
+        for _ in 0..10 {
+            watched.look();
+        }
+        assert_eq!(watched.clocks.pulses, 400);
         watched
     }
 
     #[test]
+    fn one_look_is_not_enough_to_know_a_core_of_ones_own() {
+        // Three of 40 pulses are too fast to be true: of 400 they are not the lowest twentieth.
+        let mut watched =
+            Watched::new(Script::new(|nth| if nth <= 3 { Pulse { wide_ns: 1300, ..OWN } } else { OWN }));
+        watched.look();
+        assert_eq!(watched.width(), None);
+        watched.look_around();
+        assert_eq!(watched.width(), Some(6.25 / 1.6));
+        assert_eq!((watched.clocks.pulses, watched.clocks.pauses.len()), (41 * 40, 40));
+    }
+
+    #[test]
     fn a_window_is_shared_when_a_pulse_on_either_side_of_it_was() {
-        // Pulses 41 and 42 stand around the first window, 43 and 44 around the second, 45 and 46 around the third.
-        let mut watched = watched(|nth| if [42, 45].contains(&nth) { SHARED } else { OWN });
+        // Pulses 401 and 402 stand around the first window, 403 and 404 around the second, 405 and 406 around the third.
+        let mut watched = watched(|nth| if [402, 405].contains(&nth) { SHARED } else { OWN });
         let found: Vec<_> = (0..4).map(|_| watched.window(|| ())).collect();
         let (own, shared) = (Timed::Own(1e5), Timed::Shared(1e5));
         assert_eq!((found, watched.shared), (vec![shared, own, shared, own], 2));
@@ -236,8 +263,8 @@ mod tests {
 
     #[test]
     fn a_long_window_is_shared_when_a_pulse_in_its_midst_was_and_has_their_time_taken_off() {
-        // 41 to 46 are the first's: one before, four in its midst, one after.
-        let mut watched = watched(|nth| if nth == 44 { SHARED } else { OWN });
+        // 401 to 406 are the first's: one before, four in its midst, one after.
+        let mut watched = watched(|nth| if nth == 404 { SHARED } else { OWN });
         assert_eq!(watched.long(|| ()), Timed::Shared(5e6 - 3.0 * 2600.0 - 3400.0));
         assert_eq!(watched.long(|| ()), Timed::Own(5e6 - 4.0 * 2600.0));
         assert_eq!(watched.shared, 1);
@@ -245,7 +272,7 @@ mod tests {
 
     #[test]
     fn somebody_who_stays_is_waited_for_now_and_then_but_not_for_ever() {
-        let mut watched = watched(|nth| if nth > 40 { SHARED } else { OWN });
+        let mut watched = watched(|nth| if nth > 400 { SHARED } else { OWN });
         for _ in 0..7 {
             watched.window(|| ());
         }

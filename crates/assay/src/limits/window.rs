@@ -152,9 +152,12 @@ mod tests {
         Meter::new(Here::default(), Effort { windows, ..WINDOWS }, deadline)
     }
 
-    /// One that wants five windows and whose pulses show this, after the 40 of its first look.
+    /// One that wants five windows, knows a core of its own, and whose pulses show this after the 40 of its first look.
     fn scripted(shows: Shows) -> Meter<Script> {
-        Meter::new(Script::new(shows), WINDOWS, Instant::now() + Duration::from_secs(600))
+        let mut meter = Meter::new(Script::new(|_| OWN), WINDOWS, Instant::now() + Duration::from_secs(600));
+        meter.watched.look_around();
+        meter.watched.clocks = Script::new(shows);
+        meter
     }
 
     #[test]

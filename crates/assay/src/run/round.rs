@@ -401,7 +401,7 @@ mod tests {
     fn knowing() -> OwnCore {
         let mut own_core = OwnCore::default();
         own_core.learn([[Pulse { chain_ns: 1000, wide_ns: 1600 }; 2]; 20].into_iter());
-        sharing
+        own_core
     }
 
     fn round(bench: &mut Scripted, failed: &mut HashSet<FailedCell>) -> RoundOutcome {

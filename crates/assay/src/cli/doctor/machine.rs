@@ -3,6 +3,7 @@
 use super::Arguments;
 use crate::campaign::{self, Misuse};
 use crate::doctor::machine::{compose, facts, measure, pair};
+use crate::limits::{kept, machine_of};
 use crate::report::doctor::examination::Examination;
 use crate::report::{Progress, Show};
 use crate::{build, trace};
@@ -31,6 +32,7 @@ pub fn examine(arguments: &Arguments) -> Result<Examination> {
     let mut measured = measure::measure(&kernel, seconds * (1.0 - PAIR_SHARE));
     // The campaign takes turns by itself.
     drop(turn);
+    measured.known_width = kept::of(&machine_of(&machine)).and_then(|limits| limits.width);
     measured.tracing =
         Some(trace::available(arguments.plugin.as_deref()).map_err(|refusal| refusal.to_string()));
     let found = build::find_compilers(&["all".to_owned()]).unwrap_or_default();

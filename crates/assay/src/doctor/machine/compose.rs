@@ -127,6 +127,12 @@ fn figures(measured: &Measured) -> Vec<Figure> {
             "ratio",
             "time of code limited by throughput while the core was shared, over its time while it was not",
         ),
+        figure(
+            "core_width",
+            measured.sharing.map(|sharing| sharing.width),
+            "additions a cycle",
+            "of those that need not wait, at best; on a core of one's own a property of the processor",
+        ),
         figure("interrupted", measured.null.map(|null| null.interrupted), "fraction", "samples that were left out"),
         figure(
             "taken_away",

@@ -82,6 +82,8 @@ pub struct Measured {
     pub timer: Option<Timer>,
     /// What pulses tell of the other hardware thread of the measuring core.
     pub sharing: Option<Sharing>,
+    /// Independent additions per cycle that the core has made at best, as far as `assay limits` knows.
+    pub known_width: Option<f64>,
     /// Pairs of identical code at one place.
     pub null: Option<Null>,
     /// Two identical functions over placements, as `assay run` measures them, or why there are none.

@@ -58,6 +58,7 @@ pub fn measure(kernel: &Kernel, seconds: f64) -> Measured {
         gaps: bound.map(|(gaps, ..)| gaps),
         timer: bound.map(|(_, timer, ..)| timer),
         sharing: bound.and_then(|(_, _, sharing, _)| sharing),
+        known_width: None,
         null: bound.and_then(|(.., null)| null),
         pair: None,
         counters: counters(),

@@ -64,6 +64,7 @@ pub fn limits() -> Limits {
         windows: 14_210,
         interrupted: 341,
         shared: 412,
+        width: Some(4.01),
         notes: vec![
             "This is a guest: what the hypervisor takes away is seen by no clock here.".to_owned(),
             "One core at a time: with others busy it gets less of the last cache and of the memory."

@@ -4,6 +4,7 @@ use super::smallest_effect::percent;
 use super::{Looked, note, warning};
 use crate::doctor::machine::facts::{Kernel, Measured};
 use crate::report::number;
+use assay_pure::pulse::narrowed;
 
 /// A share of the time that is an accident.
 const ACCIDENT: f64 = 0.002;
@@ -14,6 +15,9 @@ const WHY: &str = "Both threads share the core's width: code that fills it (deco
 the other one works, code that waits (loads, mispredictions) hardly at all, and no clock tells. `assay run` leaves such samples \
 out; other tools time them.";
 
+const ALL_THE_TIME: &str = "Both threads share the core's width, and no pulse tells of somebody who never leaves: a campaign then \
+leaves nothing out, and times of code that fills the width are those of a shared core.";
+
 pub fn look(kernel: &Kernel, measured: &Measured) -> Looked {
     let Some(sharing) = measured.sharing else {
         return Looked::CannotTell(
@@ -23,6 +27,18 @@ pub fn look(kernel: &Kernel, measured: &Measured) -> Looked {
         );
     };
     let pulses = number::count(sharing.pulses);
+    if let Some((known, part)) =
+        measured.known_width.and_then(|known| Some((known, narrowed(sharing.width, known)?)))
+    {
+        let saw = format!(
+            "the core of processor {} was shared all the time, or is of another kind: it made {:.1} additions a cycle at best, {} of \
+             the {known:.1} that assay limits has seen on this machine ({pulses} pulses)",
+            kernel.cpu,
+            sharing.width,
+            percent(part)
+        );
+        return warning(saw, ALL_THE_TIME, remedy(kernel));
+    }
     if sharing.share <= ACCIDENT {
         return Looked::Well(format!("nobody during {pulses} pulses, short timed loops that fill the core"));
     }

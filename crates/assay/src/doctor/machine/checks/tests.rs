@@ -33,7 +33,14 @@ fn quiet() -> (Kernel, Measured) {
         gaps: Some(lasted),
         timer: Some(Timer { read_ns: 24.0, step_ns: 1.0, cpu_read_ns: 300.0, drift_ppm: 3.0 }),
         null: Some(Null { pairs: 1900, seconds: 4.2, interrupted: 0.01, smallest: 0.0007, estimate: 1e-5 }),
-        sharing: Some(Sharing { pulses: 250_000, share: 0.0, bursts: 0, burst_ns: 0.0, slowdown: 1.0 }),
+        sharing: Some(Sharing {
+            pulses: 250_000,
+            share: 0.0,
+            bursts: 0,
+            burst_ns: 0.0,
+            slowdown: 1.0,
+            width: 4.0,
+        }),
         pair: Some(Ok(Pair { rotations: 8, seconds: 3.0, smallest: 0.005, estimate: 1e-4 })),
         counters: vec![Tried { event: "instructions:u".into(), refused: None, remedy: None }],
         tracing: Some(Ok("7.2".into())),
@@ -46,7 +53,7 @@ fn quiet() -> (Kernel, Measured) {
 
 /// A core on which somebody else is for a part of the time.
 fn shared(share: f64) -> Sharing {
-    Sharing { pulses: 250_000, share, bursts: 40, burst_ns: 3.2e6, slowdown: 1.71 }
+    Sharing { pulses: 250_000, share, bursts: 40, burst_ns: 3.2e6, slowdown: 1.71, width: 4.0 }
 }
 
 fn look(name: &str, kernel: &Kernel, measured: &Measured) -> Looked {
@@ -269,6 +276,19 @@ fn a_shared_core_is_told_in_numbers_with_the_remedy_of_who_can_change_it() {
     assert!(remedy(look("other-thread", &kernel, &measured)).contains("whole cores"));
     kernel.siblings = Some(vec![3]);
     assert!(remedy(look("other-thread", &kernel, &measured)).contains("cpu3/online"));
+}
+
+#[test]
+fn a_core_that_is_shared_all_the_time_is_told_by_the_width_it_had_before() {
+    let (kernel, mut measured) = quiet();
+    measured.sharing = Some(Sharing { width: 2.5, ..shared(0.0) });
+    assert_eq!(state(&look("other-thread", &kernel, &measured)), State::Ok, "nobody knows its width");
+    measured.known_width = Some(4.0);
+    assert_eq!(state(&look("other-thread", &kernel, &measured)), State::Warning);
+    let told = saw(look("other-thread", &kernel, &measured));
+    assert!(told.contains("2.5 additions a cycle at best, 62.5 % of the 4.0"), "{told}");
+    measured.sharing = Some(Sharing { width: 3.8, ..shared(0.0) });
+    assert_eq!(state(&look("other-thread", &kernel, &measured)), State::Ok);
 }
 
 #[test]
