@@ -4,7 +4,8 @@
 //! its descriptors, so what the file says is only whether somebody lives.
 
 use anyhow::{Context, Result};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The right to add to a campaign, until it is dropped.
@@ -51,13 +52,23 @@ fn take_named(ledger: &Path, what: &str) -> Result<Option<Hold>> {
     name.push(format!(".{what}.lock"));
     let path = PathBuf::from(name);
     let context = || format!("cannot lock {}, which says that {what} is worked on", path.display());
-    let file =
-        OpenOptions::new().create(true).truncate(false).write(true).open(&path).with_context(context)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(Hold { path, _locked: file })),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error).with_context(context),
+    loop {
+        let file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(&path).with_context(context)?;
+        match file.try_lock() {
+            // Whoever held it may have removed it since it was opened: then this lock keeps nobody out.
+            Ok(()) if !is_at(&file, &path) => (),
+            Ok(()) => return Ok(Some(Hold { path, _locked: file })),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error).with_context(context),
+        }
     }
+}
+
+/// Whether a path still leads to an open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let place = |found: std::io::Result<Metadata>| found.map(|found| (found.dev(), found.ino())).ok();
+    place(file.metadata()).is_some_and(|own| place(std::fs::metadata(path)) == Some(own))
 }
 
 impl Drop for Hold {
@@ -70,6 +81,18 @@ impl Drop for Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lock_of_a_file_that_was_removed_is_known_for_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let file = File::create(&path).unwrap();
+        assert!(is_at(&file, &path));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!is_at(&file, &path));
+        let _other = File::create(&path).unwrap();
+        assert!(!is_at(&file, &path), "another file of that name");
+    }
 
     #[test]
     fn lets_only_one_hold_a_campaign_and_leaves_no_file() {

@@ -3,7 +3,7 @@
 use super::bench::{Player, Players};
 use super::examine::examine;
 use super::judge;
-use super::left_behind;
+use super::left_behind::{self, Workplace};
 use super::measure::{self, Standing, Where};
 use super::places::{self, Binaries};
 use super::sides::{self, Ready, Side, What};
@@ -82,8 +82,6 @@ pub struct Ended {
 /// What was asked for makes no sense, a build or the benchmark command fails, the ledger cannot be written.
 pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     let ledger = Ledger::open(&asked.ledger)?;
-    // Ahead of the build, which may take a placed binary for its own.
-    put_back(&asked.store, on)?;
     let Ready { mut sides, mut warnings, unlinked, holds: _holds } =
         sides::prepare(&asked.what, &asked.folder, &asked.store, on)?;
     let cpu = measuring_cpu(asked.cpu)?;
@@ -153,16 +151,15 @@ pub(crate) fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
 /// Folders and the processor of this process's own work.
 struct Work {
     scratch: PathBuf,
-    placed: PathBuf,
+    place: Workplace,
     cpu: Option<usize>,
 }
 
 impl Work {
     fn new(asked: &Asked, cpu: usize) -> Result<Work> {
-        let own = asked.store.join(format!("{}{}", left_behind::PREFIX, std::process::id()));
-        std::fs::create_dir_all(&own).with_context(|| format!("cannot make {}", own.display()))?;
-        let own = own.canonicalize()?;
-        Ok(Work { scratch: own.join("scratch"), placed: own, cpu: asked.pin.then_some(cpu) })
+        let place = Workplace::new(&asked.store)
+            .with_context(|| format!("cannot make a folder in {}", asked.store.display()))?;
+        Ok(Work { scratch: place.folder().join("scratch"), place, cpu: asked.pin.then_some(cpu) })
     }
 
     fn bench(&self, asked: &Asked, side: &Side, adapter: Adapter) -> Bench {
@@ -176,12 +173,6 @@ impl Work {
             limit: Some(asked.patience),
             ..Bench::new(&side.bench, &side.folder)
         }
-    }
-}
-
-impl Drop for Work {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.placed);
     }
 }
 
@@ -327,7 +318,7 @@ fn players(asked: &Asked, work: &Work, adapter: &Adapter, sides: Vec<Side>, meth
         let bench = work.bench(asked, &side, adapter.clone());
         let binaries = match method {
             Method::Placements => {
-                let folder = work.placed.join(format!("side-{number}"));
+                let folder = work.place.folder().join(format!("side-{number}"));
                 Some(Binaries::new(side.links, folder, asked.seed)?)
             }
             Method::Surroundings => None,

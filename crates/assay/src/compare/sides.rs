@@ -1,11 +1,13 @@
 //! From what the user named to sides that are built and can be run.
 
+use super::lead::put_back;
 use super::revisions::{Repository, Revision};
 use crate::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
-use crate::campaign::Misuse;
-use crate::campaign::hold::Hold;
+use crate::campaign::hold::{self, Hold};
+use crate::campaign::{Misuse, Unable};
 use crate::event::Event;
 use anyhow::{Context, Result};
+use assay_pure::inputs::digest::digest;
 use std::path::{Path, PathBuf};
 
 /// What is compared.
@@ -55,11 +57,12 @@ pub struct Ready {
     pub warnings: Vec<String>,
     /// Why nothing can be relinked, where that is so.
     pub unlinked: Option<String>,
-    /// The revisions' trees, which are nobody else's meanwhile.
+    /// The trees, which are nobody else's meanwhile.
     pub holds: Vec<Hold>,
 }
 
-/// Checks out and builds what is compared.
+/// Checks out and builds what is compared, when whatever a comparison that was killed left is put back: a build may take a placed
+/// binary for its own.
 ///
 /// # Errors
 /// A revision does not exist, a build fails.
@@ -71,6 +74,9 @@ pub fn prepare(what: &What, folder: &Path, store: &Path, on: &mut dyn FnMut(Even
         folder: folder.to_owned(),
         links: Vec::new(),
     };
+    // First, so that nobody displaces anything in it from here on.
+    let hold = matches!(what, What::Tree { .. }).then(|| hold_tree(folder, store)).transpose()?;
+    put_back(store, on)?;
     match what {
         What::Commands(commands) => Ok(Ready {
             sides: commands.iter().map(|command| plain(command, command)).collect(),
@@ -85,7 +91,7 @@ pub fn prepare(what: &What, folder: &Path, store: &Path, on: &mut dyn FnMut(Even
             // Up to date already: measuring would tell half of what was asked.
             side.links = built(build, &side.name, folder, store, &mut warnings, on)?
                 .map_err(|nothing| Misuse(nothing.to_string()))?;
-            Ok(Ready { sides: vec![side], warnings, unlinked: None, holds: Vec::new() })
+            Ok(Ready { sides: vec![side], warnings, unlinked: None, holds: hold.into_iter().collect() })
         }
         What::Revisions { build, bench, baseline, candidate } => {
             let repository = Repository::find(folder)?;
@@ -106,6 +112,21 @@ pub fn prepare(what: &What, folder: &Path, store: &Path, on: &mut dyn FnMut(Even
             Ok(ready)
         }
     }
+}
+
+/// The right to build and run in the user's own tree.
+fn hold_tree(folder: &Path, store: &Path) -> Result<Hold> {
+    let trees = store.join("trees");
+    std::fs::create_dir_all(&trees).with_context(|| format!("cannot make {}", trees.display()))?;
+    let folder = folder.canonicalize().with_context(|| format!("cannot enter {}", folder.display()))?;
+    let name = digest(folder.as_os_str().as_encoded_bytes());
+    hold::take_tree(&trees.join(format!("here-{}", &name[..12])))?.ok_or_else(|| {
+        Unable(format!(
+            "another comparison builds or measures in {}; let it end, or compare revisions, each of which has a tree of its own",
+            folder.display()
+        ))
+        .into()
+    })
 }
 
 fn revisions(repository: &Repository, baseline: &str, candidate: Option<&str>) -> Result<[Revision; 2]> {

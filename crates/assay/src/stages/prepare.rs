@@ -4,7 +4,7 @@ use super::again::Wanted;
 use super::build::{Built, Site};
 use super::first::{Runnable, Tried, Way, files_of, try_out};
 use super::lead::Asked;
-use crate::compare::left_behind::PREFIX;
+use crate::compare::left_behind::Workplace;
 use crate::compare::places::Binaries;
 use crate::event::Event;
 use anyhow::{Context, Result, bail};
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 /// Folders and the processor of this process's own work.
 pub struct Work {
-    placed: PathBuf,
+    place: Workplace,
     /// The processor.
     pub cpu: usize,
     /// How commands are run.
@@ -28,18 +28,10 @@ impl Work {
     /// # Errors
     /// The store cannot be written.
     pub fn new(asked: &Asked, cpu: usize) -> Result<Work> {
-        let own = asked.store.join(format!("{PREFIX}{}", std::process::id()));
-        std::fs::create_dir_all(&own).with_context(|| format!("cannot make {}", own.display()))?;
-        let own = own.canonicalize()?;
-        let way =
-            Way { cpu: asked.pin.then_some(cpu), patience: asked.patience, scratch: own.join("scratch") };
-        Ok(Work { placed: own, cpu, way })
-    }
-}
-
-impl Drop for Work {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.placed);
+        let place = Workplace::new(&asked.store)
+            .with_context(|| format!("cannot make a folder in {}", asked.store.display()))?;
+        let scratch = place.folder().join("scratch");
+        Ok(Work { place, cpu, way: Way { cpu: asked.pin.then_some(cpu), patience: asked.patience, scratch } })
     }
 }
 
@@ -153,7 +145,7 @@ fn place(diary: &Diary, ready: &mut Ready, work: &Work) -> Result<()> {
         ready.unplaced = Some(why.to_owned());
         return Ok(());
     }
-    let folder = work.placed.join(format!("side-{}", ready.number));
+    let folder = work.place.folder().join(format!("side-{}", ready.number));
     let placed = Binaries::new(links, folder, diary.seed).and_then(|mut binaries| {
         // One placement ahead of all measuring: what the linker cannot do is known.
         binaries.make(Place::Placed { rotation: 0, phase_bytes: 0 })?;
