@@ -308,7 +308,8 @@ impl Campaign<'_> {
                 let group = cell_group(&started.lineup, *subject);
                 if self.failed.insert((group, number)) {
                     let place = (group, Some(number));
-                    start::keep_fault(self.prepared, (self.ledger, self.id), place, fault, events)?;
+                    let told = (fault, Some(started.lineup.subject(*subject).program.as_path()));
+                    start::keep_fault(self.prepared, (self.ledger, self.id), place, told, events)?;
                 }
             }
             if known {
@@ -385,7 +386,8 @@ impl Campaign<'_> {
         );
         for ((group, input), fault) in &outcome.faults {
             let place = (*group, Some(*input));
-            start::keep_fault(self.prepared, (self.ledger, self.id), place, fault, events)?;
+            let program = level.started.program_of(*group);
+            start::keep_fault(self.prepared, (self.ledger, self.id), place, (fault, program), events)?;
         }
         if !outcome.complete {
             return Ok(false);

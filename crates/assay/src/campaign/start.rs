@@ -2,15 +2,17 @@
 
 use super::placements::Placed;
 use super::prepare::Prepared;
+use crate::build::text::command_line;
 use crate::event::Event;
 use crate::run::prove::{Answered, disagreements};
-use crate::run::{Fault, Lineup, Subject};
+use crate::run::{Fault, Lineup, Stage, Subject};
 use crate::store::{Answer, Failure, Identity, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_pure::placement::identity::{self, Identity as Same};
 use assay_pure::placement::layout;
 use assay_pure::protocol::Kind;
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 
 /// (variant, compiler, flags) and input: what fails together.
 pub type Cell = ((usize, usize, usize), usize);
@@ -24,6 +26,15 @@ pub struct Started {
     pub processes: Vec<i64>,
 }
 
+impl Started {
+    /// A program of a variant, compiler and flags.
+    pub fn program_of(&self, group: (usize, usize, usize)) -> Option<&Path> {
+        let of = |subject: &&Subject| (subject.variant, subject.compiler, subject.flags) == group;
+        let subjects = (0..self.lineup.len()).map(|number| self.lineup.subject(number));
+        subjects.into_iter().find(of).map(|subject| subject.program.as_path())
+    }
+}
+
 /// Keeps a fault as a failure of its cell (`input` None: of all inputs), and says so.
 ///
 /// # Errors
@@ -32,17 +43,21 @@ pub fn keep_fault(
     prepared: &Prepared,
     (ledger, campaign): (&Ledger, i64),
     (group, input): ((usize, usize, usize), Option<usize>),
-    fault: &Fault,
+    (fault, program): (&Fault, Option<&Path>),
     events: &mut dyn FnMut(Event),
 ) -> Result<()> {
     let (variant, compiler, flags) = group;
+    let name = &prepared.experiment.variants[variant].name;
+    let file = input.map(|input| prepared.inputs[input].file.as_path());
+    let alone = program.and_then(|program| by_itself(fault, program, name, file));
     let failure = Failure {
         stage: fault.stage.word().to_owned(),
-        variant: Some(prepared.experiment.variants[variant].name.clone()),
+        variant: Some(name.clone()),
         input: input.map(|input| prepared.inputs[input].name.clone()),
         compiler: Some(prepared.compilers[compiler].name.clone()),
         flags: Some(prepared.experiment.flags[flags].name.clone()),
-        reason: fault.to_string(),
+        reason: fault.to_string()
+            + &alone.map_or(String::new(), |command| format!("; alone, or after gdb --args: {command}")),
     };
     let place = failure.input.as_deref().map_or(String::new(), |input| format!(" on {input}"));
     let what = format!(
@@ -53,6 +68,23 @@ pub fn keep_fault(
     );
     events(Event::Failed { what, reason: failure.reason.clone() });
     ledger.put_failure(campaign, &failure)
+}
+
+/// The command that shows a fault without the lab, and to a debugger; none where no command does.
+fn by_itself(fault: &Fault, program: &Path, variant: &str, file: Option<&Path>) -> Option<String> {
+    let mut words = vec![program.to_string_lossy().into_owned()];
+    let input = |input: &Path| ["--input".to_owned(), input.to_string_lossy().into_owned()];
+    match (fault.stage, file) {
+        _ if !fault.shows_alone => return None,
+        (Stage::Start, _) => words.push("--list".to_owned()),
+        (Stage::Agree, Some(file)) => words.extend(input(file)),
+        (Stage::Load | Stage::Answer | Stage::Measure, Some(file)) => {
+            words.extend(["--variant".to_owned(), variant.to_owned()]);
+            words.extend(input(file));
+        }
+        _ => return None,
+    }
+    Some(command_line(&words))
 }
 
 /// Launches every subject. A group (variant, compiler, flags) whose program does not start is out for all inputs.
@@ -78,10 +110,11 @@ pub fn launch(
             // Each of those left may take its time to say that it hangs.
             break;
         }
+        let program = subject.program.clone();
         if let Err(fault) = lineup.add(subject) {
             failed.extend((0..inputs).map(|input| (group, input)));
             if first {
-                keep_fault(prepared, (ledger, campaign), (group, None), &fault, events)?;
+                keep_fault(prepared, (ledger, campaign), (group, None), (&fault, Some(&program)), events)?;
             } else {
                 // What earlier rotations told of it stands; it only cannot be told better.
                 events(Event::Warning(format!("{}: {fault}", prepared.experiment.variants[group.0].name)));
@@ -169,7 +202,13 @@ pub fn prove(
                         Err(fault) => {
                             failed.insert(cell);
                             let place = (cell.0, Some(input));
-                            keep_fault(prepared, (ledger, campaign), place, &fault, events)?;
+                            keep_fault(
+                                prepared,
+                                (ledger, campaign),
+                                place,
+                                (&fault, Some(&subject.program)),
+                                events,
+                            )?;
                             continue;
                         }
                     },
@@ -184,7 +223,14 @@ pub fn prove(
                 let subject = started.lineup.subject(answers[index].0);
                 let group = (subject.variant, subject.compiler, subject.flags);
                 if failed.insert((group, input)) {
-                    keep_fault(prepared, (ledger, campaign), (group, Some(input)), &fault, events)?;
+                    let place = (group, Some(input));
+                    keep_fault(
+                        prepared,
+                        (ledger, campaign),
+                        place,
+                        (&fault, Some(&subject.program)),
+                        events,
+                    )?;
                 }
             }
         }
@@ -266,5 +312,32 @@ fn compare(elf: &[u8], first: u64, second: u64) -> Identity {
         }
         Ok(Same::Unknown { reason }) => unknown(reason),
         Err(error) => unknown(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_command_that_shows_it_without_the_lab() {
+        let alone = |stage, input: Option<&str>| {
+            let fault = Fault { shows_alone: true, ..Fault::of_lab(stage, "was ended by signal 11".into()) };
+            by_itself(&fault, Path::new("a b/program"), "it's", input.map(Path::new))
+        };
+        let cell = Some(r"'a b/program' --variant 'it'\''s' --input inputs/0f".to_owned());
+        for stage in [Stage::Load, Stage::Answer, Stage::Measure] {
+            assert_eq!(alone(stage, Some("inputs/0f")), cell);
+            assert_eq!(alone(stage, None), None);
+        }
+        assert_eq!(alone(Stage::Start, None), Some("'a b/program' --list".to_owned()));
+        assert_eq!(alone(Stage::Agree, Some("x")), Some("'a b/program' --input x".to_owned()));
+        assert_eq!((alone(Stage::Count, Some("x")), alone(Stage::End, None)), (None, None));
+        let fault = Fault::of_lab(Stage::Measure, "gave more than the 3 samples it was asked for".into());
+        assert_eq!(
+            by_itself(&fault, Path::new("p"), "v", Some(Path::new("x"))),
+            None,
+            "the lab alone asks for samples"
+        );
     }
 }

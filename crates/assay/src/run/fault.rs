@@ -11,6 +11,8 @@ pub enum Stage {
     Load,
     /// Answering.
     Answer,
+    /// Holding its variants' answers against each other.
+    Agree,
     /// Measuring.
     Measure,
     /// Walking for a tracer or for counters.
@@ -25,7 +27,7 @@ impl Stage {
         match self {
             Self::Start => "start",
             Self::Load => "load",
-            Self::Answer => "answer",
+            Self::Answer | Self::Agree => "answer",
             Self::Measure => "measure",
             Self::Count => "count",
             Self::End => "end",
@@ -36,7 +38,8 @@ impl Stage {
         match self {
             Self::Start => "at its start",
             Self::Load => "while loading an input",
-            Self::Answer => "while answering",
+            Self::Answer => "while answering (each variant answers each input before it is timed)",
+            Self::Agree => "when its answers were compared, before any timing",
             Self::Measure => "while measuring",
             Self::Count => "while its events were counted",
             Self::End => "at its end",
@@ -53,6 +56,15 @@ pub struct Fault {
     pub what: String,
     /// The beginning of what it printed on its standard output and error.
     pub output: String,
+    /// Whether the program does it without the lab too: it died, hung, or answers otherwise than another variant.
+    pub shows_alone: bool,
+}
+
+impl Fault {
+    /// One that the lab alone sees.
+    pub fn of_lab(stage: Stage, what: String) -> Fault {
+        Fault { stage, what, output: String::new(), shows_alone: false }
+    }
 }
 
 impl fmt::Display for Fault {
@@ -89,6 +101,7 @@ mod tests {
             stage: Stage::Measure,
             what: "was ended by signal 11".into(),
             output: "\n\u{1b}[31massertion failed\nmore\n".into(),
+            shows_alone: true,
         };
         assert_eq!(
             fault.to_string(),
@@ -98,7 +111,7 @@ mod tests {
 
     #[test]
     fn cuts_a_page_of_output() {
-        let fault = Fault { stage: Stage::Start, what: "hung".into(), output: "x".repeat(10_000) };
+        let fault = Fault { output: "x".repeat(10_000), ..Fault::of_lab(Stage::Start, "hung".into()) };
         assert!(fault.to_string().len() < 300);
     }
 }

@@ -98,7 +98,7 @@ impl Lineup {
             cpu: self.conditions.cpu,
         };
         let mut worker = Worker::start(&launch, self.conditions.patience)?;
-        let refuse = |what: String| Fault { stage: Stage::Start, what, output: String::new() };
+        let refuse = |what: String| Fault::of_lab(Stage::Start, what);
         let Some(announced) = worker.variants.iter().find(|variant| variant.name == subject.variant_name)
         else {
             let names: Vec<&str> = worker.variants.iter().map(|variant| variant.name.as_str()).collect();
@@ -200,13 +200,9 @@ impl Bench for Lineup {
         self.with_worker(subject, |worker| {
             let visited = worker.measure(variant, request)?;
             if worker.has_children() {
-                return Err(Fault {
-                    stage: Stage::Measure,
-                    what:
-                        "started other processes, which run beside the measured function (it must not fork)"
-                            .into(),
-                    output: String::new(),
-                });
+                let what =
+                    "started other processes, which run beside the measured function (it must not fork)";
+                return Err(Fault::of_lab(Stage::Measure, what.into()));
             }
             Ok(visited)
         })

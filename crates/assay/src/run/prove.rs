@@ -34,10 +34,10 @@ pub fn disagreements(answers: &[Answered]) -> Vec<(usize, Fault)> {
             };
             let what = format!(
                 "answers {ours:016x} {how} where `{}` answers {theirs:016x}: the two do not compute the same, so \
-                 their times are not compared; the mistake showed",
+                 their times are not compared; which of them is wrong nobody knows; it showed",
                 first.variant
             );
-            Some((index, Fault { stage: Stage::Answer, what, output: String::new() }))
+            Some((index, Fault { shows_alone: true, ..Fault::of_lab(Stage::Agree, what) }))
         })
         .collect()
 }

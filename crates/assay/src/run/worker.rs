@@ -104,6 +104,7 @@ impl Worker {
             stage: Stage::Start,
             what: format!("could not be started ({error})"),
             output: String::new(),
+            shows_alone: true,
         })?;
         let mut worker = Self {
             process,
@@ -314,7 +315,9 @@ impl Worker {
                             "speaks version {theirs} of the protocol, this assay speaks version {ours} (rebuild it with \
                              this assay's harness); this showed"
                         ),
-                        _ => format!("wrote something that is not in the protocol ({error})"),
+                        _ => format!(
+                            "wrote something that is not in the protocol ({error}; only the harness may write to the channel)"
+                        ),
                     };
                     Err(self.fault(stage, what))
                 }
@@ -338,20 +341,24 @@ impl Worker {
                 " before it said hello (is it built with assay.h, and does main call assay_main?),",
             );
         }
-        self.fault(stage, what)
+        Fault { shows_alone: true, ..self.fault(stage, what) }
     }
 
     fn hung(&mut self, stage: Stage) -> Fault {
         let seconds = self.patience.as_secs_f64();
         self.process.finish(Duration::ZERO);
-        self.fault(stage, format!("gave no reply within {seconds} s and was killed (--timeout allows more)"))
+        let what = format!("gave no reply within {seconds} s and was killed (--timeout allows more)");
+        Fault { shows_alone: true, ..self.fault(stage, what) }
     }
 
     fn unexpected(&mut self, stage: Stage, reply: &Reply) -> Fault {
-        self.fault(stage, format!("replied out of turn: `{}`", reply.to_text().trim_end()))
+        self.fault(stage, format!(
+            "replied out of turn: `{}` (only the harness may write to the channel; was the program built with this assay's?)",
+            reply.to_text().trim_end()
+        ))
     }
 
     fn fault(&mut self, stage: Stage, what: String) -> Fault {
-        Fault { stage, what, output: self.process.output() }
+        Fault { output: self.process.output(), ..Fault::of_lab(stage, what) }
     }
 }

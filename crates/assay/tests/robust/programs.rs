@@ -202,7 +202,16 @@ fn every_state_and_measure_is_an_input_of_its_own_with_a_figure() {
 
 #[test]
 fn a_crash_while_measuring_is_told_by_its_signal() {
-    only_faulty_fails("crash_in_measure", "measure", &["ended by signal 11 (SIGSEGV", "while measuring"]);
+    only_faulty_fails(
+        "crash_in_measure",
+        "measure",
+        &[
+            "ended by signal 11 (SIGSEGV",
+            "while measuring",
+            "; alone, or after gdb --args: ",
+            " --variant faulty --input ",
+        ],
+    );
 }
 
 #[test]
@@ -246,7 +255,11 @@ fn samples_without_end_are_counted() {
 
 #[test]
 fn a_wrong_answer_is_refused_before_anything_is_timed() {
-    let words = ["on the whole input where `plain` answers", "the two do not compute the same"];
+    let words = [
+        "on the whole input where `plain` answers",
+        "the two do not compute the same",
+        "; alone, or after gdb --args: ",
+    ];
     only_faulty_fails("wrong_answer", "answer", &words);
 }
 
@@ -357,7 +370,7 @@ fn a_baseline_that_crashes_leaves_the_others_their_figures() {
 
 #[test]
 fn a_crash_at_the_start_is_told_of_every_variant() {
-    nothing_can_be_measured("crash_at_start", &["ended by signal 11 (SIGSEGV", "at its start"]);
+    nothing_can_be_measured("crash_at_start", &["ended by signal 11 (SIGSEGV", "at its start", " --list"]);
 }
 
 #[test]

@@ -132,7 +132,7 @@ impl Asked {
         let environment = environment(0);
         let launch = Launch { prefix, program, environment: &environment, cpu: Some(surroundings.cpu) };
         let worker = Worker::start(&launch, surroundings.patience)?;
-        let refuse = |what: String| Fault { stage: Stage::Start, what, output: String::new() };
+        let refuse = |what: String| Fault::of_lab(Stage::Start, what);
         let announced = worker.variants.iter().find(|announced| announced.name == variant).cloned();
         let announced =
             announced.ok_or_else(|| refuse(format!("does not register a variant `{variant}`")))?;
