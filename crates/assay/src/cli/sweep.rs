@@ -174,14 +174,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 
 /// The sweep that `--show` means.
 fn find(arguments: &Arguments, wanted: &str) -> Result<(Ledger, i64)> {
-    let path = &arguments.places.ledger;
-    if !path.is_file() {
-        let message = format!(
-            "no ledger at {}; `assay sweep FILE` makes one, --ledger FILE names another",
-            path.display()
-        );
-        return Err(Misuse(message).into());
-    }
+    let path = arguments.places.find_ledger("assay sweep FILE")?;
     let ledger = Ledger::open(path)?;
     let known = ledger.sweeps()?;
     let number = match wanted {
