@@ -104,7 +104,7 @@ pub fn conclude(asked: &Asked, examined: Examined, variants: Option<Variants>) -
         margin: asked.margin,
         close,
         refusals,
-        notes: notes(&examined.closeness, shown.is_some()),
+        notes: notes(&examined.closeness, &examined.recorded.lengths, shown.is_some()),
         table: shown.map(|fitted| table(&asked.name, &fitted.markov, units, asked.seed)),
         model: examined.fitted.as_ref().map(|fitted| Model {
             order: fitted.markov.order() as u64,
@@ -161,8 +161,17 @@ fn answer(
 }
 
 /// What the reader must know of a fit.
-fn notes(closeness: &Option<Closeness>, given: bool) -> Vec<String> {
+fn notes(closeness: &Option<Closeness>, lengths: &[u8], given: bool) -> Vec<String> {
     let mut notes = Vec::new();
+    if let Some(length) =
+        lengths.first().filter(|first| given && lengths.iter().all(|length| length == *first))
+    {
+        notes.push(format!(
+            "All values take {}, so the fit has nothing of their order: code that branches on the values themselves was not \
+             compared. Only the order of encoded lengths is fitted (1 byte below 128, 2 below 16,384, ...).",
+            plural(u64::from(*length), "byte")
+        ));
+    }
     let mut figures = closeness.iter().flat_map(|found| found.misses.iter().chain([&found.branches]));
     let changing = figures.find(|figure| figure.changes).filter(|_| given);
     if let Some(figure) = changing {
@@ -264,6 +273,17 @@ mod tests {
         assert!(examine(&wrong, &bytes).expect_err("unknown").0.contains("zen4"));
         assert!(!page(&asked(true), &[]).close);
         assert!(page(&asked(true), &[1, 2, 3]).closeness.is_none());
+    }
+
+    #[test]
+    fn values_of_one_encoded_length_are_said_to_have_no_order() {
+        let noted = |generator: Generator| {
+            let found = page(&asked(false), &generator.generate(20_000, 1));
+            assert!(found.close, "{found:?}");
+            found.notes.iter().any(|note| note.starts_with("All values take 1 byte, so the fit has nothing"))
+        };
+        assert!(noted(Generator::Constant { length: 1 }));
+        assert!(!noted(Generator::Lengths { weights: vec![99.0, 1.0] }));
     }
 
     #[test]

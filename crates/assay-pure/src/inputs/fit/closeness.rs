@@ -464,6 +464,55 @@ mod tests {
         assert_eq!(compared(20), (19, 19, 3, true));
     }
 
+    /// Stretches of one and of two bytes for a quarter of 3200 units each, and the same lengths in turn.
+    fn changing_and_even() -> (Vec<u8>, Vec<u8>) {
+        let quarter = |length: u8| vec![length; 800];
+        ([quarter(1), quarter(2), quarter(1), quarter(2)].concat(), [1, 2].repeat(1600))
+    }
+
+    #[test]
+    fn more_streams_are_made_of_what_changes_until_one_changes_as_much() {
+        let (changing, even) = changing_and_even();
+        let compared = |near_at: u64| {
+            let stream = |seed: u64| if seed >= near_at { changing.clone() } else { even.clone() };
+            let found = compare(&changing, stream, &["always-taken"], 0.05).expect("known").branches;
+            (found.streams, found.changes)
+        };
+        assert_eq!((compared(1), compared(3)), ((3, false), (3, false)));
+        assert_eq!((compared(8), compared(20)), ((8, false), (19, true)));
+    }
+
+    #[test]
+    fn that_it_changes_is_said_once_however_many_figures_do() {
+        let (changing, even) = changing_and_even();
+        let found = compare(&changing, |_| even.clone(), &["bimodal"], 0.05).expect("known");
+        assert!(found.branches.changes && found.misses[0].changes, "{found:?}");
+        let refusals = found.refusals();
+        assert!(matches!(&refusals[..], [Refusal::Changes { what, .. }] if what == BRANCHES), "{refusals:?}");
+    }
+
+    #[test]
+    fn a_stream_that_was_there_before_is_refused_though_all_figures_agree() {
+        let mut state = 1u32;
+        let mut random = |units: usize| -> Vec<u8> {
+            let mut next = || {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                1 + (state >> 31) as u8
+            };
+            (0..units).map(|_| next()).collect()
+        };
+        let fitted = random(20_000);
+        // Of 20,000 units so many come again at the end.
+        let mut refusals = |again: usize| {
+            let mut real = random(20_000 - again);
+            real.extend_from_within(..again);
+            compare(&real, |_| fitted.clone(), &["always-taken"], 0.05).expect("known").refusals()
+        };
+        assert_eq!(refusals(1900), []);
+        let found = refusals(2200);
+        assert!(matches!(found[..], [Refusal::SeenBefore { real, fitted: 0.0 }] if real > 0.1), "{found:?}");
+    }
+
     #[test]
     fn what_was_there_before_is_counted_and_runs_are_not() {
         let mut state = 1u32;
@@ -478,5 +527,8 @@ mod tests {
         assert!((twice - 4969.0 / 9969.0).abs() < 1e-9, "{twice}");
         assert_eq!(seen_before(&[1; 1000]), 0.0);
         assert_eq!(seen_before(&[1; 3]), 0.0);
+        // Runs of 40 units, each of three lengths to each other one: only the stretches of one length come again.
+        let runs: Vec<u8> = [1, 2, 3, 1, 3, 2, 1].into_iter().flat_map(|length| [length; 40]).collect();
+        assert_eq!(seen_before(&runs), 0.0);
     }
 }

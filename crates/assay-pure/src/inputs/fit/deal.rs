@@ -26,10 +26,9 @@ pub fn deal(bytes: &[u8], format: Format, window_units: u64) -> Result<Vec<u8>, 
 /// The number nearest to the golden section of `count` that has no divisor with it in common.
 fn step(count: usize) -> usize {
     let middle = (count as f64 * 0.618_033_988_75).round() as usize;
-    let coprime = |step: usize| step > 0 && divisor(step, count) == 1;
     (0..=count)
         .flat_map(|off| [middle.saturating_sub(off), middle + off])
-        .find(|&step| coprime(step))
+        .find(|&step| divisor(step, count) == 1)
         .unwrap_or(1)
 }
 

@@ -76,7 +76,7 @@ pub fn kind(bytes: &[u8]) -> Option<Kind> {
     if is_text(looked_at) {
         return Some(Kind::Text);
     }
-    (2..=LARGEST).filter(|&size| bytes.len().is_multiple_of(size)).find_map(|size| records(looked_at, size))
+    (2..=LARGEST).find_map(|size| records(looked_at, size))
 }
 
 /// Characters alone, of UTF-8 or mostly of ASCII. Where there are lines, they may have what terminals and archives add:
@@ -117,8 +117,9 @@ fn records(bytes: &[u8], size: usize) -> Option<Kind> {
     (0..size).find_map(|place| {
         let (byte, hits) = commonest(place)?;
         let elsewhere = |other: usize| 2 * column(other).filter(|&found| found == byte).count() < count;
-        // Small numbers of two, four or eight bytes: all high bits are 0, and so is the rest of each.
-        let small = byte == 0 && size.is_power_of_two() && size <= 8 && place + 1 == size;
+        // Small numbers of two, four or eight bytes, the lowest first or last: all high bits are 0, and so is the rest.
+        let outer = place == 0 || place + 1 == size;
+        let small = byte == 0 && size.is_power_of_two() && size <= 8 && outer;
         let constant = nearly(hits) && (0..size).any(elsewhere);
         (constant && (comes_and_goes || small)).then_some(Kind::Records { size, place, byte })
     })
@@ -191,8 +192,37 @@ mod tests {
         let tagged: Vec<u8> =
             scrambled(5000).flat_map(|v| [0xa5, v as u8, (v >> 8) as u8, 1, 2, v as u8, 9]).collect();
         assert_eq!(kind(&tagged), Some(Kind::Records { size: 7, place: 0, byte: 0xa5 }));
-        // Too few to say.
-        assert_eq!(kind(&of(4, 1 << 24)[..4 * (FEWEST - 1)]), None);
+        // Two bytes after the last, and a record of which one in 200 has another byte there.
+        let expected = Some(Kind::Records { size: 4, place: 3, byte: 0 });
+        let mut some = of(4, 1 << 24);
+        some.extend([7, 7]);
+        (0..5000).step_by(200).for_each(|record| some[4 * record + 3] = 1);
+        assert_eq!(kind(&some), expected);
+        (0..5000).step_by(50).for_each(|record| some[4 * record + 3] = 1);
+        assert_ne!(kind(&some), expected);
+        // Just enough, and too few to say.
+        assert_eq!(kind(&of(4, 1 << 24)[..4 * FEWEST]), expected);
+        assert_eq!(kind(&of(4, 1 << 24)[..4 * FEWEST - 1]), None);
+    }
+
+    #[test]
+    fn fields_in_turn_of_one_byte_each_are_varints() {
+        // A number below 128 and a constant; zeros would be the upper bytes of small numbers.
+        let fields = |constant: u8| -> Vec<u8> {
+            scrambled(5000).flat_map(|value| [(value & 0x7f) as u8, constant]).collect()
+        };
+        assert_eq!(kind(&fields(5)), None);
+        assert_eq!(kind(&fields(0)), Some(Kind::Records { size: 2, place: 1, byte: 0 }));
+        // The highest byte first.
+        let numbers: Vec<u8> = scrambled(5000).flat_map(|value| [0, 0, 0, (value & 0x7f) as u8]).collect();
+        assert!(matches!(kind(&numbers), Some(Kind::Records { place: 0, byte: 0, .. })));
+        // Three fields of which one is always zero, and sixteen, are no number.
+        let three: Vec<u8> =
+            scrambled(5000).flat_map(|v| [(v & 0x7f) as u8, (v >> 8 & 0x7f) as u8, 0]).collect();
+        let sixteen: Vec<u8> = scrambled(5000)
+            .flat_map(|v| (0..16).map(move |place| if place == 15 { 0 } else { (v >> place & 0x7f) as u8 }))
+            .collect();
+        assert_eq!((kind(&three), kind(&sixteen)), (None, None));
     }
 
     #[test]

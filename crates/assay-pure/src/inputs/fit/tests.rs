@@ -225,6 +225,27 @@ fn padded_values_are_counted_and_not_taken_for_shorter_ones() {
 }
 
 #[test]
+fn bit_lengths_that_were_seen_rarely_are_left_out_or_alike() {
+    let mut found = of(vec![1; 50_000]);
+    found.lengths.extend([2; 40]);
+    found.bits = [0; 65];
+    // 31 zeros are too few to be told, 32 ones are not; of two bytes no bit length was seen often enough.
+    (found.bits[0], found.bits[1], found.bits[7]) = (LEAST_SEEN - 1, LEAST_SEEN, 49_937);
+    (found.bits[9], found.bits[12]) = (30, 10);
+    let bits = fit(&found, MOST_CONTEXTS).markov.bits;
+    assert_eq!((bits[0], bits.len()), (0.0, 15));
+    assert!((bits[1] / bits[7] * 49_937.0 / 32.0 - 1.0).abs() < 1e-3, "{bits:?}");
+    assert!(bits[8..].iter().all(|&share| share > 0.0 && share == bits[8]), "{bits:?}");
+}
+
+#[test]
+fn of_a_long_stream_the_first_units_are_looked_at_and_all_are_counted() {
+    let found = Recorded::read(&[vec![1; MOST_UNITS], vec![0x80, 1, 3]].concat()).expect("well formed");
+    assert_eq!((found.lengths.len(), found.units), (MOST_UNITS, MOST_UNITS as u64 + 2));
+    assert_eq!((found.bits[1], found.bits[2], found.bits[8]), (MOST_UNITS as u64, 0, 0));
+}
+
+#[test]
 fn shares_are_rounded_to_four_digits_and_nothing_is_lost() {
     assert_eq!(rounded(&[1, 2, 0, 0]), [33.33, 66.67]);
     assert_eq!(rounded(&[999_999, 1]), [100.0, 0.0001]);

@@ -70,6 +70,17 @@ fn follows_the_longest_context_that_fits() {
 }
 
 #[test]
+fn a_shorter_context_decides_where_the_longer_one_has_no_row() {
+    // "1 1" leads to "1 1 1" and has no row of its own: "1" decides, and the start does not.
+    let table = markov(&[("", &[1.0]), ("1", &[1.0, 1.0]), ("1 1 1", &[0.0, 1.0])], &[]);
+    let bytes = Generator::Markov(table).generate(1000, 3);
+    let lengths = Format::Varint.unit_lengths(&bytes).expect("well formed");
+    assert!(lengths.windows(4).any(|window| window == [2, 1, 1, 2]));
+    assert!(lengths.windows(4).any(|window| window == [2, 1, 1, 1]));
+    assert!(lengths.windows(4).all(|window| window != [1; 4]));
+}
+
+#[test]
 fn values_have_the_bit_lengths_of_their_weights() {
     let values =
         decode_varints(&Generator::Markov(two_bit_lengths()).generate(50_000, 3)).expect("well formed");
