@@ -182,7 +182,7 @@ fn what_no_table_makes_is_taken_at_most_one_time_in_twenty() {
 
 #[test]
 #[ignore = "slow: a minute of simulated predictors; `make calibrate`"]
-fn tables_that_are_off_by_twice_the_margin_are_told() {
+fn tables_that_are_off_by_more_than_the_margin_are_told() {
     // The share of longer values is 20 %, and 10 or 7 % more or fewer in what a fit would make: so are the mispredictions.
     let of_share = |share: f64| Generator::Lengths { weights: vec![100.0 - share, share] };
     for (off, expected) in [(22.0, 0), (18.0, 0), (21.4, 0), (18.6, 0), (20.6, 10), (19.4, 10)] {
