@@ -16,13 +16,13 @@ use std::path::PathBuf;
 /// Say what is wrong with this machine, an experiment or a program, why it matters and what to change
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  \
-    assay doctor                                        this machine: what can be told apart here?\n  \
-    assay doctor experiment.toml                        does it measure what it asks?\n  \
-    assay doctor experiment.toml --production 5_000_000 against real data's size\n  \
-    assay doctor --program ./bench                      trace it, look for all known\n  \
-    assay doctor --program './bench 1000' --units 1000  with figures per unit\n  \
-    assay doctor --program ./bench --static             the file alone, not executed\n  \
-    assay doctor --json found.json                      for another program\n\n\
+    assay doctor                                  what can be told apart here?\n  \
+    assay doctor e.toml                           does it measure what it asks?\n  \
+    assay doctor e.toml --production 5_000_000    held against real data's size\n  \
+    assay doctor --program ./bench                traced, for all that is known\n  \
+    assay doctor --program './b 500' --units 500  with figures per unit of work\n  \
+    assay doctor --program ./bench --static       the file alone, not executed\n  \
+    assay doctor --json found.json                for another program\n\n\
     Of a machine: clock frequency, SMT, isolation, neighbours, timer, counters, ASLR, containers, memory, tools, and the\n\
     smallest effect that can be told apart in 60 s, measured.\n\n\
     Of an experiment: dead code, hoisted work, times shorter than the work, answers that say nothing, unequal work, a setup\n\
