@@ -236,8 +236,13 @@ fn warnings(
         .map(|draft| draft.observations.fewest_pairs)
         .min();
     if let Some(fewest) = fewest.filter(|fewest| *fewest < FEW_PAIRS) {
+        let has = if fewest == 0 {
+            "no pair".to_owned()
+        } else {
+            format!("only {fewest} pair{}", if fewest == 1 { "" } else { "s" })
+        };
         warnings.push(format!(
-            "Some placement has only {fewest} pairs of samples; below {FEW_PAIRS} a few interrupted samples can move a rotation and widen the intervals."
+            "Some placement has {has} of samples; below {FEW_PAIRS} a few interrupted samples can move a rotation and widen the intervals."
         ));
     }
     warnings

@@ -290,14 +290,18 @@ fn few_rounds_raise_a_warning_unless_other_contrasts_lend() {
 
 #[test]
 fn few_pairs_anywhere_raise_a_warning() {
-    let mut contrast = Planted { rotations: 16, ..Planted::default() }.contrast();
-    contrast.rotations[7].phases[2].candidate.truncate(3);
-    let judgement = judge(&[contrast], &Options::default());
-    assert!(
-        judgement.warnings.iter().any(|warning| warning.contains("only 3 pairs")),
-        "{:?}",
-        judgement.warnings
-    );
+    let warned = |left: usize| {
+        let mut contrast = Planted { rotations: 16, ..Planted::default() }.contrast();
+        let candidate = &mut contrast.rotations[7].phases[2].candidate;
+        // With none of their rounds in common they are no pairs.
+        candidate.iter_mut().skip(left).for_each(|sample| sample.round += 1000);
+        let warnings = judge(&[contrast], &Options::default()).warnings;
+        warnings.into_iter().find(|warning| warning.contains("of samples")).expect("a warning")
+    };
+    for (left, has) in [(3, "only 3 pairs"), (1, "only 1 pair"), (0, "no pair")] {
+        let told = warned(left);
+        assert!(told.starts_with(&format!("Some placement has {has} of samples;")), "{told}");
+    }
 }
 
 #[test]

@@ -72,7 +72,7 @@ enum Verb {
 pub fn main() -> ExitCode {
     let command = match Command::try_parse() {
         Ok(command) => command,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&better(error, std::env::args().nth(1).as_deref().unwrap_or_default())),
     };
     let result = match &command.verb {
         Verb::Run(arguments) => run::run(arguments),
@@ -99,6 +99,36 @@ pub fn main() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// Verbs that take a command of the user's, which may have options of its own.
+const WITH_COMMANDS: [&str; 4] = ["compare", "stat", "sites", "trace"];
+/// Options that people look for at a verb that has none of that name, and where it is.
+const ELSEWHERE: [(&str, &str, &str); 3] = [
+    (
+        "run",
+        "--variant",
+        "the file's `variants` says which are measured; take the others out in a copy of it",
+    ),
+    ("run", "--plan", "`assay plan EXPERIMENT` shows what would be measured, and how long"),
+    ("report", "--experiment", "campaigns are named by their number; `assay report --list` shows them"),
+];
+
+/// An unknown option with a tip that helps: nobody means it for a value where there is no command that it could be of.
+fn better(mut error: clap::Error, verb: &str) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let asked = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(asked)) if error.kind() == ErrorKind::UnknownArgument => asked.clone(),
+        _ => return error,
+    };
+    if WITH_COMMANDS.contains(&verb) {
+        return error;
+    }
+    error.remove(ContextKind::Suggested);
+    if let Some((.., tip)) = ELSEWHERE.iter().find(|known| (known.0, known.1) == (verb, asked.as_str())) {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*tip).into()]));
+    }
+    error
 }
 
 /// Shows the help that was asked for, or says what is wrong with the command line.
@@ -138,4 +168,32 @@ fn explain(error: &anyhow::Error) -> (u8, String) {
         return (MISUSE, unusable.0.clone());
     }
     (FAILED, format!("{error:#}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(words: &str) -> String {
+        let words: Vec<&str> = words.split(' ').collect();
+        let error = Command::try_parse_from(&words).err().expect("no such option");
+        better(error, words[1]).to_string()
+    }
+
+    #[test]
+    fn an_option_that_is_elsewhere_is_told_where_and_no_other_is_taken_for_a_value() {
+        let variant = told("assay run a.toml --variant b");
+        assert!(variant.contains("tip: the file's `variants` says"), "{variant}");
+        let plan = told("assay run a.toml --plan");
+        assert!(
+            plan.contains("unexpected argument '--plan'") && plan.contains("`assay plan EXPERIMENT`"),
+            "{plan}"
+        );
+        let unknown = told("assay run a.toml --colour");
+        assert!(unknown.contains("'--colour'") && !unknown.contains("as a value"), "{unknown}");
+        let near = told("assay run a.toml --ledgr x");
+        assert!(near.contains("a similar argument exists: '--ledger'"), "{near}");
+        // A command of the user's can have any option.
+        assert!(told("assay compare a --colour").contains("as a value"));
+    }
 }
