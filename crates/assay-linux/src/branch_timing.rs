@@ -156,7 +156,7 @@ impl Meter<'_, '_> {
                 walk(outcomes);
             }
         };
-        (self.window)(&mut work).map(|ns| ns / (repeats * outcomes.len()) as f64)
+        (self.window)(&mut work).map(|ns| ns / outcomes.len() as f64)
     }
 
     fn settle<T>(&mut self, found: Found<T>, wanted: usize) -> Vec<T> {
@@ -288,6 +288,8 @@ mod tests {
         let pair = |fresh_ns, learned_ns| Pair { fresh_ns, learned_ns };
         assert_eq!(found.series[0], [pair(1.0, 2.0), pair(3.0, 4.0), pair(5.0, 6.0), pair(7.0, 8.0)]);
         assert!(found.sweep.iter().all(|period| period.ns.len() == 2), "{found:?}");
+        // Windows 17 and 18: 64 repeats of 1024 outcomes are as many as a window of the series has.
+        assert_eq!(found.sweep[0], Period { outcomes: 1024, ns: vec![17.0, 18.0] });
     }
 
     #[test]
