@@ -156,7 +156,7 @@ impl Meter<'_, '_> {
                 walk(outcomes);
             }
         };
-        (self.window)(&mut work).map(|ns| ns / outcomes.len() as f64)
+        (self.window)(&mut work).map(|ns| ns / (repeats * outcomes.len()) as f64)
     }
 
     fn settle<T>(&mut self, found: Found<T>, wanted: usize) -> Vec<T> {
