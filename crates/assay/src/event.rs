@@ -50,6 +50,8 @@ pub enum Event {
         step: u32,
         /// Points that it measures.
         points: u64,
+        /// They were measured before: another campaign is to confirm what they showed.
+        again: bool,
         /// Most points that may still come after it.
         points_left: u64,
         /// Of the budget of all steps, seconds that are left.

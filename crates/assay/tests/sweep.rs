@@ -98,7 +98,7 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
     let text = folder.said(0, &quiet);
     assert!(text.contains("Who wins where") && text.contains("rising against level: "), "{text}");
     let page = folder.json("page.json");
-    assert_eq!(page["schema"], "assay.sweep/1");
+    assert_eq!(page["schema"], "assay.sweep/2");
     let points = page["points"].as_array().unwrap();
     assert!((3..=5).contains(&points.len()), "{points:?}");
     let grid: Vec<f64> = points
@@ -108,7 +108,12 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
         .collect();
     assert_eq!(grid, [1000.0, 13_000.0, 25_000.0]);
     let steps = page["measured"]["campaigns"].as_array().unwrap().len();
-    assert!((1..=3).contains(&steps), "{}", page["measured"]);
+    // The range, two further points, and what confirms a crossover.
+    assert!((1..=9).contains(&steps), "{}", page["measured"]);
+    let pairs = page["series"][0]["pairs"].as_array().unwrap();
+    for crossover in pairs.iter().flat_map(|pair| pair["crossovers"].as_array().unwrap()) {
+        assert_eq!(crossover["confirmed"], Value::from(!text.contains("not seen in a second campaign")));
+    }
     for curve in page["series"][0]["curves"].as_array().unwrap() {
         assert_eq!(curve["times"].as_array().unwrap().len(), points.len(), "both variants are in every step");
     }

@@ -52,8 +52,13 @@ mod tests {
     use super::*;
 
     fn curve(variant: &str, of: &[(f64, f64)]) -> Curve {
-        let reading =
-            |&(at, estimate): &(f64, f64)| Reading { at, estimate, standard_error: 0.03, degrees: 7.0 };
+        let reading = |&(at, estimate): &(f64, f64)| Reading {
+            at,
+            estimate,
+            standard_error: 0.03,
+            degrees: 7.0,
+            campaigns: 1,
+        };
         Curve { variant: variant.into(), readings: of.iter().map(reading).collect() }
     }
 

@@ -4,6 +4,7 @@
 //! with its standard error at a value of the key), so it is tested on simulated machines of known truth.
 
 pub mod bend;
+pub mod confirm;
 pub mod crossover;
 pub mod drift;
 pub mod grid;
@@ -11,6 +12,7 @@ pub mod key;
 pub mod naming;
 pub mod reading;
 pub mod refine;
+pub mod repeats;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod spec;

@@ -289,6 +289,7 @@ mod tests {
             estimate: if at < 5.0 { low.ln() } else { high.ln() },
             standard_error: 0.001,
             degrees: 30.0,
+            campaigns: 1,
         };
         let readings = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(reading).to_vec();
         Curve { variant: variant.into(), readings }

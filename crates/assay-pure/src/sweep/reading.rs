@@ -1,5 +1,6 @@
 //! What was measured at one point: a number on the log scale and how well it is known.
 
+use super::repeats::Between;
 use crate::stats::rotation::Effect;
 use crate::stats::student;
 
@@ -14,6 +15,8 @@ pub struct Reading {
     pub standard_error: f64,
     /// Degrees of freedom of the error.
     pub degrees: f64,
+    /// Campaigns that measured it.
+    pub campaigns: u32,
 }
 
 /// The readings of one variant's nanoseconds per unit, in order of the key.
@@ -33,7 +36,19 @@ impl Reading {
             estimate: effect.estimate,
             standard_error: effect.standard_error(),
             degrees: effect.error_degrees(),
+            campaigns: 1,
         }
+    }
+
+    /// The reading of that many campaigns, which differ by more than their own errors. Source: Satterthwaite 1946.
+    pub fn over(self, campaigns: u32, between: Option<Between>) -> Reading {
+        let Some(between) = between.filter(|between| between.variance > 0.0) else {
+            return Reading { campaigns, ..self };
+        };
+        let (own, added) = (self.standard_error.powi(2), between.variance / f64::from(campaigns));
+        let squares = own.powi(2) / self.degrees + added.powi(2) / between.degrees;
+        let degrees = (own + added).powi(2) / squares;
+        Reading { standard_error: (own + added).sqrt(), degrees, campaigns, ..self }
     }
 
     /// Half the width of its interval at two-sided level `alpha`; infinite for a level that is none.
@@ -62,12 +77,25 @@ mod tests {
 
     #[test]
     fn a_reading_is_held_against_any_level() {
-        let reading = Reading { at: 1.0, estimate: 0.05, standard_error: 0.01, degrees: 7.0 };
+        let reading = Reading { at: 1.0, estimate: 0.05, standard_error: 0.01, degrees: 7.0, campaigns: 1 };
         // scipy: t.isf(.025, 7) = 2.36462425159. The tails 2 P(T > 5) and 2 P(T > 2) by Simpson integration of the density.
         assert!((reading.half_width(0.05) - 0.023_646_242_5).abs() < 1e-10);
         assert!((reading.p_value(0.0) - 0.001_565_277_953).abs() < 1e-11, "{}", reading.p_value(0.0));
         assert!((reading.p_value(0.03) - 0.085_619_328_563).abs() < 1e-11, "{}", reading.p_value(0.03));
         assert_eq!((reading.side(0.0, 0.05), reading.side(0.03, 0.05), reading.side(0.1, 0.05)), (1, 0, -1));
         assert_eq!(reading.half_width(1.5), f64::INFINITY);
+    }
+
+    #[test]
+    fn what_campaigns_differ_by_is_added_and_falls_with_their_number() {
+        let reading = Reading { at: 1.0, estimate: 0.05, standard_error: 0.01, degrees: 7.0, campaigns: 1 };
+        let between = Some(Between { variance: 6e-4, degrees: 2.0 });
+        let over = reading.over(2, between);
+        // 1e-4 + 3e-4; (4e-4)² / (1e-8 / 7 + 9e-8 / 2).
+        assert!((over.standard_error - 0.02).abs() < 1e-15 && over.campaigns == 2);
+        assert!((over.degrees - 16.0 / (1.0 / 7.0 + 4.5)).abs() < 1e-9);
+        assert_eq!(reading.over(3, None), Reading { campaigns: 3, ..reading });
+        let none = Some(Between { variance: 0.0, degrees: 2.0 });
+        assert_eq!(reading.over(2, none), Reading { campaigns: 2, ..reading });
     }
 }

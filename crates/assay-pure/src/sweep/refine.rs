@@ -10,6 +10,7 @@ use super::bend::bends;
 use super::crossover::{Crossover, crossovers};
 use super::grid;
 use super::reading::{Curve, Reading};
+use super::repeats::Between;
 use super::spec::SweepSpec;
 
 /// Points for bends in one step, at most: what they show decides where the next are put.
@@ -34,6 +35,8 @@ pub struct Pair {
     pub baseline: String,
     /// ln(time of candidate / time of baseline), rising in the key.
     pub readings: Vec<Reading>,
+    /// What campaigns of the same point differ by, where there were several.
+    pub between: Option<Between>,
 }
 
 /// Everything measured so far.
@@ -55,6 +58,8 @@ pub enum Why {
     Crossover,
     /// A time bends there.
     Bend,
+    /// A crossover that was found there is looked at in another campaign.
+    Again,
 }
 
 /// A point that should be measured.
@@ -95,7 +100,7 @@ pub fn next(sweep: &SweepSpec, measured: &Measured, step: u32, left: u32, confid
 }
 
 /// Adds a wish, or its variants to one for the same point.
-fn add(wishes: &mut Vec<Wish>, wish: Wish) {
+pub fn add(wishes: &mut Vec<Wish>, wish: Wish) {
     let Some(known) = wishes.iter_mut().find(|known| known.at == wish.at) else {
         wishes.push(wish);
         return;
@@ -189,13 +194,13 @@ mod tests {
     use crate::sweep::sample::spec;
 
     fn reading(at: f64, estimate: f64, standard_error: f64) -> Reading {
-        Reading { at, estimate, standard_error, degrees: 30.0 }
+        Reading { at, estimate, standard_error, degrees: 30.0, campaigns: 1 }
     }
 
     fn measured(readings: &[(f64, f64)], standard_error: f64) -> Measured {
         let readings: Vec<Reading> =
             readings.iter().map(|&(at, estimate)| reading(at, estimate, standard_error)).collect();
-        let pair = Pair { candidate: "new".into(), baseline: "old".into(), readings };
+        let pair = Pair { candidate: "new".into(), baseline: "old".into(), readings, between: None };
         Measured { pairs: vec![pair], curves: Vec::new() }
     }
 

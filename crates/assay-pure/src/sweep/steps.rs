@@ -94,6 +94,7 @@ mod tests {
                 estimate: time.ln(),
                 standard_error: 0.002,
                 degrees: 30.0,
+                campaigns: 1,
             })
             .collect()
     }

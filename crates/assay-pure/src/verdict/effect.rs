@@ -11,6 +11,8 @@ use crate::stats::rounds::{ByRound, RoundError, round_error};
 pub struct CodeObservations {
     /// One ratio per complete rotation, in order of rotation number.
     pub ratios: Vec<RotationRatio>,
+    /// Their rotation numbers.
+    pub numbers: Vec<u32>,
     /// Rotations left out because a phase was missing or had no usable sample.
     pub incomplete: usize,
     /// Placements (phases of complete rotations) used.
@@ -31,6 +33,7 @@ pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
     order.sort_by_key(|rotation| rotation.rotation);
     let mut found = CodeObservations {
         ratios: Vec::new(),
+        numbers: Vec::new(),
         incomplete: 0,
         placements: 0,
         fewest_pairs: usize::MAX,
@@ -47,6 +50,7 @@ pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
                 let pairs = phases.iter().map(|phase| phase.pairs).min().unwrap_or(0);
                 found.fewest_pairs = found.fewest_pairs.min(pairs);
                 found.ratios.push(ratio);
+                found.numbers.push(rotation.rotation);
                 let by_round = |pair: &PairAt| by_round(&keyed(&pair.candidate), &keyed(&pair.baseline));
                 rounds.push(rotation.phases.iter().map(by_round).collect());
             }

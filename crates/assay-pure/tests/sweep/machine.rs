@@ -3,10 +3,11 @@
 //! A rotation's ratio is the truth, what its shuffle of the sections does (the same at every point, since all points are
 //! measured with the same links) and what is left (another draw at each).
 
-use assay_pure::stats::moderation::moderate_all;
-use assay_pure::stats::rotation::{Effect, RotationRatio};
+use assay_pure::stats::rotation::RotationRatio;
+use assay_pure::sweep::confirm::again;
 use assay_pure::sweep::refine::{Measured, Pair, next};
-use assay_pure::sweep::{Curve, Reading, SweepSpec};
+use assay_pure::sweep::repeats::{Take, Taken, readings};
+use assay_pure::sweep::{Reading, SweepSpec};
 
 pub const CONFIDENCE: f64 = 0.95;
 /// Rotations of a point.
@@ -19,11 +20,15 @@ pub struct Noise {
     pub shuffle: f64,
     /// By rotation and point.
     pub rotation: f64,
+    /// By campaign and point, whatever the rotation.
+    pub campaign: f64,
+    /// The part of campaigns that somebody disturbs from beginning to end: ten times the above, and never less than 2 %.
+    pub disturbed: f64,
 }
 
 impl Noise {
     /// What a quiet machine shows.
-    pub const LITTLE: Noise = Noise { shuffle: 0.002, rotation: 0.002 };
+    pub const LITTLE: Noise = Noise { shuffle: 0.002, rotation: 0.002, campaign: 0.0, disturbed: 0.0 };
 }
 
 /// A machine on which one pair is measured.
@@ -40,7 +45,9 @@ pub struct Run<'a> {
     machine: &'a Machine,
     draw: Draw,
     shuffles: Vec<f64>,
-    taken: Vec<(f64, Effect)>,
+    /// By point, what each campaign saw.
+    taken: Vec<Taken>,
+    visits: usize,
 }
 
 /// A linear sweep over a range.
@@ -52,23 +59,30 @@ impl Machine {
     pub fn begin(&self, seed: u64) -> Run<'_> {
         let mut draw = Draw(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
         let shuffles = (0..ROTATIONS).map(|_| self.noise.shuffle * draw.normal()).collect();
-        Run { machine: self, draw, shuffles, taken: Vec::new() }
+        Run { machine: self, draw, shuffles, taken: Vec::new(), visits: 0 }
     }
 }
 
 impl Run<'_> {
+    /// One campaign.
     pub fn measure(&mut self, points: &[f64]) {
+        let noise = self.machine.noise;
+        let disturbed = noise.disturbed > 0.0 && self.draw.uniform() < noise.disturbed;
+        let campaign = if disturbed { (10.0 * noise.campaign).max(0.02) } else { noise.campaign };
         for &at in points {
-            let truth = (self.machine.truth)(at);
-            let ratios: Vec<RotationRatio> = self
-                .shuffles
-                .iter()
-                .map(|shuffle| RotationRatio {
-                    log_ratio: truth + shuffle + self.machine.noise.rotation * self.draw.normal(),
-                    sampling_variance: 0.0,
-                })
-                .collect();
-            self.taken.push((at, Effect::of(&ratios).expect("enough rotations")));
+            let truth = (self.machine.truth)(at) + campaign * self.draw.normal();
+            let ratio = |shuffle: &f64, own: f64| RotationRatio {
+                log_ratio: truth + shuffle + noise.rotation * own,
+                sampling_variance: 0.0,
+            };
+            let draws: Vec<f64> = self.shuffles.iter().map(|_| self.draw.normal()).collect();
+            let ratios = self.shuffles.iter().zip(&draws).map(|(shuffle, own)| ratio(shuffle, *own));
+            let take = Take { ratios: (0..).zip(ratios).collect(), rounds: None };
+            match self.taken.iter_mut().find(|known| known.at == at) {
+                Some(known) => known.takes.push(take),
+                None => self.taken.push(Taken { at, takes: vec![take] }),
+            }
+            self.visits += 1;
         }
     }
 
@@ -78,10 +92,13 @@ impl Run<'_> {
         let grid = self.points();
         for step in 1..100 {
             let left = sweep.refine - (self.points() - grid) as u32;
-            let readings = self.readings();
-            let pair = Pair { candidate: "new".into(), baseline: "old".into(), readings };
-            let curves: Vec<Curve> = Vec::new();
-            let wishes = next(sweep, &Measured { pairs: vec![pair], curves }, step, left, CONFIDENCE);
+            let (readings, between) = readings(std::slice::from_ref(&self.taken)).remove(0);
+            let pair = Pair { candidate: "new".into(), baseline: "old".into(), readings, between };
+            let measured = Measured { pairs: vec![pair], curves: Vec::new() };
+            let mut wishes = next(sweep, &measured, step, left, CONFIDENCE);
+            if wishes.is_empty() {
+                wishes = again(sweep, &measured, CONFIDENCE);
+            }
             if wishes.is_empty() {
                 return;
             }
@@ -90,16 +107,19 @@ impl Run<'_> {
         panic!("a sweep comes to an end");
     }
 
+    /// Different values of the key.
     pub fn points(&self) -> usize {
         self.taken.len()
     }
 
+    /// Points measured, in how many campaigns soever.
+    pub fn visits(&self) -> usize {
+        self.visits
+    }
+
     /// As the lab makes them: moderated by each other, rising.
     pub fn readings(&self) -> Vec<Reading> {
-        let mut taken = self.taken.clone();
-        moderate_all(&mut taken.iter_mut().map(|(_, effect)| effect).collect::<Vec<_>>());
-        taken.sort_by(|a, b| a.0.total_cmp(&b.0));
-        taken.iter().map(|(at, effect)| Reading::of(*at, effect)).collect()
+        readings(std::slice::from_ref(&self.taken)).remove(0).0
     }
 }
 

@@ -72,7 +72,10 @@ fn where_nothing_crosses_no_point_is_spent() {
 #[test]
 fn points_end_where_noise_hides_what_they_would_show() {
     // A slope of 0.05 over the range and intervals of some ± 0.01: the crossing is not known better than to a fifth of it.
-    let machine = Machine { truth: |x| 0.05 * (x - 0.5), noise: Noise { shuffle: 0.0, rotation: 0.01 } };
+    let machine = Machine {
+        truth: |x| 0.05 * (x - 0.5),
+        noise: Noise { shuffle: 0.0, rotation: 0.01, ..Noise::LITTLE },
+    };
     let mut run = machine.begin(5);
     run.walk(&SweepSpec { refine: 40, ..spec(0.0, 1.0, 9) });
     assert!(run.points() < 9 + 40, "{} points", run.points());

@@ -78,7 +78,7 @@ pub struct Arguments {
     /// Show a sweep again from the ledger, by its number or `last`; measures nothing
     #[arg(long, value_name = "SWEEP", conflicts_with_all = ["experiment", "resume", "plan", "key"])]
     pub show: Option<String>,
-    /// Write the pages as JSON (schema/sweep-1.schema.json), one document per sweep; - is standard output
+    /// Write the pages as JSON (schema/sweep-2.schema.json), one document per sweep; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write the points as comma-separated values, for a spreadsheet or gnuplot; - is standard output

@@ -100,10 +100,11 @@ fn urgent(event: &Event) -> Option<String> {
     match event {
         Event::Warning(text) => Some(format!("warning: {text}")),
         Event::Failed { what, reason } => Some(format!("failed: {what}: {reason}")),
-        Event::Step { step, points, points_left, seconds_left } => Some(format!(
-            "step {}: {}, at most {points_left} more after it; at most {} of measuring left",
+        Event::Step { step, points, again, points_left, seconds_left } => Some(format!(
+            "step {}: {}{}, at most {points_left} more after it; at most {} of measuring left",
             step + 1,
             prose::plural(*points, "point"),
+            if *again { " measured again" } else { "" },
             number::duration(*seconds_left)
         )),
         _ => None,

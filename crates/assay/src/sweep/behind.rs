@@ -1,6 +1,7 @@
 //! What is behind a step: facts of the points at its two ends, for `assay_pure::sweep::naming`.
 
 use super::asked::Subject;
+use super::lead::AGAIN;
 use super::readings::{Family, Observation, Series};
 use crate::campaign::count::branch_cost::machine_key;
 use crate::campaign::counted::Counted;
@@ -43,7 +44,7 @@ pub(super) fn count(
             .kept
             .points
             .iter()
-            .filter(|point| ends.contains(&point.at))
+            .filter(|point| point.why != AGAIN && ends.contains(&point.at))
             .map(|point| point.input.as_str())
             .collect();
         if names.is_empty() {

@@ -15,6 +15,7 @@ use crate::report::sweep::{SWEEP_SCHEMA, value};
 use crate::store::{Ledger, SweepRow};
 use anyhow::{Result, bail};
 use assay_pure::experiment::{Event, Experiment};
+use assay_pure::sweep::confirm::is_confirmed;
 use assay_pure::sweep::naming::{Behind, Cache, behind, caches};
 use assay_pure::sweep::refine::{Pair, inside};
 use assay_pure::sweep::{Curve, Reading, Step, SweepSpec, crossovers, steps, zones};
@@ -247,6 +248,7 @@ fn pair_page(spec: &SweepSpec, pair: &Pair, experiment: &Experiment) -> PairPage
                 upper: (reading.estimate + half).exp(),
             },
             winner: zones::winner(reading, margin, alpha),
+            campaigns: reading.campaigns,
         }
     });
     let mut found = PairPage {
@@ -265,6 +267,7 @@ fn pair_page(spec: &SweepSpec, pair: &Pair, experiment: &Experiment) -> PairPage
                 highest_ratio: zone.estimates.1.exp(),
             })
             .collect(),
+        campaigns_differ_by: pair.between.map(|between| between.variance.sqrt()),
     };
     found.note = sentence(&key_page(spec), &found, experiment.minimum_effect);
     found
@@ -289,6 +292,7 @@ fn crossover_pages(spec: &SweepSpec, pair: &Pair, confidence: f64) -> Vec<Crosso
             faster_above: above.clone(),
             wanted_width,
             limited_by: wide.then_some(if open { Limit::Points } else { Limit::Noise }),
+            confirmed: is_confirmed(&pair.readings, &found),
         }
     };
     crossovers(&pair.readings, 0.0, spec.scale, confidence).into_iter().map(shown).collect()

@@ -15,9 +15,19 @@ use assay_linux::machine::Machine;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSpec;
 use assay_pure::inputs::digest::digest;
+use assay_pure::sweep::confirm;
 use assay_pure::sweep::key::{SweptKey, inputs_at};
 use assay_pure::sweep::refine::{self, Why, Wish};
 use serde_json::{Value, json};
+
+/// Points' worth of the budget that is kept for measuring the ends of crossovers again.
+const KEPT_FOR_REPEATS: u32 = 2;
+/// Most steps that measure again, whatever comes of them.
+const MOST_REPEATS: usize = 6;
+/// How the ledger writes that a point was measured before.
+pub(super) const AGAIN: &str = "again";
+/// Below this part of the seconds that points usually get, measuring them again would tell nothing.
+const LEAST_SHARE: f64 = 0.25;
 
 /// A sweep that has come to its end, or was interrupted.
 #[derive(Clone, Copy, Debug)]
@@ -169,12 +179,36 @@ impl Lead<'_> {
         for series in family.series(self.asked.every_pair) {
             let step = family.steps.len() as u32;
             for wish in refine::next(spec, &series.measured, step, left, confidence) {
-                if wishes.len() < left as usize && wishes.iter().all(|known| known.at != wish.at) {
-                    wishes.push(wish);
+                if wishes.len() < left as usize || wishes.iter().any(|known| known.at == wish.at) {
+                    refine::add(&mut wishes, wish);
                 }
             }
         }
-        wishes
+        if wishes.is_empty() { self.again(family) } else { wishes }
+    }
+
+    /// The points that another campaign must confirm, as long as there is budget for a fair share of it.
+    fn again(&self, family: &Family) -> Vec<Wish> {
+        let spec = &self.subject.sweep;
+        let confidence = self.subject.outline.experiment.confidence;
+        let mut wishes: Vec<Wish> = Vec::new();
+        for series in family.series(self.asked.every_pair) {
+            for wish in confirm::again(spec, &series.measured, confidence) {
+                refine::add(&mut wishes, wish);
+            }
+        }
+        let fair = self.fair_seconds() * wishes.len() as f64;
+        let repeats = family.steps.iter().filter(|step| is_repeat(&step.kept)).count();
+        let enough =
+            spec.refine > 0 && repeats < MOST_REPEATS && self.seconds_left(family) >= LEAST_SHARE * fair;
+        if enough { wishes } else { Vec::new() }
+    }
+
+    /// Seconds of the budget for a point, if all that may come do.
+    fn fair_seconds(&self) -> f64 {
+        let spec = &self.subject.sweep;
+        let most = spec.grid().len() + spec.refine as usize + KEPT_FOR_REPEATS as usize;
+        self.subject.outline.experiment.budget_seconds / most as f64
     }
 
     /// Points that may still be measured beyond those of the range.
@@ -185,7 +219,6 @@ impl Lead<'_> {
 
     /// The inputs of a step and its experiment: its points share the budget that is left with those that may come.
     fn plan(&self, family: &Family, wishes: &[Wish]) -> Result<(Vec<SweepPoint>, Experiment)> {
-        let spec = &self.subject.sweep;
         let mut experiment = self.subject.outline.experiment.clone();
         let mut points = Vec::new();
         for wish in wishes {
@@ -200,12 +233,30 @@ impl Lead<'_> {
         if wishes.iter().all(|wish| !wish.variants.is_empty()) {
             experiment.variants.retain(|variant| variant.name == baseline || about.contains(&&variant.name));
         }
-        let left = if family.steps.is_empty() { spec.refine } else { self.points_left(family) };
-        let after = left.saturating_sub(if family.steps.is_empty() { 0 } else { wishes.len() as u32 });
-        let share = wishes.len() as f64 / (wishes.len() as f64 + f64::from(after));
+        let seconds = self.seconds_left(family) * self.share(family, wishes);
         // Whole milliseconds: read back from the ledger it must be the same number, or the step could not go on.
-        experiment.budget_seconds = (self.seconds_left(family) * share * 1e3).round().max(1.0) / 1e3;
+        experiment.budget_seconds = (seconds * 1e3).round().max(1.0) / 1e3;
         Ok((points, experiment))
+    }
+
+    /// A step's part of the budget that is left.
+    ///
+    /// New points share it with those that may come and with what confirms them. That comes last: it gets half of what is left, as
+    /// its outcome may ask for more, or more where that is less than a fair share.
+    fn share(&self, family: &Family, wishes: &[Wish]) -> f64 {
+        let now = wishes.len() as f64;
+        if wishes.iter().any(|wish| wish.why == Why::Again) {
+            let fair = self.fair_seconds() * now / self.seconds_left(family);
+            return fair.clamp(0.5, 1.0);
+        }
+        let refine = self.subject.sweep.refine;
+        let after = if family.steps.is_empty() {
+            refine
+        } else {
+            self.points_left(family).saturating_sub(wishes.len() as u32)
+        };
+        let kept = if refine > 0 { KEPT_FOR_REPEATS } else { 0 };
+        now / (now + f64::from(after + kept))
     }
 
     /// The inputs at a value of the key, each with the name of what it is a point of.
@@ -223,7 +274,7 @@ impl Lead<'_> {
     }
 
     fn seconds_left(&self, family: &Family) -> f64 {
-        self.subject.outline.experiment.budget_seconds - family.measured_seconds()
+        self.subject.outline.experiment.budget_seconds - family.spent_seconds()
     }
 
     /// One step's campaign. False: interrupted.
@@ -236,10 +287,12 @@ impl Lead<'_> {
     ) -> Result<bool> {
         let (before, now) = (family.values().len(), points(step));
         let most = self.subject.sweep.grid().len() + self.subject.sweep.refine as usize;
+        let again = is_repeat(step);
         events(Event::Step {
             step: step.step,
             points: now as u64,
-            points_left: most.saturating_sub(if resume { before } else { before + now }) as u64,
+            again,
+            points_left: most.saturating_sub(if resume || again { before } else { before + now }) as u64,
             seconds_left: self.seconds_left(family).max(0.0),
         });
         let mut outline = self.subject.outline.clone();
@@ -259,6 +312,11 @@ impl Lead<'_> {
         }
         Ok(!ended.interrupted)
     }
+}
+
+/// Was it measured to confirm what others showed?
+fn is_repeat(step: &SweepStep) -> bool {
+    step.points.iter().any(|point| point.why == AGAIN)
 }
 
 /// Values of the key in a step, whatever the number of inputs at each.

@@ -6,12 +6,12 @@ use crate::store::{CampaignRow, Failure, Ledger, SweepPoint, SweepRow, SweepStep
 use anyhow::{Context, Result};
 use assay_pure::experiment::Experiment;
 use assay_pure::stats::interval::mean_and_variance;
-use assay_pure::stats::moderation::moderate_all;
 use assay_pure::stats::rotation::{Effect, MIN_ROTATIONS, RESOLUTION};
 use assay_pure::sweep::drift::widen;
 use assay_pure::sweep::refine::{Measured, Pair};
+use assay_pure::sweep::repeats::{self, Take, Taken};
 use assay_pure::sweep::{Curve, Reading, SweepSpec};
-use assay_pure::verdict::effect::{code_effect, observe as reduce};
+use assay_pure::verdict::effect::observe as reduce;
 use assay_pure::verdict::profile::{Side, rotation_times};
 use std::collections::BTreeSet;
 
@@ -93,6 +93,12 @@ impl Family {
         values
     }
 
+    /// Seconds of the budget that are spent. What a step took beyond its own, waiting for somebody to leave the core, is not taken
+    /// from those that follow: they must find out whether what it saw holds.
+    pub(super) fn spent_seconds(&self) -> f64 {
+        self.steps.iter().map(|step| step.seconds.min(step.experiment.budget_seconds)).sum()
+    }
+
     /// Seconds of measuring so far.
     pub(super) fn measured_seconds(&self) -> f64 {
         self.steps.iter().map(|step| step.seconds).sum()
@@ -125,41 +131,21 @@ impl Family {
             }
         }
         let pairs = pairs(experiment);
-        let mut with_baseline = self.effects(&keys, &pairs, |pair| pair.1 == experiment.baseline);
-        let mut others = if every_pair {
-            self.effects(&keys, &pairs, |pair| pair.1 != experiment.baseline)
-        } else {
-            Vec::new()
-        };
-        // Apart, so that what is said of a pair with the baseline does not depend on whether others were asked for.
-        moderate(&mut with_baseline);
-        moderate(&mut others);
-        with_baseline.append(&mut others);
-        keys.into_iter().map(|key| self.one_series(key, experiment, &with_baseline)).collect()
+        let mut found = self.readings(&keys, &pairs, |pair| pair.1 == experiment.baseline);
+        if every_pair {
+            // Apart, so that what is said of a pair with the baseline does not depend on whether others were asked for.
+            found.append(&mut self.readings(&keys, &pairs, |pair| pair.1 != experiment.baseline));
+        }
+        let mut series: Vec<Series> = keys.into_iter().map(|key| self.curves(key, experiment)).collect();
+        for (number, pair) in found {
+            series[number].measured.pairs.push(pair);
+        }
+        series
     }
 
-    fn one_series(
-        &self,
-        key: (String, String, String),
-        experiment: &Experiment,
-        effects: &[Found],
-    ) -> Series {
+    /// A series that has its variants' times only.
+    fn curves(&self, key: (String, String, String), experiment: &Experiment) -> Series {
         let mut measured = Measured::default();
-        for found in effects.iter().filter(|found| found.series == key) {
-            let reading = Reading::of(found.at, &found.effect);
-            let known = measured
-                .pairs
-                .iter_mut()
-                .find(|pair| pair.candidate == found.pair.0 && pair.baseline == found.pair.1);
-            match known {
-                Some(pair) => pair.readings.push(reading),
-                None => measured.pairs.push(Pair {
-                    candidate: found.pair.0.clone(),
-                    baseline: found.pair.1.clone(),
-                    readings: vec![reading],
-                }),
-            }
-        }
         for variant in &experiment.variants {
             let readings = self.times(&key, &variant.name);
             if !readings.is_empty() {
@@ -169,28 +155,41 @@ impl Family {
         let first: Vec<f64> =
             self.steps.iter().take(1).flat_map(|step| &step.kept.points).map(|point| point.at).collect();
         widen(&mut measured.curves, &first, self.spec.scale);
-        for pair in &mut measured.pairs {
-            pair.readings.sort_by(|a, b| a.at.total_cmp(&b.at));
-        }
         let (of, compiler, flags) = key;
         Series { of, compiler, flags, measured }
     }
 
-    /// Every pair at every point where both sides were measured.
-    fn effects(
+    /// Every wanted pair of every series that was measured side by side anywhere, with the number of its series.
+    fn readings(
         &self,
         keys: &[(String, String, String)],
         pairs: &[(String, String)],
         wanted: impl Fn(&(String, String)) -> bool,
-    ) -> Vec<Found> {
-        let mut found = Vec::new();
-        for key in keys {
-            for (step, point) in self.points_of(key) {
-                for pair in pairs.iter().filter(|pair| wanted(pair)) {
-                    if let Some(effect) = effect(step, point, key, pair) {
-                        found.push(Found { series: key.clone(), pair: pair.clone(), at: point.at, effect });
-                    }
-                }
+    ) -> Vec<(usize, Pair)> {
+        let mut names: Vec<(usize, &(String, String))> = Vec::new();
+        let mut taken: Vec<Vec<Taken>> = Vec::new();
+        for (number, key) in keys.iter().enumerate() {
+            for pair in pairs.iter().filter(|pair| wanted(pair)) {
+                names.push((number, pair));
+                taken.push(self.taken(key, pair));
+            }
+        }
+        let named = names.into_iter().zip(repeats::readings(&taken));
+        let pair =
+            |((number, (candidate, baseline)), (readings, between)): ((usize, &(String, String)), _)| {
+                (number, Pair { candidate: candidate.clone(), baseline: baseline.clone(), readings, between })
+            };
+        named.map(pair).filter(|(_, pair)| !pair.readings.is_empty()).collect()
+    }
+
+    /// A pair's points with what each campaign saw of them.
+    fn taken(&self, key: &(String, String, String), pair: &(String, String)) -> Vec<Taken> {
+        let mut found: Vec<Taken> = Vec::new();
+        for (step, point) in self.points_of(key) {
+            let Some(take) = take(step, point, key, pair) else { continue };
+            match found.iter_mut().find(|known| known.at == point.at) {
+                Some(known) => known.takes.push(take),
+                None => found.push(Taken { at: point.at, takes: vec![take] }),
             }
         }
         found
@@ -201,7 +200,8 @@ impl Family {
         all.filter(|(_, point)| point.of == key.0).collect()
     }
 
-    /// A variant's times, rising in the key.
+    /// A variant's times, rising in the key: of a point in several campaigns those of the first, which are of the minute of its
+    /// neighbours.
     fn times(&self, key: &(String, String, String), variant: &str) -> Vec<Reading> {
         let mut readings: Vec<Reading> = self
             .points_of(key)
@@ -209,20 +209,9 @@ impl Family {
             .filter_map(|(step, point)| time(step, point, key, variant))
             .collect();
         readings.sort_by(|a, b| a.at.total_cmp(&b.at));
+        readings.dedup_by_key(|reading| reading.at);
         readings
     }
-}
-
-/// One pair at one point.
-struct Found {
-    series: (String, String, String),
-    pair: (String, String),
-    at: f64,
-    effect: Effect,
-}
-
-fn moderate(found: &mut [Found]) {
-    moderate_all(&mut found.iter_mut().map(|found| &mut found.effect).collect::<Vec<_>>());
 }
 
 /// Every two variants as (candidate, baseline): those with the experiment's baseline first, then the later against the earlier.
@@ -241,19 +230,20 @@ fn cell(point: &SweepPoint, key: &(String, String, String), variant: &str) -> Ce
     (variant.to_owned(), point.input.clone(), key.1.clone(), key.2.clone())
 }
 
-fn effect(
+fn take(
     step: &Observation,
     point: &SweepPoint,
     key: &(String, String, String),
     pair: &(String, String),
-) -> Option<Effect> {
+) -> Option<Take> {
     let (candidate, baseline) = (cell(point, key, &pair.0), cell(point, key, &pair.1));
     let failed = |cell| observe::failed(&step.failures, cell).is_some();
     if failed(&candidate) || failed(&baseline) {
         return None;
     }
     let contrast = step.observed.contrast(&candidate, &baseline, &step.experiment.placement.phases)?;
-    code_effect(&reduce(&contrast)).ok()
+    let seen = reduce(&contrast);
+    Some(Take { ratios: seen.numbers.into_iter().zip(seen.ratios).collect(), rounds: seen.rounds })
 }
 
 fn time(

@@ -96,7 +96,7 @@ fn read_range(reader: &mut Reader, table: &Table, scale: Scale) -> Option<(f64, 
     let (from, to) = (from?, to?);
     if from >= to {
         let message = format!("`{}` is {to}, not above `from`, which is {from}", table.path_of("to"));
-        reader.complain_of(table, "to", message);
+        reader.complain_of(table, "to", message).expected = Some(format!("more than {from}"));
         return None;
     }
     in_scale(reader, table, ("from", from), scale).then_some((from, to, Vec::new()))

@@ -1,4 +1,4 @@
-//! A sweep as plain data; its JSON is an interface (`schema/sweep-1.schema.json`, held against this file by a test).
+//! A sweep as plain data; its JSON is an interface (`schema/sweep-2.schema.json`, held against this file by a test).
 
 use crate::report::page::{Effect, Failure, Spread, TwinVerdict};
 use assay_pure::sweep::refine::Why;
@@ -6,7 +6,7 @@ use assay_pure::sweep::{Scale, Winner};
 use serde::{Deserialize, Serialize};
 
 /// The value of `schema` in every page written by this version.
-pub const SWEEP_SCHEMA: &str = "assay.sweep/1";
+pub const SWEEP_SCHEMA: &str = "assay.sweep/2";
 
 /// One sweep, ready to be shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -223,6 +223,9 @@ pub struct PairPage {
     pub crossovers: Vec<CrossoverPage>,
     /// Who wins where.
     pub zones: Vec<ZonePage>,
+    /// Standard deviation, as a log ratio, of what campaigns of the same point differ by beyond their own errors; it is in every
+    /// interval. null where no point has two.
+    pub campaigns_differ_by: Option<f64>,
 }
 
 /// A ratio at a value of the key.
@@ -234,6 +237,8 @@ pub struct RatioAt {
     pub ratio: Effect,
     /// Who wins there.
     pub winner: Winner,
+    /// Campaigns that measured it.
+    pub campaigns: u32,
 }
 
 /// Where the winner flips.
@@ -253,6 +258,8 @@ pub struct CrossoverPage {
     pub wanted_width: f64,
     /// What keeps it from being narrower; null where it is as narrow as wanted.
     pub limited_by: Option<Limit>,
+    /// Both ends were measured in two campaigns at least.
+    pub confirmed: bool,
 }
 
 /// What keeps a crossover wide.

@@ -30,7 +30,7 @@ fn pair(key: &Key, candidate: &CurvePage, baseline: &CurvePage, crossovers: Vec<
             _ => Winner::Unclear,
         };
         let ratio_here = Effect { ratio, lower: ratio * 0.995, upper: ratio * 1.005 };
-        ratios.push(RatioAt { at: new.at, ratio: ratio_here, winner });
+        ratios.push(RatioAt { at: new.at, ratio: ratio_here, winner, campaigns: 1 });
         match zones.last_mut() {
             _ if winner == Winner::Unclear => {}
             Some(zone) if zone.winner == winner => {
@@ -48,7 +48,15 @@ fn pair(key: &Key, candidate: &CurvePage, baseline: &CurvePage, crossovers: Vec<
         }
     }
     let (candidate, baseline) = (candidate.variant.clone(), baseline.variant.clone());
-    let mut pair = PairPage { candidate, baseline, note: String::new(), ratios, crossovers, zones };
+    let mut pair = PairPage {
+        candidate,
+        baseline,
+        note: String::new(),
+        ratios,
+        crossovers,
+        zones,
+        campaigns_differ_by: Some(0.004),
+    };
     pair.note = sentence(key, &pair, MARGIN);
     pair
 }
@@ -63,6 +71,7 @@ fn flip(at: f64, lower: f64, upper: f64, (below, above): (&str, &str), wanted: f
         faster_above: above.into(),
         wanted_width: wanted,
         limited_by: wide.then_some(Limit::Noise),
+        confirmed: !wide,
     }
 }
 

@@ -55,6 +55,13 @@ fn winners(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
             if let Some(text) = limit(page, found) {
                 sheet.paragraph(Ink::Dim, "    ", &text);
             }
+            if !found.confirmed {
+                let remedy = if page.key.refine == 0 { "--refine above 0" } else { "a larger --budget" };
+                let place = crossover(&page.key, found);
+                let text =
+                    format!("the crossover at {place} was not seen in a second campaign: {remedy} does that");
+                sheet.paragraph(Ink::Doubt, "    ", &text);
+            }
         }
     }
 }
@@ -128,6 +135,7 @@ fn why(why: Why) -> &'static str {
         Why::Grid => "range",
         Why::Crossover => "crossover",
         Why::Bend => "bend",
+        Why::Again => "again",
     }
 }
 
@@ -142,6 +150,13 @@ fn ratios(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
         number::fraction(page.measured.minimum_effect)
     );
     sheet.paragraph(Ink::Dim, "  ", &legend);
+    let differing = |pair: &&&PairPage| pair.campaigns_differ_by.is_some_and(|by| by > 0.0);
+    let differ: Vec<String> = pairs.iter().filter(differing).map(|pair| differ(pair)).collect();
+    if !differ.is_empty() {
+        let legend =
+            format!("Intervals hold what campaigns of one point differ by: {}.", prose::list(&differ));
+        sheet.paragraph(Ink::Dim, "  ", &legend);
+    }
     let mut columns = vec![Column::right(&page.key.label)];
     columns.extend(pairs.iter().map(|pair| Column::right(&format!("{}/{}", pair.candidate, pair.baseline))));
     let mut table = Table::new(columns, 1);
@@ -164,6 +179,11 @@ fn ratios(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
         table.row(row);
     }
     sheet.table(&table);
+}
+
+fn differ(pair: &PairPage) -> String {
+    let by = pair.campaigns_differ_by.unwrap_or_default();
+    format!("{}/{} {}", pair.candidate, pair.baseline, number::fraction(by.exp_m1()))
 }
 
 fn failures(page: &SweepPage, sheet: &mut Sheet) {

@@ -65,6 +65,7 @@ fn flip(at: f64, lower: f64, upper: f64) -> CrossoverPage {
         faster_above: faster("bmi2"),
         wanted_width: 1.0,
         limited_by: None,
+        confirmed: true,
     }
 }
 
@@ -104,6 +105,7 @@ fn said(crossovers: Vec<CrossoverPage>, zones: Vec<ZonePage>) -> String {
         ratios: Vec::new(),
         crossovers,
         zones,
+        campaigns_differ_by: None,
     };
     sentence(&key(), &pair, 0.01)
 }

@@ -1,0 +1,129 @@
+//! Which points to measure again, in another campaign, before a crossover is reported.
+//!
+//! Method: both ends of a crossover's interval are measured in two campaigns at least, minutes of their own: what a neighbour did
+//! for the whole of one is then seen (`super::repeats`), and a flip that only it showed goes away. An end at which the campaigns do
+//! not agree is none any more: then the next points outside are measured again, until two are found that stand. Where the interval is
+//! wider than wanted and points cannot help, the unclear ones inside are measured up to three times. Where estimates change sides but
+//! no crossover is established, all points are measured once more. Checked: by hand; on simulated machines (tests/sweep).
+
+use super::crossover::{Crossover, crossovers};
+use super::reading::Reading;
+use super::refine::{Measured, Why, Wish, add};
+use super::spec::SweepSpec;
+
+/// Campaigns that the ends of an interval need.
+const CONFIRMED: u32 = 2;
+/// Most campaigns of a point.
+const MOST: u32 = 3;
+/// Unclear points that are measured again in one step, of one crossover.
+const INSIDE: usize = 4;
+
+/// The points of the next step where no new one is asked for; none when all crossovers are confirmed, and as narrow as can be.
+pub fn again(sweep: &SweepSpec, measured: &Measured, confidence: f64) -> Vec<Wish> {
+    let mut wishes = Vec::new();
+    for pair in &measured.pairs {
+        let variants = vec![pair.candidate.clone(), pair.baseline.clone()];
+        let found = crossovers(&pair.readings, 0.0, sweep.scale, confidence);
+        let points: Vec<f64> = if found.is_empty() {
+            undecided(&pair.readings)
+        } else {
+            found.iter().flat_map(|found| of_one(sweep, &pair.readings, found)).collect()
+        };
+        for at in points {
+            add(&mut wishes, Wish { at, why: Why::Again, variants: variants.clone() });
+        }
+    }
+    wishes.sort_by(|a, b| a.at.total_cmp(&b.at));
+    wishes
+}
+
+/// Where estimates change sides and nothing is established, all points that were measured once.
+fn undecided(readings: &[Reading]) -> Vec<f64> {
+    let changes = |pair: &[Reading]| (pair[0].estimate > 0.0) != (pair[1].estimate > 0.0);
+    let once = readings.iter().filter(|reading| reading.campaigns < CONFIRMED);
+    if readings.windows(2).any(changes) { once.map(|reading| reading.at).collect() } else { Vec::new() }
+}
+
+/// Were both ends of a crossover's interval measured in more than one campaign?
+pub fn is_confirmed(readings: &[Reading], found: &Crossover) -> bool {
+    let is_end = |reading: &&Reading| reading.at == found.lower || reading.at == found.upper;
+    readings.iter().filter(is_end).all(|reading| reading.campaigns >= CONFIRMED)
+}
+
+fn of_one(sweep: &SweepSpec, readings: &[Reading], found: &Crossover) -> Vec<f64> {
+    let is_end = |reading: &&Reading| reading.at == found.lower || reading.at == found.upper;
+    let ends = readings.iter().filter(is_end).filter(|reading| reading.campaigns < CONFIRMED);
+    let wide = found.upper - found.lower > sweep.wanted_width(found.at) * (1.0 + 1e-9);
+    let is_inside = |reading: &&Reading| wide && reading.at > found.lower && reading.at < found.upper;
+    let mut inside: Vec<&Reading> =
+        readings.iter().filter(is_inside).filter(|reading| reading.campaigns < MOST).collect();
+    // The outer ones first: they are what the interval would end at.
+    let place = |value: f64| sweep.scale.place(value);
+    let off = |reading: &&Reading| (place(reading.at) - place(found.at)).abs();
+    inside.sort_by(|a, b| off(b).total_cmp(&off(a)));
+    inside.truncate(INSIDE);
+    ends.chain(inside).map(|reading| reading.at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::refine::Pair;
+    use super::*;
+    use crate::sweep::sample::spec;
+
+    fn measured(readings: &[(f64, f64, u32)]) -> Measured {
+        let reading = |&(at, estimate, campaigns)| Reading {
+            at,
+            estimate,
+            standard_error: 0.01,
+            degrees: 30.0,
+            campaigns,
+        };
+        let readings = readings.iter().map(reading).collect();
+        let pair = Pair { candidate: "new".into(), baseline: "old".into(), readings, between: None };
+        Measured { pairs: vec![pair], curves: Vec::new() }
+    }
+
+    fn asked(readings: &[(f64, f64, u32)]) -> Vec<f64> {
+        let found = again(&spec(0.0, 1.0, 3), &measured(readings), 0.95);
+        assert!(found.iter().all(|wish| wish.why == Why::Again && wish.variants == ["new", "old"]));
+        found.iter().map(|wish| wish.at).collect()
+    }
+
+    #[test]
+    fn the_ends_of_an_interval_are_measured_twice() {
+        assert_eq!(asked(&[(0.0, -0.5, 1), (0.59, -0.1, 1), (0.6, 0.1, 1), (1.0, 0.5, 1)]), [0.59, 0.6]);
+        assert_eq!(asked(&[(0.0, -0.5, 1), (0.59, -0.1, 2), (0.6, 0.1, 1), (1.0, 0.5, 1)]), [0.6]);
+        assert_eq!(asked(&[(0.0, -0.5, 1), (0.59, -0.1, 2), (0.6, 0.1, 2), (1.0, 0.5, 1)]), [0.0; 0]);
+        assert_eq!(asked(&[(0.0, 0.5, 1), (1.0, 0.5, 1)]), [0.0; 0], "nothing crosses");
+    }
+
+    #[test]
+    fn where_a_crossover_is_in_sight_but_not_established_all_points_are_measured_once_more() {
+        assert_eq!(asked(&[(0.0, -0.5, 1), (0.5, -0.1, 2), (1.0, 0.01, 1)]), [0.0, 1.0]);
+        assert_eq!(asked(&[(0.0, -0.5, 2), (0.5, -0.1, 2), (1.0, 0.01, 2)]), [0.0; 0]);
+        assert_eq!(asked(&[(0.0, 0.5, 1), (0.5, 0.1, 1), (1.0, 0.01, 1)]), [0.0; 0], "on one side");
+    }
+
+    #[test]
+    fn unclear_points_in_a_wide_interval_are_measured_up_to_three_times() {
+        let with = |inside| asked(&[(0.0, -0.5, 2), (0.4, -0.01, inside), (0.5, 0.01, 3), (1.0, 0.5, 2)]);
+        assert_eq!(with(1), [0.4]);
+        assert_eq!(with(2), [0.4]);
+        assert_eq!(with(3), [0.0; 0]);
+        let narrow = asked(&[(0.0, -0.5, 1), (0.59, -0.1, 2), (0.595, 0.0, 1), (0.6, 0.1, 2), (1.0, 0.5, 1)]);
+        assert_eq!(narrow, [0.0; 0], "as narrow as wanted");
+    }
+
+    #[test]
+    fn a_crossover_is_confirmed_by_two_campaigns_at_both_ends() {
+        let of = |readings: &[(f64, f64, u32)]| {
+            let readings = measured(readings).pairs.remove(0).readings;
+            let found = crossovers(&readings, 0.0, crate::sweep::Scale::Linear, 0.95).remove(0);
+            is_confirmed(&readings, &found)
+        };
+        assert!(of(&[(0.0, -0.5, 2), (0.5, 0.0, 1), (1.0, 0.5, 2)]));
+        assert!(!of(&[(0.0, -0.5, 2), (0.5, 0.0, 1), (1.0, 0.5, 1)]));
+        assert!(!of(&[(0.0, -0.5, 1), (0.5, 0.0, 1), (1.0, 0.5, 2)]));
+    }
+}

@@ -1,0 +1,277 @@
+//! One point in several campaigns: what is known from all of them, and what campaigns differ by beyond their own errors.
+//!
+//! Question: the intervals of a campaign hold what varied during it. What lasted for the whole of it, a neighbour on the other
+//! hardware thread or where the kernel put the pages, is in none of its spreads: only a second campaign shows it. Method: a point's
+//! ratios are averaged rotation by rotation, as its campaigns share their links and so what a shuffle does. What the campaigns' means
+//! differ by, less what their own errors explain, is the variance between campaigns; a point has it from itself and its neighbours, as
+//! it is large where a ratio is steep and what moves is the place, and it is in the point's error. Source: random effects by the method of moments, DerSimonian and
+//! Laird 1986. Limits: from few repeats, so its degrees of freedom go into those of the error. Checked: by hand; coverage by simulation
+//! (tests/sweep).
+
+use super::reading::Reading;
+use crate::stats::StatsError;
+use crate::stats::moderation::moderate_all;
+use crate::stats::rotation::{Effect, RotationRatio};
+use crate::stats::rounds::RoundError;
+use std::collections::BTreeMap;
+
+/// Points on each side that say with a point what its campaigns differ by.
+const NEIGHBOURS: usize = 2;
+
+/// One pair at one point, as one campaign saw it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Take {
+    /// Complete rotations by number.
+    pub ratios: BTreeMap<u32, RotationRatio>,
+    /// What the campaign's rounds add to the error.
+    pub rounds: Option<RoundError>,
+}
+
+/// A pair at one point, in all its campaigns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Taken {
+    /// The key's value.
+    pub at: f64,
+    /// One a campaign.
+    pub takes: Vec<Take>,
+}
+
+/// What campaigns of one point differ by, beyond their own errors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Between {
+    /// Variance of the log ratio.
+    pub variance: f64,
+    /// Its degrees of freedom: campaigns beyond the first, over all points.
+    pub degrees: f64,
+}
+
+/// The readings of some pairs, each rising in the key, and what the campaigns of a pair differ by.
+///
+/// Spreads between rotations are moderated by those of all pairs. Points with fewer than three complete rotations are left out.
+pub fn readings(pairs: &[Vec<Taken>]) -> Vec<(Vec<Reading>, Option<Between>)> {
+    let known = |taken| -> Option<(&Taken, Effect)> { Some((taken, together(&taken.takes).ok()?)) };
+    let mut effects: Vec<Vec<(&Taken, Effect)>> =
+        pairs.iter().map(|points| points.iter().filter_map(known).collect()).collect();
+    moderate_all(&mut effects.iter_mut().flatten().map(|(_, effect)| effect).collect::<Vec<_>>());
+    effects.iter_mut().for_each(|of_pair| of_pair.sort_by(|a, b| a.0.at.total_cmp(&b.0.at)));
+    let of_pair = |(effects, points): (Vec<(&Taken, Effect)>, &Vec<Taken>)| {
+        let between = between(points.iter().map(|taken| taken.takes.as_slice()));
+        let reading = |(index, (taken, effect)): (usize, &(&Taken, Effect))| {
+            let takes: Vec<&[Take]> = effects.iter().map(|(taken, _)| taken.takes.as_slice()).collect();
+            Reading::of(taken.at, effect).over(taken.takes.len() as u32, here(&takes, index))
+        };
+        let readings: Vec<Reading> = effects.iter().enumerate().map(reading).collect();
+        (readings, between)
+    };
+    effects.into_iter().zip(pairs).map(of_pair).collect()
+}
+
+/// What campaigns differ by at one of the points in order: from itself and its neighbours, as it is more where a ratio is steep.
+///
+/// A point that was measured once has it from neighbours on both sides, or not at all: outside what was measured again
+/// nothing is known of other campaigns. Never less than its own campaigns say: somebody who disturbs one campaign in many is not
+/// in the mean.
+fn here(points: &[&[Take]], index: usize) -> Option<Between> {
+    let first = index.saturating_sub(NEIGHBOURS);
+    let window = &points[first..(index + NEIGHBOURS + 1).min(points.len())];
+    let (left, right) = (&window[..index - first], &window[index - first + 1..]);
+    let repeated = |takes: &&[Take]| takes.len() > 1;
+    let enclosed = left.iter().any(repeated) && right.iter().any(repeated);
+    let found = between(window.iter().copied()).filter(|_| repeated(&points[index]) || enclosed)?;
+    let own = at_one(points[index]).filter(|_| found.variance > 0.0).map_or(0.0, |own| own.variance);
+    Some(Between { variance: found.variance.max(own), ..found })
+}
+
+/// A point's effect from all its campaigns: the mean, rotation by rotation.
+///
+/// Errors: `TooFewRotations` below three. Variances that campaigns do not share fall with their number.
+pub fn together(takes: &[Take]) -> Result<Effect, StatsError> {
+    let mut by_rotation: BTreeMap<u32, Vec<RotationRatio>> = BTreeMap::new();
+    for take in takes {
+        for (&rotation, &ratio) in &take.ratios {
+            by_rotation.entry(rotation).or_default().push(ratio);
+        }
+    }
+    let ratios: Vec<RotationRatio> = by_rotation.values().map(|ratios| averaged(ratios)).collect();
+    Ok(Effect::of(&ratios)?.with_rounds(rounds_of(takes)))
+}
+
+fn averaged(ratios: &[RotationRatio]) -> RotationRatio {
+    let count = ratios.len() as f64;
+    RotationRatio {
+        log_ratio: ratios.iter().map(|ratio| ratio.log_ratio).sum::<f64>() / count,
+        sampling_variance: ratios.iter().map(|ratio| ratio.sampling_variance).sum::<f64>() / count.powi(2),
+    }
+}
+
+/// The rounds' error of a mean over campaigns. Source: Satterthwaite 1946.
+fn rounds_of(takes: &[Take]) -> Option<RoundError> {
+    let parts: Vec<RoundError> = takes.iter().filter_map(|take| take.rounds).collect();
+    let variance = parts.iter().map(|part| part.variance).sum::<f64>();
+    let squares: f64 = parts.iter().map(|part| part.variance.powi(2) / part.degrees).sum();
+    let degrees = if squares > 0.0 { variance.powi(2) / squares } else { parts.first()?.degrees };
+    Some(RoundError { variance: variance / (takes.len() as f64).powi(2), degrees })
+}
+
+/// What the campaigns of a pair's points differ by; `None` where no point has two.
+pub fn between<'a>(points: impl IntoIterator<Item = &'a [Take]>) -> Option<Between> {
+    let (mut excess, mut degrees) = (0.0, 0.0);
+    for found in points.into_iter().filter_map(at_one) {
+        excess += found.variance * found.degrees;
+        degrees += found.degrees;
+    }
+    (degrees > 0.0).then(|| Between { variance: (excess / degrees).max(0.0), degrees })
+}
+
+/// What the campaigns of one point differ by beyond their own errors, below 0 where they differ by less; `None` of a single one.
+fn at_one(takes: &[Take]) -> Option<Between> {
+    let shared = in_all(takes);
+    if takes.len() < 2 || shared.len() < 2 {
+        return None;
+    }
+    let (campaigns, rotations) = (takes.len() as f64, shared.len() as f64);
+    let value = |take: &Take, rotation: &u32| take.ratios[rotation].log_ratio;
+    let mean = |take: &Take| shared.iter().map(|rotation| value(take, rotation)).sum::<f64>() / rotations;
+    let means: Vec<f64> = takes.iter().map(mean).collect();
+    let whole = means.iter().sum::<f64>() / campaigns;
+    let apart: f64 = means.iter().map(|mean| (mean - whole).powi(2)).sum();
+    // What a rotation does in every campaign is no error of their difference.
+    let off_in = |rotation: &u32| {
+        let of_rotation = takes.iter().map(|take| value(take, rotation)).sum::<f64>() / campaigns;
+        let off = |(take, mean): (&Take, &f64)| value(take, rotation) - mean - of_rotation + whole;
+        takes.iter().zip(&means).map(|pair| off(pair).powi(2)).sum::<f64>()
+    };
+    let degrees = campaigns - 1.0;
+    let of_mean = shared.iter().map(off_in).sum::<f64>() / (degrees * (rotations - 1.0)) / rotations;
+    let rounds = takes.iter().filter_map(|take| take.rounds).map(|rounds| rounds.variance).sum::<f64>();
+    Some(Between { variance: apart / degrees - of_mean - rounds / campaigns, degrees })
+}
+
+/// The rotations that all campaigns have.
+fn in_all(takes: &[Take]) -> Vec<u32> {
+    let Some(first) = takes.first() else { return Vec::new() };
+    first
+        .ratios
+        .keys()
+        .copied()
+        .filter(|key| takes.iter().all(|take| take.ratios.contains_key(key)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(ratios: &[f64], rounds: Option<RoundError>) -> Take {
+        let ratio = |&log_ratio: &f64| RotationRatio { log_ratio, sampling_variance: 0.0 };
+        Take { ratios: (0..).zip(ratios.iter().map(ratio)).collect(), rounds }
+    }
+
+    #[test]
+    fn what_a_shuffle_does_in_both_campaigns_stays_and_what_differs_is_averaged() {
+        let both = together(&[take(&[0.1, 0.3, 0.2], None), take(&[0.3, 0.3, 0.6], None)]).unwrap();
+        // Means 0.2, 0.3, 0.4: mean 0.3, variance 0.01.
+        assert!((both.estimate - 0.3).abs() < 1e-12 && (both.variance - 0.01).abs() < 1e-12);
+        assert_eq!((both.rotations, both.degrees), (3, 2.0));
+        let same = take(&[0.1, 0.3, 0.2], None);
+        let alone = together(std::slice::from_ref(&same)).unwrap();
+        assert_eq!(together(&[same.clone(), same]).unwrap(), alone);
+    }
+
+    #[test]
+    fn a_rotation_that_one_campaign_lacks_is_taken_from_the_other() {
+        let mut second = take(&[0.3, 0.3, 0.6], None);
+        second.ratios.remove(&1);
+        let both = together(&[take(&[0.1, 0.0, 0.2], None), second]).unwrap();
+        assert!((both.estimate - (0.2 + 0.0 + 0.4) / 3.0).abs() < 1e-12);
+        assert!(together(&[take(&[0.1, 0.2], None)]).is_err());
+    }
+
+    #[test]
+    fn errors_of_the_rounds_fall_with_the_campaigns() {
+        let rounds = |variance, degrees| Some(RoundError { variance, degrees });
+        let both =
+            together(&[take(&[0.1, 0.3, 0.2], rounds(4e-4, 3.0)), take(&[0.1, 0.3, 0.2], rounds(2e-4, 5.0))]);
+        let both = both.unwrap();
+        assert!((both.round_variance - 1.5e-4).abs() < 1e-15);
+        // (4 + 2)² / (16 / 3 + 4 / 5).
+        assert!((both.round_degrees - 36.0 / (16.0 / 3.0 + 0.8)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn campaigns_that_agree_differ_by_nothing() {
+        let (one, two) = (take(&[0.10, 0.30, 0.20], None), take(&[0.11, 0.29, 0.20], None));
+        let found = between([[one, two].as_slice()]).unwrap();
+        assert_eq!(found, Between { variance: 0.0, degrees: 1.0 });
+        assert_eq!(between([[take(&[0.1, 0.2, 0.3], None)].as_slice()]), None);
+    }
+
+    #[test]
+    fn a_shift_of_a_whole_campaign_is_between_campaigns_whatever_the_shuffles_do() {
+        let (one, two) = (take(&[0.10, 0.90, 0.20], None), take(&[0.14, 0.94, 0.24], None));
+        // Means 0.04 apart, no residual: variance of two values 0.04 apart is 0.0008.
+        let found = between([[one.clone(), two.clone()].as_slice()]).unwrap();
+        assert!((found.variance - 8e-4).abs() < 1e-12, "{found:?}");
+        // A second point that agrees halves it, and rounds that explain 0.0003 are taken off.
+        let agrees = [one.clone(), one.clone()];
+        let rounds = Some(RoundError { variance: 3e-4, degrees: 2.0 });
+        let noisy = [Take { rounds, ..one }, Take { rounds, ..two }];
+        let found = between([noisy.as_slice(), agrees.as_slice()]).unwrap();
+        assert!((found.variance - 2.5e-4).abs() < 1e-12 && found.degrees == 2.0, "{found:?}");
+    }
+
+    #[test]
+    fn residuals_are_taken_off() {
+        let (one, two) = (take(&[0.0, 0.2, 0.1], None), take(&[0.2, 0.2, 0.2], None));
+        // Means 0.1 and 0.2; residuals ±0.05, 0, ±0.05 for each: sum of squares 0.01, of a mean 0.01 / 2 / 3.
+        let found = between([[one, two].as_slice()]).unwrap();
+        assert!((found.variance - (0.005 - 0.01 / 6.0)).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn a_point_is_known_no_better_than_its_own_campaigns_agree() {
+        let point = |at, by| Taken {
+            at,
+            takes: vec![take(&[0.1, 0.3, 0.2], None), take(&[0.1 + by, 0.3 + by, 0.2 + by], None)],
+        };
+        let once = Taken { at: 4.0, takes: vec![take(&[0.1, 0.3, 0.2], None)] };
+        let (found, between) =
+            readings(&[vec![once, point(1.0, 0.04), point(2.0, 0.0), point(3.0, 0.0)]]).remove(0);
+        // 0.0008 at one point of three with two campaigns.
+        let between = between.unwrap();
+        assert!((between.variance - 8e-4 / 3.0).abs() < 1e-12 && between.degrees == 3.0, "{between:?}");
+        // Between rotations 0.01 / 3.
+        let added: Vec<f64> =
+            found.iter().map(|reading| reading.standard_error.powi(2) - 0.01 / 3.0).collect();
+        for (added, expected) in added.iter().zip([4e-4, 4e-4 / 3.0, 4e-4 / 3.0, 0.0]) {
+            assert!((added - expected).abs() < 1e-12, "{added} instead of {expected}");
+        }
+        assert_eq!(found.iter().map(|reading| reading.campaigns).collect::<Vec<_>>(), [2, 2, 2, 1]);
+    }
+
+    #[test]
+    fn what_campaigns_differ_by_is_told_by_the_neighbourhood() {
+        let point = |at, by: f64, campaigns| {
+            let shifted =
+                |number: usize| take(&[0.1, 0.3, 0.2].map(|ratio| ratio + by * number as f64), None);
+            Taken { at, takes: (0..campaigns).map(shifted).collect() }
+        };
+        // Steep at 1, where two campaigns are 0.04 apart; once measured: 2, between points measured twice, and 7, on the outside.
+        let points = vec![
+            point(1.0, 0.04, 2),
+            point(2.0, 0.0, 1),
+            point(3.0, 0.0, 2),
+            point(4.0, 0.0, 2),
+            point(5.0, 0.0, 2),
+            point(7.0, 0.0, 1),
+        ];
+        let (found, between) = readings(&[points]).remove(0);
+        assert!((between.unwrap().variance - 2e-4).abs() < 1e-12, "of all four: {between:?}");
+        let added: Vec<f64> =
+            found.iter().map(|reading| reading.standard_error.powi(2) - 0.01 / 3.0).collect();
+        // Of 1 and 3 0.0004, own 0.0008, of two campaigns; 2 has 0.0008 / 3 from 1, 3 and 4; 3 has 0.0008 / 4 of two campaigns.
+        for (added, expected) in added.iter().zip([4e-4, 8e-4 / 3.0, 1e-4, 0.0, 0.0, 0.0]) {
+            assert!((added - expected).abs() < 1e-12, "{added} instead of {expected}");
+        }
+    }
+}
