@@ -111,8 +111,16 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
     // The range, two further points, and what confirms a crossover.
     assert!((1..=9).contains(&steps), "{}", page["measured"]);
     let pairs = page["series"][0]["pairs"].as_array().unwrap();
-    for crossover in pairs.iter().flat_map(|pair| pair["crossovers"].as_array().unwrap()) {
-        assert_eq!(crossover["confirmed"], Value::from(!text.contains("not seen in a second campaign")));
+    for pair in pairs {
+        for crossover in pair["crossovers"].as_array().unwrap() {
+            let confirmed = crossover["confirmed"].as_bool().unwrap();
+            assert_eq!(confirmed, !text.contains("not seen in a second campaign"));
+            for end in [&crossover["lower"], &crossover["upper"]] {
+                let ratios = pair["ratios"].as_array().unwrap();
+                let found = ratios.iter().find(|ratio| &ratio["at"] == end).unwrap();
+                assert!(!confirmed || found["campaigns"].as_u64() >= Some(2), "{found}");
+            }
+        }
     }
     for curve in page["series"][0]["curves"].as_array().unwrap() {
         assert_eq!(curve["times"].as_array().unwrap().len(), points.len(), "both variants are in every step");

@@ -16,6 +16,8 @@ use crate::stats::penalty::Memory;
 const MOST: f64 = 0.5;
 /// A cache ends somewhere between these parts of its size: other data is in it too, and it is not filled evenly.
 const REACH: (f64, f64) = (0.75, 1.5);
+/// A working set that grows by less than this factor outgrows nothing: random lengths alone move it by as much.
+const LEAST_GROWTH: f64 = 1.02;
 /// A repeated walk with so much of the mispredictions of a first one remembers little.
 const FORGOTTEN: f64 = 0.5;
 
@@ -170,7 +172,7 @@ fn outgrown(facts: &Facts, caches: &[Cache]) -> Option<Cache> {
     let (before, after) = (facts.before.bytes as f64, facts.after.bytes as f64);
     let passes = |cache: &&Cache| {
         let size = cache.bytes as f64;
-        after > before && before <= REACH.1 * size && after >= REACH.0 * size
+        after >= LEAST_GROWTH * before && before <= REACH.1 * size && after >= REACH.0 * size
     };
     let far = |cache: &Cache| ((before.max(1.0) * after).sqrt() / cache.bytes as f64).ln().abs();
     caches.iter().filter(passes).min_by(|a, b| far(a).total_cmp(&far(b))).cloned()
@@ -234,6 +236,13 @@ mod tests {
         assert_eq!(name(&step(24_577, 60_000)), "Unexplained");
         assert_eq!(name(&step(6_000, 12_288)), "L1d");
         assert_eq!(name(&step(6_000, 12_287)), "Unexplained");
+    }
+
+    #[test]
+    fn a_working_set_that_hardly_grows_outgrows_nothing() {
+        // 0.8 MB of 1 MiB, by 1.8 and by 2.2 %.
+        assert_eq!(name(&step(400_000, 407_000)), "Unexplained");
+        assert_eq!(name(&step(400_000, 409_000)), "L2");
     }
 
     #[test]

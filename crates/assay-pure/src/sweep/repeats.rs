@@ -25,6 +25,8 @@ pub struct Take {
     pub ratios: BTreeMap<u32, RotationRatio>,
     /// What the campaign's rounds add to the error.
     pub rounds: Option<RoundError>,
+    /// The core was shared so much that what was measured then had to be used.
+    pub shared: bool,
 }
 
 /// A pair at one point, in all its campaigns.
@@ -49,6 +51,8 @@ pub struct Between {
 ///
 /// Spreads between rotations are moderated by those of all pairs. Points with fewer than three complete rotations are left out.
 pub fn readings(pairs: &[Vec<Taken>]) -> Vec<(Vec<Reading>, Option<Between>)> {
+    let alone = |points: &Vec<Taken>| points.iter().map(Taken::alone_if_ever).collect();
+    let pairs: Vec<Vec<Taken>> = pairs.iter().map(alone).collect();
     let known = |taken| -> Option<(&Taken, Effect)> { Some((taken, together(&taken.takes).ok()?)) };
     let mut effects: Vec<Vec<(&Taken, Effect)>> =
         pairs.iter().map(|points| points.iter().filter_map(known).collect()).collect();
@@ -63,7 +67,15 @@ pub fn readings(pairs: &[Vec<Taken>]) -> Vec<(Vec<Reading>, Option<Between>)> {
         let readings: Vec<Reading> = effects.iter().enumerate().map(reading).collect();
         (readings, between)
     };
-    effects.into_iter().zip(pairs).map(of_pair).collect()
+    effects.into_iter().zip(&pairs).map(of_pair).collect()
+}
+
+impl Taken {
+    /// The campaigns that had the core for themselves; all where none had: on a shared core another ratio may be true.
+    fn alone_if_ever(&self) -> Taken {
+        let alone: Vec<Take> = self.takes.iter().filter(|take| !take.shared).cloned().collect();
+        Taken { at: self.at, takes: if alone.is_empty() { self.takes.clone() } else { alone } }
+    }
 }
 
 /// What campaigns differ by at one of the points in order: from itself and its neighbours, as it is more where a ratio is steep.
@@ -110,7 +122,7 @@ fn rounds_of(takes: &[Take]) -> Option<RoundError> {
     let variance = parts.iter().map(|part| part.variance).sum::<f64>();
     let squares: f64 = parts.iter().map(|part| part.variance.powi(2) / part.degrees).sum();
     let degrees = if squares > 0.0 { variance.powi(2) / squares } else { parts.first()?.degrees };
-    Some(RoundError { variance: variance / (takes.len() as f64).powi(2), degrees })
+    Some(RoundError { variance: variance / (parts.len() * takes.len()) as f64, degrees })
 }
 
 /// What the campaigns of a pair's points differ by; `None` where no point has two.
@@ -164,7 +176,7 @@ mod tests {
 
     fn take(ratios: &[f64], rounds: Option<RoundError>) -> Take {
         let ratio = |&log_ratio: &f64| RotationRatio { log_ratio, sampling_variance: 0.0 };
-        Take { ratios: (0..).zip(ratios.iter().map(ratio)).collect(), rounds }
+        Take { ratios: (0..).zip(ratios.iter().map(ratio)).collect(), rounds, shared: false }
     }
 
     #[test]
@@ -273,5 +285,18 @@ mod tests {
         for (added, expected) in added.iter().zip([4e-4, 8e-4 / 3.0, 1e-4, 0.0, 0.0, 0.0]) {
             assert!((added - expected).abs() < 1e-12, "{added} instead of {expected}");
         }
+    }
+
+    #[test]
+    fn a_campaign_on_a_shared_core_counts_where_there_is_no_other() {
+        let alone = take(&[0.1, 0.3, 0.2], None);
+        let shared = Take { shared: true, ..take(&[0.5, 0.7, 0.6], None) };
+        let of = |takes: &[Take]| {
+            let (readings, _) = readings(&[vec![Taken { at: 1.0, takes: takes.to_vec() }]]).remove(0);
+            ((readings[0].estimate * 1e9).round() / 1e9, readings[0].campaigns)
+        };
+        assert_eq!(of(&[shared.clone(), alone.clone()]), (0.2, 1));
+        assert_eq!(of(&[shared.clone(), alone.clone(), alone]), (0.2, 2));
+        assert_eq!(of(&[shared.clone(), shared]), (0.6, 2));
     }
 }

@@ -77,7 +77,7 @@ impl Run<'_> {
             };
             let draws: Vec<f64> = self.shuffles.iter().map(|_| self.draw.normal()).collect();
             let ratios = self.shuffles.iter().zip(&draws).map(|(shuffle, own)| ratio(shuffle, *own));
-            let take = Take { ratios: (0..).zip(ratios).collect(), rounds: None };
+            let take = Take { ratios: (0..).zip(ratios).collect(), rounds: None, shared: false };
             match self.taken.iter_mut().find(|known| known.at == at) {
                 Some(known) => known.takes.push(take),
                 None => self.taken.push(Taken { at, takes: vec![take] }),

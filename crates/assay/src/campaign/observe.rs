@@ -8,7 +8,7 @@ use assay_pure::experiment::spec::Clock;
 use assay_pure::pulse::{OwnCore, narrowed};
 use assay_pure::stats::quantile;
 use assay_pure::verdict::{Build, Observation, ObservedContrast, PairAt, Rotation};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A cell's axes by name: variant, input, compiler, flags.
 pub type CellName = (String, String, String, String);
@@ -46,8 +46,8 @@ pub struct Observed {
     pub counted: u64,
     /// Samples per kind of flag.
     pub flags: BTreeMap<String, u64>,
-    /// The core was shared so much that what was measured on a shared core is used, too.
-    pub uses_shared: bool,
+    /// The inputs on which the core was shared so much that what was measured on a shared core is used, too.
+    pub uses_shared: BTreeSet<String>,
     /// Independent additions per cycle that the core has made at best, as pulses tell.
     pub width: Option<f64>,
 }
@@ -76,9 +76,10 @@ pub fn observe(ledger: &Ledger, campaign: i64, clock: Clock) -> Result<Observed>
     Ok(observed)
 }
 
-/// Would leaving out what was shared cost some cell too many of its rotations, each of which needs a sample at all its phases? Then
-/// all of the campaign is used: one side of a contrast on a shared core and the other alone would be no comparison.
-fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) -> bool {
+/// The inputs on which leaving out what was shared would cost some cell too many of its rotations, each of which needs a sample at all
+/// its phases. All cells of such an input use what was shared: one side of a contrast on a shared core and the other alone
+/// would be no comparison.
+fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) -> BTreeSet<String> {
     // Per cell and process: has it a sample that had the core for itself?
     let mut cells: HashMap<_, HashMap<i64, bool>> = HashMap::new();
     for sample in samples.iter().filter(|sample| !sample.warmup) {
@@ -91,7 +92,7 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
         let cell = (&process.variant, &sample.input, &process.compiler, &process.flags);
         *cells.entry(cell).or_default().entry(process.id).or_default() |= alone;
     }
-    cells.values().any(|placements| {
+    let loses = |placements: &HashMap<i64, bool>| {
         let mut rotations: HashMap<u32, bool> = HashMap::new();
         for (process, &alone) in placements {
             if let Some(rotation) = processes[process].rotation {
@@ -100,7 +101,8 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
         }
         let lost = rotations.values().filter(|&&alone| !alone).count();
         lost as f64 > MOST_LOST * rotations.len() as f64
-    })
+    };
+    cells.iter().filter(|(_, placements)| loses(placements)).map(|(cell, _)| cell.1.clone()).collect()
 }
 
 impl Observed {
@@ -120,7 +122,7 @@ impl Observed {
             .or_insert_with(|| Placed { offset: process.entry_address % 64, samples: Vec::new() });
         if let Some(flag) = &sample.flagged {
             *self.flags.entry(flag.clone()).or_default() += 1;
-            if flag != "shared" || !self.uses_shared {
+            if flag != "shared" || !self.uses_shared.contains(&sample.input) {
                 self.flagged += 1;
                 return;
             }
@@ -147,9 +149,12 @@ impl Observed {
                 interrupted * 100.0
             ));
         }
-        if self.uses_shared {
+        if !self.uses_shared.is_empty() {
+            let inputs: BTreeSet<&String> = self.cells.keys().map(|cell| &cell.1).collect();
+            let (of, all) = (self.uses_shared.len(), inputs.len());
+            let on = if of < all { format!("on {of} of {all} inputs ") } else { String::new() };
             found.push(format!(
-                "The core's other hardware thread was busy beside {:.0} % of the samples, too many to leave them out: code that \
+                "The core's other hardware thread was busy beside {:.0} % of the samples, {on}too many to leave them out: code that \
                  needs the core's whole width takes less time alone, and what is compared may differ by who was there when \
                  (a larger --budget, or --cpu N for another core)",
                 shared * 100.0
@@ -382,7 +387,11 @@ mod tests {
             // A phase each of two of three rotations of `b`.
             (&[2, 7], true),
         ] {
-            assert_eq!(too_few_alone(&processes, &samples(&processes, shared)), uses, "{shared:?}");
+            assert_eq!(
+                !too_few_alone(&processes, &samples(&processes, shared)).is_empty(),
+                uses,
+                "{shared:?}"
+            );
         }
     }
 
@@ -390,11 +399,27 @@ mod tests {
     fn one_sample_alone_is_enough_for_a_placement_and_others_flags_say_nothing() {
         let processes = processes(1);
         let mut found = samples(&processes, &[0]);
-        assert!(too_few_alone(&processes, &found));
+        assert!(!too_few_alone(&processes, &found).is_empty());
         found.push(sample(0, None));
-        assert!(!too_few_alone(&processes, &found));
+        assert!(too_few_alone(&processes, &found).is_empty());
         found.push(sample(1, Some("interrupted")));
-        assert!(!too_few_alone(&processes, &found));
+        assert!(too_few_alone(&processes, &found).is_empty());
+    }
+
+    #[test]
+    fn an_input_on_which_the_core_was_shared_spoils_no_other() {
+        let processes = processes(3);
+        let of = |input: &str, shared: &[i64]| -> Vec<SampleRow> {
+            let renamed = |sample| SampleRow { input: input.into(), ..sample };
+            samples(&processes, shared).into_iter().map(renamed).collect()
+        };
+        let both = [of("lines", &[2, 7]), of("bytes", &[0])].concat();
+        let uses_shared = too_few_alone(&processes, &both);
+        assert_eq!(uses_shared, BTreeSet::from(["lines".to_owned()]));
+        let mut observed = Observed { uses_shared, ..Observed::default() };
+        both.iter().for_each(|sample| observed.take(&processes[&sample.process], sample, Clock::Wall));
+        assert_eq!((observed.counted, observed.flagged), (24, 1), "one of bytes is left out");
+        assert!(observed.disturbances()[0].contains("on 1 of 2 inputs too many to leave them out"));
     }
 
     #[test]

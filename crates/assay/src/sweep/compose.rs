@@ -156,7 +156,7 @@ fn warnings(family: &Family, twin: Option<(TwinVerdict, String)>) -> Vec<String>
         .steps
         .iter()
         .map(|step| &step.observed)
-        .max_by_key(|observed| (observed.uses_shared, observed.flagged));
+        .max_by_key(|observed| (observed.uses_shared.len(), observed.flagged));
     warnings.extend(disturbed.map(|observed| observed.disturbances()).unwrap_or_default());
     warnings
 }

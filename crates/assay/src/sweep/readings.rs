@@ -243,7 +243,8 @@ fn take(
     }
     let contrast = step.observed.contrast(&candidate, &baseline, &step.experiment.placement.phases)?;
     let seen = reduce(&contrast);
-    Some(Take { ratios: seen.numbers.into_iter().zip(seen.ratios).collect(), rounds: seen.rounds })
+    let ratios = seen.numbers.into_iter().zip(seen.ratios).collect();
+    Some(Take { ratios, rounds: seen.rounds, shared: step.observed.uses_shared.contains(&point.input) })
 }
 
 fn time(
