@@ -7,6 +7,7 @@ use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::Clock;
 use assay_pure::pulse::{OwnCore, narrowed};
 use assay_pure::stats::quantile;
+use assay_pure::stats::rotation::MIN_ROTATIONS;
 use assay_pure::verdict::{Build, Observation, ObservedContrast, PairAt, Rotation};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -92,17 +93,40 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
         let cell = (&process.variant, &sample.input, &process.compiler, &process.flags);
         *cells.entry(cell).or_default().entry(process.id).or_default() |= alone;
     }
-    let loses = |placements: &HashMap<i64, bool>| {
+    let mut inputs: BTreeMap<&String, Lost> = BTreeMap::new();
+    for (cell, placements) in &cells {
         let mut rotations: HashMap<u32, bool> = HashMap::new();
         for (process, &alone) in placements {
             if let Some(rotation) = processes[process].rotation {
                 *rotations.entry(rotation).or_insert(true) &= alone;
             }
         }
-        let lost = rotations.values().filter(|&&alone| !alone).count();
-        lost as f64 > MOST_LOST * rotations.len() as f64
-    };
-    cells.iter().filter(|(_, placements)| loses(placements)).map(|(cell, _)| cell.1.clone()).collect()
+        let lost = rotations.iter().filter(|(_, alone)| !**alone).map(|(rotation, _)| *rotation);
+        let lost: BTreeSet<u32> = lost.collect();
+        let of_input = inputs.entry(cell.1).or_default();
+        of_input.too_many |= lost.len() as f64 > MOST_LOST * rotations.len() as f64;
+        of_input.rotations.extend(rotations.keys());
+        of_input.lost.extend(lost);
+    }
+    inputs.into_iter().filter(|(_, lost)| lost.is_too_much()).map(|(input, _)| input.clone()).collect()
+}
+
+/// What an input's cells would lose.
+#[derive(Default)]
+struct Lost {
+    /// Some cell loses too large a share of its rotations.
+    too_many: bool,
+    /// All rotations.
+    rotations: BTreeSet<u32>,
+    /// Those that some cell loses: a contrast needs both of its sides.
+    lost: BTreeSet<u32>,
+}
+
+impl Lost {
+    fn is_too_much(&self) -> bool {
+        let left = self.rotations.len() - self.lost.len();
+        self.too_many || !self.lost.is_empty() && left < MIN_ROTATIONS
+    }
 }
 
 impl Observed {
@@ -377,15 +401,17 @@ mod tests {
 
     #[test]
     fn what_was_shared_is_left_out_while_every_cell_keeps_two_rotations_of_three() {
-        let processes = processes(3);
+        let processes = processes(6);
         for (shared, uses) in [
             (&[][..], false),
             // Both phases of one rotation of `a`: that is one rotation.
             (&[0, 1], false),
-            // One of `a`, another of `b`.
-            (&[0, 6], false),
-            // A phase each of two of three rotations of `b`.
-            (&[2, 7], true),
+            // Two of `a`, one of them of `b` too.
+            (&[0, 4, 6], false),
+            // A phase each of three of six rotations of `b`.
+            (&[2, 7, 10], true),
+            // Two each, four in all: two are left with both sides.
+            (&[0, 4, 10, 14], true),
         ] {
             assert_eq!(
                 !too_few_alone(&processes, &samples(&processes, shared)).is_empty(),
@@ -393,6 +419,13 @@ mod tests {
                 "{shared:?}"
             );
         }
+    }
+
+    #[test]
+    fn an_input_of_three_rotations_can_lose_none() {
+        let processes = processes(3);
+        assert!(too_few_alone(&processes, &samples(&processes, &[])).is_empty());
+        assert!(!too_few_alone(&processes, &samples(&processes, &[5])).is_empty());
     }
 
     #[test]
@@ -408,17 +441,17 @@ mod tests {
 
     #[test]
     fn an_input_on_which_the_core_was_shared_spoils_no_other() {
-        let processes = processes(3);
+        let processes = processes(6);
         let of = |input: &str, shared: &[i64]| -> Vec<SampleRow> {
             let renamed = |sample| SampleRow { input: input.into(), ..sample };
             samples(&processes, shared).into_iter().map(renamed).collect()
         };
-        let both = [of("lines", &[2, 7]), of("bytes", &[0])].concat();
+        let both = [of("lines", &[2, 7, 10]), of("bytes", &[0])].concat();
         let uses_shared = too_few_alone(&processes, &both);
         assert_eq!(uses_shared, BTreeSet::from(["lines".to_owned()]));
         let mut observed = Observed { uses_shared, ..Observed::default() };
         both.iter().for_each(|sample| observed.take(&processes[&sample.process], sample, Clock::Wall));
-        assert_eq!((observed.counted, observed.flagged), (24, 1), "one of bytes is left out");
+        assert_eq!((observed.counted, observed.flagged), (48, 1), "one of bytes is left out");
         assert!(observed.disturbances()[0].contains("on 1 of 2 inputs too many to leave them out"));
     }
 
@@ -434,7 +467,7 @@ mod tests {
 
     #[test]
     fn shared_samples_are_used_or_left_out_and_it_is_said_either_way() {
-        let processes = processes(3);
+        let processes = processes(6);
         let observe = |shared: &[i64]| {
             let samples = samples(&processes, shared);
             let uses_shared = too_few_alone(&processes, &samples);
@@ -443,16 +476,17 @@ mod tests {
             observed
         };
         let few = observe(&[0, 1]);
-        assert_eq!((few.counted, few.flagged, few.disturbances().len()), (12, 2, 0));
-        let some = observe(&[0, 1, 2, 3]);
-        assert_eq!((some.counted, some.flagged), (12, 4));
+        assert_eq!((few.counted, few.flagged, few.disturbances().len()), (24, 2, 0));
+        let some = observe(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!((some.counted, some.flagged), (24, 8));
         assert!(
             some.disturbances()[0].starts_with("33 % of the samples were left out"),
             "{:?}",
             some.disturbances()
         );
-        let many = observe(&[0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!((many.counted, many.flagged), (12, 0));
+        let shared: Vec<i64> = (0..16).collect();
+        let many = observe(&shared);
+        assert_eq!((many.counted, many.flagged), (24, 0));
         assert!(
             many.disturbances()[0].contains("busy beside 67 % of the samples"),
             "{:?}",
