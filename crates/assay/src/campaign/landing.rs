@@ -96,21 +96,7 @@ mod tests {
     }
 
     fn process(variant: &str, entry_address: u64) -> ProcessRow {
-        ProcessRow {
-            id: 0,
-            artifact: "a".into(),
-            compiler: "gcc-12".into(),
-            flags: "O2".into(),
-            variant: variant.into(),
-            rotation: None,
-            phase_bytes: None,
-            entry_address,
-            environment_bytes: 0,
-            region_wall_ns: 0.0,
-            region_cpu_ns: 0.0,
-            wall_read_ns: 0.0,
-            cpu_read_ns: 0.0,
-        }
+        ProcessRow { entry_address, ..crate::store::sample::process(variant, None) }
     }
 
     fn experiment() -> Experiment {

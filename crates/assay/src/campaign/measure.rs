@@ -5,6 +5,7 @@ use super::blocks::{blocks, cell_group, failed_cells, tuning_subjects};
 use super::judge;
 use super::placements::{Group, Placements};
 use super::prepare::Prepared;
+use super::prove;
 use super::start::{self, Cell, Started};
 use super::steps::{self, Done, Limits, Step};
 use super::{turn, unoptimised, uses};
@@ -247,7 +248,7 @@ impl Campaign<'_> {
             let place = (self.ledger, self.id);
             unoptimised::refuse(self.prepared, &started, place, &mut self.failed, events)?;
         }
-        start::prove(self.prepared, &mut started, (self.ledger, self.id), &mut self.failed, events)?;
+        prove::prove(self.prepared, &mut started, (self.ledger, self.id), &mut self.failed, events)?;
         start::compare_code(self.prepared, &started, &placed, self.ledger)?;
         if assay_linux::interrupt::asked() {
             return Ok(None);

@@ -18,6 +18,7 @@ pub mod observe;
 pub mod outlook;
 pub mod placements;
 pub mod prepare;
+pub mod prove;
 pub mod start;
 pub mod steps;
 pub mod turn;

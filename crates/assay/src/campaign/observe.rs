@@ -344,7 +344,7 @@ pub fn identical_code(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::pulse::Pulse;
+    use crate::store::sample as row;
 
     /// Two variants at two phases of so many rotations.
     fn processes(rotations: u32) -> HashMap<i64, ProcessRow> {
@@ -354,49 +354,16 @@ mod tests {
                 [("a", 0), ("a", 32), ("b", 0), ("b", 32)].into_iter().enumerate()
             {
                 let id = i64::from(rotation) * 4 + place as i64;
-                let process = ProcessRow {
-                    id,
-                    artifact: String::new(),
-                    compiler: "gcc".into(),
-                    flags: "O2".into(),
-                    variant: variant.into(),
-                    rotation: Some(rotation),
-                    phase_bytes: Some(phase),
-                    entry_address: 0,
-                    environment_bytes: 0,
-                    region_wall_ns: 0.0,
-                    region_cpu_ns: 0.0,
-                    wall_read_ns: 0.0,
-                    cpu_read_ns: 0.0,
-                };
+                let process = ProcessRow { id, ..row::process(variant, Some((rotation, phase))) };
                 found.insert(id, process);
             }
         }
         found
     }
 
-    fn sample(process: i64, flagged: Option<&str>) -> SampleRow {
-        let pulse = Pulse { chain_ns: 561, wide_ns: 911 };
-        SampleRow {
-            round: 0,
-            process,
-            input: "bytes".into(),
-            start_window: 0,
-            position: 0,
-            warmup: false,
-            wall_ns: 1000,
-            cpu_ns: 1000,
-            units: 10,
-            switches: 0,
-            pulses: Some([pulse; 2]),
-            flagged: flagged.map(str::to_owned),
-            at: 0.0,
-        }
-    }
-
     /// One sample of each process, shared for those named.
     fn samples(processes: &HashMap<i64, ProcessRow>, shared: &[i64]) -> Vec<SampleRow> {
-        processes.keys().map(|id| sample(*id, shared.contains(id).then_some("shared"))).collect()
+        processes.keys().map(|id| row::of(*id, shared.contains(id).then_some("shared"))).collect()
     }
 
     #[test]
@@ -433,9 +400,9 @@ mod tests {
         let processes = processes(1);
         let mut found = samples(&processes, &[0]);
         assert!(!too_few_alone(&processes, &found).is_empty());
-        found.push(sample(0, None));
+        found.push(row::of(0, None));
         assert!(too_few_alone(&processes, &found).is_empty());
-        found.push(sample(1, Some("interrupted")));
+        found.push(row::of(1, Some("interrupted")));
         assert!(too_few_alone(&processes, &found).is_empty());
     }
 

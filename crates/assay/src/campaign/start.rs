@@ -1,17 +1,15 @@
-//! From artifacts to programs that wait to be visited: launched, their answers proven, their machine code compared.
+//! From artifacts to programs that wait to be visited: launched, and their machine code compared.
 
 use super::placements::Placed;
 use super::prepare::Prepared;
 use crate::build::text::command_line;
 use crate::event::Event;
-use crate::run::prove::{Answered, disagreements};
 use crate::run::{Fault, Lineup, Stage, Subject};
-use crate::store::{Answer, Failure, Identity, Ledger, ProcessRow};
+use crate::store::{Failure, Identity, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_pure::placement::identity::{self, Identity as Same};
 use assay_pure::placement::layout;
-use assay_pure::protocol::Kind;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// (variant, compiler, flags) and input: what fails together.
@@ -149,119 +147,6 @@ fn process_row(prepared: &Prepared, lineup: &Lineup, number: usize) -> ProcessRo
     }
 }
 
-/// Proves the answers of one program of each object code: as built, and the first placement. All other placements
-/// are links of the same objects, and are held against these in every visit by the answers of what they measured.
-///
-/// # Errors
-/// The ledger cannot be written.
-pub fn prove(
-    prepared: &Prepared,
-    started: &mut Started,
-    (ledger, campaign): (&Ledger, i64),
-    failed: &mut HashSet<Cell>,
-    events: &mut dyn FnMut(Event),
-) -> Result<()> {
-    events(Event::Phase { name: "answers".into() });
-    let chosen = one_of_each_code(&started.lineup, prepared.baseline());
-    let total = (chosen.values().map(Vec::len).sum::<usize>() * prepared.inputs.len()) as u64;
-    let mut done = 0;
-    let mut proven = Vec::new();
-    for subjects in chosen.values() {
-        for (input, ready) in prepared.inputs.iter().enumerate() {
-            let mut answers: Vec<(usize, Answered)> = Vec::new();
-            for &number in subjects {
-                done += 1;
-                events(Event::Proved { done, total });
-                if assay_linux::interrupt::asked() {
-                    return ledger.put_answers(&proven);
-                }
-                let subject = started.lineup.subject(number).clone();
-                let cell = ((subject.variant, subject.compiler, subject.flags), input);
-                if failed.contains(&cell) {
-                    continue;
-                }
-                let windows = ready.windows.len() as u64;
-                let known =
-                    ledger.answer(&subject.artifact, &subject.variant_name, &ready.row.digest, windows)?;
-                let answer = match known.and_then(|known| parse(&known)) {
-                    Some(answer) => answer,
-                    None => match started.lineup.answer(number, input as u32) {
-                        Ok(answer) => {
-                            proven.push((
-                                subject.artifact.clone(),
-                                subject.variant_name.clone(),
-                                ready.row.digest.clone(),
-                                windows,
-                                Answer {
-                                    whole: format!("{:016x}", answer.0),
-                                    by_window: format!("{:016x}", answer.1),
-                                },
-                            ));
-                            answer
-                        }
-                        Err(fault) => {
-                            failed.insert(cell);
-                            let place = (cell.0, Some(input));
-                            keep_fault(
-                                prepared,
-                                (ledger, campaign),
-                                place,
-                                (&fault, Some(&subject.program)),
-                                events,
-                            )?;
-                            continue;
-                        }
-                    },
-                };
-                let (whole, by_window) = answer;
-                let windowed = started.lineup.announced(number).kind == Kind::Call;
-                let by_window = windowed.then_some(by_window);
-                answers.push((number, Answered { variant: subject.variant_name, whole, by_window }));
-            }
-            let plain: Vec<Answered> = answers.iter().map(|(_, answered)| answered.clone()).collect();
-            for (index, fault) in disagreements(&plain) {
-                let subject = started.lineup.subject(answers[index].0);
-                let group = (subject.variant, subject.compiler, subject.flags);
-                if failed.insert((group, input)) {
-                    let place = (group, Some(input));
-                    keep_fault(
-                        prepared,
-                        (ledger, campaign),
-                        place,
-                        (&fault, Some(&subject.program)),
-                        events,
-                    )?;
-                }
-            }
-        }
-    }
-    ledger.put_answers(&proven)
-}
-
-fn parse(answer: &Answer) -> Option<(u64, u64)> {
-    let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
-    Some((hexadecimal(&answer.whole)?, hexadecimal(&answer.by_window)?))
-}
-
-/// Per compiler, flags and object code (as built or placed): the first artifact's programs, the baseline's first.
-fn one_of_each_code(lineup: &Lineup, baseline: usize) -> BTreeMap<(usize, usize, bool), Vec<usize>> {
-    let mut chosen: BTreeMap<(usize, usize, bool), Vec<usize>> = BTreeMap::new();
-    for number in 0..lineup.len() {
-        let subject = lineup.subject(number);
-        let group = chosen.entry((subject.compiler, subject.flags, subject.rotation.is_none())).or_default();
-        if group.first().is_none_or(|&first| lineup.subject(first).artifact == subject.artifact) {
-            group.push(number);
-        }
-    }
-    for group in chosen.values_mut() {
-        group.sort_by_key(|&number| {
-            let variant = lineup.subject(number).variant;
-            (variant != baseline, variant)
-        });
-    }
-    chosen
-}
-
 /// Compares every variant's machine code with the baseline's, in the first placed artifact of each group.
 ///
 /// # Errors
@@ -273,7 +158,7 @@ pub fn compare_code(
     ledger: &Ledger,
 ) -> Result<()> {
     let baseline = prepared.baseline();
-    let chosen = one_of_each_code(&started.lineup, baseline);
+    let chosen = started.lineup.one_of_each_code(baseline);
     for subjects in chosen.iter().filter(|((_, _, as_built), _)| !as_built).map(|(_, subjects)| subjects) {
         let Some((&first, others)) = subjects.split_first() else { continue };
         if started.lineup.subject(first).variant != baseline {

@@ -72,7 +72,10 @@ enum Verb {
 pub fn main() -> ExitCode {
     let command = match Command::try_parse() {
         Ok(command) => command,
-        Err(error) => return refuse(&better(error, std::env::args().nth(1).as_deref().unwrap_or_default())),
+        Err(error) => {
+            let verb = std::env::args_os().nth(1).unwrap_or_default();
+            return refuse(&better(error, &verb.to_string_lossy()));
+        }
     };
     let result = match &command.verb {
         Verb::Run(arguments) => run::run(arguments),

@@ -192,6 +192,26 @@ impl Lineup {
         }
         result
     }
+
+    /// Per compiler, flags and object code (as built or placed): the first artifact's programs, the baseline's first.
+    pub fn one_of_each_code(&self, baseline: usize) -> BTreeMap<(usize, usize, bool), Vec<usize>> {
+        let mut chosen: BTreeMap<(usize, usize, bool), Vec<usize>> = BTreeMap::new();
+        for number in 0..self.len() {
+            let subject = self.subject(number);
+            let group =
+                chosen.entry((subject.compiler, subject.flags, subject.rotation.is_none())).or_default();
+            if group.first().is_none_or(|&first| self.subject(first).artifact == subject.artifact) {
+                group.push(number);
+            }
+        }
+        for group in chosen.values_mut() {
+            group.sort_by_key(|&number| {
+                let variant = self.subject(number).variant;
+                (variant != baseline, variant)
+            });
+        }
+        chosen
+    }
 }
 
 impl Bench for Lineup {

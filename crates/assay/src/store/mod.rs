@@ -1,10 +1,13 @@
 //! The ledger: one SQLite file that keeps every fact of every campaign. Nothing is overwritten, nothing derived.
 
+mod campaigns;
 mod comparisons;
 mod diaries;
 mod ledger;
 mod queries;
 mod rows;
+#[cfg(test)]
+pub(crate) mod sample;
 mod sweeps;
 
 pub use comparisons::{ComparisonRow, FigureRow, NewComparison, SideRow, VisitRow};

@@ -1,0 +1,408 @@
+//! Campaigns: writing what they were asked, made and measured. A round and its samples are one transaction, so that a kill at any
+//! moment loses at most the round in flight.
+
+use super::Ledger;
+use super::ledger::now;
+use super::rows::{
+    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CountRow, Failure, Identity, InputRow, NewCampaign,
+    ProcessRow, Round, SampleRow,
+};
+use anyhow::Result;
+use rusqlite::params;
+
+impl Ledger {
+    /// Begins a campaign and returns its number.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn begin(&self, new: &NewCampaign<'_>) -> Result<i64> {
+        self.write(
+            "INSERT INTO campaign (experiment, experiment_digest, experiment_text, spec, machine, pinned_cpu, \
+             assay_version, started_at) VALUES (?,?,?,?,?,?,?,?)",
+            params![
+                new.experiment,
+                new.experiment_digest,
+                new.experiment_text,
+                new.spec.to_string(),
+                new.machine.to_string(),
+                new.pinned_cpu.map(|cpu| cpu as i64),
+                env!("CARGO_PKG_VERSION"),
+                now()
+            ],
+        )?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    /// Ends a campaign, or marks an interrupted one as going on again with `None`.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn finish(&self, campaign: i64, because: Option<&str>) -> Result<()> {
+        self.write(
+            "UPDATE campaign SET finished_at = ?, stopped_because = ? WHERE id = ?",
+            params![because.map(|_| now()), because, campaign],
+        )
+    }
+
+    /// Keeps an input.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_input(&self, input: &InputRow) -> Result<()> {
+        self.write(
+            "INSERT OR IGNORE INTO input (digest, bytes, recipe, format, description) VALUES (?,?,?,?,?)",
+            params![
+                input.digest,
+                input.bytes as i64,
+                input.recipe.to_string(),
+                input.format,
+                input.description.to_string()
+            ],
+        )
+    }
+
+    /// Keeps how a campaign uses its inputs: all of them or none, so that one that goes on finds them whole.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_campaign_inputs(&self, campaign: i64, inputs: &[CampaignInput]) -> Result<()> {
+        self.transaction(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO campaign_input (campaign, name, digest, windows, iterations, warmup, samples) \
+                 VALUES (?,?,?,?,?,?,?)",
+            )?;
+            for input in inputs {
+                insert.execute(params![
+                    campaign,
+                    input.name,
+                    input.digest,
+                    input.windows as i64,
+                    input.iterations as i64,
+                    input.warmup as i64,
+                    input.samples as i64
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps artifacts, all in one transaction.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_artifacts(&self, artifacts: &[ArtifactRow]) -> Result<()> {
+        self.transaction(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT OR IGNORE INTO artifact (hash, compiler, flags, link, command, functions, text_bytes) \
+                 VALUES (?,?,?,?,?,?,?)",
+            )?;
+            for artifact in artifacts {
+                insert.execute(params![
+                    artifact.hash,
+                    artifact.compiler.to_string(),
+                    artifact.flags.to_string(),
+                    artifact.link.to_string(),
+                    artifact.command.to_string(),
+                    artifact.functions.to_string(),
+                    artifact.text_bytes as i64
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps proven answers as (artifact, variant, input digest, windows, answer), all in one transaction.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_answers(&self, answers: &[(String, String, String, u64, Answer)]) -> Result<()> {
+        self.transaction(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT OR REPLACE INTO answer (artifact, variant, input, windows, whole, by_window) \
+                 VALUES (?,?,?,?,?,?)",
+            )?;
+            for (artifact, variant, input, windows, answer) in answers {
+                insert.execute(params![
+                    artifact,
+                    variant,
+                    input,
+                    *windows as i64,
+                    answer.whole,
+                    answer.by_window
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps launches and gives them their numbers, all in one transaction.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_processes(&self, campaign: i64, processes: &mut [&mut ProcessRow]) -> Result<()> {
+        self.transaction(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO process (campaign, artifact, compiler, flags, variant, rotation, phase_bytes, \
+                 entry_address, environment_bytes, region_wall_ns, region_cpu_ns, wall_read_ns, cpu_read_ns, \
+                 started_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            )?;
+            for process in processes.iter_mut() {
+                insert.execute(params![
+                    campaign,
+                    process.artifact,
+                    process.compiler,
+                    process.flags,
+                    process.variant,
+                    process.rotation,
+                    process.phase_bytes,
+                    process.entry_address as i64,
+                    process.environment_bytes as i64,
+                    process.region_wall_ns,
+                    process.region_cpu_ns,
+                    process.wall_read_ns,
+                    process.cpu_read_ns,
+                    now()
+                ])?;
+                process.id = connection.last_insert_rowid();
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps a round with all its samples: all of it or none.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_round(&self, campaign: i64, round: &Round, samples: &[SampleRow]) -> Result<()> {
+        self.transaction(|connection| {
+            connection.execute(
+                "INSERT INTO round (campaign, round, rotations, started_at, elapsed_ns) VALUES (?,?,?,?,?)",
+                params![
+                    campaign,
+                    round.round,
+                    serde_json::json!(round.rotations).to_string(),
+                    round.started_at,
+                    round.elapsed_ns as i64
+                ],
+            )?;
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO sample (campaign, round, process, input, start_window, position, warmup, wall_ns, \
+                 cpu_ns, units, switches, flagged, at, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns) \
+                 VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            )?;
+            for sample in samples {
+                let pulse = |which: usize| sample.pulses.map(|pulses| pulses[which]);
+                insert.execute(params![
+                    campaign,
+                    sample.round,
+                    sample.process,
+                    sample.input,
+                    sample.start_window as i64,
+                    sample.position,
+                    sample.warmup,
+                    sample.wall_ns as i64,
+                    sample.cpu_ns as i64,
+                    sample.units as i64,
+                    sample.switches as i64,
+                    sample.flagged,
+                    sample.at,
+                    pulse(0).map(|pulse| pulse.chain_ns as i64),
+                    pulse(0).map(|pulse| pulse.wide_ns as i64),
+                    pulse(1).map(|pulse| pulse.chain_ns as i64),
+                    pulse(1).map(|pulse| pulse.wide_ns as i64)
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Flags what was kept as used before anybody knew that the core was shared: samples with a pulse beside them whose wide
+    /// loop took more than `limit` times the chain, whatever a clock's grain of so many nanoseconds made of both.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn flag_shared(&self, campaign: i64, (limit, grain_ns): (f64, u64)) -> Result<()> {
+        self.write(
+            "UPDATE sample SET flagged = 'shared' WHERE campaign = ?1 AND flagged IS NULL AND \
+             (wide_before_ns - ?3 > ?2 * (nullif(chain_before_ns, 0) + ?3) OR \
+              wide_after_ns - ?3 > ?2 * (nullif(chain_after_ns, 0) + ?3))",
+            params![campaign, limit, grain_ns as i64],
+        )
+    }
+
+    /// Keeps a failure.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_failure(&self, campaign: i64, failure: &Failure) -> Result<()> {
+        self.write(
+            "INSERT INTO failure (campaign, stage, variant, input, compiler, flags, reason, at) \
+             VALUES (?,?,?,?,?,?,?,?)",
+            params![
+                campaign,
+                failure.stage,
+                failure.variant,
+                failure.input,
+                failure.compiler,
+                failure.flags,
+                failure.reason,
+                now()
+            ],
+        )
+    }
+
+    /// Keeps counts, all in one transaction.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_counts(&self, campaign: i64, counts: &[CountRow]) -> Result<()> {
+        self.transaction(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO count (campaign, artifact, executed, variant, input, windows, method, source, walk, \
+                 units, instructions, branches, conditional, cycles, misses, note, at) \
+                 VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            )?;
+            for count in counts {
+                insert.execute(params![
+                    campaign,
+                    count.artifact,
+                    count.executed,
+                    count.variant,
+                    count.input,
+                    count.windows as i64,
+                    count.method,
+                    count.source,
+                    count.walk,
+                    count.units as i64,
+                    count.instructions as i64,
+                    count.branches as i64,
+                    count.conditional.map(|conditional| conditional as i64),
+                    count.cycles.map(|cycles| cycles as i64),
+                    serde_json::json!(count.misses).to_string(),
+                    count.note,
+                    now()
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps what a misprediction costs on a machine.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_branch_timing(&self, campaign: i64, timing: &BranchTimingRow) -> Result<()> {
+        self.write(
+            "INSERT INTO branch_timing (campaign, machine, penalty_ns, lower_ns, upper_ns, fresh_ns, learned_ns, \
+             series, learned_outcomes, unlearned_outcomes, sweep, windows, interrupted, at) \
+             VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            params![
+                campaign,
+                timing.machine.to_string(),
+                timing.penalty_ns,
+                timing.lower_ns,
+                timing.upper_ns,
+                timing.fresh_ns,
+                timing.learned_ns,
+                timing.series as i64,
+                timing.learned_outcomes.map(|outcomes| outcomes as i64),
+                timing.unlearned_outcomes.map(|outcomes| outcomes as i64),
+                timing.sweep.to_string(),
+                timing.windows as i64,
+                timing.interrupted as i64,
+                now()
+            ],
+        )
+    }
+
+    /// Keeps whether two variants of an artifact are the same code.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_identity(&self, artifact: &str, first: &str, second: &str, found: &Identity) -> Result<()> {
+        self.write(
+            "INSERT OR REPLACE INTO identity (artifact, first, second, verdict, evidence) VALUES (?,?,?,?,?)",
+            params![artifact, first, second, found.verdict, found.evidence],
+        )
+    }
+
+    /// Keeps that the verdicts were looked at.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_look(&self, campaign: i64, rotations: u32, decided: usize, contrasts: usize) -> Result<()> {
+        self.write(
+            "INSERT INTO look (campaign, look, rotations, decided, contrasts, at) VALUES \
+             (?1, (SELECT coalesce(max(look), 0) + 1 FROM look WHERE campaign = ?1), ?2, ?3, ?4, ?5)",
+            params![campaign, rotations, decided as i64, contrasts as i64, now()],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use assay_pure::pulse::{OwnCore, Pulse};
+    use serde_json::json;
+    use std::path::Path;
+
+    /// A ledger with a campaign and one process of it.
+    fn campaign(folder: &Path) -> (Ledger, i64, i64) {
+        let ledger = Ledger::open(&folder.join("ledger.db")).expect("a new ledger");
+        let (spec, machine) = (json!({}), json!({}));
+        let new = NewCampaign {
+            experiment: "pulses",
+            experiment_digest: "",
+            experiment_text: "",
+            spec: &spec,
+            machine: &machine,
+            pinned_cpu: None,
+        };
+        let campaign = ledger.begin(&new).expect("a campaign");
+        let artifact = "INSERT INTO artifact VALUES ('a', '{}', '[]', '{}', '[]', '[]', 0)";
+        ledger.write(artifact, []).expect("an artifact");
+        let mut process = sample::process("v", Some((0, 0)));
+        ledger.put_processes(campaign, &mut [&mut process]).expect("a process");
+        (ledger, campaign, process.id)
+    }
+
+    #[test]
+    fn what_a_later_round_teaches_flags_the_samples_that_it_would_have_flagged() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (ledger, campaign, process) = campaign(folder.path());
+        let pulse = |chain_ns, wide_ns| Pulse { chain_ns, wide_ns };
+        // Around the limit from both sides, at either end of a sample; pulses that say nothing; none at all.
+        let mut pulses: Vec<Option<[Pulse; 2]>> = (1600..1800)
+            .flat_map(|wide| [[pulse(1000, wide), pulse(1000, 1600)], [pulse(1010, 1600), pulse(990, wide)]])
+            .map(Some)
+            .collect();
+        pulses.extend([None, Some([pulse(0, 9000); 2]), Some([pulse(1000, 0), pulse(0, 0)])]);
+        let sample = |(position, pulses): (usize, &Option<[Pulse; 2]>)| SampleRow {
+            position: position as u32,
+            pulses: *pulses,
+            ..sample::of(process, (position == 7).then_some("preempted"))
+        };
+        let samples: Vec<SampleRow> = pulses.iter().enumerate().map(sample).collect();
+        let round = Round { round: 0, rotations: vec![0], started_at: 0.0, elapsed_ns: 1 };
+        ledger.put_round(campaign, &round, &samples).expect("a round");
+        let kept = ledger.samples(campaign).expect("samples");
+        assert!(kept.iter().zip(&samples).all(|(kept, put)| kept.pulses == put.pulses), "they come back");
+
+        let mut own_core = OwnCore::default();
+        own_core.learn((0..40).map(|at| [pulse(1000, 1600), pulse(1000 + at % 2 * 10, 1600)]));
+        ledger.flag_shared(campaign, own_core.limit().expect("learned")).expect("flags");
+        let (mut flagged, mut left) = (0, 0);
+        for (sample, position) in ledger.samples(campaign).expect("samples").iter().zip(0..) {
+            let expected = match (position, own_core.is_shared(sample.pulses)) {
+                (7, _) => Some("preempted"),
+                (_, true) => Some("shared"),
+                (_, false) => None,
+            };
+            assert_eq!(sample.flagged.as_deref(), expected, "{:?}", sample.pulses);
+            flagged += u32::from(expected == Some("shared"));
+            left += u32::from(expected.is_none());
+        }
+        assert!(flagged > 50 && left > 50, "{flagged} flagged, {left} left");
+    }
+}

@@ -1,0 +1,43 @@
+//! Rows for tests.
+
+use super::rows::{ProcessRow, SampleRow};
+use assay_pure::pulse::Pulse;
+
+/// A process of a variant at a phase of a rotation, or as built.
+pub fn process(variant: &str, placed: Option<(u32, u32)>) -> ProcessRow {
+    ProcessRow {
+        id: 0,
+        artifact: "a".into(),
+        compiler: "gcc".into(),
+        flags: "O2".into(),
+        variant: variant.into(),
+        rotation: placed.map(|(rotation, _)| rotation),
+        phase_bytes: placed.map(|(_, phase)| phase),
+        entry_address: 0,
+        environment_bytes: 0,
+        region_wall_ns: 0.0,
+        region_cpu_ns: 0.0,
+        wall_read_ns: 0.0,
+        cpu_read_ns: 0.0,
+    }
+}
+
+/// A sample of 100 ns a unit, on a core of its own.
+pub fn of(process: i64, flagged: Option<&str>) -> SampleRow {
+    let pulse = Pulse { chain_ns: 561, wide_ns: 911 };
+    SampleRow {
+        round: 0,
+        process,
+        input: "bytes".into(),
+        start_window: 0,
+        position: 0,
+        warmup: false,
+        wall_ns: 1000,
+        cpu_ns: 1000,
+        units: 10,
+        switches: 0,
+        pulses: Some([pulse; 2]),
+        flagged: flagged.map(str::to_owned),
+        at: 0.0,
+    }
+}
