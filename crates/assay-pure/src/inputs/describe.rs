@@ -82,6 +82,9 @@ pub fn describe(bytes: &[u8], format: Format) -> Result<Description, FormatError
     })
 }
 
+/// Classes below it are counted in a table: all of varints and of bytes.
+const SMALL: usize = 256;
+
 /// The class of each unit, in order.
 fn unit_classes(bytes: &[u8], format: Format) -> Result<Vec<u64>, FormatError> {
     Ok(match format {
@@ -95,12 +98,24 @@ fn unit_classes(bytes: &[u8], format: Format) -> Result<Vec<u64>, FormatError> {
 /// The histogram by rising class, and each unit's class as an index into it.
 fn histogram(classes_in_order: &[u64]) -> (Vec<ClassShare>, Vec<u32>) {
     let mut counts = std::collections::BTreeMap::new();
+    let mut small = [0usize; SMALL];
     // Neighbours are often alike: one look-up per run.
     for run in classes_in_order.chunk_by(|a, b| a == b) {
-        *counts.entry(run[0]).or_insert(0usize) += run.len();
+        match small.get_mut(run[0] as usize) {
+            Some(count) => *count += run.len(),
+            None => *counts.entry(run[0]).or_insert(0usize) += run.len(),
+        }
     }
+    counts.extend((0..).zip(small).filter(|&(_, count)| count > 0));
     let classes: Vec<u64> = counts.keys().copied().collect();
-    let symbol = |class: &u64| classes.binary_search(class).expect("every class was counted") as u32;
+    let mut places = [0u32; SMALL];
+    for (place, &class) in (0..).zip(&classes).filter(|(_, class)| **class < SMALL as u64) {
+        places[class as usize] = place;
+    }
+    let symbol = |class: &u64| match places.get(*class as usize) {
+        Some(place) => *place,
+        None => classes.binary_search(class).expect("every class was counted") as u32,
+    };
     let symbols = classes_in_order.iter().map(symbol).collect();
     let share = |(&class, &count): (&u64, &usize)| ClassShare {
         class,

@@ -79,11 +79,13 @@ pub(super) fn history(symbols: &[u32], symbol_count: usize, order: u32, loops: b
 fn tally(symbols: &[u32], symbol_count: u64, order: u32) -> Vec<(u64, u64)> {
     let Some(followed) = symbols.get(order as usize..) else { return Vec::new() };
     // At most 256 classes (bytes) and order 3: 2^32 cells fit.
-    let cells = symbol_count.pow(order + 1);
-    let mut code =
+    let (cells, contexts) = (symbol_count.pow(order + 1), symbol_count.pow(order));
+    let mut context =
         symbols[..order as usize].iter().fold(0, |code, &symbol| code * symbol_count + u64::from(symbol));
-    let codes = followed.iter().map(|&symbol| {
-        code = (code * symbol_count + u64::from(symbol)) % cells;
+    // The oldest symbol of each code is what the next context no longer has; a remainder would cost a division per unit.
+    let codes = followed.iter().zip(symbols).map(|(&symbol, &oldest)| {
+        let code = context * symbol_count + u64::from(symbol);
+        context = code - u64::from(oldest) * contexts;
         code
     });
     if cells <= TABLE_CELLS {
