@@ -1373,7 +1373,7 @@ static inline double assay_middle(double *values, size_t count)
 }
 
 #define ASSAY_CALIBRATIONS 401
-#define ASSAY_ROWS 101 /* of reads of one clock; fewer, because each program starts with them and has other programs waiting */
+#define ASSAY_ROWS 25 /* of reads of one clock; few, as one read can be a system call, and each program starts with them and has others waiting */
 #define ASSAY_READS 16 /* in a row */
 
 /* The empty region is the real one, asked for no calls, so it pays for all that a sample pays for but the variant. */

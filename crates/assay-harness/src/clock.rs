@@ -57,13 +57,13 @@ pub(crate) struct Costs {
 }
 
 const TRIALS: usize = 401;
-/// Rows of reads of one clock; fewer, because each program starts with them and has other programs waiting.
-const ROWS: usize = 101;
+/// Rows of reads of one clock; few, as one read can be a system call, and each program starts with them and has others waiting.
+const ROWS: usize = 25;
 /// Reads in a row.
 const READS: u32 = 16;
 
 impl Costs {
-    /// Measures them: some hundred trials each, two milliseconds in all. `empty_region` must be what samples are
+    /// Measures them: hundreds of trials, about a millisecond in all. `empty_region` must be what samples are
     /// taken with, asked for no calls.
     pub(crate) fn calibrate(empty_region: impl Fn() -> Region) -> Self {
         let regions: Vec<Region> = (0..TRIALS).map(|_| empty_region()).collect();

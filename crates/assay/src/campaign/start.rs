@@ -97,6 +97,7 @@ pub fn launch(
     failed: &mut HashSet<Cell>,
     events: &mut dyn FnMut(Event),
 ) -> Result<Started> {
+    assay_linux::process::give_back_memory();
     let inputs = prepared.inputs.len();
     let is_out = |failed: &HashSet<Cell>, group| (0..inputs).all(|input| failed.contains(&(group, input)));
     for subject in subjects {
