@@ -79,14 +79,18 @@ impl OwnCore {
     /// stretches stands, as in one of them the core may have been shared throughout.
     pub fn learn(&mut self, pairs: impl Iterator<Item = [Pulse; 2]>) {
         let pairs: Vec<[Pulse; 2]> = pairs.collect();
-        let found = own(pairs.iter().flatten().filter_map(Pulse::quotient).collect());
-        self.own = match (self.own, found) {
+        let own = own(pairs.iter().flatten().filter_map(Pulse::quotient).collect());
+        let grain_ns = if own.is_some() { grain_ns(&pairs) } else { 0 };
+        self.join(OwnCore { own, grain_ns });
+    }
+
+    /// Takes over what another stretch of measuring on the same core taught.
+    pub fn join(&mut self, other: OwnCore) {
+        self.own = match (self.own, other.own) {
             (Some(known), Some(found)) => Some(known.min(found)),
             (known, found) => known.or(found),
         };
-        if found.is_some() {
-            self.grain_ns = self.grain_ns.max(grain_ns(&pairs));
-        }
+        self.grain_ns = self.grain_ns.max(other.grain_ns);
     }
 
     /// Independent additions per cycle at best ([`width`]). None where nobody knows yet.
@@ -202,6 +206,19 @@ mod tests {
         let interrupted = Pulse { chain_ns: 4000, wide_ns: 911 };
         own_core.learn((0..30).map(|at| if at % 3 == 0 { [OWN, interrupted] } else { [OWN, OWN] }));
         assert_eq!(own_core.limit().map(|(_, grain)| grain), Some(561 / 12));
+    }
+
+    #[test]
+    fn of_two_stretches_the_one_with_the_core_to_itself_stands() {
+        let (mut shared, alone) = (knowing(wider(60)), knowing(OWN));
+        assert!(!shared.is_shared(Some([wider(60), OWN])));
+        shared.join(alone);
+        assert_eq!(shared, alone);
+        shared.join(OwnCore::default());
+        assert_eq!(shared, alone);
+        let mut none = OwnCore::default();
+        none.join(alone);
+        assert_eq!(none, alone);
     }
 
     #[test]

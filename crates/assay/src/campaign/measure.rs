@@ -11,6 +11,7 @@ use super::steps::{self, Done, Limits, Step};
 use super::{turn, unoptimised, uses};
 use crate::event::Event;
 use crate::run::lineup::Conditions;
+use crate::run::retake::Core;
 use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
 use crate::run::{Lineup, tune};
 use crate::store::{CampaignInput, CampaignRow, Ledger, Round, SampleRow};
@@ -44,7 +45,7 @@ struct Campaign<'a> {
     round: u32,
     measured_seconds: f64,
     told_of_waiting: bool,
-    own_core: OwnCore,
+    core: &'a mut Core,
 }
 
 /// One level's programs and the blocks they are visited in.
@@ -64,10 +65,11 @@ pub fn measure(
     placements: &Placements<'_>,
     ledger: &Ledger,
     row: &CampaignRow,
-    (cpu, patience): (usize, Duration),
+    (cpu, patience, core): (usize, Duration, &mut Core),
     events: &mut dyn FnMut(Event),
 ) -> Result<&'static str> {
     let rounds = ledger.rounds(row.id)?;
+    core.own.join(learned(ledger, row.id)?);
     let mut campaign = Campaign {
         prepared,
         placements,
@@ -80,7 +82,7 @@ pub fn measure(
         round: rounds.last().map_or(0, |round| round.round + 1),
         measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum(),
         told_of_waiting: false,
-        own_core: learned(ledger, row.id)?,
+        core,
     };
     let levels = plan_levels(prepared);
     let looks = ledger.looks(row.id)?;
@@ -111,8 +113,11 @@ pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u3
     (affordable.floor() as u32).clamp(1, MOST_ROUNDS)
 }
 
-/// What the campaign's samples so far tell of a core of one's own.
-fn learned(ledger: &Ledger, campaign: i64) -> Result<OwnCore> {
+/// What a campaign's samples so far tell of a core of one's own.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn learned(ledger: &Ledger, campaign: i64) -> Result<OwnCore> {
     let samples = ledger.samples(campaign)?;
     let mut own_core = OwnCore::default();
     own_core.learn(samples.iter().filter_map(|sample| sample.pulses));
@@ -373,7 +378,7 @@ impl Campaign<'_> {
             &plans,
             (seed, round),
             &mut self.failed,
-            &mut self.own_core,
+            self.core,
             &mut |visits_done, visits_total| {
                 events(Event::Round {
                     round,
@@ -424,7 +429,7 @@ impl Campaign<'_> {
             elapsed_ns: outcome.elapsed.as_nanos() as u64,
         };
         self.ledger.put_round(self.id, &round, &samples)?;
-        if let Some(limit) = self.own_core.limit() {
+        if let Some(limit) = self.core.own.limit() {
             // What this round taught holds for those before it, too.
             self.ledger.flag_shared(self.id, limit)?;
         }

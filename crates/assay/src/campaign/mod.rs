@@ -26,6 +26,7 @@ mod unoptimised;
 pub mod uses;
 
 use crate::event::Event;
+pub use crate::run::retake::Core;
 use crate::store::{CampaignRow, Ledger, NewCampaign};
 use anyhow::{Context, Result, bail};
 use assay_linux::machine::Machine;
@@ -143,17 +144,18 @@ pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
     let outline = prepare::outline(asked)?;
     // Before this process keeps off the measuring processor, which would then be missing from the facts.
     let machine = assay_linux::machine::facts();
-    run_outline(outline, machine, asked, &mut |_, _| Ok(()), events)
+    run_outline(outline, machine, (asked, &mut Core::default()), &mut |_, _| Ok(()), events)
 }
 
-/// [`run`] of an experiment that was outlined by the caller, who is told the campaign's number as soon as it has one.
+/// [`run`] of an experiment that was outlined by the caller, who is told the campaign's number as soon as it has one, and may
+/// know the measuring core already.
 ///
 /// # Errors
 /// As of [`run`]; whatever the caller's part returns.
 pub fn run_outline(
     outline: Outline,
     machine: Machine,
-    asked: &Asked,
+    (asked, core): (&Asked, &mut Core),
     begun: &mut dyn FnMut(&Ledger, i64) -> Result<()>,
     events: &mut dyn FnMut(Event),
 ) -> Result<Ended> {
@@ -163,7 +165,8 @@ pub fn run_outline(
     let (campaign, _hold) = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
     begun(&ledger, campaign.id)?;
     let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign.id, events)?;
-    let stopped = measure::measure(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
+    let conditions = (cpu, asked.patience, core);
+    let stopped = measure::measure(&prepared, &builder, &ledger, &campaign, conditions, events)?;
     if stopped != "interrupted" && stopped != "nothing" {
         count::count(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
     }

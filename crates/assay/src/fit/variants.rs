@@ -63,7 +63,13 @@ pub fn measure(
     let experiment = outline.experiment.clone();
     let compilers: Vec<String> = outline.compilers.iter().map(|compiler| compiler.name.clone()).collect();
     let machine = assay_linux::machine::facts();
-    let ended = campaign::run_outline(outline, machine, asked, &mut |_, _| Ok(()), events)?;
+    let ended = campaign::run_outline(
+        outline,
+        machine,
+        (asked, &mut campaign::Core::default()),
+        &mut |_, _| Ok(()),
+        events,
+    )?;
     if ended.interrupted {
         bail!("interrupted while the variants were measured; nothing is said of the fit");
     }

@@ -10,8 +10,17 @@ use std::time::Duration;
 /// All visits that found the core shared for half of their samples or more are made again at the round's end, so often at most.
 const RETAKES: usize = 5;
 /// When of that many visits that were made again less than one succeeds, somebody is there for longer, and is waited for: as
-/// long as the round's first pass took, with one visit now and then to see.
+/// long as the round's first pass took and what there is to spare, with one visit now and then to see.
 const HOPELESS: usize = 10;
+
+/// The core that is measured on, over rounds and campaigns.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Core {
+    /// What one of its own shows: a campaign that is shorter than a neighbour's burst cannot find out by itself.
+    pub own: OwnCore,
+    /// Time that may still be waited for it beyond what rounds take, and that is not charged to them.
+    pub spare: Duration,
+}
 
 /// One visit that was made.
 #[derive(Clone, Debug)]
@@ -37,18 +46,25 @@ pub enum Next {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Patience {
     retakes: usize,
-    /// Time that was only waited.
+    /// Time that was only waited, single visits that found it too early included.
     pub waited: Duration,
     /// What the first pass took.
-    most: Option<Duration>,
+    first: Option<Duration>,
 }
 
 impl Patience {
     /// After a pass that mended some of the visits that it made, with so many still lost.
-    pub fn next(&mut self, (mended, made): (usize, usize), lost: usize, elapsed: Duration) -> Next {
-        let first = self.most.is_none();
-        let most = *self.most.get_or_insert(elapsed);
-        let helps = first || mended * HOPELESS >= made;
+    ///
+    /// `elapsed` since the round began, and what there is to spare.
+    pub fn next(
+        &mut self,
+        (mended, made): (usize, usize),
+        lost: usize,
+        (elapsed, spare): (Duration, Duration),
+    ) -> Next {
+        let is_first = self.first.is_none();
+        let most = *self.first.get_or_insert(elapsed) + spare;
+        let helps = is_first || mended * HOPELESS >= made;
         if lost == 0 || self.retakes == RETAKES || (!helps && self.waited >= most) {
             return Next::Go;
         }
@@ -57,6 +73,11 @@ impl Patience {
         }
         self.retakes += 1;
         Next::All
+    }
+
+    /// What was waited beyond the time that the first pass took.
+    pub fn spent(&self) -> Duration {
+        self.waited.saturating_sub(self.first.unwrap_or_default())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::fault::{Fault, Stage};
 use super::flag::{RawSample, RegionCost};
-use super::retake::{self, Made, Next, Patience};
+use super::retake::{self, Core, Made, Next, Patience};
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::plan::{self, Block};
 use assay_pure::protocol::{Kind, Manner};
@@ -101,15 +101,15 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Walks one round.
 ///
 /// `failed` holds the cells that are out; those that fail now are added, so that a program that hangs is waited for
-/// once and not at each of its placements. `own_core` learns from the round, and says which samples were taken while
-/// somebody else ran on the core. `progress` is told how many visits are done; when it returns false the round ends early.
+/// once and not at each of its placements. `core` learns from the round, and says which samples were taken while
+/// somebody else ran on it. `progress` is told how many visits are done; when it returns false the round ends early.
 pub fn walk(
     bench: &mut dyn Bench,
     blocks: &[RoundBlock],
     inputs: &[InputPlan],
     (seed, round): (u64, u32),
     failed: &mut HashSet<FailedCell>,
-    own_core: &mut OwnCore,
+    core: &mut Core,
     progress: &mut dyn FnMut(u64, u64) -> bool,
 ) -> RoundOutcome {
     let planned: Vec<Block> =
@@ -124,9 +124,10 @@ pub fn walk(
     let mut walk = Walk { bench: from, blocks, inputs, seed, round, failed: out, checks, visits: Vec::new() };
     let begun = Instant::now();
     let mut patience = Patience::default();
-    let (mut done, mut left) = (0, all.clone());
+    let (mut done, mut left, mut paused) = (0, all.clone(), None);
     loop {
         let total = done + left.len() as u64;
+        let pass = Instant::now();
         for &(number, subject) in &left {
             if !walk.visit(number, subject, &mut outcome) {
                 continue;
@@ -137,23 +138,27 @@ pub fn walk(
                 break;
             }
         }
-        own_core.learn(outcome.taken.iter().filter_map(|taken| taken.raw.pulses));
+        core.own.learn(outcome.taken.iter().filter_map(|taken| taken.raw.pulses));
         if !outcome.complete {
             break;
         }
-        let lost = walk.lost(&all, &outcome.taken, own_core);
+        // The one visit that saw that it was too early was waiting, too.
+        patience.waited += paused.take().map_or(Duration::ZERO, |paused| paused + pass.elapsed());
+        let lost = walk.lost(&all, &outcome.taken, &core.own);
         let mended = left.iter().filter(|visit| !lost.contains(visit)).count();
-        match patience.next((mended, left.len()), lost.len(), begun.elapsed()) {
+        match patience.next((mended, left.len()), lost.len(), (begun.elapsed(), core.spare)) {
             Next::Go => break,
             Next::All => left = lost,
             Next::One => {
-                patience.waited += walk.bench.pause();
+                paused = Some(walk.bench.pause());
                 left = vec![lost[0]];
             }
         }
     }
-    retake::leave_out(&walk.visits, &mut outcome.taken, own_core);
-    outcome.elapsed = begun.elapsed();
+    retake::leave_out(&walk.visits, &mut outcome.taken, &core.own);
+    let spent = patience.spent().min(core.spare);
+    core.spare -= spent;
+    outcome.elapsed = begun.elapsed().saturating_sub(spent);
     let checks = std::mem::take(&mut walk.checks);
     compare_checks(&mut outcome, bench, blocks, &checks, failed);
     outcome
@@ -404,10 +409,10 @@ mod tests {
     }
 
     /// What a core of its own shows, known from a round before.
-    fn knowing() -> OwnCore {
-        let mut own_core = OwnCore::default();
-        own_core.learn([[Pulse { chain_ns: 1000, wide_ns: 1600 }; 2]; 20].into_iter());
-        own_core
+    fn knowing() -> Core {
+        let mut own = OwnCore::default();
+        own.learn([[Pulse { chain_ns: 1000, wide_ns: 1600 }; 2]; 20].into_iter());
+        Core { own, spare: Duration::ZERO }
     }
 
     fn round(bench: &mut Scripted, failed: &mut HashSet<FailedCell>) -> RoundOutcome {
@@ -474,8 +479,8 @@ mod tests {
         for (seed, visits) in (0..20).flat_map(|seed| (1..=8).map(move |visits| (seed, visits))) {
             let mut bench = Scripted { wrong: Some(1), ..scripted() };
             let mut failed = HashSet::new();
-            let mut own_core = OwnCore::default();
-            walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut own_core, &mut |done, _| {
+            let mut core = Core::default();
+            walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut core, &mut |done, _| {
                 done < visits
             });
             assert!(failed.iter().all(|((variant, ..), _)| *variant == 1), "{seed}, {visits}: {failed:?}");
@@ -549,6 +554,20 @@ mod tests {
     }
 
     #[test]
+    fn time_to_spare_is_waited_besides_and_is_not_charged_to_the_round() {
+        let mut bench =
+            Scripted { shared: (0..1000).collect(), paused: Duration::from_millis(1500), ..scripted() };
+        let mut core = Core { spare: Duration::from_secs(2), ..knowing() };
+        let outcome =
+            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |_, _| true);
+        assert_eq!((bench.pauses.len(), core.spare, outcome.elapsed), (2, Duration::ZERO, Duration::ZERO));
+        // Nothing is left for the next round.
+        bench.visits.clear();
+        walk(&mut bench, &blocks(), &plans(), (7, 4), &mut HashSet::new(), &mut core, &mut |_, _| true);
+        assert_eq!(bench.pauses.len(), 3);
+    }
+
+    #[test]
     fn a_cell_that_fails_when_its_visit_is_made_again_is_not_waited_for() {
         // The first pass is shared throughout; then subject 1 fails on both inputs, and all others have the core alone.
         let mut bench = Scripted { shared: (0..8).collect(), fails_from: 8, fails: Some(1), ..scripted() };
@@ -561,11 +580,10 @@ mod tests {
     #[test]
     fn a_round_that_knows_no_other_learns_what_a_core_of_its_own_shows() {
         let mut bench = Scripted { shared: [0, 1].into(), ..scripted() };
-        let mut own_core = OwnCore::default();
+        let mut core = Core::default();
         let mut failed = HashSet::new();
-        let outcome =
-            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut failed, &mut own_core, &mut |_, _| true);
-        assert_eq!(own_core, knowing());
+        let outcome = walk(&mut bench, &blocks(), &plans(), (7, 3), &mut failed, &mut core, &mut |_, _| true);
+        assert_eq!(core.own, knowing().own);
         assert_eq!(bench.visits.len(), 10);
         assert_eq!(used(&outcome).len(), 8 * 3);
     }
@@ -579,16 +597,11 @@ mod tests {
 
     #[test]
     fn ends_early_when_it_is_asked_to() {
-        let (mut bench, mut own_core) = (scripted(), OwnCore::default());
-        let outcome = walk(
-            &mut bench,
-            &blocks(),
-            &plans(),
-            (7, 3),
-            &mut HashSet::new(),
-            &mut own_core,
-            &mut |done, _| done < 3,
-        );
+        let (mut bench, mut core) = (scripted(), Core::default());
+        let outcome =
+            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |done, _| {
+                done < 3
+            });
         assert!(!outcome.complete);
         assert_eq!(bench.visits.len(), 3);
     }

@@ -7,7 +7,7 @@
 use super::asked::{AskedSweep, Subject};
 use super::behind;
 use super::readings::{self, Family};
-use crate::campaign::{self, Asked, Misuse};
+use crate::campaign::{self, Asked, Core, Misuse};
 use crate::event::Event;
 use crate::store::{Ledger, NewSweep, SweepPoint, SweepRow, SweepStep};
 use anyhow::{Context, Result, bail};
@@ -15,10 +15,12 @@ use assay_linux::machine::Machine;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSpec;
 use assay_pure::inputs::digest::digest;
+use assay_pure::pulse::OwnCore;
 use assay_pure::sweep::confirm;
 use assay_pure::sweep::key::{SweptKey, inputs_at};
 use assay_pure::sweep::refine::{self, Why, Wish};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Points' worth of the budget that is kept for measuring the ends of crossovers again.
 const KEPT_FOR_REPEATS: u32 = 2;
@@ -28,6 +30,11 @@ const MOST_REPEATS: usize = 6;
 pub(super) const AGAIN: &str = "again";
 /// Below this part of the seconds that points usually get, measuring them again would tell nothing.
 const LEAST_SHARE: f64 = 0.25;
+
+/// Part of the budget that may be waited besides while somebody is on the core, in all steps,
+const SPARE: f64 = 0.5;
+/// and in one: most bursts of a neighbour are shorter, but longer than the measuring of some points.
+const MOST_SPARE: Duration = Duration::from_secs(2);
 
 /// A sweep that has come to its end, or was interrupted.
 #[derive(Clone, Copy, Debug)]
@@ -132,11 +139,12 @@ fn begin_or_resume(asked: &AskedSweep, subject: &Subject, ledger: &Ledger) -> Re
 impl Lead<'_> {
     /// Walks the steps; says why it stopped.
     fn walk(&self, events: &mut dyn FnMut(Event)) -> Result<&'static str> {
+        let mut core = self.core()?;
         loop {
             let family = readings::family(self.ledger, &self.row()?)?;
             if let Some(open) = family.steps.iter().find(|step| step.is_open()) {
                 let experiment = open.experiment.clone();
-                if !self.measure(&family, (&open.kept, experiment), true, events)? {
+                if !self.measure(&family, (&open.kept, experiment, true), &mut core, events)? {
                     return Ok("interrupted");
                 }
                 continue;
@@ -153,10 +161,22 @@ impl Lead<'_> {
             }
             let (points, experiment) = self.plan(&family, &wishes)?;
             let step = SweepStep { step: family.steps.len() as u32, campaign: 0, points };
-            if !self.measure(&family, (&step, experiment), false, events)? {
+            if !self.measure(&family, (&step, experiment, false), &mut core, events)? {
                 return Ok("interrupted");
             }
         }
+    }
+
+    /// What the steps so far tell of the measuring core, and the time that all may wait for it.
+    fn core(&self) -> Result<Core> {
+        let mut own = OwnCore::default();
+        for step in self.ledger.sweep_steps(self.sweep)? {
+            own.join(campaign::measure::learned(self.ledger, step.campaign)?);
+        }
+        Ok(Core {
+            own,
+            spare: Duration::from_secs_f64(SPARE * self.subject.outline.experiment.budget_seconds),
+        })
     }
 
     fn row(&self) -> Result<SweepRow> {
@@ -281,8 +301,8 @@ impl Lead<'_> {
     fn measure(
         &self,
         family: &Family,
-        (step, experiment): (&SweepStep, Experiment),
-        resume: bool,
+        (step, experiment, resume): (&SweepStep, Experiment, bool),
+        core: &mut Core,
         events: &mut dyn FnMut(Event),
     ) -> Result<bool> {
         let (before, now) = (family.values().len(), points(step));
@@ -306,11 +326,23 @@ impl Lead<'_> {
                 events(event);
             }
         };
-        let ended = campaign::run_outline(outline, self.machine.clone(), &asked, &mut begun, &mut inner)?;
+        let machine = self.machine.clone();
+        let mut of_step = Core { spare: core.spare.min(MOST_SPARE), ..*core };
+        let lent = of_step.spare;
+        let ended = campaign::run_outline(outline, machine, (&asked, &mut of_step), &mut begun, &mut inner)?;
+        *core = Core { own: of_step.own, spare: core.spare - (lent - of_step.spare) };
         if self.ledger.campaign(ended.campaign)?.is_none() {
             bail!("the ledger lost the campaign it just measured");
         }
+        self.flag_shared(core)?;
         Ok(!ended.interrupted)
+    }
+
+    /// What this step taught of a core of one's own holds for those before it, too.
+    fn flag_shared(&self, core: &Core) -> Result<()> {
+        let Some(limit) = core.own.limit() else { return Ok(()) };
+        let steps = self.ledger.sweep_steps(self.sweep)?;
+        steps.iter().try_for_each(|step| self.ledger.flag_shared(step.campaign, limit))
     }
 }
 

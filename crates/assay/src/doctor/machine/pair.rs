@@ -63,7 +63,13 @@ pub fn measure(
     let rotations = if seconds < FEW_SECONDS { FEW_ROTATIONS } else { ROTATIONS };
     let outline = prepare::outline_of(&asked, experiment(&compiler.name, rotations))?;
     let experiment = outline.experiment.clone();
-    let ended = campaign::run_outline(outline, machine, &asked, &mut |_, _| Ok(()), events)?;
+    let ended = campaign::run_outline(
+        outline,
+        machine,
+        (&asked, &mut campaign::Core::default()),
+        &mut |_, _| Ok(()),
+        events,
+    )?;
     if ended.interrupted {
         bail!("it was interrupted");
     }
