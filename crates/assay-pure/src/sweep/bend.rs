@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     fn reading(at: f64, estimate: f64) -> Reading {
-        Reading { at, estimate, standard_error: 0.001, degrees: 30.0, campaigns: 1 }
+        Reading { at, estimate, standard_error: 0.001, degrees: 30.0, campaigns: 1, shared: false }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! for the whole of one is then seen (`super::repeats`), and a flip that only it showed goes away. An end at which the campaigns do
 //! not agree is none any more: then the next points outside are measured again, until two are found that stand. Where the interval is
 //! wider than wanted and points cannot help, the unclear ones inside are measured up to three times. Where estimates change sides but
-//! no crossover is established, all points are measured once more. Checked: by hand; on simulated machines (tests/sweep).
+//! no crossover is established, all points are measured once more; and so are those that were never measured with the core to
+//! themselves, wherever they are, as on a shared one another ratio may be true. Checked: by hand; on simulated machines (tests/sweep).
 
 use super::crossover::{Crossover, crossovers};
 use super::reading::Reading;
@@ -24,11 +25,15 @@ pub fn again(sweep: &SweepSpec, measured: &Measured, confidence: f64) -> Vec<Wis
     for pair in &measured.pairs {
         let variants = vec![pair.candidate.clone(), pair.baseline.clone()];
         let found = crossovers(&pair.readings, 0.0, sweep.scale, confidence);
-        let points: Vec<f64> = if found.is_empty() {
+        let mut points: Vec<f64> = if found.is_empty() {
             undecided(&pair.readings)
         } else {
             found.iter().flat_map(|found| of_one(sweep, &pair.readings, found)).collect()
         };
+        let never_alone =
+            pair.readings.iter().filter(|reading| reading.shared && reading.campaigns < CONFIRMED);
+        let left_out = pair.left_out.iter().filter(|reading| reading.campaigns < MOST);
+        points.extend(never_alone.chain(left_out).map(|reading| reading.at));
         for at in points {
             add(&mut wishes, Wish { at, why: Why::Again, variants: variants.clone() });
         }
@@ -44,15 +49,16 @@ fn undecided(readings: &[Reading]) -> Vec<f64> {
     if readings.windows(2).any(changes) { once.map(|reading| reading.at).collect() } else { Vec::new() }
 }
 
-/// Were both ends of a crossover's interval measured in more than one campaign?
+/// Were both ends of a crossover's interval measured in more than one campaign, with the core to itself?
 pub fn is_confirmed(readings: &[Reading], found: &Crossover) -> bool {
     let is_end = |reading: &&Reading| reading.at == found.lower || reading.at == found.upper;
-    readings.iter().filter(is_end).all(|reading| reading.campaigns >= CONFIRMED)
+    readings.iter().filter(is_end).all(|reading| reading.campaigns >= CONFIRMED && !reading.shared)
 }
 
 fn of_one(sweep: &SweepSpec, readings: &[Reading], found: &Crossover) -> Vec<f64> {
     let is_end = |reading: &&Reading| reading.at == found.lower || reading.at == found.upper;
-    let ends = readings.iter().filter(is_end).filter(|reading| reading.campaigns < CONFIRMED);
+    let enough = |reading: &&Reading| reading.campaigns >= if reading.shared { MOST } else { CONFIRMED };
+    let ends = readings.iter().filter(is_end).filter(|reading| !enough(reading));
     let wide = found.upper - found.lower > sweep.wanted_width(found.at) * (1.0 + 1e-9);
     let is_inside = |reading: &&Reading| wide && reading.at > found.lower && reading.at < found.upper;
     let mut inside: Vec<&Reading> =
@@ -78,9 +84,16 @@ mod tests {
             standard_error: 0.01,
             degrees: 30.0,
             campaigns,
+            shared: false,
         };
         let readings = readings.iter().map(reading).collect();
-        let pair = Pair { candidate: "new".into(), baseline: "old".into(), readings, between: None };
+        let pair = Pair {
+            candidate: "new".into(),
+            baseline: "old".into(),
+            readings,
+            left_out: Vec::new(),
+            between: None,
+        };
         Measured { pairs: vec![pair], curves: Vec::new() }
     }
 
@@ -115,6 +128,33 @@ mod tests {
         assert_eq!(narrow, [0.0; 0], "as narrow as wanted");
     }
 
+    /// The same, with the points from a value on never measured alone.
+    fn asked_of_shared(readings: &[(f64, f64, u32)], from: f64) -> Vec<f64> {
+        let mut measured = measured(readings);
+        measured.pairs[0].readings.iter_mut().for_each(|reading| reading.shared = reading.at >= from);
+        again(&spec(0.0, 1.0, 3), &measured, 0.95).iter().map(|wish| wish.at).collect()
+    }
+
+    #[test]
+    fn what_was_never_measured_alone_is_measured_again() {
+        let nothing_crosses =
+            |campaigns| asked_of_shared(&[(0.0, 0.5, 1), (0.5, 0.5, 1), (1.0, 0.5, campaigns)], 0.6);
+        assert_eq!((nothing_crosses(1), nothing_crosses(2)), (vec![1.0], vec![]));
+        // The upper end of the interval, and a point that is none.
+        let ends = |campaigns| {
+            let found = [(0.0, -0.5, 1), (0.59, -0.1, 2), (0.6, 0.1, campaigns), (1.0, 0.5, 1)];
+            asked_of_shared(&found, 0.6)
+        };
+        assert_eq!((ends(1), ends(2), ends(3)), (vec![0.6, 1.0], vec![0.6, 1.0], vec![1.0]));
+        let mut left_out = measured(&[(0.0, 0.5, 1), (1.0, 0.5, 1)]);
+        let asked = |campaigns| {
+            let reading = Reading { at: 0.5, campaigns, shared: true, ..left_out.pairs[0].readings[0] };
+            left_out.pairs[0].left_out = vec![reading];
+            again(&spec(0.0, 1.0, 3), &left_out, 0.95).iter().map(|wish| wish.at).collect::<Vec<_>>()
+        };
+        assert_eq!([2, 3].map(asked), [vec![0.5], vec![]]);
+    }
+
     #[test]
     fn a_crossover_is_confirmed_by_two_campaigns_at_both_ends() {
         let of = |readings: &[(f64, f64, u32)]| {
@@ -125,5 +165,9 @@ mod tests {
         assert!(of(&[(0.0, -0.5, 2), (0.5, 0.0, 1), (1.0, 0.5, 2)]));
         assert!(!of(&[(0.0, -0.5, 2), (0.5, 0.0, 1), (1.0, 0.5, 1)]));
         assert!(!of(&[(0.0, -0.5, 1), (0.5, 0.0, 1), (1.0, 0.5, 2)]));
+        let mut readings = measured(&[(0.0, -0.5, 3), (1.0, 0.5, 3)]).pairs.remove(0).readings;
+        readings[1].shared = true;
+        let found = crossovers(&readings, 0.0, crate::sweep::Scale::Linear, 0.95).remove(0);
+        assert!(!is_confirmed(&readings, &found), "on a shared core only");
     }
 }

@@ -114,7 +114,14 @@ mod tests {
     use super::*;
 
     fn readings(of: &[(f64, f64)], standard_error: f64) -> Vec<Reading> {
-        let reading = |&(at, estimate)| Reading { at, estimate, standard_error, degrees: 30.0, campaigns: 1 };
+        let reading = |&(at, estimate)| Reading {
+            at,
+            estimate,
+            standard_error,
+            degrees: 30.0,
+            campaigns: 1,
+            shared: false,
+        };
         of.iter().map(reading).collect()
     }
 

@@ -58,6 +58,7 @@ mod tests {
             standard_error: 0.03,
             degrees: 7.0,
             campaigns: 1,
+            shared: false,
         };
         Curve { variant: variant.into(), readings: of.iter().map(reading).collect() }
     }

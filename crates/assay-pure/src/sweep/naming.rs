@@ -299,6 +299,7 @@ mod tests {
             standard_error: 0.001,
             degrees: 30.0,
             campaigns: 1,
+            shared: false,
         };
         let readings = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(reading).to_vec();
         Curve { variant: variant.into(), readings }

@@ -15,8 +15,10 @@ pub struct Reading {
     pub standard_error: f64,
     /// Degrees of freedom of the error.
     pub degrees: f64,
-    /// Campaigns that measured it.
+    /// Campaigns that measured it: those that had the core for themselves, or all where none had.
     pub campaigns: u32,
+    /// No campaign had the core for itself there.
+    pub shared: bool,
 }
 
 /// The readings of one variant's nanoseconds per unit, in order of the key.
@@ -37,6 +39,7 @@ impl Reading {
             standard_error: effect.standard_error(),
             degrees: effect.error_degrees(),
             campaigns: 1,
+            shared: false,
         }
     }
 
@@ -77,7 +80,14 @@ mod tests {
 
     #[test]
     fn a_reading_is_held_against_any_level() {
-        let reading = Reading { at: 1.0, estimate: 0.05, standard_error: 0.01, degrees: 7.0, campaigns: 1 };
+        let reading = Reading {
+            at: 1.0,
+            estimate: 0.05,
+            standard_error: 0.01,
+            degrees: 7.0,
+            campaigns: 1,
+            shared: false,
+        };
         // scipy: t.isf(.025, 7) = 2.36462425159. The tails 2 P(T > 5) and 2 P(T > 2) by Simpson integration of the density.
         assert!((reading.half_width(0.05) - 0.023_646_242_5).abs() < 1e-10);
         assert!((reading.p_value(0.0) - 0.001_565_277_953).abs() < 1e-11, "{}", reading.p_value(0.0));
@@ -88,7 +98,14 @@ mod tests {
 
     #[test]
     fn what_campaigns_differ_by_is_added_and_falls_with_their_number() {
-        let reading = Reading { at: 1.0, estimate: 0.05, standard_error: 0.01, degrees: 7.0, campaigns: 1 };
+        let reading = Reading {
+            at: 1.0,
+            estimate: 0.05,
+            standard_error: 0.01,
+            degrees: 7.0,
+            campaigns: 1,
+            shared: false,
+        };
         let between = Some(Between { variance: 6e-4, degrees: 2.0 });
         let over = reading.over(2, between);
         // 1e-4 + 3e-4; (4e-4)² / (1e-8 / 7 + 9e-8 / 2).

@@ -35,6 +35,8 @@ pub struct Pair {
     pub baseline: String,
     /// ln(time of candidate / time of baseline), rising in the key.
     pub readings: Vec<Reading>,
+    /// The same of points that were never measured with the core to themselves, where most were.
+    pub left_out: Vec<Reading>,
     /// What campaigns of the same point differ by, where there were several.
     pub between: Option<Between>,
 }
@@ -194,13 +196,19 @@ mod tests {
     use crate::sweep::sample::spec;
 
     fn reading(at: f64, estimate: f64, standard_error: f64) -> Reading {
-        Reading { at, estimate, standard_error, degrees: 30.0, campaigns: 1 }
+        Reading { at, estimate, standard_error, degrees: 30.0, campaigns: 1, shared: false }
     }
 
     fn measured(readings: &[(f64, f64)], standard_error: f64) -> Measured {
         let readings: Vec<Reading> =
             readings.iter().map(|&(at, estimate)| reading(at, estimate, standard_error)).collect();
-        let pair = Pair { candidate: "new".into(), baseline: "old".into(), readings, between: None };
+        let pair = Pair {
+            candidate: "new".into(),
+            baseline: "old".into(),
+            readings,
+            left_out: Vec::new(),
+            between: None,
+        };
         Measured { pairs: vec![pair], curves: Vec::new() }
     }
 

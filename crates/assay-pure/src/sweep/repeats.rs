@@ -47,27 +47,66 @@ pub struct Between {
     pub degrees: f64,
 }
 
-/// The readings of some pairs, each rising in the key, and what the campaigns of a pair differ by.
+/// What is known of one pair.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    /// Rising in the key.
+    pub readings: Vec<Reading>,
+    /// Those of points that were never measured with the core to themselves, where most were: on a shared core another ratio may
+    /// be true.
+    pub left_out: Vec<Reading>,
+    /// What the campaigns of a point differ by.
+    pub between: Option<Between>,
+}
+
+/// The readings of some pairs.
 ///
 /// Spreads between rotations are moderated by those of all pairs. Points with fewer than three complete rotations are left out.
-pub fn readings(pairs: &[Vec<Taken>]) -> Vec<(Vec<Reading>, Option<Between>)> {
-    let alone = |points: &Vec<Taken>| points.iter().map(Taken::alone_if_ever).collect();
-    let pairs: Vec<Vec<Taken>> = pairs.iter().map(alone).collect();
-    let known = |taken| -> Option<(&Taken, Effect)> { Some((taken, together(&taken.takes).ok()?)) };
-    let mut effects: Vec<Vec<(&Taken, Effect)>> =
-        pairs.iter().map(|points| points.iter().filter_map(known).collect()).collect();
-    moderate_all(&mut effects.iter_mut().flatten().map(|(_, effect)| effect).collect::<Vec<_>>());
-    effects.iter_mut().for_each(|of_pair| of_pair.sort_by(|a, b| a.0.at.total_cmp(&b.0.at)));
-    let of_pair = |(effects, points): (Vec<(&Taken, Effect)>, &Vec<Taken>)| {
-        let between = between(points.iter().map(|taken| taken.takes.as_slice()));
-        let reading = |(index, (taken, effect)): (usize, &(&Taken, Effect))| {
-            let takes: Vec<&[Take]> = effects.iter().map(|(taken, _)| taken.takes.as_slice()).collect();
-            Reading::of(taken.at, effect).over(taken.takes.len() as u32, here(&takes, index))
-        };
-        let readings: Vec<Reading> = effects.iter().enumerate().map(reading).collect();
-        (readings, between)
+pub fn readings(pairs: &[Vec<Taken>]) -> Vec<Known> {
+    let sorted: Vec<Sorted> = pairs.iter().map(|points| Sorted::of(points)).collect();
+    let mut kept: Vec<Vec<(&Taken, Effect)>> = sorted.iter().map(|sorted| effects(&sorted.kept)).collect();
+    moderate_all(&mut kept.iter_mut().flatten().map(|(_, effect)| effect).collect::<Vec<_>>());
+    let of_pair = |(effects_kept, sorted): (Vec<(&Taken, Effect)>, &Sorted)| Known {
+        readings: read(&effects_kept),
+        left_out: read(&effects(&sorted.left_out)),
+        between: between(sorted.kept.iter().map(|taken| taken.takes.as_slice())),
     };
-    effects.into_iter().zip(&pairs).map(of_pair).collect()
+    kept.into_iter().zip(&sorted).map(of_pair).collect()
+}
+
+/// A pair's points with the campaigns that count.
+struct Sorted {
+    kept: Vec<Taken>,
+    left_out: Vec<Taken>,
+}
+
+impl Sorted {
+    fn of(points: &[Taken]) -> Sorted {
+        let points = points.iter().map(Taken::alone_if_ever);
+        let (shared, alone): (Vec<Taken>, Vec<Taken>) = points.partition(Taken::is_shared);
+        if shared.len() < alone.len() {
+            return Sorted { kept: alone, left_out: shared };
+        }
+        // Then the ratio of a shared core is what there is to be told.
+        Sorted { kept: alone.into_iter().chain(shared).collect(), left_out: Vec::new() }
+    }
+}
+
+/// The effects of points with enough rotations, rising in the key.
+fn effects(points: &[Taken]) -> Vec<(&Taken, Effect)> {
+    let known = |taken| -> Option<(&Taken, Effect)> { Some((taken, together(&taken.takes).ok()?)) };
+    let mut found: Vec<(&Taken, Effect)> = points.iter().filter_map(known).collect();
+    found.sort_by(|a, b| a.0.at.total_cmp(&b.0.at));
+    found
+}
+
+fn read(effects: &[(&Taken, Effect)]) -> Vec<Reading> {
+    let takes: Vec<&[Take]> = effects.iter().map(|(taken, _)| taken.takes.as_slice()).collect();
+    let reading = |(index, (taken, effect)): (usize, &(&Taken, Effect))| {
+        let found = Reading::of(taken.at, effect).over(taken.takes.len() as u32, here(&takes, index));
+        Reading { shared: taken.is_shared(), ..found }
+    };
+    effects.iter().enumerate().map(reading).collect()
 }
 
 impl Taken {
@@ -75,6 +114,11 @@ impl Taken {
     fn alone_if_ever(&self) -> Taken {
         let alone: Vec<Take> = self.takes.iter().filter(|take| !take.shared).cloned().collect();
         Taken { at: self.at, takes: if alone.is_empty() { self.takes.clone() } else { alone } }
+    }
+
+    /// Had no campaign the core for itself?
+    fn is_shared(&self) -> bool {
+        self.takes.iter().all(|take| take.shared)
     }
 }
 
@@ -247,8 +291,8 @@ mod tests {
             takes: vec![take(&[0.1, 0.3, 0.2], None), take(&[0.1 + by, 0.3 + by, 0.2 + by], None)],
         };
         let once = Taken { at: 4.0, takes: vec![take(&[0.1, 0.3, 0.2], None)] };
-        let (found, between) =
-            readings(&[vec![once, point(1.0, 0.04), point(2.0, 0.0), point(3.0, 0.0)]]).remove(0);
+        let points = vec![once, point(1.0, 0.04), point(2.0, 0.0), point(3.0, 0.0)];
+        let Known { readings: found, between, .. } = readings(&[points]).remove(0);
         // 0.0008 at one point of three with two campaigns.
         let between = between.unwrap();
         assert!((between.variance - 8e-4 / 3.0).abs() < 1e-12 && between.degrees == 3.0, "{between:?}");
@@ -277,7 +321,7 @@ mod tests {
             point(5.0, 0.0, 2),
             point(7.0, 0.0, 1),
         ];
-        let (found, between) = readings(&[points]).remove(0);
+        let Known { readings: found, between, .. } = readings(&[points]).remove(0);
         assert!((between.unwrap().variance - 2e-4).abs() < 1e-12, "of all four: {between:?}");
         let added: Vec<f64> =
             found.iter().map(|reading| reading.standard_error.powi(2) - 0.01 / 3.0).collect();
@@ -292,11 +336,26 @@ mod tests {
         let alone = take(&[0.1, 0.3, 0.2], None);
         let shared = Take { shared: true, ..take(&[0.5, 0.7, 0.6], None) };
         let of = |takes: &[Take]| {
-            let (readings, _) = readings(&[vec![Taken { at: 1.0, takes: takes.to_vec() }]]).remove(0);
-            ((readings[0].estimate * 1e9).round() / 1e9, readings[0].campaigns)
+            let readings = readings(&[vec![Taken { at: 1.0, takes: takes.to_vec() }]]).remove(0).readings;
+            ((readings[0].estimate * 1e9).round() / 1e9, readings[0].campaigns, readings[0].shared)
         };
-        assert_eq!(of(&[shared.clone(), alone.clone()]), (0.2, 1));
-        assert_eq!(of(&[shared.clone(), alone.clone(), alone]), (0.2, 2));
-        assert_eq!(of(&[shared.clone(), shared]), (0.6, 2));
+        assert_eq!(of(&[shared.clone(), alone.clone()]), (0.2, 1, false));
+        assert_eq!(of(&[shared.clone(), alone.clone(), alone]), (0.2, 2, false));
+        assert_eq!(of(&[shared.clone(), shared]), (0.6, 2, true));
+    }
+
+    #[test]
+    fn points_of_a_shared_core_are_left_out_where_fewer_than_the_others() {
+        let point = |at, shared| Taken { at, takes: vec![Take { shared, ..take(&[0.1, 0.3, 0.2], None) }] };
+        let of = |shared: &[bool]| {
+            let points: Vec<Taken> =
+                (0..).zip(shared).map(|(at, shared)| point(f64::from(at), *shared)).collect();
+            let found = readings(&[points]).remove(0);
+            let at = |readings: &[Reading]| readings.iter().map(|reading| reading.at).collect::<Vec<_>>();
+            (at(&found.readings), at(&found.left_out))
+        };
+        assert_eq!(of(&[false, true, false]), (vec![0.0, 2.0], vec![1.0]));
+        assert_eq!(of(&[false, true]), (vec![0.0, 1.0], vec![]));
+        assert_eq!(of(&[true, true, false]), (vec![0.0, 1.0, 2.0], vec![]));
     }
 }

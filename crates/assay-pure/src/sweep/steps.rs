@@ -95,6 +95,7 @@ mod tests {
                 standard_error: 0.002,
                 degrees: 30.0,
                 campaigns: 1,
+                shared: false,
             })
             .collect()
     }

@@ -77,7 +77,7 @@ mod tests {
 
     fn reading(at: f64, estimate: f64) -> Reading {
         // t(30) at 0.05 is 2.042: an interval of ± 0.004.
-        Reading { at, estimate, standard_error: 0.004 / 2.0423, degrees: 30.0, campaigns: 1 }
+        Reading { at, estimate, standard_error: 0.004 / 2.0423, degrees: 30.0, campaigns: 1, shared: false }
     }
 
     fn seen(estimates: &[f64]) -> Vec<(Winner, f64, f64)> {

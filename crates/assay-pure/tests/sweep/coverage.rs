@@ -57,7 +57,7 @@ fn tally(name: &str, machine: &Machine, sweep: &SweepSpec, truth: &[f64]) -> Tal
 }
 
 /// A quiet machine, placement noise that all points share, noise of each point, and both on a loud machine.
-const NOISES: [(&str, Noise); 7] = [
+const NOISES: [(&str, Noise); 8] = [
     ("quiet", Noise::LITTLE),
     ("shuffles", Noise { shuffle: 0.02, ..Noise::LITTLE }),
     ("rotations", Noise { rotation: 0.02, ..Noise::LITTLE }),
@@ -65,6 +65,7 @@ const NOISES: [(&str, Noise); 7] = [
     ("campaigns 0.5 %", Noise { campaign: 0.005, ..Noise::LITTLE }),
     ("campaigns 2 %", Noise { campaign: 0.02, ..Noise::LITTLE }),
     ("one of five disturbed", Noise { campaign: 0.002, disturbed: 0.2, ..Noise::LITTLE }),
+    ("one of three shared", Noise { campaign: 0.002, shared: 0.33, ..Noise::LITTLE }),
 ];
 
 #[test]

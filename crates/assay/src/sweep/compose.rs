@@ -18,7 +18,7 @@ use assay_pure::experiment::{Event, Experiment};
 use assay_pure::sweep::confirm::is_confirmed;
 use assay_pure::sweep::naming::{Behind, Cache, behind, caches};
 use assay_pure::sweep::refine::{Pair, inside};
-use assay_pure::sweep::{Curve, Reading, Step, SweepSpec, crossovers, steps, zones};
+use assay_pure::sweep::{Curve, Reading, Step, SweepSpec, Winner, crossovers, steps, zones};
 
 /// Composes the page of a sweep.
 ///
@@ -238,7 +238,11 @@ fn time(reading: &Reading, alpha: f64) -> TimeAt {
 
 fn pair_page(spec: &SweepSpec, pair: &Pair, experiment: &Experiment) -> PairPage {
     let (margin, alpha) = (experiment.minimum_effect.ln_1p(), 1.0 - experiment.confidence);
-    let ratios = pair.readings.iter().map(|reading| {
+    let left_out = pair.left_out.iter().map(|reading| (reading, Winner::Unclear));
+    let kept = pair.readings.iter().map(|reading| (reading, zones::winner(reading, margin, alpha)));
+    let mut ratios: Vec<(&Reading, Winner)> = kept.chain(left_out).collect();
+    ratios.sort_by(|a, b| a.0.at.total_cmp(&b.0.at));
+    let ratios = ratios.into_iter().map(|(reading, winner)| {
         let half = reading.half_width(alpha);
         RatioAt {
             at: reading.at,
@@ -247,8 +251,9 @@ fn pair_page(spec: &SweepSpec, pair: &Pair, experiment: &Experiment) -> PairPage
                 lower: (reading.estimate - half).exp(),
                 upper: (reading.estimate + half).exp(),
             },
-            winner: zones::winner(reading, margin, alpha),
+            winner,
             campaigns: reading.campaigns,
+            shared: reading.shared,
         }
     });
     let mut found = PairPage {

@@ -9,7 +9,7 @@ use assay_pure::stats::interval::mean_and_variance;
 use assay_pure::stats::rotation::{Effect, MIN_ROTATIONS, RESOLUTION};
 use assay_pure::sweep::drift::widen;
 use assay_pure::sweep::refine::{Measured, Pair};
-use assay_pure::sweep::repeats::{self, Take, Taken};
+use assay_pure::sweep::repeats::{self, Known, Take, Taken};
 use assay_pure::sweep::{Curve, Reading, SweepSpec};
 use assay_pure::verdict::effect::observe as reduce;
 use assay_pure::verdict::profile::{Side, rotation_times};
@@ -175,10 +175,11 @@ impl Family {
             }
         }
         let named = names.into_iter().zip(repeats::readings(&taken));
-        let pair =
-            |((number, (candidate, baseline)), (readings, between)): ((usize, &(String, String)), _)| {
-                (number, Pair { candidate: candidate.clone(), baseline: baseline.clone(), readings, between })
-            };
+        let pair = |((number, (candidate, baseline)), known): ((usize, &(String, String)), Known)| {
+            let (candidate, baseline) = (candidate.clone(), baseline.clone());
+            let Known { readings, left_out, between } = known;
+            (number, Pair { candidate, baseline, readings, left_out, between })
+        };
         named.map(pair).filter(|(_, pair)| !pair.readings.is_empty()).collect()
     }
 
@@ -200,15 +201,15 @@ impl Family {
         all.filter(|(_, point)| point.of == key.0).collect()
     }
 
-    /// A variant's times, rising in the key: of a point in several campaigns those of the first, which are of the minute of its
-    /// neighbours.
+    /// A variant's times, rising in the key: of a point in several campaigns those of the first that had the core for itself, which
+    /// is the nearest to its neighbours' minute.
     fn times(&self, key: &(String, String, String), variant: &str) -> Vec<Reading> {
         let mut readings: Vec<Reading> = self
             .points_of(key)
             .into_iter()
             .filter_map(|(step, point)| time(step, point, key, variant))
             .collect();
-        readings.sort_by(|a, b| a.at.total_cmp(&b.at));
+        readings.sort_by(|a, b| a.at.total_cmp(&b.at).then(a.shared.cmp(&b.shared)));
         readings.dedup_by_key(|reading| reading.at);
         readings
     }
@@ -263,5 +264,9 @@ fn time(
     let (mean, variance) = mean_and_variance(&logs).filter(|_| logs.len() >= MIN_ROTATIONS)?;
     let least = RESOLUTION.powi(2) * logs.len() as f64;
     let degrees = (logs.len() - 1) as f64;
-    Some(Reading::of(point.at, &Effect::between_rotations(mean, variance.max(least), degrees, logs.len())))
+    let effect = Effect::between_rotations(mean, variance.max(least), degrees, logs.len());
+    Some(Reading {
+        shared: step.observed.uses_shared.contains(&point.input),
+        ..Reading::of(point.at, &effect)
+    })
 }

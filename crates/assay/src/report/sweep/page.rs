@@ -237,8 +237,10 @@ pub struct RatioAt {
     pub ratio: Effect,
     /// Who wins there.
     pub winner: Winner,
-    /// Campaigns that measured it.
+    /// Campaigns that measured it: those that had the core for themselves, or all where none had.
     pub campaigns: u32,
+    /// Somebody else was on the core in all of them. Where other points have better, it decides nothing.
+    pub shared: bool,
 }
 
 /// Where the winner flips.
@@ -258,7 +260,7 @@ pub struct CrossoverPage {
     pub wanted_width: f64,
     /// What keeps it from being narrower; null where it is as narrow as wanted.
     pub limited_by: Option<Limit>,
-    /// Both ends were measured in two campaigns at least.
+    /// Both ends were measured in two campaigns at least, with the core to themselves.
     pub confirmed: bool,
 }
 

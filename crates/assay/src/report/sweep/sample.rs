@@ -30,7 +30,7 @@ fn pair(key: &Key, candidate: &CurvePage, baseline: &CurvePage, crossovers: Vec<
             _ => Winner::Unclear,
         };
         let ratio_here = Effect { ratio, lower: ratio * 0.995, upper: ratio * 1.005 };
-        ratios.push(RatioAt { at: new.at, ratio: ratio_here, winner, campaigns: 1 });
+        ratios.push(RatioAt { at: new.at, ratio: ratio_here, winner, campaigns: 1, shared: false });
         match zones.last_mut() {
             _ if winner == Winner::Unclear => {}
             Some(zone) if zone.winner == winner => {
@@ -145,11 +145,9 @@ pub fn share() -> SweepPage {
         flip(0.311, 0.3, 0.32, ("branch", "bmi2"), 0.02),
         flip(0.69, 0.625, 0.75, ("bmi2", "branch"), 0.02),
     ];
-    let pairs = vec![
-        pair(&key, &bmi2, &branch, flips),
-        pair(&key, &swar, &branch, Vec::new()),
-        pair(&key, &swar, &bmi2, Vec::new()),
-    ];
+    let mut first = pair(&key, &bmi2, &branch, flips);
+    first.ratios.iter_mut().filter(|ratio| ratio.at == 0.75).for_each(|ratio| ratio.shared = true);
+    let pairs = vec![first, pair(&key, &swar, &branch, Vec::new()), pair(&key, &swar, &bmi2, Vec::new())];
     let series = SeriesPage {
         input: "mixed".into(),
         compiler: "gcc".into(),

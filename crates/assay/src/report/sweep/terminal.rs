@@ -1,6 +1,6 @@
 //! The view on a terminal: the answer, who wins where, what steps, a plot and a table of the points.
 
-use super::page::{CrossoverPage, Limit, PairPage, SeriesPage, StepCause, Stopped, SweepPage};
+use super::page::{CrossoverPage, Limit, PairPage, RatioAt, SeriesPage, StepCause, Stopped, SweepPage};
 use super::plot::plot;
 use super::value::{crossover, value};
 use crate::report::Detail;
@@ -56,14 +56,24 @@ fn winners(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
                 sheet.paragraph(Ink::Dim, "    ", &text);
             }
             if !found.confirmed {
-                let remedy = if page.key.refine == 0 { "--refine above 0" } else { "a larger --budget" };
-                let place = crossover(&page.key, found);
-                let text =
-                    format!("the crossover at {place} was not seen in a second campaign: {remedy} does that");
-                sheet.paragraph(Ink::Doubt, "    ", &text);
+                sheet.paragraph(Ink::Doubt, "    ", &unconfirmed(page, pair, found));
             }
         }
     }
+}
+
+/// Why a crossover may be none, and what tells.
+fn unconfirmed(page: &SweepPage, pair: &PairPage, found: &CrossoverPage) -> String {
+    let place = crossover(&page.key, found);
+    let is_end = |ratio: &&RatioAt| ratio.at == found.lower || ratio.at == found.upper;
+    if pair.ratios.iter().filter(is_end).any(|ratio| ratio.shared) {
+        return format!(
+            "the crossover at {place} was seen only while somebody else was on the core, who may move it: measure at another \
+             hour, or --cpu N"
+        );
+    }
+    let remedy = if page.key.refine == 0 { "--refine above 0" } else { "a larger --budget" };
+    format!("the crossover at {place} was not seen in a second campaign: {remedy} does that")
 }
 
 /// Why a crossover is wider than wanted.
@@ -150,6 +160,10 @@ fn ratios(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
         number::fraction(page.measured.minimum_effect)
     );
     sheet.paragraph(Ink::Dim, "  ", &legend);
+    if pairs.iter().any(|pair| pair.ratios.iter().any(|ratio| ratio.shared)) {
+        let legend = "! somebody else was on the core whenever it was measured; where most points have better it decides nothing.";
+        sheet.paragraph(Ink::Dim, "  ", legend);
+    }
     let differing = |pair: &&&PairPage| pair.campaigns_differ_by.is_some_and(|by| by > 0.0);
     let differ: Vec<String> = pairs.iter().filter(differing).map(|pair| differ(pair)).collect();
     if !differ.is_empty() {
@@ -171,7 +185,9 @@ fn ratios(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
                         Winner::Neither => (" =", Ink::Calm),
                         Winner::Unclear => (" ?", Ink::Doubt),
                     };
-                    Entry::inked(format!("{}{mark}", number::change_with_interval(&ratio.ratio)), ink)
+                    let shared = if ratio.shared { " !" } else { "" };
+                    let text = number::change_with_interval(&ratio.ratio);
+                    Entry::inked(format!("{text}{mark}{shared}"), ink)
                 }
                 None => "".into(),
             });
