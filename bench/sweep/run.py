@@ -4,8 +4,8 @@ what does each cost?
 
     bench/sweep/run.py [--assay target/release/assay] [--fine 101] [--budget 45] [--refine 8] [--json FILE]
 
-Both are `assay sweep`: the fine grid has --refine 0 and as many points as --fine says. Every point gets the same seconds of
-measuring. Exit code 0 where each crossover of the grid lies within the interval that the sweep gives for it and the sweep took a
+Both are `assay sweep`: the fine grid has --refine 0 and as many points as --fine says, and is measured first; a point of the sweep
+gets the seconds that one of the grid took. Exit code 0 where each crossover of the grid lies within the interval that the sweep gives for it and the sweep took a
 quarter of the grid's time or less; 1 where not."""
 
 import argparse
@@ -53,10 +53,11 @@ def show(found):
 
 def compare(arguments, case, folder):
     points, fine = case[5], arguments.fine
-    # The same seconds of measuring for a point on both sides.
-    share = arguments.budget / fine
-    first = sweep(arguments, case, points, arguments.refine, share * (points + arguments.refine), folder)
     second = sweep(arguments, case, fine, 0, arguments.budget, folder)
+    # The same seconds of measuring for a point on both sides: those that the grid used, as a whole round more of all its points
+    # may not fit into its budget.
+    share = second[0]["measured"]["seconds"] / len(second[0]["points"])
+    first = sweep(arguments, case, points, arguments.refine, share * (points + arguments.refine), folder)
     swept, grid = crossovers(first[0]), crossovers(second[0])
     inside = len(swept) == len(grid) and all(
         few["lower"] <= many["at"] <= few["upper"] for few, many in zip(swept, grid)
