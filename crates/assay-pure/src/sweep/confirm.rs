@@ -31,8 +31,8 @@ pub fn again(sweep: &SweepSpec, measured: &Measured, confidence: f64) -> Vec<Wis
             found.iter().flat_map(|found| of_one(sweep, &pair.readings, found)).collect()
         };
         let never_alone =
-            pair.readings.iter().filter(|reading| reading.shared && reading.campaigns < CONFIRMED);
-        let left_out = pair.left_out.iter().filter(|reading| reading.campaigns < MOST);
+            pair.readings.iter().filter(|reading| reading.seen.shared && reading.seen.tried < CONFIRMED);
+        let left_out = pair.left_out.iter().filter(|reading| reading.seen.tried < MOST);
         points.extend(never_alone.chain(left_out).map(|reading| reading.at));
         for at in points {
             add(&mut wishes, Wish { at, why: Why::Again, variants: variants.clone() });
@@ -45,24 +45,29 @@ pub fn again(sweep: &SweepSpec, measured: &Measured, confidence: f64) -> Vec<Wis
 /// Where estimates change sides and nothing is established, all points that were measured once.
 fn undecided(readings: &[Reading]) -> Vec<f64> {
     let changes = |pair: &[Reading]| (pair[0].estimate > 0.0) != (pair[1].estimate > 0.0);
-    let once = readings.iter().filter(|reading| reading.campaigns < CONFIRMED);
+    let once =
+        readings.iter().filter(|reading| reading.seen.campaigns < CONFIRMED && reading.seen.tried < MOST);
     if readings.windows(2).any(changes) { once.map(|reading| reading.at).collect() } else { Vec::new() }
 }
 
 /// Were both ends of a crossover's interval measured in more than one campaign, with the core to itself?
 pub fn is_confirmed(readings: &[Reading], found: &Crossover) -> bool {
     let is_end = |reading: &&Reading| reading.at == found.lower || reading.at == found.upper;
-    readings.iter().filter(is_end).all(|reading| reading.campaigns >= CONFIRMED && !reading.shared)
+    readings.iter().filter(is_end).all(is_enough)
+}
+
+fn is_enough(reading: &Reading) -> bool {
+    reading.seen.campaigns >= CONFIRMED && !reading.seen.shared
 }
 
 fn of_one(sweep: &SweepSpec, readings: &[Reading], found: &Crossover) -> Vec<f64> {
     let is_end = |reading: &&Reading| reading.at == found.lower || reading.at == found.upper;
-    let enough = |reading: &&Reading| reading.campaigns >= if reading.shared { MOST } else { CONFIRMED };
-    let ends = readings.iter().filter(is_end).filter(|reading| !enough(reading));
+    let ends =
+        readings.iter().filter(is_end).filter(|reading| !is_enough(reading) && reading.seen.tried < MOST);
     let wide = found.upper - found.lower > sweep.wanted_width(found.at) * (1.0 + 1e-9);
     let is_inside = |reading: &&Reading| wide && reading.at > found.lower && reading.at < found.upper;
     let mut inside: Vec<&Reading> =
-        readings.iter().filter(is_inside).filter(|reading| reading.campaigns < MOST).collect();
+        readings.iter().filter(is_inside).filter(|reading| reading.seen.tried < MOST).collect();
     // The outer ones first: they are what the interval would end at.
     let place = |value: f64| sweep.scale.place(value);
     let off = |reading: &&Reading| (place(reading.at) - place(found.at)).abs();
@@ -75,6 +80,7 @@ fn of_one(sweep: &SweepSpec, readings: &[Reading], found: &Crossover) -> Vec<f64
 mod tests {
     use super::super::refine::Pair;
     use super::*;
+    use crate::sweep::reading::Seen;
     use crate::sweep::sample::spec;
 
     fn measured(readings: &[(f64, f64, u32)]) -> Measured {
@@ -83,8 +89,7 @@ mod tests {
             estimate,
             standard_error: 0.01,
             degrees: 30.0,
-            campaigns,
-            shared: false,
+            seen: Seen { campaigns, tried: campaigns, shared: false },
         };
         let readings = readings.iter().map(reading).collect();
         let pair = Pair {
@@ -94,7 +99,7 @@ mod tests {
             left_out: Vec::new(),
             between: None,
         };
-        Measured { pairs: vec![pair], curves: Vec::new() }
+        Measured { pairs: vec![pair], ..Measured::default() }
     }
 
     fn asked(readings: &[(f64, f64, u32)]) -> Vec<f64> {
@@ -131,7 +136,7 @@ mod tests {
     /// The same, with the points from a value on never measured alone.
     fn asked_of_shared(readings: &[(f64, f64, u32)], from: f64) -> Vec<f64> {
         let mut measured = measured(readings);
-        measured.pairs[0].readings.iter_mut().for_each(|reading| reading.shared = reading.at >= from);
+        measured.pairs[0].readings.iter_mut().for_each(|reading| reading.seen.shared = reading.at >= from);
         again(&spec(0.0, 1.0, 3), &measured, 0.95).iter().map(|wish| wish.at).collect()
     }
 
@@ -148,11 +153,24 @@ mod tests {
         assert_eq!((ends(1), ends(2), ends(3)), (vec![0.6, 1.0], vec![0.6, 1.0], vec![1.0]));
         let mut left_out = measured(&[(0.0, 0.5, 1), (1.0, 0.5, 1)]);
         let asked = |campaigns| {
-            let reading = Reading { at: 0.5, campaigns, shared: true, ..left_out.pairs[0].readings[0] };
+            let seen = Seen { campaigns, tried: campaigns, shared: true };
+            let reading = Reading { at: 0.5, seen, ..left_out.pairs[0].readings[0] };
             left_out.pairs[0].left_out = vec![reading];
             again(&spec(0.0, 1.0, 3), &left_out, 0.95).iter().map(|wish| wish.at).collect::<Vec<_>>()
         };
         assert_eq!([2, 3].map(asked), [vec![0.5], vec![]]);
+    }
+
+    #[test]
+    fn what_somebody_spoils_each_time_is_given_up_after_three_campaigns() {
+        // Measured alone once, and beside somebody in the other campaigns.
+        let asked = |tried, estimate| {
+            let mut measured = measured(&[(0.0, -0.5, 2), (1.0, estimate, 1)]);
+            measured.pairs[0].readings[1].seen.tried = tried;
+            again(&spec(0.0, 1.0, 3), &measured, 0.95).iter().map(|wish| wish.at).collect::<Vec<_>>()
+        };
+        assert_eq!([2, 3].map(|tried| asked(tried, 0.5)), [vec![1.0], vec![]], "an end");
+        assert_eq!([2, 3].map(|tried| asked(tried, 0.01)), [vec![1.0], vec![]], "in sight");
     }
 
     #[test]
@@ -166,7 +184,7 @@ mod tests {
         assert!(!of(&[(0.0, -0.5, 2), (0.5, 0.0, 1), (1.0, 0.5, 1)]));
         assert!(!of(&[(0.0, -0.5, 1), (0.5, 0.0, 1), (1.0, 0.5, 2)]));
         let mut readings = measured(&[(0.0, -0.5, 3), (1.0, 0.5, 3)]).pairs.remove(0).readings;
-        readings[1].shared = true;
+        readings[1].seen.shared = true;
         let found = crossovers(&readings, 0.0, crate::sweep::Scale::Linear, 0.95).remove(0);
         assert!(!is_confirmed(&readings, &found), "on a shared core only");
     }

@@ -20,7 +20,7 @@ pub mod steps;
 pub mod zones;
 
 pub use crossover::{Crossover, crossovers};
-pub use reading::{Curve, Reading};
+pub use reading::{Curve, Reading, Seen};
 pub use spec::{Scale, SweepSpec, Tolerance};
 pub use steps::{Step, steps};
 pub use zones::{Winner, Zone, zones};

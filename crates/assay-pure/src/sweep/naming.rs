@@ -194,6 +194,7 @@ fn forgets(facts: &Facts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::reading::Seen;
 
     fn machine() -> Vec<Cache> {
         caches(&["L1i 32768", "L1d 32768", "L2 1048576", "L3 33554432"].map(str::to_owned))
@@ -298,8 +299,7 @@ mod tests {
             estimate: if at < 5.0 { low.ln() } else { high.ln() },
             standard_error: 0.001,
             degrees: 30.0,
-            campaigns: 1,
-            shared: false,
+            seen: Seen::ONCE,
         };
         let readings = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(reading).to_vec();
         Curve { variant: variant.into(), readings }

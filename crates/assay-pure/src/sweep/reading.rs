@@ -15,10 +15,24 @@ pub struct Reading {
     pub standard_error: f64,
     /// Degrees of freedom of the error.
     pub degrees: f64,
-    /// Campaigns that measured it: those that had the core for themselves, or all where none had.
+    /// What measured it.
+    pub seen: Seen,
+}
+
+/// The campaigns behind a reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Those that count: which had the core for themselves, or all where none had.
     pub campaigns: u32,
-    /// No campaign had the core for itself there.
+    /// All that measured the point.
+    pub tried: u32,
+    /// None had the core for itself there.
     pub shared: bool,
+}
+
+impl Seen {
+    /// In one campaign with the core to itself.
+    pub const ONCE: Seen = Seen { campaigns: 1, tried: 1, shared: false };
 }
 
 /// The readings of one variant's nanoseconds per unit, in order of the key.
@@ -38,20 +52,19 @@ impl Reading {
             estimate: effect.estimate,
             standard_error: effect.standard_error(),
             degrees: effect.error_degrees(),
-            campaigns: 1,
-            shared: false,
+            seen: Seen::ONCE,
         }
     }
 
     /// The reading of that many campaigns, which differ by more than their own errors. Source: Satterthwaite 1946.
-    pub fn over(self, campaigns: u32, between: Option<Between>) -> Reading {
+    pub fn over(self, seen: Seen, between: Option<Between>) -> Reading {
         let Some(between) = between.filter(|between| between.variance > 0.0) else {
-            return Reading { campaigns, ..self };
+            return Reading { seen, ..self };
         };
-        let (own, added) = (self.standard_error.powi(2), between.variance / f64::from(campaigns));
+        let (own, added) = (self.standard_error.powi(2), between.variance / f64::from(seen.campaigns));
         let squares = own.powi(2) / self.degrees + added.powi(2) / between.degrees;
         let degrees = (own + added).powi(2) / squares;
-        Reading { standard_error: (own + added).sqrt(), degrees, campaigns, ..self }
+        Reading { standard_error: (own + added).sqrt(), degrees, seen, ..self }
     }
 
     /// Half the width of its interval at two-sided level `alpha`; infinite for a level that is none.
@@ -80,14 +93,8 @@ mod tests {
 
     #[test]
     fn a_reading_is_held_against_any_level() {
-        let reading = Reading {
-            at: 1.0,
-            estimate: 0.05,
-            standard_error: 0.01,
-            degrees: 7.0,
-            campaigns: 1,
-            shared: false,
-        };
+        let reading =
+            Reading { at: 1.0, estimate: 0.05, standard_error: 0.01, degrees: 7.0, seen: Seen::ONCE };
         // scipy: t.isf(.025, 7) = 2.36462425159. The tails 2 P(T > 5) and 2 P(T > 2) by Simpson integration of the density.
         assert!((reading.half_width(0.05) - 0.023_646_242_5).abs() < 1e-10);
         assert!((reading.p_value(0.0) - 0.001_565_277_953).abs() < 1e-11, "{}", reading.p_value(0.0));
@@ -98,21 +105,16 @@ mod tests {
 
     #[test]
     fn what_campaigns_differ_by_is_added_and_falls_with_their_number() {
-        let reading = Reading {
-            at: 1.0,
-            estimate: 0.05,
-            standard_error: 0.01,
-            degrees: 7.0,
-            campaigns: 1,
-            shared: false,
-        };
+        let reading =
+            Reading { at: 1.0, estimate: 0.05, standard_error: 0.01, degrees: 7.0, seen: Seen::ONCE };
+        let times = |campaigns| Seen { campaigns, tried: campaigns, shared: false };
         let between = Some(Between { variance: 6e-4, degrees: 2.0 });
-        let over = reading.over(2, between);
+        let over = reading.over(times(2), between);
         // 1e-4 + 3e-4; (4e-4)² / (1e-8 / 7 + 9e-8 / 2).
-        assert!((over.standard_error - 0.02).abs() < 1e-15 && over.campaigns == 2);
+        assert!((over.standard_error - 0.02).abs() < 1e-15 && over.seen == times(2));
         assert!((over.degrees - 16.0 / (1.0 / 7.0 + 4.5)).abs() < 1e-9);
-        assert_eq!(reading.over(3, None), Reading { campaigns: 3, ..reading });
+        assert_eq!(reading.over(times(3), None), Reading { seen: times(3), ..reading });
         let none = Some(Between { variance: 0.0, degrees: 2.0 });
-        assert_eq!(reading.over(2, none), Reading { campaigns: 2, ..reading });
+        assert_eq!(reading.over(times(2), none), Reading { seen: times(2), ..reading });
     }
 }

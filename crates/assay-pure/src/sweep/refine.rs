@@ -44,6 +44,8 @@ pub struct Pair {
 /// Everything measured so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
+    /// All values of the key that were tried, with the variants that were: what came of one may not be among the readings.
+    pub tried: Vec<(f64, Vec<String>)>,
     /// The pairs whose crossings are wanted.
     pub pairs: Vec<Pair>,
     /// The variants' times.
@@ -75,6 +77,15 @@ pub struct Wish {
     pub variants: Vec<String>,
 }
 
+impl Measured {
+    /// Was a point measured already, with all of its variants? Then another campaign may measure it again (`super::confirm`), but
+    /// it is no new point, of which there would be no end.
+    fn has_tried(&self, wish: &Wish) -> bool {
+        let has = |known: &[String]| wish.variants.iter().all(|variant| known.contains(variant));
+        self.tried.iter().any(|(at, known)| *at == wish.at && has(known))
+    }
+}
+
 /// The points of the next step; none when there is nothing left to ask or `left` is 0.
 ///
 /// Input: the number of the step, from 1 for the first after the grid; how many points may still be measured; the confidence of
@@ -90,11 +101,13 @@ pub fn next(sweep: &SweepSpec, measured: &Measured, step: u32, left: u32, confid
             }
         }
     }
+    wishes.retain(|wish| !measured.has_tried(wish));
     wishes.truncate(left);
     let open = !wishes.is_empty();
     let free = left - wishes.len();
     let for_bends = if open { free.min(left / 4) } else { free }.min(BENDS_PER_STEP);
-    for wish in beside_bends(sweep, &measured.curves, 1.0 - confidence).into_iter().take(for_bends) {
+    let bends = beside_bends(sweep, &measured.curves, 1.0 - confidence).into_iter();
+    for wish in bends.filter(|wish| !measured.has_tried(wish)).take(for_bends) {
         add(&mut wishes, wish);
     }
     wishes.sort_by(|a, b| a.at.total_cmp(&b.at));
@@ -193,10 +206,11 @@ fn beside_bends(sweep: &SweepSpec, curves: &[Curve], alpha: f64) -> Vec<Wish> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::reading::Seen;
     use crate::sweep::sample::spec;
 
     fn reading(at: f64, estimate: f64, standard_error: f64) -> Reading {
-        Reading { at, estimate, standard_error, degrees: 30.0, campaigns: 1, shared: false }
+        Reading { at, estimate, standard_error, degrees: 30.0, seen: Seen::ONCE }
     }
 
     fn measured(readings: &[(f64, f64)], standard_error: f64) -> Measured {
@@ -209,7 +223,7 @@ mod tests {
             left_out: Vec::new(),
             between: None,
         };
-        Measured { pairs: vec![pair], curves: Vec::new() }
+        Measured { pairs: vec![pair], ..Measured::default() }
     }
 
     fn asked(readings: &[(f64, f64)], standard_error: f64, step: u32) -> Vec<f64> {
@@ -250,6 +264,20 @@ mod tests {
     }
 
     #[test]
+    fn a_point_that_was_tried_with_its_variants_is_no_new_one() {
+        let asked = |variants: &[&str]| {
+            let mut now = measured(&[(0.0, -0.6), (1.0, 0.4)], 1e-4);
+            now.tried = vec![(0.5, variants.iter().map(|&name| name.to_owned()).collect())];
+            next(&spec(0.0, 1.0, 3), &now, 2, 10, 0.95).iter().map(|wish| wish.at).collect::<Vec<_>>()
+        };
+        assert_eq!((asked(&["old", "new", "other"]), asked(&["old", "other"])), (vec![], vec![0.5]));
+        let mut now = Measured { curves: vec![step_curve()], ..Measured::default() };
+        now.tried = vec![(0.375, vec!["old".to_owned()])];
+        let found = next(&spec(0.0, 1.0, 5), &now, 1, 10, 0.95);
+        assert_eq!(found.iter().map(|wish| wish.at).collect::<Vec<_>>(), [0.625, 0.875]);
+    }
+
+    #[test]
     fn noise_that_hides_the_gap_is_not_met_with_points() {
         // Half widths of 0.2 on a slope of 0.6: blind within a third of the range on both sides.
         assert_eq!(asked(&[(0.0, -0.3), (0.45, -0.05), (0.55, 0.05), (1.0, 0.3)], 0.1, 1), [0.0; 0]);
@@ -274,7 +302,7 @@ mod tests {
 
     #[test]
     fn bends_ask_for_the_middles_of_the_gaps_beside_them() {
-        let now = Measured { pairs: Vec::new(), curves: vec![step_curve()] };
+        let now = Measured { curves: vec![step_curve()], ..Measured::default() };
         let found = next(&spec(0.0, 1.0, 5), &now, 1, 10, 0.95);
         assert_eq!(found.iter().map(|wish| wish.at).collect::<Vec<_>>(), [0.375, 0.625, 0.875]);
         assert!(found.iter().all(|wish| wish.why == Why::Bend && wish.variants == ["old"]));

@@ -8,7 +8,7 @@
 //! Laird 1986. Limits: from few repeats, so its degrees of freedom go into those of the error. Checked: by hand; coverage by simulation
 //! (tests/sweep).
 
-use super::reading::Reading;
+use super::reading::{Reading, Seen};
 use crate::stats::StatsError;
 use crate::stats::moderation::moderate_all;
 use crate::stats::rotation::{Effect, RotationRatio};
@@ -64,26 +64,44 @@ pub struct Known {
 /// Spreads between rotations are moderated by those of all pairs. Points with fewer than three complete rotations are left out.
 pub fn readings(pairs: &[Vec<Taken>]) -> Vec<Known> {
     let sorted: Vec<Sorted> = pairs.iter().map(|points| Sorted::of(points)).collect();
-    let mut kept: Vec<Vec<(&Taken, Effect)>> = sorted.iter().map(|sorted| effects(&sorted.kept)).collect();
+    let mut kept: Vec<Vec<(&Point, Effect)>> = sorted.iter().map(|sorted| effects(&sorted.kept)).collect();
     moderate_all(&mut kept.iter_mut().flatten().map(|(_, effect)| effect).collect::<Vec<_>>());
-    let of_pair = |(effects_kept, sorted): (Vec<(&Taken, Effect)>, &Sorted)| Known {
+    let of_pair = |(effects_kept, sorted): (Vec<(&Point, Effect)>, &Sorted)| Known {
         readings: read(&effects_kept),
         left_out: read(&effects(&sorted.left_out)),
-        between: between(sorted.kept.iter().map(|taken| taken.takes.as_slice())),
+        between: between(sorted.kept.iter().map(|point| point.takes.as_slice())),
     };
     kept.into_iter().zip(&sorted).map(of_pair).collect()
 }
 
-/// A pair's points with the campaigns that count.
+/// A point with the campaigns that count: those that had the core for themselves; all where none had, as on a shared core another
+/// ratio may be true.
+struct Point {
+    at: f64,
+    takes: Vec<Take>,
+    seen: Seen,
+}
+
+impl Point {
+    fn of(taken: &Taken) -> Point {
+        let alone: Vec<Take> = taken.takes.iter().filter(|take| !take.shared).cloned().collect();
+        let shared = alone.is_empty();
+        let takes = if shared { taken.takes.clone() } else { alone };
+        let seen = Seen { campaigns: takes.len() as u32, tried: taken.takes.len() as u32, shared };
+        Point { at: taken.at, takes, seen }
+    }
+}
+
+/// A pair's points: those that are used, and those that are not.
 struct Sorted {
-    kept: Vec<Taken>,
-    left_out: Vec<Taken>,
+    kept: Vec<Point>,
+    left_out: Vec<Point>,
 }
 
 impl Sorted {
     fn of(points: &[Taken]) -> Sorted {
-        let points = points.iter().map(Taken::alone_if_ever);
-        let (shared, alone): (Vec<Taken>, Vec<Taken>) = points.partition(Taken::is_shared);
+        let (shared, alone): (Vec<Point>, Vec<Point>) =
+            points.iter().map(Point::of).partition(|point| point.seen.shared);
         if shared.len() < alone.len() {
             return Sorted { kept: alone, left_out: shared };
         }
@@ -93,33 +111,19 @@ impl Sorted {
 }
 
 /// The effects of points with enough rotations, rising in the key.
-fn effects(points: &[Taken]) -> Vec<(&Taken, Effect)> {
-    let known = |taken| -> Option<(&Taken, Effect)> { Some((taken, together(&taken.takes).ok()?)) };
-    let mut found: Vec<(&Taken, Effect)> = points.iter().filter_map(known).collect();
+fn effects(points: &[Point]) -> Vec<(&Point, Effect)> {
+    let known = |point| -> Option<(&Point, Effect)> { Some((point, together(&point.takes).ok()?)) };
+    let mut found: Vec<(&Point, Effect)> = points.iter().filter_map(known).collect();
     found.sort_by(|a, b| a.0.at.total_cmp(&b.0.at));
     found
 }
 
-fn read(effects: &[(&Taken, Effect)]) -> Vec<Reading> {
-    let takes: Vec<&[Take]> = effects.iter().map(|(taken, _)| taken.takes.as_slice()).collect();
-    let reading = |(index, (taken, effect)): (usize, &(&Taken, Effect))| {
-        let found = Reading::of(taken.at, effect).over(taken.takes.len() as u32, here(&takes, index));
-        Reading { shared: taken.is_shared(), ..found }
+fn read(effects: &[(&Point, Effect)]) -> Vec<Reading> {
+    let takes: Vec<&[Take]> = effects.iter().map(|(point, _)| point.takes.as_slice()).collect();
+    let reading = |(index, (point, effect)): (usize, &(&Point, Effect))| {
+        Reading::of(point.at, effect).over(point.seen, here(&takes, index))
     };
     effects.iter().enumerate().map(reading).collect()
-}
-
-impl Taken {
-    /// The campaigns that had the core for themselves; all where none had: on a shared core another ratio may be true.
-    fn alone_if_ever(&self) -> Taken {
-        let alone: Vec<Take> = self.takes.iter().filter(|take| !take.shared).cloned().collect();
-        Taken { at: self.at, takes: if alone.is_empty() { self.takes.clone() } else { alone } }
-    }
-
-    /// Had no campaign the core for itself?
-    fn is_shared(&self) -> bool {
-        self.takes.iter().all(|take| take.shared)
-    }
 }
 
 /// What campaigns differ by at one of the points in order: from itself and its neighbours, as it is more where a ratio is steep.
@@ -302,7 +306,7 @@ mod tests {
         for (added, expected) in added.iter().zip([4e-4, 4e-4 / 3.0, 4e-4 / 3.0, 0.0]) {
             assert!((added - expected).abs() < 1e-12, "{added} instead of {expected}");
         }
-        assert_eq!(found.iter().map(|reading| reading.campaigns).collect::<Vec<_>>(), [2, 2, 2, 1]);
+        assert_eq!(found.iter().map(|reading| reading.seen.campaigns).collect::<Vec<_>>(), [2, 2, 2, 1]);
     }
 
     #[test]
@@ -337,11 +341,12 @@ mod tests {
         let shared = Take { shared: true, ..take(&[0.5, 0.7, 0.6], None) };
         let of = |takes: &[Take]| {
             let readings = readings(&[vec![Taken { at: 1.0, takes: takes.to_vec() }]]).remove(0).readings;
-            ((readings[0].estimate * 1e9).round() / 1e9, readings[0].campaigns, readings[0].shared)
+            let seen = readings[0].seen;
+            ((readings[0].estimate * 1e9).round() / 1e9, seen.campaigns, seen.tried, seen.shared)
         };
-        assert_eq!(of(&[shared.clone(), alone.clone()]), (0.2, 1, false));
-        assert_eq!(of(&[shared.clone(), alone.clone(), alone]), (0.2, 2, false));
-        assert_eq!(of(&[shared.clone(), shared]), (0.6, 2, true));
+        assert_eq!(of(&[shared.clone(), alone.clone()]), (0.2, 1, 2, false));
+        assert_eq!(of(&[shared.clone(), alone.clone(), alone]), (0.2, 2, 3, false));
+        assert_eq!(of(&[shared.clone(), shared]), (0.6, 2, 2, true));
     }
 
     #[test]

@@ -86,6 +86,7 @@ fn step(readings: &[Reading]) -> Option<Step> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::reading::Seen;
 
     fn curve(of: &[(f64, f64)]) -> Vec<Reading> {
         of.iter()
@@ -94,8 +95,7 @@ mod tests {
                 estimate: time.ln(),
                 standard_error: 0.002,
                 degrees: 30.0,
-                campaigns: 1,
-                shared: false,
+                seen: Seen::ONCE,
             })
             .collect()
     }

@@ -72,12 +72,13 @@ pub fn zones(readings: &[Reading], margin: f64, alpha: f64) -> Vec<Zone> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::reading::Seen;
 
     const MARGIN: f64 = 0.01;
 
     fn reading(at: f64, estimate: f64) -> Reading {
         // t(30) at 0.05 is 2.042: an interval of ± 0.004.
-        Reading { at, estimate, standard_error: 0.004 / 2.0423, degrees: 30.0, campaigns: 1, shared: false }
+        Reading { at, estimate, standard_error: 0.004 / 2.0423, degrees: 30.0, seen: Seen::ONCE }
     }
 
     fn seen(estimates: &[f64]) -> Vec<(Winner, f64, f64)> {

@@ -26,12 +26,14 @@ pub struct Noise {
     pub disturbed: f64,
     /// The part of visits on a core that is known to be shared, where the candidate takes 15 % more, give or take 10.
     pub shared: f64,
+    /// Campaigns before anybody shares the core.
+    pub alone: usize,
 }
 
 impl Noise {
     /// What a quiet machine shows.
     pub const LITTLE: Noise =
-        Noise { shuffle: 0.002, rotation: 0.002, campaign: 0.0, disturbed: 0.0, shared: 0.0 };
+        Noise { shuffle: 0.002, rotation: 0.002, campaign: 0.0, disturbed: 0.0, shared: 0.0, alone: 0 };
 }
 
 /// A machine on which one pair is measured.
@@ -51,6 +53,7 @@ pub struct Run<'a> {
     /// By point, what each campaign saw.
     taken: Vec<Taken>,
     visits: usize,
+    campaigns: usize,
 }
 
 /// A linear sweep over a range.
@@ -62,7 +65,7 @@ impl Machine {
     pub fn begin(&self, seed: u64) -> Run<'_> {
         let mut draw = Draw(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
         let shuffles = (0..ROTATIONS).map(|_| self.noise.shuffle * draw.normal()).collect();
-        Run { machine: self, draw, shuffles, taken: Vec::new(), visits: 0 }
+        Run { machine: self, draw, shuffles, taken: Vec::new(), visits: 0, campaigns: 0 }
     }
 }
 
@@ -70,10 +73,12 @@ impl Run<'_> {
     /// One campaign.
     pub fn measure(&mut self, points: &[f64]) {
         let noise = self.machine.noise;
+        self.campaigns += 1;
         let disturbed = noise.disturbed > 0.0 && self.draw.uniform() < noise.disturbed;
         let campaign = if disturbed { (10.0 * noise.campaign).max(0.02) } else { noise.campaign };
         for &at in points {
-            let shared = noise.shared > 0.0 && self.draw.uniform() < noise.shared;
+            let shared =
+                noise.shared > 0.0 && self.campaigns > noise.alone && self.draw.uniform() < noise.shared;
             let shift = if shared { 0.15 + 0.1 * self.draw.normal() } else { 0.0 };
             let truth = (self.machine.truth)(at) + campaign * self.draw.normal() + shift;
             let ratio = |shuffle: &f64, own: f64| RotationRatio {
@@ -100,7 +105,9 @@ impl Run<'_> {
             let Known { readings, left_out, between } = readings(std::slice::from_ref(&self.taken)).remove(0);
             let (candidate, baseline) = ("new".into(), "old".into());
             let pair = Pair { candidate, baseline, readings, left_out, between };
-            let measured = Measured { pairs: vec![pair], curves: Vec::new() };
+            let tried = |taken: &Taken| (taken.at, vec!["new".to_owned(), "old".to_owned()]);
+            let tried = self.taken.iter().map(tried).collect();
+            let measured = Measured { tried, pairs: vec![pair], curves: Vec::new() };
             let mut wishes = next(sweep, &measured, step, left, CONFIDENCE);
             if wishes.is_empty() {
                 wishes = again(sweep, &measured, CONFIDENCE);

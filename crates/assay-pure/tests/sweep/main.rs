@@ -84,6 +84,19 @@ fn points_end_where_noise_hides_what_they_would_show() {
 }
 
 #[test]
+fn a_sweep_ends_and_tells_no_wrong_flip_where_somebody_comes_to_stay() {
+    let noise = Noise { campaign: 0.002, shared: 1.0, alone: 1, ..Noise::LITTLE };
+    let machine = Machine { truth: |x| 0.5 * (x - 0.313), noise };
+    for seed in 0..200 {
+        let mut run = machine.begin(seed);
+        run.walk(&SweepSpec { refine: 40, ..spec(0.0, 1.0, 9) });
+        let found = crossovers(&run.readings(), 0.0, Scale::Linear, CONFIDENCE);
+        assert!(found.len() == 1 && found[0].holds(0.313), "{seed}: {found:?}");
+        assert!(run.visits() < 9 + 3 * 40, "{seed}: {} visits", run.visits());
+    }
+}
+
+#[test]
 fn no_more_points_are_spent_than_allowed() {
     let machine = Machine { truth: |x| 0.5 * (x - 0.313), noise: Noise::LITTLE };
     let sweep = SweepSpec { refine: 3, tolerance: Some(Tolerance::Absolute(1e-4)), ..spec(0.0, 1.0, 5) };

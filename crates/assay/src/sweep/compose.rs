@@ -252,8 +252,8 @@ fn pair_page(spec: &SweepSpec, pair: &Pair, experiment: &Experiment) -> PairPage
                 upper: (reading.estimate + half).exp(),
             },
             winner,
-            campaigns: reading.campaigns,
-            shared: reading.shared,
+            campaigns: reading.seen.campaigns,
+            shared: reading.seen.shared,
         }
     });
     let mut found = PairPage {

@@ -10,7 +10,7 @@ use assay_pure::stats::rotation::{Effect, MIN_ROTATIONS, RESOLUTION};
 use assay_pure::sweep::drift::widen;
 use assay_pure::sweep::refine::{Measured, Pair};
 use assay_pure::sweep::repeats::{self, Known, Take, Taken};
-use assay_pure::sweep::{Curve, Reading, SweepSpec};
+use assay_pure::sweep::{Curve, Reading, Seen, SweepSpec};
 use assay_pure::verdict::effect::observe as reduce;
 use assay_pure::verdict::profile::{Side, rotation_times};
 use std::collections::BTreeSet;
@@ -146,6 +146,10 @@ impl Family {
     /// A series that has its variants' times only.
     fn curves(&self, key: (String, String, String), experiment: &Experiment) -> Series {
         let mut measured = Measured::default();
+        let tried = |(step, point): (&Observation, &SweepPoint)| {
+            (point.at, step.experiment.variants.iter().map(|variant| variant.name.clone()).collect())
+        };
+        measured.tried = self.points_of(&key).into_iter().map(tried).collect();
         for variant in &experiment.variants {
             let readings = self.times(&key, &variant.name);
             if !readings.is_empty() {
@@ -209,7 +213,7 @@ impl Family {
             .into_iter()
             .filter_map(|(step, point)| time(step, point, key, variant))
             .collect();
-        readings.sort_by(|a, b| a.at.total_cmp(&b.at).then(a.shared.cmp(&b.shared)));
+        readings.sort_by(|a, b| a.at.total_cmp(&b.at).then(a.seen.shared.cmp(&b.seen.shared)));
         readings.dedup_by_key(|reading| reading.at);
         readings
     }
@@ -265,8 +269,6 @@ fn time(
     let least = RESOLUTION.powi(2) * logs.len() as f64;
     let degrees = (logs.len() - 1) as f64;
     let effect = Effect::between_rotations(mean, variance.max(least), degrees, logs.len());
-    Some(Reading {
-        shared: step.observed.uses_shared.contains(&point.input),
-        ..Reading::of(point.at, &effect)
-    })
+    let seen = Seen { shared: step.observed.uses_shared.contains(&point.input), ..Seen::ONCE };
+    Some(Reading { seen, ..Reading::of(point.at, &effect) })
 }
