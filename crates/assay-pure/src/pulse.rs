@@ -79,18 +79,21 @@ impl OwnCore {
     /// stretches stands, as in one of them the core may have been shared throughout.
     pub fn learn(&mut self, pairs: impl Iterator<Item = [Pulse; 2]>) {
         let pairs: Vec<[Pulse; 2]> = pairs.collect();
-        let own = own(pairs.iter().flatten().filter_map(Pulse::quotient).collect());
-        let grain_ns = if own.is_some() { grain_ns(&pairs) } else { 0 };
-        self.join(OwnCore { own, grain_ns });
-    }
-
-    /// Takes over what another stretch of measuring on the same core taught.
-    pub fn join(&mut self, other: OwnCore) {
-        self.own = match (self.own, other.own) {
+        let found = own(pairs.iter().flatten().filter_map(Pulse::quotient).collect());
+        self.own = match (self.own, found) {
             (Some(known), Some(found)) => Some(known.min(found)),
             (known, found) => known.or(found),
         };
-        self.grain_ns = self.grain_ns.max(other.grain_ns);
+        if found.is_some() {
+            self.grain_ns = self.grain_ns.max(grain_ns(&pairs));
+        }
+    }
+
+    /// Takes over what another campaign on the same core taught, where it had more of it; its clock's grain goes with it.
+    pub fn join(&mut self, other: OwnCore) {
+        if other.own.is_some_and(|found| self.own.is_none_or(|known| found < known)) {
+            *self = other;
+        }
     }
 
     /// Independent additions per cycle at best ([`width`]). None where nobody knows yet.

@@ -25,20 +25,31 @@ pub fn again(sweep: &SweepSpec, measured: &Measured, confidence: f64) -> Vec<Wis
     for pair in &measured.pairs {
         let variants = vec![pair.candidate.clone(), pair.baseline.clone()];
         let found = crossovers(&pair.readings, 0.0, sweep.scale, confidence);
-        let mut points: Vec<f64> = if found.is_empty() {
+        let points: Vec<f64> = if found.is_empty() {
             undecided(&pair.readings)
         } else {
             found.iter().flat_map(|found| of_one(sweep, &pair.readings, found)).collect()
         };
-        let never_alone =
-            pair.readings.iter().filter(|reading| reading.seen.shared && reading.seen.tried < CONFIRMED);
-        let left_out = pair.left_out.iter().filter(|reading| reading.seen.tried < MOST);
-        points.extend(never_alone.chain(left_out).map(|reading| reading.at));
         for at in points {
             add(&mut wishes, Wish { at, why: Why::Again, variants: variants.clone() });
         }
     }
     wishes.sort_by(|a, b| a.at.total_cmp(&b.at));
+    wishes
+}
+
+/// The points that were never measured with the core to themselves: to be asked for after those of [`again`].
+pub fn spoiled(measured: &Measured) -> Vec<Wish> {
+    let mut wishes = Vec::new();
+    for pair in &measured.pairs {
+        let never_alone =
+            pair.readings.iter().filter(|reading| reading.seen.shared && reading.seen.tried < CONFIRMED);
+        let left_out = pair.left_out.iter().filter(|reading| reading.seen.tried < MOST);
+        let variants = vec![pair.candidate.clone(), pair.baseline.clone()];
+        for reading in never_alone.chain(left_out) {
+            add(&mut wishes, Wish { at: reading.at, why: Why::Again, variants: variants.clone() });
+        }
+    }
     wishes
 }
 
@@ -137,7 +148,8 @@ mod tests {
     fn asked_of_shared(readings: &[(f64, f64, u32)], from: f64) -> Vec<f64> {
         let mut measured = measured(readings);
         measured.pairs[0].readings.iter_mut().for_each(|reading| reading.seen.shared = reading.at >= from);
-        again(&spec(0.0, 1.0, 3), &measured, 0.95).iter().map(|wish| wish.at).collect()
+        let ends = again(&spec(0.0, 1.0, 3), &measured, 0.95);
+        ends.into_iter().chain(spoiled(&measured)).map(|wish| wish.at).collect()
     }
 
     #[test]
@@ -150,13 +162,13 @@ mod tests {
             let found = [(0.0, -0.5, 1), (0.59, -0.1, 2), (0.6, 0.1, campaigns), (1.0, 0.5, 1)];
             asked_of_shared(&found, 0.6)
         };
-        assert_eq!((ends(1), ends(2), ends(3)), (vec![0.6, 1.0], vec![0.6, 1.0], vec![1.0]));
+        assert_eq!((ends(1), ends(2), ends(3)), (vec![0.6, 0.6, 1.0], vec![0.6, 1.0], vec![1.0]));
         let mut left_out = measured(&[(0.0, 0.5, 1), (1.0, 0.5, 1)]);
         let asked = |campaigns| {
             let seen = Seen { campaigns, tried: campaigns, shared: true };
             let reading = Reading { at: 0.5, seen, ..left_out.pairs[0].readings[0] };
             left_out.pairs[0].left_out = vec![reading];
-            again(&spec(0.0, 1.0, 3), &left_out, 0.95).iter().map(|wish| wish.at).collect::<Vec<_>>()
+            spoiled(&left_out).iter().map(|wish| wish.at).collect::<Vec<_>>()
         };
         assert_eq!([2, 3].map(asked), [vec![0.5], vec![]]);
     }

@@ -60,7 +60,7 @@ mod tests {
             degrees: 7.0,
             seen: Seen::ONCE,
         };
-        Curve { variant: variant.into(), readings: of.iter().map(reading).collect() }
+        Curve { variant: variant.into(), readings: of.iter().map(reading).collect(), left_out: Vec::new() }
     }
 
     const FIRST: [f64; 3] = [0.0, 4.0, 8.0];

@@ -302,7 +302,7 @@ mod tests {
             seen: Seen::ONCE,
         };
         let readings = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(reading).to_vec();
-        Curve { variant: variant.into(), readings }
+        Curve { variant: variant.into(), readings, left_out: Vec::new() }
     }
 
     #[test]
@@ -320,7 +320,11 @@ mod tests {
         assert!(too(&[curve("slower", 4.0, 4.0)]), "which may hide it; half of two step");
         assert!(!too(&[curve("slower", 4.0, 4.0), curve("third", 5.0, 5.0)]), "one of three");
         assert!(too(&[curve("slower", 4.0, 6.0), curve("third", 5.0, 5.0)]));
-        let late = Curve { readings: curve("late", 1.0, 1.0).readings[3..].to_vec(), variant: "late".into() };
+        let late = Curve {
+            readings: curve("late", 1.0, 1.0).readings[3..].to_vec(),
+            variant: "late".into(),
+            left_out: Vec::new(),
+        };
         assert!(too(&[late]), "of which nothing is known ahead of the step");
     }
 

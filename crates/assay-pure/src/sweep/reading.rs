@@ -42,6 +42,19 @@ pub struct Curve {
     pub variant: String,
     /// Logarithms of its times.
     pub readings: Vec<Reading>,
+    /// The same of points that were never measured with the core to themselves, where most were.
+    pub left_out: Vec<Reading>,
+}
+
+/// Those that had the core for themselves once, and the others; all are of the first kind where these are not fewer, as then the
+/// shared core is what there is to be told of.
+pub fn without_shared(readings: Vec<Reading>) -> (Vec<Reading>, Vec<Reading>) {
+    let shared = readings.iter().filter(|reading| reading.seen.shared).count();
+    if 2 * shared < readings.len() {
+        readings.into_iter().partition(|reading| !reading.seen.shared)
+    } else {
+        (readings, Vec::new())
+    }
 }
 
 impl Reading {
@@ -101,6 +114,25 @@ mod tests {
         assert!((reading.p_value(0.03) - 0.085_619_328_563).abs() < 1e-11, "{}", reading.p_value(0.03));
         assert_eq!((reading.side(0.0, 0.05), reading.side(0.03, 0.05), reading.side(0.1, 0.05)), (1, 0, -1));
         assert_eq!(reading.half_width(1.5), f64::INFINITY);
+    }
+
+    #[test]
+    fn readings_of_a_shared_core_are_told_apart_where_they_are_fewer() {
+        let of = |shared: &[bool]| {
+            let reading = |(at, &shared): (i32, &bool)| Reading {
+                at: f64::from(at),
+                estimate: 0.0,
+                standard_error: 0.01,
+                degrees: 7.0,
+                seen: Seen { shared, ..Seen::ONCE },
+            };
+            let (kept, left_out) = without_shared((0..).zip(shared).map(reading).collect());
+            let at = |readings: &[Reading]| readings.iter().map(|reading| reading.at).collect::<Vec<_>>();
+            (at(&kept), at(&left_out))
+        };
+        assert_eq!(of(&[false, true, false]), (vec![0.0, 2.0], vec![1.0]));
+        assert_eq!(of(&[false, true]), (vec![0.0, 1.0], vec![]));
+        assert_eq!(of(&[]), (vec![], vec![]));
     }
 
     #[test]

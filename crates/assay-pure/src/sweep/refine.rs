@@ -95,13 +95,14 @@ pub fn next(sweep: &SweepSpec, measured: &Measured, step: u32, left: u32, confid
     let mut wishes: Vec<Wish> = Vec::new();
     for pair in &measured.pairs {
         for found in crossovers(&pair.readings, 0.0, sweep.scale, confidence) {
-            for at in inside(sweep, &pair.readings, &found, step, 1.0 - confidence) {
-                let variants = vec![pair.candidate.clone(), pair.baseline.clone()];
-                add(&mut wishes, Wish { at, why: Why::Crossover, variants });
+            let mut asked = narrowing(sweep, measured, pair, &found, step, confidence);
+            if asked.is_empty() && !inside(sweep, &pair.readings, &found, step, 1.0 - confidence).is_empty() {
+                // What this step would ask was tried and is not among the readings: what the next would.
+                asked = narrowing(sweep, measured, pair, &found, step + 1, confidence);
             }
+            asked.into_iter().for_each(|wish| add(&mut wishes, wish));
         }
     }
-    wishes.retain(|wish| !measured.has_tried(wish));
     wishes.truncate(left);
     let open = !wishes.is_empty();
     let free = left - wishes.len();
@@ -112,6 +113,21 @@ pub fn next(sweep: &SweepSpec, measured: &Measured, step: u32, left: u32, confid
     }
     wishes.sort_by(|a, b| a.at.total_cmp(&b.at));
     wishes
+}
+
+/// The points that would narrow a crossing and were not tried.
+pub fn narrowing(
+    sweep: &SweepSpec,
+    measured: &Measured,
+    pair: &Pair,
+    found: &Crossover,
+    step: u32,
+    confidence: f64,
+) -> Vec<Wish> {
+    let variants = vec![pair.candidate.clone(), pair.baseline.clone()];
+    let wish = |at| Wish { at, why: Why::Crossover, variants: variants.clone() };
+    let asked = inside(sweep, &pair.readings, found, step, 1.0 - confidence).into_iter().map(wish);
+    asked.filter(|wish| !measured.has_tried(wish)).collect()
 }
 
 /// Adds a wish, or its variants to one for the same point.
@@ -129,7 +145,7 @@ pub fn add(wishes: &mut Vec<Wish>, wish: Wish) {
 }
 
 /// The points that would narrow a crossing; none where it is as narrow as wanted, or as noise allows.
-pub fn inside(sweep: &SweepSpec, readings: &[Reading], found: &Crossover, step: u32, alpha: f64) -> Vec<f64> {
+fn inside(sweep: &SweepSpec, readings: &[Reading], found: &Crossover, step: u32, alpha: f64) -> Vec<f64> {
     let wanted = sweep.wanted_width(found.at);
     if found.upper - found.lower <= wanted * (1.0 + 1e-9) {
         return Vec::new();
@@ -265,12 +281,16 @@ mod tests {
 
     #[test]
     fn a_point_that_was_tried_with_its_variants_is_no_new_one() {
-        let asked = |variants: &[&str]| {
+        let asked = |values: &[f64], variants: &[&str]| {
             let mut now = measured(&[(0.0, -0.6), (1.0, 0.4)], 1e-4);
-            now.tried = vec![(0.5, variants.iter().map(|&name| name.to_owned()).collect())];
+            let variants: Vec<String> = variants.iter().map(|&name| name.to_owned()).collect();
+            now.tried = values.iter().map(|&at| (at, variants.clone())).collect();
             next(&spec(0.0, 1.0, 3), &now, 2, 10, 0.95).iter().map(|wish| wish.at).collect::<Vec<_>>()
         };
-        assert_eq!((asked(&["old", "new", "other"]), asked(&["old", "other"])), (vec![], vec![0.5]));
+        assert_eq!(asked(&[0.5], &["old", "other"]), [0.5]);
+        // What the other kind of step asks, until that was in vain, too.
+        assert_eq!(asked(&[0.5], &["old", "new", "other"]), [0.592, 0.608]);
+        assert_eq!(asked(&[0.5, 0.592, 0.608], &["old", "new"]), [0.0; 0]);
         let mut now = Measured { curves: vec![step_curve()], ..Measured::default() };
         now.tried = vec![(0.375, vec!["old".to_owned()])];
         let found = next(&spec(0.0, 1.0, 5), &now, 1, 10, 0.95);
@@ -297,7 +317,7 @@ mod tests {
     fn step_curve() -> Curve {
         let readings = [(0.0, 0.0), (0.25, 0.0), (0.5, 0.0), (0.75, 0.7), (1.0, 0.7)];
         let readings = readings.iter().map(|&(at, estimate)| reading(at, estimate, 1e-4)).collect();
-        Curve { variant: "old".into(), readings }
+        Curve { variant: "old".into(), readings, left_out: Vec::new() }
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! measured with the same links) and what is left (another draw at each).
 
 use assay_pure::stats::rotation::RotationRatio;
-use assay_pure::sweep::confirm::again;
-use assay_pure::sweep::refine::{Measured, Pair, next};
+use assay_pure::sweep::confirm::{again, spoiled};
+use assay_pure::sweep::refine::{Measured, Pair, add, next};
 use assay_pure::sweep::repeats::{Known, Take, Taken, readings};
 use assay_pure::sweep::{Reading, SweepSpec};
 
@@ -111,6 +111,7 @@ impl Run<'_> {
             let mut wishes = next(sweep, &measured, step, left, CONFIDENCE);
             if wishes.is_empty() {
                 wishes = again(sweep, &measured, CONFIDENCE);
+                spoiled(&measured).into_iter().for_each(|wish| add(&mut wishes, wish));
             }
             if wishes.is_empty() {
                 return;

@@ -120,7 +120,10 @@ pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u3
 pub fn learned(ledger: &Ledger, campaign: i64) -> Result<OwnCore> {
     let samples = ledger.samples(campaign)?;
     let mut own_core = OwnCore::default();
-    own_core.learn(samples.iter().filter_map(|sample| sample.pulses));
+    // Round by round, as it was learned when they were measured: in one of them the core may have been alone.
+    for round in samples.chunk_by(|a, b| a.round == b.round) {
+        own_core.learn(round.iter().filter_map(|sample| sample.pulses));
+    }
     Ok(own_core)
 }
 

@@ -158,21 +158,15 @@ impl Observed {
         });
     }
 
+    /// The part of the samples that were flagged so.
+    fn share(&self, kinds: &[&str]) -> f64 {
+        let found: u64 = kinds.iter().filter_map(|&kind| self.flags.get(kind)).sum();
+        found as f64 / self.counted.max(1) as f64
+    }
+
     /// What disturbed so many samples that the reader must know.
     pub fn disturbances(&self) -> Vec<String> {
-        let share = |kinds: &[&str]| {
-            let found: u64 = kinds.iter().filter_map(|&kind| self.flags.get(kind)).sum();
-            found as f64 / self.counted.max(1) as f64
-        };
-        let (interrupted, shared) = (share(&["interrupted", "preempted"]), share(&["shared"]));
-        let mut found = Vec::new();
-        if interrupted > MUCH {
-            found.push(format!(
-                "{:.0} % of the samples were interrupted and left out: other work runs on the measuring processor \
-                 (--cpu N chooses another)",
-                interrupted * 100.0
-            ));
-        }
+        let mut found = self.interruptions();
         if !self.uses_shared.is_empty() {
             let inputs: BTreeSet<&String> = self.cells.keys().map(|cell| &cell.1).collect();
             let (of, all) = (self.uses_shared.len(), inputs.len());
@@ -181,9 +175,24 @@ impl Observed {
                 "The core's other hardware thread was busy beside {:.0} % of the samples, {on}too many to leave them out: code that \
                  needs the core's whole width takes less time alone, and what is compared may differ by who was there when \
                  (a larger --budget, or --cpu N for another core)",
-                shared * 100.0
+                self.share(&["shared"]) * 100.0
             ));
-        } else if shared > MUCH {
+        }
+        found
+    }
+
+    /// What so many samples were left out for that the reader must know.
+    pub fn interruptions(&self) -> Vec<String> {
+        let (interrupted, shared) = (self.share(&["interrupted", "preempted"]), self.share(&["shared"]));
+        let mut found = Vec::new();
+        if interrupted > MUCH {
+            found.push(format!(
+                "{:.0} % of the samples were interrupted and left out: other work runs on the measuring processor \
+                 (--cpu N chooses another)",
+                interrupted * 100.0
+            ));
+        }
+        if self.uses_shared.is_empty() && shared > MUCH {
             found.push(format!(
                 "{:.0} % of the samples were left out because the core's other hardware thread was busy: on a virtual \
                  machine with another guest, elsewhere with other work (--cpu N chooses another core)",

@@ -547,7 +547,10 @@ mod tests {
         // All 8, all 8 again, two single ones; then the core is free for the 8th visit that is left, and the other 7.
         let shared = (0..18).collect();
         let mut bench = Scripted { shared, paused: Duration::ZERO, ..scripted() };
-        let outcome = round(&mut bench, &mut HashSet::new());
+        // An hour: however long these visits take, it is not over.
+        let mut core = Core { spare: Duration::from_secs(3600), ..knowing() };
+        let outcome =
+            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |_, _| true);
         assert_eq!(bench.pauses, [16, 17, 18]);
         assert_eq!(bench.visits.len(), 8 + 8 + 3 + 7);
         assert_eq!(used(&outcome), used(&round(&mut scripted(), &mut HashSet::new())));

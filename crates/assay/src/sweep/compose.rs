@@ -17,7 +17,7 @@ use anyhow::{Result, bail};
 use assay_pure::experiment::{Event, Experiment};
 use assay_pure::sweep::confirm::is_confirmed;
 use assay_pure::sweep::naming::{Behind, Cache, behind, caches};
-use assay_pure::sweep::refine::{Pair, inside};
+use assay_pure::sweep::refine::{self, Pair, narrowing};
 use assay_pure::sweep::{Curve, Reading, Step, SweepSpec, Winner, crossovers, steps, zones};
 
 /// Composes the page of a sweep.
@@ -50,7 +50,7 @@ pub fn page(ledger: &Ledger, sweep: i64) -> Result<SweepPage> {
         baseline: experiment.baseline.clone(),
         key: key_page(&family.spec),
         measured: measured(ledger, &row, &family, experiment, twin.as_ref().map(|twin| twin.0)),
-        warnings: warnings(&family, twin),
+        warnings: warnings(&family, &series, twin),
         points: points(&family, &background),
         machine,
         series,
@@ -146,19 +146,35 @@ fn twin(ledger: &Ledger, family: &Family) -> Result<Option<(TwinVerdict, String)
     Ok(worst)
 }
 
-fn warnings(family: &Family, twin: Option<(TwinVerdict, String)>) -> Vec<String> {
+fn warnings(family: &Family, series: &[SeriesPage], twin: Option<(TwinVerdict, String)>) -> Vec<String> {
     let mut warnings: Vec<String> = twin
         .into_iter()
         .filter(|(verdict, _)| *verdict == TwinVerdict::Different)
         .map(|(_, note)| note)
         .collect();
-    let disturbed = family
-        .steps
-        .iter()
-        .map(|step| &step.observed)
-        .max_by_key(|observed| (observed.uses_shared.len(), observed.flagged));
-    warnings.extend(disturbed.map(|observed| observed.disturbances()).unwrap_or_default());
+    let disturbed = family.steps.iter().map(|step| &step.observed).max_by_key(|observed| observed.flagged);
+    warnings.extend(disturbed.map(|observed| observed.interruptions()).unwrap_or_default());
+    warnings.extend(shared_points(series));
     warnings
+}
+
+/// Points at which no campaign of any series had the core for itself.
+fn shared_points(series: &[SeriesPage]) -> Option<String> {
+    let ratios = || series.iter().flat_map(|series| &series.pairs).flat_map(|pair| &pair.ratios);
+    let values = |wanted: &dyn Fn(&RatioAt) -> bool| {
+        let mut values: Vec<f64> = ratios().filter(|ratio| wanted(ratio)).map(|ratio| ratio.at).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values.len()
+    };
+    let (shared, all) = (values(&|ratio| ratio.shared), values(&|_| true));
+    (shared > 0).then(|| {
+        format!(
+            "At {shared} of {all} points the core's other hardware thread was busy in every campaign: code that needs the core's whole \
+             width takes less time alone, and what is compared may differ by who was there when (a larger --budget, another hour, \
+             or --cpu N for another core)"
+        )
+    })
 }
 
 fn points(family: &Family, background: &Background) -> Vec<Point> {
@@ -210,9 +226,11 @@ fn series_page(
     let curve = |curve: &Curve| {
         let found = steps(&curve.readings, family.spec.scale, GAP_LEVEL);
         let alpha = 1.0 - experiment.confidence;
+        let mut times: Vec<&Reading> = curve.readings.iter().chain(&curve.left_out).collect();
+        times.sort_by(|a, b| a.at.total_cmp(&b.at));
         CurvePage {
             variant: curve.variant.clone(),
-            times: curve.readings.iter().map(|reading| time(reading, alpha)).collect(),
+            times: times.iter().map(|reading| time(reading, alpha)).collect(),
             steps: found
                 .iter()
                 .map(|step| step_page(family, series, (curve, step), (background, machine), experiment))
@@ -224,7 +242,12 @@ fn series_page(
         compiler: series.compiler.clone(),
         flags: series.flags.clone(),
         curves: series.measured.curves.iter().map(curve).collect(),
-        pairs: series.measured.pairs.iter().map(|pair| pair_page(&family.spec, pair, experiment)).collect(),
+        pairs: series
+            .measured
+            .pairs
+            .iter()
+            .map(|pair| pair_page(&family.spec, &series.measured, pair, experiment))
+            .collect(),
     }
 }
 
@@ -236,7 +259,12 @@ fn time(reading: &Reading, alpha: f64) -> TimeAt {
     TimeAt { at: reading.at, ns_per_unit: Spread { median, lower, upper } }
 }
 
-fn pair_page(spec: &SweepSpec, pair: &Pair, experiment: &Experiment) -> PairPage {
+fn pair_page(
+    spec: &SweepSpec,
+    measured: &refine::Measured,
+    pair: &Pair,
+    experiment: &Experiment,
+) -> PairPage {
     let (margin, alpha) = (experiment.minimum_effect.ln_1p(), 1.0 - experiment.confidence);
     let left_out = pair.left_out.iter().map(|reading| (reading, Winner::Unclear));
     let kept = pair.readings.iter().map(|reading| (reading, zones::winner(reading, margin, alpha)));
@@ -261,7 +289,7 @@ fn pair_page(spec: &SweepSpec, pair: &Pair, experiment: &Experiment) -> PairPage
         baseline: pair.baseline.clone(),
         note: String::new(),
         ratios: ratios.collect(),
-        crossovers: crossover_pages(spec, pair, experiment.confidence),
+        crossovers: crossover_pages(spec, measured, pair, experiment.confidence),
         zones: zones::zones(&pair.readings, margin, alpha)
             .iter()
             .map(|zone| ZonePage {
@@ -278,7 +306,12 @@ fn pair_page(spec: &SweepSpec, pair: &Pair, experiment: &Experiment) -> PairPage
     found
 }
 
-fn crossover_pages(spec: &SweepSpec, pair: &Pair, confidence: f64) -> Vec<CrossoverPage> {
+fn crossover_pages(
+    spec: &SweepSpec,
+    measured: &refine::Measured,
+    pair: &Pair,
+    confidence: f64,
+) -> Vec<CrossoverPage> {
     let shown = |found: assay_pure::sweep::Crossover| {
         // The candidate's time rises past the baseline's: the baseline is faster above.
         let (below, above) =
@@ -286,9 +319,8 @@ fn crossover_pages(spec: &SweepSpec, pair: &Pair, confidence: f64) -> Vec<Crosso
         let wanted_width = spec.wanted_width(found.at);
         let wide = found.upper - found.lower > wanted_width * (1.0 + 1e-9);
         // Whatever the step would be, line or middle.
-        let open = [1, 2]
-            .iter()
-            .any(|&step| !inside(spec, &pair.readings, &found, step, 1.0 - confidence).is_empty());
+        let open =
+            [1, 2].iter().any(|&step| !narrowing(spec, measured, pair, &found, step, confidence).is_empty());
         CrossoverPage {
             at: found.at,
             lower: found.lower,

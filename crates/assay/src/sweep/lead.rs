@@ -140,6 +140,8 @@ impl Lead<'_> {
     /// Walks the steps; says why it stopped.
     fn walk(&self, events: &mut dyn FnMut(Event)) -> Result<&'static str> {
         let mut core = self.core()?;
+        // The sweep may have been killed between a step and this.
+        self.flag_shared(&core)?;
         loop {
             let family = readings::family(self.ledger, &self.row()?)?;
             if let Some(open) = family.steps.iter().find(|step| step.is_open()) {
@@ -175,7 +177,8 @@ impl Lead<'_> {
         }
         Ok(Core {
             own,
-            spare: Duration::from_secs_f64(SPARE * self.subject.outline.experiment.budget_seconds),
+            spare: Duration::try_from_secs_f64(SPARE * self.subject.outline.experiment.budget_seconds)
+                .unwrap_or(Duration::MAX),
         })
     }
 
@@ -207,21 +210,22 @@ impl Lead<'_> {
         if wishes.is_empty() { self.again(family) } else { wishes }
     }
 
-    /// The points that another campaign must confirm, as long as there is budget for a fair share of it.
+    /// The points that another campaign must confirm, those that crossovers rest on first, as many as there is budget for.
     fn again(&self, family: &Family) -> Vec<Wish> {
         let spec = &self.subject.sweep;
         let confidence = self.subject.outline.experiment.confidence;
-        let mut wishes: Vec<Wish> = Vec::new();
-        for series in family.series(self.asked.every_pair) {
-            for wish in confirm::again(spec, &series.measured, confidence) {
-                refine::add(&mut wishes, wish);
-            }
-        }
-        let fair = self.fair_seconds() * wishes.len() as f64;
         let repeats = family.steps.iter().filter(|step| is_repeat(&step.kept)).count();
-        let enough =
-            spec.refine > 0 && repeats < MOST_REPEATS && self.seconds_left(family) >= LEAST_SHARE * fair;
-        if enough { wishes } else { Vec::new() }
+        if spec.refine == 0 || repeats == MOST_REPEATS {
+            return Vec::new();
+        }
+        let (mut wishes, series): (Vec<Wish>, _) = (Vec::new(), family.series(self.asked.every_pair));
+        let ends = series.iter().flat_map(|series| confirm::again(spec, &series.measured, confidence));
+        let spoiled = series.iter().flat_map(|series| confirm::spoiled(&series.measured));
+        ends.chain(spoiled).for_each(|wish| refine::add(&mut wishes, wish));
+        let affordable = self.seconds_left(family) / (LEAST_SHARE * self.fair_seconds());
+        wishes.truncate(affordable.max(0.0) as usize);
+        wishes.sort_by(|a, b| a.at.total_cmp(&b.at));
+        wishes
     }
 
     /// Seconds of the budget for a point, if all that may come do.

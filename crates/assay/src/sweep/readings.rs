@@ -8,6 +8,7 @@ use assay_pure::experiment::Experiment;
 use assay_pure::stats::interval::mean_and_variance;
 use assay_pure::stats::rotation::{Effect, MIN_ROTATIONS, RESOLUTION};
 use assay_pure::sweep::drift::widen;
+use assay_pure::sweep::reading::without_shared;
 use assay_pure::sweep::refine::{Measured, Pair};
 use assay_pure::sweep::repeats::{self, Known, Take, Taken};
 use assay_pure::sweep::{Curve, Reading, Seen, SweepSpec};
@@ -151,16 +152,25 @@ impl Family {
         };
         measured.tried = self.points_of(&key).into_iter().map(tried).collect();
         for variant in &experiment.variants {
-            let readings = self.times(&key, &variant.name);
+            let (readings, left_out) = without_shared(self.times(&key, &variant.name));
             if !readings.is_empty() {
-                measured.curves.push(Curve { variant: variant.name.clone(), readings });
+                measured.curves.push(Curve { variant: variant.name.clone(), readings, left_out });
             }
         }
-        let first: Vec<f64> =
-            self.steps.iter().take(1).flat_map(|step| &step.kept.points).map(|point| point.at).collect();
-        widen(&mut measured.curves, &first, self.spec.scale);
+        widen(&mut measured.curves, &self.of_the_first_minute(&key), self.spec.scale);
         let (of, compiler, flags) = key;
         Series { of, compiler, flags, measured }
+    }
+
+    /// The values whose times are those of the first step: all that it measured but for those that a later one measured with the core to
+    /// itself, and it did not.
+    fn of_the_first_minute(&self, key: &(String, String, String)) -> Vec<f64> {
+        let shared =
+            |(step, point): &(&Observation, &SweepPoint)| step.observed.uses_shared.contains(&point.input);
+        let points = self.points_of(key);
+        let alone_later = |at: f64| points.iter().any(|found| found.1.at == at && !shared(found));
+        let first = points.iter().filter(|found| found.0.kept.step == 0);
+        first.filter(|found| !shared(found) || !alone_later(found.1.at)).map(|found| found.1.at).collect()
     }
 
     /// Every wanted pair of every series that was measured side by side anywhere, with the number of its series.

@@ -19,7 +19,7 @@ pub fn columns(page: &SweepPage) -> String {
     }
     for (candidate, baseline) in &pairs {
         let name = format!("{candidate}/{baseline}");
-        header.extend(["", " lower", " upper"].map(|what| field(&format!("{name}{what}"))));
+        header.extend(["", " lower", " upper", " shared"].map(|what| field(&format!("{name}{what}"))));
     }
     let mut text = header.join(",") + "\n";
     for series in &page.series {
@@ -50,6 +50,7 @@ fn ratios(series: &SeriesPage, pairs: &[(&str, &str)], at: f64, row: &mut Vec<St
             series.pairs.iter().find(|pair| (&*pair.candidate, &*pair.baseline) == (*candidate, *baseline));
         let ratio = pair.and_then(|pair| pair.ratios.iter().find(|ratio| ratio.at == at));
         row.extend(numbers(ratio.map(|ratio| [ratio.ratio.ratio, ratio.ratio.lower, ratio.ratio.upper])));
+        row.push(ratio.map_or(String::new(), |ratio| u8::from(ratio.shared).to_string()));
     }
 }
 

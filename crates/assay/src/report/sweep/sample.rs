@@ -146,7 +146,13 @@ pub fn share() -> SweepPage {
         flip(0.69, 0.625, 0.75, ("bmi2", "branch"), 0.02),
     ];
     let mut first = pair(&key, &bmi2, &branch, flips);
-    first.ratios.iter_mut().filter(|ratio| ratio.at == 0.75).for_each(|ratio| ratio.shared = true);
+    // An end of a crossover, and one that was left out.
+    for ratio in first.ratios.iter_mut().filter(|ratio| [0.75, 0.875].contains(&ratio.at)) {
+        ratio.shared = true;
+        if ratio.at == 0.875 {
+            ratio.winner = Winner::Unclear;
+        }
+    }
     let pairs = vec![first, pair(&key, &swar, &branch, Vec::new()), pair(&key, &swar, &bmi2, Vec::new())];
     let series = SeriesPage {
         input: "mixed".into(),

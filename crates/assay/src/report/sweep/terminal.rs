@@ -68,8 +68,8 @@ fn unconfirmed(page: &SweepPage, pair: &PairPage, found: &CrossoverPage) -> Stri
     let is_end = |ratio: &&RatioAt| ratio.at == found.lower || ratio.at == found.upper;
     if pair.ratios.iter().filter(is_end).any(|ratio| ratio.shared) {
         return format!(
-            "the crossover at {place} was seen only while somebody else was on the core, who may move it: measure at another \
-             hour, or --cpu N"
+            "an end of the crossover at {place} was seen only while somebody else was on the core, who may move it: a larger \
+             --budget tries again, another hour or --cpu N may be better"
         );
     }
     let remedy = if page.key.refine == 0 { "--refine above 0" } else { "a larger --budget" };
