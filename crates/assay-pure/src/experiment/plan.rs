@@ -5,8 +5,8 @@
 //! **Method.** Blocks (one artifact with one input) come in random order. Within a block the subjects come in a row of a
 //! Williams design ([`super::williams`]), because in a cyclic order each variant always runs after the same
 //! neighbour, and what that one leaves in caches and predictors then looks like an effect: 1.5 points on a real
-//! effect of 9 %, 0.5 points on none (METHODOLOGY). A block meets every row of its design once in each *cycle* of as many rounds as
-//! the design has rows (n for an even number n of subjects, 2n for an odd one), in an order drawn anew per cycle. Blocks whose
+//! effect of 9 %, 0.5 points on none (docs/methodology/calibration.md). A block meets every row of its design once in each
+//! *cycle* of as many rounds as the design has rows (n for an even number n of subjects, 2n for an odd one), in an order drawn anew per cycle. Blocks whose
 //! ids are neighbours start at different rows, so that a single round is balanced too as far as its blocks allow.
 //!
 //! **Stability.** A ledger stores the seed, not the order, so the order must never change: see [`super::order`] for the

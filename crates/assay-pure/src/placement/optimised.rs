@@ -93,7 +93,7 @@ pub fn level_of_producer(producer: &str) -> Option<Level> {
 /// Without optimisation each variable has its place on the stack, is stored there when it changes and loaded when it is
 /// used, even right after. Most functions of 10 instructions and more have an eighth of such instructions and load again at
 /// every fortieth at least, as gcc 12 and clang 14 make them at -O0; from -O1 and -Og on none has (counted over sources of this
-/// project: METHODOLOGY.md). Zig and Rust have a function in a hundred so at their release levels: one alone says little.
+/// project: docs/methodology/doctor.md). Zig and Rust have a function in a hundred so at their release levels: one alone says little.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodeShape {
     /// Instructions, padding left out.

@@ -8,8 +8,8 @@
 //! Source: A. Seznec, "A 64-Kbytes ITTAGE indirect branch predictor" (JWAC-2, 2011), and the 64 KB predictor by the same
 //! author published by INRIA under BSD-3 in the CBP2025 simulator (lib/ittage.h), whose parameters and order of
 //! decisions this follows. Known limits: conditional branches are not in its history, as there. Checked: equal target
-//! by target to that predictor on two streams (`golden_ittage`). The program of 2011 is another, with 16 tables: METHODOLOGY.md,
-//! section 12.
+//! by target to that predictor on two streams (`golden_ittage`). The program of 2011 is another, with 16 tables:
+//! docs/methodology/branches.md.
 
 use super::tage::Tape;
 use super::{Entry, Judged, TargetPredictor, Targets};

@@ -1,7 +1,7 @@
 //! Intervals: of a mean by Student's t, of a median by order statistics.
 //!
 //! Limits: the mean's interval assumes that the observations are independent (rotations are: each is another shuffle)
-//! and not too skewed; METHODOLOGY.md says how far that was tried. Checked: SciPy, and by properties.
+//! and not too skewed; docs/methodology/calibration.md says how far that was tried. Checked: SciPy, and by properties.
 
 use super::{StatsError, student};
 

@@ -8,7 +8,7 @@
 //! four contrasts, because a handful cannot tell how much spreads differ.
 //! Source: Smyth 2004, "Linear models and empirical Bayes methods"; the restrictions are ours.
 //! Limits: fewer than eight contrasts lend nothing. Checked: against a Python transcription, SciPy's trigamma, and by
-//! simulation with spreads that differ fivefold and have heavy tails (METHODOLOGY.md).
+//! simulation with spreads that differ fivefold and have heavy tails (docs/methodology/verdicts.md).
 
 use super::rotation::{Effect, RESOLUTION};
 use statrs::function::gamma::digamma;
@@ -60,7 +60,7 @@ pub fn estimate_prior(effects: &[Effect]) -> Option<Prior> {
 /// Lends the prior to one effect.
 ///
 /// Returns: the effect with the larger of its own variance and the weighted one, and with the degrees of both.
-/// Restricting the variance from below was chosen for coverage, see METHODOLOGY.md.
+/// Restricting the variance from below was chosen for coverage, see docs/methodology/verdicts.md.
 pub fn moderate(effect: Effect, prior: Prior) -> Effect {
     let most = (PRIOR_CAP * effect.degrees).min(prior.contrasts as f64 / CONTRASTS_PER_DEGREE);
     let borrowed = prior.degrees.min(most);

@@ -45,7 +45,7 @@ pub const MOST_SHARE: f64 = 0.2;
 /// The part of the error budget that one look may spend: an equal share of each planned look.
 ///
 /// Input: `confidence` in (0, 1), `looks` planned (0 counts as 1). Returns: the family level of one look.
-/// Source: Bonferroni over looks. An O'Brien-Fleming-like spending was tried and rejected, see METHODOLOGY.md.
+/// Source: Bonferroni over looks. An O'Brien-Fleming-like spending was tried and rejected, see docs/methodology/verdicts.md.
 pub fn alpha_per_look(confidence: f64, looks: u32) -> f64 {
     (1.0 - confidence) / f64::from(looks.max(1))
 }

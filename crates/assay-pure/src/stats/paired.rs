@@ -2,7 +2,7 @@
 //!
 //! Method: the median over pairs of ln(candidate / baseline). A pair shares its round (so drift and neighbours cancel)
 //! and its windows of the input (so their cost cancels); an interrupted sample spoils one pair and the median ignores it.
-//! Limits: with fewer than eight pairs a few spoilt ones can still carry the median (simulated in METHODOLOGY.md).
+//! Limits: with fewer than eight pairs a few spoilt ones can still carry the median (simulated in docs/methodology/verdicts.md).
 //! Checked: by derivation, and by properties (swap, scale, drift, window cost).
 
 use super::StatsError;

@@ -1,6 +1,6 @@
 //! Sweeps: one key of an input varied over a range. Where to measure next, where the winner flips, where a time steps.
 //!
-//! Method: METHODOLOGY.md, "Sweeps and crossovers". Everything here works on readings (a log ratio or the logarithm of a time
+//! Method: docs/methodology/sweeps.md. Everything here works on readings (a log ratio or the logarithm of a time
 //! with its standard error at a value of the key), so it is tested on simulated machines of known truth.
 
 pub mod bend;

@@ -29,7 +29,7 @@ pub struct Judged {
     pub verdict: Verdict,
 }
 
-/// What the as-built comparison is worth beside the code's verdict; the table is in METHODOLOGY.md.
+/// What the as-built comparison is worth beside the code's verdict; the table is in docs/methodology/verdicts.md.
 ///
 /// Returns: `None` when the code's verdict is inconclusive, or when the as-built one is and its interval does not
 /// rule the code effect out.

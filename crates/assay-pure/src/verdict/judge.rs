@@ -1,6 +1,6 @@
 //! All contrasts of an experiment judged together: the error budget is one, and so is the twin control.
 //!
-//! Method: METHODOLOGY.md. Phases, each a function that returns values: effects of all contrasts; their spreads
+//! Method: docs/methodology/verdicts.md. Phases, each a function that returns values: effects of all contrasts; their spreads
 //! moderated by each other; levels by Holm within this look's share of the budget; a draft verdict per contrast; the
 //! twin control and the identical-code rule take back what they do not bear out; then causes and reasons.
 
@@ -46,7 +46,7 @@ pub struct Judgement {
 ///
 /// Input: every contrast measured, with usable samples only; the options of this look. Returns: verdicts in the same
 /// order, never an error: what cannot be said is `inconclusive` with a reason. Cost: O(samples · log) plus about a
-/// millisecond per contrast. Source: design section 6, METHODOLOGY.md. Checked: tests/judge.rs, tests/calibration.rs.
+/// millisecond per contrast. Source: design section 6, docs/methodology/verdicts.md. Checked: tests/judge.rs, tests/calibration.rs.
 pub fn judge(contrasts: &[ObservedContrast], options: &Options) -> Judgement {
     let drafts = draft_all(contrasts, options);
     let twin = twin_control(contrasts, options);

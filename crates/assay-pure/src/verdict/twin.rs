@@ -8,7 +8,7 @@
 //! Student's t over rotations, spreads moderated over the groups. A false alarm takes verdicts back, so the control may
 //! spend a fifth of the error budget only: half of it on the pooled comparison, half on the groups, by Holm.
 //! Limits: with eight rotations it is often undecided; that is a warning and changes no verdict.
-//! Checked: tests below; false alarms by simulation (METHODOLOGY.md).
+//! Checked: tests below; false alarms by simulation (docs/methodology/verdicts.md).
 
 use super::contrast::RatioInterval;
 use super::decide::decide;

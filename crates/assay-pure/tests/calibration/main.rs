@@ -3,7 +3,7 @@
 //!
 //!     cargo test --release -p assay-pure --test calibration -- --ignored --nocapture
 //!
-//! The figures of METHODOLOGY.md come from here.
+//! The figures of docs/methodology/calibration.md come from here.
 
 mod adaptive;
 mod alternatives;

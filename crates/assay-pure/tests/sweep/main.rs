@@ -4,7 +4,7 @@
 //!
 //!     cargo test --release -p assay-pure --test sweep -- --ignored --nocapture
 //!
-//! The figures of METHODOLOGY.md come from here.
+//! The figures of docs/methodology/sweeps.md come from here.
 
 mod coverage;
 mod machine;

@@ -4,7 +4,7 @@
 //! what counts as executed often. Each file of [`checks`] looks for one thing. [`listing`], [`origin`] and [`stores`] read
 //! machine code: where the operands of a condition come from, and whether that is ever written. [`compose`] makes the page.
 //!
-//! The rules and their limits: METHODOLOGY.md, "What the doctor says". Checked by planted faults and their passing twins
+//! The rules and their limits: docs/methodology/doctor.md. Checked by planted faults and their passing twins
 //! (`fixtures/doctor`).
 
 pub mod calls;

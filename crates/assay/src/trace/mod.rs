@@ -2,7 +2,7 @@
 //!
 //! Method: the program runs under the distribution's user-mode QEMU with our plugin (crate assay-qemu), which writes to
 //! shared memory; threads of the lab read it, so that what was counted survives a crash, a kill and a time limit.
-//! Known limits: METHODOLOGY.md, "What the tracer sees".
+//! Known limits: docs/methodology/tracer.md.
 
 mod decode;
 mod emulator;

@@ -4,7 +4,7 @@
 //! [`facts`] is what is known, plain data; [`specimen`] cuts the inputs into pieces, [`ask`] and [`walk`] try the variants on
 //! them, [`gather`] leads that, each file of [`checks`] looks for one thing, [`compose`] makes the page.
 //!
-//! The rules and their limits: METHODOLOGY.md, "The doctor of machines and experiments". Checked by experiments with planted
+//! The rules and their limits: docs/methodology/doctor.md. Checked by experiments with planted
 //! faults and their passing twins (`fixtures/doctor/experiments`), and by the casebook's.
 
 pub mod ask;

@@ -5,8 +5,8 @@
 //! one function against itself in the design of a campaign: visits of one warm-up sample and five of 0.2 ms, in turn and in turned
 //! order, interrupted samples left out, a log ratio of medians per pair. The kernel's counts of stolen and busy time are read
 //! around it all.
-//! Known limits: the function lies at one place, so placement's own spread is not in it ([`super::pair`] has it); METHODOLOGY.md
-//! says what is assumed.
+//! Known limits: the function lies at one place, so placement's own spread is not in it ([`super::pair`] has it);
+//! docs/methodology/doctor.md says what is assumed.
 
 use super::facts::{Gaps, Kernel, Measured, Null, Timer, Tried, cpu_list};
 use super::pulses;

@@ -3,7 +3,7 @@
 //! [`facts`] is what the kernel's files say and what was measured, plain data; [`measure`] measures, each file of [`checks`]
 //! looks for one thing, [`compose`] makes the page. [`pulses`] and [`pair`] measure what takes more than a clock.
 //!
-//! The rules and their limits: METHODOLOGY.md, "The doctor of machines and experiments". Checked by folders of such files
+//! The rules and their limits: docs/methodology/doctor.md. Checked by folders of such files
 //! (`fixtures/doctor/machines`) and by made-up measurements.
 
 pub mod checks;

@@ -1,5 +1,4 @@
-//! What an experiment is held against, a file each. The rules and their limits: METHODOLOGY.md, "The doctor of machines and
-//! experiments".
+//! The checks of an experiment, a file each. The rules and their limits: docs/methodology/doctor.md.
 
 mod all_in_l1;
 mod dead_code;

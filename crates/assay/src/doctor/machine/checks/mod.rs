@@ -1,5 +1,4 @@
-//! What a machine is held against, a file each. The rules and their limits: METHODOLOGY.md, "The doctor of machines and
-//! experiments".
+//! The checks of a machine, a file each. The rules and their limits: docs/methodology/doctor.md.
 
 mod aslr;
 mod compilers;
