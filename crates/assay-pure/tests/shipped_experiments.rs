@@ -86,10 +86,11 @@ fn every_pair_says_what_is_true_of_each_of_its_inputs() {
         for name in names {
             let verdict = truth["inputs"][name]["verdict"].as_str().expect("a text");
             let effect = truth["inputs"][name]["nominal_effect"].as_float().expect("a number");
+            let beyond = experiment.minimum_effect.is_exceeded_by(1.0 + effect);
             let agrees = match verdict {
-                "slower" => effect > experiment.minimum_effect,
-                "faster" => effect < -experiment.minimum_effect,
-                "equivalent" => effect.abs() < experiment.minimum_effect,
+                "slower" => effect > 0.0 && beyond,
+                "faster" => effect < 0.0 && beyond,
+                "equivalent" => !beyond,
                 _ => false,
             };
             assert!(agrees, "{}: {name} is said to be {verdict}, by {effect}", pair.display());

@@ -182,7 +182,10 @@ mod tests {
             }
         }
         let contrasts = contrasts(&seen, ["main", "HEAD"]);
-        let found = judge(&contrasts, &Options { minimum_effect: 0.02, ..Options::default() });
+        let found = judge(
+            &contrasts,
+            &Options { margin: crate::stats::margin::Margin::of(0.02), ..Options::default() },
+        );
         let verdicts: Vec<(&str, Verdict)> =
             found.contrasts.iter().map(|found| (found.input.as_str(), found.verdict)).collect();
         assert_eq!(verdicts, [("same", Verdict::Equivalent), ("slow", Verdict::Slower)]);

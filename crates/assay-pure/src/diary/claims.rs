@@ -5,6 +5,7 @@
 
 use super::quantity::{Figures, Quantity};
 use super::step::TimeFound;
+use crate::stats::margin::Margin;
 use crate::verdict::Verdict;
 use crate::verdict::claims::arithmetic::{against, own_numbers, share};
 use crate::verdict::claims::{ClaimResult, DEFAULT_TOLERANCE, Finding, Standing, conclude};
@@ -90,7 +91,7 @@ pub struct Seen {
 /// Holds a claim against its own numbers, then against what was found in each role it speaks of.
 ///
 /// What is impossible is refuted without looking at a single figure.
-pub fn check(claim: &DiaryClaim, seen: &[Seen], minimum_effect: f64) -> ClaimResult {
+pub fn check(claim: &DiaryClaim, seen: &[Seen], margin: Margin) -> ClaimResult {
     let own = arithmetic(claim);
     if own.iter().any(|finding| finding.standing == Standing::Contradicted) {
         return conclude(&claim.text, &own);
@@ -102,7 +103,7 @@ pub fn check(claim: &DiaryClaim, seen: &[Seen], minimum_effect: f64) -> ClaimRes
             findings.push(Finding::new(Standing::Open, text));
         }
         for seen in seen {
-            findings.extend(of_change(claim, quantity, seen, minimum_effect));
+            findings.extend(of_change(claim, quantity, seen, margin));
             findings.extend(claim.value.map(|value| of_value(claim, quantity, value, seen)));
         }
     }
@@ -162,7 +163,7 @@ fn direction(claim: &DiaryClaim) -> Option<Finding> {
 }
 
 /// What it says of the change.
-fn of_change(claim: &DiaryClaim, quantity: Quantity, seen: &Seen, minimum_effect: f64) -> Vec<Finding> {
+fn of_change(claim: &DiaryClaim, quantity: Quantity, seen: &Seen, margin: Margin) -> Vec<Finding> {
     let claimed = claim.ratio.or(claim.change.map(|change| 1.0 + change));
     if claim.says.is_none() && claimed.is_none() {
         return Vec::new();
@@ -188,7 +189,7 @@ fn of_change(claim: &DiaryClaim, quantity: Quantity, seen: &Seen, minimum_effect
         let holds = match says {
             Direction::Less => ratio < 1.0,
             Direction::More => ratio > 1.0,
-            Direction::Same => ratio > 0.0 && ratio.ln().abs() <= minimum_effect.ln_1p(),
+            Direction::Same => margin.covers(ratio),
         };
         Finding::new(if holds { Standing::Holds } else { Standing::Contradicted }, found.clone())
     });
@@ -283,19 +284,19 @@ mod tests {
     }
 
     fn status(claim: &DiaryClaim) -> ClaimStatus {
-        check(claim, &seen(), 0.02).status
+        check(claim, &seen(), Margin::of(0.02)).status
     }
 
     #[test]
     fn a_change_that_its_own_numbers_contradict_is_refuted_unseen() {
         // "0.103 s to 0.060 s, 30 % faster": it would be 42 % less.
         let claimed = DiaryClaim { before: Some(0.103), after: Some(0.060), change: Some(-0.30), ..claim() };
-        let found = check(&claimed, &[], 0.02);
+        let found = check(&claimed, &[], Margin::of(0.02));
         assert_eq!(found.status, ClaimStatus::Refuted);
         assert!(found.found.contains("-0.4175"), "{}", found.found);
         let right = DiaryClaim { change: Some(-0.42), ..claimed };
         assert_eq!(
-            check(&right, &[], 0.02).status,
+            check(&right, &[], Margin::of(0.02)).status,
             ClaimStatus::Undecided,
             "agreeing with itself settles nothing"
         );
@@ -381,6 +382,6 @@ mod tests {
         let says = |says| DiaryClaim { of: Some(Quantity::Time), says: Some(says), ..claim() };
         assert_eq!(status(&says(Direction::Less)), ClaimStatus::Confirmed);
         assert_eq!(status(&says(Direction::More)), ClaimStatus::Refuted);
-        assert_eq!(check(&says(Direction::Less), &[], 0.02).status, ClaimStatus::Undecided);
+        assert_eq!(check(&says(Direction::Less), &[], Margin::of(0.02)).status, ClaimStatus::Undecided);
     }
 }

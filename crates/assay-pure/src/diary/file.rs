@@ -1,6 +1,7 @@
 //! What a STAGES.toml says, with every default filled in.
 
 use super::claims::DiaryClaim;
+use crate::stats::margin::Margin;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -13,8 +14,8 @@ pub struct Diary {
     pub question: String,
     /// What figures are divided by, in the singular.
     pub unit: String,
-    /// The equivalence margin, a fraction.
-    pub minimum_effect: f64,
+    /// The equivalence margin.
+    pub minimum_effect: Margin,
     /// Of all verdicts of a session together.
     pub confidence: f64,
     /// Seconds of measuring time of one session.
@@ -271,7 +272,7 @@ mod tests {
             name: "d".into(),
             question: String::new(),
             unit: "call".into(),
-            minimum_effect: 0.02,
+            minimum_effect: Margin::of(0.02),
             confidence: 0.95,
             budget_seconds: 60.0,
             rotations: None,

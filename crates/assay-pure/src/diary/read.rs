@@ -13,6 +13,7 @@ use crate::experiment::read::entries::{self, Entry, Names};
 use crate::experiment::read::reader::{Reader, Table, Wrong};
 use crate::experiment::read::{convert, parse, schema::Key};
 use crate::experiment::spans::Spans;
+use crate::stats::margin::Margin;
 use std::collections::BTreeMap;
 use toml_edit::{TableLike, Value};
 
@@ -111,7 +112,7 @@ fn read_diary(reader: &mut Reader, top: &Table) -> Diary {
         unit: reader.read(&table, "unit", convert::line).unwrap_or_else(|| "command".into()),
         minimum_effect: reader
             .read(&table, "minimum_effect", convert::fraction(|effect| (0.0..1.0).contains(&effect)))
-            .unwrap_or(0.02),
+            .map_or(Margin::of(0.02), Margin::of),
         confidence: reader
             .read(&table, "confidence", convert::fraction(|confidence| 0.0 < confidence && confidence < 1.0))
             .unwrap_or(0.95),

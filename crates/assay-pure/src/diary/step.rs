@@ -8,6 +8,7 @@
 //! Checked: values by hand below.
 
 use super::quantity::{Figures, Quantity};
+use crate::stats::margin::Margin;
 use crate::verdict::{AsBuiltSays, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -70,9 +71,9 @@ const COUNTS: [Quantity; 3] = [Quantity::Instructions, Quantity::Branches, Quant
 
 /// Judges a step: the time decides, then what it looked like as built, then the counts.
 ///
-/// Input: figures before and after; what is known of the time; the margin as a fraction. A count that is known on one side
+/// Input: figures before and after; what is known of the time; the margin. A count that is known on one side
 /// alone does not count as changed.
-pub fn brought(before: &Figures, after: &Figures, time: Option<&TimeFound>, margin: f64) -> Brought {
+pub fn brought(before: &Figures, after: &Figures, time: Option<&TimeFound>, margin: Margin) -> Brought {
     let Some(time) = time else { return Brought::Open };
     match (time.verdict, time.as_built_says) {
         (Verdict::Faster, _) => Brought::Faster,
@@ -87,12 +88,12 @@ pub fn brought(before: &Figures, after: &Figures, time: Option<&TimeFound>, marg
 }
 
 /// Whether a quantity per unit differs by more than the margin.
-pub fn is_changed(before: &Figures, after: &Figures, quantity: Quantity, margin: f64) -> bool {
+pub fn is_changed(before: &Figures, after: &Figures, quantity: Quantity, margin: Margin) -> bool {
     match (before.per_unit(quantity), after.per_unit(quantity)) {
         // From nothing to something is a change, however small.
         (Some(0.0), Some(after)) => after != 0.0,
         // What lies on the margin is within it, whatever the last bit says.
-        (Some(before), Some(after)) => (after / before).ln().abs() > margin.ln_1p() + 1e-9,
+        (Some(before), Some(after)) => (after / before).ln().abs() > margin.ln() + 1e-9,
         _ => false,
     }
 }
@@ -101,7 +102,7 @@ pub fn is_changed(before: &Figures, after: &Figures, quantity: Quantity, margin:
 ///
 /// Input: per step the ratio after / before. Returns: parts that sum to 1, negative for steps the other way; `None` if
 /// there is no step or the chain ends within the margin of where it began, where parts of nothing would be told.
-pub fn parts(ratios: &[f64], margin: f64) -> Option<Vec<f64>> {
+pub fn parts(ratios: &[f64], margin: Margin) -> Option<Vec<f64>> {
     let mut level = 1.0;
     let mut saved = Vec::with_capacity(ratios.len());
     for ratio in ratios {
@@ -110,7 +111,7 @@ pub fn parts(ratios: &[f64], margin: f64) -> Option<Vec<f64>> {
         level = next;
     }
     let all = 1.0 - level;
-    let told = level > 0.0 && level.is_finite() && level.ln().abs() > margin.ln_1p();
+    let told = level > 0.0 && level.is_finite() && margin.is_exceeded_by(level);
     told.then(|| saved.into_iter().map(|saved| saved / all).collect())
 }
 
@@ -135,25 +136,26 @@ mod tests {
     #[test]
     fn the_time_decides_whatever_the_counts_say() {
         let (before, after) = (figures(100, 5), figures(50, 5));
-        let found = |verdict, says| brought(&before, &after, Some(&time(0.5, verdict, says)), 0.02);
+        let found =
+            |verdict, says| brought(&before, &after, Some(&time(0.5, verdict, says)), Margin::of(0.02));
         assert_eq!(found(Verdict::Faster, None), Brought::Faster);
         assert_eq!(found(Verdict::Slower, Some(AsBuiltSays::Confirmed)), Brought::Slower);
         assert_eq!(found(Verdict::Inconclusive, None), Brought::Open);
-        assert_eq!(brought(&before, &after, None, 0.02), Brought::Open);
+        assert_eq!(brought(&before, &after, None, Margin::of(0.02)), Brought::Open);
     }
 
     #[test]
     fn a_step_that_only_looks_like_one_is_a_ghost() {
         let same = figures(100, 5);
         let ghost = time(1.001, Verdict::Equivalent, Some(AsBuiltSays::Ghost));
-        assert_eq!(brought(&same, &same, Some(&ghost), 0.02), Brought::Ghost);
+        assert_eq!(brought(&same, &same, Some(&ghost), Margin::of(0.02)), Brought::Ghost);
         assert_eq!(
-            brought(&same, &figures(50, 5), Some(&ghost), 0.02),
+            brought(&same, &figures(50, 5), Some(&ghost), Margin::of(0.02)),
             Brought::Ghost,
             "as built it misleads all the same"
         );
         let plain = time(1.001, Verdict::Equivalent, Some(AsBuiltSays::Confirmed));
-        assert_eq!(brought(&same, &same, Some(&plain), 0.02), Brought::Nothing);
+        assert_eq!(brought(&same, &same, Some(&plain), Margin::of(0.02)), Brought::Nothing);
         assert!(
             Brought::Ghost.is_nothing() && Brought::OnlyCounts.is_nothing() && !Brought::Open.is_nothing()
         );
@@ -162,7 +164,8 @@ mod tests {
     #[test]
     fn counts_within_the_margin_are_no_change() {
         let equivalent = time(1.0, Verdict::Equivalent, None);
-        let found = |after: Figures| brought(&figures(1000, 100), &after, Some(&equivalent), 0.02);
+        let found =
+            |after: Figures| brought(&figures(1000, 100), &after, Some(&equivalent), Margin::of(0.02));
         assert_eq!(found(figures(1020, 100)), Brought::Nothing);
         assert_eq!(found(figures(1021, 100)), Brought::OnlyCounts);
         // 1/1.02 is the same step down.
@@ -178,30 +181,30 @@ mod tests {
     fn more_work_in_more_units_is_no_change() {
         let more = Figures { units: 20.0, instructions: Some(2000), ..figures(200, 10) };
         let equivalent = time(1.0, Verdict::Equivalent, None);
-        assert_eq!(brought(&figures(100, 5), &more, Some(&equivalent), 0.02), Brought::Nothing);
+        assert_eq!(brought(&figures(100, 5), &more, Some(&equivalent), Margin::of(0.02)), Brought::Nothing);
     }
 
     #[test]
     fn something_where_there_was_nothing_is_a_change() {
         let (none, some) = (figures(100, 0), figures(100, 1));
-        assert!(is_changed(&none, &some, Quantity::Misses, 0.5));
-        assert!(!is_changed(&none, &none, Quantity::Misses, 0.5));
-        assert!(is_changed(&some, &none, Quantity::Misses, 0.5));
+        assert!(is_changed(&none, &some, Quantity::Misses, Margin::of(0.5)));
+        assert!(!is_changed(&none, &none, Quantity::Misses, Margin::of(0.5)));
+        assert!(is_changed(&some, &none, Quantity::Misses, Margin::of(0.5)));
     }
 
     #[test]
     fn parts_are_of_what_was_saved_in_all() {
         // 100 -> 50 -> 55 -> 20: saved 50, -5, 35 of 80.
-        let found = parts(&[0.5, 1.1, 20.0 / 55.0], 0.02).unwrap();
+        let found = parts(&[0.5, 1.1, 20.0 / 55.0], Margin::of(0.02)).unwrap();
         let expected = [50.0 / 80.0, -5.0 / 80.0, 35.0 / 80.0];
         for (found, expected) in found.iter().zip(expected) {
             assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         }
         // What became slower in all: 100 -> 150, the whole of it by the second step.
-        assert_eq!(parts(&[1.0, 1.5], 0.02), Some(vec![0.0, 1.0]));
-        assert_eq!(parts(&[0.5, 2.01], 0.02), None, "it ends where it began");
-        assert_eq!(parts(&[], 0.02), None);
-        assert_eq!(parts(&[f64::NAN], 0.02), None);
-        assert_eq!(parts(&[0.0], 0.02), None);
+        assert_eq!(parts(&[1.0, 1.5], Margin::of(0.02)), Some(vec![0.0, 1.0]));
+        assert_eq!(parts(&[0.5, 2.01], Margin::of(0.02)), None, "it ends where it began");
+        assert_eq!(parts(&[], Margin::of(0.02)), None);
+        assert_eq!(parts(&[f64::NAN], Margin::of(0.02)), None);
+        assert_eq!(parts(&[0.0], Margin::of(0.02)), None);
     }
 }

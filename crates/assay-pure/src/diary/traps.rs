@@ -6,6 +6,7 @@
 //! - Counts that differ between two executions of the same program: they are not exact then.
 
 use super::quantity::{Figures, Quantity};
+use crate::stats::margin::Margin;
 use serde::{Deserialize, Serialize};
 
 /// A trap, with its numbers.
@@ -83,9 +84,9 @@ const FEWEST_TIMES: usize = 8;
 
 /// Whether times come in steps that are large beside what is to be told apart.
 ///
-/// Input: times of one stage in one role, ns; the margin as a fraction. A step is the smallest difference between two of
+/// Input: times of one stage in one role, ns; the margin. A step is the smallest difference between two of
 /// them, if every time is a whole multiple of it to a thousandth; it matters from a quarter of the margin on.
-pub fn quantised(times_ns: &[f64], margin: f64) -> Option<Trap> {
+pub fn quantised(times_ns: &[f64], margin: Margin) -> Option<Trap> {
     if times_ns.len() < FEWEST_TIMES {
         return None;
     }
@@ -100,7 +101,7 @@ pub fn quantised(times_ns: &[f64], margin: f64) -> Option<Trap> {
         (steps - steps.round()).abs() < 1e-3
     };
     let fraction = step_ns / middle;
-    let matters = fraction > margin / 4.0 && sorted.iter().all(is_multiple);
+    let matters = fraction > margin.relative() / 4.0 && sorted.iter().all(is_multiple);
     matters.then_some(Trap::Quantised { step_ns, fraction })
 }
 
@@ -160,22 +161,27 @@ mod tests {
         // A clock of 10 ms, times of about 100 ms.
         let coarse: Vec<f64> =
             [10, 10, 11, 10, 10, 12, 10, 11, 10].iter().map(|ticks| f64::from(*ticks) * 1e7).collect();
-        let Some(Trap::Quantised { step_ns, fraction }) = quantised(&coarse, 0.02) else { panic!("told") };
+        let Some(Trap::Quantised { step_ns, fraction }) = quantised(&coarse, Margin::of(0.02)) else {
+            panic!("told")
+        };
         assert!((step_ns - 1e7).abs() < 1.0 && (fraction - 0.1).abs() < 1e-9);
         // The same clock is fine enough for a minute.
         let long: Vec<f64> = (0..9).map(|ticks| 6e10 + f64::from(ticks % 3) * 1e7).collect();
-        assert_eq!(quantised(&long, 0.02), None);
+        assert_eq!(quantised(&long, Margin::of(0.02)), None);
         let fine = [1.003e8, 1.0071e8, 0.99912e8, 1.01e8, 1.0005e8, 1.00207e8, 1.0093e8, 1.0017e8];
-        assert_eq!(quantised(&fine, 0.02), None);
+        assert_eq!(quantised(&fine, Margin::of(0.02)), None);
         // A step of 1 % matters where 2 % are to be told apart, not where 5 % are.
         let hundredths: Vec<f64> =
             [100, 101, 103, 100, 102, 100, 101, 100].map(|ticks| f64::from(ticks) * 1e6).to_vec();
-        assert!(quantised(&hundredths, 0.02).is_some() && quantised(&hundredths, 0.05).is_none());
+        assert!(
+            quantised(&hundredths, Margin::of(0.02)).is_some()
+                && quantised(&hundredths, Margin::of(0.05)).is_none()
+        );
         // Far apart, but of no common step.
         let scattered = [100.0, 108.3, 117.9, 127.1, 139.4, 148.1, 160.9, 171.6];
-        assert_eq!(quantised(&scattered, 0.02), None);
-        assert_eq!(quantised(&coarse[..7], 0.02), None, "too few to say");
-        assert_eq!(quantised(&[1e8; 20], 0.02), None, "no difference shows no step");
+        assert_eq!(quantised(&scattered, Margin::of(0.02)), None);
+        assert_eq!(quantised(&coarse[..7], Margin::of(0.02)), None, "too few to say");
+        assert_eq!(quantised(&[1e8; 20], Margin::of(0.02)), None, "no difference shows no step");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{Acceptance, ClaimSpec, ContrastSpec, Event, InputUse};
 use crate::inputs::{self, Description, FormatError, Generator, Settings, Window};
+use crate::stats::margin::Margin;
 
 /// One experiment, as read from its TOML file; every default is filled in.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -31,8 +32,8 @@ pub struct Experiment {
     pub flags: Vec<FlagSet>,
     /// How placements are enumerated.
     pub placement: PlacementSpec,
-    /// The equivalence margin δ as a fraction (0.01 is 1 %).
-    pub minimum_effect: f64,
+    /// The equivalence margin (0.01 is 1 %).
+    pub minimum_effect: Margin,
     /// Family-wise confidence of the intervals, e.g. 0.95.
     pub confidence: f64,
     /// Budget of measuring, seconds, compiling not included.

@@ -3,6 +3,7 @@
 //! Limits: the mean's interval assumes that the observations are independent (rotations are: each is another shuffle)
 //! and not too skewed; docs/methodology/calibration.md says how far that was tried. Checked: SciPy, and by properties.
 
+use super::margin::Margin;
 use super::{StatsError, student};
 
 /// Two ends, in the unit of what they enclose.
@@ -25,9 +26,9 @@ impl Interval {
         self.lower > 0.0 || self.upper < 0.0
     }
 
-    /// True when the whole interval lies strictly between -margin and +margin.
-    pub fn inside(&self, margin: f64) -> bool {
-        self.lower > -margin && self.upper < margin
+    /// True when the whole interval lies strictly within the margin.
+    pub fn inside(&self, margin: Margin) -> bool {
+        self.lower > -margin.ln() && self.upper < margin.ln()
     }
 
     /// True when the two have no point in common.
@@ -158,7 +159,9 @@ mod tests {
         assert!(
             !i(-0.1, 0.2).excludes_zero() && !i(0.0, 0.2).excludes_zero() && !i(-0.2, 0.0).excludes_zero()
         );
-        assert!(i(-0.1, 0.2).inside(0.3) && !i(-0.1, 0.3).inside(0.3) && !i(-0.3, 0.1).inside(0.3));
+        let margin = Margin::of(0.3);
+        let end = margin.ln();
+        assert!(i(-0.1, 0.2).inside(margin) && !i(-0.1, end).inside(margin) && !i(-end, 0.1).inside(margin));
         assert!(i(0.0, 1.0).disjoint(&i(1.1, 2.0)) && i(1.1, 2.0).disjoint(&i(0.0, 1.0)));
         assert!(!i(0.0, 1.0).disjoint(&i(1.0, 2.0)) && !i(1.0, 2.0).disjoint(&i(0.0, 1.0)));
         assert_eq!(i(-0.3, -0.1).nearest_to_zero(), 0.1);

@@ -6,6 +6,7 @@ pub mod components;
 pub mod foresight;
 pub mod interval;
 pub mod mann_whitney;
+pub mod margin;
 pub mod moderation;
 pub mod multiplicity;
 pub mod paired;

@@ -1,6 +1,10 @@
 //! Who wins where: stretches of the key in which one of two wins, neither by enough to matter, or nobody can tell.
 
 use super::reading::Reading;
+use crate::stats::interval::Interval;
+use crate::stats::margin::Margin;
+use crate::verdict::Verdict;
+use crate::verdict::decide::decide;
 
 /// Who wins in a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -33,22 +37,19 @@ pub struct Zone {
 ///
 /// A winner's interval excludes 0 and its estimate is beyond the margin; of equals the interval lies inside the margin: as of
 /// any verdict.
-pub fn winner(reading: &Reading, margin: f64, alpha: f64) -> Winner {
-    let half = reading.half_width(alpha);
-    if reading.estimate.abs() + half < margin {
-        Winner::Neither
-    } else if reading.estimate - half > 0.0 && reading.estimate > margin {
-        Winner::Baseline
-    } else if reading.estimate + half < 0.0 && reading.estimate < -margin {
-        Winner::Candidate
-    } else {
-        Winner::Unclear
+pub fn winner(reading: &Reading, margin: Margin, alpha: f64) -> Winner {
+    let interval = Interval::around(reading.estimate, reading.half_width(alpha));
+    match decide(reading.estimate, interval, margin) {
+        Verdict::Equivalent => Winner::Neither,
+        Verdict::Slower => Winner::Baseline,
+        Verdict::Faster => Winner::Candidate,
+        Verdict::Inconclusive => Winner::Unclear,
     }
 }
 
 /// The zones of a pair, in order of the key. A point of which nothing is known does not break a zone that goes on
 /// behind it; at the border of two zones it belongs to neither.
-pub fn zones(readings: &[Reading], margin: f64, alpha: f64) -> Vec<Zone> {
+pub fn zones(readings: &[Reading], margin: Margin, alpha: f64) -> Vec<Zone> {
     let mut zones: Vec<Zone> = Vec::new();
     for reading in readings {
         let found = winner(reading, margin, alpha);
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
     use crate::sweep::reading::Seen;
 
-    const MARGIN: f64 = 0.01;
+    const MARGIN: Margin = Margin::of(0.01);
 
     fn reading(at: f64, estimate: f64) -> Reading {
         // t(30) at 0.05 is 2.042: an interval of ± 0.004.

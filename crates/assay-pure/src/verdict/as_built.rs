@@ -9,6 +9,7 @@ use super::decide::{Judged, decide};
 use super::effect::{compare_at, keyed};
 use super::observed::PairAt;
 use crate::stats::interval::{Interval, mean_and_variance, median_interval, t_interval};
+use crate::stats::margin::Margin;
 use crate::stats::paired::per_round;
 use crate::stats::quantile::median;
 use crate::stats::rotation::RESOLUTION;
@@ -18,9 +19,9 @@ const ORDER_STATISTICS_FROM: usize = 6;
 
 /// The as-built ratio, its interval and the word an ordinary tool would give it.
 ///
-/// Input: both sides as built; two-sided level `alpha`; `margin` = ln(1 + δ). Returns: log scale; `None` where a side
+/// Input: both sides as built; two-sided level `alpha`. Returns: log scale; `None` where a side
 /// has no usable sample.
-pub fn judge_as_built(pair: &PairAt, alpha: f64, margin: f64) -> Option<Judged> {
+pub fn judge_as_built(pair: &PairAt, alpha: f64, margin: Margin) -> Option<Judged> {
     let rounds = per_round(&keyed(&pair.candidate), &keyed(&pair.baseline));
     let (estimate, interval) = match rounds.len() {
         0..3 => from_samples(pair, alpha)?,
@@ -68,7 +69,7 @@ mod tests {
     #[test]
     fn six_rounds_give_the_range_of_their_medians() {
         let at = pair(&[&[1.20, 1.21, 9.0], &[1.19], &[1.22], &[1.18], &[1.23], &[1.20]]);
-        let found = judge_as_built(&at, 0.05, 0.01).unwrap();
+        let found = judge_as_built(&at, 0.05, Margin::of(0.01)).unwrap();
         // medians 1.21 1.19 1.22 1.18 1.23 1.20: the middle of their logarithms is ln sqrt(1.20 * 1.21)
         assert!((found.estimate.exp() - (1.20f64 * 1.21).sqrt()).abs() < 1e-9);
         assert!((found.interval.lower.exp() - 1.18).abs() < 1e-9);
@@ -79,7 +80,7 @@ mod tests {
     #[test]
     fn three_rounds_give_students_interval() {
         let at = pair(&[&[1.0], &[1.02], &[0.98]]);
-        let found = judge_as_built(&at, 0.05, 0.01).unwrap();
+        let found = judge_as_built(&at, 0.05, Margin::of(0.01)).unwrap();
         assert!(found.estimate.abs() < 1e-12);
         // t(2) = 4.302653, sd of ln(1, 1.02, .98) = 0.0200040, / sqrt(3)
         assert!((found.interval.upper - found.interval.lower - 2.0 * 0.049_69).abs() < 2e-4);
@@ -89,7 +90,7 @@ mod tests {
     #[test]
     fn one_round_falls_back_on_its_samples() {
         let at = pair(&[&[1.00, 1.001, 0.999, 1.0, 1.0005, 0.9995]]);
-        let found = judge_as_built(&at, 0.05, 0.01).unwrap();
+        let found = judge_as_built(&at, 0.05, Margin::of(0.01)).unwrap();
         assert_eq!(found.verdict, Verdict::Equivalent);
         // differences 0, .001, -.001, 0, .0005, -.0005: MAD .0005, error 1.2533 * 1.4826 * .0005 / sqrt(6) = 3.793e-4;
         // scipy: t.isf(.025, 5) = 2.570582
@@ -99,13 +100,14 @@ mod tests {
     #[test]
     fn identical_timings_are_not_exact() {
         let found =
-            judge_as_built(&pair(&[&[1.0], &[1.0], &[1.0], &[1.0], &[1.0], &[1.0]]), 0.05, 0.01).unwrap();
+            judge_as_built(&pair(&[&[1.0], &[1.0], &[1.0], &[1.0], &[1.0], &[1.0]]), 0.05, Margin::of(0.01))
+                .unwrap();
         assert!((found.interval.upper - RESOLUTION).abs() < 1e-15);
         assert!((found.interval.lower + RESOLUTION).abs() < 1e-15);
     }
 
     #[test]
     fn a_side_without_samples_has_no_as_built_ratio() {
-        assert_eq!(judge_as_built(&PairAt::default(), 0.05, 0.01), None);
+        assert_eq!(judge_as_built(&PairAt::default(), 0.05, Margin::of(0.01)), None);
     }
 }

@@ -5,6 +5,7 @@ use super::decide::Judged;
 use super::observed::{ObservedContrast, PairAt};
 use super::profile::{Side, predicted_placement};
 use super::wording::{fraction, percent, span};
+use crate::stats::margin::Margin;
 
 /// A cause. All that the design names; `work`, `prediction`, `memory` and `codegen-drift` need counts or sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -64,11 +65,11 @@ pub fn placement(
     as_built: Judged,
     code: Judged,
     says: Option<AsBuiltSays>,
-    margin: f64,
+    margin: Margin,
 ) -> Option<CauseEvidence> {
     let split = decompose(as_built.estimate, code.estimate);
     let beyond_noise = as_built.interval.disjoint(&code.interval);
-    let notable = split.log_placement.abs() > margin && beyond_noise;
+    let notable = margin.is_exceeded_by_ln(split.log_placement) && beyond_noise;
     let word_is_wrong = says.is_some_and(|says| says != AsBuiltSays::Confirmed);
     if !notable && !word_is_wrong {
         return None;

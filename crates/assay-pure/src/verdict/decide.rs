@@ -2,16 +2,17 @@
 
 use super::contrast::{AsBuiltSays, Verdict};
 use crate::stats::interval::Interval;
+use crate::stats::margin::Margin;
 
 /// The rule of every verdict, the code's and the as-built one's.
 ///
-/// Input: `estimate` and `interval` of ln(candidate / baseline); `margin` = ln(1 + δ).
+/// Input: `estimate` and `interval` of ln(candidate / baseline).
 /// Returns: `Equivalent` when the interval lies inside ±margin; `Faster`/`Slower` when it excludes 0 and the estimate
 /// lies beyond ±margin; `Inconclusive` otherwise. The first two cannot both hold.
-pub fn decide(estimate: f64, interval: Interval, margin: f64) -> Verdict {
+pub fn decide(estimate: f64, interval: Interval, margin: Margin) -> Verdict {
     if interval.inside(margin) {
         Verdict::Equivalent
-    } else if interval.excludes_zero() && estimate.abs() > margin {
+    } else if interval.excludes_zero() && margin.is_exceeded_by_ln(estimate) {
         if estimate < 0.0 { Verdict::Faster } else { Verdict::Slower }
     } else {
         Verdict::Inconclusive
@@ -33,7 +34,7 @@ pub struct Judged {
 ///
 /// Returns: `None` when the code's verdict is inconclusive, or when the as-built one is and its interval does not
 /// rule the code effect out.
-pub fn as_built_says(as_built: Judged, code: Judged, margin: f64) -> Option<AsBuiltSays> {
+pub fn as_built_says(as_built: Judged, code: Judged, margin: Margin) -> Option<AsBuiltSays> {
     match (code.verdict, as_built.verdict) {
         (Verdict::Inconclusive, _) => None,
         (Verdict::Equivalent, Verdict::Equivalent) => Some(AsBuiltSays::Confirmed),
@@ -49,10 +50,10 @@ pub fn as_built_says(as_built: Judged, code: Judged, margin: f64) -> Option<AsBu
 }
 
 /// Same word on both sides: is the size right?
-fn size(as_built: Judged, code: Judged, margin: f64) -> AsBuiltSays {
+fn size(as_built: Judged, code: Judged, margin: Margin) -> AsBuiltSays {
     let excess = as_built.estimate.abs() - code.estimate.abs();
     let wrong = excess.abs() > 0.5 * code.estimate.abs()
-        && excess.abs() > margin
+        && margin.is_exceeded_by_ln(excess)
         && as_built.interval.disjoint(&code.interval);
     match (wrong, excess > 0.0) {
         (false, _) => AsBuiltSays::Confirmed,
@@ -65,7 +66,7 @@ fn size(as_built: Judged, code: Judged, margin: f64) -> AsBuiltSays {
 mod tests {
     use super::*;
 
-    const MARGIN: f64 = 0.01;
+    const MARGIN: Margin = Margin::of(0.01);
 
     fn judged(lower: f64, estimate: f64, upper: f64) -> Judged {
         let interval = Interval { lower, upper };
@@ -78,7 +79,7 @@ mod tests {
         assert_eq!(judged(0.002, 0.009, 0.016).verdict, Verdict::Inconclusive);
         assert_eq!(judged(-0.016, -0.009, -0.002).verdict, Verdict::Inconclusive);
         assert_eq!(judged(0.0, 0.02, 0.04).verdict, Verdict::Inconclusive);
-        assert_eq!(judged(0.001, 0.01, 0.019).verdict, Verdict::Inconclusive);
+        assert_eq!(judged(0.001, MARGIN.ln(), 0.019).verdict, Verdict::Inconclusive);
     }
 
     #[test]
@@ -88,7 +89,7 @@ mod tests {
         assert_eq!(judged(-0.009, 0.0, 0.009).verdict, Verdict::Equivalent);
         // significant, but too small to matter
         assert_eq!(judged(0.002, 0.004, 0.006).verdict, Verdict::Equivalent);
-        assert_eq!(judged(-0.01, 0.0, 0.009).verdict, Verdict::Inconclusive);
+        assert_eq!(judged(-MARGIN.ln(), 0.0, 0.009).verdict, Verdict::Inconclusive);
     }
 
     #[test]

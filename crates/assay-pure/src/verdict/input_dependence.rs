@@ -9,6 +9,7 @@ use super::build::Build;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::{ContrastVerdict, Verdict};
 use super::wording::{list, percent};
+use crate::stats::margin::Margin;
 
 /// How the answer depends on the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -50,7 +51,7 @@ pub struct InputDependence {
 }
 
 /// Groups the contrasts by everything but the input. Order: that of the contrasts.
-pub fn input_dependence(contrasts: &[ContrastVerdict], margin: f64) -> Vec<InputDependence> {
+pub fn input_dependence(contrasts: &[ContrastVerdict], margin: Margin) -> Vec<InputDependence> {
     let mut firsts: Vec<&ContrastVerdict> = Vec::new();
     for contrast in contrasts {
         if !firsts.iter().any(|first| same_group(first, contrast)) {
@@ -71,7 +72,7 @@ pub fn input_dependence(contrasts: &[ContrastVerdict], margin: f64) -> Vec<Input
 pub fn input_cause(
     contrast: &ContrastVerdict,
     all: &[ContrastVerdict],
-    margin: f64,
+    margin: Margin,
 ) -> Option<CauseEvidence> {
     let own = contrast.code?;
     let others: Vec<&ContrastVerdict> =
@@ -102,12 +103,12 @@ fn same_group(a: &ContrastVerdict, b: &ContrastVerdict) -> bool {
 }
 
 /// Two decided contrasts with disjoint intervals and estimates farther apart than the margin.
-fn differ(a: &ContrastVerdict, b: &ContrastVerdict, margin: f64) -> bool {
+fn differ(a: &ContrastVerdict, b: &ContrastVerdict, margin: Margin) -> bool {
     match (a.verdict, b.verdict, a.code, b.code) {
         (Verdict::Inconclusive, ..) | (_, Verdict::Inconclusive, ..) => false,
         (_, _, Some(own), Some(other)) => {
             own.log_interval().disjoint(&other.log_interval())
-                && (own.ratio.ln() - other.ratio.ln()).abs() > margin
+                && margin.is_exceeded_by(own.ratio / other.ratio)
         }
         _ => false,
     }
@@ -117,7 +118,7 @@ fn opposite(a: &ContrastVerdict, b: &ContrastVerdict) -> bool {
     a.verdict.is_difference() && b.verdict.is_difference() && a.verdict != b.verdict
 }
 
-fn summarise(group: &[&ContrastVerdict], margin: f64) -> InputDependence {
+fn summarise(group: &[&ContrastVerdict], margin: Margin) -> InputDependence {
     let first = group[0];
     let on = |verdict: Verdict| -> Vec<String> {
         group.iter().filter(|found| found.verdict == verdict).map(|found| found.input.clone()).collect()

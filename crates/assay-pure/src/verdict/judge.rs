@@ -16,6 +16,7 @@ use super::profile::Side;
 use super::reasons;
 use super::twin::{TwinControl, TwinVerdict, downgrade, twin_control};
 use crate::stats::StatsError;
+use crate::stats::margin::Margin;
 use crate::stats::moderation::{MIN_CONTRASTS, moderate_all};
 use crate::stats::multiplicity::{MOST_SHARE, alpha_per_look, holm};
 use crate::stats::rotation::Effect;
@@ -55,13 +56,12 @@ pub fn judge(contrasts: &[ObservedContrast], options: &Options) -> Judgement {
         .zip(&drafts)
         .map(|(contrast, draft)| settle(contrast, draft, &twin, options))
         .collect();
-    let causes: Vec<_> =
-        verdicts.iter().map(|found| input_cause(found, &verdicts, options.margin())).collect();
+    let causes: Vec<_> = verdicts.iter().map(|found| input_cause(found, &verdicts, options.margin)).collect();
     for (found, cause) in verdicts.iter_mut().zip(causes) {
         found.reasons.extend(cause.as_ref().map(|cause| reasons::sentence(&cause.evidence)));
         found.causes.extend(cause);
     }
-    let input_dependence = input_dependence(&verdicts, options.margin());
+    let input_dependence = input_dependence(&verdicts, options.margin);
     let warnings = warnings(contrasts, &drafts, &twin, options);
     Judgement { contrasts: verdicts, twin, input_dependence, warnings }
 }
@@ -94,11 +94,11 @@ fn draft_all(contrasts: &[ObservedContrast], options: &Options) -> Vec<Draft> {
         .zip(steps)
         .zip(contrasts)
         .map(|(((observations, effect), step), contrast)| Draft {
-            code: effect.as_ref().ok().and_then(|effect| judge_code(effect, step.alpha, options.margin())),
+            code: effect.as_ref().ok().and_then(|effect| judge_code(effect, step.alpha, options.margin)),
             as_built: contrast
                 .as_built
                 .as_ref()
-                .and_then(|at| judge_as_built(at, plain_alpha, options.margin())),
+                .and_then(|at| judge_as_built(at, plain_alpha, options.margin)),
             observations,
             effect,
             alpha: step.alpha,
@@ -106,7 +106,7 @@ fn draft_all(contrasts: &[ObservedContrast], options: &Options) -> Vec<Draft> {
         .collect()
 }
 
-fn judge_code(effect: &Effect, alpha: f64, margin: f64) -> Option<Judged> {
+fn judge_code(effect: &Effect, alpha: f64, margin: Margin) -> Option<Judged> {
     let interval = effect.interval(alpha).ok()?;
     Some(Judged { estimate: effect.estimate, interval, verdict: decide(effect.estimate, interval, margin) })
 }
@@ -127,14 +127,8 @@ fn settle(
     found.decided = found.verdict != Verdict::Inconclusive;
     let controlled = draft.code.map(|code| Judged { verdict: found.verdict, ..code });
     if let (Some(as_built), Some(code)) = (draft.as_built, controlled) {
-        found.as_built_says = as_built_says(as_built, code, options.margin());
-        found.causes.extend(cause::placement(
-            contrast,
-            as_built,
-            code,
-            found.as_built_says,
-            options.margin(),
-        ));
+        found.as_built_says = as_built_says(as_built, code, options.margin);
+        found.causes.extend(cause::placement(contrast, as_built, code, found.as_built_says, options.margin));
     }
     found.causes.extend(cause::identical_code(contrast));
     found.causes.extend(noise.as_ref().map(|reason| cause::noise(reason, found.code)));
@@ -172,7 +166,7 @@ fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &Option
         reasons: Vec::new(),
         rotations: draft.observations.ratios.len(),
         // The rule also wants the estimate beyond the margin, so nothing smaller can ever be found.
-        minimum_detectable_effect: detectable.map(|log| log.exp_m1().max(options.minimum_effect)),
+        minimum_detectable_effect: detectable.map(|log| log.exp_m1().max(options.margin.relative())),
         rotations_needed: None,
         seconds_needed: None,
         decided: false,
@@ -191,7 +185,7 @@ fn set_need(found: &mut ContrastVerdict, draft: &Draft, options: &Options) {
         Err(_) => None,
         Ok(effect) => {
             let size = effect.estimate.abs();
-            let clearance = if size < options.margin() { options.margin() - size } else { size };
+            let clearance = if size < options.margin.ln() { options.margin.ln() - size } else { size };
             effect
                 .rotations_for(clearance, draft.alpha, ROTATION_LIMIT)
                 .filter(|need| *need as usize > found.rotations)

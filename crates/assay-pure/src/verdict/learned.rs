@@ -14,6 +14,7 @@ use super::contrast::ContrastVerdict;
 use super::counts::CellCounts;
 use super::profile::Side;
 use super::wording::percent;
+use crate::stats::margin::Margin;
 use crate::stats::penalty::{Memory, Penalty};
 
 /// Mispredictions of a whole first walk up to which they may all be due to its being the first.
@@ -112,14 +113,14 @@ pub fn flips(
     (candidate, baseline): (&CellCounts, &CellCounts),
     baseline_ns: f64,
     penalty: Penalty,
-    margin: f64,
+    margin: Margin,
 ) -> Option<CauseEvidence> {
     let code = found.code.filter(|_| found.verdict.is_difference())?;
     let spared =
         |cell: &CellCounts| Some((cell.fresh_misses? - cell.modern()?.per_unit).max(0.0) * penalty.ns);
     let (spared_candidate, spared_baseline) = (spared(candidate)?, spared(baseline)?);
     let fresh = (baseline_ns * code.ratio + spared_candidate) / (baseline_ns + spared_baseline);
-    let turns = fresh.ln() * code.ratio.ln() < 0.0 && fresh.ln().abs() > margin;
+    let turns = fresh.ln() * code.ratio.ln() < 0.0 && margin.is_exceeded_by(fresh);
     turns.then(|| CauseEvidence {
         cause: Cause::Input,
         share: None,
@@ -223,26 +224,26 @@ mod tests {
         let bmi2 = CellCounts { variant: "bmi2".into(), ..walked(10_000, 0.0, 0.0) };
         let slower = contrast(Verdict::Slower, 1.25);
         // 2 ns and 2.5 ns; fresh 2 + 0.8 · 5 = 6 and 2.5: ratio 0.4167.
-        let found = flips(&slower, (&bmi2, &branch), 2.0, penalty(), 0.01).expect("it turns");
+        let found = flips(&slower, (&bmi2, &branch), 2.0, penalty(), Margin::of(0.01)).expect("it turns");
         assert_eq!(found.cause, Cause::Input);
         assert!(found.evidence.contains("+25.0 % here would be about -58.3 %"), "{}", found.evidence);
         assert!(found.evidence.contains("spares branch 4.00 ns and bmi2 0.00 ns"), "{}", found.evidence);
         let faster = contrast(Verdict::Faster, 0.8);
-        assert_eq!(flips(&faster, (&bmi2, &branch), 2.0, penalty(), 0.01), None, "faster still");
+        assert_eq!(flips(&faster, (&bmi2, &branch), 2.0, penalty(), Margin::of(0.01)), None, "faster still");
         let equal = contrast(Verdict::Equivalent, 1.25);
-        assert_eq!(flips(&equal, (&bmi2, &branch), 2.0, penalty(), 0.01), None);
+        assert_eq!(flips(&equal, (&bmi2, &branch), 2.0, penalty(), Margin::of(0.01)), None);
         // 2 + 0.1 · 5 = 2.5 and 2.5: no difference left, so nothing has turned.
         let barely = walked(10_000, 0.1, 0.0);
-        assert_eq!(flips(&slower, (&bmi2, &barely), 2.0, penalty(), 0.01), None);
+        assert_eq!(flips(&slower, (&bmi2, &barely), 2.0, penalty(), Margin::of(0.01)), None);
         // 2 + 0.102 · 5 = 2.51 and 2.5: turned, but by less than the margin.
         let hardly = walked(10_000, 0.102, 0.0);
-        assert_eq!(flips(&slower, (&bmi2, &hardly), 2.0, penalty(), 0.01), None);
-        assert!(flips(&slower, (&bmi2, &hardly), 2.0, penalty(), 0.001).is_some());
+        assert_eq!(flips(&slower, (&bmi2, &hardly), 2.0, penalty(), Margin::of(0.01)), None);
+        assert!(flips(&slower, (&bmi2, &hardly), 2.0, penalty(), Margin::of(0.001)).is_some());
         // A repeated walk that mispredicts more than the first is spared nothing, and owes nothing either.
         let worse = CellCounts { variant: "bmi2".into(), ..walked(10_000, 0.0, 0.4) };
-        let found = flips(&slower, (&worse, &branch), 2.0, penalty(), 0.01).expect("it turns");
+        let found = flips(&slower, (&worse, &branch), 2.0, penalty(), Margin::of(0.01)).expect("it turns");
         assert!(found.evidence.contains("and bmi2 0.00 ns"), "{}", found.evidence);
         let unknown = CellCounts { fresh_misses: None, ..branch };
-        assert_eq!(flips(&slower, (&bmi2, &unknown), 2.0, penalty(), 0.01), None);
+        assert_eq!(flips(&slower, (&bmi2, &unknown), 2.0, penalty(), Margin::of(0.01)), None);
     }
 }

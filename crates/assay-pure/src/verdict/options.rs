@@ -1,10 +1,12 @@
 //! What the judge must know besides the samples.
 
+use crate::stats::margin::Margin;
+
 /// How strict a judgement is, and at which of several planned looks it is made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// The equivalence margin δ as a fraction: 0.01 calls two codes equivalent within 1 %.
-    pub minimum_effect: f64,
+    /// The equivalence margin: by how much two codes may differ and be equivalent.
+    pub margin: Margin,
     /// Confidence of the experiment as a whole, over all its contrasts and all looks.
     pub confidence: f64,
     /// Which look this is, from 1.
@@ -20,7 +22,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            minimum_effect: 0.01,
+            margin: Margin::of(0.01),
             confidence: 0.95,
             look: 1,
             looks: 1,
@@ -31,11 +33,6 @@ impl Default for Options {
 }
 
 impl Options {
-    /// δ on the log scale: ln(1 + minimum_effect), so that the margin is the same in both directions.
-    pub fn margin(&self) -> f64 {
-        self.minimum_effect.max(0.0).ln_1p()
-    }
-
     /// The planned number of looks, at least the one being taken: a look that nobody planned still spends.
     pub fn planned_looks(&self) -> u32 {
         self.looks.max(self.look).max(1)
@@ -45,13 +42,6 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_margin_is_symmetric_in_ratios() {
-        let options = Options { minimum_effect: 0.25, ..Options::default() };
-        assert!((options.margin().exp() - 1.25).abs() < 1e-12);
-        assert!(((-options.margin()).exp() - 0.8).abs() < 1e-12);
-    }
 
     #[test]
     fn a_look_beyond_the_plan_still_counts() {

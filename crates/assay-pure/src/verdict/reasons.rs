@@ -33,7 +33,7 @@ pub(super) fn of(
 
 /// What the rotations say.
 fn code(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
-    let margin = fraction(options.minimum_effect);
+    let margin = fraction(options.margin.relative());
     let (Some(code), Ok(_)) = (&found.code, &draft.effect) else {
         let why = draft.effect.as_ref().err().map_or("no interval".to_string(), |error| error.to_string());
         return format!("The code effect is unknown: {why}.");
@@ -82,7 +82,7 @@ fn need(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
         }
         (None, _) => format!(
             "One rotation spreads by {spread}; {detectable}. The estimate lies so near the minimum effect of {} that no affordable number of rotations would decide.",
-            fraction(options.minimum_effect)
+            fraction(options.margin.relative())
         ),
     }
 }

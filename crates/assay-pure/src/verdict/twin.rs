@@ -18,6 +18,7 @@ use super::profile::{RotationTimes, Side, rotation_times};
 use super::wording::{confidence, fraction, list, span};
 use super::{Verdict, contrast::ContrastVerdict};
 use crate::stats::interval::Interval;
+use crate::stats::margin::Margin;
 use crate::stats::moderation::{estimate_prior, moderate};
 use crate::stats::multiplicity::{MOST_SHARE, alpha_per_look, holm};
 use crate::stats::rotation::{Effect, RESOLUTION};
@@ -283,7 +284,7 @@ fn judge_all(
 ) -> (Vec<JudgedTwin>, JudgedTwin) {
     let alpha = 0.5 * MOST_SHARE * alpha_per_look(options.confidence, options.planned_looks());
     let judge = |effect: &Option<Effect>, alpha: f64| match effect {
-        Some(effect) => judge_one(effect, alpha, options.margin()),
+        Some(effect) => judge_one(effect, alpha, options.margin),
         None => JudgedTwin { verdict: TwinVerdict::Undecided, ratio: None, alpha },
     };
     let p_values: Vec<f64> =
@@ -293,7 +294,7 @@ fn judge_all(
     (of_groups, judge(&pooled, alpha))
 }
 
-fn judge_one(effect: &Effect, alpha: f64, margin: f64) -> JudgedTwin {
+fn judge_one(effect: &Effect, alpha: f64, margin: Margin) -> JudgedTwin {
     let interval: Option<Interval> = effect.interval(alpha).ok();
     let verdict =
         interval.map_or(Verdict::Inconclusive, |interval| decide(effect.estimate, interval, margin));
@@ -305,7 +306,7 @@ fn judge_one(effect: &Effect, alpha: f64, margin: f64) -> JudgedTwin {
 }
 
 fn statement(verdict: TwinVerdict, pooled: &JudgedTwin, groups: &[TwinGroup], options: &Options) -> String {
-    let margin = fraction(options.minimum_effect);
+    let margin = fraction(options.margin.relative());
     let level = confidence(1.0 - pooled.alpha);
     let interval = pooled.ratio.map(|ratio| span(&ratio));
     match (verdict, interval) {

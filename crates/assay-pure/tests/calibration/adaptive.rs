@@ -1,6 +1,7 @@
 //! Judging a simulated campaign as the runner does: look, stop when all is decided, else add rotations.
 
 use crate::model::{Campaign, Dice, Model};
+use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::{Judgement, Options, TwinVerdict, Verdict, judge};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -44,12 +45,17 @@ impl Spending {
         // 2 - 2 Phi(1.959964 / sqrt(t)) at t = 1/4, 3/8, 1/2, 3/4, 1, less what the look before had (scipy).
         const OBRIEN_FLEMING: [f64; 5] = [8.857e-5, 1.2805e-3, 4.2056e-3, 1.8050e-2, 2.6375e-2];
         match self {
-            Spending::Equal => {
-                Options { minimum_effect, look: look as u32 + 1, looks: LOOKS, ..Options::default() }
-            }
-            Spending::OBrienFleming => {
-                Options { minimum_effect, confidence: 1.0 - OBRIEN_FLEMING[look], ..Options::default() }
-            }
+            Spending::Equal => Options {
+                margin: Margin::of(minimum_effect),
+                look: look as u32 + 1,
+                looks: LOOKS,
+                ..Options::default()
+            },
+            Spending::OBrienFleming => Options {
+                margin: Margin::of(minimum_effect),
+                confidence: 1.0 - OBRIEN_FLEMING[look],
+                ..Options::default()
+            },
         }
     }
 }
@@ -112,7 +118,7 @@ impl Tally {
     }
 
     fn count(&mut self, campaign: &Campaign, judgement: &Judgement, rotations: usize, minimum_effect: f64) {
-        let margin = minimum_effect.ln_1p();
+        let margin = Margin::of(minimum_effect).ln();
         let mut any_false = false;
         for (found, truth) in judgement.contrasts.iter().zip(&campaign.truth) {
             let said = match found.verdict {
@@ -206,7 +212,8 @@ pub fn twins(model: &Model, campaigns: usize, seed: u64, minimum_effect: f64) ->
     for number in 0..campaigns {
         let campaign = model.campaign(&mut Dice::new(seed * 1_000_003 + number as u64));
         let at = |rotations: usize, look: u32| {
-            let options = Options { minimum_effect, look, looks: LOOKS, ..Options::default() };
+            let options =
+                Options { margin: Margin::of(minimum_effect), look, looks: LOOKS, ..Options::default() };
             judge(&campaign.after(rotations), &options).twin.verdict
         };
         let (first, last) = (at(8, 1), at(32, 5));

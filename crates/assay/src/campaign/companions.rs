@@ -10,6 +10,7 @@ use crate::store::{Ledger, ProcessRow};
 use anyhow::{Context, Result};
 use assay_pure::experiment::{Experiment, pattern};
 use assay_pure::placement::layout::{FunctionPlace, LINE_BYTES};
+use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::{self, PlacedTime};
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,7 +25,7 @@ pub struct Companions {
     starts: HashMap<String, Starts>,
     artifacts: HashMap<Place, String>,
     wanted: BTreeMap<String, Vec<String>>,
-    minimum_effect: f64,
+    margin: Margin,
     seed: u64,
 }
 
@@ -38,7 +39,7 @@ impl Companions {
             starts: HashMap::new(),
             artifacts: HashMap::new(),
             wanted: BTreeMap::new(),
-            minimum_effect: experiment.minimum_effect,
+            margin: experiment.minimum_effect,
             seed: experiment.seed,
         };
         for variant in &experiment.variants {
@@ -60,7 +61,7 @@ impl Companions {
         let (least, most) = times
             .iter()
             .fold((f64::INFINITY, 0.0_f64), |(low, high), time| (low.min(time.ns), high.max(time.ns)));
-        if times.is_empty() || most <= least * (1.0 + self.minimum_effect) {
+        if times.is_empty() || !self.margin.is_exceeded_by(most / least) {
             return None;
         }
         let names = self.names(&name.0, placed[0].1);

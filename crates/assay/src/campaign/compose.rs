@@ -44,7 +44,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     let failures = ledger.failures(campaign)?;
     let counted = Counted::of(ledger, &row, &experiment, &failures)?;
     let times = verdict::placement_table(&judged.contrasts);
-    let margin = experiment.minimum_effect.ln_1p();
+    let margin = experiment.minimum_effect;
     counted.explain(&mut judged.judgement, &times, &experiment.unit, margin);
     let by_heart: Vec<page::LearnedInput> =
         counted.learned().iter().map(|found| counted::learned_input(found, &experiment.unit)).collect();
@@ -139,7 +139,7 @@ fn campaign_of(
             Some("budget") => page::StoppedBecause::BudgetSpent,
             Some(_) => page::StoppedBecause::RotationsSpent,
         },
-        minimum_effect: experiment.minimum_effect,
+        minimum_effect: experiment.minimum_effect.relative(),
         confidence: experiment.confidence,
         seed: experiment.seed,
         ledger: Some(ledger.path().display().to_string()),

@@ -7,6 +7,7 @@ use crate::store::{BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failur
 use anyhow::Result;
 use assay_pure::experiment::{Event, Experiment};
 use assay_pure::stats::interval::Interval;
+use assay_pure::stats::margin::Margin;
 use assay_pure::stats::penalty::{Memory, Penalty};
 use assay_pure::verdict::VariantPlacement;
 use assay_pure::verdict::cause::Cause;
@@ -119,7 +120,7 @@ impl Counted {
     }
 
     /// Adds what counts say to causes and reasons of the verdicts.
-    pub fn explain(&self, judgement: &mut Judgement, times: &[VariantPlacement], unit: &str, margin: f64) {
+    pub fn explain(&self, judgement: &mut Judgement, times: &[VariantPlacement], unit: &str, margin: Margin) {
         let by_heart: Vec<String> = self.learned().into_iter().map(|found| found.input).collect();
         for found in &mut judgement.contrasts {
             let (Some(candidate), Some(baseline)) =

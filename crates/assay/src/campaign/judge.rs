@@ -67,7 +67,7 @@ pub fn judge_ledger(
     let identical = observe::identical_code(ledger, campaign, experiment)?;
     let contrasts = observe::contrasts(experiment, compilers, &observed, &failures, &identical);
     let options = Options {
-        minimum_effect: experiment.minimum_effect,
+        margin: experiment.minimum_effect,
         confidence: experiment.confidence,
         look,
         looks,

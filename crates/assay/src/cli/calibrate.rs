@@ -8,6 +8,9 @@ use crate::campaign::{self, Asked, compose};
 use crate::report::page::{Contrast, Page};
 use crate::store::Ledger;
 use anyhow::{Context, Result};
+use assay_pure::stats::interval::Interval;
+use assay_pure::stats::margin::Margin;
+use assay_pure::verdict::decide::decide;
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -153,13 +156,14 @@ fn by_code(contrast: &Contrast) -> Said {
 
 /// What the same rule says of the as-built link alone.
 fn by_link(contrast: &Contrast, page: &Page) -> Said {
-    let margin = page.campaign.minimum_effect;
-    match contrast.as_built {
-        None => Said::Undecided,
-        Some(effect) if effect.lower > 1.0 && effect.ratio > 1.0 + margin => Said::Slower,
-        Some(effect) if effect.upper < 1.0 && effect.ratio < 1.0 / (1.0 + margin) => Said::Faster,
-        Some(effect) if effect.lower > 1.0 / (1.0 + margin) && effect.upper < 1.0 + margin => Said::Same,
-        Some(_) => Said::Undecided,
+    use assay_pure::verdict::Verdict;
+    let Some(effect) = contrast.as_built else { return Said::Undecided };
+    let interval = Interval { lower: effect.lower.ln(), upper: effect.upper.ln() };
+    match decide(effect.ratio.ln(), interval, Margin::of(page.campaign.minimum_effect)) {
+        Verdict::Slower => Said::Slower,
+        Verdict::Faster => Said::Faster,
+        Verdict::Equivalent => Said::Same,
+        Verdict::Inconclusive => Said::Undecided,
     }
 }
 

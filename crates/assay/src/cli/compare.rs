@@ -12,6 +12,7 @@ use crate::report::{Detail, Progress, Show, render_compare};
 use crate::store::Ledger;
 use anyhow::{Context, Result};
 use assay_pure::comparison::Gate;
+use assay_pure::stats::margin::Margin;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -176,7 +177,7 @@ impl Arguments {
             rotations: self.rotations,
             rounds: self.rounds,
             budget: self.budget,
-            minimum_effect: self.minimum_effect,
+            minimum_effect: Margin::of(self.minimum_effect),
             confidence: self.confidence,
             seed: self.seed,
             cpu: self.cpu,

@@ -6,6 +6,7 @@ use crate::sites::image::Image;
 use crate::sites::names::demangle;
 use crate::sites::source::Sources;
 use assay_pure::placement::across::{self, Change};
+use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::ContrastVerdict;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
 use serde::{Deserialize, Serialize};
@@ -158,11 +159,11 @@ const SAME_WORK: f64 = 0.002;
 /// The causes that the code speaks for.
 ///
 /// Work needs a difference in time to be the cause of; code that drifted is told wherever it is executed.
-pub fn causes(found: &Found, verdict: &ContrastVerdict, margin: f64) -> Vec<CauseEvidence> {
+pub fn causes(found: &Found, verdict: &ContrastVerdict, margin: Margin) -> Vec<CauseEvidence> {
     let mut causes = Vec::new();
     let named = |cause, evidence: String| CauseEvidence { cause, share: None, evidence };
-    let differs = verdict.verdict.is_difference()
-        || verdict.code.is_some_and(|code| code.ratio.ln().abs() > margin.ln_1p());
+    let differs =
+        verdict.verdict.is_difference() || verdict.code.is_some_and(|code| margin.is_exceeded_by(code.ratio));
     let mut worked: Vec<(f64, &Function)> = found
         .functions
         .iter()
@@ -241,7 +242,10 @@ mod tests {
 
     fn kinds(functions: Vec<Function>, ratio: f64) -> Vec<(Cause, String)> {
         let found = Found { executed: Some(3), functions, identical: Some(false), unknown: None };
-        causes(&found, &verdict(ratio), 0.02).into_iter().map(|cause| (cause.cause, cause.evidence)).collect()
+        causes(&found, &verdict(ratio), Margin::of(0.02))
+            .into_iter()
+            .map(|cause| (cause.cause, cause.evidence))
+            .collect()
     }
 
     #[test]

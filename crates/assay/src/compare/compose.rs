@@ -235,7 +235,7 @@ fn measured(
         rotations: if spec.method == Method::Placements { spec.rotations } else { 0 },
         visits: visits.len() as u64,
         stopped_because: stopped_because(row.stopped_because.as_deref()),
-        minimum_effect: spec.minimum_effect,
+        minimum_effect: spec.minimum_effect.relative(),
         confidence: spec.confidence,
         seed: spec.seed,
         ledger: Some(ledger.path().display().to_string()),

@@ -61,7 +61,7 @@ pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Judged> {
 /// The verdicts of these contrasts as one family, at the look that these visits allow.
 pub(crate) fn judged(contrasts: &[ObservedContrast], spec: &Spec, visits: &[VisitRow]) -> Judgement {
     let options = Options {
-        minimum_effect: spec.minimum_effect,
+        margin: spec.minimum_effect,
         confidence: spec.confidence,
         look: spec.look(complete_rounds(visits, spec)),
         looks: spec.looks.len() as u32,

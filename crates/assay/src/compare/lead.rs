@@ -18,6 +18,7 @@ use crate::store::{Ledger, NewComparison, SideRow};
 use anyhow::{Context, Result, bail};
 use assay_pure::comparison::Gate;
 use assay_pure::inputs::digest::digest;
+use assay_pure::stats::margin::Margin;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,8 +48,8 @@ pub struct Asked {
     pub rounds: Option<u32>,
     /// Seconds of measuring.
     pub budget: f64,
-    /// The equivalence margin, a fraction.
-    pub minimum_effect: f64,
+    /// The equivalence margin.
+    pub minimum_effect: Margin,
     /// Of all verdicts together.
     pub confidence: f64,
     /// Of orders, shuffles and surroundings.

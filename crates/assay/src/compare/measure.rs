@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::store::{FigureRow, Ledger, VisitRow};
 use anyhow::Result;
 use assay_pure::comparison::{Place, Visit, round};
+use assay_pure::stats::margin::Margin;
 use std::collections::HashSet;
 
 /// What runs the benchmark command.
@@ -228,7 +229,7 @@ mod tests {
             bench: vec!["./b".into()],
             adapter: "wall".into(),
             method: Method::Placements,
-            minimum_effect: 0.02,
+            minimum_effect: Margin::of(0.02),
             confidence: 0.95,
             seed: 3,
             sides: 2,

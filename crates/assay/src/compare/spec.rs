@@ -1,6 +1,7 @@
 //! A comparison as it was planned: what the ledger keeps of it, from which its page is made again.
 
 use assay_pure::comparison::{Gate, PHASES};
+use assay_pure::stats::margin::Margin;
 use serde::{Deserialize, Serialize};
 
 /// What was varied so that chance is told from code; the words of the page.
@@ -17,8 +18,8 @@ pub struct Spec {
     pub adapter: String,
     /// What is varied.
     pub method: Method,
-    /// The equivalence margin, a fraction.
-    pub minimum_effect: f64,
+    /// The equivalence margin.
+    pub minimum_effect: Margin,
     /// Of all verdicts together.
     pub confidence: f64,
     /// Of orders, shuffles and surroundings.

@@ -20,6 +20,7 @@ use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::fit::closeness::{FLOOR, Says};
 use assay_pure::inputs::fit::deal;
 use assay_pure::inputs::{Format, Generator, Markov, digest};
+use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::{ContrastVerdict, Options, Verdict, judge};
 use std::path::{Path, PathBuf};
 
@@ -156,7 +157,8 @@ fn times(
             ));
         }
     }
-    let options = Options { minimum_effect: margin, confidence: experiment.confidence, ..Options::default() };
+    let options =
+        Options { margin: Margin::of(margin), confidence: experiment.confidence, ..Options::default() };
     judge(&contrasts, &options).contrasts.iter().map(time).collect()
 }
 

@@ -39,7 +39,7 @@ pub fn page(ledger: &Ledger, diary: &Diary) -> Result<StagesPage> {
         question: diary.question.clone(),
         answer: String::new(),
         unit: diary.unit.clone(),
-        minimum_effect: diary.minimum_effect,
+        minimum_effect: diary.minimum_effect.relative(),
         confidence: diary.confidence,
         predictor: history.predictor(),
         entrants: entrants(diary, &history),

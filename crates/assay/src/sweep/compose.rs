@@ -97,7 +97,7 @@ fn measured(
             _ => Stopped::Interrupted,
         }),
         campaigns: family.steps.iter().map(|step| step.row.id).collect(),
-        minimum_effect: experiment.minimum_effect,
+        minimum_effect: experiment.minimum_effect.relative(),
         confidence: experiment.confidence,
         twin,
         ledger: ledger.path().display().to_string(),
@@ -265,7 +265,7 @@ fn pair_page(
     pair: &Pair,
     experiment: &Experiment,
 ) -> PairPage {
-    let (margin, alpha) = (experiment.minimum_effect.ln_1p(), 1.0 - experiment.confidence);
+    let (margin, alpha) = (experiment.minimum_effect, 1.0 - experiment.confidence);
     let left_out = pair.left_out.iter().map(|reading| (reading, Winner::Unclear));
     let kept = pair.readings.iter().map(|reading| (reading, zones::winner(reading, margin, alpha)));
     let mut ratios: Vec<(&Reading, Winner)> = kept.chain(left_out).collect();
@@ -302,7 +302,7 @@ fn pair_page(
             .collect(),
         campaigns_differ_by: pair.between.map(|between| between.variance.sqrt()),
     };
-    found.note = sentence(&key_page(spec), &found, experiment.minimum_effect);
+    found.note = sentence(&key_page(spec), &found, experiment.minimum_effect.relative());
     found
 }
 

@@ -85,7 +85,7 @@ fn everything_that_a_file_says_is_read() {
     let diary = read(WHOLE);
     assert_eq!(
         (diary.name.as_str(), diary.unit.as_str(), diary.minimum_effect),
-        ("allocator", "operation", 0.02)
+        ("allocator", "operation", Margin::of(0.02))
     );
     assert_eq!((diary.budget_seconds, diary.confidence, diary.seed), (120.0, 0.95, 1));
     assert_eq!(

@@ -32,6 +32,7 @@ use self::reader::{Reader, Table};
 use super::spans::Spans;
 use super::spec::{Clock, Experiment, Variant};
 use super::{Diagnostic, Event, diagnostic};
+use crate::stats::margin::Margin;
 
 pub(super) use self::convert::to_name;
 
@@ -179,7 +180,7 @@ fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
         placement: program::read_placement(reader, top),
         minimum_effect: reader
             .read(top, "minimum_effect", convert::fraction(|effect| (0.0..1.0).contains(&effect)))
-            .unwrap_or(0.01),
+            .map_or(Margin::of(0.01), Margin::of),
         confidence: reader
             .read(top, "confidence", convert::fraction(|confidence| 0.0 < confidence && confidence < 1.0))
             .unwrap_or(0.95),

@@ -35,7 +35,7 @@ fn fills_in_every_default() {
     assert_eq!(experiment.name, "varint");
     assert_eq!(experiment.unit, "call");
     assert_eq!(experiment.prediction, None);
-    assert_eq!(experiment.minimum_effect, 0.01);
+    assert_eq!(experiment.minimum_effect, Margin::of(0.01));
     assert_eq!(experiment.confidence, 0.95);
     assert_eq!(experiment.budget_seconds, 60.0);
     assert_eq!(experiment.clock, Clock::Wall);
@@ -81,12 +81,12 @@ fn names_an_experiment_after_its_folder_or_else_its_file() {
 #[test]
 fn reads_numbers_as_people_write_them() {
     let experiment = with("minimum_effect = \"2 %\"\nbudget = \"2 min\"\nconfidence = \"99 %\"", "");
-    assert_eq!(experiment.minimum_effect, 0.02);
+    assert_eq!(experiment.minimum_effect, Margin::of(0.02));
     assert_eq!(experiment.budget_seconds, 120.0);
     assert_eq!(experiment.confidence, 0.99);
     assert_eq!(with("budget = 90", "").budget_seconds, 90.0);
     assert_eq!(with("budget = 0.5", "").budget_seconds, 0.5);
-    assert_eq!(with("minimum_effect = 0", "").minimum_effect, 0.0);
+    assert_eq!(with("minimum_effect = 0", "").minimum_effect, Margin::of(0.0));
     assert_eq!(with("seed = \"0xffff_ffff_ffff_ffff\"", "").seed, u64::MAX);
 }
 

@@ -2,6 +2,7 @@
 
 use super::{ClaimContext, Finding, InputFacts, Standing, scope, tolerance};
 use crate::experiment::{ClaimSpec, Says};
+use crate::stats::margin::Margin;
 
 /// A change that its own numbers reproduce to one percentage point is only rounded.
 const ROUNDING: f64 = 0.01;
@@ -10,7 +11,7 @@ const ROUNDING: f64 = 0.01;
 pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(domain(claim));
-    findings.extend(direction(claim, context.minimum_effect));
+    findings.extend(direction(claim, context.margin));
     findings.extend(own_numbers((claim.before, claim.after), claim.change, claim.ratio, tolerance(claim)));
     findings.extend(claim.share.map(share));
     findings.extend(misses(claim, context));
@@ -39,12 +40,12 @@ fn domain(claim: &ClaimSpec) -> Vec<Finding> {
 }
 
 /// The direction must agree with the claim's own ratio.
-fn direction(claim: &ClaimSpec, minimum_effect: f64) -> Option<Finding> {
+fn direction(claim: &ClaimSpec, margin: Margin) -> Option<Finding> {
     let (says, ratio) = (claim.says?, claim.ratio?);
     let (agrees, word) = match says {
         Says::Faster => (ratio < 1.0, "faster"),
         Says::Slower => (ratio > 1.0, "slower"),
-        Says::Equivalent => (ratio.ln().abs() <= minimum_effect.ln_1p(), "equivalent"),
+        Says::Equivalent => (margin.covers(ratio), "equivalent"),
     };
     (!agrees).then(|| {
         against(format!(

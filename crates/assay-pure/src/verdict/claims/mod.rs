@@ -14,6 +14,7 @@ use super::counts::CellCounts;
 use super::judge::Judgement;
 use super::placement_table::VariantPlacement;
 use crate::experiment::ClaimSpec;
+use crate::stats::margin::Margin;
 
 /// A variant's time in one cell, with its interval.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,8 +70,8 @@ pub struct ClaimContext<'a> {
     pub judgement: &'a Judgement,
     /// The experiment's baseline, for claims that name none.
     pub baseline: &'a str,
-    /// The equivalence margin δ as a fraction.
-    pub minimum_effect: f64,
+    /// The equivalence margin.
+    pub margin: Margin,
     /// Times per cell.
     pub cells: &'a [CellFigure],
     /// Facts about the inputs.

@@ -111,7 +111,7 @@ fn result(claim: &ClaimSpec) -> ClaimResult {
     let context = ClaimContext {
         judgement: &judgement,
         baseline: "branch",
-        minimum_effect: 0.01,
+        margin: Margin::of(0.01),
         cells: &cells,
         inputs: &inputs,
         counts: &[],
@@ -151,7 +151,7 @@ fn counted_over(conditional: f64, claim: &ClaimSpec, source: Source, misses: &[f
     let context = ClaimContext {
         judgement: &judgement,
         baseline: "branch",
-        minimum_effect: 0.01,
+        margin: Margin::of(0.01),
         cells: &[],
         inputs: &inputs,
         counts: &counts,
@@ -397,7 +397,7 @@ fn a_ghost_is_named_where_the_as_built_comparison_looks_as_claimed() {
     let context = ClaimContext {
         judgement: &judgement,
         baseline: "branch",
-        minimum_effect: 0.01,
+        margin: Margin::of(0.01),
         cells: &[],
         inputs: &[],
         counts: &[],
@@ -419,7 +419,7 @@ fn placement_is_blamed_only_where_the_as_built_comparison_agrees_with_the_claim(
         let context = ClaimContext {
             judgement: &judgement,
             baseline: "branch",
-            minimum_effect: 0.01,
+            margin: Margin::of(0.01),
             cells: &[],
             inputs: &[],
             counts: &[],
@@ -449,7 +449,7 @@ fn a_verdict_taken_back_leaves_the_ratio_open() {
     let context = ClaimContext {
         judgement: &judgement,
         baseline: "branch",
-        minimum_effect: 0.01,
+        margin: Margin::of(0.01),
         cells: &[],
         inputs: &[],
         counts: &[],
@@ -476,7 +476,7 @@ fn a_claim_about_compilers_is_held_against_the_contrasts_of_compilers() {
     let context = ClaimContext {
         judgement: &judgement,
         baseline: "branch",
-        minimum_effect: 0.01,
+        margin: Margin::of(0.01),
         cells: &[],
         inputs: &[],
         counts: &[],
@@ -533,7 +533,7 @@ fn what_a_claim_does_not_say_of_the_other_build_is_as_the_candidates() {
     let context = ClaimContext {
         judgement: &judgement,
         baseline: "branch",
-        minimum_effect: 0.01,
+        margin: Margin::of(0.01),
         cells: &[],
         inputs: &[],
         counts: &[],

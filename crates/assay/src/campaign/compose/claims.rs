@@ -50,7 +50,7 @@ pub(super) fn claims_of(
         inputs: &facts,
         counts: &counted.cells,
         baseline: &experiment.baseline,
-        minimum_effect: experiment.minimum_effect,
+        margin: experiment.minimum_effect,
     };
     let check = |claim| {
         let result = claims::check(claim, &context);

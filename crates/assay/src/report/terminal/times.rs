@@ -7,6 +7,7 @@ use crate::report::page::{Cell, OffsetShare, Page};
 use crate::report::prose;
 use crate::report::sheet::Sheet;
 use crate::report::table::{Column, Entry, Table};
+use assay_pure::stats::margin::Margin;
 
 /// Builds with a table of medians in the brief view.
 const MOST_BUILDS: usize = 4;
@@ -81,7 +82,8 @@ fn offsets(page: &Page, detail: Detail, sheet: &mut Sheet) {
     groups.sort_by(|a, b| b.spread.total_cmp(&a.spread));
     sheet.heading("Placement");
     let largest = groups[0].spread;
-    groups.retain(|group| group.spread > page.campaign.minimum_effect);
+    let margin = Margin::of(page.campaign.minimum_effect);
+    groups.retain(|group| margin.is_exceeded_by(1.0 + group.spread));
     if groups.is_empty() {
         let text = format!("No variant moves by more than {} between placements.", number::fraction(largest));
         sheet.paragraph(Ink::Plain, "  ", &text);
@@ -161,7 +163,8 @@ fn offset_table(cells: &[&Cell]) -> Table {
 
 /// What the times of cells that move go with: the medians of the parts, and the cell of which the start explains least.
 fn explained(page: &Page) -> Option<String> {
-    let moving = page.cells.iter().filter(|cell| spread(cell) > page.campaign.minimum_effect);
+    let margin = Margin::of(page.campaign.minimum_effect);
+    let moving = page.cells.iter().filter(|cell| margin.is_exceeded_by(1.0 + spread(cell)));
     let shares: Vec<(&Cell, OffsetShare)> =
         moving.filter_map(|cell| cell.offset_share.map(|share| (cell, share))).collect();
     let median = |part: fn(&OffsetShare) -> f64| {
