@@ -9,8 +9,8 @@
 //! build's time.
 //! Usage: capture_costs ASSAY [FILES [BUILDS [REPLAYS]]]
 
-use assay::adopt::capture::{BuildAsked, CapturedLink, build};
-use assay::build::Link;
+use assay_link::adopt::capture::{BuildAsked, CapturedLink, build};
+use assay_link::build::Link;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -33,7 +33,7 @@ units = 500_000
 window_units = 8192
 TOML
 }
-experiment own one other "$root/crates/assay/src/doctor/machine/pair.c"
+experiment own one other "$root/crates/assay-lab/src/doctor/machine/pair.c"
 experiment another a b "$root/fixtures/verdicts/null_03_varint_loop/pair.c" "$root/fixtures/verdicts/main.c"
 for turn in $(seq "$turns"); do
     "$assay" doctor --json "$work/doctor.json" > /dev/null 2>&1

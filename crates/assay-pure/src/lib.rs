@@ -6,6 +6,7 @@
 
 pub mod comparison;
 pub mod diary;
+pub mod event;
 pub mod experiment;
 pub mod figures;
 pub mod inputs;

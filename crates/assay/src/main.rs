@@ -4,5 +4,5 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // In a captured build this program is called by the names of linkers.
-    assay::adopt::capture::stand_in().unwrap_or_else(assay::cli::main)
+    assay_link::adopt::capture::stand_in().unwrap_or_else(assay::cli::main)
 }

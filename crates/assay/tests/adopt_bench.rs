@@ -1,6 +1,6 @@
 //! Are benchmark commands executed as they are, under the surroundings asked for, and their figures read?
 
-use assay::adopt::bench::{self, Adapter, Bench, Clock, Surroundings, VisitError, aslr_can_be_drawn};
+use assay_link::adopt::bench::{self, Adapter, Bench, Clock, Surroundings, VisitError, aslr_can_be_drawn};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;

@@ -3,8 +3,8 @@
 #[path = "capture/project.rs"]
 mod project;
 
-use assay::adopt::capture::{BuildError, Repeated, ReplayError};
-use assay::build::Link;
+use assay_link::adopt::capture::{BuildError, Repeated, ReplayError};
+use assay_link::build::Link;
 use project::{Project, assert_placed, assert_repeats, has, output, path_of, placed};
 use std::process::Command;
 
@@ -212,7 +212,7 @@ fn a_script_of_the_builds_own_is_repeated_but_not_placed() {
     let project = Project::of("make");
     let script = Command::new("ld").args(["-pie", "--verbose"]).output().expect("GNU ld is there");
     let text = String::from_utf8(script.stdout).expect("text");
-    let script = assay::build::default_script(&text).expect("a default script");
+    let script = assay_link::build::default_script(&text).expect("a default script");
     std::fs::write(project.path().join("own.ld"), script).expect("written");
     let built = project.build("make LDFLAGS='-fuse-ld=bfd -Wl,-T,own.ld'");
     assert_repeats(&project, &built.links[0]);

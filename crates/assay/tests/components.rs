@@ -1,9 +1,9 @@
 //! Budgets by component, of a program whose parts have known numbers of branches.
 
-use assay::sites::components::{Budget, Kind, Row, Spec, Sums, of_trace};
-use assay::sites::{Watch, gather};
-use assay::trace::{Options, Trace, command};
 use assay_pure::predict::Zoo;
+use assay_trace::sites::components::{Budget, Kind, Row, Spec, Sums, of_trace};
+use assay_trace::sites::{Watch, gather};
+use assay_trace::{Options, Trace, command};
 use std::process::Command;
 
 #[allow(dead_code, reason = "other tests use the rest")]

@@ -1,6 +1,6 @@
 //! The experiments that the repository ships can be built at a placement, flags and all.
 
-use assay::build::{Builder, Link, find_compilers};
+use assay_link::build::{Builder, Link, find_compilers};
 use assay_pure::experiment::Experiment;
 use std::path::{Path, PathBuf};
 

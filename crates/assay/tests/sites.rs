@@ -3,10 +3,10 @@
 //! The fixtures say behind each hint whether it is right, wrong or unclear. What must never happen is the opposite verdict;
 //! what a compiler made unrecognisable may be unclear, but with the usual flags most must be decided.
 
-use assay::report::sites::page::{Hint, HintOrigin, HintVerdict, SitesPage};
-use assay::sites::{Model, Watch, Wish, compose};
-use assay::trace::{Options, command};
 use assay_pure::predict::{Zoo, zoo};
+use assay_report::sites::page::{Hint, HintOrigin, HintVerdict, SitesPage};
+use assay_trace::sites::{Model, Watch, Wish, compose};
+use assay_trace::{Options, command};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

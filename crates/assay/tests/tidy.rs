@@ -111,37 +111,43 @@ mod planted {
     }
 
     #[test]
-    fn sees_an_edge_between_build_run_and_report() {
-        assert_eq!(imports("crates/assay/src/build/mod.rs", "use crate::run::Worker;\n"), [1]);
+    fn sees_an_edge_between_rooms() {
+        let lab = |room: &str| format!("crates/assay-lab/src/{room}.rs");
+        assert_eq!(imports(&lab("run/worker"), "use crate::campaign::Asked;\n"), [1]);
+        assert_eq!(imports(&lab("run/worker"), "use super::super::campaign::Asked;\n"), [1]);
+        assert_eq!(imports(&lab("run/worker"), "use assay_report::page;\nuse assay_link::build;\n"), [1, 2]);
+        assert_eq!(imports(&lab("store/mod"), "pub(crate) use assay_report::Page as P;\n"), [1]);
+        assert_eq!(imports(&lab("campaign/turn"), "use crate::{store, run};\nuse crate::compare;\n"), [2]);
+        assert_eq!(imports(&lab("campaign/turn"), "use assay_link::{build, adopt};\n"), [1]);
+        assert_eq!(imports(&lab("fit/mod"), "fn f(_: assay_link::build::Artifact) {}\n"), [1]);
+        assert_eq!(imports("crates/assay-link/src/build/mod.rs", "use crate::adopt::capture;\n"), [1]);
+    }
+
+    #[test]
+    fn sees_a_crate_of_an_upper_floor() {
         assert_eq!(
-            imports("crates/assay/src/run/worker.rs", "use crate::{event::Event, report::page};\n"),
+            imports("crates/assay-report/src/page.rs", "fn f(_: assay_link::build::Artifact) {}\n"),
             [1]
         );
-        assert_eq!(imports("crates/assay/src/run/worker.rs", "use super::super::build::Artifact;\n"), [1]);
-        assert_eq!(imports("crates/assay/src/report/page.rs", "fn f(_: crate::build::Artifact) {}\n"), [1]);
+        assert_eq!(imports("crates/assay-report/src/page.rs", "use assay_linux::pin;\n"), [1]);
         assert_eq!(
-            imports("crates/assay/src/store/mod.rs", "pub(crate) use crate::report::Page as P;\n"),
-            [1]
+            imports("crates/assay-trace/src/lib.rs", "use assay_lab::store;\nuse assay::cli;\n"),
+            [1, 2]
         );
-        assert_eq!(imports("crates/assay/src/event.rs", "use super::cli;\n"), [1]);
-        assert_eq!(imports("crates/assay/src/build/mod.rs", "use crate::adopt::capture;\n"), [1]);
-        let adopting = "use crate::build::Link;\nuse crate::store::Ledger;\n";
-        assert_eq!(imports("crates/assay/src/adopt/capture/link.rs", adopting), [2]);
-        assert_eq!(
-            imports("crates/assay/src/campaign/turn.rs", "use crate::{build, run};\nuse crate::cli;\n"),
-            [2]
-        );
+        assert_eq!(imports("crates/assay-lab/src/run/mod.rs", "use assay::cli;\n"), [1]);
     }
 
     #[test]
     fn lets_the_command_line_and_submodules_pass() {
+        let all = "use assay_lab::{campaign, run, store};\nuse assay_link::build;\nuse assay_report::page;\n";
+        assert_eq!(imports("crates/assay/src/cli/run.rs", all), [0_usize; 0]);
+        let run = "crates/assay-lab/src/run/mod.rs";
         assert_eq!(
-            imports("crates/assay/src/cli/run.rs", "use crate::{build, report, run, store};\n"),
+            imports(run, "use super::run::Worker;\nuse assay_pure::stats;\nuse assay_linux::pin;\n"),
             [0_usize; 0]
         );
-        assert_eq!(imports("crates/assay/src/run/mod.rs", "use super::store::Ledger;\n"), [0_usize; 0]);
         let own_submodule = "mod report;\nuse self::report::Progress;\nmod tests { use super::report::X; }\n";
-        assert_eq!(imports("crates/assay/src/run/mod.rs", own_submodule), [0_usize; 0]);
+        assert_eq!(imports(run, own_submodule), [0_usize; 0]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod trace_fixtures;
 
-use assay::trace::{Counts, Detail, Ended, Options};
+use assay_trace::{Counts, Detail, Ended, Options};
 use trace_fixtures::{Seen, Target, build, trace, trace_with};
 
 /// Both levels of detail give these counts, and the stream adds up to them.

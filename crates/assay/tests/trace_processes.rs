@@ -4,7 +4,7 @@
 
 mod trace_fixtures;
 
-use assay::trace::{Counts, Detail, Ended, Options, ProcessTrace};
+use assay_trace::{Counts, Detail, Ended, Options, ProcessTrace};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;

@@ -6,7 +6,7 @@
 //!
 //! Each linker has a language of its own: GNU ld is given its own default script with the order written into `.text`;
 //! LLVM's lld a list of symbols; gold a list of section names.
-//! Checked by: reading back links with all three (`crates/assay/tests/build_placement.rs`).
+//! Checked by: reading back links with all three (`crates/assay-link/tests/build_placement.rs`).
 
 use super::sections::CodeSection;
 use super::shuffle::shuffled_order;

@@ -2,15 +2,15 @@
 
 use super::run::Places;
 use super::{DONE, FAILED, screen};
-use crate::calibrate::tally::{self, CLASSES};
-use crate::calibrate::{Outcome, Pair, Said, Tally, Trial, peers, read_pairs};
-use crate::campaign::{self, Asked, compose};
-use crate::report::page::{Contrast, Page};
-use crate::store::Ledger;
 use anyhow::{Context, Result};
+use assay_lab::calibrate::tally::{self, CLASSES};
+use assay_lab::calibrate::{Outcome, Pair, Said, Tally, Trial, peers, read_pairs};
+use assay_lab::campaign::{self, Asked, compose};
+use assay_lab::store::Ledger;
 use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::decide::decide;
+use assay_report::page::{Contrast, Page};
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -145,7 +145,7 @@ fn measure(arguments: &Arguments, pair: &Pair, seed: u64) -> Result<Vec<Trial>> 
 }
 
 fn by_code(contrast: &Contrast) -> Said {
-    use crate::report::page::Verdict;
+    use assay_report::page::Verdict;
     match contrast.verdict {
         Verdict::Faster => Said::Faster,
         Verdict::Slower => Said::Slower,

@@ -2,17 +2,17 @@
 
 use super::run::{Places, positive};
 use super::{DONE, FAILED, UNABLE, screen};
-use crate::adopt::bench::Adapter;
-use crate::campaign::Misuse;
-use crate::compare::sides::What;
-use crate::compare::{self, Asked, compose};
-use crate::report::compare::{ComparePage, markdown};
-use crate::report::page::StoppedBecause;
-use crate::report::{Detail, Progress, Show, render_compare};
-use crate::store::Ledger;
 use anyhow::{Context, Result};
+use assay_lab::campaign::Misuse;
+use assay_lab::compare::sides::What;
+use assay_lab::compare::{self, Asked, compose};
+use assay_lab::store::Ledger;
+use assay_link::adopt::bench::Adapter;
 use assay_pure::comparison::Gate;
 use assay_pure::stats::margin::Margin;
+use assay_report::compare::{ComparePage, markdown};
+use assay_report::page::StoppedBecause;
+use assay_report::{Detail, Progress, Show, render_compare};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;

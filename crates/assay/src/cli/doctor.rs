@@ -7,9 +7,9 @@ mod program;
 use super::run::Places;
 use super::stat::predictors;
 use super::{DONE, FAILED, screen};
-use crate::campaign::Misuse;
-use crate::report::doctor::examination::{Examination, State, render_examination};
 use anyhow::Result;
+use assay_lab::campaign::Misuse;
+use assay_report::doctor::examination::{Examination, State, render_examination};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 

@@ -4,9 +4,9 @@ mod encode;
 mod fit;
 
 use super::{DONE, screen};
-use crate::campaign::Misuse;
-use crate::campaign::inputs::parse_format;
 use anyhow::Result;
+use assay_lab::campaign::Misuse;
+use assay_lab::campaign::inputs::parse_format;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSource;
 use assay_pure::inputs::fit::{Kind, kind};

@@ -1,11 +1,11 @@
 //! `assay layout`: where functions lie, what they cross, and what changed since another build.
 
 use super::{DONE, screen};
-use crate::campaign::Misuse;
-use crate::layout::{Program, Timed, Wish, compose};
-use crate::report::layout::render_layout;
-use crate::store::Ledger;
 use anyhow::Result;
+use assay_lab::campaign::Misuse;
+use assay_lab::layout::{Program, Timed, Wish, compose};
+use assay_lab::store::Ledger;
+use assay_report::layout::render_layout;
 use std::path::PathBuf;
 
 /// Show where functions lie, which borders their loops cross, what changed since another build

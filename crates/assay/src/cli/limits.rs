@@ -1,15 +1,15 @@
 //! `assay limits`: how fast this machine can be at all, measured once and kept.
 
 use super::{DONE, screen};
-use crate::campaign::{Misuse, Unable, measuring_cpu, turn};
-use crate::limits::kept::{self, Found};
-use crate::limits::machine_of;
-use crate::limits::measure::{Progress, measure};
-use crate::report::limits::{Told, render_limits};
-use crate::report::number;
 use anyhow::Result;
+use assay_lab::campaign::{Misuse, Unable, measuring_cpu, turn};
+use assay_lab::limits::kept::{self, Found};
+use assay_lab::limits::machine_of;
+use assay_lab::limits::measure::{Progress, measure};
 use assay_linux::machine::Machine as Facts;
 use assay_pure::limits::Limits;
+use assay_report::limits::{Told, render_limits};
+use assay_report::number;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};

@@ -18,9 +18,9 @@ mod stat;
 mod sweep;
 mod trace;
 
-use crate::campaign::{Misuse, Unable};
-use crate::store::Unusable;
-use crate::trace::{Blame, Refusal};
+use assay_lab::campaign::{Misuse, Unable};
+use assay_lab::store::Unusable;
+use assay_trace::{Blame, Refusal};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 

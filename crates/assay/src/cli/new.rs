@@ -1,8 +1,8 @@
 //! `assay new`: a commented experiment and its program to start from.
 
 use super::{DONE, screen};
-use crate::campaign::Misuse;
 use anyhow::{Context, Result};
+use assay_lab::campaign::Misuse;
 use assay_pure::experiment::template;
 use std::path::PathBuf;
 

@@ -2,10 +2,10 @@
 
 use super::run::Places;
 use super::{DONE, screen};
-use crate::campaign::{Asked, left_out, outlook, prepare};
-use crate::report::render_plan;
-use crate::store::Ledger;
 use anyhow::Result;
+use assay_lab::campaign::{Asked, left_out, outlook, prepare};
+use assay_lab::store::Ledger;
+use assay_report::render_plan;
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -2,10 +2,10 @@
 
 use super::run::{Places, exit_code};
 use super::{DONE, screen};
-use crate::campaign::{Misuse, compose};
-use crate::report::{Detail, render};
-use crate::store::Ledger;
 use anyhow::Result;
+use assay_lab::campaign::{Misuse, compose};
+use assay_lab::store::Ledger;
+use assay_report::{Detail, render};
 use std::path::PathBuf;
 
 /// Show a campaign's page again, or list the campaigns

@@ -1,12 +1,12 @@
 //! `assay run`: measure the matrix, give verdicts.
 
 use super::{DONE, FAILED, UNABLE, screen};
-use crate::campaign::{self, Asked, Misuse, compose, prepare};
-use crate::doctor::experiment;
-use crate::report::page::{FailureKind, Page, StoppedBecause};
-use crate::report::{Detail, Progress, Show, render};
-use crate::store::Ledger;
 use anyhow::Result;
+use assay_lab::campaign::{self, Asked, Misuse, compose, prepare};
+use assay_lab::doctor::experiment;
+use assay_lab::store::Ledger;
+use assay_report::page::{FailureKind, Page, StoppedBecause};
+use assay_report::{Detail, Progress, Show, render};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Where pages go: how wide, with colour or not, and files that are written whole.
 
-use crate::campaign::Misuse;
-use crate::report::prose;
 use anyhow::{Context, Result};
+use assay_lab::campaign::Misuse;
+use assay_report::prose;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};

@@ -2,14 +2,14 @@
 
 use super::stat::{predictors, program};
 use super::{DONE, FAILED, cannot_trace, screen};
-use crate::campaign::Misuse;
-use crate::report::sites::page::Order;
-use crate::report::sites::{SitesPage, render_sites};
-use crate::sites::components::{Spec, of_trace};
-use crate::sites::{Beside, Model, Wanted, Watch, Wish, compose};
-use crate::trace::{Ended, Options, Trace, command};
 use anyhow::Result;
+use assay_lab::campaign::Misuse;
 use assay_pure::predict::Zoo;
+use assay_report::sites::page::Order;
+use assay_report::sites::{SitesPage, render_sites};
+use assay_trace::sites::components::{Spec, of_trace};
+use assay_trace::sites::{Beside, Model, Wanted, Watch, Wish, compose};
+use assay_trace::{Ended, Options, Trace, command};
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -165,7 +165,7 @@ fn components(arguments: &Arguments) -> Result<Option<Wanted>, Misuse> {
 /// The reference with its components, before anything is started.
 fn reference(arguments: &Arguments) -> Result<Option<(Vec<OsString>, Spec)>, Misuse> {
     let Some(line) = &arguments.reference else { return Ok(None) };
-    let words = crate::build::text::split(line).filter(|words| !words.is_empty());
+    let words = assay_link::build::text::split(line).filter(|words| !words.is_empty());
     let words = words.ok_or_else(|| {
         Misuse(format!("--reference `{line}` is no command: a quote is open, or it is empty"))
     })?;

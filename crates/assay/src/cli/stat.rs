@@ -11,12 +11,12 @@ mod traced;
 mod wanted;
 
 use super::{DONE, cannot_trace, screen};
-use crate::campaign::Misuse;
-use crate::report::stat::page::{EndedBy, Execution, Source};
-use crate::report::stat::{StatPage, lines_of_json, render_stat, separated};
-use crate::trace::{Options, Refusal};
 use anyhow::Result;
+use assay_lab::campaign::Misuse;
 use assay_linux::perf::Conditions;
+use assay_report::stat::page::{EndedBy, Execution, Source};
+use assay_report::stat::{StatPage, lines_of_json, render_stat, separated};
+use assay_trace::{Options, Refusal};
 use compose::{Executed, Question, compose};
 use progress::Progress;
 use source::Asked;

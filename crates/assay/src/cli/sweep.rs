@@ -2,14 +2,14 @@
 
 use super::run::{Places, positive};
 use super::{DONE, FAILED, UNABLE, screen};
-use crate::campaign::{Asked, Misuse};
-use crate::report::page::FailureKind;
-use crate::report::sweep::page::Stopped;
-use crate::report::sweep::{SweepPage, columns, render_preview, render_sweep};
-use crate::report::{Detail, Progress, Show};
-use crate::store::Ledger;
-use crate::sweep::{self, AdHoc, AskedSweep, compose, preview};
 use anyhow::Result;
+use assay_lab::campaign::{Asked, Misuse};
+use assay_lab::store::Ledger;
+use assay_lab::sweep::{self, AdHoc, AskedSweep, compose, preview};
+use assay_report::page::FailureKind;
+use assay_report::sweep::page::Stopped;
+use assay_report::sweep::{SweepPage, columns, render_preview, render_sweep};
+use assay_report::{Detail, Progress, Show};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;

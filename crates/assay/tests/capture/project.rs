@@ -1,7 +1,7 @@
 //! A copy of a fixture project, built under capture, and what every captured link must hold.
 
-use assay::adopt::capture::{BuildAsked, BuildError, Built, CapturedLink, Repeated, Replayed, build};
-use assay::build::Link;
+use assay_link::adopt::capture::{BuildAsked, BuildError, Built, CapturedLink, Repeated, Replayed, build};
+use assay_link::build::Link;
 use assay_pure::placement::layout;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

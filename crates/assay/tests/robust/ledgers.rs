@@ -109,7 +109,7 @@ fn many_may_make_the_same_ledger_at_once() {
         let path = folder.path().join(format!("{attempt}.db"));
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| assay::store::Ledger::open(&path).unwrap());
+                scope.spawn(|| assay_lab::store::Ledger::open(&path).unwrap());
             }
         });
     }

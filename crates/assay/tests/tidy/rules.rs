@@ -24,85 +24,67 @@ fn violation(file: &File, line: usize, what: String) -> Violation {
     Violation { path: file.path.clone(), line, what }
 }
 
-/// A crate, what it must not name (the beginning of a path), and why.
-const CRATE_EDGES: &[(&str, &[&str], &str)] = &[
-    (
-        "assay-pure",
-        &["std::fs", "std::process", "std::thread", "std::time", "std::net", "std::env"],
-        "pure code only computes, so that every verdict can be computed again",
-    ),
-    ("assay-pure", &["assay", "assay_linux", "assay_harness"], "pure code depends on nothing of ours"),
-    ("assay-linux", &["assay", "assay_harness"], "the kernel's side knows only the pure types"),
-    ("assay-harness", &["assay", "assay_linux", "assay_pure"], "measured programs carry nothing of the lab"),
+/// What pure code must not name: it only computes, so that every verdict can be computed again.
+const IMPURE: &[&str] = &["std::fs", "std::process", "std::thread", "std::time", "std::net", "std::env"];
+
+/// The floors: a crate and the crates of ours that it may depend on. The compiler keeps this once Cargo.toml does.
+const FLOORS: &[(&str, &[&str])] = &[
+    ("assay-pure", &[]),
+    ("assay-harness", &[]),
+    ("assay-linux", &["assay-pure"]),
+    ("assay-qemu", &["assay-pure"]),
+    ("assay-report", &["assay-pure"]),
+    ("assay-trace", &["assay-pure", "assay-linux", "assay-report"]),
+    ("assay-link", &["assay-pure", "assay-linux"]),
+    ("assay-lab", &["assay-pure", "assay-linux", "assay-report", "assay-trace", "assay-link"]),
+    ("assay", &["assay-pure", "assay-linux", "assay-report", "assay-trace", "assay-link", "assay-lab"]),
 ];
 
-/// A top module of the lab, the top modules that it must not name, and why.
-const MODULE_EDGES: &[(&str, &[&str], &str)] = &[
+/// A room (a crate's top module) and what it may name of the rooms and crates that know of measuring. The pure crate and the
+/// kernel's side are open to all.
+const ROOMS: &[(&str, &str, &[&str])] = &[
+    ("assay-link", "build", &[]),
+    ("assay-link", "adopt", &["crate::build"]),
+    ("assay-lab", "store", &[]),
+    ("assay-lab", "run", &[]),
+    ("assay-lab", "limits", &["assay_report::limits"]),
     (
-        "adopt",
-        &["run", "report", "sites", "trace", "store", "campaign", "calibrate", "cli"],
-        "other people's builds are adopted with what `build` knows of linkers, whoever measures them",
-    ),
-    (
-        "build",
-        &["adopt", "run", "report", "campaign", "calibrate", "cli"],
-        "building knows no other stage; what stages share is in the ledger",
-    ),
-    (
-        "run",
-        &["adopt", "build", "report", "campaign", "calibrate", "cli"],
-        "measuring knows no other stage; what stages share is in the ledger",
-    ),
-    (
-        "report",
-        &["adopt", "build", "run", "sites", "campaign", "calibrate", "cli"],
-        "a report is plain data shown, long after measuring",
-    ),
-    (
-        "trace",
-        &["adopt", "build", "run", "report", "sites", "store", "campaign", "calibrate", "cli"],
-        "the tracer hands on what a program executed, whoever asked for it",
-    ),
-    (
-        "sites",
-        &["adopt", "build", "run", "store", "campaign", "calibrate", "cli"],
-        "what a trace says of each branch site, whoever asked for the trace",
-    ),
-    (
-        "layout",
-        &["adopt", "build", "run", "trace", "calibrate", "cli"],
-        "where functions lie is read from files and from the ledger; nothing is built or executed",
-    ),
-    (
-        "doctor",
-        &["adopt", "calibrate", "cli"],
-        "what a program, an experiment or a machine is held against, whoever asked",
-    ),
-    (
-        "limits",
-        &["adopt", "build", "run", "sites", "trace", "store", "campaign", "calibrate", "cli"],
-        "what a machine can do at best is measured by itself, whoever asks",
-    ),
-    (
-        "store",
-        &["adopt", "build", "run", "report", "campaign", "calibrate", "cli"],
-        "the ledger is below all stages",
-    ),
-    (
-        "event",
-        &["adopt", "build", "run", "report", "campaign", "calibrate", "cli"],
-        "events are plain data for whoever listens",
-    ),
-    ("calibrate", &["cli"], "a calibration is counted, not shown, here"),
-    (
-        "sweep",
-        &["adopt", "build", "run", "calibrate", "cli"],
-        "a step of a sweep is a campaign; how that is measured is the campaign's business",
-    ),
-    (
+        "assay-lab",
         "campaign",
-        &["calibrate", "sweep", "cli"],
-        "a campaign is led through its stages by its caller, whoever that is",
+        &["crate::store", "crate::run", "crate::limits", "assay_link::build", "assay_trace", "assay_report"],
+    ),
+    ("assay-lab", "calibrate", &["crate::campaign"]),
+    ("assay-lab", "sweep", &["crate::store", "crate::campaign", "assay_report"]),
+    ("assay-lab", "fit", &["crate::store", "crate::campaign", "assay_report"]),
+    ("assay-lab", "layout", &["crate::store", "crate::campaign", "assay_trace::sites", "assay_report"]),
+    (
+        "assay-lab",
+        "doctor",
+        &[
+            "crate::store",
+            "crate::run",
+            "crate::campaign",
+            "assay_link::build",
+            "assay_trace",
+            "assay_report",
+        ],
+    ),
+    (
+        "assay-lab",
+        "compare",
+        &["crate::store", "crate::campaign", "assay_link", "assay_trace", "assay_report"],
+    ),
+    (
+        "assay-lab",
+        "stages",
+        &[
+            "crate::store",
+            "crate::campaign",
+            "crate::compare",
+            "assay_link::adopt",
+            "assay_trace",
+            "assay_report",
+        ],
     ),
 ];
 
@@ -118,9 +100,7 @@ pub fn forbidden_imports(file: &File) -> Vec<Violation> {
     let mut found = Vec::new();
     for path in paths(&file.text) {
         let full = resolve(&path, &module);
-        if let Some(why) =
-            forbidden_crate_path(krate, &full).or_else(|| forbidden_module_path(krate, &module, &full))
-        {
+        if let Some(why) = forbidden_path(krate, &module, &full) {
             found.push(violation(file, path.line, format!("`{}`: {why}", path.segments.join("::"))));
         }
     }
@@ -150,22 +130,30 @@ fn resolve(path: &NamedPath, module: &[String]) -> Vec<String> {
     full
 }
 
-fn forbidden_crate_path(krate: &str, full: &[String]) -> Option<&'static str> {
-    let starts_with = |beginning: &&str| {
-        beginning.split("::").zip(full).filter(|(a, b)| a == b).count() == beginning.split("::").count()
-    };
-    CRATE_EDGES
-        .iter()
-        .find(|(of, beginnings, _)| *of == krate && beginnings.iter().any(starts_with))
-        .map(|edge| edge.2)
+fn starts_with(full: &[String], beginning: &str) -> bool {
+    let beginning: Vec<&str> = beginning.split("::").collect();
+    beginning.len() <= full.len() && beginning.iter().zip(full).all(|(a, b)| a == b)
 }
 
-fn forbidden_module_path(krate: &str, module: &[String], full: &[String]) -> Option<&'static str> {
-    if krate != "assay" || full.first()? != "crate" {
+fn forbidden_path(krate: &str, module: &[String], full: &[String]) -> Option<&'static str> {
+    let first = full.first()?.as_str();
+    if krate == "assay-pure" && IMPURE.iter().any(|beginning| starts_with(full, beginning)) {
+        return Some("pure code only computes, so that every verdict can be computed again");
+    }
+    let named = first.replace('_', "-");
+    let is_ours = named != krate && FLOORS.iter().any(|(of, _)| *of == named);
+    let below = FLOORS.iter().find(|(of, _)| *of == krate).map_or(&[][..], |floor| floor.1);
+    if is_ours && !below.contains(&named.as_str()) {
+        return Some("this crate stands on an upper floor");
+    }
+    let own = module.first()?.as_str();
+    let of_own_crate = first == "crate" && full.get(1).is_some_and(|room| room != own);
+    if !of_own_crate && (!is_ours || ["assay_pure", "assay_linux"].contains(&first)) {
         return None;
     }
-    let (from, to) = (module.first()?.as_str(), full.get(1)?.as_str());
-    MODULE_EDGES.iter().find(|(of, targets, _)| *of == from && targets.contains(&to)).map(|edge| edge.2)
+    let may = ROOMS.iter().find(|(of, room, _)| *of == krate && *room == own)?.2;
+    (!may.iter().any(|open| starts_with(full, open)))
+        .then_some("ARCHITECTURE.md has no such edge between rooms")
 }
 
 /// Dependencies that a crate must not have.
@@ -175,13 +163,10 @@ pub fn forbidden_dependencies(file: &File) -> Vec<Violation> {
     };
     let mut found = Vec::new();
     for dependency in dependencies(&file.text) {
-        let ours = dependency.name == "assay" || dependency.name.starts_with("assay-");
-        let wrong = match krate {
-            "assay-harness" => !dependency.for_tests,
-            "assay-pure" => ours,
-            "assay-linux" | "assay-qemu" => ours && dependency.name != "assay-pure",
-            _ => false,
-        };
+        let ours = FLOORS.iter().any(|(of, _)| *of == dependency.name);
+        let below = FLOORS.iter().find(|(of, _)| *of == krate).map_or(&[][..], |floor| floor.1);
+        let wrong = !dependency.for_tests
+            && (krate == "assay-harness" || ours && !below.contains(&dependency.name.as_str()));
         if wrong {
             found.push(violation(
                 file,

@@ -1,7 +1,7 @@
 //! The programs of `fixtures/branches`, built, and traced both ways.
 
-use assay::trace::{Detail, Mark, Observer, Options, Refusal, Trace, command};
 use assay_pure::trace::{Branch, Kind, Site};
+use assay_trace::{Detail, Mark, Observer, Options, Refusal, Trace, command};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,11 +1,11 @@
 //! `assay doctor EXPERIMENT.toml`: does the experiment measure what it asks?
 
 use super::Arguments;
-use crate::campaign;
-use crate::doctor::experiment::{Request, compose, gather};
-use crate::report::doctor::examination::Examination;
-use crate::report::{Progress, Show};
 use anyhow::Result;
+use assay_lab::campaign;
+use assay_lab::doctor::experiment::{Request, compose, gather};
+use assay_report::doctor::examination::Examination;
+use assay_report::{Progress, Show};
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Duration;

@@ -1,13 +1,13 @@
 //! `assay doctor`: what can this machine tell apart, and what spoils it?
 
 use super::Arguments;
-use crate::campaign::{self, Misuse};
-use crate::doctor::machine::{compose, facts, measure, pair};
-use crate::limits::{kept, machine_of};
-use crate::report::doctor::examination::Examination;
-use crate::report::{Progress, Show};
-use crate::{build, trace};
 use anyhow::Result;
+use assay_lab::campaign::{self, Misuse};
+use assay_lab::doctor::machine::{compose, facts, measure, pair};
+use assay_lab::limits::{kept, machine_of};
+use assay_link::build;
+use assay_report::doctor::examination::Examination;
+use assay_report::{Progress, Show};
 use std::io::IsTerminal as _;
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub fn examine(arguments: &Arguments) -> Result<Examination> {
     drop(turn);
     measured.known_width = kept::of(&machine_of(&machine)).and_then(|limits| limits.width);
     measured.tracing =
-        Some(trace::available(arguments.plugin.as_deref()).map_err(|refusal| refusal.to_string()));
+        Some(assay_trace::available(arguments.plugin.as_deref()).map_err(|refusal| refusal.to_string()));
     let found = build::find_compilers(&["all".to_owned()]).unwrap_or_default();
     measured.compilers = found.iter().map(|found| format!("{} {}", found.name, found.version)).collect();
     measured.linkers = linkers();

@@ -1,9 +1,9 @@
 //! `assay inputs encode`: numbers as text become varints, which can be fitted.
 
 use super::read;
-use crate::campaign::Misuse;
 use crate::cli::screen;
 use anyhow::{Context as _, Result};
+use assay_lab::campaign::Misuse;
 use assay_pure::inputs::digest;
 use assay_pure::inputs::varint::push_varint;
 use std::path::{Path, PathBuf};

@@ -1,14 +1,14 @@
 //! `assay inputs fit`: a generator fitted to recorded data, and whether it may stand for them.
 
 use super::{experiment, read};
-use crate::campaign::{self, Misuse};
 use crate::cli::run::{Places, positive};
 use crate::cli::stat::predictors;
 use crate::cli::{DONE, FAILED, screen};
-use crate::fit::{Asked, conclude, examine, variants};
-use crate::report::{FitPage, Progress, Show, render_fit};
 use anyhow::{Context as _, Result};
+use assay_lab::campaign::{self, Misuse};
+use assay_lab::fit::{Asked, conclude, examine, variants};
 use assay_pure::inputs::fit::kind;
+use assay_report::{FitPage, Progress, Show, render_fit};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -240,7 +240,7 @@ fn measure(
     experiment: &Path,
     (markov, units): (&assay_pure::inputs::Markov, u64),
     margin: f64,
-) -> Result<crate::report::fit::page::Variants> {
+) -> Result<assay_report::fit::page::Variants> {
     assay_linux::interrupt::catch();
     let file =
         arguments.file.canonicalize().with_context(|| format!("cannot find {}", arguments.file.display()))?;

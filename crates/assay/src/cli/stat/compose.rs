@@ -5,15 +5,15 @@ use super::predictors::Model;
 use super::source::Choice;
 use super::traced;
 use super::wanted::{TRACED, Wanted, is_traceable};
-use crate::report::stat::forms::label;
-use crate::report::stat::page::{
+use assay_linux::perf::{Conditions, End, Event, Reading, Refusal, Scope};
+use assay_pure::predict::Judged;
+use assay_report::stat::forms::label;
+use assay_report::stat::page::{
     Difference, EndedBy, Ends, EventRow, Execution, MispredictionRange, Missed, PredictorRow, STAT_SCHEMA,
     Source, StatPage,
 };
-use crate::report::stat::{Number, Spread};
-use crate::trace::Ended;
-use assay_linux::perf::{Conditions, End, Event, Reading, Refusal, Scope};
-use assay_pure::predict::Judged;
+use assay_report::stat::{Number, Spread};
+use assay_trace::Ended;
 use std::os::unix::process::ExitStatusExt as _;
 
 /// One execution, either way.

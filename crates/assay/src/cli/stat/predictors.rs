@@ -1,9 +1,9 @@
 //! Which predictors are simulated, and what the reader must know of each.
 
-use crate::campaign::Misuse;
-use crate::report::stat::page::Ends;
+use assay_lab::campaign::Misuse;
 use assay_pure::predict::profile::{self, Architecture};
 use assay_pure::predict::{Judged, zoo};
+use assay_report::stat::page::Ends;
 
 /// The word for no simulation at all.
 const NONE: &str = "none";

@@ -1,10 +1,10 @@
 //! Counting or tracing? Decided before the command is started, from what the kernel says of each event.
 
 use super::wanted::{Wanted, is_traceable};
-use crate::campaign::{Misuse, Unable};
-use crate::report::prose;
-use crate::report::stat::page::Source;
+use assay_lab::campaign::{Misuse, Unable};
 use assay_linux::perf::{Conditions, Counter, Event, Refusal, Target};
+use assay_report::prose;
+use assay_report::stat::page::Source;
 
 /// What `--source` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

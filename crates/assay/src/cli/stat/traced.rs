@@ -3,10 +3,10 @@
 use super::crew::Crew;
 use super::predictors::Model;
 use super::progress::Ticker;
-use crate::report::stat::page::ThreadRow;
-use crate::trace::{Counts, Detail, Ended, Observer, Options, Refusal, Trace, Wanted, command};
 use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, Site};
+use assay_report::stat::page::ThreadRow;
+use assay_trace::{Counts, Detail, Ended, Observer, Options, Refusal, Trace, Wanted, command};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -155,9 +155,9 @@ pub mod scripted {
     //! Traces without an emulator: threads that executed chosen branches.
 
     use super::*;
-    use crate::trace::{ProcessTrace, ThreadTrace};
     use assay_pure::predict::KeptSteps;
     use assay_pure::trace::Class;
+    use assay_trace::{ProcessTrace, ThreadTrace};
 
     /// A thread that executed a conditional branch (site 0) with these outcomes, then an indirect call and a return, ten
     /// instructions per branch; seen by these predictors.

@@ -1,8 +1,8 @@
 //! What was asked for with `-e`: events of the kernel, of the tracer, or of both.
 
-use crate::campaign::Misuse;
-use crate::trace::Counts;
+use assay_lab::campaign::Misuse;
 use assay_linux::perf::{Event, Scope};
+use assay_trace::Counts;
 
 /// A count that the tracer keeps: its name and where it is found.
 pub struct Traced {

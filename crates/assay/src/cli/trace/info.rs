@@ -2,9 +2,9 @@
 
 use super::walk::{Asked, Walked, walk};
 use super::{grouped, parse_format};
-use crate::campaign::Misuse;
 use crate::cli::{DONE, screen};
 use anyhow::Result;
+use assay_lab::campaign::Misuse;
 use assay_pure::trace::{Branch, Class, Continuity, Format, Site};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

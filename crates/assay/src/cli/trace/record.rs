@@ -1,13 +1,13 @@
 //! `assay trace record`: the branches of a command, into a file.
 
 use super::grouped;
-use crate::campaign::Misuse;
 use crate::cli::{DONE, cannot_trace, screen};
-use crate::trace::{Ended, Observer, Options, ProcessTrace, Refusal, Trace, check, command};
 use anyhow::{Context, Result};
+use assay_lab::campaign::Misuse;
 use assay_pure::trace::source::Fault;
 use assay_pure::trace::stored::{Block, Directory, Module, Process, StreamTotals, StreamWriter, Writer};
 use assay_pure::trace::{Branch, Site};
+use assay_trace::{Ended, Observer, Options, ProcessTrace, Refusal, Trace, check, command};
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::ffi::OsString;
@@ -259,9 +259,9 @@ impl<W: Write + Send + 'static> Observer for Thread<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Counts, ThreadTrace};
     use assay_pure::trace::stored::Reader;
     use assay_pure::trace::{Batch, Class, Source as _};
+    use assay_trace::{Counts, ThreadTrace};
 
     const SITE: Site = Site { pc: 0x1000, length: 2, class: Class::CONDITIONAL, target: Some(0x1000) };
 

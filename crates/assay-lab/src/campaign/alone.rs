@@ -1,0 +1,97 @@
+//! Processes that are out of line with all others of their cell, which no placement explains.
+//!
+//! Each placement of a variant is one process that lives for the whole campaign. One of some three thousand was seen to take
+//! ten times as long as its like from the first round to the last. Nothing is left out for it: the interval says what it
+//! does to the verdict. But the reader must know that one process did it.
+
+use super::observe::{CellName, Observed};
+use assay_pure::stats::quantile::median;
+use assay_report::prose;
+use std::collections::BTreeMap;
+
+/// Times the median of the cell's placements from which one process is out of line: placement alone does less.
+const OUT_OF_LINE: f64 = 3.0;
+/// Placements from which one can be told from the others.
+const FEWEST: usize = 8;
+/// Processes that are told one by one.
+const TOLD: usize = 3;
+
+/// A variant's process: variant, compiler, flag set, rotation, phase.
+type Process = (String, String, String, u32, u32);
+
+/// Nanoseconds per unit by rotation and phase.
+type Times = Vec<((u32, u32), f64)>;
+
+/// What the reader must know of such processes.
+pub fn warnings(observed: &Observed) -> Vec<String> {
+    let mut found: BTreeMap<Process, Vec<(String, f64)>> = BTreeMap::new();
+    for (name, times) in placed_times(observed) {
+        if let Some(((rotation, phase), times_the_median)) = out_of_line(&times) {
+            let (variant, input, compiler, flags) = name.clone();
+            let process = (variant, compiler, flags, rotation, phase);
+            found.entry(process).or_default().push((input, times_the_median));
+        }
+    }
+    let mut told: Vec<String> = found.iter().take(TOLD).map(sentence).collect();
+    if found.len() > TOLD {
+        told.push(format!(
+            "{} more processes were out of line with all others of their cell.",
+            found.len() - TOLD
+        ));
+    }
+    told
+}
+
+/// Median nanoseconds per unit of each cell at each place of its rotations.
+fn placed_times(observed: &Observed) -> impl Iterator<Item = (&CellName, Times)> {
+    observed.cells.iter().map(|(name, placements)| {
+        let times = placements
+            .iter()
+            .filter_map(|(&(rotation, phase), placed)| Some(((rotation?, phase?), placed.median()?)));
+        (name, times.collect())
+    })
+}
+
+/// The one placement that is out of line, and how many times the median of all it took.
+fn out_of_line(times: &[((u32, u32), f64)]) -> Option<((u32, u32), f64)> {
+    let middle = median(&times.iter().map(|(_, ns)| *ns).collect::<Vec<_>>()).filter(|ns| *ns > 0.0)?;
+    let mut far = times.iter().filter(|(_, ns)| *ns >= OUT_OF_LINE * middle);
+    let (place, ns) = far.next().filter(|_| times.len() >= FEWEST)?;
+    far.next().is_none().then_some((*place, ns / middle))
+}
+
+fn sentence(
+    ((variant, compiler, flags, rotation, phase), inputs): (&Process, &Vec<(String, f64)>),
+) -> String {
+    let times: Vec<String> =
+        inputs.iter().map(|(input, times)| format!("{times:.1} times the median on {input}")).collect();
+    format!(
+        "One process of {variant} ({compiler}, {flags}; rotation {rotation}, phase {phase}) took longer than all its like: {}. \
+         Placement does not do that: the process did. It is not left out; another --seed starts others.",
+        prose::list(&times)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(ns: &[f64]) -> Vec<((u32, u32), f64)> {
+        ns.iter().zip(0..).map(|(&ns, at)| ((at / 4, at % 4 * 16), ns)).collect()
+    }
+
+    #[test]
+    fn one_process_out_of_line_is_told_but_not_two_or_a_few() {
+        let one = times(&[1.4, 1.6, 1.4, 1.6, 1.4, 13.2, 1.4, 1.6]);
+        let (place, ratio) = out_of_line(&one).expect("one");
+        assert_eq!(place, (1, 16));
+        assert!((ratio - 13.2 / 1.5).abs() < 1e-12, "{ratio}");
+        assert_eq!(out_of_line(&times(&[1.4, 13.2, 1.4, 1.6, 1.4, 13.2, 1.4, 1.6])), None);
+        assert_eq!(out_of_line(&times(&[1.4, 13.2, 1.4, 1.6])), None, "too few to tell");
+        assert_eq!(
+            out_of_line(&times(&[1.4, 2.8, 1.4, 1.6, 1.4, 1.4, 1.4, 1.6])),
+            None,
+            "placement may do it"
+        );
+    }
+}

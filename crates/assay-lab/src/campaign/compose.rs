@@ -1,0 +1,170 @@
+//! The page of a campaign, from the ledger alone: so that it can be shown again at any time, with today's rules.
+
+mod cells;
+mod claims;
+mod inputs;
+mod machine;
+mod moment;
+mod verdicts;
+
+pub(super) use self::inputs::KnownInput;
+pub use self::inputs::recipe;
+pub use self::machine::{compiler, machine_json};
+pub(crate) use self::moment::rfc3339;
+pub use self::verdicts::axis;
+pub(crate) use self::verdicts::{cause, contrast, twin_of};
+
+use super::bounds;
+use super::companions::Companions;
+use super::counted::{self, Counted};
+use super::judge::{self, Judged};
+use super::steps;
+use crate::store::{CampaignRow, Failure, Ledger};
+use anyhow::{Context, Result, bail};
+use assay_pure::experiment::Experiment;
+use assay_pure::verdict;
+use assay_report::page::{self, Page};
+
+/// Composes the page of a campaign.
+///
+/// # Errors
+/// There is no such campaign, or the ledger cannot be read.
+pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
+    let Some(row) = ledger.campaign(campaign)? else {
+        bail!("the ledger {} has no campaign {campaign}", ledger.path().display());
+    };
+    let experiment: Experiment = serde_json::from_value(row.spec.clone())
+        .with_context(|| format!("campaign {campaign} was made from another form of experiment"))?;
+    let machine = machine::machine_of(&row, &experiment, ledger)?;
+    let compilers: Vec<String> = machine.compilers.iter().map(|compiler| compiler.name.clone()).collect();
+    let looks = ledger.looks(campaign)?.max(1);
+    let levels = steps::looks(experiment.placement.rotations, experiment.placement.max_rotations);
+    let mut judged =
+        judge::judge_ledger(&experiment, &compilers, ledger, campaign, (looks, levels.len() as u32))?;
+    let failures = ledger.failures(campaign)?;
+    let counted = Counted::of(ledger, &row, &experiment, &failures)?;
+    let times = verdict::placement_table(&judged.contrasts);
+    let margin = experiment.minimum_effect;
+    counted.explain(&mut judged.judgement, &times, &experiment.unit, margin);
+    let by_heart: Vec<page::LearnedInput> =
+        counted.learned().iter().map(|found| counted::learned_input(found, &experiment.unit)).collect();
+    let inputs = inputs::inputs_of(ledger, &row, &experiment)?;
+    let mut cells = cells::cells(&experiment, &compilers, (&judged, &counted), &failures);
+    cells::add_companions(&mut cells, &Companions::of(ledger, row.id, &experiment)?, &judged);
+    let limits = bounds::of(&row);
+    if let Some((limits, _)) = &limits {
+        bounds::add(&mut cells, &inputs, &counted.cells, limits);
+    }
+    let claims = claims::claims_of(&experiment, (&judged, &counted), &inputs);
+    let any_figure = cells.iter().any(|cell| cell.ns_per_unit.is_some());
+    let campaign = campaign_of(ledger, &row, &experiment, &judged, any_figure)?;
+    let mut page = Page {
+        schema: page::SCHEMA.into(),
+        experiment: row.experiment.clone(),
+        question: experiment.question.clone(),
+        answer: String::new(),
+        prediction: experiment.prediction.clone(),
+        unit: experiment.unit.clone(),
+        baseline: experiment.baseline.clone(),
+        variants: variants(&experiment),
+        flag_sets: flag_sets(&experiment),
+        machine,
+        campaign,
+        twin_control: twin_of(&judged.judgement.twin),
+        warnings: warnings(&judged, &by_heart, bounds::kept_with(&row).and_then(|limits| limits.width)),
+        contrasts: judged.judgement.contrasts.iter().map(contrast).collect(),
+        cells,
+        layouts: super::landing::layouts(ledger, &row, &experiment)?,
+        inputs: inputs.iter().map(|(_, shown, _)| shown.clone()).collect(),
+        input_dependence: judged
+            .judgement
+            .input_dependence
+            .iter()
+            .filter_map(|found| verdicts::dependence(found, &judged))
+            .collect(),
+        learned_inputs: by_heart,
+        branch_cost: counted.branch_cost(),
+        explained: counted.explained(&times),
+        limits: limits.map(|(_, used)| used),
+        claims,
+        failures: failures.iter().filter(|found| found.stage != "count").map(failure).collect(),
+    };
+    page.answer = assay_report::answer(&page);
+    Ok(page)
+}
+
+/// The variant axis as shown.
+pub fn variants(experiment: &Experiment) -> Vec<page::Variant> {
+    let shown = |variant: &assay_pure::experiment::spec::Variant| page::Variant {
+        name: variant.name.clone(),
+        description: variant.description.clone(),
+    };
+    experiment.variants.iter().map(shown).collect()
+}
+
+/// The flags axis as shown.
+pub fn flag_sets(experiment: &Experiment) -> Vec<page::FlagSet> {
+    let all = |set: &assay_pure::experiment::spec::FlagSet| {
+        experiment.program.flags.iter().chain(&set.flags).cloned().collect()
+    };
+    let sets = experiment.flags.iter();
+    sets.map(|set| page::FlagSet { name: set.name.clone(), flags: all(set) }).collect()
+}
+
+fn campaign_of(
+    ledger: &Ledger,
+    row: &CampaignRow,
+    experiment: &Experiment,
+    judged: &Judged,
+    any_figure: bool,
+) -> Result<page::Campaign> {
+    let rounds = ledger.rounds(row.id)?;
+    let rotations = judged.contrasts.iter().map(|contrast| contrast.rotations.len()).max().unwrap_or(0);
+    let last = rounds.last().map_or(row.started_at, |round| round.started_at + round.elapsed_ns as f64 / 1e9);
+    Ok(page::Campaign {
+        id: row.id.to_string(),
+        started: rfc3339(row.started_at),
+        elapsed_seconds: row.finished_at.unwrap_or(last) - row.started_at,
+        // The sum of nothing is -0.
+        measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum::<f64>() + 0.0,
+        rounds: rounds.len() as u64,
+        rotations: rotations as u32,
+        samples: judged.observed.samples,
+        flagged_samples: judged.observed.flagged,
+        budget_seconds: experiment.budget_seconds,
+        stopped_because: match row.stopped_because.as_deref() {
+            None | Some("interrupted") => page::StoppedBecause::Interrupted,
+            Some(_) if !any_figure => page::StoppedBecause::NothingToMeasure,
+            Some("decided") => page::StoppedBecause::Decided,
+            Some("budget") => page::StoppedBecause::BudgetSpent,
+            Some(_) => page::StoppedBecause::RotationsSpent,
+        },
+        minimum_effect: experiment.minimum_effect.relative(),
+        confidence: experiment.confidence,
+        seed: experiment.seed,
+        ledger: Some(ledger.path().display().to_string()),
+    })
+}
+
+/// What the reader must know first; of nothing compared there is nothing to doubt.
+fn warnings(judged: &Judged, by_heart: &[page::LearnedInput], known_width: Option<f64>) -> Vec<String> {
+    if judged.contrasts.is_empty() {
+        return Vec::new();
+    }
+    let inputs = by_heart.iter().map(|found| counted::sentence(&found.note));
+    let processes = super::alone::warnings(&judged.observed);
+    let own = judged.judgement.warnings.iter().cloned();
+    let disturbances =
+        judged.observed.disturbances().into_iter().chain(judged.observed.shared_all_the_time(known_width));
+    own.chain(disturbances).chain(processes).chain(inputs).collect()
+}
+
+fn failure(found: &Failure) -> page::Failure {
+    let place = [&found.variant, &found.input, &found.compiler, &found.flags];
+    let what: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
+    page::Failure {
+        kind: if found.stage == "skipped" { page::FailureKind::Skipped } else { page::FailureKind::Failed },
+        what: what.join(", "),
+        reason: found.reason.clone(),
+    }
+}

@@ -1,0 +1,156 @@
+//! The cells of a campaign: how long each took, over which placements, and why one has no figure.
+
+use crate::campaign::companions::Companions;
+use crate::campaign::counted::Counted;
+use crate::campaign::judge::Judged;
+use crate::campaign::observe::{self, CellName};
+use crate::store::Failure;
+use assay_pure::experiment::Experiment;
+use assay_pure::placement::layout;
+use assay_pure::verdict::{self, VariantPlacement};
+use assay_report::page;
+
+pub(super) fn cells(
+    experiment: &Experiment,
+    compilers: &[String],
+    (judged, counted): (&Judged, &Counted),
+    failures: &[Failure],
+) -> Vec<page::Cell> {
+    let rows = verdict::placement_table(&judged.contrasts);
+    let mut cells = Vec::new();
+    for cell in assay_pure::experiment::matrix::cells(experiment, compilers.len()) {
+        let name: CellName = (
+            experiment.variants[cell.variant].name.clone(),
+            experiment.inputs[cell.input].name.clone(),
+            compilers[cell.compiler].clone(),
+            experiment.flags[cell.flags].name.clone(),
+        );
+        let row = rows.iter().find(|row| {
+            (&row.variant, &row.input, &row.compiler, &row.flags) == (&name.0, &name.1, &name.2, &name.3)
+        });
+        let row = row.cloned().or_else(|| alone(&name, experiment, judged, failures));
+        cells.push(page_cell(&name, row.as_ref(), experiment, (judged, counted), failures));
+    }
+    cells
+}
+
+/// The figures of a cell that no contrast is left of, because the other side failed: it was measured all the same.
+fn alone(
+    name: &CellName,
+    experiment: &Experiment,
+    judged: &Judged,
+    failures: &[Failure],
+) -> Option<VariantPlacement> {
+    if observe::failed(failures, name).is_some() {
+        return None;
+    }
+    let with_itself = judged.observed.contrast(name, name, &experiment.placement.phases)?;
+    verdict::placement_table(&[with_itself]).pop()
+}
+
+fn page_cell(
+    name: &CellName,
+    row: Option<&VariantPlacement>,
+    experiment: &Experiment,
+    (judged, counted): (&Judged, &Counted),
+    failures: &[Failure],
+) -> page::Cell {
+    let (uncounted, count_note) = counted.note(name);
+    let failed =
+        observe::failed(failures, name).map(|failure| page::Failed { reason: failure.reason.clone() });
+    let failed = failed.or_else(|| row.is_none().then(|| page::Failed { reason: no_figure(name, judged) }));
+    page::Cell {
+        variant: name.0.clone(),
+        input: name.1.clone(),
+        compiler: name.2.clone(),
+        flags: name.3.clone(),
+        ns_per_unit: row.map(|row| page::Spread {
+            median: row.ns_per_unit.median,
+            lower: row.ns_per_unit.lower,
+            upper: row.ns_per_unit.upper,
+        }),
+        by_offset: row.map_or_else(Vec::new, |row| {
+            let offsets = row.by_offset.iter();
+            offsets.map(|at| page::AtOffset { offset: at.offset, ns_per_unit: at.ns_per_unit }).collect()
+        }),
+        reached: reached(name, experiment, judged),
+        as_built_ns: row.and_then(|row| row.as_built.as_ref()).map(|at| at.ns_per_unit),
+        range: judged.observed.cells.get(name).and_then(range),
+        offset_share: offset_share(name, experiment, judged),
+        companion: None,
+        per_unit: counted.per_unit(name),
+        limits: Vec::new(),
+        uncounted: uncounted.map(|reason| page::Failed { reason }),
+        count_note,
+        failed,
+    }
+}
+
+pub(super) fn add_companions(cells: &mut [page::Cell], companions: &Companions, judged: &Judged) {
+    for cell in cells {
+        let name = (cell.variant.clone(), cell.input.clone(), cell.compiler.clone(), cell.flags.clone());
+        cell.companion = companions.get(&name, &judged.observed);
+    }
+}
+
+/// What a cell's time over placements goes with.
+fn offset_share(name: &CellName, experiment: &Experiment, judged: &Judged) -> Option<page::OffsetShare> {
+    let with_itself = judged.observed.contrast(name, name, &experiment.placement.phases)?;
+    let share = verdict::offset_share(&with_itself, verdict::profile::Side::Candidate)?;
+    Some(page::OffsetShare {
+        offset: share.offset,
+        shuffle: share.shuffle,
+        rest: share.rest,
+        placements: share.placements as u64,
+    })
+}
+
+/// The fastest and the slowest of single placements.
+fn range(placements: &observe::Placements) -> Option<page::Range> {
+    /// Slower than the fastest by this much is called slow.
+    const SLOW: f64 = 1.1;
+    let times: Vec<f64> = placements
+        .iter()
+        .filter(|((rotation, _), _)| rotation.is_some())
+        .filter_map(|(_, placed)| placed.median())
+        .collect();
+    let fastest_ns = times.iter().copied().reduce(f64::min)?;
+    Some(page::Range {
+        fastest_ns,
+        slowest_ns: times.iter().copied().fold(fastest_ns, f64::max),
+        placements: times.len() as u64,
+        slow_placements: times.iter().filter(|ns| **ns >= SLOW * fastest_ns).count() as u64,
+    })
+}
+
+/// Why a cell that did not fail has no figure.
+fn no_figure(name: &CellName, judged: &Judged) -> String {
+    match judged.observed.cells.get(name) {
+        None => "not measured".into(),
+        Some(placements) if placements.values().all(|placed| placed.samples.is_empty()) => {
+            "no usable sample: every one took no measurable time or was interrupted (is the function empty?)"
+                .into()
+        }
+        Some(_) => "no rotation is complete".into(),
+    }
+}
+
+/// The offsets that a variant's entry really visited, from the linked files.
+fn reached(name: &CellName, experiment: &Experiment, judged: &Judged) -> page::Reached {
+    let Some(placements) = judged.observed.cells.get(name) else { return page::Reached::default() };
+    let phases = experiment.placement.phases.len();
+    let offsets: Vec<u64> = placements
+        .iter()
+        .filter(|((rotation, _), _)| *rotation == Some(0))
+        .map(|(_, placed)| placed.offset)
+        .collect();
+    let first = layout::reached(&offsets, phases);
+    let mut all: Vec<u64> = placements
+        .iter()
+        .filter(|((rotation, _), _)| rotation.is_some())
+        .map(|(_, placed)| placed.offset)
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    page::Reached { offsets: all, note: first.note }
+}

@@ -1,0 +1,69 @@
+//! What somebody said, held against what a campaign found.
+
+use super::inputs::KnownInput;
+use crate::campaign::counted::Counted;
+use crate::campaign::judge::Judged;
+use assay_pure::experiment::Experiment;
+use assay_pure::experiment::spec::InputSource;
+use assay_pure::verdict;
+use assay_pure::verdict::claims::{self, CellFigure, ClaimContext, ClaimStatus, InputFacts};
+use assay_report::page;
+
+pub(super) fn claims_of(
+    experiment: &Experiment,
+    (judged, counted): (&Judged, &Counted),
+    inputs: &[KnownInput],
+) -> Vec<page::Claim> {
+    let facts: Vec<InputFacts> = inputs
+        .iter()
+        .map(|(spec, shown, description)| {
+            let independent = matches!(
+                &spec.source,
+                InputSource::Generated { generator, .. } if generator.independent()
+            );
+            let known = description.as_ref().filter(|_| independent);
+            InputFacts {
+                name: shown.name.clone(),
+                floor_misses_per_unit: known.and_then(|description| description.floor_misses_per_unit),
+                branches_per_unit: known.and_then(|description| description.branches_per_unit),
+                learnable: description
+                    .as_ref()
+                    .is_some_and(|known| known.length_warning().or_else(|| known.period_warning()).is_some()),
+            }
+        })
+        .collect();
+    let figures: Vec<CellFigure> = verdict::placement_table(&judged.contrasts)
+        .into_iter()
+        .map(|row| CellFigure {
+            variant: row.variant,
+            input: row.input,
+            compiler: row.compiler,
+            flags: row.flags,
+            ns_per_unit: row.ns_per_unit.median,
+            lower: row.ns_per_unit.lower,
+            upper: row.ns_per_unit.upper,
+        })
+        .collect();
+    let context = ClaimContext {
+        judgement: &judged.judgement,
+        cells: &figures,
+        inputs: &facts,
+        counts: &counted.cells,
+        baseline: &experiment.baseline,
+        margin: experiment.minimum_effect,
+    };
+    let check = |claim| {
+        let result = claims::check(claim, &context);
+        page::Claim {
+            text: result.text,
+            status: match result.status {
+                ClaimStatus::Confirmed => page::ClaimStatus::Confirmed,
+                ClaimStatus::Refuted => page::ClaimStatus::Refuted,
+                ClaimStatus::Undecided => page::ClaimStatus::Undecided,
+            },
+            found: result.found,
+            source: claim.source.clone(),
+        }
+    };
+    experiment.claims.iter().map(check).collect()
+}

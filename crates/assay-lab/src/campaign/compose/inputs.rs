@@ -1,0 +1,81 @@
+//! The inputs that a campaign used, with what was found in them.
+
+use crate::campaign::uses;
+use crate::store::{CampaignRow, Ledger};
+use anyhow::Result;
+use assay_pure::experiment::Experiment;
+use assay_pure::experiment::spec::{InputSource, InputSpec};
+use assay_pure::inputs::Description;
+use assay_report::page;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// An input with what its description says, parsed.
+pub(in crate::campaign) type KnownInput = (InputSpec, page::Input, Option<Description>);
+
+pub(super) fn inputs_of(
+    ledger: &Ledger,
+    row: &CampaignRow,
+    experiment: &Experiment,
+) -> Result<Vec<KnownInput>> {
+    let used: HashMap<String, String> =
+        ledger.campaign_inputs(row.id)?.into_iter().map(|input| (input.name, input.digest)).collect();
+    let mut known = Vec::new();
+    for spec in &experiment.inputs {
+        let Some(kept) = used.get(&spec.name).map(|digest| ledger.input(digest)).transpose()?.flatten()
+        else {
+            continue;
+        };
+        let description: Option<Description> = serde_json::from_value(kept.description.clone()).ok();
+        let shown = page::Input {
+            name: spec.name.clone(),
+            digest: kept.digest.clone(),
+            bytes: kept.bytes,
+            units: description.as_ref().map_or(0, |description| description.units),
+            summary: spec.description.clone(),
+            recipe: Some(recipe(&spec.source)),
+            description: kept.description,
+            state: spec.use_.state.word().into(),
+            measure: spec.use_.measure.word().into(),
+            copies: copies(spec, kept.bytes, row),
+            of: spec.of.clone(),
+        };
+        known.push((spec.clone(), shown, description));
+    }
+    Ok(known)
+}
+
+/// The copies that a campaign rotated over, as it reckoned them itself.
+fn copies(spec: &InputSpec, bytes: u64, row: &CampaignRow) -> Option<u64> {
+    let caches: Vec<String> = serde_json::from_value(row.machine["caches"].clone()).unwrap_or_default();
+    let copies = uses::copies(spec.use_, bytes, uses::last_level_bytes(&caches));
+    (copies > 0).then_some(copies)
+}
+
+/// A recipe in a few words.
+pub fn recipe(source: &InputSource) -> String {
+    match source {
+        InputSource::Recorded { path } => format!("recorded: {path}"),
+        InputSource::Empty => "nothing: the program makes its own".into(),
+        InputSource::Settings { settings, .. } => {
+            let text = String::from_utf8_lossy(&settings.bytes()).trim_end().replace('\n', ", ");
+            format!("settings {text}")
+        }
+        InputSource::Generated { generator, units, seed, distinct_units } => {
+            let value = serde_json::to_value(generator).unwrap_or_default();
+            let mut parts = Vec::new();
+            if let Value::Object(fields) = &value {
+                parts.extend(
+                    fields
+                        .iter()
+                        .filter(|(key, _)| *key != "generator")
+                        .map(|(key, value)| format!("{key} {value}")),
+                );
+            }
+            let kind = value["generator"].as_str().unwrap_or("generated").to_owned();
+            let repeated =
+                distinct_units.map_or(String::new(), |distinct| format!(", the first {distinct} repeated"));
+            format!("{kind} {} ({units} units, seed {seed}{repeated})", parts.join(", "))
+        }
+    }
+}

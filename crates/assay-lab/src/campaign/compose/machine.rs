@@ -1,0 +1,85 @@
+//! The machine that a campaign ran on: its facts as they are kept, and as they are shown.
+
+use crate::store::{CampaignRow, Ledger, ProcessRow};
+use anyhow::{Context, Result};
+use assay_link::build::Compiler;
+use assay_linux::machine::Machine;
+use assay_pure::experiment::Experiment;
+use assay_pure::experiment::spec::Clock;
+use assay_pure::stats::quantile::median;
+use assay_report::page;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The machine's facts as kept with a campaign.
+pub fn machine_json(machine: &Machine, compilers: &[Compiler], cpu: usize) -> Value {
+    json!({
+        "cpu": machine.cpu,
+        "cpu_id": machine.cpu_id,
+        "microcode": machine.microcode,
+        "kernel": machine.kernel,
+        "cpus": machine.cpus,
+        "pinned_cpu": cpu,
+        "governor": machine.governor,
+        "virtual_machine": machine.virtual_machine,
+        "caches": machine.caches,
+        "memory_bytes": machine.memory_bytes,
+        "aslr": machine.aslr,
+        "compilers": compilers.iter().map(crate::campaign::placements::compiler_json).collect::<Vec<_>>(),
+    })
+}
+
+/// A compiler as shown.
+pub fn compiler(compiler: &Compiler) -> page::Compiler {
+    page::Compiler {
+        name: compiler.name.clone(),
+        version: compiler.version.clone(),
+        target: compiler.target.clone(),
+        sha256: compiler.sha256.clone(),
+    }
+}
+
+pub(super) fn machine_of(
+    row: &CampaignRow,
+    experiment: &Experiment,
+    ledger: &Ledger,
+) -> Result<page::Machine> {
+    let text = |key: &str| row.machine[key].as_str().unwrap_or_default().to_owned();
+    let processes = ledger.processes(row.id)?;
+    let cost = |of: fn(&ProcessRow) -> f64| {
+        let values: Vec<f64> = processes.iter().map(of).collect();
+        median(&values)
+    };
+    let mut facts = BTreeMap::new();
+    for (key, name) in [("cpu_id", "CPU id"), ("microcode", "microcode"), ("governor", "governor")] {
+        if let Some(value) = row.machine[key].as_str() {
+            facts.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    if row.machine["virtual_machine"] == json!(true) {
+        facts.insert("virtual machine".into(), "yes".into());
+    }
+    let compilers = row.machine["compilers"].as_array().cloned().unwrap_or_default();
+    Ok(page::Machine {
+        cpu: text("cpu"),
+        kernel: text("kernel"),
+        cores: row.machine["cpus"].as_array().map_or(0, Vec::len) as u32,
+        pinned_cpu: row.pinned_cpu.map(|cpu| cpu as u32),
+        compilers: compilers
+            .into_iter()
+            .map(serde_json::from_value)
+            .collect::<Result<_, _>>()
+            .context("reading the campaign's compilers")?,
+        clock: match experiment.clock {
+            Clock::Wall => "wall".into(),
+            Clock::ThreadCpu => "thread_cpu".into(),
+        },
+        timer: page::Timer {
+            wall_read_ns: cost(|process| process.wall_read_ns),
+            cpu_read_ns: cost(|process| process.cpu_read_ns),
+            region_wall_ns: cost(|process| process.region_wall_ns),
+            region_cpu_ns: cost(|process| process.region_cpu_ns),
+        },
+        facts,
+    })
+}

@@ -1,0 +1,350 @@
+//! Instructions, branches and mispredictions per unit, for every cell of the as-built links: after the times, and apart from
+//! them.
+//!
+//! Method: each (compiler, flags, variant) runs once more and walks through the inputs between marks (PROTOCOL.md, `trace`):
+//! by itself where the kernel counts its events, else under the tracer. What was found is a fact of artifact, input and method: a repeated campaign finds it in the ledger.
+//! The phase has a time of its own; what does not fit is told in its cells, and the next campaign goes on from there.
+//! Known limits: the as-built link speaks for all placements of its code, which are the same instructions elsewhere.
+
+pub mod branch_cost;
+mod capped;
+mod converse;
+mod generation;
+mod hardware;
+pub mod simulate;
+mod traced;
+mod walks;
+
+use super::blocks::failed_cells;
+use super::placements::{Group, Placed, Placements};
+use super::prepare::Prepared;
+use crate::store::{CampaignRow, CountRow, Failure, Ledger};
+use anyhow::Result;
+use assay_linux::perf::{self, Conditions};
+use assay_pure::event::Event;
+use assay_pure::experiment;
+use assay_pure::predict;
+use assay_pure::protocol::Kind;
+use assay_pure::verdict::counts::THIS_CPU;
+pub use capped::capped_flags;
+use converse::{Cell, Job, Outcome, Stopped};
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use walks::Stretch;
+
+/// The time for it, seconds: this share of the measuring, within these limits.
+const TIME: (f64, f64, f64) = (0.5, 10.0, 30.0);
+/// Units per pass of a long input: some ten thousand mispredictions where there are many. The same for every budget, so that
+/// all campaigns find each other's counts.
+const UNITS: u64 = 40_000;
+
+/// One program and what is still to be counted of it.
+struct Open<'a> {
+    placed: &'a Placed,
+    variant: usize,
+    inputs: Vec<usize>,
+}
+
+/// What is the same for all programs.
+struct Phase<'a> {
+    prepared: &'a Prepared,
+    placements: &'a Placements<'a>,
+    ledger: &'a Ledger,
+    campaign: i64,
+    /// What the processor counts, or why it does not.
+    counters: Result<Vec<perf::Event>, String>,
+    predictors: Vec<String>,
+    method: String,
+    cpu: usize,
+    patience: Duration,
+    deadline: Instant,
+    done: u64,
+    total: u64,
+    /// Combined answers by input and kind: the first variant's speak for all.
+    checks: HashMap<(usize, &'static str), u64>,
+}
+
+/// Counts what the experiment asks for, as far as it is not known and time allows.
+///
+/// # Errors
+/// The ledger cannot be written. What cannot be counted is a failure of its cell.
+pub fn count(
+    prepared: &Prepared,
+    placements: &Placements<'_>,
+    ledger: &Ledger,
+    campaign: &CampaignRow,
+    (cpu, patience): (usize, Duration),
+    events: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let asked = &prepared.experiment.events;
+    if asked.is_empty() {
+        return Ok(());
+    }
+    events(Event::Phase { name: "count".into() });
+    let with_misses = asked.contains(&experiment::Event::BranchMisses);
+    if with_misses {
+        branch_cost::ensure(ledger, (campaign.id, &campaign.machine), cpu, events)?;
+    }
+    let groups = as_built(prepared, ledger, campaign.id)?;
+    let placed = placements.link(&groups, &[], true, (ledger, campaign.id), events)?;
+    events(Event::Phase { name: "count".into() });
+    let seconds = (TIME.0 * prepared.experiment.budget_seconds).clamp(TIME.1, TIME.2);
+    let counters = hardware::events(asked, &Conditions::here(), &hardware::open_here);
+    let predictors = match &counters {
+        _ if !with_misses => Vec::new(),
+        Ok(_) => vec![THIS_CPU.to_owned()],
+        Err(_) => generation::predictors(&prepared.machine.cpu_id),
+    };
+    let mut phase = Phase {
+        method: method(&counters, &predictors),
+        counters,
+        prepared,
+        placements,
+        ledger,
+        campaign: campaign.id,
+        predictors,
+        cpu,
+        patience,
+        deadline: Instant::now() + Duration::from_secs_f64(seconds),
+        done: 0,
+        total: 0,
+        checks: HashMap::new(),
+    };
+    let open = phase.open(&placed)?;
+    phase.total = open.iter().map(|open| open.inputs.len() as u64).sum();
+    for one in &open {
+        if assay_linux::interrupt::asked() {
+            break;
+        }
+        phase.count(one, events)?;
+    }
+    Ok(())
+}
+
+/// Compilers and flags whose as-built link was started in this campaign.
+fn as_built(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<Vec<Group>> {
+    let mut groups = Vec::new();
+    for process in ledger.processes(campaign)?.iter().filter(|process| process.rotation.is_none()) {
+        let compiler = prepared.compilers.iter().position(|compiler| compiler.name == process.compiler);
+        let flags = prepared.experiment.flags.iter().position(|set| set.name == process.flags);
+        if let (Some(compiler), Some(flags)) = (compiler, flags) {
+            let group = Group { compiler, flags };
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+    }
+    Ok(groups)
+}
+
+/// What must be the same for counts to be used again.
+fn method(counters: &Result<Vec<perf::Event>, String>, predictors: &[String]) -> String {
+    if let Ok(events) = counters {
+        let names: Vec<String> = events.iter().map(ToString::to_string).collect();
+        return format!("counted, walks of {UNITS} units; events: {}", names.join(", "));
+    }
+    let name = |name: &String| {
+        let definition =
+            predict::zoo::describe(name).map(|described| described.definition).unwrap_or_default();
+        format!("{name} {definition:016x}")
+    };
+    let predictors: Vec<String> = predictors.iter().map(name).collect();
+    format!("traced, walks of {UNITS} units; predictors: {}", predictors.join(", "))
+}
+
+impl Phase<'_> {
+    /// What is not in the ledger yet.
+    fn open<'p>(&self, placed: &'p [Placed]) -> Result<Vec<Open<'p>>> {
+        let failed = failed_cells(self.prepared, self.ledger, self.campaign)?;
+        let mut open = Vec::new();
+        for place in placed {
+            let known = self.ledger.counts(&place.artifact.hash)?;
+            for &variant in &self.prepared.runnable {
+                let name = &self.prepared.experiment.variants[variant].name;
+                let is_open = |input: &usize| {
+                    let ready = &self.prepared.inputs[*input];
+                    let is_known = known.iter().any(|row| {
+                        (&row.variant, &row.input, row.windows, &row.method)
+                            == (name, &ready.row.digest, ready.windows.len() as u64, &self.method)
+                    });
+                    let group = (variant, place.group.compiler, place.group.flags);
+                    !is_known && !failed.contains(&(group, *input))
+                };
+                // A walk is hot and independent: it says nothing of cold code, and of others nothing new.
+                let is_hot = |input: &usize| self.prepared.experiment.inputs[*input].use_.is_plain();
+                let all = 0..self.prepared.inputs.len();
+                let inputs: Vec<usize> = all.filter(is_hot).filter(is_open).collect();
+                if !inputs.is_empty() {
+                    open.push(Open { placed: place, variant, inputs });
+                }
+            }
+        }
+        Ok(open)
+    }
+
+    /// Counts one program, a second time in another build where the emulator lacks an instruction.
+    fn count(&mut self, open: &Open<'_>, events: &mut dyn FnMut(Event)) -> Result<()> {
+        let before = self.done;
+        let artifact = &open.placed.artifact;
+        let outcome = self.trace(&artifact.path, open, &open.inputs, events);
+        let left = self.keep(open, (&artifact.hash, None), &outcome)?;
+        let Some(stopped) = outcome.stopped.filter(|_| !left.is_empty()) else {
+            return self.advance(before + open.inputs.len() as u64, events);
+        };
+        let reason = match stopped {
+            Stopped::Instruction(reason) => match self.placements.capped(open.placed.group) {
+                Ok(Some((capped, note))) => {
+                    let outcome = self.trace(&capped.path, open, &left, events);
+                    let left = self.keep(open, (&capped.hash, Some(&note)), &outcome)?;
+                    let why =
+                        outcome.stopped.map(|why| format!("{}; and {note}: {}", reason, self.said(&why)));
+                    self.fail(open, &left, &why.unwrap_or(reason))?;
+                    return self.advance(before + open.inputs.len() as u64, events);
+                }
+                Ok(None) => reason,
+                Err(failure) => format!("{reason}; built for the emulator it fails: {failure}"),
+            },
+            other => self.said(&other),
+        };
+        self.fail(open, &left, &reason)?;
+        self.advance(before + open.inputs.len() as u64, events)
+    }
+
+    fn said(&self, stopped: &Stopped) -> String {
+        match stopped {
+            Stopped::Late => {
+                "the time for counting was spent on other cells; another campaign goes on with this one \
+                              (a larger --budget allows more)"
+                    .to_owned()
+            }
+            Stopped::Instruction(reason) | Stopped::Other(reason) => reason.clone(),
+        }
+    }
+
+    fn advance(&mut self, done: u64, events: &mut dyn FnMut(Event)) -> Result<()> {
+        self.done = done;
+        events(Event::Counted { done: self.done, total: self.total });
+        Ok(())
+    }
+
+    fn trace(
+        &mut self,
+        program: &Path,
+        open: &Open<'_>,
+        inputs: &[usize],
+        events: &mut dyn FnMut(Event),
+    ) -> Outcome {
+        let job = Job {
+            program,
+            variant: &self.prepared.experiment.variants[open.variant].name,
+            inputs: inputs.iter().map(|&input| (input, &self.prepared.inputs[input])).collect(),
+            most_units: UNITS,
+            predictors: &self.predictors,
+            cpu: self.cpu,
+            patience: self.patience,
+            deadline: self.deadline,
+            plugin: None,
+        };
+        let (mut done, total) = (self.done, self.total);
+        let mut told = || {
+            done += 1;
+            events(Event::Counted { done: done.min(total), total });
+        };
+        match &self.counters {
+            Ok(counters) => hardware::count(&job, counters, &mut told),
+            Err(_) => traced::trace(&job, &mut told),
+        }
+    }
+
+    /// Keeps what was counted and returns the inputs of which nothing was.
+    fn keep(
+        &mut self,
+        open: &Open<'_>,
+        (executed, note): (&str, Option<&str>),
+        outcome: &Outcome,
+    ) -> Result<Vec<usize>> {
+        let mut rows = Vec::new();
+        let mut left: Vec<usize> = open.inputs.clone();
+        for cell in &outcome.cells {
+            left.retain(|input| *input != cell.input);
+            match self.proven(cell).and_then(|()| cell.walked.clone()) {
+                Ok(walked) => {
+                    let row = |walk: &str, stretch: &Stretch| {
+                        self.row(open, cell.input, (executed, note), (walk, stretch))
+                    };
+                    rows.push(row("first", &walked.first));
+                    rows.extend(walked.repeated.as_ref().map(|repeated| row("repeated", repeated)));
+                }
+                Err(reason) => self.fail(open, &[cell.input], &reason)?,
+            }
+        }
+        self.ledger.put_counts(self.campaign, &rows)?;
+        Ok(left)
+    }
+
+    /// The answers of what was walked through, held against those of the first variant of the kind.
+    fn proven(&mut self, cell: &Cell) -> Result<(), String> {
+        let (kind, check) = cell.check;
+        let kind: &'static str = if kind == Kind::Call { "call" } else { kind.as_str() };
+        let first = *self.checks.entry((cell.input, kind)).or_insert(check);
+        if first == check {
+            return Ok(());
+        }
+        Err(format!(
+            "its answers while it was counted ({check:016x}) are not those of the others ({first:016x})"
+        ))
+    }
+
+    fn row(
+        &self,
+        open: &Open<'_>,
+        input: usize,
+        (executed, note): (&str, Option<&str>),
+        (walk, stretch): (&str, &Stretch),
+    ) -> CountRow {
+        let ready = &self.prepared.inputs[input];
+        CountRow {
+            id: 0,
+            artifact: open.placed.artifact.hash.clone(),
+            executed: executed.to_owned(),
+            variant: self.prepared.experiment.variants[open.variant].name.clone(),
+            input: ready.row.digest.clone(),
+            windows: ready.windows.len() as u64,
+            method: self.method.clone(),
+            source: if self.counters.is_ok() { "counted" } else { "traced" }.into(),
+            walk: walk.to_owned(),
+            units: stretch.units,
+            instructions: stretch.executed.instructions,
+            branches: stretch.executed.branches,
+            conditional: self.counters.is_err().then_some(stretch.executed.conditional),
+            cycles: stretch.executed.cycles,
+            misses: self.predictors.iter().cloned().zip(stretch.executed.misses.iter().copied()).collect(),
+            note: self.note(note),
+        }
+    }
+
+    /// Why it was traced, in which build, and what no trace tells.
+    fn note(&self, build: Option<&str>) -> Option<String> {
+        let why = self.counters.as_ref().err().map(String::as_str);
+        let cycles = self.prepared.experiment.events.contains(&experiment::Event::Cycles);
+        let no_cycles = (why.is_some() && cycles).then_some("no trace tells cycles");
+        let parts: Vec<&str> = build.into_iter().chain(why).chain(no_cycles).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    fn fail(&self, open: &Open<'_>, inputs: &[usize], reason: &str) -> Result<()> {
+        for &input in inputs {
+            let failure = Failure {
+                stage: "count".into(),
+                variant: Some(self.prepared.experiment.variants[open.variant].name.clone()),
+                input: Some(self.prepared.inputs[input].name.clone()),
+                compiler: Some(self.prepared.compilers[open.placed.group.compiler].name.clone()),
+                flags: Some(self.prepared.experiment.flags[open.placed.group.flags].name.clone()),
+                reason: reason.to_owned(),
+            };
+            self.ledger.put_failure(self.campaign, &failure)?;
+        }
+        Ok(())
+    }
+}

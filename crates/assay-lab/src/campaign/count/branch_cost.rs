@@ -1,0 +1,166 @@
+//! What a misprediction costs on this machine: from the ledger, or measured now.
+
+use crate::campaign::turn;
+use crate::limits::watched::{Here, Watched};
+use crate::store::{BranchTimingRow, Ledger};
+use anyhow::Result;
+use assay_linux::branch_timing::{self, BranchTiming, Effort};
+use assay_linux::window::Windows;
+use assay_pure::event::Event;
+use assay_pure::stats::penalty::{memory, penalty};
+use serde_json::{Value, json};
+use std::io;
+
+/// The facts of the machine that it depends on, from those kept with a campaign.
+pub fn machine_key(machine: &Value) -> Value {
+    let keys = ["cpu", "cpu_id", "microcode", "kernel", "governor", "virtual_machine"];
+    Value::Object(keys.iter().map(|key| ((*key).to_owned(), machine[*key].clone())).collect())
+}
+
+/// Measures it where no row has the same facts of the machine.
+///
+/// # Errors
+/// The ledger cannot be written. A machine that cannot measure it is told by a warning.
+pub(super) fn ensure(
+    ledger: &Ledger,
+    (campaign, machine): (i64, &Value),
+    cpu: usize,
+    events: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let key = machine_key(machine);
+    if ledger.branch_timing(&key)?.is_some() {
+        return Ok(());
+    }
+    let Some(_turn) = turn::take(cpu, &mut || {}, &assay_linux::interrupt::asked)? else { return Ok(()) };
+    let measured = measure(cpu, Effort::USUAL).map_err(|error| error.to_string());
+    match measured.and_then(|(timing, windows)| Ok((row(key, &timing, windows)?, timing.shared))) {
+        Ok((row, shared)) => {
+            ledger.put_branch_timing(campaign, &row)?;
+            if shared > 0 {
+                events(Event::Warning(format!(
+                    "what a misprediction costs here was measured beside somebody on the core's other hardware thread in \
+                     {shared} of {} windows, as there were too few without him: it may be too much",
+                    row.windows
+                )));
+            }
+        }
+        Err(reason) => {
+            events(Event::Warning(format!(
+                "what a misprediction costs here could not be measured: {reason}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Measures in a thread of its own that is bound to the processor; with its windows in all, and how many were interrupted.
+fn measure(cpu: usize, effort: Effort) -> io::Result<(BranchTiming, Windows)> {
+    let thread = std::thread::Builder::new().name("branch timing".into()).spawn(move || {
+        assay_linux::pin::pin(0, cpu)?;
+        let mut watched = Watched::new(Here::default());
+        watched.look_around();
+        let timing = branch_timing::measure(effort, &mut |work| watched.window(work))?;
+        Ok((timing, watched.clocks.windows))
+    })?;
+    thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that times branches panicked")))
+}
+
+/// The row of a measurement, or why it says nothing.
+fn row(machine: Value, timing: &BranchTiming, windows: Windows) -> Result<BranchTimingRow, String> {
+    let series: Vec<Vec<(f64, f64)>> = timing
+        .series
+        .iter()
+        .map(|pairs| pairs.iter().map(|pair| (pair.fresh_ns, pair.learned_ns)).collect())
+        .collect();
+    let cost = penalty(&series, 0.05).map_err(|_| {
+        let Windows { timed, interrupted } = windows;
+        format!("{interrupted} of {timed} windows were interrupted by other work")
+    })?;
+    if cost.interval.lower <= 0.0 {
+        return Err(format!(
+            "random outcomes take {:.2} ns and learned ones {:.2}, which is no difference",
+            cost.fresh_ns, cost.learned_ns
+        ));
+    }
+    let sweep: Vec<(u64, Vec<f64>)> =
+        timing.sweep.iter().map(|period| (period.outcomes, period.ns.clone())).collect();
+    let known = memory(&sweep, cost.fresh_ns);
+    Ok(BranchTimingRow {
+        machine,
+        penalty_ns: cost.ns,
+        lower_ns: cost.interval.lower,
+        upper_ns: cost.interval.upper,
+        fresh_ns: cost.fresh_ns,
+        learned_ns: cost.learned_ns,
+        series: cost.series as u64,
+        learned_outcomes: known.map(|known| known.learned_outcomes),
+        unlearned_outcomes: known.and_then(|known| known.unlearned_outcomes),
+        sweep: json!(sweep),
+        windows: windows.timed,
+        interrupted: windows.interrupted,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_linux::branch_timing::{Pair, Period};
+
+    const WINDOWS: Windows = Windows { timed: 100, interrupted: 3 };
+
+    fn timing(fresh_ns: f64, learned_ns: f64, series: usize) -> BranchTiming {
+        let pair = Pair { fresh_ns, learned_ns };
+        let period = |outcomes: u64| Period {
+            outcomes,
+            ns: vec![if outcomes < 50_000 { learned_ns } else { fresh_ns }; 3],
+        };
+        BranchTiming {
+            series: vec![vec![pair; 4]; series],
+            sweep: (10..=20).map(|power| period(1 << power)).collect(),
+            shared: 0,
+        }
+    }
+
+    #[test]
+    fn the_row_holds_the_penalty_and_the_lengths() {
+        let row = row(json!({"cpu": "a"}), &timing(3.3, 0.7, 5), WINDOWS).unwrap();
+        assert!((row.penalty_ns - 5.2).abs() < 1e-9 && row.series == 5);
+        assert_eq!((row.learned_outcomes, row.unlearned_outcomes), (Some(32_768), Some(65_536)));
+        assert_eq!((row.windows, row.interrupted, row.sweep.as_array().map(Vec::len)), (100, 3, Some(11)));
+    }
+
+    #[test]
+    fn what_was_interrupted_or_makes_no_difference_is_said() {
+        let few = row(json!({}), &timing(3.3, 0.7, 2), WINDOWS).unwrap_err();
+        assert_eq!(few, "3 of 100 windows were interrupted by other work");
+        let none = row(json!({}), &timing(0.7, 0.7, 5), WINDOWS).unwrap_err();
+        assert!(none.contains("which is no difference"), "{none}");
+    }
+
+    #[test]
+    fn says_which_processor_cannot_be_had() {
+        let error = measure(1000, Effort::USUAL).unwrap_err().to_string();
+        assert!(error.contains("processor 1000"), "{error}");
+    }
+
+    #[test]
+    fn this_processor_is_measured_as_much_as_was_asked_for() {
+        let cpu = assay_linux::pin::allowed_cpus().unwrap()[0];
+        let (found, windows) = measure(cpu, Effort { series: 2, pairs: 2, windows: 1 }).unwrap();
+        assert_eq!((found.series.len(), found.sweep.len()), (2, 21));
+        let all = found.series.iter().map(Vec::len).sum::<usize>()
+            + found.sweep.iter().map(|period| period.ns.len()).sum::<usize>();
+        assert!(all == 4 + 21 || windows.interrupted + found.shared > 0 || windows.timed > 29, "{found:?}");
+        assert!(found.series.iter().flatten().all(|pair| pair.fresh_ns > 0.0 && pair.learned_ns > 0.0));
+    }
+
+    #[test]
+    fn the_key_has_the_facts_that_matter_and_no_other() {
+        let machine =
+            json!({"cpu": "x", "kernel": "6.1", "pinned_cpu": 1, "compilers": [], "memory_bytes": 5});
+        let other =
+            json!({"cpu": "x", "kernel": "6.1", "pinned_cpu": 0, "compilers": [1], "memory_bytes": 6});
+        assert_eq!(machine_key(&machine), machine_key(&other));
+        assert_ne!(machine_key(&machine), machine_key(&json!({"cpu": "x", "kernel": "6.2"})));
+    }
+}

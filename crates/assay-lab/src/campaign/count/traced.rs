@@ -1,0 +1,107 @@
+//! One program under emulation, walked through its inputs.
+
+use super::converse::{Cell, Job, Outcome, Stopped, converse, why};
+use super::walks::{self, Executed, Walk, Walker};
+use crate::campaign::inputs::ReadyInput;
+use crate::run::worker::Worker;
+use assay_pure::protocol::Kind;
+use assay_trace::{Detail, Options, Session};
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// Traces a program; `told` is called after each input.
+pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
+    let left = job.deadline.saturating_duration_since(Instant::now());
+    let options = Options {
+        detail: Detail::Branches,
+        time_limit: Some(left + job.patience),
+        plugin: job.plugin.map(std::path::Path::to_owned),
+        ..Options::default()
+    };
+    let predictors = job.predictors.to_vec();
+    let session = match Session::open(job.program, &options, move || Walker::new(&predictors)) {
+        Ok(session) => session,
+        Err(refusal) => return stopped(Stopped::Other(refusal.to_string())),
+    };
+    let prefix = session.prefix();
+    let (walked, mut stopped, ended) = converse(
+        job,
+        prefix,
+        &mut |worker, variant, input| walk(worker, variant, input, job.most_units),
+        told,
+    );
+    let trace = match session.finish(ended) {
+        Ok(trace) => trace,
+        Err(refusal) => {
+            // What the program said of itself tells more than what was not heard of it.
+            let reason = stopped.unwrap_or_else(|| Stopped::Other(refusal.to_string()));
+            return Outcome { cells: Vec::new(), stopped: Some(reason) };
+        }
+    };
+    let process = trace.processes.into_iter().next();
+    let notes = process.as_ref().map(|process| process.notes.join(" ")).unwrap_or_default();
+    if let Some(Stopped::Instruction(reason)) = &mut stopped
+        && !notes.is_empty()
+    {
+        *reason = notes;
+    }
+    let passes = process
+        .and_then(|process| process.threads.into_iter().next())
+        .map(|thread| thread.observer.passes)
+        .unwrap_or_default();
+    Outcome { cells: cells(walked, passes), stopped }
+}
+
+fn stopped(why: Stopped) -> Outcome {
+    Outcome { cells: Vec::new(), stopped: Some(why) }
+}
+
+/// An input whose walks were all answered.
+struct Done {
+    input: usize,
+    kind: Kind,
+    walks: Vec<Walk>,
+    units: Vec<u64>,
+    check: u64,
+}
+
+fn walk(
+    worker: &mut Worker,
+    (variant, kind): (u32, Kind),
+    (number, input): (usize, &ReadyInput),
+    most_units: u64,
+) -> Result<Done, Stopped> {
+    worker.load(&input.loaded(number).request).map_err(|fault| why(&fault))?;
+    let walks = walks::walks(number as u32, kind, &input.windows, most_units);
+    let (mut units, mut check) = (Vec::new(), 0);
+    for walk in &walks {
+        let walked = worker.walk(variant, &walk.request).map_err(|fault| why(&fault))?;
+        units.push(walked.units);
+        check = assay_pure::protocol::combine(check, walked.check);
+    }
+    Ok(Done { input: number, kind, walks, units, check })
+}
+
+/// The passes of each input, read by its walks.
+fn cells(walked: Vec<Done>, passes: Vec<(u32, Executed)>) -> Vec<Cell> {
+    let mut by_input: HashMap<u32, Vec<Executed>> = HashMap::new();
+    for (input, executed) in passes {
+        by_input.entry(input).or_default().push(executed);
+    }
+    walked
+        .into_iter()
+        .map(|done| {
+            let passes = by_input.remove(&(done.input as u32)).unwrap_or_default();
+            let found = walks::read(&done.walks, &done.units, &passes);
+            let lost = || format!("the tracer saw {} passes of this input, not all of them", passes.len());
+            let walked = found.ok_or_else(lost).and_then(|walked| {
+                if walked.first.units == 0 {
+                    Err("the input has no unit to divide by".to_owned())
+                } else {
+                    Ok(walked)
+                }
+            });
+            Cell { input: done.input, check: (done.kind, done.check), walked }
+        })
+        .collect()
+}

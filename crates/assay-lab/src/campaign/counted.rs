@@ -1,0 +1,342 @@
+//! What the ledger's counts say of a campaign: events per unit of its cells, causes, learned inputs, what explains the times.
+
+use super::count::branch_cost::machine_key;
+use super::observe::CellName;
+use crate::store::{BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Ledger, ProcessRow};
+use anyhow::Result;
+use assay_pure::experiment::{Event, Experiment};
+use assay_pure::stats::interval::Interval;
+use assay_pure::stats::margin::Margin;
+use assay_pure::stats::penalty::{Memory, Penalty};
+use assay_pure::verdict::VariantPlacement;
+use assay_pure::verdict::cause::Cause;
+use assay_pure::verdict::counts::{CellCounts, MissCount, Sides, Source, THIS_CPU, explain};
+use assay_pure::verdict::explained::{TimedCell, explain_times};
+use assay_pure::verdict::learned::{Learned, flips, learned};
+use assay_pure::verdict::profile::Side;
+use assay_pure::verdict::{ContrastVerdict, Judgement};
+use assay_report::{number, page, prose};
+use std::collections::{BTreeMap, HashMap};
+
+/// All that was counted for a campaign.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// Cells with counts.
+    pub cells: Vec<CellCounts>,
+    /// What the reader must know of a cell's counts.
+    notes: HashMap<CellName, String>,
+    /// Why a cell has none.
+    uncounted: HashMap<CellName, String>,
+    cost: Option<BranchTimingRow>,
+    asked: Vec<Event>,
+}
+
+impl Counted {
+    /// Reads what belongs to a campaign; nothing where its experiment asks for nothing.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn of(
+        ledger: &Ledger,
+        row: &CampaignRow,
+        experiment: &Experiment,
+        failures: &[Failure],
+    ) -> Result<Counted> {
+        let mut counted = Counted { asked: experiment.events.clone(), ..Counted::default() };
+        if counted.asked.is_empty() {
+            return Ok(counted);
+        }
+        if counted.asked.contains(&Event::BranchMisses) {
+            counted.cost = ledger.branch_timing(&machine_key(&row.machine))?;
+        }
+        let inputs = ledger.campaign_inputs(row.id)?;
+        let as_built = ledger.processes(row.id)?.into_iter().filter(|process| process.rotation.is_none());
+        let as_built: Vec<(ProcessRow, Vec<CountRow>)> = as_built
+            .map(|process| ledger.counts(&process.artifact).map(|rows| (process, rows)))
+            .collect::<Result<_>>()?;
+        // All cells by one method: counts of different predictors are not comparable.
+        let newest = as_built.iter().flat_map(|(_, rows)| rows).max_by_key(|row| row.id);
+        let method = newest.map(|row| row.method.clone()).unwrap_or_default();
+        for (process, rows) in as_built {
+            let rows: Vec<CountRow> = rows.into_iter().filter(|row| row.method == method).collect();
+            for input in &inputs {
+                let name: CellName = (
+                    process.variant.clone(),
+                    input.name.clone(),
+                    process.compiler.clone(),
+                    process.flags.clone(),
+                );
+                if counted.cells.iter().any(|cell| is_cell(cell, &name)) {
+                    continue;
+                }
+                if let Some(of) = uncounted_use(experiment, &input.name) {
+                    counted
+                        .uncounted
+                        .insert(name, format!("events are counted of hot throughput only, so of `{of}`"));
+                    continue;
+                }
+                if let Some((cell, note)) = cell(&rows, &name, input) {
+                    counted.cells.push(cell);
+                    counted.notes.extend(note.map(|note| (name, note)));
+                }
+            }
+        }
+        for failure in failures.iter().filter(|failure| failure.stage == "count") {
+            let part = |name: &Option<String>| name.clone().unwrap_or_default();
+            let name: CellName =
+                (part(&failure.variant), part(&failure.input), part(&failure.compiler), part(&failure.flags));
+            if !counted.cells.iter().any(|cell| is_cell(cell, &name)) {
+                counted.uncounted.insert(name, failure.reason.clone());
+            }
+        }
+        Ok(counted)
+    }
+
+    /// What a misprediction costs on the machine of the campaign.
+    pub fn penalty(&self) -> Option<Penalty> {
+        self.cost.as_ref().map(|cost| Penalty {
+            ns: cost.penalty_ns,
+            interval: Interval { lower: cost.lower_ns, upper: cost.upper_ns },
+            fresh_ns: cost.fresh_ns,
+            learned_ns: cost.learned_ns,
+            series: cost.series as usize,
+        })
+    }
+
+    /// What the predictor of the campaign's machine remembers.
+    pub fn memory(&self) -> Option<Memory> {
+        let cost = self.cost.as_ref()?;
+        let learned_outcomes = cost.learned_outcomes?;
+        Some(Memory { learned_outcomes, unlearned_outcomes: cost.unlearned_outcomes })
+    }
+
+    fn cell(&self, side: Side, contrast: &ContrastVerdict) -> Option<&CellCounts> {
+        self.cells.iter().find(|cell| cell.is_of(side, contrast))
+    }
+
+    /// The inputs that are known by heart while they are measured.
+    pub fn learned(&self) -> Vec<Learned> {
+        learned(&self.cells, self.memory())
+    }
+
+    /// Adds what counts say to causes and reasons of the verdicts.
+    pub fn explain(&self, judgement: &mut Judgement, times: &[VariantPlacement], unit: &str, margin: Margin) {
+        let by_heart: Vec<String> = self.learned().into_iter().map(|found| found.input).collect();
+        for found in &mut judgement.contrasts {
+            let (Some(candidate), Some(baseline)) =
+                (self.cell(Side::Candidate, found), self.cell(Side::Baseline, found))
+            else {
+                continue;
+            };
+            let own = |row: &&VariantPlacement| {
+                (row.variant.as_str(), row.input.as_str(), row.compiler.as_str(), row.flags.as_str())
+                    == found.between().cell(Side::Baseline)
+            };
+            let Some(baseline_ns) = times.iter().find(own).map(|row| row.ns_per_unit.median) else {
+                continue;
+            };
+            let sides = Sides { candidate, baseline, baseline_ns, penalty: self.penalty(), unit };
+            let explanation = explain(found, &sides);
+            found.reasons.extend(explanation.causes.iter().map(|cause| sentence(&cause.evidence)));
+            found.reasons.extend(explanation.reasons);
+            found.causes.extend(explanation.causes);
+            let turned = self
+                .penalty()
+                .filter(|_| by_heart.contains(&found.input))
+                .and_then(|penalty| flips(found, (candidate, baseline), baseline_ns, penalty, margin));
+            if let Some(cause) = turned {
+                found.reasons.push(sentence(&cause.evidence));
+                // What would happen to this very verdict is more than that another input answers differently.
+                found.causes.retain(|other| other.cause != Cause::Input);
+                found.causes.push(cause);
+            }
+        }
+    }
+
+    /// Events per unit of a cell, by the names that were asked for.
+    pub fn per_unit(&self, name: &CellName) -> BTreeMap<String, page::Count> {
+        let mut counts = BTreeMap::new();
+        let Some(cell) = self.cells.iter().find(|cell| is_cell(cell, name)) else { return counts };
+        let source = match cell.source {
+            Source::Counted => page::CountSource::Counted,
+            Source::Traced => page::CountSource::Traced,
+        };
+        let plain = |value| page::Count { value, source, lower: None, upper: None, predictor: None };
+        for event in &self.asked {
+            let count = match event {
+                Event::Instructions => plain(cell.instructions),
+                Event::Branches => plain(cell.branches),
+                Event::Cycles => match cell.cycles {
+                    Some(cycles) => plain(cycles),
+                    None => continue,
+                },
+                Event::BranchMisses => {
+                    let (Some(modern), Some((lower, upper))) = (cell.modern(), cell.miss_range()) else {
+                        continue;
+                    };
+                    let simulated = cell.source == Source::Traced;
+                    page::Count {
+                        lower: simulated.then_some(lower),
+                        upper: simulated.then_some(upper),
+                        predictor: simulated.then(|| modern.predictor.clone()),
+                        ..plain(modern.per_unit)
+                    }
+                }
+            };
+            counts.insert(event.to_string(), count);
+        }
+        counts
+    }
+
+    /// Why a cell has no counts, or what the reader must know of them.
+    pub fn note(&self, name: &CellName) -> (Option<String>, Option<String>) {
+        (self.uncounted.get(name).cloned(), self.notes.get(name).cloned())
+    }
+
+    /// The machine's price of a misprediction as shown.
+    pub fn branch_cost(&self) -> Option<page::BranchCost> {
+        self.cost.as_ref().map(|cost| page::BranchCost {
+            penalty_ns: cost.penalty_ns,
+            lower: cost.lower_ns,
+            upper: cost.upper_ns,
+            learned_outcomes: cost.learned_outcomes,
+            unlearned_outcomes: cost.unlearned_outcomes,
+        })
+    }
+
+    /// What instructions and mispredictions explain of all times; nothing where nobody asked for both.
+    pub fn explained(&self, times: &[VariantPlacement]) -> Option<page::Explained> {
+        if !(self.asked.contains(&Event::Instructions) && self.asked.contains(&Event::BranchMisses)) {
+            return None;
+        }
+        let timed = |row: &VariantPlacement| {
+            let name = (row.variant.clone(), row.input.clone(), row.compiler.clone(), row.flags.clone());
+            let cell = self.cells.iter().find(|cell| is_cell(cell, &name))?;
+            Some(TimedCell {
+                name: [name.0, name.1, name.2, name.3],
+                ns: row.ns_per_unit.median,
+                instructions: cell.instructions,
+                mispredictions: cell.modern()?.per_unit,
+            })
+        };
+        let cells: Vec<TimedCell> = times.iter().filter_map(timed).collect();
+        let simulated = self.cells.iter().filter(|cell| cell.source == Source::Traced);
+        let predictor = simulated.filter_map(CellCounts::modern).map(|miss| miss.predictor.clone()).next();
+        let price = |price: assay_pure::verdict::explained::Price| page::Spread {
+            median: price.ns,
+            lower: price.interval.lower,
+            upper: price.interval.upper,
+        };
+        let empty = page::Explained { cells: cells.len() as u64, predictor, ..page::Explained::default() };
+        Some(match explain_times(&cells) {
+            Err(reason) => page::Explained { note: Some(reason.to_string()), ..empty },
+            Ok(found) => page::Explained {
+                r_squared: Some(found.r_squared),
+                holds: found.holds(),
+                r_squared_one_constant: found.r_squared_one_constant,
+                constants_ns: found.constants.into_iter().collect(),
+                ns_per_instruction: Some(price(found.instruction)),
+                ns_per_misprediction: Some(price(found.misprediction)),
+                typical_residual_ns: Some(found.typical_residual_ns),
+                worst: found
+                    .worst
+                    .into_iter()
+                    .map(|residual| {
+                        let [variant, input, compiler, flags] = residual.name;
+                        let (ns, fitted_ns) = (residual.ns, residual.fitted_ns);
+                        page::Residual { variant, input, compiler, flags, ns, fitted_ns }
+                    })
+                    .collect(),
+                ..empty
+            },
+        })
+    }
+}
+
+/// A learned input as shown, with its sentence.
+pub fn learned_input(found: &Learned, unit: &str) -> page::LearnedInput {
+    let units = |count: u64| prose::plural(count, unit);
+    let how = if found.in_part { "learned by heart in part" } else { "learned by heart" };
+    let memory = found.remembered.map_or(String::new(), |remembered| {
+        format!(", and this CPU knows {} tosses by heart", number::count(remembered))
+    });
+    let source = match found.predictor.as_str() {
+        THIS_CPU => "counted".to_owned(),
+        predictor => format!("simulated by {predictor}"),
+    };
+    let note = format!(
+        "the input `{}` is {how}: its {} hold as much to remember as {} coin tosses{memory} ({:.3} mispredictions per {unit} on the \
+         first walk, {:.3} once it is known, {source}); {} would be enough",
+        found.input,
+        units(found.units),
+        number::count(found.tosses),
+        found.fresh,
+        found.repeated,
+        units(found.enough_units),
+    );
+    page::LearnedInput {
+        input: found.input.clone(),
+        units: found.units,
+        tosses: found.tosses,
+        remembered_tosses: found.remembered,
+        in_part: found.in_part,
+        fresh_misses_per_unit: found.fresh,
+        repeated_misses_per_unit: found.repeated,
+        predictor: found.predictor.clone(),
+        enough_units: found.enough_units,
+        note,
+    }
+}
+
+/// Evidence as a sentence: a capital first, a full stop last.
+pub fn sentence(evidence: &str) -> String {
+    let mut letters = evidence.chars();
+    let capital = letters.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
+    format!("{capital}{}.", letters.as_str().trim_end_matches('.'))
+}
+
+/// The input that stands for what is counted, where this one is another use of it.
+fn uncounted_use(experiment: &Experiment, input: &str) -> Option<String> {
+    let spec = experiment.inputs.iter().find(|spec| spec.name == input)?;
+    (!spec.use_.is_plain()).then(|| spec.file_name().to_owned())
+}
+
+fn is_cell(cell: &CellCounts, name: &CellName) -> bool {
+    (&cell.variant, &cell.input, &cell.compiler, &cell.flags) == (&name.0, &name.1, &name.2, &name.3)
+}
+
+/// The newest counts of a cell: those of repeated walks where there are any, as these are what was timed.
+fn cell(rows: &[CountRow], name: &CellName, input: &CampaignInput) -> Option<(CellCounts, Option<String>)> {
+    let own: Vec<&CountRow> = rows
+        .iter()
+        .filter(|row| (&row.variant, &row.input, row.windows) == (&name.0, &input.digest, input.windows))
+        .collect();
+    let walked = |walk: &str| own.iter().rev().find(|row| row.walk == walk).copied();
+    let (first, repeated) = (walked("first"), walked("repeated"));
+    let row = repeated.or(first)?;
+    let per_unit = |count: u64, row: &CountRow| count as f64 / row.units as f64;
+    let cell = CellCounts {
+        variant: name.0.clone(),
+        input: name.1.clone(),
+        compiler: name.2.clone(),
+        flags: name.3.clone(),
+        source: if row.source == "counted" { Source::Counted } else { Source::Traced },
+        instructions: per_unit(row.instructions, row),
+        branches: per_unit(row.branches, row),
+        conditional: row.conditional.map(|conditional| per_unit(conditional, row)),
+        cycles: row.cycles.map(|cycles| per_unit(cycles, row)),
+        misses: row
+            .misses
+            .iter()
+            .map(|(predictor, count)| MissCount {
+                predictor: predictor.clone(),
+                per_unit: per_unit(*count, row),
+            })
+            .collect(),
+        units: first.map_or(row.units, |first| first.units),
+        fresh_misses: first
+            .filter(|_| repeated.is_some())
+            .and_then(|first| first.misses.first().map(|(_, count)| per_unit(*count, first))),
+    };
+    Some((cell, row.note.clone()))
+}

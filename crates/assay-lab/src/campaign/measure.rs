@@ -1,0 +1,474 @@
+//! The loop of a campaign: link, launch, walk rounds, look, until every verdict is decided or the budget is spent.
+//! What comes next is decided by [`super::steps`] from what the ledger holds, so a killed campaign goes on.
+
+use super::blocks::{blocks, cell_group, failed_cells, tuning_subjects};
+use super::judge;
+use super::placements::{Group, Placements};
+use super::prepare::Prepared;
+use super::prove;
+use super::start::{self, Cell, Started};
+use super::steps::{self, Done, Limits, Step};
+use super::{turn, unoptimised, uses};
+use crate::run::lineup::Conditions;
+use crate::run::retake::Core;
+use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
+use crate::run::{Lineup, tune};
+use crate::store::{CampaignInput, CampaignRow, Ledger, Round, SampleRow};
+use anyhow::Result;
+use assay_pure::event::Event;
+use assay_pure::pulse::OwnCore;
+use std::collections::HashSet;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Samples of a visit that count, where the warm-up is short.
+const SAMPLES: u64 = 4;
+/// What a visit costs beside its samples, seconds: waking a program, two messages, a context switch.
+const VISIT_SECONDS: f64 = 80e-6;
+/// The share of the budget left that the way to the next look may take.
+const LOOK_SHARE: f64 = 0.5;
+/// Rounds per rotation, at most: more tell nothing new, since rotations differ by more than their samples do.
+const MOST_ROUNDS: u32 = 8;
+
+/// More than a greeting or a debug line per process: a variant that prints in the measured function, bytes.
+const MUCH_OUTPUT: u64 = 64 * 1024;
+
+/// A campaign in motion.
+struct Campaign<'a> {
+    prepared: &'a Prepared,
+    placements: &'a Placements<'a>,
+    ledger: &'a Ledger,
+    id: i64,
+    conditions: Conditions,
+    failed: HashSet<Cell>,
+    inputs: Vec<CampaignInput>,
+    visit_seconds: f64,
+    round: u32,
+    measured_seconds: f64,
+    told_of_waiting: bool,
+    core: &'a mut Core,
+}
+
+/// One level's programs and the blocks they are visited in.
+struct Level {
+    index: usize,
+    rotations: Vec<u32>,
+    started: Started,
+    blocks: Vec<RoundBlock>,
+}
+
+/// Measures until it is time to stop, and says why it stopped: decided, budget, rotations or interrupted.
+///
+/// # Errors
+/// The ledger cannot be written, or nothing at all can be measured.
+pub fn measure(
+    prepared: &Prepared,
+    placements: &Placements<'_>,
+    ledger: &Ledger,
+    row: &CampaignRow,
+    (cpu, patience, core): (usize, Duration, &mut Core),
+    events: &mut dyn FnMut(Event),
+) -> Result<&'static str> {
+    let rounds = ledger.rounds(row.id)?;
+    core.own.join(learned(ledger, row.id)?);
+    let mut campaign = Campaign {
+        prepared,
+        placements,
+        ledger,
+        id: row.id,
+        conditions: Conditions { cpu: Some(cpu), patience },
+        failed: failed_cells(prepared, ledger, row.id)?,
+        inputs: ledger.campaign_inputs(row.id)?,
+        visit_seconds: 0.0,
+        round: rounds.last().map_or(0, |round| round.round + 1),
+        measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum(),
+        told_of_waiting: false,
+        core,
+    };
+    let levels = plan_levels(prepared);
+    let looks = ledger.looks(row.id)?;
+    let mut done = Done { looks, measured_seconds: campaign.measured_seconds, ..Done::default() };
+    done.rounds_at_level = rounds_at(&rounds, &levels, looks as usize).len() as u32;
+    if looks > 0 {
+        done.undecided =
+            Some(judge::judge(prepared, ledger, row.id, looks, levels.len() as u32)?.undecided());
+    }
+    let mut limits = Limits {
+        levels,
+        rounds_per_level: 1,
+        budget_seconds: prepared.experiment.budget_seconds,
+        round_seconds: 0.0,
+    };
+    if let Some(first) = rounds_at(&rounds, &limits.levels, looks as usize).first() {
+        // In the middle of a level: it goes on to where its first round said that it would go.
+        let before = rounds.iter().filter(|round| round.round < first.round).map(seconds).sum();
+        learn(&mut limits, looks as usize, before, seconds(first));
+    }
+    campaign.walk_levels(&mut limits, &mut done, events)
+}
+
+/// Rounds before a look: what half of the budget that is left allows, or before the `last` look all of it.
+pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u32 {
+    let share = if last { 1.0 } else { LOOK_SHARE };
+    let affordable = left_seconds.max(0.0) * share / round_seconds.max(1e-6);
+    (affordable.floor() as u32).clamp(1, MOST_ROUNDS)
+}
+
+/// What a campaign's samples so far tell of a core of one's own.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn learned(ledger: &Ledger, campaign: i64) -> Result<OwnCore> {
+    let samples = ledger.samples(campaign)?;
+    let mut own_core = OwnCore::default();
+    // Round by round, as it was learned when they were measured: in one of them the core may have been alone.
+    for round in samples.chunk_by(|a, b| a.round == b.round) {
+        own_core.learn(round.iter().filter_map(|sample| sample.pulses));
+    }
+    Ok(own_core)
+}
+
+/// Takes over what a round of a level takes, with `spent_seconds` measured before it.
+fn learn(limits: &mut Limits, level: usize, spent_seconds: f64, round_seconds: f64) {
+    let last = level + 1 >= limits.levels.len();
+    limits.round_seconds = round_seconds;
+    limits.rounds_per_level = rounds_per_level(limits.budget_seconds - spent_seconds, round_seconds, last);
+}
+
+/// Rotations at each look.
+pub fn plan_levels(prepared: &Prepared) -> Vec<u32> {
+    let placement = &prepared.experiment.placement;
+    steps::looks(placement.rotations, placement.max_rotations)
+}
+
+/// Finished rounds at the level that comes after `looks` looks.
+fn rounds_at<'a>(rounds: &'a [Round], levels: &[u32], looks: usize) -> Vec<&'a Round> {
+    let Some(&until) = levels.get(looks) else { return Vec::new() };
+    let from = if looks == 0 { 0 } else { levels[looks - 1] };
+    let inside = |round: &&Round| round.rotations.iter().any(|rotation| (from..until).contains(rotation));
+    rounds.iter().filter(inside).collect()
+}
+
+/// What a round took, seconds.
+fn seconds(round: &Round) -> f64 {
+    round.elapsed_ns as f64 / 1e9
+}
+
+impl Campaign<'_> {
+    fn walk_levels(
+        &mut self,
+        limits: &mut Limits,
+        done: &mut Done,
+        events: &mut dyn FnMut(Event),
+    ) -> Result<&'static str> {
+        let mut level: Option<Level> = None;
+        loop {
+            if assay_linux::interrupt::asked() {
+                return Ok("interrupted");
+            }
+            match steps::next(done, limits) {
+                Step::Stop(why) => return Ok(why),
+                Step::Look => {
+                    let looks = done.looks + 1;
+                    let judged =
+                        judge::judge(self.prepared, self.ledger, self.id, looks, limits.levels.len() as u32)?;
+                    let (undecided, contrasts) = (judged.undecided(), judged.contrasts());
+                    let rotations = limits.levels[done.looks as usize];
+                    self.ledger.put_look(self.id, rotations, contrasts - undecided, contrasts)?;
+                    events(Event::Look {
+                        rotations,
+                        decided: (contrasts - undecided) as u64,
+                        contrasts: contrasts as u64,
+                    });
+                    *done = Done { looks, undecided: Some(undecided), rounds_at_level: 0, ..done.clone() };
+                    limits.round_seconds =
+                        self.next_round_seconds(limits, looks as usize, judged.open_cells());
+                    end(level.take(), events);
+                }
+                Step::Round { level: index } => {
+                    if level.as_ref().is_none_or(|level| level.index != index) {
+                        let Some(begun) = self.begin_level(index, limits, done, events)? else {
+                            return Ok("interrupted");
+                        };
+                        level = Some(begun);
+                        if !matches!(steps::next(done, limits), Step::Round { .. }) {
+                            continue;
+                        }
+                    }
+                    let current = level.as_mut().expect("begun above");
+                    if self.is_all_out(current) {
+                        return Ok("nothing");
+                    }
+                    if !self.walk_round(current, limits, events)? {
+                        return Ok("interrupted");
+                    }
+                    if done.rounds_at_level == 0 {
+                        // The first round tells what one takes better than the tuning did.
+                        learn(
+                            limits,
+                            index,
+                            done.measured_seconds,
+                            self.measured_seconds - done.measured_seconds,
+                        );
+                    }
+                    done.rounds_at_level += 1;
+                    done.measured_seconds = self.measured_seconds;
+                }
+            }
+        }
+    }
+
+    /// Links, launches, proves and (the first time) tunes what a level needs. None: asked to stop meanwhile.
+    fn begin_level(
+        &mut self,
+        index: usize,
+        limits: &mut Limits,
+        done: &Done,
+        events: &mut dyn FnMut(Event),
+    ) -> Result<Option<Level>> {
+        let from = if index == 0 { 0 } else { limits.levels[index - 1] };
+        let rotations: Vec<u32> = (from..limits.levels[index]).collect();
+        let open = judge::open_cells(self.prepared, self.ledger, self.id, done, limits.levels.len() as u32)?;
+        let groups: Vec<Group> =
+            self.placements.groups().into_iter().filter(|group| open.has_group(*group)).collect();
+        events(Event::Phase { name: "link".into() });
+        let place = (self.ledger, self.id);
+        let placed = self.placements.link(&groups, &rotations, index == 0, place, events)?;
+        events(Event::Phase { name: "start".into() });
+        let subjects = self.placements.subjects(&placed, &self.prepared.runnable);
+        let subjects: Vec<_> = subjects
+            .into_iter()
+            .filter(|subject| {
+                open.has_variant(Group { compiler: subject.compiler, flags: subject.flags }, subject.variant)
+            })
+            .collect();
+        assay_linux::process::raise_file_limit();
+        let loaded = self.prepared.inputs.iter().enumerate().map(|(id, input)| input.loaded(id)).collect();
+        let lineup = Lineup::new(self.conditions.clone(), loaded);
+        let mut started = start::launch(
+            self.prepared,
+            lineup,
+            subjects,
+            (self.ledger, self.id, index == 0),
+            &mut self.failed,
+            events,
+        )?;
+        if index == 0 {
+            let place = (self.ledger, self.id);
+            unoptimised::refuse(self.prepared, &started, place, &mut self.failed, events)?;
+        }
+        prove::prove(self.prepared, &mut started, (self.ledger, self.id), &mut self.failed, events)?;
+        start::compare_code(self.prepared, &started, &placed, self.ledger)?;
+        if assay_linux::interrupt::asked() {
+            return Ok(None);
+        }
+        events(Event::Phase { name: "measure".into() });
+        let estimated = self.visit_seconds > 0.0 || done.rounds_at_level > 0;
+        if (self.inputs.len() < self.prepared.inputs.len() || !estimated)
+            && !self.tune(&mut started, events)?
+        {
+            return Ok(None);
+        }
+        let blocks = blocks(self.prepared, &started, &open, &self.failed);
+        if done.rounds_at_level == 0 {
+            let visits: usize = blocks.iter().map(|block| block.subjects.len()).sum();
+            learn(limits, index, done.measured_seconds, visits as f64 * self.visit_seconds);
+        }
+        Ok(Some(Level { index, rotations, started, blocks }))
+    }
+
+    /// What a round of the next level should take: fewer cells, over other rotations.
+    fn next_round_seconds(&self, limits: &Limits, level: usize, cells: usize) -> f64 {
+        let Some(&until) = limits.levels.get(level) else { return 0.0 };
+        let placements =
+            (until - limits.levels[level - 1]) as usize * self.prepared.experiment.placement.phases.len();
+        (cells * placements) as f64 * self.visit_seconds
+    }
+
+    /// Has every cell of a level failed?
+    fn is_all_out(&self, level: &Level) -> bool {
+        let group = |&subject: &usize| level.started.lineup.group(subject);
+        level
+            .blocks
+            .iter()
+            .all(|block| block.subjects.iter().all(|s| self.failed.contains(&(group(s), block.input))))
+    }
+
+    /// Finds calls per sample and warm-up of every input, or takes those of the campaign that goes on. False: asked
+    /// to stop meanwhile.
+    fn tune(&mut self, started: &mut Started, events: &mut dyn FnMut(Event)) -> Result<bool> {
+        let Some(_turn) = self.take_turn(events)? else { return Ok(false) };
+        let known = self.inputs.len() == self.prepared.inputs.len();
+        let subjects = tuning_subjects(&started.lineup);
+        let mut visit_ns = 0.0;
+        for (number, ready) in self.prepared.inputs.iter().enumerate() {
+            if assay_linux::interrupt::asked() {
+                return Ok(false);
+            }
+            let windows = ready.windows.len() as u64;
+            let alive: Vec<usize> = subjects
+                .iter()
+                .copied()
+                .filter(|&subject| !self.failed.contains(&(cell_group(&started.lineup, subject), number)))
+                .collect();
+            let wanted = self.wanted(number);
+            let tuned = tune::input(&mut started.lineup, (number, windows), &wanted, &alive, SAMPLES);
+            visit_ns += tuned.visit_ns;
+            for (subject, fault) in &tuned.faults {
+                let group = cell_group(&started.lineup, *subject);
+                if self.failed.insert((group, number)) {
+                    let place = (group, Some(number));
+                    let told = (fault, Some(started.lineup.subject(*subject).program.as_path()));
+                    start::keep_fault(self.prepared, (self.ledger, self.id), place, told, events)?;
+                }
+            }
+            if known {
+                continue;
+            }
+            if tuned.unsettled {
+                events(Event::Warning(format!(
+                    "input {}: still getting faster after {} warm-up samples (is the CPU learning it by heart?)",
+                    ready.name, tuned.plan.warmup
+                )));
+            }
+            self.inputs.push(CampaignInput {
+                name: ready.name.clone(),
+                digest: ready.row.digest.clone(),
+                windows,
+                iterations: tuned.plan.iterations,
+                warmup: tuned.plan.warmup,
+                samples: tuned.plan.samples,
+            });
+        }
+        if !known {
+            self.ledger.put_campaign_inputs(self.id, &self.inputs)?;
+        }
+        self.visit_seconds = visit_ns / 1e9 / self.prepared.inputs.len().max(1) as f64 + VISIT_SECONDS;
+        Ok(true)
+    }
+
+    /// What programs are asked for so that an input is used as the experiment wants it.
+    fn wanted(&self, number: usize) -> tune::Wanted {
+        let (spec, ready) = (&self.prepared.experiment.inputs[number], &self.prepared.inputs[number]);
+        let last_level = uses::last_level_bytes(&self.prepared.machine.caches);
+        uses::wanted(spec.use_, ready.row.bytes, &ready.windows, last_level)
+    }
+
+    /// One round, kept as a whole. False: asked to stop, nothing of it is kept.
+    fn walk_round(
+        &mut self,
+        level: &mut Level,
+        limits: &Limits,
+        events: &mut dyn FnMut(Event),
+    ) -> Result<bool> {
+        let Some(_turn) = self.take_turn(events)? else { return Ok(false) };
+        let plans: Vec<InputPlan> = self
+            .inputs
+            .iter()
+            .enumerate()
+            .map(|(number, input)| InputPlan {
+                manner: self.wanted(number).manner,
+                windows: input.windows,
+                iterations: input.iterations,
+                warmup: input.warmup,
+                samples: input.samples,
+            })
+            .collect();
+        let begun = SystemTime::now();
+        let (round, seed, before) = (self.round, self.prepared.experiment.seed, self.measured_seconds);
+        let outcome = round::walk(
+            &mut level.started.lineup,
+            &level.blocks,
+            &plans,
+            (seed, round),
+            &mut self.failed,
+            self.core,
+            &mut |visits_done, visits_total| {
+                events(Event::Round {
+                    round,
+                    visits_done,
+                    visits_total,
+                    measured_seconds: before + begun.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64()),
+                    budget_seconds: limits.budget_seconds,
+                });
+                !assay_linux::interrupt::asked()
+            },
+        );
+        for ((group, input), fault) in &outcome.faults {
+            let place = (*group, Some(*input));
+            let program = level.started.program_of(*group);
+            start::keep_fault(self.prepared, (self.ledger, self.id), place, (fault, program), events)?;
+        }
+        if !outcome.complete {
+            return Ok(false);
+        }
+        self.keep_round(level, begun, &outcome)?;
+        Ok(true)
+    }
+
+    fn keep_round(&mut self, level: &Level, begun: SystemTime, outcome: &RoundOutcome) -> Result<()> {
+        let samples: Vec<SampleRow> = outcome
+            .taken
+            .iter()
+            .map(|taken| SampleRow {
+                round: self.round,
+                process: level.started.processes[taken.subject],
+                input: self.inputs[taken.input].name.clone(),
+                start_window: taken.start_window,
+                position: taken.position,
+                warmup: taken.raw.warmup,
+                wall_ns: taken.raw.wall_ns,
+                cpu_ns: taken.raw.cpu_ns,
+                units: taken.raw.units,
+                switches: taken.raw.switches,
+                pulses: taken.raw.pulses,
+                flagged: taken.flagged.map(str::to_owned),
+                at: taken.at,
+            })
+            .collect();
+        let round = Round {
+            round: self.round,
+            rotations: level.rotations.clone(),
+            started_at: begun.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()),
+            elapsed_ns: outcome.elapsed.as_nanos() as u64,
+        };
+        self.ledger.put_round(self.id, &round, &samples)?;
+        if let Some(limit) = self.core.own.limit() {
+            // What this round taught holds for those before it, too.
+            self.ledger.flag_shared(self.id, limit)?;
+        }
+        self.round += 1;
+        self.measured_seconds += outcome.elapsed.as_secs_f64();
+        let visits: usize = level.blocks.iter().map(|block| block.subjects.len()).sum();
+        self.visit_seconds = outcome.elapsed.as_secs_f64() / visits.max(1) as f64;
+        Ok(())
+    }
+
+    /// None: asked to stop while waiting.
+    fn take_turn(&mut self, events: &mut dyn FnMut(Event)) -> Result<Option<turn::Turn>> {
+        let told = &mut self.told_of_waiting;
+        let mut waiting = || {
+            // Two campaigns alternate round by round: said once, not at each of them.
+            if !std::mem::replace(told, true) {
+                let text =
+                    "another campaign is measuring on this processor; the two take turns, round by round";
+                events(Event::Warning(text.into()));
+            }
+        };
+        turn::take(self.conditions.cpu.unwrap_or(0), &mut waiting, &assay_linux::interrupt::asked)
+    }
+}
+
+/// Ends a level's programs; one that does not leave properly is told of, but what it measured stands.
+fn end(level: Option<Level>, events: &mut dyn FnMut(Event)) {
+    let Some(mut level) = level else { return };
+    for (variant, bytes) in level.started.lineup.printed() {
+        if bytes > MUCH_OUTPUT {
+            events(Event::Warning(format!(
+                "{variant}: the program printed {bytes} bytes while it was measured: what it prints takes part of its time"
+            )));
+        }
+    }
+    for (subject, fault) in level.started.lineup.stop() {
+        events(Event::Warning(format!("{}: {fault}", subject.variant_name)));
+    }
+}

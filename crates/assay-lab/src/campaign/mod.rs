@@ -1,0 +1,281 @@
+//! One campaign from an experiment file to verdicts: a list of phases, each a file of its own, each of whose results
+//! goes to the ledger before the next begins.
+
+mod alone;
+pub mod blocks;
+mod bounds;
+mod companions;
+pub mod compose;
+pub mod count;
+pub mod counted;
+pub mod hold;
+pub mod inputs;
+pub mod judge;
+pub mod landing;
+pub mod left_out;
+pub mod measure;
+pub mod observe;
+pub mod outlook;
+pub mod placements;
+pub mod prepare;
+pub mod prove;
+pub mod start;
+pub mod steps;
+pub mod turn;
+mod unoptimised;
+pub mod uses;
+
+pub use crate::run::retake::Core;
+use crate::store::{CampaignRow, Ledger, NewCampaign};
+use anyhow::{Context, Result, bail};
+use assay_linux::machine::Machine;
+use assay_pure::event::Event;
+use assay_pure::experiment::Experiment;
+use assay_pure::inputs::digest::digest;
+use hold::Hold;
+use prepare::{Outline, Prepared};
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// What the user asked for wrongly; shown as it is, exit code 2.
+#[derive(Debug)]
+pub struct Misuse(pub String);
+
+impl std::fmt::Display for Misuse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misuse {}
+
+/// What this machine cannot do; exit code 3.
+#[derive(Debug)]
+pub struct Unable(pub String);
+
+impl std::fmt::Display for Unable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unable {}
+
+/// What the command line asks for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The experiment file.
+    pub experiment: PathBuf,
+    /// The ledger.
+    pub ledger: PathBuf,
+    /// Where inputs and artifacts are kept by content.
+    pub store: PathBuf,
+    /// A first answer fast.
+    pub quick: bool,
+    /// Go on with the newest unfinished campaign of this experiment.
+    pub resume: bool,
+    /// The processor to measure on.
+    pub cpu: Option<usize>,
+    /// How long a measured program may take for one reply.
+    pub patience: Duration,
+    /// Seconds of measuring, instead of the file's.
+    pub budget: Option<f64>,
+    /// Only inputs whose names match one of these globs.
+    pub inputs: Vec<String>,
+    /// Only compilers that match these, instead of the file's.
+    pub compilers: Vec<String>,
+    /// Seed of the plan, instead of the file's.
+    pub seed: Option<u64>,
+}
+
+/// Measuring time of `--quick`, seconds.
+const QUICK_SECONDS: f64 = 11.0;
+
+impl Asked {
+    /// Applies the command line's wishes to what the file says.
+    ///
+    /// # Errors
+    /// A filter that leaves no input.
+    pub fn apply(&self, experiment: &mut Experiment) -> Result<(), Misuse> {
+        if let Some(seed) = self.seed {
+            experiment.seed = seed;
+        }
+        if self.quick {
+            experiment.budget_seconds = experiment.budget_seconds.min(QUICK_SECONDS);
+            experiment.placement.max_rotations = experiment.placement.rotations;
+        }
+        if let Some(budget) = self.budget {
+            experiment.budget_seconds = budget;
+        }
+        if !self.inputs.is_empty() {
+            let names: Vec<String> = experiment.inputs.iter().map(|input| input.name.clone()).collect();
+            experiment.inputs.retain(|input| {
+                self.inputs.iter().any(|glob| assay_pure::experiment::pattern::matches(glob, &input.name))
+            });
+            if experiment.inputs.is_empty() {
+                return Err(Misuse(format!(
+                    "--input {} matches none of the experiment's inputs: {}",
+                    self.inputs.join(" "),
+                    names.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A campaign that has come to its end, or was interrupted.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its number in the ledger.
+    pub campaign: i64,
+    /// Somebody pressed Ctrl-C.
+    pub interrupted: bool,
+}
+
+/// Runs an experiment to its verdicts.
+///
+/// # Errors
+/// [`Misuse`], [`Unable`], a ledger that cannot be written. What a measured program or a compiler does wrong is no
+/// error: it is a failed cell.
+pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
+    let outline = prepare::outline(asked)?;
+    // Before this process keeps off the measuring processor, which would then be missing from the facts.
+    let machine = assay_linux::machine::facts();
+    run_outline(outline, machine, (asked, &mut Core::default()), &mut |_, _| Ok(()), events)
+}
+
+/// [`run`] of an experiment that was outlined by the caller, who is told the campaign's number as soon as it has one, and may
+/// know the measuring core already.
+///
+/// # Errors
+/// As of [`run`]; whatever the caller's part returns.
+pub fn run_outline(
+    outline: Outline,
+    machine: Machine,
+    (asked, core): (&Asked, &mut Core),
+    begun: &mut dyn FnMut(&Ledger, i64) -> Result<()>,
+    events: &mut dyn FnMut(Event),
+) -> Result<Ended> {
+    let ledger = Ledger::open(&asked.ledger)?;
+    let cpu = measuring_cpu(asked.cpu)?;
+    let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
+    let (campaign, _hold) = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
+    begun(&ledger, campaign.id)?;
+    let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign.id, events)?;
+    let conditions = (cpu, asked.patience, core);
+    let stopped = measure::measure(&prepared, &builder, &ledger, &campaign, conditions, events)?;
+    if stopped != "interrupted" && stopped != "nothing" {
+        count::count(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
+    }
+    let stopped = if assay_linux::interrupt::asked() { "interrupted" } else { stopped };
+    ledger.finish(campaign.id, Some(stopped))?;
+    events(Event::Finished);
+    Ok(Ended { campaign: campaign.id, interrupted: stopped == "interrupted" })
+}
+
+/// Counts the events of some cells of a campaign that is over: those of the outline's inputs, variants and events.
+///
+/// # Errors
+/// As of [`run`].
+pub fn count_afterwards(
+    outline: Outline,
+    machine: Machine,
+    asked: &Asked,
+    campaign: i64,
+    events: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let ledger = Ledger::open(&asked.ledger)?;
+    let cpu = measuring_cpu(asked.cpu)?;
+    let Some(row) = ledger.campaign(campaign)? else { bail!("the ledger has no campaign {campaign}") };
+    let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
+    let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign, events)?;
+    count::count(&prepared, &builder, &ledger, &row, (cpu, asked.patience), events)
+}
+
+/// The processor measured programs run on: the last one allowed, since interrupts and daemons favour the first; the
+/// lab itself keeps to the others.
+pub fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
+    // Asked for once: this very function takes the measuring processor from the lab.
+    static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
+    let allowed = ALLOWED.get_or_init(|| assay_linux::pin::allowed_cpus().unwrap_or_default()).clone();
+    let cpu = match wish {
+        Some(cpu) if allowed.contains(&cpu) => cpu,
+        Some(cpu) => {
+            let list: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+            let message =
+                format!("processor {cpu} is not one that this process may use: {}", list.join(", "));
+            return Err(Misuse(message).into());
+        }
+        None => *allowed.last().context("the kernel allows this process no processor")?,
+    };
+    let others: Vec<usize> = allowed.into_iter().filter(|&other| other != cpu).collect();
+    if !others.is_empty() {
+        assay_linux::pin::keep_to(&others)?;
+    }
+    Ok(cpu)
+}
+
+fn begin_or_resume(
+    asked: &Asked,
+    prepared: &Prepared,
+    ledger: &Ledger,
+    cpu: usize,
+    events: &mut dyn FnMut(Event),
+) -> Result<(CampaignRow, Hold)> {
+    let spec = serde_json::to_value(&prepared.experiment)?;
+    let compilers: Vec<&str> = prepared.compilers.iter().map(|compiler| compiler.sha256.as_str()).collect();
+    let asked_digest =
+        digest(json!([prepared.text, spec, compilers, prepared.contents()?, cpu]).to_string().as_bytes());
+    if asked.resume {
+        let (found, hold) = find_unfinished(ledger, &asked_digest)?;
+        let rounds = ledger.rounds(found.id)?.len();
+        events(Event::Warning(format!("going on with campaign {} after {rounds} finished rounds", found.id)));
+        ledger.finish(found.id, None)?;
+        return Ok((found, hold));
+    }
+    let mut machine = compose::machine_json(&prepared.machine, &prepared.compilers, cpu);
+    bounds::keep(&mut machine, &prepared.machine);
+    let id = ledger.begin(&NewCampaign {
+        experiment: &prepared.experiment.name,
+        experiment_digest: &asked_digest,
+        experiment_text: &prepared.text,
+        spec: &spec,
+        machine: &machine,
+        pinned_cpu: Some(cpu),
+    })?;
+    let Some(hold) = hold::take(ledger.path(), id)? else {
+        bail!("campaign {id} was taken by another assay")
+    };
+    for failure in &prepared.skipped {
+        ledger.put_failure(id, failure)?;
+    }
+    let Some(row) = ledger.campaign(id)? else { bail!("the ledger lost the campaign it just began") };
+    Ok((row, hold))
+}
+
+/// The newest unfinished campaign that nobody works on.
+fn find_unfinished(ledger: &Ledger, asked_digest: &str) -> Result<(CampaignRow, Hold)> {
+    let unfinished = ledger.unfinished(asked_digest)?;
+    let running: Vec<String> = unfinished.iter().map(|row| row.id.to_string()).collect();
+    for row in unfinished {
+        if let Some(hold) = hold::take(ledger.path(), row.id)? {
+            return Ok((row, hold));
+        }
+    }
+    let ledger = ledger.path().display();
+    Err(Misuse(if running.is_empty() {
+        format!(
+            "nothing to resume: the ledger {ledger} has no unfinished campaign of this experiment as it is now (same \
+             file, options and compilers); run without --resume"
+        )
+    } else {
+        format!(
+            "nothing to resume: another assay is still measuring campaign {} of the ledger {ledger}",
+            running.join(", ")
+        )
+    })
+    .into())
+}

@@ -1,0 +1,262 @@
+//! The artifacts of an experiment: compiled once per compiler and flag set, linked as built and at every phase of
+//! every rotation that is asked for.
+
+use super::count::capped_flags;
+use super::prepare::Prepared;
+use crate::run::Subject;
+use crate::store::{ArtifactRow, Failure, Ledger};
+use anyhow::{Context, Result};
+use assay_link::build::{Artifact, BuildFailure, Builder, Compiler, Link, Recipe};
+use assay_pure::event::Event;
+use assay_pure::experiment::plan;
+use assay_pure::experiment::spec::{FlagSet, Program};
+use serde_json::json;
+use std::cell::RefCell;
+use std::path::Path;
+
+/// One compiler with one flag set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Group {
+    /// Number on the compiler axis.
+    pub compiler: usize,
+    /// Number on the flags axis.
+    pub flags: usize,
+}
+
+/// A link and where it stands in the experiment.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// What it was built with.
+    pub group: Group,
+    /// Shuffle number; None as built.
+    pub rotation: Option<u32>,
+    /// Padding; None as built.
+    pub phase_bytes: Option<u32>,
+    /// The binary.
+    pub artifact: Artifact,
+}
+
+/// Compiled recipes, ready to be linked in any placement.
+pub struct Placements<'a> {
+    prepared: &'a Prepared,
+    builder: Builder,
+    recipes: Vec<(Group, Recipe)>,
+}
+
+impl<'a> Placements<'a> {
+    /// Compiles the program with every compiler and flag set. A compilation that fails is a failed cell.
+    ///
+    /// # Errors
+    /// The store or the ledger cannot be written.
+    pub fn compile(
+        prepared: &'a Prepared,
+        store: &Path,
+        ledger: &Ledger,
+        campaign: i64,
+        events: &mut dyn FnMut(Event),
+    ) -> Result<Self> {
+        events(Event::Phase { name: "build".into() });
+        let builder = Builder::new(store)?;
+        let mut recipes = Vec::new();
+        let mut warnings = Vec::new();
+        for (compiler, identity) in prepared.compilers.iter().enumerate() {
+            for (flags, set) in prepared.experiment.flags.iter().enumerate() {
+                let group = Group { compiler, flags };
+                let program = &prepared.experiment.program;
+                match builder.compile(&prepared.folder, program, set, identity) {
+                    Ok(recipe) => {
+                        warnings.extend(recipe.warnings.iter().cloned());
+                        recipes.push((group, recipe));
+                    }
+                    Err(failure) => fail(prepared, ledger, campaign, (group, "compile"), &failure, events)?,
+                }
+            }
+        }
+        warnings.sort();
+        warnings.dedup();
+        for warning in warnings {
+            events(Event::Warning(warning));
+        }
+        Ok(Self { prepared, builder, recipes })
+    }
+
+    /// All that could be compiled.
+    pub fn groups(&self) -> Vec<Group> {
+        self.recipes.iter().map(|(group, _)| *group).collect()
+    }
+
+    /// Links the given groups as built (if asked) and at all phases of the given rotations; keeps the artifacts.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn link(
+        &self,
+        groups: &[Group],
+        rotations: &[u32],
+        as_built: bool,
+        (ledger, campaign): (&Ledger, i64),
+        events: &mut dyn FnMut(Event),
+    ) -> Result<Vec<Placed>> {
+        let mut wanted: Vec<(Group, &Recipe, Option<u32>, Link)> = Vec::new();
+        for (group, recipe) in self.recipes.iter().filter(|(group, _)| groups.contains(group)) {
+            if as_built {
+                wanted.push((*group, recipe, None, Link::AsBuilt));
+            }
+            for &rotation in rotations {
+                let shuffle = plan::shuffle_seed(self.prepared.experiment.seed, rotation);
+                for &phase_bytes in &self.prepared.experiment.placement.phases {
+                    wanted.push((*group, recipe, Some(rotation), Link::Placed { shuffle, phase_bytes }));
+                }
+            }
+        }
+        let jobs: Vec<(&Recipe, Link)> = wanted.iter().map(|(_, recipe, _, link)| (*recipe, *link)).collect();
+        let before = self.builder.stats().artifacts_from_cache;
+        let told = RefCell::new(&mut *events);
+        let results = self.builder.link_all(&jobs, &|done, total| {
+            let cached = self.builder.stats().artifacts_from_cache - before;
+            told.borrow_mut()(Event::Linked { done: done as u64, total: total as u64, cached });
+        });
+        self.keep(wanted, results, (ledger, campaign), events)
+    }
+
+    fn keep(
+        &self,
+        wanted: Vec<(Group, &Recipe, Option<u32>, Link)>,
+        results: Vec<Result<Artifact, BuildFailure>>,
+        (ledger, campaign): (&Ledger, i64),
+        events: &mut dyn FnMut(Event),
+    ) -> Result<Vec<Placed>> {
+        let mut placed = Vec::new();
+        let mut failed: Vec<Group> = Vec::new();
+        // The first links of a campaign bring the one as built; what later ones cannot add takes nothing away.
+        let first = wanted.iter().any(|(_, _, rotation, _)| rotation.is_none());
+        for ((group, _, rotation, link), result) in wanted.into_iter().zip(results) {
+            match result {
+                Ok(artifact) => {
+                    let phase_bytes = match link {
+                        Link::AsBuilt => None,
+                        Link::Placed { phase_bytes, .. } => Some(phase_bytes),
+                    };
+                    placed.push(Placed { group, rotation, phase_bytes, artifact });
+                }
+                Err(failure) if !failed.contains(&group) => {
+                    failed.push(group);
+                    if !first {
+                        events(Event::Warning(failure.to_string()));
+                        continue;
+                    }
+                    fail(self.prepared, ledger, campaign, (group, "link"), &failure, events)?;
+                }
+                Err(_) => {}
+            }
+        }
+        placed.retain(|placed| !failed.contains(&placed.group));
+        let rows: Vec<ArtifactRow> = placed.iter().map(|placed| self.row(placed)).collect();
+        ledger.put_artifacts(&rows).context("keeping the artifacts")?;
+        Ok(placed)
+    }
+
+    /// A build of the same program for the emulator, which lacks some instructions, and a word on it. Nothing where no flag
+    /// would help.
+    ///
+    /// # Errors
+    /// It does not compile or link with other flags.
+    pub fn capped(&self, group: Group) -> Result<Option<(Artifact, String)>, BuildFailure> {
+        let experiment = &self.prepared.experiment;
+        let set = &experiment.flags[group.flags];
+        // A flag for all sets may ask for the architecture too; the set's own come later and so win.
+        let Some((flags, note)) = capped_flags(&set.flags) else { return Ok(None) };
+        let Some((common, _)) = capped_flags(&experiment.program.flags) else { return Ok(None) };
+        let program = Program { flags: common, ..experiment.program.clone() };
+        let set = FlagSet { flags, ..set.clone() };
+        let compiler = &self.prepared.compilers[group.compiler];
+        let recipe = self.builder.compile(&self.prepared.folder, &program, &set, compiler)?;
+        Ok(Some((self.builder.link(&recipe, Link::AsBuilt)?, note)))
+    }
+
+    fn row(&self, placed: &Placed) -> ArtifactRow {
+        let compiler = &self.prepared.compilers[placed.group.compiler];
+        ArtifactRow {
+            hash: placed.artifact.hash.clone(),
+            compiler: compiler_json(compiler),
+            flags: json!(self.all_flags(placed.group)),
+            link: json!(placed.artifact.link),
+            command: json!(placed.artifact.command),
+            functions: json!(placed.artifact.functions),
+            text_bytes: placed.artifact.text_bytes,
+        }
+    }
+
+    fn all_flags(&self, group: Group) -> Vec<String> {
+        let experiment = &self.prepared.experiment;
+        experiment.program.flags.iter().chain(&experiment.flags[group.flags].flags).cloned().collect()
+    }
+
+    /// What processes are launched from: the artifacts for the given variants, with environments drawn by the seed.
+    pub fn subjects(&self, placed: &[Placed], variants: &[usize]) -> Vec<Subject> {
+        let experiment = &self.prepared.experiment;
+        let mut subjects = Vec::new();
+        for place in placed {
+            for &variant in variants {
+                let key = [
+                    place.group.compiler as u64,
+                    place.group.flags as u64,
+                    place.rotation.map_or(u64::MAX, u64::from),
+                    place.phase_bytes.map_or(u64::MAX, u64::from),
+                    variant as u64,
+                ];
+                subjects.push(Subject {
+                    program: place.artifact.path.clone(),
+                    artifact: place.artifact.hash.clone(),
+                    variant,
+                    variant_name: experiment.variants[variant].name.clone(),
+                    compiler: place.group.compiler,
+                    flags: place.group.flags,
+                    rotation: place.rotation,
+                    phase_bytes: place.phase_bytes,
+                    environment_bytes: plan::environment_bytes(experiment.seed, &key),
+                });
+            }
+        }
+        subjects
+    }
+}
+
+fn fail(
+    prepared: &Prepared,
+    ledger: &Ledger,
+    campaign: i64,
+    (group, stage): (Group, &str),
+    failure: &BuildFailure,
+    events: &mut dyn FnMut(Event),
+) -> Result<()> {
+    if assay_linux::interrupt::asked() {
+        // Ctrl-C reaches the compilers too, and one that it ended has not failed: `--resume` tries again.
+        return Ok(());
+    }
+    let compiler = prepared.compilers[group.compiler].name.clone();
+    let flags = prepared.experiment.flags[group.flags].name.clone();
+    let reason = failure.to_string();
+    events(Event::Failed { what: format!("{compiler}, {flags}"), reason: reason.clone() });
+    ledger.put_failure(
+        campaign,
+        &Failure {
+            stage: stage.to_owned(),
+            variant: None,
+            input: None,
+            compiler: Some(compiler),
+            flags: Some(flags),
+            reason,
+        },
+    )
+}
+
+/// A compiler's identity as kept.
+pub fn compiler_json(compiler: &Compiler) -> serde_json::Value {
+    json!({
+        "name": compiler.name,
+        "version": compiler.version,
+        "target": compiler.target,
+        "sha256": compiler.sha256,
+    })
+}

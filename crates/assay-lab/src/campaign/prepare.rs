@@ -1,0 +1,235 @@
+//! From an experiment file to everything that is known before anything is built: the matrix, the compilers, the
+//! inputs, and what this machine cannot run.
+
+use super::inputs::{self, ReadyInput};
+use super::{Asked, Misuse, left_out};
+use crate::store::{Failure, Ledger};
+use anyhow::{Context, Result};
+use assay_link::build::{Compiler, ToolchainError, find_compilers};
+use assay_linux::machine::Machine;
+use assay_pure::event::Event;
+use assay_pure::experiment::spec::InputSource;
+use assay_pure::experiment::{Diagnostic, Experiment, Parsed};
+use std::path::{Path, PathBuf};
+
+/// An experiment ready to be built.
+#[derive(Debug)]
+pub struct Prepared {
+    /// With every default filled in and the command line's wishes applied.
+    pub experiment: Experiment,
+    /// The file as it was.
+    pub text: String,
+    /// The folder that its paths are relative to.
+    pub folder: PathBuf,
+    /// The compiler axis.
+    pub compilers: Vec<Compiler>,
+    /// The machine.
+    pub machine: Machine,
+    /// The inputs, in file order.
+    pub inputs: Vec<ReadyInput>,
+    /// Variants that this machine can run, by number.
+    pub runnable: Vec<usize>,
+    /// The others, with reasons.
+    pub skipped: Vec<Failure>,
+}
+
+impl Prepared {
+    /// What the campaign's samples depend on beside the file's text: a campaign that goes on must find it unchanged.
+    ///
+    /// # Errors
+    /// A source cannot be read.
+    pub fn contents(&self) -> Result<Vec<String>> {
+        let mut contents = vec![self.machine.cpu.clone()];
+        for source in &self.experiment.program.sources {
+            let bytes =
+                std::fs::read(self.folder.join(source)).with_context(|| format!("cannot read {source}"))?;
+            contents.push(assay_pure::inputs::digest::digest(&bytes));
+        }
+        contents.extend(self.inputs.iter().map(|input| input.row.digest.clone()));
+        Ok(contents)
+    }
+
+    /// Number of the baseline on the variant axis.
+    pub fn baseline(&self) -> usize {
+        self.experiment
+            .baseline_index()
+            .expect("an experiment without its baseline is refused when it is read")
+    }
+}
+
+/// What can be known of an experiment without touching its inputs.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    /// With every default filled in and the command line's wishes applied.
+    pub experiment: Experiment,
+    /// The file as it was.
+    pub text: String,
+    /// The folder that its paths are relative to.
+    pub folder: PathBuf,
+    /// The compiler axis.
+    pub compilers: Vec<Compiler>,
+    /// Compilers that were asked for and are left out, with reasons.
+    pub skipped: Vec<Failure>,
+}
+
+/// Reads the file, checks what it names, and finds the compilers.
+///
+/// # Errors
+/// [`Misuse`] with every problem of the file.
+pub fn outline(asked: &Asked) -> Result<Outline> {
+    outline_of(asked, text_of(asked)?)
+}
+
+/// The text of the experiment file.
+///
+/// # Errors
+/// [`Misuse`]: it cannot be read.
+pub fn text_of(asked: &Asked) -> Result<String, Misuse> {
+    let file = asked.experiment.display();
+    if asked.experiment.is_dir() {
+        return Err(Misuse(format!("{file} is a folder; {}", files_in(&asked.experiment))));
+    }
+    std::fs::read_to_string(&asked.experiment)
+        .map_err(|error| Misuse(format!("cannot read the experiment {file}: {error}\n{}", NEW_HINT)))
+}
+
+/// Which experiment files a folder may mean, as advice.
+fn files_in(folder: &Path) -> String {
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        names.filter(|file| file.extension().is_some_and(|ending| ending == "toml")).collect();
+    files.sort();
+    match &files[..] {
+        [] => format!("it holds no .toml file\n{NEW_HINT}"),
+        files => {
+            let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+            format!("name the experiment file in it: {}", names.join(", "))
+        }
+    }
+}
+
+/// [`outline`] of a text that takes the file's place.
+///
+/// # Errors
+/// [`Misuse`] with every problem of the text.
+pub fn outline_of(asked: &Asked, text: String) -> Result<Outline> {
+    let file = asked.experiment.display().to_string();
+    let mut parsed = Experiment::from_toml(&text, &file).map_err(|problems| misuse(&problems))?;
+    let folder = asked.experiment.parent().map_or_else(PathBuf::new, Path::to_owned);
+    let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+    let folder = folder.canonicalize().with_context(|| format!("cannot enter {}", folder.display()))?;
+    name_it(&mut parsed, &folder);
+    let mut problems = missing_files(&parsed, &folder);
+    if !asked.compilers.is_empty() {
+        // Complaints then are about the command line, not about a place in the file.
+        find_compilers(&asked.compilers).map_err(|error| Misuse(format!("--compiler: {error}")))?;
+        parsed.experiment.compilers = asked.compilers.clone();
+    }
+    let compilers = compilers(&parsed).unwrap_or_else(|problem| {
+        problems.push(*problem);
+        Vec::new()
+    });
+    if !problems.is_empty() {
+        return Err(misuse(&problems).into());
+    }
+    let mut experiment = parsed.experiment;
+    asked.apply(&mut experiment)?;
+    let (compilers, mut skipped) = left_out::compilers(&experiment, compilers);
+    skipped.extend(left_out::baselines(&experiment, &compilers));
+    Ok(Outline { experiment, text, folder, compilers, skipped })
+}
+
+const NEW_HINT: &str = "`assay new NAME` writes one to start from";
+
+fn misuse(problems: &[Diagnostic]) -> Misuse {
+    Misuse(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))
+}
+
+/// An experiment that has no name is called after its folder.
+fn name_it(parsed: &mut Parsed, folder: &Path) {
+    if parsed.experiment.name.is_empty() {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        parsed.experiment.name = name.unwrap_or_else(|| "experiment".to_owned());
+    }
+}
+
+fn missing_files(parsed: &Parsed, folder: &Path) -> Vec<Diagnostic> {
+    let experiment = &parsed.experiment;
+    let mut problems = Vec::new();
+    let mut look = |key: String, path: &String, is_folder: bool| {
+        let full = folder.join(path);
+        let there = if is_folder { full.is_dir() } else { full.is_file() };
+        if !there {
+            let kind = if is_folder { "folder" } else { "file" };
+            let message =
+                format!("no {kind} `{path}` beside the experiment file (looked for {})", full.display());
+            let nearest = nearest_file(folder, path);
+            problems.push(parsed.diagnostic(&key, &message, nearest.as_deref(), None));
+        }
+    };
+    for (index, source) in experiment.program.sources.iter().enumerate() {
+        look(format!("program.sources[{index}]"), source, false);
+    }
+    for (index, include) in experiment.program.include_dirs.iter().enumerate() {
+        look(format!("program.include_dirs[{index}]"), include, true);
+    }
+    for (index, input) in experiment.file_inputs().iter().enumerate() {
+        if let InputSource::Recorded { path } = &input.source {
+            look(format!("inputs[{index}].path"), path, false);
+        }
+    }
+    problems
+}
+
+/// The file whose name is nearest to the one that is missing, in the folder where it should be.
+fn nearest_file(folder: &Path, path: &str) -> Option<String> {
+    let wanted = Path::new(path);
+    let parent = wanted.parent().unwrap_or(Path::new(""));
+    let names: Vec<String> = std::fs::read_dir(folder.join(parent))
+        .ok()?
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    let name = wanted.file_name()?.to_string_lossy();
+    let nearest = assay_pure::experiment::diagnostic::nearest(&name, names.iter().map(String::as_str))?;
+    Some(parent.join(nearest).to_string_lossy().into_owned())
+}
+
+fn compilers(parsed: &Parsed) -> Result<Vec<Compiler>, Box<Diagnostic>> {
+    find_compilers(&parsed.experiment.compilers).map_err(|error| {
+        let key = match &error {
+            ToolchainError::Unknown { index, .. } => format!("compilers[{index}]"),
+            _ => "compilers".to_owned(),
+        };
+        let nearest = match &error {
+            ToolchainError::Unknown { nearest, .. } => nearest.clone(),
+            _ => None,
+        };
+        let example = Some("compilers = [\"gcc\"]");
+        Box::new(parsed.diagnostic(&key, error.to_string(), nearest.as_deref(), example))
+    })
+}
+
+/// Makes the inputs, and says which variants this machine cannot run.
+///
+/// # Errors
+/// An input cannot be made.
+pub fn prepare(
+    outline: Outline,
+    machine: Machine,
+    store: &Path,
+    ledger: &Ledger,
+    events: &mut dyn FnMut(Event),
+) -> Result<Prepared> {
+    let Outline { experiment, text, folder, compilers, mut skipped } = outline;
+    let (runnable, variants) = left_out::variants(&experiment, &machine);
+    skipped.extend(variants);
+    events(Event::Phase { name: "inputs".into() });
+    let total = experiment.inputs.len() as u64;
+    let mut inputs = Vec::new();
+    for spec in &experiment.inputs {
+        inputs.push(inputs::ready(spec, &folder, &store.join("inputs"), ledger)?);
+        events(Event::InputReady { done: inputs.len() as u64, total });
+    }
+    Ok(Prepared { experiment, text, folder, compilers, machine, inputs, runnable, skipped })
+}

@@ -1,0 +1,115 @@
+//! Answers before timing: which programs prove them, what is known of earlier campaigns, and which cells a difference puts out.
+
+use super::prepare::Prepared;
+use super::start::{Cell, Started, keep_fault};
+use crate::run::prove::{Answered, disagreements};
+use crate::run::{Fault, Lineup};
+use crate::store::{Answer, Ledger};
+use anyhow::Result;
+use assay_pure::event::Event;
+use assay_pure::protocol::Kind;
+use std::collections::HashSet;
+
+/// Proves the answers of one program of each object code: as built, and the first placement. All other placements
+/// are links of the same objects, and are held against these in every visit by the answers of what they measured.
+///
+/// # Errors
+/// The ledger cannot be written.
+pub fn prove(
+    prepared: &Prepared,
+    started: &mut Started,
+    (ledger, campaign): (&Ledger, i64),
+    failed: &mut HashSet<Cell>,
+    events: &mut dyn FnMut(Event),
+) -> Result<()> {
+    events(Event::Phase { name: "answers".into() });
+    let chosen = started.lineup.one_of_each_code(prepared.baseline());
+    let total = (chosen.values().map(Vec::len).sum::<usize>() * prepared.inputs.len()) as u64;
+    let lineup = &mut started.lineup;
+    let mut proof = Proof { prepared, lineup, ledger, campaign, failed, events, proven: Vec::new() };
+    let mut done = 0;
+    for subjects in chosen.values() {
+        for input in 0..prepared.inputs.len() {
+            let mut answers: Vec<(usize, Answered)> = Vec::new();
+            for &number in subjects {
+                done += 1;
+                (proof.events)(Event::Proved { done, total });
+                if assay_linux::interrupt::asked() {
+                    return ledger.put_answers(&proof.proven);
+                }
+                answers.extend(proof.answered(number, input)?.map(|answered| (number, answered)));
+            }
+            proof.compare(&answers, input)?;
+        }
+    }
+    ledger.put_answers(&proof.proven)
+}
+
+/// A proof on its way.
+struct Proof<'a> {
+    prepared: &'a Prepared,
+    lineup: &'a mut Lineup,
+    ledger: &'a Ledger,
+    campaign: i64,
+    failed: &'a mut HashSet<Cell>,
+    events: &'a mut dyn FnMut(Event),
+    /// Answers that the ledger does not have: artifact, variant, input's digest, windows.
+    proven: Vec<(String, String, String, u64, Answer)>,
+}
+
+impl Proof<'_> {
+    /// What a program answers on an input, of an earlier campaign where it did; none where its cell is out, or goes out.
+    fn answered(&mut self, number: usize, input: usize) -> Result<Option<Answered>> {
+        let (subject, ready) = (self.lineup.subject(number).clone(), &self.prepared.inputs[input]);
+        if self.failed.contains(&((subject.variant, subject.compiler, subject.flags), input)) {
+            return Ok(None);
+        }
+        let (digest, windows) = (&ready.row.digest, ready.windows.len() as u64);
+        let known = self.ledger.answer(&subject.artifact, &subject.variant_name, digest, windows)?;
+        let (whole, by_window) = match known.and_then(|known| parse(&known)) {
+            Some(answer) => answer,
+            None => match self.lineup.answer(number, input as u32) {
+                Ok((whole, by_window)) => {
+                    let answer =
+                        Answer { whole: format!("{whole:016x}"), by_window: format!("{by_window:016x}") };
+                    let of = (subject.artifact, subject.variant_name.clone(), digest.clone(), windows);
+                    self.proven.push((of.0, of.1, of.2, of.3, answer));
+                    (whole, by_window)
+                }
+                Err(fault) => {
+                    self.fail(number, input, &fault)?;
+                    return Ok(None);
+                }
+            },
+        };
+        let windowed = self.lineup.announced(number).kind == Kind::Call;
+        let by_window = windowed.then_some(by_window);
+        Ok(Some(Answered { variant: subject.variant_name, whole, by_window }))
+    }
+
+    /// Puts out who answers otherwise than the first.
+    fn compare(&mut self, answers: &[(usize, Answered)], input: usize) -> Result<()> {
+        let plain: Vec<Answered> = answers.iter().map(|(_, answered)| answered.clone()).collect();
+        for (index, fault) in disagreements(&plain) {
+            self.fail(answers[index].0, input, &fault)?;
+        }
+        Ok(())
+    }
+
+    /// A program's cell is out, and it is told why, once.
+    fn fail(&mut self, number: usize, input: usize, fault: &Fault) -> Result<()> {
+        let subject = self.lineup.subject(number);
+        let group = (subject.variant, subject.compiler, subject.flags);
+        if !self.failed.insert((group, input)) {
+            return Ok(());
+        }
+        let of = (self.ledger, self.campaign);
+        let told = (fault, Some(subject.program.as_path()));
+        keep_fault(self.prepared, of, (group, Some(input)), told, self.events)
+    }
+}
+
+fn parse(answer: &Answer) -> Option<(u64, u64)> {
+    let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
+    Some((hexadecimal(&answer.whole)?, hexadecimal(&answer.by_window)?))
+}

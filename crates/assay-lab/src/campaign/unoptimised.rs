@@ -1,0 +1,89 @@
+//! Variants whose code was built without optimisation are refused, unless the experiment asks for such code.
+//!
+//! Flags are read with the experiment. Here the code itself is looked at, as built: what the compiler wrote down of its flags (a
+//! wrapper may have changed them), and the shape of the variant's function and of those that it calls (an attribute or a
+//! pragma may have switched optimisation off for it alone).
+
+use super::prepare::Prepared;
+use super::start::{Cell, Started};
+use crate::store::{Failure, Ledger};
+use anyhow::Result;
+use assay_pure::event::Event;
+use assay_pure::placement::layout;
+use assay_pure::placement::optimised::unoptimised;
+use assay_trace::sites::image::{Function, Image};
+use assay_trace::sites::instruction::Flow;
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+
+/// Makes failed cells of unoptimised variants.
+///
+/// # Errors
+/// The ledger cannot be written.
+pub fn refuse(
+    prepared: &Prepared,
+    started: &Started,
+    (ledger, campaign): (&Ledger, i64),
+    failed: &mut HashSet<Cell>,
+    events: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let mut read: BTreeMap<PathBuf, Option<(Image, u64, Option<String>)>> = BTreeMap::new();
+    for number in 0..started.lineup.len() {
+        let subject = started.lineup.subject(number);
+        let set = &prepared.experiment.flags[subject.flags];
+        if subject.rotation.is_some() || set.allow_unoptimised {
+            continue;
+        }
+        let flags: Vec<String> =
+            prepared.experiment.program.flags.iter().chain(&set.flags).cloned().collect();
+        let program = read.entry(subject.program.clone()).or_insert_with(|| open(&subject.program, &flags));
+        let Some((image, base, build)) = program else { continue };
+        let entry = started.lineup.announced(number).entry;
+        let reason =
+            build.clone().or_else(|| by_shape(image, base.wrapping_add(entry)).filter(|_| entry > 0));
+        let Some(reason) = reason else { continue };
+        let inputs = prepared.inputs.len();
+        failed.extend((0..inputs).map(|input| ((subject.variant, subject.compiler, subject.flags), input)));
+        let compiler = prepared.compilers[subject.compiler].name.clone();
+        let failure = Failure {
+            stage: "compile".to_owned(),
+            variant: Some(subject.variant_name.clone()),
+            input: None,
+            compiler: Some(compiler.clone()),
+            flags: Some(set.name.clone()),
+            reason: format!(
+                "its code is unoptimised: {reason}. Times of such code say nothing about the code that is used. Build it \
+                 with -O2, or set allow_unoptimised = true where such code is the question"
+            ),
+        };
+        let what = format!("{}, {compiler}, {}", subject.variant_name, set.name);
+        events(Event::Failed { what, reason: failure.reason.clone() });
+        ledger.put_failure(campaign, &failure)?;
+    }
+    Ok(())
+}
+
+/// A program, where its first byte is loaded, and what its compiler wrote down against it.
+fn open(path: &PathBuf, flags: &[String]) -> Option<(Image, u64, Option<String>)> {
+    let elf = std::fs::read(path).ok()?;
+    let base = layout::image_base(&elf).ok()?;
+    Some((Image::open(path).ok()?, base, unoptimised(flags, &elf)))
+}
+
+/// What the code of a function, or of one that it calls, says against it.
+fn by_shape(image: &Image, entry: u64) -> Option<String> {
+    let own = image.function(entry)?;
+    let code = image.code(entry);
+    let called = code.instructions.iter().filter_map(|instruction| match instruction.flow {
+        Flow::Call(target) => image.function(target),
+        _ => None,
+    });
+    let suspect = |function: &Function<'_>| {
+        let shape = image.shape(function.start);
+        // Optimised code keeps no frame pointer unless it is told to.
+        (shape.is_unoptimised() && shape.has_frame).then(|| {
+            format!("{} loads {} times what it has just stored on the stack", function.name(), shape.reloads)
+        })
+    };
+    std::iter::once(own).chain(called).find_map(|function| suspect(&function))
+}

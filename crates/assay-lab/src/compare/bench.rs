@@ -1,0 +1,66 @@
+//! The user's benchmark command, run with the binaries of either side in their place.
+
+use super::measure::{Bench, Ran};
+use super::places::Binaries;
+use crate::store::FigureRow;
+use anyhow::Result;
+use assay_link::adopt::bench::{self, VisitError};
+use assay_pure::comparison::Visit;
+use std::path::PathBuf;
+
+/// One side at work.
+pub struct Player {
+    /// Its command.
+    pub bench: bench::Bench,
+    /// Its binaries; none where they cannot be relinked.
+    pub binaries: Option<Binaries>,
+}
+
+/// Both sides, or the one there is.
+pub struct Players {
+    /// In the order of the sides.
+    pub sides: Vec<Player>,
+    /// What libraries write.
+    pub scratch: PathBuf,
+}
+
+impl Bench for Players {
+    fn run(&mut self, visit: &Visit) -> Result<Ran> {
+        let player = &mut self.sides[visit.side];
+        if let Some(binaries) = &mut player.binaries {
+            binaries.install(visit.place)?;
+        }
+        Ok(ran(bench::visit(&player.bench, &visit.surroundings, &self.scratch)))
+    }
+}
+
+fn ran(visited: Result<bench::Visit, VisitError>) -> Ran {
+    match visited {
+        Ok(visit) => {
+            let rebuilt = visit.rewritten.first().map(|path| {
+                format!(
+                    "the command built {} anew, so its placement was undone; give a command that only runs it",
+                    path.display()
+                )
+            });
+            let figures = if rebuilt.is_some() { Vec::new() } else { rows(&visit) };
+            Ran { elapsed_ns: visit.elapsed.as_nanos() as u64, figures, failed: rebuilt }
+        }
+        Err(error) => Ran { elapsed_ns: 0, figures: Vec::new(), failed: Some(error.to_string()) },
+    }
+}
+
+fn rows(visit: &bench::Visit) -> Vec<FigureRow> {
+    let mut rows = Vec::new();
+    for figure in &visit.figures {
+        for (value, repetition) in figure.values.iter().zip(0..) {
+            rows.push(FigureRow {
+                benchmark: figure.name.clone(),
+                repetition,
+                value: *value,
+                unit: figure.unit.to_string(),
+            });
+        }
+    }
+    rows
+}

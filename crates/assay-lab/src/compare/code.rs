@@ -1,0 +1,273 @@
+//! What the code of a benchmark says: which functions it executes, which of them differ, and in how many instructions.
+
+use super::executed::{Executed, Work};
+use assay_pure::placement::across::{self, Change};
+use assay_pure::stats::margin::Margin;
+use assay_pure::verdict::ContrastVerdict;
+use assay_pure::verdict::cause::{Cause, CauseEvidence};
+use assay_report::compare::{Function, FunctionChange};
+use assay_trace::sites::image::Image;
+use assay_trace::sites::names::demangle;
+use assay_trace::sites::source::Sources;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What was found for one benchmark; kept in the ledger.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// Functions that either side executes, in the binaries that were built; `None`: not known.
+    pub executed: Option<u64>,
+    /// Those that differ.
+    pub functions: Vec<Function>,
+    /// All that is executed is the same machine code; `None`: not known.
+    pub identical: Option<bool>,
+    /// Why it is not known.
+    pub unknown: Option<String>,
+}
+
+/// The same binary of both sides.
+pub struct Pair {
+    /// Where the builds left it, baseline and candidate: the output first, then its copies.
+    pub paths: [Vec<PathBuf>; 2],
+    images: [Image; 2],
+    changes: Vec<across::FunctionChange>,
+}
+
+impl Pair {
+    /// Reads both files, which lie at `files` at the moment, and compares them function by function.
+    ///
+    /// # Errors
+    /// One cannot be read or has no symbols; a sentence.
+    pub fn new(paths: [Vec<PathBuf>; 2], files: [&Path; 2]) -> Result<Pair, String> {
+        let read = |path: &Path| {
+            std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+        };
+        let [old, new] = files;
+        let changes = across::compare(&read(old)?, &read(new)?)
+            .map_err(|error| format!("{}: {error}", paths[0][0].display()))?;
+        Ok(Pair { images: [Image::open(old)?, Image::open(new)?], paths, changes })
+    }
+
+    /// The file of a side as the tracer's images know it.
+    pub fn image(&self, side: usize) -> &Image {
+        &self.images[side]
+    }
+}
+
+/// What the functions that a benchmark executes say.
+pub fn found(pairs: &[Pair], executed: [&Executed; 2], sources: &Sources) -> Found {
+    let mut functions = Vec::new();
+    let (mut count, mut same, mut known) = (0, true, true);
+    for pair in pairs {
+        let work: [Option<&BTreeMap<u64, Work>>; 2] =
+            [executed[0].get(&pair.paths[0][0]), executed[1].get(&pair.paths[1][0])];
+        for change in &pair.changes {
+            let of = |side: usize, place: Option<&assay_pure::placement::layout::FunctionPlace>| {
+                place.and_then(|place| work[side]?.get(&place.address).copied())
+            };
+            let (before, after) = (of(0, change.old.as_ref()), of(1, change.new.as_ref()));
+            if before.is_none() && after.is_none() {
+                continue;
+            }
+            count += 1;
+            let calls = [before.and_then(|work| work.per_call()), after.and_then(|work| work.per_call())];
+            if change.is_same_code() {
+                // The same code in another number of steps reads other data: that is no difference of place.
+                let steps = calls[0]
+                    .zip(calls[1])
+                    .is_none_or(|(before, after)| (after / before).ln().abs() <= SAME_WORK);
+                known &= steps;
+                continue;
+            }
+            same = false;
+            known &= !matches!(change.own, Change::Unknown { .. });
+            functions.push(Function {
+                name: demangle(&change.name),
+                change: match change.own {
+                    Change::OnlyOld => FunctionChange::OnlyBaseline,
+                    Change::OnlyNew => FunctionChange::OnlyCandidate,
+                    Change::Unknown { .. } => FunctionChange::Unknown,
+                    _ => FunctionChange::Changed,
+                },
+                baseline_instructions: calls[0],
+                candidate_instructions: calls[1],
+                same_source: same_source(pair, change, sources),
+            });
+        }
+    }
+    known &= pairs.iter().all(|pair| unlisted_are_alike(pair, executed));
+    let size = |function: &Function| {
+        let (before, after) = (function.baseline_instructions, function.candidate_instructions);
+        before.zip(after).map_or(0.0, |(before, after)| (after / before).ln().abs())
+    };
+    functions.sort_by(|one, other| size(other).total_cmp(&size(one)).then_with(|| one.name.cmp(&other.name)));
+    let identical = if !same && functions.iter().any(|function| function.change != FunctionChange::Unknown) {
+        Some(false)
+    } else {
+        (known && same && count > 0).then_some(true)
+    };
+    Found { executed: Some(count), functions, identical, unknown: None }
+}
+
+/// Code by symbols without a size (start-up code, hand-written assembly) is in no list of changes: it counts as the same if
+/// both sides execute the same names in the same number of instructions.
+fn unlisted_are_alike(pair: &Pair, executed: [&Executed; 2]) -> bool {
+    let of = |side: usize| -> BTreeSet<(String, Work)> {
+        let places = pair.changes.iter().filter_map(|change| [&change.old, &change.new][side].as_ref());
+        let listed: BTreeSet<u64> = places.map(|place| place.address).collect();
+        let work = executed[side].get(&pair.paths[side][0]).into_iter().flatten();
+        let unlisted = work.filter(|(start, _)| !listed.contains(start));
+        let named = |start: u64| pair.images[side].function(start).map(|function| function.name());
+        unlisted.map(|(start, work)| (named(*start).unwrap_or_default(), *work)).collect()
+    };
+    of(0) == of(1)
+}
+
+/// Whether the lines that a function was made from, inlined ones included, read the same on both sides.
+fn same_source(pair: &Pair, change: &across::FunctionChange, sources: &Sources) -> Option<bool> {
+    let (old, new) = (change.old.as_ref()?, change.new.as_ref()?);
+    let before = lines_of(&pair.images[0], old.address, old.size, sources)?;
+    let after = lines_of(&pair.images[1], new.address, new.size, sources)?;
+    Some(before == after)
+}
+
+/// The text from the first to the last line of each function that code at these addresses was made from.
+fn lines_of(image: &Image, address: u64, size: u64, sources: &Sources) -> Option<BTreeSet<String>> {
+    let mut spans: BTreeMap<(String, String), (u32, u32)> = BTreeMap::new();
+    for at in image.marked_addresses(address, address + size) {
+        for frame in image.frames(at) {
+            let (Some(file), line) = (frame.file, frame.at.line) else { continue };
+            if line > 0 {
+                let span = spans.entry((frame.function.unwrap_or_default(), file)).or_insert((line, line));
+                *span = (span.0.min(line), span.1.max(line));
+            }
+        }
+    }
+    let mut texts = BTreeSet::new();
+    for ((_, file), (first, last)) in spans {
+        let source = sources.get(&file)?;
+        let lines: Vec<&str> = (first..=last).map(|line| source.line(line).unwrap_or_default()).collect();
+        texts.insert(lines.join("\n"));
+    }
+    (!texts.is_empty()).then_some(texts)
+}
+
+/// Instructions per call that differ by less are counted as the same: loops end a little earlier or later.
+const SAME_WORK: f64 = 0.002;
+
+/// The causes that the code speaks for.
+///
+/// Work needs a difference in time to be the cause of; code that drifted is told wherever it is executed.
+pub fn causes(found: &Found, verdict: &ContrastVerdict, margin: Margin) -> Vec<CauseEvidence> {
+    let mut causes = Vec::new();
+    let named = |cause, evidence: String| CauseEvidence { cause, share: None, evidence };
+    let differs =
+        verdict.verdict.is_difference() || verdict.code.is_some_and(|code| margin.is_exceeded_by(code.ratio));
+    let mut worked: Vec<(f64, &Function)> = found
+        .functions
+        .iter()
+        .filter(|function| function.change == FunctionChange::Changed)
+        .filter_map(|function| Some((ratio(function)?, function)))
+        .filter(|(ratio, _)| ratio.ln().abs() > SAME_WORK)
+        .collect();
+    worked.sort_by(|one, other| other.0.ln().abs().total_cmp(&one.0.ln().abs()));
+    if let Some((ratio, function)) = worked.first().filter(|_| differs) {
+        let more = (ratio - 1.0) * 100.0;
+        causes.push(named(
+            Cause::Work,
+            format!(
+                "{} executes {:.1} instructions per call, was {:.1} ({more:+.1} %)",
+                function.name,
+                function.candidate_instructions.unwrap_or_default(),
+                function.baseline_instructions.unwrap_or_default()
+            ),
+        ));
+    }
+    let drifted: Vec<&str> = found
+        .functions
+        .iter()
+        .filter(|function| function.change == FunctionChange::Changed && function.same_source == Some(true))
+        .map(|function| function.name.as_str())
+        .collect();
+    if let [first, rest @ ..] = drifted.as_slice() {
+        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        causes.push(named(
+            Cause::CodegenDrift,
+            format!("the machine code of {first}{more} changed, though the source it was made from did not"),
+        ));
+    }
+    causes
+}
+
+fn ratio(function: &Function) -> Option<f64> {
+    let (before, after) = (function.baseline_instructions?, function.candidate_instructions?);
+    (before > 0.0 && after > 0.0).then_some(after / before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_pure::comparison::{Place, Seen, Side, contrasts};
+    use assay_pure::verdict::{Options, judge};
+
+    /// The candidate takes `ratio` times as long, without noise.
+    fn verdict(ratio: f64) -> ContrastVerdict {
+        let mut seen = Vec::new();
+        for round in 0..6 {
+            for (side, value) in [(Side::Baseline, 1.0), (Side::Candidate, ratio)] {
+                for rotation in 0..4 {
+                    let figures = vec![("a".to_owned(), vec![value])];
+                    seen.push(Seen {
+                        round,
+                        side,
+                        place: Place::Placed { rotation, phase_bytes: 0 },
+                        figures,
+                    });
+                }
+            }
+        }
+        judge(&contrasts(&seen, ["main", "HEAD"]), &Options::default()).contrasts.remove(0)
+    }
+
+    fn changed(name: &str, before: f64, after: f64, same_source: Option<bool>) -> Function {
+        Function {
+            name: name.into(),
+            change: FunctionChange::Changed,
+            baseline_instructions: Some(before),
+            candidate_instructions: Some(after),
+            same_source,
+        }
+    }
+
+    fn kinds(functions: Vec<Function>, ratio: f64) -> Vec<(Cause, String)> {
+        let found = Found { executed: Some(3), functions, identical: Some(false), unknown: None };
+        causes(&found, &verdict(ratio), Margin::of(0.02))
+            .into_iter()
+            .map(|cause| (cause.cause, cause.evidence))
+            .collect()
+    }
+
+    #[test]
+    fn the_function_whose_work_changed_most_is_the_cause_of_a_difference() {
+        let functions =
+            || vec![changed("small", 100.0, 101.0, Some(false)), changed("large", 100.0, 90.0, Some(false))];
+        let said = "large executes 90.0 instructions per call, was 100.0 (-10.0 %)".to_owned();
+        assert_eq!(kinds(functions(), 0.9), [(Cause::Work, said)]);
+        assert_eq!(kinds(functions(), 1.0), [], "without a difference there is nothing to be the cause of");
+        assert_eq!(
+            kinds(vec![changed("alike", 1000.0, 1001.0, None)], 0.9),
+            [],
+            "a loop that ends a little earlier"
+        );
+    }
+
+    #[test]
+    fn code_that_changed_though_its_source_did_not_has_drifted() {
+        let functions = vec![changed("one", 10.0, 10.0, Some(true)), changed("two", 10.0, 10.0, Some(false))];
+        let found = kinds(functions, 1.0);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].0, Cause::CodegenDrift);
+        assert!(found[0].1.starts_with("the machine code of one changed"), "{}", found[0].1);
+    }
+}

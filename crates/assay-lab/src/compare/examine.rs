@@ -1,0 +1,105 @@
+//! The code that each benchmark executes: once per benchmark and side under the emulator, kept in the ledger.
+
+use super::bench::Player;
+use super::code::{self, Found, Pair};
+use super::executed::{Looked, executed, only};
+use super::places::Binaries;
+use crate::store::Ledger;
+use anyhow::Result;
+use assay_link::adopt::bench::Adapter;
+use assay_pure::event::Event;
+use assay_trace::sites::source::Sources;
+use std::path::PathBuf;
+
+/// Executes every benchmark once on both sides under the emulator, and compares the functions that it executes.
+///
+/// # Errors
+/// The ledger cannot be written.
+pub fn examine(
+    ledger: &Ledger,
+    comparison: i64,
+    players: &[Player],
+    adapter: &Adapter,
+    names: &[String],
+    on: &mut dyn FnMut(Event),
+) -> Result<()> {
+    on(Event::Phase { name: "code".into() });
+    let unknown = |why: &str| Found { unknown: Some(why.to_owned()), ..Found::default() };
+    let keep = |name: &str, found: &Found| {
+        ledger.put_comparison_code(comparison, name, &serde_json::to_value(found)?)
+    };
+    let pairs = match pairs(players) {
+        Ok(pairs) => pairs,
+        Err(why) => {
+            on(Event::Warning(format!("machine code cannot be compared: {why}")));
+            return names.iter().try_for_each(|name| keep(name, &unknown(&why)));
+        }
+    };
+    let sources = Sources::default();
+    let by_name = matches!(adapter, Adapter::GoogleBenchmark);
+    if !by_name && !matches!(adapter, Adapter::Wall | Adapter::Cpu) {
+        let why = format!(
+            "{adapter} cannot be asked for one benchmark from outside, so what each executes is not known"
+        );
+        return names.iter().try_for_each(|name| keep(name, &unknown(&why)));
+    }
+    let known = ledger.comparison_code(comparison)?;
+    let total = names.len() as u64;
+    for (name, done) in names.iter().zip(1..) {
+        if known.iter().any(|(kept, _)| kept == name) {
+            continue;
+        }
+        if assay_linux::interrupt::asked() {
+            return Ok(());
+        }
+        let environment: Vec<(String, String)> = if by_name {
+            // As short as can be: one iteration.
+            let words =
+                [("FILTER", only(name)), ("MIN_TIME", "0.000000001".into()), ("REPETITIONS", "1".into())];
+            words.into_iter().map(|(word, value)| (format!("BENCHMARK_{word}"), value)).collect()
+        } else {
+            Vec::new()
+        };
+        let sides: Result<Vec<_>, String> = (0..2)
+            .map(|side| {
+                let bench = &players[side].bench;
+                let looked =
+                    Looked { command: &bench.command, folder: &bench.folder, environment: &environment };
+                let images = pairs.iter().map(|pair| (pair.paths[side].as_slice(), pair.image(side)));
+                executed(&looked, &images.collect::<Vec<_>>())
+            })
+            .collect();
+        let found = match sides.as_deref() {
+            Ok([baseline, candidate]) => code::found(&pairs, [baseline, candidate], &sources),
+            Ok(_) => unreachable!("there are two sides"),
+            Err(why) => unknown(why),
+        };
+        keep(name, &found)?;
+        on(Event::Counted { done, total });
+    }
+    Ok(())
+}
+
+/// The binaries of both sides, paired by where they lie below their folders.
+fn pairs(players: &[Player]) -> Result<Vec<Pair>, String> {
+    let of = |side: usize| -> Vec<(PathBuf, Vec<PathBuf>, PathBuf)> {
+        let player = &players[side];
+        let own = player.binaries.iter().flat_map(Binaries::own);
+        own.map(|(paths, file)| {
+            let below = paths[0].strip_prefix(&player.bench.folder).unwrap_or(&paths[0]).to_owned();
+            (below, paths, file.to_owned())
+        })
+        .collect()
+    };
+    let (old, new) = (of(0), of(1));
+    let mut pairs = Vec::new();
+    for (below, paths, file) in &old {
+        let other = new.iter().find(|(other, ..)| other == below);
+        let other = other.or_else(|| new.first().filter(|_| old.len() == 1 && new.len() == 1));
+        let Some((_, candidate, new_file)) = other else {
+            return Err(format!("{} was linked on one side only", below.display()));
+        };
+        pairs.push(Pair::new([paths.clone(), candidate.clone()], [file, new_file])?);
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,131 @@
+//! Which functions of the built binaries does a benchmark execute, and in how many instructions per call?
+//!
+//! The command runs once under the emulator, counts only. Google Benchmark is asked for the one benchmark and the
+//! shortest time, which makes it one iteration; a plain command runs as it is.
+
+use assay_trace::sites::image::Image;
+use assay_trace::{self, Detail, Ended, Module, Options, ProcessTrace};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a benchmark may take under the emulator.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a function did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Work {
+    /// Times it was entered at its first instruction.
+    pub calls: u64,
+    /// Instructions executed in it.
+    pub instructions: u64,
+}
+
+impl Work {
+    /// Instructions per call; `None` for code that is entered elsewhere.
+    pub fn per_call(&self) -> Option<f64> {
+        (self.calls > 0).then(|| self.instructions as f64 / self.calls as f64)
+    }
+}
+
+/// By output, by the address at which a function starts.
+pub type Executed = BTreeMap<PathBuf, BTreeMap<u64, Work>>;
+
+/// A command to look at.
+#[derive(Clone, Debug)]
+pub struct Looked<'a> {
+    /// For `sh -c`.
+    pub command: &'a str,
+    /// Where it runs.
+    pub folder: &'a Path,
+    /// Added to the environment.
+    pub environment: &'a [(String, String)],
+}
+
+/// Runs the command under the emulator and adds up what it executes of `images`: each with the paths that it may be
+/// executed by, under the first of which it is told.
+///
+/// # Errors
+/// It cannot be traced, or did not end; a sentence.
+pub fn executed(looked: &Looked<'_>, images: &[(&[PathBuf], &Image)]) -> Result<Executed, String> {
+    let options =
+        Options { detail: Detail::Counts, follow: true, time_limit: Some(PATIENCE), ..Options::default() };
+    let traced =
+        assay_trace::command(&words(looked), &options, || ()).map_err(|refusal| refusal.to_string())?;
+    let mut found = Executed::new();
+    for process in &traced.processes {
+        if process.ended == Ended::TimeLimit {
+            return Err(format!("it was not done after {} s under the emulator", PATIENCE.as_secs()));
+        }
+        for (paths, image) in images {
+            add(process, paths, image, &mut found);
+        }
+    }
+    if found.is_empty() {
+        let notes: Vec<&str> =
+            traced.processes.iter().flat_map(|process| &process.notes).map(String::as_str).collect();
+        let why = if notes.is_empty() {
+            "none of the built binaries was executed".into()
+        } else {
+            notes.join("; ")
+        };
+        return Err(why);
+    }
+    Ok(found)
+}
+
+/// The words by which a command of somebody's is traced: `env` in its folder becomes the shell, which runs it silently.
+pub fn words(looked: &Looked<'_>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = vec!["env".into(), "-C".into(), looked.folder.into()];
+    words.extend(looked.environment.iter().map(|(name, value)| format!("{name}={value}").into()));
+    // Its words are not ours to print.
+    let script = format!("exec > /dev/null 2>&1 < /dev/null\n{}", looked.command);
+    words.extend(["sh".into(), "-c".into(), script.into()]);
+    words
+}
+
+fn add(process: &ProcessTrace<()>, paths: &[PathBuf], image: &Image, found: &mut Executed) {
+    let is_ours = |module: &&Module| paths.contains(&module.path);
+    let modules: Vec<&Module> = process.modules.iter().filter(is_ours).collect();
+    for block in process.blocks.iter().filter(|block| block.executed > 0) {
+        let module = modules.iter().find(|module| (module.start..module.end).contains(&block.pc));
+        let offset = module.and_then(|module| (block.pc - module.start).checked_add(module.file_offset));
+        let Some(address) = offset.and_then(|offset| image.address_of_offset(offset)) else { continue };
+        let Some(function) = image.function(address) else { continue };
+        let work = found.entry(paths[0].clone()).or_default().entry(function.start).or_default();
+        work.instructions += u64::from(block.instructions) * block.executed;
+        if address == function.start {
+            work.calls += block.executed;
+        }
+    }
+}
+
+/// A regular expression that matches this name alone.
+pub fn only(name: &str) -> String {
+    let mut pattern = String::from("^");
+    for c in name.chars() {
+        if !c.is_alphanumeric() && c != '_' {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern.push('$');
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_asked_for_literally() {
+        assert_eq!(only("BM_sort<int>/64"), "^BM_sort\\<int\\>\\/64$");
+    }
+
+    #[test]
+    fn code_that_is_entered_elsewhere_has_no_calls() {
+        assert_eq!(Work { calls: 0, instructions: 7 }.per_call(), None);
+        assert_eq!(Work { calls: 4, instructions: 10 }.per_call(), Some(2.5));
+    }
+}

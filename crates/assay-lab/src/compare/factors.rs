@@ -1,0 +1,121 @@
+//! Where the spread of a benchmark's figures comes from: side, placement, process, round, or none of them.
+
+use assay_pure::comparison::{Place, Seen, Side, benchmarks};
+use assay_pure::stats::components::{Components, Observation, Source, components};
+use assay_pure::stats::quantile::median;
+use assay_report::compare::{Factor, Factors};
+use assay_report::number;
+use std::collections::BTreeMap;
+
+/// Confidence of the shares' intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// Splits the variance of every benchmark that all sides have; as built is no placement of the design and left out.
+pub fn factors(seen: &[Seen], sides: &[Side], placements: bool) -> Factors {
+    let mut rows = Vec::new();
+    let mut shares: BTreeMap<Source, Vec<f64>> = BTreeMap::new();
+    let all = benchmarks(seen, sides);
+    for benchmark in all.iter().filter(|found| found.missing == assay_pure::comparison::Missing::Nowhere) {
+        let Ok(found) = components(&observations(seen, &benchmark.name, placements), CONFIDENCE) else {
+            continue;
+        };
+        for share in &found.shares {
+            shares.entry(share.source).or_default().push(share.share);
+        }
+        rows.extend(rows_of(&benchmark.name, &found));
+    }
+    Factors { sentence: sentence(&shares), rows }
+}
+
+fn observations(seen: &[Seen], benchmark: &str, placements: bool) -> Vec<Observation> {
+    let mut found = Vec::new();
+    for visit in seen {
+        let placement = match visit.place {
+            Place::Placed { rotation, phase_bytes } if placements => rotation * 1024 + phase_bytes,
+            // Every process has surroundings of its own: none of them is met twice.
+            Place::Placed { .. } => 0,
+            Place::AsBuilt => continue,
+        };
+        let process = match visit.place {
+            Place::Placed { rotation, phase_bytes } if !placements => rotation * 1024 + phase_bytes,
+            _ => 0,
+        };
+        for (_, values) in visit.figures.iter().filter(|(name, _)| name == benchmark) {
+            let usable = values.iter().filter(|value| value.is_finite() && **value > 0.0);
+            found.extend(usable.map(|value| Observation {
+                value: value.ln(),
+                side: visit.side.number() as u32,
+                placement,
+                round: visit.round,
+                process,
+            }));
+        }
+    }
+    found
+}
+
+fn rows_of(benchmark: &str, found: &Components) -> Vec<Factor> {
+    let row = |share: &assay_pure::stats::components::Share| Factor {
+        benchmark: benchmark.into(),
+        factor: share.source.name("side").into(),
+        share: share.share,
+        lower: share.interval.map(|interval| interval.0),
+        upper: share.interval.map(|interval| interval.1),
+        deviation: share.variance.max(0.0).sqrt(),
+    };
+    found.shares.iter().map(row).collect()
+}
+
+/// "In the median benchmark placement explains 71 % of the spread, the rest 15 %, ..."
+fn sentence(shares: &BTreeMap<Source, Vec<f64>>) -> String {
+    let mut middles: Vec<(f64, Source)> =
+        shares.iter().filter_map(|(source, all)| Some((median(all)?, *source))).collect();
+    middles.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let told: Vec<String> = middles
+        .iter()
+        .map(|(share, source)| format!("{} {}", source.name("side"), number::fraction(*share)))
+        .collect();
+    if told.is_empty() {
+        return "The spread cannot be split: that needs repetitions, in two rounds at the least.".into();
+    }
+    format!("Of the spread of the median benchmark: {}.", told.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_pure::comparison::{PHASES, round};
+
+    #[test]
+    fn what_depends_on_the_placement_is_laid_to_it() {
+        let mut seen = Vec::new();
+        for number in 0..3 {
+            for visit in round(1, number, 6, &PHASES, 2) {
+                let level = match visit.place {
+                    Place::AsBuilt => 10.0,
+                    Place::Placed { rotation, phase_bytes } => {
+                        1.0 + f64::from((rotation * 7 + phase_bytes / 16 * 3) % 5) / 10.0
+                    }
+                };
+                let noise = f64::from(visit.surroundings.stack_bytes as u32 % 7) / 1000.0;
+                let values = vec![level + noise, level + noise * 0.9, level - noise];
+                seen.push(Seen {
+                    round: number,
+                    side: Side::BOTH[visit.side],
+                    place: visit.place,
+                    figures: vec![("a".into(), values)],
+                });
+            }
+        }
+        let found = factors(&seen, &Side::BOTH, true);
+        let placement = found.rows.iter().find(|row| row.factor == "placement").unwrap();
+        assert!(placement.share > 0.95, "{found:?}");
+        assert!(
+            found.sentence.starts_with("Of the spread of the median benchmark: placement 9")
+                || found.sentence.contains("placement 100"),
+            "{}",
+            found.sentence
+        );
+        assert!(factors(&[], &Side::BOTH, true).sentence.contains("cannot be split"));
+    }
+}

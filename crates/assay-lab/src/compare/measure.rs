@@ -1,0 +1,314 @@
+//! Round after round over all placements, each visit to the ledger before the next, until all is decided or spent.
+
+use super::spec::Spec;
+use crate::campaign::turn;
+use crate::store::{FigureRow, Ledger, VisitRow};
+use anyhow::Result;
+use assay_pure::comparison::{Place, Visit, round};
+use assay_pure::event::Event;
+use std::collections::HashSet;
+
+/// What runs the benchmark command.
+pub trait Bench {
+    /// One run of the command, as planned.
+    ///
+    /// # Errors
+    /// Nothing more can be run: a binary could not be put in its place, a file vanished.
+    fn run(&mut self, visit: &Visit) -> Result<Ran>;
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ran {
+    /// How long it took.
+    pub elapsed_ns: u64,
+    /// What it gave.
+    pub figures: Vec<FigureRow>,
+    /// Why it gave nothing.
+    pub failed: Option<String>,
+}
+
+/// Why measuring ended; the words of the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Every benchmark has a verdict.
+    Decided,
+    /// The seconds are spent.
+    Budget,
+    /// As many rounds as were planned.
+    Rounds,
+    /// A side never gave a figure.
+    Nothing,
+    /// Somebody asked for it.
+    Interrupted,
+}
+
+impl Stopped {
+    /// As the ledger keeps it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stopped::Decided => "decided",
+            Stopped::Budget => "budget",
+            Stopped::Rounds => "rounds",
+            Stopped::Nothing => "nothing",
+            Stopped::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// How far the verdicts are at a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Benchmarks with a verdict.
+    pub decided: usize,
+    /// Benchmarks that are to have one; 0 where there is one side.
+    pub contrasts: usize,
+}
+
+impl Standing {
+    fn is_settled(self) -> bool {
+        self.contrasts > 0 && self.decided == self.contrasts
+    }
+}
+
+/// Where a comparison is measured.
+pub struct Where<'a> {
+    /// The ledger.
+    pub ledger: &'a Ledger,
+    /// The comparison's number in it.
+    pub comparison: i64,
+    /// The processor that measures.
+    pub cpu: usize,
+}
+
+/// Measures what is still missing of a comparison.
+///
+/// Input: `look` says how far the verdicts are. A visit that failed is kept as such and not repeated.
+///
+/// # Errors
+/// The ledger cannot be written, or [`Bench::run`] fails.
+pub fn measure(
+    spec: &Spec,
+    at: &Where<'_>,
+    bench: &mut dyn Bench,
+    look: &dyn Fn() -> Result<Standing>,
+    on: &mut dyn FnMut(Event),
+) -> Result<Stopped> {
+    on(Event::Phase { name: "measure".into() });
+    let known = at.ledger.visits(at.comparison)?;
+    let mut measured: f64 = known.iter().map(|visit| visit.elapsed_ns as f64 / 1e9).sum();
+    let done: HashSet<(u32, u32, Option<u32>, Option<u32>)> =
+        known.iter().map(|visit| (visit.round, visit.side, visit.rotation, visit.phase_bytes)).collect();
+    let asked_to_stop = &assay_linux::interrupt::asked;
+    for number in 0..spec.rounds {
+        let planned =
+            round(spec.seed, number, spec.rotations, &assay_pure::comparison::PHASES, spec.sides as usize);
+        let total = planned.len() as u64;
+        let mut added = false;
+        for (visit, position) in planned.iter().zip(0_u64..) {
+            let (rotation, phase_bytes) = numbers(visit.place);
+            if done.contains(&(number, visit.side as u32, rotation, phase_bytes)) {
+                continue;
+            }
+            // Whole placements only: one side alone says nothing.
+            let between = position % u64::from(spec.sides.max(1)) == 0;
+            if asked_to_stop() {
+                return Ok(Stopped::Interrupted);
+            }
+            if between && measured >= spec.budget_seconds * OVERDRAFT {
+                return Ok(Stopped::Budget);
+            }
+            let mut waiting =
+                || on(Event::Warning("another assay is measuring on this processor; waiting".into()));
+            let Some(_turn) = turn::take(at.cpu, &mut waiting, asked_to_stop)? else {
+                return Ok(Stopped::Interrupted);
+            };
+            let ran = bench.run(visit)?;
+            if asked_to_stop() {
+                // The terminal has told the command, too: what it printed is not what it would have.
+                return Ok(Stopped::Interrupted);
+            }
+            measured += ran.elapsed_ns as f64 / 1e9;
+            at.ledger.put_visit(at.comparison, &row(number, visit, ran))?;
+            added = true;
+            on(Event::Round {
+                round: number,
+                visits_done: position + 1,
+                visits_total: total,
+                measured_seconds: measured,
+                budget_seconds: expected(spec, measured, number, position + 1),
+            });
+        }
+        if number == 0 && !enough_sides_gave(spec, at)? {
+            return Ok(Stopped::Nothing);
+        }
+        if spec.looks.contains(&(number + 1)) {
+            let standing = look()?;
+            if added {
+                let (decided, contrasts) = (standing.decided as u64, standing.contrasts as u64);
+                on(Event::Look { rotations: spec.rotations, decided, contrasts });
+            }
+            if standing.is_settled() {
+                return Ok(Stopped::Decided);
+            }
+        }
+    }
+    Ok(Stopped::Rounds)
+}
+
+/// Planned rounds are finished if that takes a little more than the budget: an estimate made them fit.
+const OVERDRAFT: f64 = 1.5;
+
+/// Seconds that all planned rounds will have taken, at the pace so far.
+fn expected(spec: &Spec, measured: f64, round: u32, visits: u64) -> f64 {
+    let per_round = spec.visits_per_round();
+    let so_far = u64::from(round) * per_round + visits;
+    measured / so_far.max(1) as f64 * (u64::from(spec.rounds) * per_round) as f64
+}
+
+/// A side that gives no figures in a whole round never will; of many sides two are enough to go on.
+fn enough_sides_gave(spec: &Spec, at: &Where<'_>) -> Result<bool> {
+    let visits = at.ledger.visits(at.comparison)?;
+    let gave = |side: u32| visits.iter().any(|visit| visit.side == side && !visit.figures.is_empty());
+    Ok((0..spec.sides).filter(|side| gave(*side)).count() >= spec.sides.min(2) as usize)
+}
+
+fn numbers(place: Place) -> (Option<u32>, Option<u32>) {
+    match place {
+        Place::AsBuilt => (None, None),
+        Place::Placed { rotation, phase_bytes } => (Some(rotation), Some(phase_bytes)),
+    }
+}
+
+fn row(round: u32, visit: &Visit, ran: Ran) -> VisitRow {
+    let (rotation, phase_bytes) = numbers(visit.place);
+    VisitRow {
+        round,
+        side: visit.side as u32,
+        rotation,
+        phase_bytes,
+        environment_bytes: visit.surroundings.environment_bytes as u64,
+        stack_bytes: visit.surroundings.stack_bytes as u64,
+        aslr: visit.surroundings.aslr,
+        elapsed_ns: ran.elapsed_ns,
+        failed: ran.failed,
+        figures: ran.figures,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spec::Method;
+    use super::*;
+    use crate::store::NewComparison;
+    use assay_pure::stats::margin::Margin;
+    use serde_json::json;
+
+    /// Takes a second per visit; the candidate takes twice as long per iteration.
+    struct Fake {
+        runs: Vec<Visit>,
+        dead_side: Option<usize>,
+    }
+
+    impl Bench for Fake {
+        fn run(&mut self, visit: &Visit) -> Result<Ran> {
+            self.runs.push(*visit);
+            if self.dead_side == Some(visit.side) {
+                let failed = Some("exit code 1".to_owned());
+                return Ok(Ran { elapsed_ns: 1_000_000_000, failed, ..Ran::default() });
+            }
+            let value = if visit.side == 1 { 2.0 } else { 1.0 };
+            let figure = FigureRow { benchmark: "a".into(), repetition: 0, value, unit: "ns".into() };
+            Ok(Ran { elapsed_ns: 1_000_000_000, figures: vec![figure], failed: None })
+        }
+    }
+
+    fn spec() -> Spec {
+        Spec {
+            build: Some("make".into()),
+            bench: vec!["./b".into()],
+            adapter: "wall".into(),
+            method: Method::Placements,
+            minimum_effect: Margin::of(0.02),
+            confidence: 0.95,
+            seed: 3,
+            sides: 2,
+            rotations: 4,
+            rounds: 4,
+            looks: vec![2, 4],
+            budget_seconds: 1000.0,
+            gate: None,
+            limits: vec![],
+            warnings: vec![],
+        }
+    }
+
+    struct Place {
+        _folder: tempfile::TempDir,
+        ledger: Ledger,
+        comparison: i64,
+    }
+
+    fn place() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
+        let nothing = json!({});
+        let new = NewComparison { question: "q", asked: &nothing, machine: &nothing, pinned_cpu: None };
+        let comparison = ledger.begin_comparison(&new).unwrap();
+        Place { _folder: folder, ledger, comparison }
+    }
+
+    fn run(spec: &Spec, place: &Place, bench: &mut Fake, open: usize) -> Stopped {
+        let standing = Standing { decided: 3 - open, contrasts: 3 };
+        let at = Where { ledger: &place.ledger, comparison: place.comparison, cpu: 1000 };
+        measure(spec, &at, bench, &|| Ok(standing), &mut |_| {}).unwrap()
+    }
+
+    #[test]
+    fn every_round_visits_every_place_of_both_sides() {
+        let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: None });
+        assert_eq!(run(&spec(), &place, &mut bench, 1), Stopped::Rounds);
+        assert_eq!(bench.runs.len(), 4 * 2 * 17);
+        let kept = place.ledger.visits(place.comparison).unwrap();
+        assert_eq!(kept.len(), bench.runs.len());
+        let as_built = kept.iter().filter(|visit| visit.rotation.is_none()).count();
+        assert_eq!(as_built, 4 * 2);
+    }
+
+    #[test]
+    fn it_stops_at_the_first_look_at_which_all_is_decided() {
+        let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: None });
+        assert_eq!(run(&spec(), &place, &mut bench, 0), Stopped::Decided);
+        assert_eq!(bench.runs.len(), 2 * 2 * 17);
+    }
+
+    #[test]
+    fn one_side_alone_is_never_decided() {
+        assert!(!Standing { decided: 0, contrasts: 0 }.is_settled());
+        assert!(!Standing { decided: 1, contrasts: 2 }.is_settled());
+        assert!(Standing { decided: 2, contrasts: 2 }.is_settled());
+    }
+
+    #[test]
+    fn what_was_measured_is_not_measured_again() {
+        let (place, mut first) = (place(), Fake { runs: vec![], dead_side: None });
+        let short = Spec { budget_seconds: 20.0 / OVERDRAFT, ..spec() };
+        assert_eq!(run(&short, &place, &mut first, 1), Stopped::Budget);
+        assert_eq!(first.runs.len(), 20);
+        let mut second = Fake { runs: vec![], dead_side: None };
+        assert_eq!(run(&spec(), &place, &mut second, 1), Stopped::Rounds);
+        let mut whole = Fake { runs: vec![], dead_side: None };
+        run(&spec(), &self::place(), &mut whole, 1);
+        assert_eq!([first.runs, second.runs].concat(), whole.runs, "in the order that was planned");
+    }
+
+    #[test]
+    fn a_side_that_gives_nothing_in_a_round_ends_it() {
+        let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: Some(1) });
+        assert_eq!(run(&spec(), &place, &mut bench, 1), Stopped::Nothing);
+        assert_eq!(bench.runs.len(), 34);
+        let failed = place.ledger.visits(place.comparison).unwrap();
+        let failed = failed.iter().filter(|visit| visit.failed.as_deref() == Some("exit code 1"));
+        assert_eq!(failed.count(), 17);
+    }
+}

@@ -1,0 +1,243 @@
+//! A program asked under the emulator: what it executes on pieces of the inputs, call by call.
+//!
+//! Method: per input an empty pass (what the marks cost), several passes over the beginning, over its half and over other
+//! bytes, then single windows of the experiment's own. Instructions and calls of the system come from the tracer's counts
+//! between the marks; functions from the targets of calls and jumps there.
+
+use super::ask::{Asked, Laid, Surroundings, Which};
+use super::facts::Work;
+use crate::run::Fault;
+use assay_pure::protocol::Kind;
+use assay_pure::trace::{Branch, Kind as BranchKind, Site};
+use assay_trace::sites::image::Image;
+use assay_trace::{Detail, Mark, Module, Observer, Options, ProcessTrace, RegionCounts, Session};
+use std::collections::HashMap;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+/// Passes over the beginning and over other bytes.
+const PASSES: u32 = 5;
+/// Passes over the half.
+const HALF_PASSES: u32 = 3;
+/// Single windows that are looked at.
+const WINDOWS: usize = 24;
+/// Fewer windows than the check of them needs are not walked through: they may be long.
+const LEAST_WINDOWS: usize = super::checks::FEWEST_WINDOWS;
+
+/// What one pass showed besides counts.
+#[derive(Clone, Debug, Default)]
+struct Pass {
+    input: u32,
+    ahead: u64,
+    arrivals: HashMap<u64, u64>,
+}
+
+/// Sees where calls and jumps go between marks, and how much is executed ahead of them.
+#[derive(Debug, Default)]
+struct Watcher {
+    ahead: u64,
+    open: Option<Pass>,
+    passes: Vec<Pass>,
+}
+
+impl Observer for Watcher {
+    fn branches(&mut self, _: &[Site], branches: &[Branch]) {
+        let Some(pass) = &mut self.open else {
+            self.ahead += branches.iter().map(|branch| u64::from(branch.instructions())).sum::<u64>();
+            return;
+        };
+        for branch in branches {
+            let class = branch.class();
+            let arrives = match class.kind() {
+                BranchKind::Call => true,
+                BranchKind::Jump => class.is_indirect(),
+                BranchKind::Return => false,
+            };
+            if arrives && branch.taken() {
+                *pass.arrivals.entry(branch.target).or_default() += 1;
+            }
+        }
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        match mark {
+            Mark::RegionBegins { input, .. } => {
+                let ahead = std::mem::take(&mut self.ahead);
+                self.open = Some(Pass { input, ahead, ..Pass::default() });
+            }
+            Mark::RegionEnds => {
+                self.passes.extend(self.open.take());
+                self.ahead = 0;
+            }
+        }
+    }
+}
+
+/// What came of a program under the emulator.
+#[derive(Debug, Default)]
+pub struct Walked {
+    /// Input and what was executed on it.
+    pub work: Vec<(usize, Work)>,
+    /// Why no more is known.
+    pub stopped: Option<Stopped>,
+}
+
+/// Why a program was not traced to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// It uses an instruction that the emulator lacks.
+    pub lacks_instruction: bool,
+    /// In words.
+    pub reason: String,
+}
+
+/// Walks one variant through its inputs.
+pub fn walk(
+    program: &Path,
+    variant: &str,
+    inputs: &[(usize, &Laid)],
+    surroundings: &Surroundings,
+    plugin: Option<&Path>,
+    time_limit: Duration,
+) -> Walked {
+    let options = Options {
+        detail: Detail::Branches,
+        time_limit: Some(time_limit),
+        plugin: plugin.map(Path::to_owned),
+        ..Options::default()
+    };
+    let session = match Session::open(program, &options, Watcher::default) {
+        Ok(session) => session,
+        Err(refusal) => return stopped(false, refusal.to_string()),
+    };
+    let mut asked_for = Vec::new();
+    let begun = std::time::Instant::now();
+    let spoken = Asked::start(program, session.prefix(), variant, surroundings).and_then(|mut asked| {
+        let kind = asked.kind;
+        for (input, laid) in inputs {
+            if begun.elapsed() > time_limit {
+                break;
+            }
+            asked.load(laid, *input)?;
+            asked_for.push((*input, converse(&mut asked, laid, *input)?, kind));
+        }
+        asked.stop()
+    });
+    let ended = spoken.is_ok().then(|| ExitStatus::from_raw(0));
+    let said = spoken.err().map(|fault: Fault| Stopped {
+        lacks_instruction: fault.what.contains("SIGILL"),
+        reason: fault.to_string(),
+    });
+    let process = match session.finish(ended) {
+        Ok(trace) => trace.processes.into_iter().next(),
+        Err(refusal) => {
+            return said.map_or_else(
+                || stopped(false, refusal.to_string()),
+                |why| Walked { work: Vec::new(), stopped: Some(why) },
+            );
+        }
+    };
+    let Some(process) = process else { return stopped(false, "the tracer saw no process".to_owned()) };
+    let work = asked_for
+        .iter()
+        .filter_map(|(input, windows, kind)| {
+            let laid = inputs.iter().find(|(number, _)| number == input)?.1;
+            Some((*input, read(&process, laid, *input, windows, *kind)?))
+        })
+        .collect();
+    Walked { work, stopped: said }
+}
+
+fn stopped(lacks_instruction: bool, reason: String) -> Walked {
+    Walked { work: Vec::new(), stopped: Some(Stopped { lacks_instruction, reason }) }
+}
+
+/// Asks for all passes over one input; returns the units of the single windows.
+fn converse(asked: &mut Asked, laid: &Laid, input: usize) -> Result<Vec<u64>, Fault> {
+    if asked.kind == Kind::Prepared {
+        // Its marks part what loading executed from what preparing the beginning does.
+        asked.walk(Which::Probe.id(input), 0, 0, 1)?;
+    }
+    asked.walk(Which::Whole.id(input), 0, 0, 1)?;
+    asked.walk(Which::Whole.id(input), 0, 1, PASSES)?;
+    if laid.piece(Which::Half).is_some() {
+        asked.walk(Which::Half.id(input), 0, 1, HALF_PASSES)?;
+    }
+    if laid.piece(Which::Other).is_some() {
+        asked.walk(Which::Other.id(input), 0, 1, PASSES)?;
+    }
+    let windows = &laid.specimen.probe.windows;
+    if asked.kind != Kind::Call || windows.len() < LEAST_WINDOWS {
+        return Ok(Vec::new());
+    }
+    let chosen = windows.len().min(WINDOWS);
+    let mut units = Vec::new();
+    for window in 0..chosen as u32 {
+        units.push(asked.walk(Which::Probe.id(input), window, 1, 1)?);
+    }
+    Ok(units)
+}
+
+/// What the passes over one input come to; none where one is missing.
+fn read(
+    process: &ProcessTrace<Watcher>,
+    laid: &Laid,
+    input: usize,
+    windows: &[u64],
+    kind: Kind,
+) -> Option<Work> {
+    let counts = |which: Which| -> Vec<&RegionCounts> {
+        process.regions.iter().filter(|region| region.input == which.id(input)).collect()
+    };
+    let seen = &process.threads.first()?.observer.passes;
+    let passes =
+        |which: Which| -> Vec<&Pass> { seen.iter().filter(|pass| pass.input == which.id(input)).collect() };
+    let whole = counts(Which::Whole);
+    let (marks, whole) = whole.split_first()?;
+    let net = |region: &RegionCounts| region.counts.instructions.saturating_sub(marks.counts.instructions);
+    let last = whole.last()?;
+    let ahead = |which: Which| passes(which).last().map(|pass| pass.ahead);
+    // What is prepared is prepared ahead of the first pass, and only there.
+    let ahead_of_first = |which: Which, nth: usize| passes(which).get(nth).map(|pass| pass.ahead);
+    let ahead = match kind {
+        Kind::Call => None,
+        Kind::Loop => ahead(Which::Whole).zip(ahead(Which::Half)),
+        // The empty pass prepared the beginning: its own request did.
+        Kind::Prepared => ahead_of_first(Which::Whole, 0).zip(ahead_of_first(Which::Half, 0)),
+    };
+    Some(Work {
+        sizes: laid.sizes(),
+        passes: whole.iter().map(|region| net(region)).collect(),
+        half: counts(Which::Half).into_iter().map(net).collect(),
+        other: counts(Which::Other).into_iter().map(net).collect(),
+        ahead,
+        windows: windows.iter().copied().zip(counts(Which::Probe).into_iter().map(net)).collect(),
+        system_calls: last.counts.system_calls.saturating_sub(marks.counts.system_calls),
+        calls: names(&process.modules, &passes(Which::Whole).last()?.arrivals),
+    })
+}
+
+/// The functions that begin where calls and jumps arrived, and how often; the most frequent first.
+fn names(modules: &[Module], arrivals: &HashMap<u64, u64>) -> Vec<(String, u64)> {
+    let mut images: HashMap<PathBuf, Option<Image>> = HashMap::new();
+    let mut called: HashMap<String, u64> = HashMap::new();
+    for (&target, &times) in arrivals {
+        let Some(module) = modules.iter().rev().find(|module| (module.start..module.end).contains(&target))
+        else {
+            continue;
+        };
+        let image = images.entry(module.path.clone()).or_insert_with(|| Image::open(&module.path).ok());
+        let Some(image) = image else { continue };
+        let Some(address) = image.address_of_offset(target - module.start + module.file_offset) else {
+            continue;
+        };
+        if let Some(function) = image.function(address).filter(|function| function.start == address) {
+            *called.entry(function.name()).or_default() += times;
+        }
+    }
+    let mut called: Vec<(String, u64)> = called.into_iter().collect();
+    called.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    called
+}

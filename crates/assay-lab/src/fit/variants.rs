@@ -1,0 +1,358 @@
+//! The variants of an experiment on the recorded and on the fitted input: one campaign with two inputs, interleaved and over
+//! placements as any other.
+//!
+//! The recorded windows are dealt out first (`assay_pure::inputs::fit::deal`): a visit is timed on some that follow each
+//! other, and in a recording that changes as it goes its time would tell which, not how the inputs differ.
+//!
+//! The ratio of times, fitted over recorded, of one variant is a contrast whose sides differ in the input instead of the
+//! code; it is judged by the rules for code, with the margin as the minimum effect.
+
+use crate::campaign::counted::Counted;
+use crate::campaign::observe::{CellName, Observed, failed, observe};
+use crate::campaign::{self, Misuse, prepare};
+use crate::store::{Failure, Ledger};
+use anyhow::{Context as _, Result, bail};
+use assay_pure::event::Event;
+use assay_pure::experiment;
+use assay_pure::experiment::Experiment;
+use assay_pure::experiment::spec::{InputSource, InputSpec};
+use assay_pure::inputs::fit::closeness::{FLOOR, Says};
+use assay_pure::inputs::fit::deal;
+use assay_pure::inputs::{Format, Generator, Markov, digest};
+use assay_pure::stats::margin::Margin;
+use assay_pure::verdict::{ContrastVerdict, Options, Verdict, judge};
+use assay_report::fit::page::{Count, Reason, Time, Variants};
+use std::path::{Path, PathBuf};
+
+/// The names of both inputs.
+const RECORDED: &str = "recorded";
+const FITTED: &str = "fitted";
+
+/// Rotations that are measured if the budget allows.
+const ROTATIONS: u32 = 16;
+
+/// Units that a count walks through at most: see `campaign::count`.
+const COUNTED_UNITS: f64 = 40_000.0;
+
+/// Standard deviations by which counts must differ beyond the margin to be called different.
+const DEVIATIONS: f64 = 3.0;
+
+/// Measures the variants on both inputs.
+///
+/// Input: how a campaign is asked for, its experiment giving variants, builds and budget; the recorded file; the fit, the
+/// units to make and the margin.
+///
+/// # Errors
+/// As of [`campaign::run`]; an experiment none of whose inputs are varints.
+pub fn measure(
+    asked: &campaign::Asked,
+    recorded: &Path,
+    (markov, units, seed): (&Markov, u64, u64),
+    margin: f64,
+    events: &mut dyn FnMut(Event),
+) -> Result<Variants> {
+    let mut outline = prepare::outline(asked)?;
+    let folder = asked.store.join("fit");
+    outline.experiment.inputs = inputs(&outline.experiment, recorded, &folder, (markov, units, seed))?;
+    outline.experiment.claims.clear();
+    // Whether variants differ from each other, which is what ends a campaign early, is not the question here.
+    let placement = &mut outline.experiment.placement;
+    placement.rotations = placement.rotations.max(ROTATIONS);
+    placement.max_rotations = placement.max_rotations.max(placement.rotations);
+    outline.experiment.events =
+        vec![experiment::Event::Instructions, experiment::Event::Branches, experiment::Event::BranchMisses];
+    let experiment = outline.experiment.clone();
+    let compilers: Vec<String> = outline.compilers.iter().map(|compiler| compiler.name.clone()).collect();
+    let machine = assay_linux::machine::facts();
+    let ended = campaign::run_outline(
+        outline,
+        machine,
+        (asked, &mut campaign::Core::default()),
+        &mut |_, _| Ok(()),
+        events,
+    )?;
+    if ended.interrupted {
+        bail!("interrupted while the variants were measured; nothing is said of the fit");
+    }
+    let ledger = Ledger::open(&asked.ledger)?;
+    let observed = observe(&ledger, ended.campaign, experiment.clock)?;
+    let failures = ledger.failures(ended.campaign)?;
+    let Some(row) = ledger.campaign(ended.campaign)? else { bail!("the ledger lost the campaign") };
+    let counted = Counted::of(&ledger, &row, &experiment, &failures)?;
+    Ok(Variants {
+        experiment: asked.experiment.display().to_string(),
+        campaign: ended.campaign,
+        times: times(&experiment, &compilers, &observed, &failures, margin),
+        counts: counts(&counted),
+        failures: said(&failures),
+    })
+}
+
+/// The input of an experiment whose place both take: the first of varints.
+///
+/// # Errors
+/// It has none.
+pub fn like(experiment: &Experiment) -> Result<&InputSpec, Misuse> {
+    experiment.inputs.iter().find(|input| input.format == Format::Varint).ok_or_else(|| {
+        let text = "are varints, so its variants read something else";
+        Misuse(format!("none of the inputs of {} {text}", experiment.name))
+    })
+}
+
+/// Both inputs, cut into windows as the experiment's own varints are.
+fn inputs(
+    experiment: &Experiment,
+    recorded: &Path,
+    folder: &Path,
+    (markov, units, seed): (&Markov, u64, u64),
+) -> Result<Vec<InputSpec>> {
+    let like = like(experiment)?;
+    let generated = InputSource::Generated {
+        generator: Generator::Markov(markov.clone()),
+        units,
+        seed,
+        distinct_units: None,
+    };
+    let path = dealt(recorded, folder, like.window_units)?.display().to_string();
+    let make =
+        |name: &str, source| InputSpec { name: name.to_owned(), description: None, source, ..like.clone() };
+    Ok(vec![make(RECORDED, InputSource::Recorded { path }), make(FITTED, generated)])
+}
+
+/// The file of the recorded windows dealt out, named by its content.
+fn dealt(recorded: &Path, folder: &Path, window_units: u64) -> Result<PathBuf> {
+    let bytes = std::fs::read(recorded).with_context(|| format!("cannot read {}", recorded.display()))?;
+    let bytes = deal(&bytes, Format::Varint, window_units).expect("it was read as varints before");
+    let path = folder.join(format!("{}.dealt", digest(&bytes)));
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    path.canonicalize().with_context(|| format!("cannot find {}", path.display()))
+}
+
+fn times(
+    experiment: &Experiment,
+    compilers: &[String],
+    observed: &Observed,
+    failures: &[Failure],
+    margin: f64,
+) -> Vec<Time> {
+    let mut contrasts = Vec::new();
+    for (compiler, flags) in
+        compilers.iter().flat_map(|compiler| experiment.flags.iter().map(move |set| (compiler, &set.name)))
+    {
+        for variant in &experiment.variants {
+            let cell = |input: &str| -> CellName {
+                (variant.name.clone(), input.to_owned(), compiler.clone(), flags.clone())
+            };
+            let (fitted, recorded) = (cell(FITTED), cell(RECORDED));
+            if failed(failures, &fitted).is_some() || failed(failures, &recorded).is_some() {
+                continue;
+            }
+            contrasts.extend(observed.contrast(&fitted, &recorded, &experiment.placement.phases).map(
+                // The same name on both sides would be taken for the control of the baseline against itself.
+                |contrast| assay_pure::verdict::ObservedContrast {
+                    baseline: format!("{} on the recorded input", variant.name),
+                    ..contrast
+                },
+            ));
+        }
+    }
+    let options =
+        Options { margin: Margin::of(margin), confidence: experiment.confidence, ..Options::default() };
+    judge(&contrasts, &options).contrasts.iter().map(time).collect()
+}
+
+fn time(verdict: &ContrastVerdict) -> Time {
+    Time {
+        variant: verdict.candidate.clone(),
+        compiler: verdict.compiler.clone(),
+        flags: verdict.flags.clone(),
+        ratio: verdict.code.map(|code| code.ratio),
+        lower: verdict.code.map(|code| code.lower),
+        upper: verdict.code.map(|code| code.upper),
+        rotations: verdict.rotations as u64,
+        says: match verdict.verdict {
+            Verdict::Equivalent => Says::Close,
+            Verdict::Faster | Verdict::Slower => Says::Apart,
+            Verdict::Inconclusive => Says::Unsure,
+        },
+    }
+}
+
+fn counts(counted: &Counted) -> Vec<Count> {
+    let mut counts = Vec::new();
+    for fitted in counted.cells.iter().filter(|cell| cell.input == FITTED) {
+        let same = |cell: &&assay_pure::verdict::counts::CellCounts| {
+            (&cell.variant, &cell.compiler, &cell.flags) == (&fitted.variant, &fitted.compiler, &fitted.flags)
+        };
+        let Some(real) = counted.cells.iter().filter(|cell| cell.input == RECORDED).find(same) else {
+            continue;
+        };
+        let mut add = |what: String, real: f64, of_fitted: f64| {
+            counts.push(Count {
+                variant: fitted.variant.clone(),
+                compiler: fitted.compiler.clone(),
+                flags: fitted.flags.clone(),
+                what,
+                real,
+                fitted: of_fitted,
+            });
+        };
+        add("instructions".into(), real.instructions, fitted.instructions);
+        add("branches".into(), real.branches, fitted.branches);
+        for (misses, of_fitted) in real.misses.iter().zip(&fitted.misses) {
+            if misses.predictor == of_fitted.predictor {
+                add(format!("{MISSES}{}", misses.predictor), misses.per_unit, of_fitted.per_unit);
+            }
+        }
+    }
+    counts
+}
+
+/// How a count of mispredictions begins.
+const MISSES: &str = "misses ";
+
+/// What is missing, each reason once with the variants that it is the reason for.
+fn said(failures: &[Failure]) -> Vec<String> {
+    let mut said: Vec<(bool, &str, Vec<&str>)> = Vec::new();
+    for failure in failures {
+        let (counting, variant) = (failure.stage == "count", failure.variant.as_deref().unwrap_or("all"));
+        match said.iter_mut().find(|(stage, reason, _)| (*stage, *reason) == (counting, &*failure.reason)) {
+            Some((_, _, variants)) if variants.contains(&variant) => {}
+            Some((_, _, variants)) => variants.push(variant),
+            None => said.push((counting, &failure.reason, vec![variant])),
+        }
+    }
+    let sentence = |(counting, reason, variants): (bool, &str, Vec<&str>)| {
+        let what = if counting { "events not counted" } else { "not measured" };
+        format!("{what}: {}: {reason}", variants.join(", "))
+    };
+    said.into_iter().map(sentence).collect()
+}
+
+/// Why the fit is not to be used for these variants.
+pub fn refusals(variants: &Variants, margin: f64) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = variants.times.iter().filter_map(of_time).collect();
+    if variants.times.is_empty() {
+        reasons.push(Reason {
+            what: "no variant could be measured on both inputs".into(),
+            remedy: "see what was not measured below, or leave --experiment away".into(),
+        });
+    }
+    let apart = |count: &&Count| {
+        let allowed = (margin * count.real).max(FLOOR);
+        // Both are counts over one walk: as if each misprediction came by itself.
+        let deviation = ((count.real + count.fitted) / COUNTED_UNITS).sqrt();
+        count.what.starts_with(MISSES) && (count.fitted - count.real).abs() > allowed + DEVIATIONS * deviation
+    };
+    reasons.extend(variants.counts.iter().filter(apart).map(|count| {
+        Reason {
+            what: format!(
+                "mispredictions of {} ({}, {}) differ: {:.4} per unit recorded, {:.4} fitted ({})",
+                count.variant,
+                count.compiler,
+                count.flags,
+                count.real,
+                count.fitted,
+                count.what.trim_start_matches(MISSES)
+            ),
+            remedy:
+                "the variant sees more of the order than a table of lengths holds: use the recording itself"
+                    .into(),
+        }
+    }));
+    reasons
+}
+
+fn of_time(time: &Time) -> Option<Reason> {
+    let place = format!("{} ({}, {})", time.variant, time.compiler, time.flags);
+    let interval = match (time.ratio, time.lower, time.upper) {
+        (Some(ratio), Some(lower), Some(upper)) => {
+            format!("fitted / recorded is {ratio:.3}, {lower:.3} to {upper:.3}")
+        }
+        _ => format!("{} complete rotations are too few", time.rotations),
+    };
+    match time.says {
+        Says::Close => None,
+        Says::Apart => Some(Reason {
+            what: format!("the time of {place} differs: {interval}"),
+            remedy: "the variant's time depends on what a table of lengths does not hold: use the recording itself"
+                .into(),
+        }),
+        Says::Unsure => Some(Reason {
+            what: format!("the time of {place} cannot be told to agree: {interval}"),
+            remedy: "measure longer with --budget, or allow more with --margin".into(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(says: Says, ratio: Option<f64>) -> Time {
+        Time {
+            variant: "branch".into(),
+            compiler: "gcc".into(),
+            flags: "O2".into(),
+            ratio,
+            lower: ratio.map(|ratio| ratio - 0.01),
+            upper: ratio.map(|ratio| ratio + 0.01),
+            rotations: 8,
+            says,
+        }
+    }
+
+    fn variants(times: Vec<Time>, misses: (f64, f64)) -> Variants {
+        let count = |what: &str, (real, fitted)| Count {
+            variant: "branch".into(),
+            compiler: "gcc".into(),
+            flags: "O2".into(),
+            what: what.into(),
+            real,
+            fitted,
+        };
+        Variants {
+            experiment: "x.toml".into(),
+            campaign: 1,
+            times,
+            counts: vec![count("instructions", (10.0, 20.0)), count("misses zen4", misses)],
+            failures: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn times_that_agree_are_no_reason_and_others_are() {
+        let refused = |says, ratio| refusals(&variants(vec![time(says, ratio)], (0.2, 0.2)), 0.05);
+        assert_eq!(refused(Says::Close, Some(1.01)), []);
+        let apart = refused(Says::Apart, Some(1.2));
+        assert!(apart[0].what.contains("branch (gcc, O2) differs: fitted / recorded is 1.200"), "{apart:?}");
+        let unsure = refused(Says::Unsure, None);
+        assert!(unsure[0].what.contains("8 complete rotations") && unsure[0].remedy.contains("--budget"));
+        assert_eq!(refusals(&variants(vec![], (0.2, 0.2)), 0.05).len(), 1);
+    }
+
+    #[test]
+    fn each_reason_is_said_once_with_its_variants() {
+        let failure = |stage: &str, variant: &str| Failure {
+            stage: stage.into(),
+            variant: Some(variant.into()),
+            input: Some("recorded".into()),
+            compiler: None,
+            flags: None,
+            reason: "no".into(),
+        };
+        let all =
+            [failure("count", "a"), failure("count", "a"), failure("count", "b"), failure("answer", "b")];
+        assert_eq!(said(&all), ["events not counted: a, b: no", "not measured: b: no"]);
+    }
+
+    #[test]
+    fn mispredictions_must_differ_by_more_than_margin_and_chance() {
+        let refused = |misses| refusals(&variants(vec![time(Says::Close, Some(1.0))], misses), 0.05).len();
+        // Allowed: 0.01, and 3 × sqrt(0.42 / 40000) = 0.0097.
+        assert_eq!(refused((0.2, 0.218)), 0);
+        assert_eq!(refused((0.2, 0.2215)), 1);
+        assert_eq!(refused((0.0, FLOOR)), 0);
+    }
+}

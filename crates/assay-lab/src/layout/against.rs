@@ -1,0 +1,135 @@
+//! What changed from one file to another.
+
+use super::compose::Wish;
+use super::program::Program;
+use crate::campaign::Misuse;
+use anyhow::Result;
+use assay_pure::placement::across::{self, Differing};
+use assay_pure::placement::facts;
+use assay_pure::placement::layout::FunctionPlace;
+use assay_pure::placement::{Change as Own, FunctionChange, Reached};
+use assay_report::layout::page::{Against, Became, Change, Counts, Place};
+use assay_trace::sites::names::demangle;
+use std::collections::BTreeSet;
+
+/// The changes of the functions that are wanted.
+///
+/// # Errors
+/// A file is damaged.
+pub fn compose(old: &Program, new: &Program, wish: &Wish) -> Result<Against> {
+    let damaged = |error| Misuse(format!("{}, {}: {error}", old.path.display(), new.path.display()));
+    let all = across::compare_linked(old.linked(), new.linked()).map_err(damaged)?;
+    let wanted: Vec<FunctionChange> = all.into_iter().filter(|change| wish.wants(&change.name)).collect();
+    let mut counts = Counts::default();
+    for change in &wanted {
+        count(&mut counts, change);
+    }
+    let changed: Vec<&FunctionChange> =
+        wanted.iter().filter(|change| matches!(change.own, Own::Changed { .. })).collect();
+    let pairs: Vec<(u64, u64)> = changed
+        .iter()
+        .filter_map(|change| Some((change.old.as_ref()?.address, change.new.as_ref()?.address)))
+        .collect();
+    let differing = across::differing(old.linked(), new.linked(), &pairs).map_err(damaged)?;
+    let mut by_pair = pairs.iter().zip(&differing);
+    let functions = wanted
+        .iter()
+        .filter(|change| change.own != Own::Identical || change.reached != Reached::Same)
+        .map(|change| {
+            let differing = match change.own {
+                Own::Changed { at } => by_pair.next().map(|(pair, found)| completed(*pair, at, found)),
+                _ => None,
+            };
+            describe(change, old, new, &differing.unwrap_or_default())
+        })
+        .collect();
+    let padding = |program: &Program| -> Result<u64> {
+        let found = facts::functions(program.linked(), |_| true).map_err(damaged)?;
+        Ok(found.iter().map(|function| function.padding_bytes).sum())
+    };
+    Ok(Against {
+        old: old.path.display().to_string(),
+        new: new.path.display().to_string(),
+        old_text_bytes: old.text_bytes(),
+        new_text_bytes: new.text_bytes(),
+        old_padding_bytes: padding(old)?,
+        new_padding_bytes: padding(new)?,
+        counts,
+        functions,
+        without_lines: old.without_lines().or_else(|| new.without_lines()).filter(|_| !pairs.is_empty()),
+    })
+}
+
+/// Where all instructions have a counterpart, a constant differs: the instruction that leads to it is told.
+fn completed((old, _): (u64, u64), at: u64, found: &Differing) -> Differing {
+    let mut found = found.clone();
+    if found.old.is_empty() && found.new.is_empty() {
+        found.old.push(old + at);
+    }
+    found
+}
+
+fn count(counts: &mut Counts, change: &FunctionChange) {
+    let field = match change.own {
+        Own::Identical => &mut counts.identical,
+        Own::Moved => &mut counts.moved,
+        Own::Respaced => &mut counts.respaced,
+        Own::Changed { .. } => &mut counts.changed,
+        Own::OnlyOld => &mut counts.only_old,
+        Own::OnlyNew => &mut counts.only_new,
+        Own::Unknown { .. } => &mut counts.unknown,
+    };
+    *field += 1;
+    if change.is_same_code() && matches!(change.reached, Reached::Changed { .. }) {
+        counts.reaches_a_change += 1;
+    }
+}
+
+fn describe(change: &FunctionChange, old: &Program, new: &Program, differing: &Differing) -> Change {
+    let own = match change.own {
+        Own::Identical => Became::Identical,
+        Own::Moved => Became::Moved,
+        Own::Respaced => Became::Respaced,
+        Own::Changed { .. } => Became::Changed,
+        Own::OnlyOld => Became::OnlyOld,
+        Own::OnlyNew => Became::OnlyNew,
+        Own::Unknown { .. } => Became::Unknown,
+    };
+    let reason = match (&change.own, &change.reached) {
+        (Own::Unknown { reason }, _) => Some(reason.clone()),
+        (_, Reached::Unknown { reason }) => Some(reason.clone()),
+        _ => None,
+    };
+    let through = match &change.reached {
+        Reached::Changed { through } => Some(demangle(through)),
+        Reached::Same | Reached::Unknown { .. } => None,
+    };
+    Change {
+        name: demangle(&change.name),
+        symbol: change.name.clone(),
+        own,
+        through,
+        reason,
+        old: change.old.as_ref().map(place),
+        new: change.new.as_ref().map(place),
+        old_lines: lines(old, &differing.old),
+        new_lines: lines(new, &differing.new),
+    }
+}
+
+fn place(place: &FunctionPlace) -> Place {
+    Place { address: place.address, size: place.size, line_offset: place.offset }
+}
+
+/// The source lines of some instructions, each once, in their order by file and line.
+fn lines(program: &Program, addresses: &[u64]) -> Vec<String> {
+    let found: BTreeSet<(String, u32)> = addresses
+        .iter()
+        .filter_map(|&address| {
+            let line = program.line(address)?;
+            let (file, number) = line.rsplit_once(':')?;
+            Some((file.to_owned(), number.parse().ok()?))
+        })
+        .collect();
+    found.into_iter().map(|(file, line)| format!("{file}:{line}")).collect()
+}

@@ -1,0 +1,276 @@
+//! The page of one or several files.
+
+use super::against;
+use super::measured::Timed;
+use super::program::Program;
+use crate::campaign::Misuse;
+use anyhow::Result;
+use assay_pure::placement::facts::{self, nearest_names};
+use assay_pure::placement::front_end::{AtPhase, FrontEnd, at_phases, depends_on_place, front_end};
+use assay_report::layout::LayoutPage;
+use assay_report::layout::page::{
+    Advice, Binary, Border, Function, Host, LAYOUT_SCHEMA, Loop, Measured, Phase, Rule,
+};
+use assay_report::prose::plural;
+use assay_trace::sites::names::demangle;
+use wildmatch::WildMatch;
+
+/// Loops longer than this are not advised on: what a border costs once is spread over too much.
+const SHORT_LOOP_BYTES: u64 = 256;
+
+/// What is wanted.
+#[derive(Default)]
+pub struct Wish {
+    /// Only functions that fit, by their symbol or their name in the source.
+    pub functions: Option<String>,
+    /// The processor's name.
+    pub cpu: String,
+    /// Its vendor, family and model, as "AuthenticAMD 25 17".
+    pub cpu_id: String,
+    /// What was measured.
+    pub timed: Timed,
+}
+
+impl Wish {
+    /// Whether a function is wanted.
+    pub fn wants(&self, symbol: &str) -> bool {
+        let Some(glob) = &self.functions else { return true };
+        let glob = WildMatch::new(glob);
+        let name = demangle(symbol);
+        // `decode` is `demo::decode(unsigned char const*)` too.
+        let plain = name.split('(').next().unwrap_or_default();
+        let last = plain.rsplit("::").next().unwrap_or_default();
+        [symbol, &name, plain, last].into_iter().any(|name| glob.matches(name))
+    }
+}
+
+/// The page of some programs, the first of them held against another.
+///
+/// # Errors
+/// No function fits, or a file is damaged.
+pub fn compose(programs: &[Program], old: Option<&Program>, wish: &Wish) -> Result<LayoutPage> {
+    let rule = front_end(&wish.cpu_id);
+    let mut binaries = Vec::new();
+    for program in programs {
+        binaries.push(binary(program, wish, rule)?);
+    }
+    let against = match (old, programs.first()) {
+        (Some(old), Some(new)) => Some(against::compose(old, new, wish)?),
+        _ => None,
+    };
+    let mut page = LayoutPage {
+        schema: LAYOUT_SCHEMA.to_owned(),
+        answer: String::new(),
+        warnings: warnings(&binaries, wish),
+        host: Host { cpu: wish.cpu.clone(), rule: rule.map(rule_of) },
+        binaries,
+        against,
+    };
+    page.answer = answer(&page);
+    Ok(page)
+}
+
+fn rule_of(rule: FrontEnd) -> Rule {
+    Rule {
+        name: rule.name.to_owned(),
+        fetch_bytes: rule.fetch_bytes,
+        window_bytes: rule.window_bytes,
+        entry_operations: rule.entry_operations as u64,
+        jump_erratum: rule.jump_erratum,
+        source: rule.source.to_owned(),
+    }
+}
+
+fn binary(program: &Program, wish: &Wish, rule: Option<FrontEnd>) -> Result<Binary> {
+    let path = program.path.display().to_string();
+    let damaged = |error: assay_pure::placement::layout::LayoutError| Misuse(format!("{path}: {error}"));
+    let all = facts::functions(program.linked(), |_| true).map_err(damaged)?;
+    let wanted = |function: &&facts::Function| {
+        wish.wants(&function.place.name) || function.aliases.iter().any(|alias| wish.wants(alias))
+    };
+    let functions: Vec<Function> =
+        all.iter().filter(wanted).map(|function| describe(function, rule, &wish.timed)).collect();
+    if functions.is_empty() {
+        let glob = wish.functions.as_deref().unwrap_or("*");
+        return Err(Misuse(no_function(&path, glob, &all)).into());
+    }
+    Ok(Binary {
+        advice: advice(&functions),
+        text_bytes: program.text_bytes(),
+        padding_bytes: all.iter().map(|function| function.padding_bytes).sum(),
+        functions_in_file: all.len() as u64,
+        functions,
+        path,
+    })
+}
+
+fn no_function(path: &str, glob: &str, all: &[facts::Function]) -> String {
+    let names: Vec<String> = all.iter().map(|function| demangle(&function.place.name)).collect();
+    let near = nearest_names(names.iter().map(String::as_str), glob, 3);
+    let hint = match near.is_empty() {
+        true => "; `*` stands for any text, ? for one character".to_owned(),
+        false => format!("; the nearest are {}", near.join(", ")),
+    };
+    format!("no function of {path} fits `{glob}`{hint}")
+}
+
+fn describe(found: &facts::Function, rule: Option<FrontEnd>, timed: &Timed) -> Function {
+    let names = std::iter::once(&found.place.name).chain(&found.aliases);
+    let measured: Vec<Measured> = names.flat_map(|name| timed.get(name)).collect();
+    Function {
+        name: demangle(&found.place.name),
+        symbol: found.place.name.clone(),
+        address: found.place.address,
+        size: found.place.size,
+        line_offset: found.place.offset,
+        window_offset: found.window_offset(),
+        lines: found.lines(),
+        windows: found.windows(),
+        padding_bytes: found.padding_bytes,
+        pinning_bytes: found.pinning_bytes(),
+        border_branches: found
+            .border_branches(0)
+            .into_iter()
+            .map(|at| Border { at: at.at, bytes: at.bytes, fused: at.fused, crosses: at.crosses })
+            .collect(),
+        loops: found.loops.iter().map(|body| describe_loop(found, body, rule)).collect(),
+        undecodable: found.undecodable,
+        measured,
+    }
+}
+
+fn describe_loop(function: &facts::Function, body: &facts::Loop, rule: Option<FrontEnd>) -> Loop {
+    let at = at_phases(function, body, rule);
+    Loop {
+        head: body.head,
+        branches: body.branches.clone(),
+        bytes: body.bytes,
+        instructions: body.instructions as u64,
+        calls: body.calls as u64,
+        innermost: body.innermost,
+        depends_on_place: depends_on_place(&at),
+        at: at.iter().map(describe_phase).collect(),
+    }
+}
+
+fn describe_phase(at: &AtPhase) -> Phase {
+    Phase {
+        phase_bytes: at.phase_bytes,
+        offset: at.offset,
+        head_offset: at.head_offset,
+        lines: at.lines,
+        windows: at.windows,
+        border_branches: at.border_branches as u64,
+        fetches: at.ruled.map(|ruled| ruled.fetches),
+        op_cache_windows: at.ruled.map(|ruled| ruled.windows),
+        op_cache_entries: at.ruled.map(|ruled| ruled.entries as u64),
+        left_out: at.ruled.map(|ruled| ruled.left_out as u64),
+    }
+}
+
+/// Functions with a short innermost loop that touches more at some offsets than at others; measured ones first.
+fn advice(functions: &[Function]) -> Vec<Advice> {
+    let mut found: Vec<(u64, Advice)> = functions
+        .iter()
+        .filter_map(|function| {
+            let short = function
+                .loops
+                .iter()
+                .filter(|body| body.innermost && body.depends_on_place && body.bytes <= SHORT_LOOP_BYTES);
+            let body = short.min_by_key(|body| body.bytes)?;
+            let pinned_ratio = pinned(&function.measured);
+            let advice = Advice {
+                function: function.name.clone(),
+                pin_bytes: function.pinning_bytes,
+                reason: reason(body),
+                pinned_ratio,
+            };
+            Some((if pinned_ratio.is_some() { 0 } else { body.bytes }, advice))
+        })
+        .collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.function.cmp(&b.1.function)));
+    found.into_iter().map(|(_, advice)| advice).collect()
+}
+
+/// Time at offset 0 over the mean of the offsets, the geometric mean over what was measured.
+fn pinned(measured: &[Measured]) -> Option<f64> {
+    let ratios: Vec<f64> = measured
+        .iter()
+        .filter_map(|one| {
+            let pinned = one.by_offset.iter().find(|at| at.offset == 0)?.ns_per_unit;
+            let sum: f64 = one.by_offset.iter().map(|at| at.ns_per_unit).sum();
+            (one.by_offset.len() > 1).then(|| pinned * one.by_offset.len() as f64 / sum)
+        })
+        .collect();
+    let logs: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+    (!ratios.is_empty()).then(|| (logs / ratios.len() as f64).exp())
+}
+
+fn reason(body: &Loop) -> String {
+    let span = |of: &dyn Fn(&Phase) -> Option<u64>, what: &str| {
+        let values: Vec<u64> = body.at.iter().filter_map(of).collect();
+        let (least, most) = (values.iter().min()?, values.iter().max()?);
+        (least < most).then(|| format!("{least} to {most} {what}"))
+    };
+    let parts: Vec<String> = [
+        span(&|at| Some(at.lines), "lines"),
+        span(&|at| at.fetches, "fetches"),
+        span(&|at| at.op_cache_entries, "op-cache entries"),
+        span(&|at| at.left_out, "windows outside the op cache"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    format!("an iteration of its {}-byte loop takes {} over the offsets", body.bytes, parts.join(", "))
+}
+
+fn warnings(binaries: &[Binary], wish: &Wish) -> Vec<String> {
+    let mut found = Vec::new();
+    for binary in binaries {
+        let strange: Vec<&str> = binary
+            .functions
+            .iter()
+            .filter(|function| function.undecodable.is_some())
+            .map(|function| function.name.as_str())
+            .collect();
+        if let Some(first) = strange.first() {
+            let count = plural(strange.len() as u64, "function");
+            found.push(format!("{}: {count} not decoded to the end, `{first}` for one", binary.path));
+        }
+    }
+    let shown = |symbol: &&str| {
+        binaries.iter().flat_map(|binary| &binary.functions).any(|function| function.symbol == *symbol)
+    };
+    let absent: Vec<&str> = wish.timed.symbols().filter(|symbol| !shown(symbol)).collect();
+    if let (Some(first), None) = (absent.first(), &wish.functions) {
+        let count = plural(absent.len() as u64, "measured function");
+        found.push(format!("{count} of the campaign not in these files, `{}` for one", demangle(first)));
+    }
+    found
+}
+
+fn answer(page: &LayoutPage) -> String {
+    if let Some(against) = &page.against {
+        let counts = against.counts;
+        let same = counts.identical + counts.moved + counts.respaced;
+        let unknown = match counts.unknown {
+            0 => String::new(),
+            count => format!(", of {count} it cannot be told"),
+        };
+        return format!(
+            "{} changed machine code; {same} did not, {} of them moved{unknown}; {} new, {} gone.",
+            plural(counts.changed, "function"),
+            counts.moved + counts.respaced,
+            counts.only_new,
+            counts.only_old
+        );
+    }
+    let functions = || page.binaries.iter().flat_map(|binary| &binary.functions);
+    let depending = functions()
+        .filter(|function| function.loops.iter().any(|body| body.innermost && body.depends_on_place))
+        .count();
+    format!(
+        "{}; {depending} with an innermost loop to which it can matter where it lies.",
+        plural(functions().count() as u64, "function")
+    )
+}

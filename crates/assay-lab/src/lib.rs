@@ -1,0 +1,14 @@
+//! The lab that leads: campaigns, comparisons, diaries, sweeps, and the ledger they fill. It knows no command line.
+#![forbid(unsafe_code)]
+
+pub mod calibrate;
+pub mod campaign;
+pub mod compare;
+pub mod doctor;
+pub mod fit;
+pub mod layout;
+pub mod limits;
+pub mod run;
+pub mod stages;
+pub mod store;
+pub mod sweep;

@@ -1,0 +1,80 @@
+//! Each entrant in each role: times and counts.
+
+use super::history::History;
+use crate::store::DiaryCount;
+use assay_pure::diary::{Diary, Figures, Quantity};
+use assay_report::stages::page::{Cell, Component, CountSource, Counts, Missed, Role, Time};
+
+/// A role with its cells; the ranking is the caller's.
+pub fn role(diary: &Diary, history: &History, role: usize) -> Role {
+    let having = (0..diary.entrants.len()).filter(|entrant| diary.entrants[*entrant].task(role).is_some());
+    Role {
+        name: diary.roles[role].name.clone(),
+        note: diary.roles[role].note.clone(),
+        cells: having.map(|entrant| cell(diary, history, (entrant, role))).collect(),
+        ranking: Vec::new(),
+    }
+}
+
+fn cell(diary: &Diary, history: &History, at: (usize, usize)) -> Cell {
+    let task = history.task(at);
+    let figures = history.figures(at);
+    let count = history.count(at);
+    let of_task = task.and_then(|task| task.failed.clone());
+    let of_entrant = history.entrant(at.0).and_then(|(_, row)| row.failed.clone());
+    let failed = of_task.or(of_entrant).or_else(|| count.and_then(|count| count.failed.clone()));
+    Cell {
+        entrant: diary.entrants[at.0].name.clone(),
+        command: task.map(|task| task.command.clone()),
+        units: task.and_then(|task| task.units),
+        time: time(history, at, figures.units),
+        counts: count.filter(|count| count.failed.is_none()).map(|count| counts(count, &figures)),
+        failed,
+    }
+}
+
+fn time(history: &History, at: (usize, usize), units: f64) -> Option<Time> {
+    let level = history.level(at).filter(|_| units > 0.0)?;
+    Some(Time {
+        ns_per_unit: level.median,
+        as_built: level.as_built,
+        best: level.best,
+        worst: level.worst,
+        total_ns: level.median * units,
+    })
+}
+
+fn counts(count: &DiaryCount, figures: &Figures) -> Counts {
+    let rows = count.components.as_array().cloned().unwrap_or_default();
+    Counts {
+        source: if count.source == "counted" { CountSource::Counted } else { CountSource::Traced },
+        instructions: count.instructions,
+        branches: count.branches,
+        conditional: count.conditional,
+        misses: count
+            .misses
+            .iter()
+            .map(|(predictor, misses)| Missed { predictor: predictor.clone(), misses: *misses })
+            .collect(),
+        miss_rate: figures.per_unit(Quantity::MissRate),
+        instructions_per_unit: figures.per_unit(Quantity::Instructions),
+        branches_per_unit: figures.per_unit(Quantity::Branches),
+        misses_per_unit: figures.per_unit(Quantity::Misses),
+        repeatable: count.again.map(|again| Some(again) == count.branches),
+        components: rows.iter().filter_map(|row| component(row, figures.units)).collect(),
+        notes: count.notes.clone(),
+    }
+}
+
+fn component(row: &serde_json::Value, units: f64) -> Option<Component> {
+    let number = |key: &str| row[key].as_u64().map(|count| count as f64);
+    let (branches, called) = (number("branches")?, number("called")?);
+    (units > 0.0).then(|| Component {
+        name: row["name"].as_str().unwrap_or_default().to_owned(),
+        branches_per_unit: branches / units,
+        instructions_per_unit: number("instructions").unwrap_or(0.0) / units,
+        misses_per_unit: number("misses").unwrap_or(0.0) / units,
+        calls_per_unit: called / units,
+        branches_per_call: (called > 0.0).then(|| branches / called),
+    })
+}

@@ -1,0 +1,396 @@
+//! Leads a session of a diary through its phases.
+
+use super::build::numbers;
+use super::count::Counting;
+use super::first::Runnable;
+use super::players::{Player, Players};
+use super::prepare::{Ready, Work, first_line, prepare};
+use super::{again, belongs, judge, spec};
+use crate::campaign::compose::machine_json;
+use crate::campaign::hold;
+use crate::campaign::{Misuse, measuring_cpu};
+use crate::compare::measure::{self, Standing, Where};
+use crate::compare::places::Binaries;
+use crate::compare::put_back;
+use crate::compare::spec::{Effort, FEWEST_ROTATIONS, Method, Spec, effort, visits_per_round};
+use crate::store::{
+    DiaryCount, DiaryEntrant, DiaryTask, Ledger, NewComparison, NewSession, SessionRow, SideRow,
+};
+use anyhow::{Result, bail};
+use assay_pure::diary::{Diary, Entrant};
+use assay_pure::event::Event;
+use assay_pure::inputs::digest::digest;
+use assay_report::prose;
+use assay_trace::sites::Model;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the command line asks for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The diary's file, read.
+    pub opened: super::Opened,
+    /// The ledger.
+    pub ledger: PathBuf,
+    /// Where trees, links and binaries are kept.
+    pub store: PathBuf,
+    /// Only these new stages; all if empty.
+    pub only: Vec<String>,
+    /// Measure all of them again.
+    pub again: bool,
+    /// Put stages of another machine or input into the same table.
+    pub mixed: bool,
+    /// Predictors, the one of the table first.
+    pub models: Vec<Model>,
+    /// The tracer's plugin, where it is not beside the lab.
+    pub plugin: Option<PathBuf>,
+    /// Whether commands are timed; counts are taken anyway.
+    pub time: bool,
+    /// The processor to measure on.
+    pub cpu: Option<usize>,
+    /// Whether commands are bound to it.
+    pub pin: bool,
+    /// How long one command may take.
+    pub patience: Duration,
+    /// How long one command may take under the emulator.
+    pub trace_patience: Duration,
+}
+
+/// A session that has come to its end, was interrupted, or was not needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// Its number in the ledger; `None`: nothing was to be measured.
+    pub session: Option<i64>,
+    /// Somebody asked it to stop.
+    pub interrupted: bool,
+}
+
+/// Builds and measures what the diary lacks.
+///
+/// # Errors
+/// What was asked for makes no sense, the stages before were measured elsewhere, the ledger cannot be written.
+pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
+    let diary = &asked.opened.diary;
+    let ledger = Ledger::open(&asked.ledger)?;
+    let key = digest(diary.name.as_bytes());
+    let Some(_hold) = hold::take_diary(ledger.path(), &key[..12])? else {
+        bail!(Misuse(format!("another assay is measuring the diary {}", diary.name)))
+    };
+    let cpu = measuring_cpu(asked.cpu)?;
+    let machine = machine_json(&assay_linux::machine::facts(), &[], cpu);
+    let sessions = ledger.sessions(&diary.name)?;
+    refuse_strangers(asked, &sessions, &machine)?;
+    let known =
+        if asked.again { BTreeSet::new() } else { again::measured(&ledger, diary, &sessions, asked.time)? };
+    let only = numbers(diary, &asked.only)?;
+    let wanted = again::wanted(diary, &known, only.as_ref());
+    if wanted.entrants.is_empty() {
+        return Ok(Ended::default());
+    }
+    // Ahead of the builds, which may take a placed binary for their own.
+    put_back(&asked.store, on)?;
+    let work = Work::new(asked, cpu)?;
+    let prepared = prepare(asked, &work, &wanted, on)?;
+    let spec = spec_of(asked, &prepared, affordable(asked, &prepared, &wanted.new)?);
+    let before = Before { sessions: &sessions, machine: &machine };
+    let (session, spec) = begin_or_resume(asked, &ledger, &before, spec, (&prepared, cpu), on)?;
+    keep(&ledger, session, diary, &prepared)?;
+    count(asked, &ledger, session, &prepared, on)?;
+    let stopped = time(asked, &ledger, (session, &spec), prepared, &work, on)?;
+    ledger.finish_comparison(session, Some(stopped.word()))?;
+    on(Event::Finished);
+    Ok(Ended { session: Some(session), interrupted: stopped == measure::Stopped::Interrupted })
+}
+
+/// Stages of another machine or input do not go into the same table unasked.
+fn refuse_strangers(asked: &Asked, sessions: &[SessionRow], machine: &Value) -> Result<()> {
+    let Some(last) = sessions.last().filter(|_| !asked.mixed) else { return Ok(()) };
+    let strange = belongs::strange(last, machine, &asked.opened.inputs);
+    if strange.is_empty() {
+        return Ok(());
+    }
+    let name = &asked.opened.diary.name;
+    Err(Misuse(format!(
+        "this does not go into the same table of the diary {name}: {}. Give the diary another name to begin a new one, or \
+         --mixed to put both into one table, where each row says where it is from",
+        strange.join("; ")
+    ))
+    .into())
+}
+
+/// How the budget is spent; no round at all where nothing new can be timed.
+fn affordable(asked: &Asked, prepared: &[Ready], new: &BTreeSet<usize>) -> Result<Effort> {
+    let diary = &asked.opened.diary;
+    let sides: Vec<&Ready> = prepared.iter().filter(|ready| ready.is_measured()).collect();
+    let none = Effort { rotations: FEWEST_ROTATIONS, rounds: 0, looks: vec![1] };
+    // Of what was measured before there is nothing new to say without the new ones.
+    let is_new = sides.iter().any(|ready| new.contains(&ready.number));
+    if !is_new || !asked.time {
+        return Ok(none);
+    }
+    let count = sides.len() as u32;
+    let seconds = sides.iter().map(|ready| ready.seconds()).sum::<f64>() / f64::from(count);
+    let found = effort(diary.budget_seconds, seconds, (diary.rotations, diary.rounds), count);
+    found.ok_or_else(|| {
+        let rotations = diary.rotations.unwrap_or(FEWEST_ROTATIONS);
+        let visits = visits_per_round(rotations, count);
+        Misuse(format!(
+            "the commands of a stage take {seconds:.1} s, and {visits} runs of them are needed for {rotations} rotations: \
+             set `budget` in [diary] to {:.0} s or more, or let the commands do less",
+            (visits as f64 * seconds).ceil()
+        ))
+        .into()
+    })
+}
+
+fn spec_of(asked: &Asked, prepared: &[Ready], Effort { rotations, rounds, looks }: Effort) -> Spec {
+    let diary = &asked.opened.diary;
+    let measured: Vec<&Ready> = prepared.iter().filter(|ready| ready.is_measured()).collect();
+    let placed = measured.iter().any(|ready| ready.binaries.is_some());
+    let name = |ready: &Ready| diary.entrants[ready.number].name.clone();
+    let limits = measured.iter().filter_map(|ready| {
+        let why = ready.unplaced.as_ref()?;
+        Some(format!("how much of {}'s time is where it was linked ({why}); only surroundings of its processes were varied", name(ready)))
+    });
+    Spec {
+        build: None,
+        bench: diary.roles.iter().map(|role| role.name.clone()).collect(),
+        adapter: "diary".into(),
+        method: if placed { Method::Placements } else { Method::Surroundings },
+        minimum_effect: diary.minimum_effect,
+        confidence: diary.confidence,
+        seed: diary.seed,
+        sides: measured.len() as u32,
+        rotations,
+        rounds,
+        looks,
+        budget_seconds: diary.budget_seconds,
+        gate: None,
+        limits: limits.collect(),
+        warnings: warnings(diary, prepared),
+    }
+}
+
+/// What the reader must know of builds and first runs; what is the same of several is said once.
+fn warnings(diary: &Diary, prepared: &[Ready]) -> Vec<String> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for ready in prepared {
+        let built = ready.built.as_ref().ok().into_iter().flat_map(|built| &built.warnings);
+        let tried = ready.tried.values().flat_map(|tried| &tried.notes);
+        for text in built.chain(tried) {
+            let name = diary.entrants[ready.number].name.as_str();
+            match found.iter_mut().find(|(known, _)| known == text) {
+                Some((_, names)) => names.push(name),
+                None => found.push((text, vec![name])),
+            }
+        }
+    }
+    found.into_iter().map(|(text, names)| format!("{}: {text}", prose::list(&names))).collect()
+}
+
+/// What there was before this session.
+struct Before<'a> {
+    sessions: &'a [SessionRow],
+    machine: &'a Value,
+}
+
+/// Begins a session, or goes on with the one of the same builds and options that was interrupted.
+fn begin_or_resume(
+    asked: &Asked,
+    ledger: &Ledger,
+    before: &Before<'_>,
+    spec: Spec,
+    (prepared, cpu): (&[Ready], usize),
+    on: &mut dyn FnMut(Event),
+) -> Result<(i64, Spec)> {
+    let diary = &asked.opened.diary;
+    let sides = prepared.iter().map(|ready| {
+        let artifact = ready.built.as_ref().ok().and_then(|built| built.artifact.clone());
+        let name = &diary.entrants[ready.number].name;
+        json!([name, spec::definition(diary, ready.number), artifact, ready.is_measured()])
+    });
+    // Not what was found out, as how long a run takes: that is a little different every time.
+    let question = json!([
+        diary.name,
+        sides.collect::<Vec<Value>>(),
+        spec.seed,
+        spec.minimum_effect,
+        spec.confidence,
+        asked.opened.inputs,
+        cpu,
+        asked.pin,
+        asked.time,
+        diary.rotations,
+        diary.rounds
+    ]);
+    let question = digest(question.to_string().as_bytes());
+    let open = ledger.unfinished_comparison(&question)?;
+    if let Some(open) =
+        open.filter(|open| before.sessions.iter().any(|session| session.comparison == open.id))
+    {
+        let kept: Spec = serde_json::from_value(open.asked)?;
+        let done = ledger.visits(open.id)?.len();
+        on(Event::Warning(format!("going on with session {} after {done} runs", open.id)));
+        ledger.finish_comparison(open.id, None)?;
+        return Ok((open.id, Spec { budget_seconds: diary.budget_seconds, ..kept }));
+    }
+    let kept = serde_json::to_value(&spec)?;
+    let diary_json = serde_json::to_value(diary)?;
+    let session = ledger.begin_session(&NewSession {
+        diary: &diary.name,
+        comparison: NewComparison {
+            question: &question,
+            asked: &kept,
+            machine: before.machine,
+            pinned_cpu: Some(cpu),
+        },
+        spec: &diary_json,
+        inputs: &asked.opened.inputs,
+    })?;
+    Ok((session, spec))
+}
+
+/// What was built and tried goes to the ledger before anything is measured.
+fn keep(ledger: &Ledger, session: i64, diary: &Diary, prepared: &[Ready]) -> Result<()> {
+    let mut side = 0;
+    for ready in prepared {
+        let entrant = &diary.entrants[ready.number];
+        let number = ready.is_measured().then(|| {
+            side += 1;
+            side - 1
+        });
+        let row = row_of(diary, entrant, ready, number);
+        if let Some(side) = number {
+            let revision = ready.built.as_ref().ok().and_then(|built| built.revision.clone());
+            let links: Vec<Value> = ready
+                .binaries
+                .iter()
+                .flat_map(Binaries::outputs)
+                .map(|output| json!({"output": output.to_string_lossy()}))
+                .collect();
+            ledger.put_side(
+                session,
+                &SideRow { side, name: entrant.name.clone(), revision, links: links.into() },
+            )?;
+        }
+        ledger.put_diary_entrant(session, &row)?;
+        for (role, tried) in &ready.tried {
+            let units = tried.found.as_ref().ok().map(|runnable| runnable.units);
+            let failed = tried.found.as_ref().err().cloned();
+            let role = diary.roles[*role].name.clone();
+            let task = DiaryTask {
+                entrant: entrant.name.clone(),
+                role,
+                command: tried.command.clone(),
+                units,
+                failed,
+            };
+            ledger.put_diary_task(session, &task)?;
+        }
+    }
+    Ok(())
+}
+
+fn row_of(diary: &Diary, entrant: &Entrant, ready: &Ready, side: Option<u32>) -> DiaryEntrant {
+    let built = ready.built.as_ref().ok();
+    DiaryEntrant {
+        name: entrant.name.clone(),
+        kind: if entrant.is_stage() { "stage" } else { "reference" }.into(),
+        side,
+        built: json!({
+            "definition": spec::definition(diary, ready.number),
+            "revision": built.and_then(|built| built.revision.clone()),
+            "placed": ready.binaries.is_some(),
+            "unplaced": ready.unplaced,
+        }),
+        artifact: built.and_then(|built| built.artifact.clone()),
+        text_bytes: built.and_then(|built| built.text_bytes),
+        failed: ready.failure(),
+    }
+}
+
+/// Counts what was not counted before: of the same program by the same method the answer is the same.
+fn count(
+    asked: &Asked,
+    ledger: &Ledger,
+    session: i64,
+    prepared: &[Ready],
+    on: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let diary = &asked.opened.diary;
+    on(Event::Phase { name: "count".into() });
+    let hardware = super::hardware::is_granted();
+    let done: Vec<DiaryCount> = ledger.diary_counts(session)?;
+    let tasks: Vec<(&Ready, &Runnable)> =
+        prepared.iter().flat_map(|ready| ready.runnable().map(move |task| (ready, task))).collect();
+    for ((ready, task), number) in tasks.iter().zip(1..) {
+        let entrant = &diary.entrants[ready.number];
+        let Some(of_role) = entrant.task(task.role).filter(|task| task.count) else { continue };
+        if assay_linux::interrupt::asked() {
+            return Ok(());
+        }
+        let built = ready.built.as_ref().expect("what runs was built");
+        let own = if entrant.components.is_empty() { &diary.components } else { &entrant.components };
+        let counting = Counting {
+            models: &asked.models,
+            components: own,
+            plugin: asked.plugin.clone(),
+            patience: asked.trace_patience,
+            hardware,
+        };
+        let empty = of_role.empty_command.as_ref().map(|empty| built.places.fill(empty));
+        let method = counting.method(&task.bench.command, empty.as_deref());
+        let artifact = built.artifact.as_deref();
+        let (name, role) = (entrant.name.as_str(), diary.roles[task.role].name.as_str());
+        let here = done.iter().any(|row| {
+            row.entrant == name && row.role == role && row.method == method && row.failed.is_none()
+        });
+        if !here {
+            let row = match ledger.known_diary_count(&diary.name, (name, role), artifact, &method)? {
+                Some(known) => known,
+                None => {
+                    counting.count(task, empty.as_deref()).row((name, role), artifact, method, &asked.models)
+                }
+            };
+            if let Some(why) = &row.failed {
+                on(Event::Failed { what: format!("counting {name} as {role}"), reason: first_line(why) });
+            }
+            ledger.put_diary_count(session, &row)?;
+        }
+        on(Event::Counted { done: number, total: tasks.len() as u64 });
+    }
+    Ok(())
+}
+
+/// Runs all commands over all placements in turns.
+fn time(
+    asked: &Asked,
+    ledger: &Ledger,
+    (session, spec): (i64, &Spec),
+    prepared: Vec<Ready>,
+    work: &Work,
+    on: &mut dyn FnMut(Event),
+) -> Result<measure::Stopped> {
+    if assay_linux::interrupt::asked() {
+        return Ok(measure::Stopped::Interrupted);
+    }
+    let diary = &asked.opened.diary;
+    let unit = format!("ns/{}", diary.unit);
+    let mut players = Players { unit, sides: Vec::new(), scratch: work.way.scratch.clone() };
+    for ready in prepared.into_iter().filter(Ready::is_measured) {
+        let tasks = ready.tried.into_values().filter_map(|tried| tried.found.ok());
+        let tasks = tasks.map(|task| (diary.roles[task.role].name.clone(), task)).collect();
+        players.sides.push(Player { tasks, binaries: ready.binaries });
+    }
+    if players.sides.is_empty() {
+        return Ok(measure::Stopped::Nothing);
+    }
+    let look = || -> Result<Standing> {
+        let found = judge::session(ledger, session, diary, spec)?.judgement.contrasts;
+        Ok(Standing { decided: found.iter().filter(|found| found.decided).count(), contrasts: found.len() })
+    };
+    let at = Where { ledger, comparison: session, cpu: work.cpu };
+    measure::measure(spec, &at, &mut players, &look, on)
+}

@@ -1,0 +1,49 @@
+//! What a sweep would measure and about how long it would take, without building or measuring anything.
+
+use super::asked::{AskedSweep, Subject};
+use super::compose;
+use crate::campaign::Misuse;
+use crate::campaign::blocks::AS_BUILT_REPEATS;
+use anyhow::Result;
+use assay_pure::sweep::key::{SweptKey, inputs_at};
+use assay_report::sweep::SweepPreview;
+
+/// Seconds of one visit, as `assay plan` takes it.
+const VISIT_SECONDS: f64 = 1.2e-3;
+/// Rounds of a step at most, as of any campaign.
+const MOST_ROUNDS: f64 = 8.0;
+
+/// Looks ahead at every sweep asked for.
+///
+/// # Errors
+/// As of measuring it.
+pub fn previews(asked: &AskedSweep) -> Result<Vec<SweepPreview>> {
+    asked.subjects()?.iter().map(|subject| preview(asked, subject)).collect()
+}
+
+fn preview(asked: &AskedSweep, subject: &Subject) -> Result<SweepPreview> {
+    let (spec, experiment) = (&subject.sweep, &subject.outline.experiment);
+    let points = spec.grid();
+    let key = SweptKey::parse(&spec.key)?;
+    let file = asked.campaign.experiment.display().to_string();
+    let made = inputs_at(&subject.text, &file, &key, (points[0], spec.whole), &|name| name.to_owned());
+    let inputs = made.map_err(|(message, _)| Misuse(message))?.len() as u64;
+    let builds = (subject.outline.compilers.len() * experiment.flags.len()) as u64;
+    let placements = u64::from(experiment.placement.rotations) * experiment.placement.phases.len() as u64;
+    let cells = experiment.variants.len() as u64 * builds * inputs;
+    let round =
+        (cells * points.len() as u64 * (placements + u64::from(AS_BUILT_REPEATS))) as f64 * VISIT_SECONDS;
+    let all = points.len() as f64 + f64::from(spec.refine);
+    let share = experiment.budget_seconds * points.len() as f64 / all;
+    Ok(SweepPreview {
+        key: compose::key_page(spec),
+        variants: experiment.variants.iter().map(|variant| variant.name.clone()).collect(),
+        builds,
+        inputs_per_point: inputs,
+        rotations: experiment.placement.rotations,
+        first_seconds: share.min(MOST_ROUNDS * round).max(round),
+        budget_seconds: experiment.budget_seconds.min(MOST_ROUNDS * round * all / points.len() as f64),
+        events: subject.events.iter().map(|event| event.name().to_owned()).collect(),
+        points,
+    })
+}

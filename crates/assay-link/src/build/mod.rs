@@ -1,0 +1,28 @@
+//! From sources to binaries whose placement is known: compilers, recipes, links, and the cache that keeps them.
+//!
+//! A program is compiled once per compiler and flag set (a [`Recipe`]) and linked once per placement (an [`Artifact`]).
+//! Everything made is kept by the hash of its content and found again by the hash of what it was made from, so that a
+//! second campaign starts neither compiler nor linker. It knows nothing of measuring.
+
+mod artifact;
+mod builder;
+mod cache;
+mod command;
+mod compilers;
+mod dependencies;
+mod failure;
+mod keys;
+mod linker;
+mod objects;
+mod ordering;
+mod recipe;
+mod relink;
+pub mod text;
+
+pub use artifact::{Artifact, Link};
+pub use builder::{Builder, Stats};
+pub use compilers::{Compiler, Family, ToolchainError, find_compilers, find_compilers_in};
+pub use failure::{BuildFailure, Stage};
+pub use linker::{Linker, LinkerKind, default_script, identify};
+pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};
+pub use recipe::{Recipe, needs_cxx};

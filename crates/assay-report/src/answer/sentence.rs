@@ -1,0 +1,252 @@
+//! Findings as sentences.
+
+use super::asked::Asked;
+use super::finding::{Build, Class, Finding};
+use crate::number;
+use crate::page::{AsBuiltSays, Axis, Contrast, Page, Verdict};
+use crate::prose;
+
+/// Groups of agreeing builds that get a clause each; with more, contrasts are counted.
+const MOST_BUILD_GROUPS: usize = 3;
+/// Builds that are named; more are counted.
+const MOST_BUILDS_NAMED: usize = 4;
+
+/// What all sentences of one answer share.
+pub(super) struct Sentence<'a> {
+    /// "(within ±1 %)"
+    margin: String,
+    /// All builds of the page.
+    builds: Vec<Build<'a>>,
+    /// Whether a build needs its flag set to be told from others.
+    names_flags: bool,
+    /// Whether a build needs its compiler.
+    names_compiler: bool,
+}
+
+impl<'a> Sentence<'a> {
+    pub(super) fn for_page(page: &'a Page) -> Self {
+        let mut builds: Vec<Build> = Vec::new();
+        for build in page.along(Axis::Variant).map(Build::of) {
+            if !builds.contains(&build) {
+                builds.push(build);
+            }
+        }
+        // Without a build there is no contrast of variants, and nothing to be named.
+        let names_flags = builds.iter().any(|build| build.flags != builds[0].flags);
+        let names_compiler = builds.iter().any(|build| build.compiler != builds[0].compiler) || !names_flags;
+        let margin = format!("(within ±{})", number::fraction(page.campaign.minimum_effect));
+        Self { margin, builds, names_flags, names_compiler }
+    }
+
+    /// One candidate, with the word that the question asks for.
+    pub(super) fn one(&self, finding: &Finding, asked: Asked) -> String {
+        let (candidate, baseline) = (finding.candidate, finding.baseline);
+        let builds = self.names(&finding.builds());
+        match finding.classes().as_slice() {
+            [Class::Undecided] => {
+                let cost = finding.cost().map(|cost| format!("; {cost}, would tell")).unwrap_or_default();
+                let place = finding.place(Class::Undecided);
+                format!("Not decided: {candidate} against {baseline} {place}{cost} ({builds}).")
+            }
+            [Class::Same] => {
+                let (place, open) = (finding.place(Class::Same), open_clause(finding));
+                let ghost = ghost_clause(finding);
+                let take = format!("{candidate} and {baseline} take the same time {}", self.margin);
+                format!("No difference: {take} {place}{open} ({builds}){ghost}.")
+            }
+            classes if classes.contains(&Class::Mixed) => self.by_build(finding),
+            classes => {
+                let lead = lead(classes, finding.open() > 0, asked);
+                format!(
+                    "{lead}{candidate} takes {} ({builds}).",
+                    self.clause(finding, &format!(" than {baseline}"))
+                )
+            }
+        }
+    }
+
+    /// Builds contradict each other on some input.
+    fn by_build(&self, finding: &Finding) -> String {
+        let (candidate, baseline) = (finding.candidate, finding.baseline);
+        let groups = finding.agreeing_builds();
+        let axis = self.axis();
+        if groups.len() > MOST_BUILD_GROUPS {
+            return format!("It depends on the {axis}: {candidate} against {baseline} {}.", tally(finding));
+        }
+        let mut clauses = Vec::new();
+        for group in &groups {
+            let than = if clauses.is_empty() { format!(" than {baseline}") } else { String::new() };
+            let names = self.names(&group.builds());
+            let clause = match group.classes().as_slice() {
+                [Class::Undecided] => format!("is {}", self.clause(group, "")),
+                _ => format!("takes {}", self.clause(group, &than)),
+            };
+            clauses.push(format!("with {names} {candidate} {clause}"));
+        }
+        format!("It depends on the {axis}: {}.", clauses.join("; "))
+    }
+
+    /// "Against branch (gcc-12 and clang-16)".
+    pub(super) fn against(&self, baseline: &str) -> String {
+        format!("Against {baseline} ({})", self.names(&self.builds))
+    }
+
+    /// A clause per candidate.
+    pub(super) fn several(&self, findings: &[&Finding]) -> String {
+        let clause = |finding: &&Finding| {
+            let candidate = finding.candidate;
+            let builds = finding.builds();
+            let only = if builds.len() < self.builds.len() {
+                format!(" ({} only)", self.names(&builds))
+            } else {
+                String::new()
+            };
+            let said = match finding.classes().as_slice() {
+                [Class::Undecided] => format!("is {}", self.clause(finding, "")),
+                classes if classes.contains(&Class::Mixed) => {
+                    format!("depends on the {}, {}", self.axis(), tally(finding))
+                }
+                _ => format!("takes {}", self.clause(finding, "")),
+            };
+            format!("{candidate} {said}{only}")
+        };
+        let clauses: Vec<String> = findings.iter().map(clause).collect();
+        clauses.join("; ")
+    }
+
+    /// Candidates by what was found of them.
+    pub(super) fn many(&self, findings: &[&Finding]) -> String {
+        let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+        for finding in findings {
+            let sizes = |class| format!(" ({})", number::size_span(finding.ratios(class)));
+            let (title, note) = match finding.classes().as_slice() {
+                [Class::Faster] => ("less time".to_owned(), sizes(Class::Faster)),
+                [Class::Slower] => ("more time".to_owned(), sizes(Class::Slower)),
+                [Class::Same] => (format!("the same time {}", self.margin), String::new()),
+                [Class::Undecided] => ("not decided".to_owned(), String::new()),
+                classes if classes.contains(&Class::Mixed) => {
+                    (format!("depends on the {}", self.axis()), String::new())
+                }
+                _ => ("depends on the input".to_owned(), String::new()),
+            };
+            let name = format!("{}{note}", finding.candidate);
+            match groups.iter_mut().find(|(known, _)| *known == title) {
+                Some((_, names)) => names.push(name),
+                None => groups.push((title, vec![name])),
+            }
+        }
+        let clauses: Vec<String> =
+            groups.iter().map(|(title, names)| format!("{title}: {}", prose::list(names))).collect();
+        clauses.join("; ")
+    }
+
+    /// "12 to 38 % more time than branch on all 9 inputs, the same (within ±1 %) on p80".
+    fn clause(&self, finding: &Finding, than: &str) -> String {
+        let mut parts = Vec::new();
+        for class in finding.classes() {
+            let place = finding.place(class);
+            let (noun, than) = if parts.is_empty() { (" time", than) } else { ("", "") };
+            parts.push(match class {
+                Class::Faster => {
+                    format!("{} less{noun}{than} {place}", number::size_span(finding.ratios(class)))
+                }
+                Class::Slower => {
+                    format!("{} more{noun}{than} {place}", number::size_span(finding.ratios(class)))
+                }
+                Class::Same => {
+                    format!("the same{noun}{} {} {place}", than.replacen(" than", " as", 1), self.margin)
+                }
+                Class::Mixed => format!("less or more by {} {place}", self.axis()),
+                Class::Undecided => {
+                    let cost = finding.cost().map(|cost| format!(" ({cost})")).unwrap_or_default();
+                    format!("not decided {place}{cost}")
+                }
+            });
+        }
+        format!("{}{}", parts.join(", "), open_clause(finding))
+    }
+
+    /// What the builds differ in.
+    fn axis(&self) -> &'static str {
+        match (self.names_compiler, self.names_flags) {
+            (true, true) => "build",
+            (false, true) => "flags",
+            _ => "compiler",
+        }
+    }
+
+    /// "gcc-12 and clang-16", or how many builds where the names would fill the line.
+    fn names(&self, builds: &[Build]) -> String {
+        if builds.len() > MOST_BUILDS_NAMED {
+            return format!("{} builds", builds.len());
+        }
+        let name = |build: &Build| match (self.names_compiler, self.names_flags) {
+            (true, true) => format!("{} {}", build.compiler, build.flags),
+            (false, _) => build.flags.to_owned(),
+            _ => build.compiler.to_owned(),
+        };
+        prose::list(&builds.iter().map(name).collect::<Vec<_>>())
+    }
+}
+
+/// The sentence with a capital, unless it begins with a variant's name, which is spelled as the program spells it.
+pub(super) fn capital(sentence: &str) -> String {
+    match sentence.strip_prefix("no ") {
+        Some(rest) => format!("No {rest}"),
+        None => sentence.to_owned(),
+    }
+}
+
+/// How the sentence about one candidate opens.
+fn lead(classes: &[Class], open: bool, asked: Asked) -> &'static str {
+    let has = |class| classes.contains(&class);
+    let undecided = open || has(Class::Undecided);
+    match (has(Class::Faster), has(Class::Slower), asked) {
+        (true, true, _) => "It depends on the input: ",
+        (true, false, Asked::WhetherSlower) | (false, true, Asked::WhetherFaster) => "No: ",
+        _ if has(Class::Same) => "On some inputs: ",
+        (true, false, Asked::WhetherFaster) | (false, true, Asked::WhetherSlower) if undecided => {
+            "Yes, as far as decided: "
+        }
+        (true, false, Asked::WhetherFaster) | (false, true, Asked::WhetherSlower) => "Yes: ",
+        _ => "",
+    }
+}
+
+/// ", 1 contrast not decided (about 12 more rotations, 8 s)" for those that no "not decided on" tells of.
+fn open_clause(finding: &Finding) -> String {
+    if finding.open() == 0 {
+        return String::new();
+    }
+    let told = finding.classes().contains(&Class::Undecided);
+    let cost = finding.cost().filter(|_| !told).map(|cost| format!(" ({cost})")).unwrap_or_default();
+    format!(", {} not decided{cost}", prose::plural(finding.open() as u64, "contrast"))
+}
+
+/// "; the +20.6 % seen as built on p80 is placement" for the largest ghost.
+fn ghost_clause(finding: &Finding) -> String {
+    let ghosts = finding.contrasts.iter().filter(|c| c.as_built_says == Some(AsBuiltSays::Ghost));
+    let sized = ghosts.filter_map(|c| c.as_built.map(|as_built| (as_built.ratio, &c.input)));
+    let largest = sized.max_by(|a, b| a.0.ln().abs().total_cmp(&b.0.ln().abs()));
+    largest.map_or(String::new(), |(ratio, input)| {
+        format!("; the {} seen as built on {input} is placement", number::change(ratio))
+    })
+}
+
+/// "is faster in 12 of 40 contrasts, slower in 20, the same in 8".
+fn tally(finding: &Finding) -> String {
+    let names = [
+        (Verdict::Faster, "faster"),
+        (Verdict::Slower, "slower"),
+        (Verdict::Equivalent, "the same"),
+        (Verdict::Inconclusive, "not decided"),
+    ];
+    let total = finding.contrasts.len();
+    let count = |verdict| finding.contrasts.iter().filter(|c: &&&Contrast| c.verdict == verdict).count();
+    let mut parts = Vec::new();
+    for (verdict, name) in names.into_iter().filter(|(verdict, _)| count(*verdict) > 0) {
+        let of = if parts.is_empty() { format!(" of {total} contrasts") } else { String::new() };
+        parts.push(format!("{name} in {}{of}", count(verdict)));
+    }
+    format!("is {}", parts.join(", "))
+}

@@ -1,0 +1,212 @@
+//! Answers to invented findings, word for word.
+
+use super::answer;
+use crate::page::{AsBuiltSays, Contrast, Page, TwinVerdict, Verdict};
+use crate::sample::{built, contrast, nothing, undecided};
+
+const FASTER: Verdict = Verdict::Faster;
+const SLOWER: Verdict = Verdict::Slower;
+const SAME: Verdict = Verdict::Equivalent;
+
+fn asked(question: &str, contrasts: Vec<Contrast>) -> String {
+    let mut page = Page { question: question.to_owned(), contrasts, failures: Vec::new(), ..nothing() };
+    page.twin_control.verdict = TwinVerdict::Equivalent;
+    answer(&page)
+}
+
+fn table(input: &str, compiler: &str, verdict: Verdict, ratio: f64) -> Contrast {
+    contrast("table", input, compiler, verdict, ratio)
+}
+
+#[test]
+fn says_no_with_the_span_where_everything_is_slower() {
+    let contrasts = vec![
+        table("all-1", "gcc-12", SLOWER, 1.12),
+        table("p80", "gcc-12", SLOWER, 1.21),
+        table("log", "gcc-12", SLOWER, 1.3),
+        table("all-1", "clang-16", SLOWER, 1.38),
+        table("p80", "clang-16", SLOWER, 1.2),
+        table("log", "clang-16", SLOWER, 1.3),
+    ];
+    let expected = "table takes 12 to 38 % more time than branch on all 3 inputs (gcc-12 and clang-16).";
+    assert_eq!(asked("Is table faster than branch?", contrasts.clone()), format!("No: {expected}"));
+    assert_eq!(asked("Is the table slower?", contrasts.clone()), format!("Yes: {expected}"));
+    assert_eq!(asked("What does the table bring?", contrasts), expected);
+}
+
+#[test]
+fn says_that_it_depends_on_the_input_and_who_wins_where() {
+    let contrasts = vec![
+        table("all-1", "gcc-12", FASTER, 0.498),
+        table("p80", "gcc-12", FASTER, 0.909),
+        table("log", "gcc-12", SLOWER, 1.12),
+        table("burst", "gcc-12", SAME, 1.002),
+        undecided(table("uniform", "gcc-12", SLOWER, 1.02), 12, 8.4),
+    ];
+    assert_eq!(
+        asked("Is table faster than branch?", contrasts),
+        "It depends on the input: table takes 9.1 to 50 % less time than branch on all-1 and p80, 12 % more on log, \
+         the same (within ±1 %) on burst, not decided on uniform (about 12 more rotations, 8.4 s) (gcc-12)."
+    );
+}
+
+#[test]
+fn says_which_as_built_difference_is_only_placement() {
+    let contrasts = vec![
+        built(table("all-1", "gcc-12", SAME, 1.001), 1.021, AsBuiltSays::Ghost),
+        built(table("p80", "gcc-12", SAME, 1.002), 1.206, AsBuiltSays::Ghost),
+        built(table("log", "gcc-12", SAME, 1.0), 1.001, AsBuiltSays::Confirmed),
+    ];
+    assert_eq!(
+        asked("Is table faster than branch?", contrasts),
+        "No difference: table and branch take the same time (within ±1 %) on all 3 inputs (gcc-12); the +20.6 % seen \
+         as built on p80 is placement. As built, 2 of 3 contrasts mislead: 2 ghosts."
+    );
+}
+
+#[test]
+fn says_what_a_decision_would_take() {
+    let contrasts = vec![
+        undecided(table("all-1", "gcc-12", SLOWER, 1.012), 3, 2.0),
+        undecided(table("p80", "gcc-12", SLOWER, 1.015), 12, 8.0),
+    ];
+    assert_eq!(
+        asked("Is table faster than branch?", contrasts),
+        "Not decided: table against branch on both inputs; about 12 more rotations, 8.0 s, would tell (gcc-12)."
+    );
+}
+
+#[test]
+fn says_where_compilers_disagree() {
+    let contrasts = vec![
+        table("all-1", "gcc-12", FASTER, 0.88),
+        table("p80", "gcc-12", FASTER, 0.9),
+        table("all-1", "gcc-13", FASTER, 0.87),
+        undecided(table("p80", "gcc-13", FASTER, 0.99), 3, 1.0),
+        table("all-1", "clang-16", SLOWER, 1.09),
+        table("p80", "clang-16", SLOWER, 1.1),
+    ];
+    assert_eq!(
+        asked("Is table faster than branch?", contrasts),
+        "It depends on the compiler: with gcc-12 and gcc-13 table takes 10 to 13 % less time than branch on both inputs, 1 contrast not decided (about 3 more rotations, 1.0 s); \
+         with clang-16 table takes 9.0 to 10 % more time on both inputs."
+    );
+}
+
+#[test]
+fn counts_where_too_many_builds_disagree() {
+    let verdicts =
+        [[FASTER, SLOWER, SAME], [SLOWER, SAME, FASTER], [SAME, FASTER, SLOWER], [FASTER, FASTER, SLOWER]];
+    let mut contrasts = Vec::new();
+    for (compiler, verdicts) in ["a", "b", "c", "d"].iter().zip(verdicts) {
+        for (input, verdict) in ["x", "y", "z"].iter().zip(verdicts) {
+            contrasts.push(table(input, compiler, verdict, 1.0));
+        }
+    }
+    assert_eq!(
+        asked("Is table faster than branch?", contrasts),
+        "It depends on the compiler: table against branch is faster in 5 of 12 contrasts, slower in 4, the same in 3."
+    );
+}
+
+#[test]
+fn names_flags_only_where_they_differ() {
+    let mut contrasts = vec![table("p80", "gcc-12", SLOWER, 1.2), table("p80", "gcc-12", FASTER, 0.8)];
+    contrasts[1].flags = "O3".to_owned();
+    assert_eq!(
+        asked("Is table faster than branch?", contrasts),
+        "It depends on the flags: with O2 table takes 20 % more time than branch on p80; with O3 table takes 20 % less \
+         time on p80."
+    );
+}
+
+#[test]
+fn gives_each_of_a_few_candidates_a_clause() {
+    let contrasts = vec![
+        built(table("p80", "gcc-12", SLOWER, 1.2), 0.9, AsBuiltSays::Reversed),
+        contrast("bmi2", "p80", "gcc-12", FASTER, 0.45),
+        contrast("copy", "p80", "gcc-12", SAME, 1.0),
+    ];
+    assert_eq!(
+        asked("Which decoder is fastest?", contrasts),
+        "bmi2 takes least time on p80. Against branch (gcc-12): table takes 20 % more time on p80; bmi2 takes 55 % less \
+         time on p80; copy takes the \
+         same time (within ±1 %) on p80. As built, 1 of 3 contrasts misleads: 1 reversed."
+    );
+}
+
+#[test]
+fn tells_of_contrasts_that_one_build_leaves_open() {
+    let contrasts = vec![
+        table("p80", "gcc-12", FASTER, 0.88),
+        undecided(table("p80", "clang-16", FASTER, 0.99), 12, 8.4),
+    ];
+    assert_eq!(
+        asked("Is table faster than branch?", contrasts),
+        "Yes, as far as decided: table takes 12 % less time than branch on p80, 1 contrast not decided (about 12 more \
+         rotations, 8.4 s) (gcc-12 and clang-16)."
+    );
+}
+
+#[test]
+fn does_not_speak_for_builds_and_inputs_that_a_candidate_lacks() {
+    let contrasts = vec![
+        table("p80", "gcc-12", SLOWER, 1.2),
+        table("p80", "clang-16", SLOWER, 1.2),
+        table("log", "gcc-12", SLOWER, 1.2),
+        table("log", "clang-16", SLOWER, 1.2),
+        contrast("copy", "p80", "gcc-12", SAME, 1.0),
+    ];
+    assert_eq!(
+        asked("What do they bring?", contrasts),
+        "Against branch (gcc-12 and clang-16): table takes 20 % more time on both inputs; copy takes the same time \
+         (within ±1 %) on p80 (gcc-12 only)."
+    );
+}
+
+#[test]
+fn answers_for_the_candidate_that_the_question_names_first() {
+    let contrasts = vec![
+        contrast("bmi2", "p80", "gcc-12", FASTER, 0.45),
+        table("p80", "gcc-12", SLOWER, 1.2),
+        contrast("copy", "p80", "gcc-12", SAME, 1.0),
+    ];
+    assert_eq!(
+        asked("Is a table-driven decoder faster than one branch per byte?", contrasts),
+        "No: table takes 20 % more time than branch on p80 (gcc-12). The others: bmi2 takes 55 % less time \
+         on p80; copy takes the same time (within ±1 %) on p80."
+    );
+}
+
+#[test]
+fn sorts_many_candidates_by_what_was_found() {
+    let contrasts = vec![
+        contrast("a", "p80", "gcc-12", SLOWER, 1.2),
+        contrast("b", "p80", "gcc-12", FASTER, 0.45),
+        contrast("c", "p80", "gcc-12", FASTER, 0.5),
+        contrast("d", "p80", "gcc-12", SAME, 1.0),
+    ];
+    assert_eq!(
+        asked("Which decoder is fastest?", contrasts),
+        "b takes least time on p80. Against branch (gcc-12): more time: a (20 %); less time: b (55 %) and c (50 %); the same time (within ±1 %): d."
+    );
+}
+
+#[test]
+fn a_failed_twin_control_comes_before_the_answer() {
+    let mut page = Page { contrasts: vec![table("p80", "gcc-12", FASTER, 0.9)], ..nothing() };
+    page.question = "Is table faster?".to_owned();
+    page.twin_control.verdict = TwinVerdict::Different;
+    page.twin_control.ratio = Some(1.021);
+    assert_eq!(
+        answer(&page),
+        "Not to be trusted: the twin control found the baseline 2.1 % apart from itself. Yes: table takes 10 % less \
+         time than branch on p80 (gcc-12)."
+    );
+}
+
+#[test]
+fn says_why_there_is_no_answer() {
+    let expected = "No answer: nothing could be compared (gcc-12 O2: exit status 1: varint.c:3: unknown type name 'uint9_t').";
+    assert_eq!(answer(&nothing()), expected);
+}

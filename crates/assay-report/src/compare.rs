@@ -1,0 +1,22 @@
+//! What the user reads of `assay compare`: two builds, told apart by their own benchmarks.
+
+mod answer;
+mod markdown;
+mod page;
+mod terminal;
+
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod schema;
+#[cfg(test)]
+mod tests;
+
+pub use answer::answer;
+pub(crate) use markdown::escape;
+pub use markdown::markdown;
+pub use page::{
+    Built, COMPARE_SCHEMA, ComparePage, Compared, Factor, Factors, Function, FunctionChange, GateResult,
+    Level, Measured, Method, OneSided, Spoilt,
+};
+pub use terminal::render_compare;

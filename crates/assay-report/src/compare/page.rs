@@ -1,0 +1,248 @@
+//! A comparison as plain data; its JSON is an interface (schema/comparison-1.schema.json).
+
+use crate::page::{AsBuiltSays, Cause, Effect, StoppedBecause, TwinControl, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// Name and version of the JSON.
+pub const COMPARE_SCHEMA: &str = "assay.comparison/1";
+
+/// Everything that is said of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparePage {
+    /// [`COMPARE_SCHEMA`].
+    pub schema: String,
+    /// Its number in the ledger.
+    pub comparison: i64,
+    /// The answer in a few sentences.
+    pub answer: String,
+    /// What built both sides.
+    pub build: Option<String>,
+    /// The benchmark command; two where commands are compared.
+    pub bench: Vec<String>,
+    /// What read its figures.
+    pub adapter: String,
+    /// What was varied so that chance is told from code.
+    pub method: Method,
+    /// The baseline, then the candidate; only one where a build is held against its own placements.
+    pub sides: Vec<Built>,
+    /// The baseline against itself.
+    pub twin_control: TwinControl,
+    /// One per benchmark that both sides have.
+    pub benchmarks: Vec<Compared>,
+    /// Benchmarks that one side lacks.
+    pub one_sided: Vec<OneSided>,
+    /// Visits that gave no figures.
+    pub spoilt: Vec<Spoilt>,
+    /// What the reader should know before the rest.
+    pub warnings: Vec<String>,
+    /// What this comparison cannot tell, and why.
+    pub limits: Vec<String>,
+    /// The gate and what it made of it.
+    pub gate: Option<GateResult>,
+    /// What the spread comes from, where asked.
+    pub factors: Option<Factors>,
+    /// How it was measured.
+    pub measured: Measured,
+}
+
+/// What was varied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Links of the same objects: every phase of a cache line, shuffled orders; and the surroundings of each process.
+    Placements,
+    /// Environment, stack and addresses of each process; the binaries stay as they are.
+    Surroundings,
+}
+
+/// One side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Built {
+    /// As the user called it.
+    pub name: String,
+    /// Full hash of the commit.
+    pub revision: Option<String>,
+    /// Binaries that the benchmark uses and that were relinked, below the build's folder.
+    pub links: Vec<String>,
+    /// Bytes of code in them.
+    pub text_bytes: Option<u64>,
+}
+
+/// A benchmark's figure on one side.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Median over all placements.
+    pub median: f64,
+    /// Median as built.
+    pub as_built: Option<f64>,
+    /// At the best placement.
+    pub best: f64,
+    /// At the worst placement.
+    pub worst: f64,
+}
+
+/// One benchmark.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// Its name in the output.
+    pub benchmark: String,
+    /// Unit of its figures.
+    pub unit: String,
+    /// Its figures on the baseline's side.
+    pub baseline: Level,
+    /// Its figures on the candidate's side; `null` with one side.
+    pub candidate: Option<Level>,
+    /// Candidate / baseline as the builds left them.
+    pub as_built: Option<Effect>,
+    /// Candidate / baseline over placements.
+    pub code: Option<Effect>,
+    /// as built / code.
+    pub placement_ratio: Option<f64>,
+    /// Probability that Google Benchmark's compare.py gives this difference by chance: its U test on the runs as built.
+    pub u_test_p: Option<f64>,
+    /// On the code; `null` with one side.
+    pub verdict: Option<Verdict>,
+    /// What the as-built comparison is worth.
+    pub as_built_says: Option<AsBuiltSays>,
+    /// Why.
+    pub causes: Vec<Cause>,
+    /// Sentences with their numbers.
+    pub reasons: Vec<String>,
+    /// Complete rotations.
+    pub rotations: u32,
+    /// Smallest effect that these rotations would find four times in five.
+    pub minimum_detectable_effect: Option<f64>,
+    /// Functions that it executes and that differ between the sides.
+    pub functions: Vec<Function>,
+    /// How many functions it executes; `null` where that is not known.
+    pub executed_functions: Option<u64>,
+    /// Why its code is not known.
+    pub code_unknown: Option<String>,
+}
+
+/// A function that a benchmark executes, other on the candidate's side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// What became of it.
+    pub change: FunctionChange,
+    /// Instructions per call on the baseline's side.
+    pub baseline_instructions: Option<f64>,
+    /// Instructions per call on the candidate's side.
+    pub candidate_instructions: Option<f64>,
+    /// Whether the lines it was made from are the same; `null` without debug information.
+    pub same_source: Option<bool>,
+}
+
+/// What became of a function's machine code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FunctionChange {
+    /// Its machine code differs after relocation.
+    Changed,
+    /// Only the baseline executes it.
+    OnlyBaseline,
+    /// Only the candidate executes it.
+    OnlyCandidate,
+    /// It could not be compared.
+    Unknown,
+}
+
+/// A benchmark that one side lacks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OneSided {
+    /// Its name.
+    pub benchmark: String,
+    /// The side that has it.
+    pub only_in: String,
+}
+
+/// Visits that gave no figures, for one reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spoilt {
+    /// Whose.
+    pub side: String,
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub visits: u64,
+}
+
+/// A gate's result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// As the user wrote it.
+    pub gate: String,
+    /// Whether the build may pass.
+    pub passed: bool,
+    /// Benchmarks that fail it.
+    pub failed: Vec<String>,
+}
+
+/// Where the spread of the figures comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Factors {
+    /// One sentence over all benchmarks.
+    pub sentence: String,
+    /// Per benchmark and factor.
+    pub rows: Vec<Factor>,
+}
+
+/// The part of a factor in a benchmark's variance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Factor {
+    /// Whose.
+    pub benchmark: String,
+    /// `side`, `placement`, `process`, `round`, `rest`.
+    pub factor: String,
+    /// Its share of the variance of the logarithms, 0 to 1.
+    pub share: f64,
+    /// Lower end of its interval.
+    pub lower: Option<f64>,
+    /// Upper end of its interval.
+    pub upper: Option<f64>,
+    /// Its standard deviation as a fraction of the figure.
+    pub deviation: f64,
+}
+
+/// How it was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The processor's name.
+    pub cpu: String,
+    /// The processor that measured.
+    pub pinned_cpu: Option<u32>,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// Seconds of measuring.
+    pub seconds: f64,
+    /// Passes over all placements.
+    pub rounds: u32,
+    /// Shuffles, each with every phase.
+    pub rotations: u32,
+    /// Launches of the benchmark command.
+    pub visits: u64,
+    /// Why it stopped.
+    pub stopped_because: StoppedBecause,
+    /// The equivalence margin, a fraction.
+    pub minimum_effect: f64,
+    /// Of all verdicts together.
+    pub confidence: f64,
+    /// Of orders, shuffles and surroundings.
+    pub seed: u64,
+    /// The file that keeps every figure.
+    pub ledger: Option<String>,
+}
+
+impl ComparePage {
+    /// The JSON, with a newline at its end.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a page is plain data") + "\n"
+    }
+
+    /// The benchmarks with this verdict.
+    pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Compared> {
+        self.benchmarks.iter().filter(move |found| found.verdict == Some(verdict))
+    }
+}

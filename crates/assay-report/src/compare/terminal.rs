@@ -1,0 +1,315 @@
+//! The view on a terminal.
+
+use super::page::{ComparePage, Compared, Function, FunctionChange, Level, Method};
+use crate::Detail;
+use crate::ink::Ink;
+use crate::number;
+use crate::page::{AsBuiltSays, TwinVerdict, Verdict};
+use crate::prose;
+use crate::sheet::Sheet;
+use crate::table::{Column, Entry, Table};
+use crate::terminal::{cause_name, says_word, verdict_word};
+
+/// Functions named per benchmark in the brief view.
+const MOST_FUNCTIONS: usize = 3;
+
+/// The page as text, `width` columns wide.
+pub fn render_compare(page: &ComparePage, width: usize, colour: bool, detail: Detail) -> String {
+    let mut sheet = Sheet::new(width, colour);
+    sheet.paragraph(Ink::Bold, "", &page.answer);
+    if let Some(gate) = &page.gate {
+        let (ink, word) = if gate.passed { (Ink::Good, "passed") } else { (Ink::Bad, "failed") };
+        let by = if gate.passed { String::new() } else { format!(" by {}", prose::list(&gate.failed)) };
+        sheet.labelled(ink, &format!("gate {}: ", gate.gate), &format!("{word}{by}"));
+    }
+    for warning in &page.warnings {
+        sheet.labelled(Ink::Doubt, "warning: ", warning);
+    }
+    for limit in &page.limits {
+        sheet.labelled(Ink::Doubt, "cannot tell: ", limit);
+    }
+    table(page, detail, &mut sheet);
+    why(page, detail, &mut sheet);
+    one_sided(page, &mut sheet);
+    factors(page, &mut sheet);
+    closing(page, &mut sheet);
+    sheet.into_text()
+}
+
+fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
+    if page.benchmarks.is_empty() {
+        return;
+    }
+    sheet.heading("Benchmarks");
+    match page.sides.as_slice() {
+        [baseline, candidate] => {
+            let over = match page.method {
+                Method::Placements => "Code effect: mean over placements",
+                Method::Surroundings => "Effect: mean over surroundings",
+            };
+            let legend = format!(
+                "Time in {} against {}: -12 % takes 12 % less, +12 % takes 12 % more. {over}, ± its interval at {} for \
+                 all benchmarks together; as built: the links that the builds made.",
+                candidate.name,
+                baseline.name,
+                number::fraction(page.measured.confidence)
+            );
+            sheet.paragraph(Ink::Dim, "  ", &legend);
+            says_legend(page, sheet);
+            sheet.gap();
+            sheet.table(&of_two(page, detail));
+        }
+        _ => {
+            let legend =
+                "Medians over placements; best and worst of them; as built: the link that the build made.";
+            sheet.paragraph(Ink::Dim, "  ", legend);
+            sheet.gap();
+            sheet.table(&of_one(page));
+        }
+    }
+}
+
+fn says_legend(page: &ComparePage, sheet: &mut Sheet) {
+    let mut occurring: Vec<AsBuiltSays> =
+        page.benchmarks.iter().filter_map(|found| found.as_built_says).collect();
+    occurring.sort_unstable();
+    occurring.dedup();
+    for says in occurring.into_iter().filter(|says| *says != AsBuiltSays::Confirmed) {
+        let (word, ink, meaning) = says_word(says);
+        sheet.labelled(ink, &format!("  {word:<8}  "), meaning);
+    }
+}
+
+/// Most telling first: what differs, what misleads, what is open, the rest.
+fn rank(found: &Compared) -> u8 {
+    match (found.verdict, found.as_built_says) {
+        (Some(Verdict::Slower), _) => 0,
+        (Some(Verdict::Faster), _) => 1,
+        (Some(Verdict::Inconclusive), _) => 3,
+        (_, Some(says)) if says != AsBuiltSays::Confirmed => 2,
+        _ => 4,
+    }
+}
+
+fn ordered(page: &ComparePage) -> Vec<&Compared> {
+    let mut found: Vec<&Compared> = page.benchmarks.iter().collect();
+    found.sort_by_key(|found| rank(found));
+    found
+}
+
+/// The unit that all figures have, without the iteration that goes without saying.
+fn unit_of(page: &ComparePage) -> Option<&str> {
+    let first = page.benchmarks.first().map(|found| found.unit.as_str())?;
+    page.benchmarks.iter().all(|found| found.unit == first).then(|| short(first))
+}
+
+fn short(unit: &str) -> &str {
+    unit.strip_suffix("/iteration").unwrap_or(unit)
+}
+
+fn figure(page: &ComparePage, level: &Level, unit: &str) -> String {
+    let figure = number::ns(level.median);
+    if unit_of(page).is_some() { figure } else { format!("{figure} {}", short(unit)) }
+}
+
+fn of_two(page: &ComparePage, detail: Detail) -> Table {
+    let before = unit_of(page).map_or("before".into(), |unit| format!("before, {unit}"));
+    let columns = vec![
+        Column::left("benchmark"),
+        Column::right(&before).optional(3),
+        Column::right("after").optional(4),
+        Column::right("as built"),
+        Column::right("code effect"),
+        Column::left("verdict"),
+        Column::left("as built is"),
+        Column::left("cause").optional(2),
+        Column::right("detectable").optional(5),
+        Column::right("U test p").optional(6),
+    ];
+    let mut table = Table::new(columns, 1);
+    for found in ordered(page) {
+        let (verdict, ink) = found.verdict.map_or(("-", Ink::Plain), verdict_word);
+        let says = found.as_built_says.map(says_word);
+        let mut causes: Vec<&str> = found.causes.iter().map(|cause| cause_name(cause.cause)).collect();
+        causes.dedup();
+        let name = &found.benchmark;
+        table.row(vec![
+            if detail == Detail::Full { name.clone() } else { prose::shorten(name, 36) }.into(),
+            figure(page, &found.baseline, &found.unit).into(),
+            found.candidate.as_ref().map_or("-".into(), |level| figure(page, level, &found.unit)).into(),
+            found.as_built.map_or("-".into(), |effect| number::change(effect.ratio)).into(),
+            found.code.map_or("-".into(), |effect| number::change_with_interval(&effect)).into(),
+            Entry::inked(verdict, ink),
+            says.map_or(Entry::default(), |(word, ink, _)| Entry::inked(word, ink)),
+            causes.join(", ").into(),
+            found.minimum_detectable_effect.map(number::fraction).unwrap_or_default().into(),
+            found
+                .u_test_p
+                .map(|p| if p < 0.0001 { "<0.0001".into() } else { format!("{p:.4}") })
+                .unwrap_or_default()
+                .into(),
+        ]);
+    }
+    table
+}
+
+fn of_one(page: &ComparePage) -> Table {
+    let columns = vec![
+        Column::left("benchmark"),
+        Column::right(unit_of(page).unwrap_or("median")),
+        Column::right("best"),
+        Column::right("worst"),
+        Column::right("spread"),
+        Column::right("as built"),
+    ];
+    let mut table = Table::new(columns, 1);
+    let spread = |found: &Compared| found.baseline.worst / found.baseline.best;
+    let mut rows: Vec<&Compared> = page.benchmarks.iter().collect();
+    rows.sort_by(|one, other| spread(other).total_cmp(&spread(one)));
+    for found in rows {
+        let level = &found.baseline;
+        table.row(vec![
+            found.benchmark.clone().into(),
+            figure(page, level, &found.unit).into(),
+            number::change(level.best / level.median).into(),
+            number::change(level.worst / level.median).into(),
+            number::fraction(spread(found) - 1.0).into(),
+            level.as_built.map_or("-".into(), |ns| number::change(ns / level.median)).into(),
+        ]);
+    }
+    table
+}
+
+/// The evidence of what differs or misleads; of all in the full view.
+fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
+    let telling = |found: &&Compared| detail == Detail::Full || rank(found) < 4;
+    let found: Vec<&Compared> = ordered(page).into_iter().filter(telling).collect();
+    if found.is_empty() || page.sides.len() < 2 {
+        return;
+    }
+    sheet.heading("Why");
+    for compared in found {
+        sheet.gap();
+        sheet.paragraph(Ink::Bold, "  ", &compared.benchmark);
+        for cause in &compared.causes {
+            sheet.labelled(Ink::Plain, &format!("    {}: ", cause_name(cause.cause)), &cause.evidence);
+        }
+        let shown = if detail == Detail::Full { compared.functions.len() } else { MOST_FUNCTIONS };
+        for function in compared.functions.iter().take(shown) {
+            sheet.labelled(Ink::Plain, "    function ", &function_told(function));
+        }
+        if compared.functions.len() > shown {
+            let more = format!("{} more functions differ; all: --all", compared.functions.len() - shown);
+            sheet.paragraph(Ink::Dim, "    ", &more);
+        }
+        let bare = compared.causes.is_empty() && compared.functions.is_empty();
+        if bare || detail == Detail::Full || compared.verdict == Some(Verdict::Inconclusive) {
+            for reason in &compared.reasons {
+                sheet.paragraph(Ink::Plain, "    ", reason);
+            }
+        }
+    }
+}
+
+/// "crc32: changed, 1,024 instructions per call, now 1,076 (+5.1 %), from the same source".
+pub(super) fn function_told(function: &Function) -> String {
+    let mut told = match function.change {
+        FunctionChange::Changed => format!("{}: its machine code changed", function.name),
+        FunctionChange::OnlyBaseline => format!("{}: no longer executed", function.name),
+        FunctionChange::OnlyCandidate => format!("{}: newly executed", function.name),
+        FunctionChange::Unknown => format!("{}: could not be compared", function.name),
+    };
+    match (function.baseline_instructions, function.candidate_instructions) {
+        (Some(before), Some(after)) if before > 0.0 => {
+            told += &format!(
+                ", {} instructions per call, was {} ({})",
+                per_call(after),
+                per_call(before),
+                number::change(after / before)
+            );
+        }
+        (None, Some(after)) => told += &format!(", {} instructions per call", per_call(after)),
+        _ => {}
+    }
+    match function.same_source {
+        Some(true) => told += ", though its source did not",
+        Some(false) => told += ", as its source did",
+        None => {}
+    }
+    told
+}
+
+fn per_call(instructions: f64) -> String {
+    if instructions < 100.0 {
+        format!("{instructions:.1}")
+    } else {
+        number::count(instructions.round() as u64)
+    }
+}
+
+fn one_sided(page: &ComparePage, sheet: &mut Sheet) {
+    if page.one_sided.is_empty() && page.spoilt.is_empty() {
+        return;
+    }
+    sheet.heading("Not compared");
+    for found in &page.one_sided {
+        sheet.labelled(Ink::Doubt, "  ", &format!("{}: only in {}", found.benchmark, found.only_in));
+    }
+    for spoilt in &page.spoilt {
+        let visits = prose::plural(spoilt.visits, "visit");
+        sheet.labelled(Ink::Bad, "  ", &format!("{visits} of {}: {}", spoilt.side, spoilt.reason));
+    }
+}
+
+fn factors(page: &ComparePage, sheet: &mut Sheet) {
+    let Some(factors) = &page.factors else { return };
+    sheet.heading("Where the spread comes from");
+    sheet.paragraph(Ink::Plain, "  ", &factors.sentence);
+    let mut names: Vec<&str> = factors.rows.iter().map(|row| row.factor.as_str()).collect();
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| seen.insert(*name));
+    let mut columns = vec![Column::left("benchmark")];
+    columns.extend(names.iter().map(|name| Column::right(name)));
+    let mut table = Table::new(columns, 1);
+    let mut benchmarks: Vec<&str> = factors.rows.iter().map(|row| row.benchmark.as_str()).collect();
+    benchmarks.dedup();
+    for benchmark in benchmarks {
+        let mut row: Vec<Entry> = vec![benchmark.into()];
+        for name in &names {
+            let found = factors.rows.iter().find(|row| row.benchmark == benchmark && row.factor == *name);
+            row.push(found.map_or(Entry::default(), |row| number::fraction(row.share).into()));
+        }
+        table.row(row);
+    }
+    sheet.gap();
+    sheet.table(&table);
+}
+
+fn closing(page: &ComparePage, sheet: &mut Sheet) {
+    sheet.gap();
+    let measured = &page.measured;
+    let how = match page.method {
+        Method::Placements => format!("{} of 4 phases", prose::plural(measured.rotations.into(), "rotation")),
+        Method::Surroundings => "drawn surroundings".to_owned(),
+    };
+    let text = format!(
+        "{} of the benchmark command in {} over {how} and {}; figures read as {}; {}.",
+        prose::plural(measured.visits, "run"),
+        number::duration(measured.seconds),
+        prose::plural(measured.rounds.into(), "round"),
+        page.adapter,
+        twin(page),
+    );
+    sheet.paragraph(Ink::Dim, "", &text);
+    let kept = measured.ledger.as_ref().map_or(String::new(), |ledger| format!(", kept in {ledger}"));
+    let cpu = measured.pinned_cpu.map_or(String::new(), |cpu| format!(" (processor {cpu})"));
+    sheet.paragraph(Ink::Dim, "", &format!("comparison {} on {}{cpu}{kept}", page.comparison, measured.cpu));
+}
+
+fn twin(page: &ComparePage) -> &'static str {
+    match page.twin_control.verdict {
+        TwinVerdict::Equivalent => "the baseline equals itself over disjoint rotations",
+        TwinVerdict::Different => "the baseline differs from itself over disjoint rotations",
+        TwinVerdict::Undecided => "too few rotations to hold the baseline against itself",
+    }
+}

@@ -1,0 +1,58 @@
+use super::sample;
+use crate::golden::hold_against;
+use crate::{Detail, render_compare};
+use unicode_width::UnicodeWidthStr;
+
+#[test]
+fn the_views_are_the_golden_texts() {
+    for (name, page) in [("two", sample::two()), ("one", sample::one()), ("commands", sample::commands())] {
+        for width in [80, 160] {
+            let text = render_compare(&page, width, false, Detail::Brief);
+            hold_against(&format!("compare-{name}-{width}.txt"), &text);
+        }
+    }
+    hold_against("compare-two-120-all.txt", &render_compare(&sample::two(), 120, false, Detail::Full));
+    hold_against("compare-two.md", &super::markdown(&sample::two()));
+}
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for page in [sample::two(), sample::one(), sample::commands()] {
+        for width in 60..170 {
+            for detail in [Detail::Brief, Detail::Full] {
+                let text = render_compare(&page, width, false, detail);
+                let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+                assert!(widest <= width, "{width}: {widest}\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_name_cannot_break_a_markdown_table() {
+    let mut page = sample::two();
+    page.benchmarks[0].benchmark = "a|b<script>`x`".into();
+    page.benchmarks[0].verdict = Some(crate::page::Verdict::Slower);
+    let text = super::markdown(&page);
+    assert!(text.contains("| a\\|b&lt;script&gt;\\`x\\` |"), "{text}");
+    assert!(!text.contains("<script>"));
+}
+
+#[test]
+fn the_answer_names_what_differs_then_what_only_looks_so() {
+    let answer = sample::two().answer;
+    let starts = [
+        "1 of 5 benchmarks is slower in HEAD: BM_crc32/4096",
+        "1 of 5 benchmarks is faster in HEAD: BM_sort",
+    ];
+    let places: Vec<usize> = starts.iter().map(|start| answer.find(start).expect(start)).collect();
+    assert!(
+        places[0] < places[1]
+            && places[1] < answer.find("As built, BM_parse differs by +20.6 %").expect(&answer)
+    );
+    let mut calm = sample::two();
+    calm.benchmarks.retain(|found| found.benchmark == "BM_copy");
+    assert_eq!(super::answer(&calm), "The benchmark is equivalent within 2 % in HEAD.");
+    calm.benchmarks.clear();
+    assert!(super::answer(&calm).starts_with("Nothing could be compared"));
+}

@@ -1,0 +1,227 @@
+//! The page as text: the answer, the reasons against it, both streams side by side, and the table last, to be copied.
+
+use super::page::{FitPage, Variants};
+use crate::ink::Ink;
+use crate::number;
+use crate::prose::plural;
+use crate::sheet::Sheet;
+use crate::table::{Column, Entry, Table};
+use assay_pure::inputs::fit::closeness::{Closeness, Figure, Says};
+
+/// What a table is for.
+const TABLE: &str = "The input's table, to be pasted into an experiment file";
+
+/// The page as text, no line of prose wider than `width` columns (at least 40), with ANSI colours if `colour`. The table to
+/// be pasted keeps its own lines.
+pub fn render_fit(page: &FitPage, width: usize, colour: bool) -> String {
+    let mut sheet = Sheet::new(width, colour);
+    sheet.paragraph(Ink::Bold, "", &page.answer);
+    for refusal in &page.refusals {
+        sheet.gap();
+        sheet.labelled(Ink::Bad, "refused  ", &refusal.what);
+        sheet.labelled(Ink::Good, "      -> ", &refusal.remedy);
+    }
+    recorded(page, &mut sheet);
+    if let Some(closeness) = &page.closeness {
+        side_by_side(closeness, &mut sheet);
+    }
+    if let Some(variants) = &page.variants {
+        of_variants(variants, &mut sheet);
+    }
+    if !page.notes.is_empty() {
+        sheet.gap();
+    }
+    for note in &page.notes {
+        sheet.labelled(Ink::Doubt, "! ", note);
+    }
+    let Some(table) = &page.table else { return sheet.into_text() };
+    sheet.gap();
+    match &page.written {
+        Some(file) => {
+            sheet.paragraph(Ink::Plain, "", &format!("{TABLE}, is in {file}."));
+            sheet.into_text()
+        }
+        None => {
+            sheet.paragraph(Ink::Plain, "", &format!("{TABLE}:"));
+            format!("{}\n{table}", sheet.into_text())
+        }
+    }
+}
+
+fn recorded(page: &FitPage, sheet: &mut Sheet) {
+    sheet.gap();
+    let all = if page.looked_at == page.units {
+        String::new()
+    } else {
+        format!(", of which the first {} are looked at", number::count(page.looked_at))
+    };
+    sheet.labelled(
+        Ink::Dim,
+        "recorded  ",
+        &format!(
+            "{}: {} in {} bytes{all}",
+            page.file,
+            plural_count(page.units, "unit"),
+            number::count(page.bytes)
+        ),
+    );
+    if let Some(model) = &page.model {
+        let mut text = format!(
+            "{} of up to {}, chosen by BIC; {:.3} bits per unit",
+            plural(model.contexts, "context"),
+            plural(model.order, "length"),
+            model.bits_per_unit
+        );
+        if model.strictness > 1.0 {
+            text += &format!(", the penalty {:.1} times BIC's to keep the table small", model.strictness);
+        }
+        sheet.labelled(Ink::Dim, "fitted    ", &text);
+    }
+}
+
+fn plural_count(count: u64, singular: &str) -> String {
+    format!("{} {singular}{}", number::count(count), if count == 1 { "" } else { "s" })
+}
+
+fn side_by_side(closeness: &Closeness, sheet: &mut Sheet) {
+    sheet.heading("A decoding loop on both streams, per unit, simulated");
+    let columns = vec![
+        Column::left(""),
+        Column::right("recorded"),
+        Column::right("its parts").optional(3),
+        Column::right("fitted"),
+        Column::right("its streams").optional(1),
+        Column::right("their parts").optional(2),
+        Column::right("difference"),
+        Column::right("allowed"),
+        Column::left(""),
+    ];
+    let mut table = Table::new(columns, 1);
+    table.row(figure_row("branches", &closeness.branches));
+    for figure in &closeness.misses {
+        table.row(figure_row(&format!("misses {}", figure.name), figure));
+    }
+    sheet.table(&table);
+    sheet.heading("The least that lengths remembered leave open, per unit");
+    let mut table = Table::new(
+        ["remembered", "bits, recorded", "bits, fitted", "misses, recorded", "misses, fitted"]
+            .into_iter()
+            .map(Column::right)
+            .collect(),
+        1,
+    );
+    let shown = |value: Option<f64>| value.map_or("too few units".to_owned(), |value| format!("{value:.3}"));
+    for entropy in &closeness.entropies {
+        let figures = [entropy.real_bits, entropy.fitted_bits, entropy.real_misses, entropy.fitted_misses];
+        let row = std::iter::once(entropy.order.to_string()).chain(figures.map(shown));
+        table.row(row.map(Entry::from).collect());
+    }
+    sheet.table(&table);
+    order(closeness, sheet);
+}
+
+fn order(closeness: &Closeness, sheet: &mut Sheet) {
+    sheet.heading("How lengths follow each other");
+    let columns = vec![Column::left("").wrapping(), Column::right("recorded"), Column::right("fitted")];
+    let mut table = Table::new(columns, 1);
+    let (real, fitted) = (&closeness.real_runs, &closeness.fitted_runs);
+    let mut add = |name: &str, real: String, fitted: String| {
+        table.row(vec![name.into(), real.into(), fitted.into()]);
+    };
+    add("mean run of one length, units", format!("{:.2}", real.mean), format!("{:.2}", fitted.mean));
+    for (name, real, fitted) in [
+        ("half of all runs are at most", real.median, fitted.median),
+        ("90 % of them", real.p90, fitted.p90),
+        ("99 % of them", real.p99, fitted.p99),
+    ] {
+        add(name, number::count(real), number::count(fitted));
+    }
+    let shares = [closeness.real_seen_before, closeness.fitted_seen_before].map(number::fraction);
+    let [real, fitted] = shares;
+    add("stretches of 32 lengths seen before", real, fitted);
+    sheet.table(&table);
+}
+
+fn figure_row(name: &str, figure: &Figure) -> Vec<Entry> {
+    let parts = |(low, high): (f64, f64)| format!("{low:.3} to {high:.3}");
+    vec![
+        name.into(),
+        format!("{:.4}", figure.real).into(),
+        parts(figure.real_parts).into(),
+        format!("{:.4}", figure.fitted).into(),
+        format!("{:.4} to {:.4}", figure.real + figure.lower, figure.real + figure.upper).into(),
+        parts(figure.fitted_parts).into(),
+        format!("{:+.4}", figure.fitted - figure.real).into(),
+        format!("{:.4}", figure.allowed).into(),
+        if figure.says == Says::Close && figure.changes {
+            Entry::inked("changes", Ink::Doubt)
+        } else {
+            said(figure.says)
+        },
+    ]
+}
+
+fn said(says: Says) -> Entry {
+    match says {
+        Says::Close => Entry::inked("close", Ink::Good),
+        Says::Apart => Entry::inked("apart", Ink::Bad),
+        Says::Unsure => Entry::inked("cannot be told", Ink::Doubt),
+    }
+}
+
+fn of_variants(variants: &Variants, sheet: &mut Sheet) {
+    sheet.heading("Time of each variant, fitted / recorded, over placements");
+    let columns = vec![
+        Column::left("variant"),
+        Column::left("compiler").optional(1),
+        Column::left("flags").optional(2),
+        Column::right("ratio"),
+        Column::right("interval"),
+        Column::right("rotations").optional(3),
+        Column::left(""),
+    ];
+    let mut table = Table::new(columns, 1);
+    for time in &variants.times {
+        let ratio = time.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
+        let interval = match (time.lower, time.upper) {
+            (Some(lower), Some(upper)) => format!("{lower:.3} to {upper:.3}"),
+            _ => "-".to_owned(),
+        };
+        table.row(vec![
+            time.variant.as_str().into(),
+            time.compiler.as_str().into(),
+            time.flags.as_str().into(),
+            ratio.into(),
+            interval.into(),
+            time.rotations.to_string().into(),
+            said(time.says),
+        ]);
+    }
+    sheet.table(&table);
+    if !variants.counts.is_empty() {
+        sheet.heading("Events of each variant per unit");
+        let columns = vec![
+            Column::left("variant"),
+            Column::left("compiler").optional(1),
+            Column::left("flags").optional(2),
+            Column::left("event"),
+            Column::right("recorded"),
+            Column::right("fitted"),
+        ];
+        let mut table = Table::new(columns, 1);
+        for count in &variants.counts {
+            table.row(vec![
+                count.variant.as_str().into(),
+                count.compiler.as_str().into(),
+                count.flags.as_str().into(),
+                count.what.as_str().into(),
+                format!("{:.4}", count.real).into(),
+                format!("{:.4}", count.fitted).into(),
+            ]);
+        }
+        sheet.table(&table);
+    }
+    for failure in &variants.failures {
+        sheet.labelled(Ink::Doubt, "! ", failure);
+    }
+}

@@ -1,0 +1,44 @@
+//! The terminal's text and the schema, held against the page.
+
+use super::page::FIT_SCHEMA;
+use super::{render_fit, sample};
+use crate::golden::hold_against;
+use crate::schema::assert_fits;
+use unicode_width::UnicodeWidthStr as _;
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for page in [sample::page(), sample::refused(), sample::close()] {
+        for width in 40..200 {
+            for line in render_fit(&page, width, false).lines() {
+                assert!(line.width() <= width, "{width}: {line:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_is_the_golden_text_at_80_and_160_columns() {
+    hold_against("fit-80.txt", &render_fit(&sample::page(), 80, false));
+    hold_against("fit-160.txt", &render_fit(&sample::page(), 160, false));
+    hold_against("fit-refused-80.txt", &render_fit(&sample::refused(), 80, false));
+    hold_against("fit-close-80.txt", &render_fit(&sample::close(), 80, false));
+}
+
+#[test]
+fn the_answer_is_first_reasons_have_remedies_and_the_table_is_last() {
+    let text = render_fit(&sample::page(), 100, false);
+    assert!(text.starts_with("Refused: table is 1.102"), "{text}");
+    assert!(text.contains("refused  the time of table") && text.contains("      -> the order"), "{text}");
+    assert!(text.ends_with("to be pasted into an experiment file, is in postings.toml.\n"), "{text}");
+    let text = render_fit(&sample::close(), 100, false);
+    assert!(text.ends_with("experiment file:\n\n[inputs.postings]\ngenerator = \"markov\"\n"), "{text}");
+}
+
+#[test]
+fn pages_fit_the_schema_and_the_rich_one_shows_every_key() {
+    let json = |page| serde_json::to_value(page).expect("a page has only string keys");
+    let root =
+        assert_fits("fit-2", &[json(sample::page())], &[json(sample::refused()), json(sample::close())]);
+    assert_eq!(root["properties"]["schema"]["const"], FIT_SCHEMA);
+}

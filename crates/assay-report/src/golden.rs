@@ -1,0 +1,159 @@
+//! The views as golden texts in `tests/golden`; `ASSAY_UPDATE_GOLDEN=1 cargo test -p assay-report` writes them anew.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::page::{Page, TwinControl, TwinVerdict, Verdict};
+use super::{Detail, PlanPage, answer, render, render_plan, sample};
+
+fn folder() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+pub(super) fn hold_against(name: &str, text: &str) {
+    let path = folder().join(name);
+    if std::env::var_os("ASSAY_UPDATE_GOLDEN").is_some() {
+        std::fs::create_dir_all(folder()).expect("the golden folder can be made");
+        std::fs::write(&path, text).expect("the golden file can be written");
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    assert!(golden == text, "{name} differs; now it is:\n{text}");
+}
+
+fn failing_twin() -> Page {
+    let mut page = sample::page();
+    let note = Some("The twin control failed: the baseline differs from itself on log-uniform (gcc-12, O2) by +2.2 to +4.0 %, beyond the minimum effect of 1 %.".to_owned());
+    page.twin_control = TwinControl {
+        verdict: TwinVerdict::Different,
+        ratio: Some(1.031),
+        lower: Some(1.022),
+        upper: Some(1.040),
+        note,
+    };
+    page.answer = answer(&page);
+    page
+}
+
+fn in_uses() -> Page {
+    sample::in_uses(&[
+        sample::contrast("bmi2", "p80", "gcc-12", Verdict::Faster, 0.68),
+        sample::contrast("bmi2", "p80@latency", "gcc-12", Verdict::Slower, 1.3),
+    ])
+}
+
+#[test]
+fn the_page_at_80_columns_is_the_golden_text() {
+    hold_against("page-80.txt", &render(&sample::page(), 80, false, Detail::Brief));
+}
+
+#[test]
+fn the_page_at_160_columns_is_the_golden_text() {
+    hold_against("page-160.txt", &render(&sample::page(), 160, false, Detail::Brief));
+}
+
+#[test]
+fn the_full_page_at_120_columns_is_the_golden_text() {
+    hold_against("page-120-all.txt", &render(&sample::page(), 120, false, Detail::Full));
+}
+
+#[test]
+fn many_contrasts_at_80_columns_are_the_golden_text() {
+    hold_against("many-80.txt", &render(&sample::many(), 80, false, Detail::Brief));
+}
+
+#[test]
+fn builds_side_by_side_at_80_columns_are_the_golden_text() {
+    hold_against("builds-80.txt", &render(&sample::builds(), 80, false, Detail::Brief));
+}
+
+#[test]
+fn every_contrast_of_builds_at_120_columns_is_the_golden_text() {
+    hold_against("builds-120-all.txt", &render(&sample::builds(), 120, false, Detail::Full));
+}
+
+#[test]
+fn one_input_in_every_use_at_80_columns_is_the_golden_text() {
+    hold_against("uses-80.txt", &render(&in_uses(), 80, false, Detail::Brief));
+}
+
+#[test]
+fn a_failed_twin_control_at_80_columns_is_the_golden_text() {
+    hold_against("twin-80.txt", &render(&failing_twin(), 80, false, Detail::Brief));
+}
+
+#[test]
+fn the_plan_is_the_golden_text() {
+    hold_against("plan-80.txt", &render_plan(&sample::plan(), 80, false));
+}
+
+#[test]
+fn no_line_exceeds_the_width_in_any_view() {
+    for width in [40, 57, 80, 100, 121, 160, 220] {
+        for page in [sample::page(), sample::many(), failing_twin(), sample::nothing(), in_uses()] {
+            for detail in [Detail::Brief, Detail::Full] {
+                for line in render(&page, width, false, detail).lines() {
+                    assert!(line.width() <= width, "{width}: {line:?}");
+                }
+            }
+        }
+        for line in render_plan(&sample::plan(), width, false).lines() {
+            assert!(line.width() <= width, "{width}: {line:?}");
+        }
+    }
+}
+
+#[test]
+fn colour_adds_escapes_only_where_asked() {
+    let page = sample::page();
+    assert!(!render(&page, 80, false, Detail::Full).contains('\x1b'));
+    let coloured = render(&page, 80, true, Detail::Full);
+    assert!(coloured.contains("\x1b[31mslower\x1b[0m") && coloured.contains("\x1b[32mfaster\x1b[0m"));
+}
+
+#[test]
+fn the_answer_is_the_first_thing() {
+    let page = sample::page();
+    let text = render(&page, 1000, false, Detail::Brief);
+    assert_eq!(text.lines().next(), Some(page.answer.as_str()));
+}
+
+#[test]
+fn a_failed_twin_control_is_said_before_any_verdict() {
+    let text = render(&failing_twin(), 80, false, Detail::Brief);
+    assert!(text.starts_with("Not to be trusted: the twin control"), "{text}");
+    let (warning, verdicts) = (text.find("The twin control failed"), text.find("\nVerdicts\n"));
+    assert!(warning.is_some() && warning < verdicts, "{text}");
+}
+
+#[test]
+fn the_twin_control_is_told_once_where_the_warnings_have_it_already() {
+    let mut page = failing_twin();
+    let told =
+        |page: &Page| render(page, 300, false, Detail::Brief).matches("\n! The twin control failed").count();
+    assert_eq!(told(&page), 1);
+    page.warnings.insert(0, page.twin_control.note.clone().expect("the failing twin has a note"));
+    assert_eq!(told(&page), 1);
+    page.warnings.clear();
+    page.twin_control.note = None;
+    assert!(
+        render(&page, 300, false, Detail::Brief)
+            .contains("! The twin control failed: branch differs from itself by +3.1 % ± 0.9.")
+    );
+}
+
+#[test]
+fn a_page_survives_its_json() {
+    for page in [sample::page(), sample::many(), sample::nothing()] {
+        assert_eq!(Page::from_json(&page.to_json()).expect("its own JSON is read"), page);
+    }
+    let plan = sample::plan();
+    let text = serde_json::to_string(&plan).expect("a plan has only string keys");
+    assert_eq!(serde_json::from_str::<PlanPage>(&text).expect("its own JSON is read"), plan);
+}
+
+#[test]
+fn a_page_of_another_schema_is_refused_by_name() {
+    let text = sample::page().to_json().replace("assay.campaign/1", "assay.campaign/7");
+    let error = Page::from_json(&text).expect_err("a newer page is not read").to_string();
+    assert_eq!(error, "the page has schema \"assay.campaign/7\"; this assay reads \"assay.campaign/1\"");
+    assert!(Page::from_json("{}").expect_err("no page").to_string().contains("schema"));
+}

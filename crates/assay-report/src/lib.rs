@@ -1,0 +1,46 @@
+//! What the user reads: a campaign as plain data ([`page`]), its answer, and its views on a terminal and as JSON.
+//!
+//! Nothing here measures, builds or opens the ledger, and only [`progress`] has a clock. `{stem}.rs` beside a folder of
+//! the same name is that folder's parent.
+#![forbid(unsafe_code)]
+
+pub mod answer;
+pub mod compare;
+pub mod doctor;
+pub mod fit;
+pub mod ink;
+pub mod layout;
+pub mod limits;
+pub mod number;
+pub mod page;
+pub mod plan;
+pub mod progress;
+pub mod prose;
+pub mod sheet;
+pub mod sites;
+pub mod stages;
+pub mod stat;
+pub mod sweep;
+pub mod table;
+pub mod terminal;
+mod uses;
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod schema;
+
+pub use answer::answer;
+pub use compare::{ComparePage, render_compare};
+pub use doctor::{DoctorPage, render_doctor};
+pub use fit::{FitPage, render_fit};
+pub use layout::{LayoutPage, render_layout};
+pub use page::Page;
+pub use plan::{PlanPage, render_plan};
+pub use progress::{Progress, Show};
+pub use stages::{StagesPage, render_stages};
+pub use stat::{StatPage, render_stat};
+pub use sweep::{SweepPage, render_sweep};
+pub use terminal::{Detail, render};

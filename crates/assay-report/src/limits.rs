@@ -1,0 +1,10 @@
+//! The speed of light of a machine on a terminal. Its JSON is [`assay_pure::limits::Limits`] as it is kept (schema
+//! "assay.limits/1", `schema/limits-1.schema.json`, held against the code by a test).
+
+#[cfg(any(test, feature = "samples"))]
+pub mod sample;
+mod terminal;
+#[cfg(test)]
+mod tests;
+
+pub use terminal::{Told, render_limits};

@@ -1,0 +1,292 @@
+//! The limits as text: the answer, then the levels of the memory, what things cost, what is not known.
+
+use crate::ink::Ink;
+use crate::number;
+use crate::prose;
+use crate::sheet::Sheet;
+use crate::table::{Column, Table};
+use assay_pure::limits::{Clock, Cost, Figure, Level, Limits, Moved, Point, Rate, cost};
+
+/// What is known of the file beside the figures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// Where they are kept.
+    pub file: String,
+    /// Since they were measured, seconds; none where that was just now.
+    pub age_seconds: Option<f64>,
+    /// What is different on the machine since.
+    pub changes: Vec<String>,
+}
+
+/// The page as text, no line wider than `width` columns (at least 40), with ANSI colours if `colour`; with every working set
+/// if `all`.
+pub fn render_limits(limits: &Limits, told: &Told, width: usize, colour: bool, all: bool) -> String {
+    let mut sheet = Sheet::new(width, colour);
+    sheet.paragraph(Ink::Bold, "", &answer(limits));
+    warnings(told, &mut sheet);
+    levels(limits, &mut sheet);
+    costs(limits, &mut sheet);
+    if let Some(clock) = &limits.clock {
+        frequency(clock, &mut sheet);
+    }
+    if all {
+        curves(limits, &mut sheet);
+    }
+    sheet.heading("What these figures cannot say");
+    for note in &limits.notes {
+        sheet.labelled(Ink::Dim, "  - ", note);
+    }
+    closing(limits, told, all, &mut sheet);
+    sheet.into_text()
+}
+
+/// "AMD EPYC, one core: 3.68 GHz, 6.0 instructions a cycle; reads 230 bytes per ns from L1 and 21 from memory; ..."
+fn answer(limits: &Limits) -> String {
+    let mut parts = Vec::new();
+    if let Some(clock) = &limits.clock {
+        let width = limits.cost(cost::INSTRUCTION).map_or(String::new(), |instruction| {
+            format!(", {:.1} instructions a cycle at best", clock.cycle_ns.median / instruction.ns.median)
+        });
+        parts.push(format!("{:.2} GHz{width}", 1.0 / clock.cycle_ns.median));
+    }
+    type Pick = fn(&Level) -> &Option<Rate>;
+    let (read, copy): (Pick, Pick) = (|level| &level.read, |level| &level.copy);
+    for (verb, rate) in [("reads", read), ("copies", copy)] {
+        let of = |level: &&Level| rate(level).as_ref().map(|rate| rate.bytes_per_ns.median);
+        let known: Vec<(&str, f64)> =
+            limits.levels.iter().filter_map(|level| Some((level.name.as_str(), of(&level)?))).collect();
+        match known.as_slice() {
+            [] => {}
+            [(name, only)] => parts.push(format!("{verb} {} bytes per ns from {name}", short(*only))),
+            [near, .., far] => parts.push(format!(
+                "{verb} {} bytes per ns from {}, {} from {}",
+                short(near.1),
+                near.0,
+                short(far.1),
+                far.0
+            )),
+        }
+    }
+    let waits: Vec<(&str, f64)> = limits
+        .levels
+        .iter()
+        .filter_map(|level| Some((level.name.as_str(), level.latency_ns?.median)))
+        .collect();
+    if let [near, .., far] = waits.as_slice() {
+        parts.push(format!(
+            "a load waits {} ns for {}, {} for {}",
+            short(near.1),
+            near.0,
+            short(far.1),
+            far.0
+        ));
+    }
+    if let Some(miss) = limits.cost(cost::MISPREDICTION) {
+        parts.push(format!("a misprediction costs {} ns", short(miss.ns.median)));
+    }
+    format!("{}, one core: {}.", limits.machine.cpu, parts.join("; "))
+}
+
+fn warnings(told: &Told, sheet: &mut Sheet) {
+    if told.changes.is_empty() {
+        return;
+    }
+    sheet.gap();
+    let text = format!(
+        "The machine has changed since ({}): what the kernel and its clocks cost may differ; --again measures anew.",
+        told.changes.join("; ")
+    );
+    sheet.labelled(Ink::Doubt, "! ", &text);
+}
+
+fn levels(limits: &Limits, sheet: &mut Sheet) {
+    if limits.levels.is_empty() {
+        return;
+    }
+    sheet.heading("Memory, one core");
+    sheet.paragraph(
+        Ink::Dim,
+        "  ",
+        "Bytes per nanosecond (GB/s), by the fastest loop; a copied byte counts once. Latency: of a load that waits for the one before.",
+    );
+    sheet.gap();
+    let mut table = Table::new(
+        vec![
+            Column::left("level"),
+            Column::right("size"),
+            Column::right("seen to end at").optional(3),
+            Column::right("read"),
+            Column::right("write"),
+            Column::right("copy"),
+            Column::right("latency ns"),
+            Column::right("cycles").optional(1),
+            Column::right("huge pages").optional(2),
+            Column::left("fastest by (read, write, copy)").optional(4),
+        ],
+        1,
+    );
+    let cycle = limits.clock.map(|clock| clock.cycle_ns.median);
+    for level in &limits.levels {
+        let rate = |rate: &Option<Rate>| {
+            rate.as_ref().map_or("-".to_owned(), |rate| short(rate.bytes_per_ns.median))
+        };
+        let ns = |figure: Option<Figure>| figure.map_or("-".to_owned(), |figure| short(figure.median));
+        let by =
+            [&level.read, &level.write, &level.copy].map(|rate| rate.as_ref().map_or("-", |rate| &rate.by));
+        let cycles = level.latency_ns.zip(cycle).map(|(ns, cycle)| format!("{:.0}", ns.median / cycle));
+        table.row(vec![
+            level.name.clone().into(),
+            level.bytes.map(number::bytes).unwrap_or_default().into(),
+            level.ends_at_bytes.map(number::bytes).unwrap_or_default().into(),
+            rate(&level.read).into(),
+            rate(&level.write).into(),
+            rate(&level.copy).into(),
+            ns(level.latency_ns).into(),
+            cycles.unwrap_or_default().into(),
+            level.latency_huge_ns.map(|figure| short(figure.median)).unwrap_or_default().into(),
+            by.join(", ").into(),
+        ]);
+    }
+    sheet.table(&table);
+}
+
+fn costs(limits: &Limits, sheet: &mut Sheet) {
+    if limits.costs.is_empty() {
+        return;
+    }
+    sheet.heading("What things cost");
+    let mut table = Table::new(
+        vec![
+            Column::left(""),
+            Column::right("ns"),
+            Column::right("95 %").optional(2),
+            Column::right("cycles"),
+            Column::left("measured by").wrapping().optional(1),
+        ],
+        1,
+    );
+    let cycle = limits.clock.map(|clock| clock.cycle_ns.median);
+    for Cost { name, ns, how } in &limits.costs {
+        let cycles = cycle.map_or("-".to_owned(), |cycle| cycles(ns.median / cycle));
+        table.row(vec![
+            name.clone().into(),
+            number::ns(ns.median).into(),
+            format!("{} to {}", number::ns(ns.lower), number::ns(ns.upper)).into(),
+            cycles.into(),
+            how.clone().into(),
+        ]);
+    }
+    sheet.table(&table);
+}
+
+/// Digits enough to see a sixth of a cycle.
+fn cycles(value: f64) -> String {
+    if value < 9.95 { format!("{value:.2}") } else { number::count(value.round() as u64) }
+}
+
+fn frequency(clock: &Clock, sheet: &mut Sheet) {
+    sheet.heading("Clock frequency");
+    let ghz = |ns: f64| format!("{:.2}", 1.0 / ns);
+    let first = clock.first_ns.map_or(String::new(), |first| {
+        let change = 100.0 * (first / clock.cycle_ns.median - 1.0);
+        let word = if change.abs() < 2.0 {
+            "as later"
+        } else if change > 0.0 {
+            "slower"
+        } else {
+            "faster"
+        };
+        format!("; in the first millisecond after being idle {} ({word})", ghz(first))
+    });
+    let text = format!(
+        "{} GHz, by additions that wait for each other, a cycle each; four fifths of the windows between {} and {}{first}.",
+        ghz(clock.cycle_ns.median),
+        ghz(clock.slowest_ns),
+        ghz(clock.fastest_ns),
+    );
+    sheet.paragraph(Ink::Plain, "  ", &text);
+}
+
+/// Every working set: the ways side by side.
+fn curves(limits: &Limits, sheet: &mut Sheet) {
+    for operation in ["read", "write", "copy"] {
+        let own: Vec<&Moved> = limits.bandwidth.iter().filter(|curve| curve.operation == operation).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let title = match operation {
+            "copy" => "Copy, bytes per nanosecond by working set (source and target together)".to_owned(),
+            other => format!("{}, bytes per nanosecond by working set", capital(other)),
+        };
+        let columns: Vec<(&str, &[Point])> =
+            own.iter().map(|curve| (curve.by.as_str(), curve.points.as_slice())).collect();
+        curve_table(&title, &columns, sheet);
+    }
+    let columns: Vec<(&str, &[Point])> =
+        limits.latency.iter().map(|curve| (curve.pages.as_str(), curve.points.as_slice())).collect();
+    if !columns.is_empty() {
+        curve_table("Latency, nanoseconds per load by working set and pages", &columns, sheet);
+    }
+}
+
+fn curve_table(title: &str, columns: &[(&str, &[Point])], sheet: &mut Sheet) {
+    sheet.heading(title);
+    let titles = columns.iter().map(|(name, _)| Column::right(name));
+    let mut table = Table::new(std::iter::once(Column::right("bytes")).chain(titles).collect(), 1);
+    let mut sizes: Vec<u64> =
+        columns.iter().flat_map(|(_, points)| points.iter().map(|point| point.bytes)).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    for bytes in sizes {
+        let figure = |points: &[Point]| {
+            let point = points.iter().find(|point| point.bytes == bytes);
+            point.map_or("-".to_owned(), |point| short(point.figure.median))
+        };
+        let figures = columns.iter().map(|(_, points)| figure(points).into());
+        table.row(std::iter::once(number::bytes(bytes).into()).chain(figures).collect());
+    }
+    sheet.table(&table);
+}
+
+fn closing(limits: &Limits, told: &Told, all: bool, sheet: &mut Sheet) {
+    sheet.gap();
+    let when = match told.age_seconds {
+        None => "just now".to_owned(),
+        Some(age) => format!("{} ago", ago(age)),
+    };
+    let quick = if limits.quick { ", --quick" } else { "" };
+    let measured = format!(
+        "{when}{quick}, in {}, on core {}: {}, {} interrupted and {} on a shared core left out; by assay {}",
+        number::duration(limits.took_seconds),
+        limits.cpu,
+        prose::plural(limits.windows, "window"),
+        number::count(limits.interrupted),
+        number::count(limits.shared),
+        limits.assay,
+    );
+    sheet.labelled(Ink::Dim, "measured  ", &measured);
+    sheet.labelled(Ink::Dim, "kept in   ", &told.file);
+    let more = "--again measures anew, --json FILE writes the data; reports of `assay run` use them";
+    let more = if all { more.to_owned() } else { format!("--all shows every working set, {more}") };
+    sheet.labelled(Ink::Dim, "more      ", &more);
+}
+
+/// Days where there are any: nobody wants the minutes then.
+fn ago(seconds: f64) -> String {
+    const DAY: f64 = 86_400.0;
+    if seconds < DAY { number::duration(seconds) } else { prose::plural((seconds / DAY) as u64, "day") }
+}
+
+fn capital(word: &str) -> String {
+    word[..1].to_uppercase() + &word[1..]
+}
+
+/// Three digits.
+fn short(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 99.5 => 0,
+        v if v >= 9.95 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}

@@ -1,0 +1,60 @@
+//! The terminal's text and the schema, held against the limits.
+
+use super::{Told, render_limits, sample};
+use crate::golden::hold_against;
+use crate::schema::assert_fits;
+use assay_pure::limits::SCHEMA;
+use unicode_width::UnicodeWidthStr as _;
+
+fn told() -> Told {
+    Told { file: "/state/assay/limits/amd-epyc-0123456789ab.json".to_owned(), ..Told::default() }
+}
+
+fn kept() -> Told {
+    Told {
+        age_seconds: Some(3.4 * 86_400.0),
+        changes: vec!["kernel: 6.1 then, 6.12 now".to_owned()],
+        ..told()
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for limits in [sample::limits(), sample::little()] {
+        for width in 40..200 {
+            for all in [false, true] {
+                for line in render_limits(&limits, &kept(), width, false, all).lines() {
+                    assert!(line.width() <= width, "{width}: {line:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_is_the_golden_text_at_80_and_160_columns() {
+    let limits = sample::limits();
+    hold_against("limits-80.txt", &render_limits(&limits, &told(), 80, false, false));
+    hold_against("limits-160.txt", &render_limits(&limits, &kept(), 160, false, false));
+    hold_against("limits-120-all.txt", &render_limits(&limits, &told(), 120, false, true));
+    hold_against("limits-little-80.txt", &render_limits(&sample::little(), &kept(), 80, false, false));
+}
+
+#[test]
+fn the_answer_is_first_and_the_age_and_the_changes_are_told() {
+    let text = render_limits(&sample::limits(), &kept(), 100, false, false);
+    assert!(
+        text.starts_with("AMD EPYC, one core: 3.68 GHz, 6.0 instructions a cycle at best; reads"),
+        "{text}"
+    );
+    assert!(text.contains("! The machine has changed since (kernel: 6.1 then, 6.12 now)"), "{text}");
+    assert!(text.contains("measured  3 days ago, in 31 s, on core 1"), "{text}");
+    assert!(!render_limits(&sample::limits(), &told(), 100, false, false).contains("has changed"));
+}
+
+#[test]
+fn limits_fit_the_schema_and_the_rich_ones_show_every_key() {
+    let json = |limits| serde_json::to_value(limits).expect("limits have only string keys");
+    let root = assert_fits("limits-1", &[json(sample::limits())], &[json(sample::little())]);
+    assert_eq!(root["properties"]["schema"]["const"], SCHEMA);
+}

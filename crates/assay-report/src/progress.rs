@@ -1,0 +1,201 @@
+//! Shows events while they happen, on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet.
+//!
+//! There is no ticking thread: it would wake up in the middle of samples. The bar moves when an event comes.
+
+mod tracker;
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use self::tracker::Tracker;
+use crate::{number, prose};
+use assay_pure::event::Event;
+
+/// Redraws of the bar per second at most; each costs the machine that is being measured.
+const REDRAWS_PER_SECOND: u8 = 4;
+/// Between two plain lines at least.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// How events are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// A bar that is redrawn.
+    Bar,
+    /// A line now and then.
+    Lines,
+    /// Nothing; the report tells warnings and failures anyway.
+    Quiet,
+}
+
+impl Show {
+    /// What fits: nothing if `quiet`, a bar if stderr is a terminal, else lines.
+    pub fn choose(quiet: bool, stderr_is_terminal: bool) -> Self {
+        match (quiet, stderr_is_terminal) {
+            (true, _) => Self::Quiet,
+            (false, true) => Self::Bar,
+            (false, false) => Self::Lines,
+        }
+    }
+}
+
+/// A consumer of events.
+pub struct Progress {
+    started: Instant,
+    tracker: Tracker,
+    view: View,
+}
+
+enum View {
+    Bar(ProgressBar),
+    Lines { out: Box<dyn Write + Send>, last: Option<Duration> },
+    Quiet,
+}
+
+impl Progress {
+    /// A consumer that writes to stderr.
+    pub fn new(show: Show) -> Self {
+        let view = match show {
+            Show::Bar => View::Bar(new_bar()),
+            Show::Lines => View::Lines { out: Box::new(std::io::stderr()), last: None },
+            Show::Quiet => View::Quiet,
+        };
+        Self { started: Instant::now(), tracker: Tracker::default(), view }
+    }
+
+    /// Takes note of an event and shows it if it is time to. A stderr that can't be written to is no reason to stop.
+    pub fn event(&mut self, event: &Event) {
+        self.event_at(event, self.started.elapsed());
+    }
+
+    /// [`Progress::event`] with the time since the start given, so that the pace of lines is tested without a clock.
+    fn event_at(&mut self, event: &Event, now: Duration) {
+        self.tracker.observe(event, now);
+        match &mut self.view {
+            View::Quiet => {}
+            View::Bar(bar) => redraw(bar, &self.tracker, event, now),
+            View::Lines { out, last } => {
+                let urgent = urgent(event);
+                let is_due = last.is_none_or(|last| now >= last + LINE_INTERVAL);
+                let line = match urgent {
+                    Some(line) => Some(line),
+                    None if *event == Event::Finished => None,
+                    None if is_due => {
+                        *last = Some(now);
+                        Some(format!("{}: {}", self.tracker.phase(), self.tracker.message(now)))
+                    }
+                    None => None,
+                };
+                if let Some(line) = line {
+                    let _ = writeln!(out, "{}", line.trim_end_matches(": "));
+                }
+            }
+        }
+    }
+}
+
+/// What is told at once, whatever the pace.
+fn urgent(event: &Event) -> Option<String> {
+    match event {
+        Event::Warning(text) => Some(format!("warning: {text}")),
+        Event::Failed { what, reason } => Some(format!("failed: {what}: {reason}")),
+        Event::Step { step, points, again, points_left, seconds_left } => Some(format!(
+            "step {}: {}{}, at most {points_left} more after it; at most {} of measuring left",
+            step + 1,
+            prose::plural(*points, "point"),
+            if *again { " measured again" } else { "" },
+            number::duration(*seconds_left)
+        )),
+        _ => None,
+    }
+}
+
+fn new_bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND));
+    let style =
+        ProgressStyle::with_template("{prefix:<9} [{bar:18}] {wide_msg}").expect("the template is valid");
+    bar.set_style(style.progress_chars("=> "));
+    bar
+}
+
+fn redraw(bar: &ProgressBar, tracker: &Tracker, event: &Event, now: Duration) {
+    if *event == Event::Finished {
+        bar.finish_and_clear();
+        return;
+    }
+    if let Some(line) = urgent(event) {
+        bar.suspend(|| {
+            let _ = writeln!(std::io::stderr(), "{line}");
+        });
+    }
+    let (done, total) = tracker.extent();
+    // Both at once, and never of nothing: a bar of length 0 would be drawn full.
+    bar.update(|state| {
+        state.set_len(total.max(1));
+        state.set_pos(done);
+    });
+    bar.set_prefix(tracker.phase().to_owned());
+    bar.set_message(tracker.message(now));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("no writer panics").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn lines(events: &[(u64, Event)]) -> String {
+        let written = Written::default();
+        let view = View::Lines { out: Box::new(written.clone()), last: None };
+        let mut progress = Progress { started: Instant::now(), tracker: Tracker::default(), view };
+        for (seconds, event) in events {
+            progress.event_at(event, Duration::from_secs(*seconds));
+        }
+        let bytes = written.0.lock().expect("no writer panics").clone();
+        String::from_utf8(bytes).expect("lines are text")
+    }
+
+    #[test]
+    fn plain_lines_come_at_most_every_five_seconds() {
+        let linked = |done| Event::Linked { done, total: 36, cached: 0 };
+        let mut events = vec![(0, Event::Phase { name: "build".to_owned() })];
+        events.extend((1..=12).map(|done| (done, linked(done))));
+        assert_eq!(
+            lines(&events),
+            "build\nbuild: 5 of 36 links, about 31 s left\nbuild: 10 of 36 links, about 26 s left\n"
+        );
+    }
+
+    #[test]
+    fn warnings_and_failures_are_told_at_once() {
+        let events = [
+            (0, Event::Phase { name: "build".to_owned() }),
+            (1, Event::Warning("the governor is not performance".to_owned())),
+            (1, Event::Failed { what: "clang-16 O2".to_owned(), reason: "exit status 1".to_owned() }),
+            (2, Event::Finished),
+        ];
+        let expected =
+            "build\nwarning: the governor is not performance\nfailed: clang-16 O2: exit status 1\n";
+        assert_eq!(lines(&events), expected);
+    }
+
+    #[test]
+    fn quiet_wins_over_a_terminal() {
+        assert_eq!(Show::choose(true, true), Show::Quiet);
+        assert_eq!(Show::choose(false, true), Show::Bar);
+        assert_eq!(Show::choose(false, false), Show::Lines);
+    }
+}

@@ -1,0 +1,269 @@
+//! The sites as text for a terminal: the answer, what could make it wrong, the table, the worst sites at close range, hints.
+//!
+//! Made for 80 columns and for 160: a line per site in both, more columns in the wider. Checked by golden
+//! texts, by tests of its structure and that no line exceeds its width.
+
+mod closeup;
+mod components;
+mod figures;
+mod hints;
+
+use super::names::short;
+use super::page::{Missed, Site, SitesPage};
+use crate::ink::Ink;
+use crate::number;
+use crate::prose::{plural, shorten};
+use crate::sheet::Sheet;
+use crate::table::{Column, Entry, Table};
+use figures::{compact, percent, span};
+
+/// From this width on a site's line has its instruction and a column per predictor.
+const WIDE: usize = 120;
+
+/// The page as text, no line wider than `width` columns (at least 40), with ANSI colours if `colour`.
+pub fn render_sites(page: &SitesPage, width: usize, colour: bool) -> String {
+    let mut sheet = Sheet::new(width, colour);
+    sheet.paragraph(Ink::Bold, "", &page.answer);
+    totals(page, &mut sheet);
+    if !page.warnings.is_empty() {
+        sheet.gap();
+    }
+    for warning in &page.warnings {
+        sheet.labelled(Ink::Doubt, "! ", warning);
+    }
+    if let Some(components) = &page.components {
+        components::show(components, &mut sheet);
+    }
+    if !page.sites.is_empty() {
+        sheet.gap();
+        sheet.table(&table(page, width));
+        legend(page, &mut sheet);
+    }
+    for site in page.sites.iter().filter(|site| !site.source.is_empty() || !site.code.is_empty()) {
+        closeup::show(site, &mut sheet);
+    }
+    if let Some(hints) = &page.hints {
+        hints::show(hints, &mut sheet);
+    }
+    simulated(page, &mut sheet);
+    sheet.into_text()
+}
+
+/// What was executed, in a line or two.
+fn totals(page: &SitesPage, sheet: &mut Sheet) {
+    let totals = &page.totals;
+    let mut text = format!(
+        "{} instructions, {} branches, {} of them conditional ({} taken), at {}",
+        compact(totals.instructions as f64),
+        compact(totals.branches as f64),
+        compact(totals.conditional as f64),
+        percent(totals.taken as f64 / totals.conditional.max(1) as f64),
+        plural(totals.sites, "site")
+    );
+    let missed: Vec<String> = totals
+        .mispredictions
+        .iter()
+        .map(|missed| {
+            let mpki = missed.count as f64 * 1000.0 / totals.instructions.max(1) as f64;
+            format!("{} {} ({mpki:.2} mpki)", missed.predictor, compact(missed.count as f64))
+        })
+        .collect();
+    if !missed.is_empty() {
+        text += &format!("; mispredicted by {}", missed.join(", "));
+    }
+    sheet.labelled(Ink::Dim, "traced    ", &text);
+    if page.processes.len() > 1 {
+        let threads = page.processes.iter().map(|process| process.threads).sum();
+        let text = format!(
+            "{} with {}",
+            format_args!("{} processes", page.processes.len()),
+            plural(threads, "thread")
+        );
+        sheet.labelled(Ink::Dim, "          ", &text);
+    }
+}
+
+fn table(page: &SitesPage, width: usize) -> Table {
+    let is_wide = width >= WIDE;
+    let has_processes = page.sites.iter().any(|site| site.process.is_some());
+    let is_missed = !page.predictors.is_empty();
+    let mut columns = vec![Column::right("#"), Column::left("line, function")];
+    if has_processes {
+        columns.push(Column::right("pid"));
+    }
+    if is_wide {
+        columns.push(Column::left("branch").optional(3));
+    }
+    columns.extend([Column::right("executed"), Column::right("taken")]);
+    if is_missed {
+        columns.extend([Column::right("missed"), Column::right("rate").optional(1)]);
+        columns.extend([Column::right("share"), Column::right("total"), Column::right("floor")]);
+    }
+    let each = if is_wide && page.predictors.len() > 1 { page.predictors.as_slice() } else { &[] };
+    columns.extend(each.iter().map(|predictor| Column::right(&predictor.name).optional(2)));
+    if is_wide {
+        columns.push(Column::left("address").optional(4));
+    }
+    let keys = 2;
+    let mut table = Table::new(columns, keys);
+    let room = if is_wide { 44 } else { name_room(page, width, has_processes, is_missed) };
+    for site in &page.sites {
+        let mut row: Vec<Entry> = vec![site.rank.to_string().into(), name(site, room).into()];
+        if has_processes {
+            row.push(site.process.map_or(String::new(), |pid| pid.to_string()).into());
+        }
+        if is_wide {
+            row.push(shorten(&kind(site), 24).into());
+        }
+        row.push(compact(site.executed as f64).into());
+        row.push(percent(site.taken as f64 / site.executed.max(1) as f64).into());
+        if is_missed {
+            row.extend(judged(site));
+        }
+        row.extend(each.iter().map(|predictor| {
+            let own = site.mispredictions.iter().find(|missed| missed.predictor == predictor.name);
+            Entry::from(own.map_or(String::new(), |missed| compact(missed.count as f64)))
+        }));
+        if is_wide {
+            row.push(address(site).into());
+        }
+        table.row(row);
+    }
+    table
+}
+
+/// Columns left for the name in a narrow table.
+fn name_room(page: &SitesPage, width: usize, has_processes: bool, is_missed: bool) -> usize {
+    let widest = |of: &dyn Fn(&Site) -> String, title: &str| {
+        let entries = page.sites.iter().map(|site| of(site).chars().count());
+        2 + entries.max().unwrap_or(0).max(title.len())
+    };
+    // The indent, the rank, and the gap after the name.
+    let mut others = 2 + widest(&|site| site.rank.to_string(), "#");
+    others += widest(&|site| compact(site.executed as f64), "executed") + 2 + "taken".len() + 1;
+    if is_missed {
+        others += widest(&|site| missed(&site.mispredictions), "missed") + 2 * (2 + "share".len() + 1);
+        others += widest(&|site| floor(site), "floor");
+    }
+    if has_processes {
+        others += widest(&|site| site.process.map_or(String::new(), |pid| pid.to_string()), "pid");
+    }
+    width.saturating_sub(others).clamp(14, 60)
+}
+
+/// What predictors made of a site: missed, rate, share, running total, floor.
+fn judged(site: &Site) -> Vec<Entry> {
+    let is_judged = !site.mispredictions.is_empty();
+    let rate = if is_judged { percent(site.rate) } else { String::new() };
+    let part = |part: Option<f64>| part.map_or(String::new(), percent);
+    vec![
+        missed(&site.mispredictions).into(),
+        rate.into(),
+        part(site.share.filter(|_| is_judged)).into(),
+        part(site.running).into(),
+        floor(site).into(),
+    ]
+}
+
+/// The range over predictors.
+fn missed(missed: &[Missed]) -> String {
+    let counts = || missed.iter().map(|missed| missed.count as f64);
+    match (counts().reduce(f64::min), counts().reduce(f64::max)) {
+        (Some(low), Some(high)) => span(low, high),
+        _ => String::new(),
+    }
+}
+
+fn floor(site: &Site) -> String {
+    let best = site.floor.as_ref().map(|floor| floor.best.unwrap_or(floor.constant as f64));
+    best.map_or(String::new(), compact)
+}
+
+/// Line first where there is not room for all: it says more than a name cut in half.
+fn name(site: &Site, room: usize) -> String {
+    let function = site.function.as_deref().map(short);
+    let line = site.file.as_deref().zip(site.line).map(|(file, line)| format!("{}:{line}", last_part(file)));
+    match (function, line) {
+        (Some(function), Some(line)) => {
+            let left = room.saturating_sub(line.chars().count() + 1);
+            if left < 4 { shorten(&line, room) } else { format!("{line} {}", shorten(&function, left)) }
+        }
+        (Some(function), None) => {
+            let module = format!("{}+{}", site.module.as_deref().map_or("", last_part), site.address);
+            let left = room.saturating_sub(module.chars().count() + 1);
+            if left < 8 { shorten(&function, room) } else { format!("{} {module}", shorten(&function, left)) }
+        }
+        (None, Some(line)) => shorten(&line, room),
+        (None, None) => {
+            let module = site.module.as_deref().map_or("code made at run time", last_part);
+            shorten(&format!("{module}+{}", site.address), room)
+        }
+    }
+}
+
+/// The instruction, or what kind of branch it is.
+fn kind(site: &Site) -> String {
+    site.instruction.clone().unwrap_or_else(|| site.class.clone())
+}
+
+fn address(site: &Site) -> String {
+    format!("{}+{}", site.module.as_deref().map_or("", last_part), site.address)
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn legend(page: &SitesPage, sheet: &mut Sheet) {
+    let left_out = &page.left_out;
+    if left_out.sites > 0 {
+        let share = left_out
+            .share
+            .map_or(String::new(), |share| format!(", {} of the mispredictions", percent(share)));
+        let text = format!(
+            "{} more with {} branches{share}: --top N lists more",
+            plural(left_out.sites, "site"),
+            compact(left_out.executed as f64)
+        );
+        sheet.paragraph(Ink::Dim, "  ", &text);
+    }
+    if page.predictors.is_empty() {
+        return;
+    }
+    let range = if page.predictors.len() > 1 {
+        "missed: from the best to the worst predictor; shares are of their mean. "
+    } else {
+        ""
+    };
+    let text = format!(
+        "{range}floor: what a rule would miss that knows only this branch's own last 8 outcomes; less is won by other \
+         branches' history, the rest only by other data or code without a branch."
+    );
+    sheet.paragraph(Ink::Dim, "  ", &text);
+}
+
+/// What was simulated, so that the figures can be made again.
+fn simulated(page: &SitesPage, sheet: &mut Sheet) {
+    sheet.gap();
+    for predictor in &page.predictors {
+        let text = format!("{}: {} (definition {})", predictor.name, predictor.what, predictor.definition);
+        sheet.labelled(Ink::Dim, "simulated ", &text);
+    }
+    let what = if page.predictors.is_empty() {
+        "branches"
+    } else {
+        "branches; mispredictions are simulated, not this machine's"
+    };
+    let text = format!("{} under QEMU {}: exact {what}", page.command.join(" "), page.emulator);
+    sheet.labelled(Ink::Dim, "command   ", &number_free(&text));
+}
+
+/// A command may hold line breaks.
+fn number_free(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Where a count would be in the way: kept for the close-ups.
+fn exact(value: u64) -> String {
+    number::count(value)
+}

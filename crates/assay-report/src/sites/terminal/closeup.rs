@@ -1,0 +1,76 @@
+//! One site with the source and the code around it.
+
+use super::figures::{compact, percent};
+use super::{exact, last_part, short};
+use crate::ink::Ink;
+use crate::sheet::Sheet;
+use crate::sites::page::Site;
+
+/// Shows a site at close range.
+pub fn show(site: &Site, sheet: &mut Sheet) {
+    sheet.heading(&format!("{}  {}", site.rank, title(site)));
+    for frame in &site.inlined_into {
+        let place = frame.file.as_deref().zip(frame.line);
+        let place = place.map_or(String::new(), |(file, line)| format!(", {}:{line}", last_part(file)));
+        let function = frame.function.as_deref().map_or_else(|| "?".to_owned(), short);
+        sheet.paragraph(Ink::Dim, "   ", &format!("inlined into {function}{place}"));
+    }
+    sheet.paragraph(Ink::Plain, "   ", &did(site));
+    if let Some(text) = could_be_known(site) {
+        sheet.paragraph(Ink::Plain, "   ", &text);
+    }
+    for line in &site.source {
+        let (mark, ink) = if line.here { ('>', Ink::Bold) } else { (' ', Ink::Plain) };
+        sheet.verbatim(ink, "", &format!("  {mark}{:>5} │ {}", line.line, line.text));
+    }
+    if !site.source.is_empty() && !site.code.is_empty() {
+        sheet.verbatim(Ink::Dim, "", "        ┄");
+    }
+    let width = site.code.iter().map(|line| line.address.trim_start_matches("0x").len()).max().unwrap_or(0);
+    for line in &site.code {
+        let (mark, ink) = if line.here { ('>', Ink::Bold) } else { (' ', Ink::Plain) };
+        let note = if line.target { "   <- where it goes" } else { "" };
+        let address = line.address.trim_start_matches("0x");
+        sheet.verbatim(ink, "", &format!("  {mark} {address:>width$}  {}{note}", line.text));
+    }
+}
+
+fn title(site: &Site) -> String {
+    let function = site.function.clone().unwrap_or_else(|| "?".to_owned());
+    let place = match (&site.file, site.line) {
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+        _ => format!("{} {}", site.module.as_deref().unwrap_or("code made at run time"), site.address),
+    };
+    format!("{function}, {place}")
+}
+
+fn did(site: &Site) -> String {
+    let taken = site.taken as f64 / site.executed.max(1) as f64;
+    let mut text = format!("{}, executed {} times", site.class, exact(site.executed));
+    if site.class.starts_with("conditional") {
+        text += &format!(", taken {} ({})", exact(site.taken), percent(taken));
+    }
+    let missed: Vec<String> = site
+        .mispredictions
+        .iter()
+        .map(|missed| {
+            let rate = missed.count as f64 / site.executed.max(1) as f64;
+            format!("{} {} ({})", missed.predictor, exact(missed.count), percent(rate))
+        })
+        .collect();
+    if !missed.is_empty() {
+        text += &format!("; mispredicted by {}", missed.join(", "));
+    }
+    text
+}
+
+/// How much of it a rule could have known.
+fn could_be_known(site: &Site) -> Option<String> {
+    let floor = site.floor.as_ref()?;
+    let of = |count: f64| format!("{} ({})", compact(count), percent(count / site.executed.max(1) as f64));
+    let constant = format!("always the same way would miss {}", of(floor.constant as f64));
+    Some(match floor.best {
+        Some(best) => format!("floor: {constant}, by its own last outcomes {}", of(best)),
+        None => format!("floor: {constant}; there was no room to count patterns"),
+    })
+}

@@ -1,0 +1,94 @@
+//! The terminal's text and the schema, held against the page.
+
+use super::components::RowKind;
+use super::page::{HintOrigin, HintVerdict, Order, SITES_SCHEMA};
+use super::{render_sites, sample};
+use crate::golden::hold_against;
+use crate::schema::{assert_every_key_is_required, assert_fits, schema_of};
+use clap::ValueEnum as _;
+use unicode_width::UnicodeWidthStr as _;
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for page in [sample::page(), sample::nothing()] {
+        for width in 40..200 {
+            for line in render_sites(&page, width, false).lines() {
+                assert!(line.width() <= width, "{width}: {line:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_at_80_columns_is_the_golden_text() {
+    hold_against("sites-80.txt", &render_sites(&sample::page(), 80, false));
+}
+
+#[test]
+fn the_page_at_160_columns_is_the_golden_text() {
+    hold_against("sites-160.txt", &render_sites(&sample::page(), 160, false));
+}
+
+#[test]
+fn a_page_without_a_branch_is_the_golden_text() {
+    hold_against("sites-nothing-80.txt", &render_sites(&sample::nothing(), 80, false));
+}
+
+#[test]
+fn the_answer_is_the_first_line_and_each_site_takes_one() {
+    for width in [80, 160] {
+        let text = render_sites(&sample::page(), width, false);
+        assert!(text.starts_with("The worst of 1,204 sites makes 58 %"), "{text}");
+        let of_table = |name: &str| text.lines().filter(|line| line.contains(name)).count();
+        assert_eq!(of_table("branchy.c:88 "), 1, "{text}");
+    }
+}
+
+#[test]
+fn wide_terminals_show_the_instruction_and_each_predictor() {
+    let narrow = render_sites(&sample::page(), 80, false);
+    let wide = render_sites(&sample::page(), 160, false);
+    assert!(
+        !narrow.contains("jne 0x11a0 <decode_all+0x…") && wide.contains("jne 0x11a0 <decode_all"),
+        "{wide}"
+    );
+    let heads = |text: &str| {
+        text.lines().find(|line| line.contains("executed") && line.contains('#')).map(str::to_owned)
+    };
+    assert!(!heads(&narrow).expect("a head").contains("tage"));
+    assert!(heads(&wide).expect("a head").contains("tage"));
+}
+
+#[test]
+fn colour_changes_no_text() {
+    let plain = render_sites(&sample::page(), 100, false);
+    let mut coloured = render_sites(&sample::page(), 100, true);
+    while let Some(start) = coloured.find("\x1b[") {
+        let end = coloured[start..].find('m').expect("an end") + start;
+        coloured.replace_range(start..=end, "");
+    }
+    let trimmed = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    assert_eq!(trimmed(&plain), trimmed(&coloured));
+}
+
+#[test]
+fn pages_fit_the_schema_and_the_rich_one_shows_every_key() {
+    let json = |page| serde_json::to_value(page).expect("a page has only string keys");
+    let root = assert_fits("sites-1", &[json(sample::page())], &[json(sample::nothing())]);
+    assert_eq!(root["properties"]["schema"]["const"], SITES_SCHEMA);
+}
+
+#[test]
+fn every_key_is_required_and_the_words_are_those_of_the_code() {
+    let root = schema_of("sites-1");
+    assert_every_key_is_required("sites-1");
+    let verdicts = [HintVerdict::Wrong, HintVerdict::Unclear, HintVerdict::Right, HintVerdict::NotExecuted];
+    let orders = Order::value_variants();
+    assert!(orders.iter().all(|order| serde_json::json!(order) == order.name()));
+    let origins = [HintOrigin::Source, HintOrigin::ColdCall, HintOrigin::ColdPart];
+    assert_eq!(root["$defs"]["hint_verdict"]["enum"], serde_json::json!(verdicts));
+    let kinds = [RowKind::Component, RowKind::Other, RowKind::Unattributed, RowKind::Total];
+    assert_eq!(root["$defs"]["row_kind"]["enum"], serde_json::json!(kinds));
+    assert_eq!(root["$defs"]["hint_origin"]["enum"], serde_json::json!(origins));
+    assert_eq!(root["properties"]["sorted_by"]["enum"], serde_json::json!(orders));
+}

@@ -1,0 +1,362 @@
+//! A diary as plain data; its JSON is an interface (schema/stages-1.schema.json).
+
+use crate::page::{AsBuiltSays, Cause, Claim, Effect, StoppedBecause, TwinVerdict, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// Name and version of the JSON.
+pub const STAGES_SCHEMA: &str = "assay.stages/1";
+
+/// Everything that is said of a diary.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StagesPage {
+    /// [`STAGES_SCHEMA`].
+    pub schema: String,
+    /// The diary's name.
+    pub diary: String,
+    /// The question in the author's words.
+    pub question: String,
+    /// The answer in a few sentences.
+    pub answer: String,
+    /// What figures are divided by, in the singular.
+    pub unit: String,
+    /// The equivalence margin, a fraction.
+    pub minimum_effect: f64,
+    /// Of all verdicts of a session together.
+    pub confidence: f64,
+    /// Whose mispredictions the table shows; `null`: none were simulated or counted.
+    pub predictor: Option<String>,
+    /// Stages, then references, in the order of the file.
+    pub entrants: Vec<Entrant>,
+    /// Roles, in the order of the file.
+    pub roles: Vec<Role>,
+    /// Each stage against the one before it, the first one and the references.
+    pub steps: Vec<Step>,
+    /// What somebody said of a step.
+    pub claims: Vec<Claim>,
+    /// What the reader should know before the rest.
+    pub warnings: Vec<String>,
+    /// What this diary cannot tell, and why.
+    pub limits: Vec<String>,
+    /// The stretches of measuring, oldest first.
+    pub sessions: Vec<Session>,
+    /// The file that keeps every figure.
+    pub ledger: Option<String>,
+}
+
+/// Whether something is a step of the work or what it is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A stage.
+    Stage,
+    /// A reference.
+    Reference,
+}
+
+/// A stage or reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entrant {
+    /// Its name.
+    pub name: String,
+    /// Which of the two.
+    pub kind: Kind,
+    /// The stage that it is a step from.
+    pub after: Option<String>,
+    /// In the author's words.
+    pub note: Option<String>,
+    /// What it is built with.
+    pub flags: Option<String>,
+    /// Full hash of the commit.
+    pub revision: Option<String>,
+    /// Hash of what was built.
+    pub artifact: Option<String>,
+    /// Bytes of code.
+    pub text_bytes: Option<u64>,
+    /// Whether its links were placed.
+    pub placed: bool,
+    /// The session that the figures are from; `null`: it was never measured.
+    pub session: Option<i64>,
+    /// Why it was not measured.
+    pub failed: Option<String>,
+}
+
+/// What is done with every stage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Role {
+    /// Its name.
+    pub name: String,
+    /// In the author's words.
+    pub note: Option<String>,
+    /// One per entrant that has the role, in their order.
+    pub cells: Vec<Cell>,
+    /// Which steps brought most of the time, most first.
+    pub ranking: Vec<Part>,
+}
+
+/// An entrant in a role.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Whose.
+    pub entrant: String,
+    /// The command as it was run.
+    pub command: Option<String>,
+    /// Units that it does.
+    pub units: Option<f64>,
+    /// Its time.
+    pub time: Option<Time>,
+    /// What it executes.
+    pub counts: Option<Counts>,
+    /// Why it has none of them.
+    pub failed: Option<String>,
+}
+
+/// Nanoseconds per unit over placements.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Time {
+    /// Median over placements.
+    pub ns_per_unit: f64,
+    /// Median as built.
+    pub as_built: Option<f64>,
+    /// At the best placement.
+    pub best: f64,
+    /// At the worst placement.
+    pub worst: f64,
+    /// Of the whole command, median over placements.
+    pub total_ns: f64,
+}
+
+/// Where counts come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountSource {
+    /// The processor's counters.
+    Counted,
+    /// An emulator; exact, mispredictions simulated.
+    Traced,
+}
+
+/// What one command executes in all, start-up subtracted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Where they come from.
+    pub source: CountSource,
+    /// Instructions.
+    pub instructions: Option<u64>,
+    /// Branches of all classes.
+    pub branches: Option<u64>,
+    /// Conditional ones.
+    pub conditional: Option<u64>,
+    /// Mispredictions by predictor, that of the table first.
+    pub misses: Vec<Missed>,
+    /// Mispredictions of the table / branches.
+    pub miss_rate: Option<f64>,
+    /// Instructions per unit.
+    pub instructions_per_unit: Option<f64>,
+    /// Branches per unit.
+    pub branches_per_unit: Option<f64>,
+    /// Mispredictions of the table per unit.
+    pub misses_per_unit: Option<f64>,
+    /// A second execution had as many branches; `null`: there was none.
+    pub repeatable: Option<bool>,
+    /// What each component executes.
+    pub components: Vec<Component>,
+    /// What the reader must know of them.
+    pub notes: Vec<String>,
+}
+
+/// Mispredictions of one predictor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Missed {
+    /// The predictor, or `counted`.
+    pub predictor: String,
+    /// Mispredictions.
+    pub misses: u64,
+}
+
+/// What one component executes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Component {
+    /// Its name; `other` and `unattributed` are what no component names.
+    pub name: String,
+    /// Branches per unit.
+    pub branches_per_unit: f64,
+    /// Instructions per unit.
+    pub instructions_per_unit: f64,
+    /// Mispredictions of the table per unit.
+    pub misses_per_unit: f64,
+    /// Times it was called from outside, per unit; calls that were inlined are none.
+    pub calls_per_unit: f64,
+    /// Branches per such call.
+    pub branches_per_call: Option<f64>,
+}
+
+/// What a stage is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Against {
+    /// The stage before.
+    Before,
+    /// The first stage.
+    First,
+    /// A reference.
+    Reference,
+}
+
+/// What a step brought in a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Brought {
+    /// Less time.
+    Faster,
+    /// More time.
+    Slower,
+    /// Nothing, though the builds as linked differ.
+    Ghost,
+    /// The same time by other counts.
+    OnlyCounts,
+    /// Neither time nor counts.
+    Nothing,
+    /// Not known.
+    Open,
+}
+
+/// A stage against another one, in one role.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// The stage.
+    pub stage: String,
+    /// What it is held against.
+    pub baseline: String,
+    /// Which of the three.
+    pub against: Against,
+    /// The role.
+    pub role: String,
+    /// What it brought.
+    pub brought: Brought,
+    /// Of the times.
+    pub time: Option<TimeStep>,
+    /// Counts that are known on both sides.
+    pub counts: Vec<CountStep>,
+    /// Ways in which these figures mislead; sentences.
+    pub traps: Vec<String>,
+}
+
+/// What the placement design says of the times of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimeStep {
+    /// As the builds left them.
+    pub as_built: Option<Effect>,
+    /// Over placements.
+    pub code: Option<Effect>,
+    /// On the code.
+    pub verdict: Verdict,
+    /// What the as-built comparison is worth.
+    pub as_built_says: Option<AsBuiltSays>,
+    /// Why.
+    pub causes: Vec<Cause>,
+    /// Sentences with their numbers.
+    pub reasons: Vec<String>,
+    /// Complete rotations.
+    pub rotations: u32,
+    /// Smallest effect that these rotations would find four times in five.
+    pub minimum_detectable_effect: Option<f64>,
+    /// The session in which both took turns.
+    pub session: i64,
+}
+
+/// A count before and after.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CountStep {
+    /// `instructions`, `branches`, `misses`, `miss_rate` or `size`.
+    pub quantity: String,
+    /// Per unit, of the baseline; a rate and a size as they are.
+    pub before: f64,
+    /// Per unit, of the stage.
+    pub after: f64,
+    /// after / before; `null` where before is 0.
+    pub ratio: Option<f64>,
+}
+
+/// The part of a step in what all steps of the way from the first to the last stage saved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// The stage.
+    pub stage: String,
+    /// Of the time saved; negative: it cost some.
+    pub time: Option<f64>,
+    /// Of the branches saved.
+    pub branches: Option<f64>,
+    /// Of the mispredictions saved.
+    pub misses: Option<f64>,
+}
+
+/// One stretch of measuring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its number in the ledger.
+    pub session: i64,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// The processor's name.
+    pub cpu: String,
+    /// The kernel.
+    pub kernel: String,
+    /// What took turns in it.
+    pub entrants: Vec<String>,
+    /// Passes over all placements.
+    pub rounds: u32,
+    /// Shuffles, each with every phase.
+    pub rotations: u32,
+    /// Runs of all commands of an entrant.
+    pub visits: u64,
+    /// Seconds of measuring.
+    pub seconds: f64,
+    /// Runs in which a command gave no figure, for one reason.
+    pub spoilt: Vec<Spoilt>,
+    /// Its baselines against themselves.
+    pub twin_control: TwinVerdict,
+    /// Why it stopped.
+    pub stopped_because: StoppedBecause,
+}
+
+/// Runs that gave no figure, for one reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spoilt {
+    /// Whose.
+    pub entrant: String,
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub visits: u64,
+}
+
+impl StagesPage {
+    /// The JSON, with a newline at its end.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a page is plain data") + "\n"
+    }
+
+    /// Steps of a role against one kind of baseline.
+    pub fn steps_of<'a>(&'a self, role: &'a str, against: Against) -> impl Iterator<Item = &'a Step> {
+        self.steps.iter().filter(move |step| step.role == role && step.against == against)
+    }
+
+    /// An entrant by its name.
+    pub fn entrant(&self, name: &str) -> Option<&Entrant> {
+        self.entrants.iter().find(|entrant| entrant.name == name)
+    }
+
+    /// The stage that the work has arrived at: the last one that was measured.
+    pub fn last_stage(&self) -> Option<&Entrant> {
+        self.entrants.iter().rfind(|entrant| {
+            entrant.kind == Kind::Stage && entrant.failed.is_none() && entrant.session.is_some()
+        })
+    }
+}
+
+impl Role {
+    /// The cell of an entrant.
+    pub fn cell(&self, entrant: &str) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.entrant == entrant)
+    }
+}

@@ -1,0 +1,309 @@
+//! The view on a terminal.
+
+use super::page::{Against, Kind, Role, StagesPage, Step};
+use super::words::{
+    Row, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict, times,
+};
+use crate::Detail;
+use crate::ink::Ink;
+use crate::page::StoppedBecause;
+use crate::sheet::Sheet;
+use crate::table::{Column, Entry, Table};
+use crate::terminal::{cause_name, claims};
+use crate::{number, prose};
+
+/// The page as text, `width` columns wide.
+pub fn render_stages(page: &StagesPage, width: usize, colour: bool, detail: Detail) -> String {
+    let mut sheet = Sheet::new(width, colour);
+    sheet.paragraph(Ink::Bold, "", &page.answer);
+    for warning in &page.warnings {
+        sheet.labelled(Ink::Doubt, "warning: ", warning);
+    }
+    for limit in &page.limits {
+        sheet.labelled(Ink::Doubt, "cannot tell: ", limit);
+    }
+    for role in &page.roles {
+        of_role(page, role, &mut sheet);
+    }
+    distances(page, &mut sheet);
+    for role in &page.roles {
+        components(page, role, &mut sheet);
+    }
+    traps(page, &mut sheet);
+    reasons(page, detail, &mut sheet);
+    failures(page, &mut sheet);
+    claims(&page.claims, &mut sheet);
+    closing(page, &mut sheet);
+    sheet.into_text()
+}
+
+/// Stages in order with their figures per unit, then references.
+fn of_role(page: &StagesPage, role: &Role, sheet: &mut Sheet) {
+    sheet.heading(&format!("{}, per {}", role.name, page.unit));
+    if let Some(note) = &role.note {
+        sheet.paragraph(Ink::Dim, "  ", note);
+    }
+    let columns = vec![
+        Column::left("stage"),
+        Column::right("ns"),
+        Column::right("against before"),
+        Column::left("brought"),
+        Column::right("of all").optional(4),
+        Column::right("against first").optional(5),
+        Column::right("branches"),
+        Column::right("change").optional(2),
+        Column::right("misses"),
+        Column::right("change").optional(6),
+        Column::right("rate").optional(1),
+        Column::right("instructions").optional(3),
+        Column::right("code, bytes").optional(7),
+        Column::right("session").optional(3),
+    ];
+    let mut table = Table::new(columns, 1);
+    for Row { cell, entrant, before, first, share } in rows(page, role) {
+        let word = before.map(brought);
+        let ink = if entrant.kind == Kind::Reference { Ink::Dim } else { Ink::Plain };
+        table.row(vec![
+            Entry::inked(prose::shorten(&cell.entrant, 24), ink),
+            cell.time.map_or_else(|| "-".into(), |time| number::ns(time.ns_per_unit)).into(),
+            time_change(before).into(),
+            word.map_or_else(
+                || Entry::inked(reference_word(entrant.kind), Ink::Dim),
+                |(word, ink)| Entry::inked(word, ink),
+            ),
+            part(share).into(),
+            time_verdict(first.or(before)).into(),
+            counted(cell, |counts| counts.branches_per_unit).into(),
+            count_change(before, "branches").into(),
+            counted(cell, |counts| counts.misses_per_unit).into(),
+            count_change(before, "misses").into(),
+            rate(cell).into(),
+            counted(cell, |counts| counts.instructions_per_unit).into(),
+            entrant.text_bytes.map(number::count).unwrap_or_default().into(),
+            session_of(page, entrant).into(),
+        ]);
+    }
+    if table.is_empty() {
+        sheet.paragraph(Ink::Dim, "  ", "nothing was measured");
+    } else {
+        sheet.table(&table);
+    }
+}
+
+fn reference_word(kind: Kind) -> &'static str {
+    if kind == Kind::Reference { "reference" } else { "" }
+}
+
+/// How many times a reference's figures the first and the last stage have.
+fn distances(page: &StagesPage, sheet: &mut Sheet) {
+    let held: Vec<&Step> = page.steps.iter().filter(|step| step.against == Against::Reference).collect();
+    if held.is_empty() {
+        return;
+    }
+    sheet.heading("Distance to references");
+    sheet.paragraph(Ink::Dim, "  ", "How many times the reference's figure: 1 is level with it.");
+    let columns = vec![
+        Column::left("stage"),
+        Column::left("reference"),
+        Column::left("role"),
+        Column::right("time"),
+        Column::left("verdict"),
+        Column::right("branches"),
+        Column::right("misses"),
+        Column::right("instructions").optional(1),
+    ];
+    let mut table = Table::new(columns, 3);
+    for step in held {
+        let code = step.time.as_ref().and_then(|time| time.code);
+        let time = code.map_or_else(
+            || "-".into(),
+            |code| format!("{} ({} to {})", times(code.ratio), times(code.lower), times(code.upper)),
+        );
+        let (word, ink) = brought(step);
+        // Of a reference there is no step that could have brought nothing.
+        let word = match word {
+            "only counts" | "nothing" => "equivalent",
+            other => other,
+        };
+        let ratio = |quantity: &str| {
+            let found = step.counts.iter().find(|count| count.quantity == quantity);
+            found.and_then(|count| count.ratio).map_or_else(|| "-".to_owned(), times)
+        };
+        table.row(vec![
+            step.stage.clone().into(),
+            step.baseline.clone().into(),
+            step.role.clone().into(),
+            time.into(),
+            Entry::inked(word, ink),
+            ratio("branches").into(),
+            ratio("misses").into(),
+            ratio("instructions").into(),
+        ]);
+    }
+    sheet.gap();
+    sheet.table(&table);
+}
+
+/// Exact branches per unit of each component, an entrant per column.
+fn components(page: &StagesPage, role: &Role, sheet: &mut Sheet) {
+    let cells: Vec<_> = role
+        .cells
+        .iter()
+        .filter_map(|cell| Some((cell, cell.counts.as_ref()?)))
+        .filter(|(_, counts)| counts.components.len() > 2)
+        .collect();
+    if cells.is_empty() {
+        return;
+    }
+    sheet.heading(&format!("{}: branches per {} by component (per call)", role.name, page.unit));
+    let mut names: Vec<&str> = Vec::new();
+    for component in cells.iter().flat_map(|(_, counts)| &counts.components) {
+        if !names.contains(&component.name.as_str()) {
+            names.push(&component.name);
+        }
+    }
+    // What nobody named comes last, whoever has it.
+    names.sort_by_key(|name| {
+        ["other", "unattributed"].iter().position(|rest| rest == name).map_or(0, |at| at + 1)
+    });
+    let mut columns = vec![Column::left("component")];
+    columns.extend(cells.iter().map(|(cell, _)| Column::right(&prose::shorten(&cell.entrant, 20))));
+    let mut table = Table::new(columns, 1);
+    for name in names {
+        let mut row: Vec<Entry> = vec![name.into()];
+        for (_, counts) in &cells {
+            let found = counts.components.iter().find(|component| component.name == name);
+            row.push(found.map_or_else(Entry::default, |component| {
+                let own = number::ns(component.branches_per_unit);
+                let per_call =
+                    component.branches_per_call.map(|branches| format!(" ({})", number::ns(branches)));
+                format!("{own}{}", per_call.unwrap_or_default()).into()
+            }));
+        }
+        table.row(row);
+    }
+    sheet.table(&table);
+}
+
+fn traps(page: &StagesPage, sheet: &mut Sheet) {
+    let found: Vec<(&Step, &String)> =
+        page.steps.iter().flat_map(|step| step.traps.iter().map(move |trap| (step, trap))).collect();
+    if found.is_empty() {
+        return;
+    }
+    sheet.heading("What may mislead");
+    let mut told = std::collections::HashSet::new();
+    for (step, trap) in found {
+        let against = if step.against == Against::Before {
+            String::new()
+        } else {
+            format!(" against {}", step.baseline)
+        };
+        if told.insert((&step.stage, &step.role, trap)) {
+            sheet.labelled(Ink::Doubt, &format!("  {}{against} in {}: ", step.stage, step.role), trap);
+        }
+    }
+}
+
+/// Evidence of each step; all of it in the full view, what is open in the brief one.
+fn reasons(page: &StagesPage, detail: Detail, sheet: &mut Sheet) {
+    let open = |step: &&Step| step.against == Against::Before && step.brought == super::page::Brought::Open;
+    let shown: Vec<&Step> = page.steps.iter().filter(|step| detail == Detail::Full || open(step)).collect();
+    let shown: Vec<&Step> = shown.into_iter().filter(|step| step.time.is_some()).collect();
+    if shown.is_empty() {
+        return;
+    }
+    sheet.heading("Why");
+    for step in shown {
+        let Some(time) = &step.time else { continue };
+        sheet.gap();
+        sheet.paragraph(
+            Ink::Bold,
+            "  ",
+            &format!("{} against {} in {}", step.stage, step.baseline, step.role),
+        );
+        for cause in &time.causes {
+            sheet.labelled(Ink::Plain, &format!("    {}: ", cause_name(cause.cause)), &cause.evidence);
+        }
+        for reason in &time.reasons {
+            sheet.paragraph(Ink::Plain, "    ", reason);
+        }
+    }
+}
+
+fn failures(page: &StagesPage, sheet: &mut Sheet) {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    for entrant in &page.entrants {
+        lines.extend(entrant.failed.as_ref().map(|why| (entrant.name.clone(), why.clone())));
+    }
+    for role in &page.roles {
+        for cell in &role.cells {
+            let known = page.entrant(&cell.entrant).is_some_and(|entrant| entrant.failed.is_some());
+            let what = format!("{} as {}", cell.entrant, role.name);
+            lines.extend(cell.failed.as_ref().filter(|_| !known).map(|why| (what, why.clone())));
+        }
+    }
+    for session in &page.sessions {
+        lines.extend(session.spoilt.iter().map(|spoilt| {
+            (format!("{} of {}", prose::plural(spoilt.visits, "run"), spoilt.entrant), spoilt.reason.clone())
+        }));
+    }
+    if lines.is_empty() {
+        return;
+    }
+    sheet.heading("Not measured");
+    for (what, why) in lines {
+        let mut parts = why.lines();
+        sheet.labelled(Ink::Bad, &format!("  {what}: "), parts.next().unwrap_or_default());
+        for line in parts {
+            sheet.verbatim(Ink::Dim, "    ", line);
+        }
+    }
+}
+
+fn closing(page: &StagesPage, sheet: &mut Sheet) {
+    sheet.gap();
+    let counts = match &page.predictor {
+        Some(counter) if counter == "counted" => "as the processor counted them".to_owned(),
+        Some(predictor) => format!(
+            "branches and instructions are exact, misses are simulated by {predictor}, which is a model, not the CPU"
+        ),
+        None => "nothing was simulated".to_owned(),
+    };
+    let text = format!(
+        "Times: median over placements, in nanoseconds; changes are means over rotations with their interval at {} for all steps of a \
+         session together; margin {}. Counts: {counts}.",
+        number::fraction(page.confidence),
+        number::fraction(page.minimum_effect),
+    );
+    sheet.paragraph(Ink::Dim, "", &text);
+    sheet.paragraph(
+        Ink::Dim,
+        "",
+        "Times are only compared within a session, where builds take turns: a stage that is added is measured together with \
+         the one before it, the first one and the references, once more.",
+    );
+    for session in &page.sessions {
+        let stopped = match session.stopped_because {
+            StoppedBecause::Interrupted => ", interrupted",
+            StoppedBecause::NothingToMeasure => ", nothing could be measured",
+            _ => "",
+        };
+        let text = format!(
+            "session {} ({}): {}; {} in {} over {} and {}{stopped}; {}, kernel {}",
+            session.session,
+            session.started,
+            prose::list(&session.entrants),
+            prose::plural(session.visits, "run"),
+            number::duration(session.seconds),
+            prose::plural(session.rotations.into(), "rotation"),
+            prose::plural(session.rounds.into(), "round"),
+            session.cpu,
+            session.kernel,
+        );
+        sheet.paragraph(Ink::Dim, "", &text);
+    }
+    if let Some(ledger) = &page.ledger {
+        sheet.paragraph(Ink::Dim, "", &format!("diary {}, kept in {ledger}", page.diary));
+    }
+}

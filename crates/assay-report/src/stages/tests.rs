@@ -1,0 +1,102 @@
+use super::page::{Brought, StagesPage};
+use super::{answer, markdown, render_stages, sample};
+use crate::Detail;
+use crate::golden::hold_against;
+use unicode_width::UnicodeWidthStr;
+
+#[test]
+fn the_views_are_the_golden_texts() {
+    for (name, page) in [("diary", sample::diary()), ("one", sample::one())] {
+        for width in [80, 160] {
+            hold_against(
+                &format!("stages-{name}-{width}.txt"),
+                &render_stages(&page, width, false, Detail::Brief),
+            );
+        }
+    }
+    hold_against("stages-diary-120-all.txt", &render_stages(&sample::diary(), 120, false, Detail::Full));
+    hold_against("stages-diary.md", &markdown(&sample::diary()));
+}
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for page in [sample::diary(), sample::one()] {
+        for width in 60..170 {
+            for detail in [Detail::Brief, Detail::Full] {
+                let text = render_stages(&page, width, false, detail);
+                let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+                assert!(widest <= width, "{width}: {widest}\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_answer_comes_first_and_names_what_brought_most_and_the_ghost() {
+    let page = sample::diary();
+    let text = render_stages(&page, 2000, false, Detail::Brief);
+    assert_eq!(text.lines().next(), Some(page.answer.as_str()));
+    assert!(
+        page.answer
+            .starts_with("release brought most: 92 % of the time and 86 % of the branches saved in alloc"),
+        "{}",
+        page.answer
+    );
+    for part in [
+        "hints (as built -5.8 % in alloc) is a ghost",
+        "The last stage, batch, takes 1.03 times the time and 0.89 times the branches of glibc in alloc.",
+        "Undecided: release in free (an effect of 1.2 % would have been found).",
+        "Not measured: broken.",
+    ] {
+        assert!(page.answer.contains(part), "{part}: {}", page.answer);
+    }
+}
+
+fn with(change: impl Fn(&mut StagesPage)) -> String {
+    let mut page = sample::diary();
+    change(&mut page);
+    answer(&page)
+}
+
+#[test]
+fn what_brought_nothing_is_told_by_what_it_is() {
+    let nothing = with(|page| page.steps[1].brought = Brought::Nothing);
+    assert!(nothing.contains("hints brought nothing, neither time nor counts."), "{nothing}");
+    let counts = with(|page| page.steps[1].brought = Brought::OnlyCounts);
+    assert!(counts.contains("hints changed counts but not the time."), "{counts}");
+    let slower = with(|page| page.steps[1].brought = Brought::Slower);
+    assert!(
+        slower.contains("Slower than before: hints in alloc (-0.2 % ± 0.6).") && !slower.contains("ghost"),
+        "{slower}"
+    );
+    let waiting = with(|page| page.entrants[4].failed = None);
+    assert!(
+        waiting.contains("Still to be measured: broken.") && !waiting.contains("Not measured"),
+        "{waiting}"
+    );
+    let open = with(|page| page.steps[1].brought = Brought::Open);
+    assert!(open.contains("Undecided: hints in alloc"), "{open}");
+}
+
+#[test]
+fn without_times_the_branches_say_what_brought_most() {
+    let told = with(|page| {
+        page.roles[0].ranking.iter_mut().for_each(|part| part.time = None);
+        page.steps.iter_mut().for_each(|step| step.time = None);
+    });
+    assert!(told.starts_with("release brought most: 86 % of the branches saved in alloc."), "{told}");
+}
+
+#[test]
+fn a_first_stage_waits_for_the_next() {
+    assert_eq!(sample::one().answer, "One stage is measured; the next one will say what it brought.");
+}
+
+#[test]
+fn a_name_cannot_break_a_markdown_table() {
+    let mut page = sample::diary();
+    page.entrants[0].name = "a|b<i>".into();
+    page.roles[0].cells[0].entrant = "a|b<i>".into();
+    let text = markdown(&page);
+    assert!(text.contains("| a\\|b&lt;i&gt; |") && !text.contains("<i>"), "{text}");
+}

@@ -1,0 +1,109 @@
+//! Figures and words that the terminal and Markdown share.
+
+use super::page::{Against, Brought, Cell, CountStep, Counts, Entrant, Role, StagesPage, Step};
+use crate::ink::Ink;
+use crate::number;
+
+/// What a step brought, with its colour.
+pub fn brought(step: &Step) -> (&'static str, Ink) {
+    match step.brought {
+        Brought::Faster => ("faster", Ink::Good),
+        Brought::Slower => ("slower", Ink::Bad),
+        Brought::Ghost => ("ghost", Ink::Doubt),
+        Brought::OnlyCounts => ("only counts", Ink::Plain),
+        Brought::Nothing => ("nothing", Ink::Plain),
+        Brought::Open => ("open", Ink::Doubt),
+    }
+}
+
+/// The change of time over placements.
+pub fn time_change(step: Option<&Step>) -> String {
+    let code = step.and_then(|step| step.time.as_ref()?.code);
+    code.map_or_else(String::new, |code| number::change_with_interval(&code))
+}
+
+/// The change of time over placements with its verdict: "-65.8 % ± 1.5 faster".
+pub fn time_verdict(step: Option<&Step>) -> String {
+    match (time_change(step), step) {
+        (change, Some(step)) if !change.is_empty() => format!("{change} {}", brought(step).0),
+        (change, _) => change,
+    }
+}
+
+/// The session that a row is from, where there are several.
+pub fn session_of(page: &StagesPage, entrant: &Entrant) -> String {
+    let session = entrant.session.filter(|_| page.sessions.len() > 1);
+    session.map(|session| session.to_string()).unwrap_or_default()
+}
+
+/// A count of a step by its name.
+pub fn count<'a>(step: Option<&'a Step>, quantity: &str) -> Option<&'a CountStep> {
+    step?.counts.iter().find(|count| count.quantity == quantity)
+}
+
+/// An exact change: "-47.4 %", "same".
+pub fn count_change(step: Option<&Step>, quantity: &str) -> String {
+    match count(step, quantity) {
+        None => String::new(),
+        Some(count) if count.before == count.after => "same".into(),
+        Some(CountStep { ratio: Some(ratio), .. }) => number::change(*ratio),
+        Some(_) => "from 0".into(),
+    }
+}
+
+/// A figure of a cell's counts.
+pub fn counted(cell: &Cell, figure: impl Fn(&Counts) -> Option<f64>) -> String {
+    cell.counts.as_ref().and_then(figure).map_or_else(|| "-".into(), number::ns)
+}
+
+/// "10.84 %".
+pub fn rate(cell: &Cell) -> String {
+    let rate = cell.counts.as_ref().and_then(|counts| counts.miss_rate);
+    rate.map_or_else(|| "-".into(), |rate| format!("{:.2} %", rate * 100.0))
+}
+
+/// A part of what was saved: "78 %", "-5 %".
+pub fn part(part: Option<f64>) -> String {
+    part.map_or_else(String::new, |part| format!("{:.0} %", part * 100.0).replace("-0 %", "0 %"))
+}
+
+/// A stage or reference with figures in a role, and what its steps brought there.
+pub struct Row<'a> {
+    /// Its figures.
+    pub cell: &'a Cell,
+    /// What it is.
+    pub entrant: &'a Entrant,
+    /// The step from the stage before.
+    pub before: Option<&'a Step>,
+    /// The step from the first stage.
+    pub first: Option<&'a Step>,
+    /// Its part of all that was saved in time.
+    pub share: Option<f64>,
+}
+
+/// The rows of a role's table: what was neither timed nor counted has none.
+pub fn rows<'a>(page: &'a StagesPage, role: &'a Role) -> impl Iterator<Item = Row<'a>> {
+    let measured = role.cells.iter().filter(|cell| cell.time.is_some() || cell.counts.is_some());
+    measured.filter_map(move |cell| {
+        let own =
+            |against| page.steps_of(&role.name, against).find(|step: &&Step| step.stage == cell.entrant);
+        let rank = role.ranking.iter().find(|found| found.stage == cell.entrant);
+        Some(Row {
+            cell,
+            entrant: page.entrant(&cell.entrant)?,
+            before: own(Against::Before),
+            first: own(Against::First),
+            share: rank.and_then(|found| found.time),
+        })
+    })
+}
+
+/// How many times as much: "1.31", "0.0421".
+pub fn times(ratio: f64) -> String {
+    match ratio {
+        r if r >= 99.95 => format!("{r:.0}"),
+        r if r >= 9.995 => format!("{r:.1}"),
+        r if r >= 0.1 => format!("{r:.2}"),
+        r => format!("{r:.4}"),
+    }
+}

@@ -1,0 +1,185 @@
+use super::answer::sentence;
+use super::page::{CrossoverPage, Key, PairPage, ZonePage};
+use super::value::{crossover, span, value};
+use super::{columns, render_sweep, sample};
+use crate::Detail;
+use crate::golden::hold_against;
+use assay_pure::sweep::Winner;
+use unicode_width::UnicodeWidthStr;
+
+#[test]
+fn the_views_are_the_golden_texts() {
+    for (name, page) in [("share", sample::share()), ("size", sample::size())] {
+        for width in [80, 160] {
+            let text = render_sweep(&page, width, false, Detail::Brief);
+            hold_against(&format!("sweep-{name}-{width}.txt"), &text);
+        }
+    }
+    hold_against("sweep-share-120-all.txt", &render_sweep(&sample::share(), 120, false, Detail::Full));
+    hold_against("sweep-size.csv", &columns(&sample::size()));
+}
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for page in [sample::share(), sample::size(), sample::stopped()] {
+        for width in 60..170 {
+            for detail in [Detail::Brief, Detail::Full] {
+                let text = render_sweep(&page, width, false, detail);
+                let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+                assert!(widest <= width, "{width}: {widest}\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_pairs_of_two_candidates_are_shown_in_full_only() {
+    let page = sample::share();
+    assert!(!render_sweep(&page, 100, false, Detail::Brief).contains("swar against bmi2"));
+    assert!(render_sweep(&page, 100, false, Detail::Full).contains("swar against bmi2"));
+}
+
+#[test]
+fn a_row_has_as_many_fields_as_the_header() {
+    let text = columns(&sample::share());
+    let fields: Vec<usize> = text.lines().map(|line| line.matches(',').count()).collect();
+    assert_eq!(fields.len(), 12);
+    assert!(fields.iter().all(|count| *count == fields[0]), "{fields:?}");
+}
+
+fn key() -> Key {
+    sample::share().key
+}
+
+fn plain_key() -> Key {
+    Key { percent: false, ..sample::size().key }
+}
+
+fn flip(at: f64, lower: f64, upper: f64) -> CrossoverPage {
+    let faster = |name: &str| name.to_owned();
+    CrossoverPage {
+        at,
+        lower,
+        upper,
+        faster_below: faster("branch"),
+        faster_above: faster("bmi2"),
+        wanted_width: 1.0,
+        limited_by: None,
+        confirmed: true,
+    }
+}
+
+#[test]
+fn values_are_written_as_a_reader_wants_them() {
+    assert_eq!(value(&key(), 0.313), "31.3 %");
+    assert_eq!(value(&key(), 1.0), "100 %");
+    assert_eq!(value(&plain_key(), 25_000.0), "25,000");
+    assert_eq!(value(&plain_key(), 0.375), "0.375");
+    assert_eq!(span(&key(), 0.28, 0.33), "28 to 33 %");
+    assert_eq!(span(&plain_key(), 1000.0, 2e6), "1,000 to 2,000,000");
+}
+
+#[test]
+fn a_crossover_shows_its_longer_side_with_the_digits_that_it_has() {
+    assert_eq!(crossover(&key(), &flip(0.31, 0.29, 0.32)), "31 % ± 2");
+    assert_eq!(crossover(&key(), &flip(0.3134, 0.302, 0.324)), "31.3 % ± 1.1");
+    assert_eq!(crossover(&plain_key(), &flip(25_130.0, 24_000.0, 26_330.0)), "25,100 ± 1,200");
+    assert_eq!(crossover(&plain_key(), &flip(25_130.0, 20_000.0, 26_330.0)), "25,000 ± 5,000");
+    assert_eq!(crossover(&plain_key(), &flip(4.0, 3.6, 4.4)), "4.0 ± 0.4");
+}
+
+fn zone(winner: Winner, from: f64, to: f64) -> ZonePage {
+    let (lowest_ratio, highest_ratio) = match winner {
+        Winner::Candidate => (0.5, 0.8),
+        Winner::Baseline => (1.25, 2.0),
+        Winner::Neither | Winner::Unclear => (0.999, 1.001),
+    };
+    ZonePage { winner, from, to, lowest_ratio, highest_ratio }
+}
+
+fn said(crossovers: Vec<CrossoverPage>, zones: Vec<ZonePage>) -> String {
+    let pair = PairPage {
+        candidate: "bmi2".into(),
+        baseline: "branch".into(),
+        note: String::new(),
+        ratios: Vec::new(),
+        crossovers,
+        zones,
+        campaigns_differ_by: None,
+    };
+    sentence(&key(), &pair, 0.01)
+}
+
+#[test]
+fn a_flip_is_told_with_its_interval_and_the_zone_in_which_it_does_not_matter() {
+    let (low, high) = (zone(Winner::Baseline, 0.0, 0.28), zone(Winner::Candidate, 0.34, 1.0));
+    assert_eq!(
+        said(vec![flip(0.31, 0.29, 0.33)], vec![low, high]),
+        "bmi2 wins above 31 % ± 2 of multi_byte, branch below"
+    );
+    assert_eq!(
+        said(vec![flip(0.31, 0.29, 0.33)], vec![low, zone(Winner::Neither, 0.3, 0.32), high]),
+        "bmi2 wins above 31 % ± 2 of multi_byte, branch below; within 1 % from 30 to 32 %"
+    );
+}
+
+#[test]
+fn a_flip_within_the_margin_is_no_practical_one() {
+    let (low, equal) = (zone(Winner::Baseline, 0.0, 0.28), zone(Winner::Neither, 0.3, 1.0));
+    assert_eq!(
+        said(vec![flip(0.31, 0.29, 0.33)], vec![low, equal]),
+        "branch wins below 31 % ± 2 of multi_byte; bmi2 never by 1 % or more"
+    );
+    assert_eq!(
+        said(vec![flip(0.31, 0.29, 0.33)], vec![zone(Winner::Neither, 0.0, 1.0)]),
+        "no practical difference: they cross at 31 % ± 2 of multi_byte, neither ahead by 1 %"
+    );
+}
+
+#[test]
+fn without_a_flip_the_winner_or_its_absence_is_named() {
+    assert_eq!(
+        said(Vec::new(), vec![zone(Winner::Candidate, 0.0, 1.0)]),
+        "bmi2 wins everywhere from 0 to 100 % of multi_byte, by 20 to 50 %"
+    );
+    assert_eq!(
+        said(Vec::new(), vec![zone(Winner::Baseline, 0.0, 1.0)]),
+        "branch wins everywhere from 0 to 100 % of multi_byte, by 20 to 50 %"
+    );
+    assert_eq!(
+        said(Vec::new(), vec![zone(Winner::Neither, 0.0, 1.0)]),
+        "no practical difference between bmi2 and branch from 0 to 100 % of multi_byte"
+    );
+    assert_eq!(
+        said(Vec::new(), vec![zone(Winner::Unclear, 0.0, 1.0)]),
+        "bmi2 and branch cannot be told apart within 1 %"
+    );
+    assert_eq!(
+        said(Vec::new(), vec![zone(Winner::Candidate, 0.0, 0.5), zone(Winner::Neither, 0.6, 1.0)]),
+        "bmi2 wins from 0 to 50 % by 20 to 50 %, no practical difference from 60 to 100 % of multi_byte"
+    );
+    assert_eq!(
+        said(Vec::new(), vec![zone(Winner::Candidate, 0.25, 0.75)]),
+        "bmi2 wins from 25 to 75 % by 20 to 50 %, not known below 25 %, not known above 75 % of multi_byte"
+    );
+    assert_eq!(
+        said(Vec::new(), vec![zone(Winner::Candidate, 0.0, 0.0), zone(Winner::Neither, 0.6, 1.0)]),
+        "bmi2 wins at 0 % by 20 to 50 %, no practical difference from 60 to 100 % of multi_byte"
+    );
+    assert_eq!(said(Vec::new(), Vec::new()), "bmi2 and branch were nowhere measured side by side");
+}
+
+#[test]
+fn several_flips_are_told_in_order() {
+    let back =
+        CrossoverPage { faster_below: "bmi2".into(), faster_above: "branch".into(), ..flip(0.9, 0.88, 0.92) };
+    assert_eq!(
+        said(vec![flip(0.31, 0.29, 0.33), back], Vec::new()),
+        "branch wins up to 31 % ± 2, bmi2 from there to 90 % ± 2, branch above (of multi_byte)"
+    );
+}
+
+#[test]
+fn nothing_measured_is_said_so() {
+    assert_eq!(sample::stopped().answer, "Nothing could be measured.");
+}

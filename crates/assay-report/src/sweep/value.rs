@@ -1,0 +1,65 @@
+//! Values of a swept key as a reader wants them: 25,000; 31 %; 0.375.
+
+use super::page::{CrossoverPage, Key};
+use crate::number;
+
+/// A value: `31 %`, `25,000`, `0.375`.
+pub fn value(key: &Key, at: f64) -> String {
+    if key.percent {
+        return format!("{} %", plain(at * 100.0, 4));
+    }
+    plain(at, 6)
+}
+
+/// A range of values: `28 to 33 %`.
+pub fn span(key: &Key, from: f64, to: f64) -> String {
+    if key.percent {
+        return format!("{} to {} %", plain(from * 100.0, 4), plain(to * 100.0, 4));
+    }
+    format!("{} to {}", plain(from, 6), plain(to, 6))
+}
+
+/// A crossover with the longer side of its interval: `31 % ± 2`, `25,000 ± 1,200`.
+pub fn crossover(key: &Key, found: &CrossoverPage) -> String {
+    let side = (found.upper - found.at).max(found.at - found.lower);
+    let factor = if key.percent { 100.0 } else { 1.0 };
+    let (at, side) = (found.at * factor, side * factor);
+    let unit = if key.percent { " %" } else { "" };
+    let digits = digits_for(side);
+    format!("{}{unit} ± {}", rounded(at, digits), rounded(side, digits))
+}
+
+/// Decimals (below 0: places before the point) at which an uncertainty has two figures if it begins with 1, else one.
+fn digits_for(side: f64) -> i32 {
+    if side <= 0.0 {
+        return 6;
+    }
+    let exponent = side.log10().floor();
+    let leading = side / 10f64.powf(exponent);
+    let figures = if leading < 1.95 { 1 } else { 0 };
+    figures - exponent as i32
+}
+
+fn rounded(value: f64, digits: i32) -> String {
+    if digits > 0 {
+        return format!("{value:.*}", digits as usize);
+    }
+    let unit = 10f64.powi(-digits);
+    thousands((value / unit).round() * unit)
+}
+
+/// A number of so many figures at most, thousands set apart.
+fn plain(value: f64, figures: i32) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        return thousands(value);
+    }
+    let digits = (figures - 1 - value.abs().log10().floor() as i32).max(0);
+    let text = format!("{value:.*}", digits as usize);
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    text.to_owned()
+}
+
+fn thousands(whole: f64) -> String {
+    let digits = number::count(whole.abs().round() as u64);
+    if whole < 0.0 { format!("-{digits}") } else { digits }
+}

@@ -1,0 +1,141 @@
+//! The page as text for a terminal: the answer first, then what could make it wrong, then the tables, then the reasons.
+//!
+//! Made for 80 columns and for 160: a table leaves out or adds columns, nothing runs past the margin. No colour carries
+//! meaning alone. Checked by golden texts at both widths (`tests/golden`) and by a test that no line exceeds its width.
+
+mod builds;
+mod closing;
+mod companions;
+mod counts;
+mod limits;
+mod reasons;
+mod states;
+mod times;
+mod verdicts;
+
+pub(crate) use closing::claims;
+pub(crate) use reasons::cause_name;
+
+use super::ink::Ink;
+use super::number;
+use super::page::{AsBuiltSays, Axis, Contrast, Effect, Page, TwinVerdict, Verdict};
+use super::sheet::Sheet;
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// What a reader needs first: many contrasts are grouped, only telling placements and noteworthy contrasts are shown.
+    #[default]
+    Brief,
+    /// Every row, with intervals and reasons.
+    Full,
+}
+
+/// The page as text, no line wider than `width` columns (at least 40), with ANSI colours if `colour`.
+///
+/// Whether colour is wanted (a terminal, NO_COLOR unset) is the caller's business.
+pub fn render(page: &Page, width: usize, colour: bool, detail: Detail) -> String {
+    let mut sheet = Sheet::new(width, colour);
+    opening(page, &mut sheet);
+    verdicts::show(page, detail, &mut sheet);
+    builds::verdicts(page, detail, &mut sheet);
+    builds::side_by_side(page, detail, &mut sheet);
+    states::show(page, detail, &mut sheet);
+    times::show(page, detail, &mut sheet);
+    counts::show(page, detail, &mut sheet);
+    limits::show(page, detail, &mut sheet);
+    reasons::show(page, detail, &mut sheet);
+    closing::show(page, detail, &mut sheet);
+    sheet.into_text()
+}
+
+fn opening(page: &Page, sheet: &mut Sheet) {
+    sheet.paragraph(Ink::Bold, "", &page.answer);
+    sheet.labelled(Ink::Dim, "asked     ", &page.question);
+    if let Some(prediction) = &page.prediction {
+        sheet.labelled(Ink::Dim, "expected  ", prediction);
+    }
+    // Usually the warnings have the twin control's sentence already, as the first.
+    // Where nothing was compared, there is nothing that it could weaken.
+    let twin = Some(twin_found(page))
+        .filter(|_| !page.contrasts.is_empty())
+        .filter(|twin| page.twin_control.verdict != TwinVerdict::Equivalent && !page.warnings.contains(twin));
+    if twin.is_some() || !page.warnings.is_empty() {
+        sheet.gap();
+    }
+    for warning in twin.iter().chain(&page.warnings) {
+        sheet.labelled(Ink::Doubt, "! ", warning);
+    }
+}
+
+/// The twin control in one sentence.
+fn twin_found(page: &Page) -> String {
+    let twin = &page.twin_control;
+    if let Some(note) = &twin.note {
+        return note.clone();
+    }
+    let word = match twin.verdict {
+        TwinVerdict::Equivalent => "The twin control holds",
+        TwinVerdict::Different => "The twin control failed",
+        TwinVerdict::Undecided => "The twin control is undecided",
+    };
+    let size = match (twin.ratio, twin.lower, twin.upper) {
+        (Some(ratio), Some(lower), Some(upper)) => {
+            format!(" by {}", number::change_with_interval(&Effect { ratio, lower, upper }))
+        }
+        (Some(ratio), ..) => format!(" by {}", number::change(ratio)),
+        _ => return format!("{word}."),
+    };
+    format!("{word}: {} differs from itself{size}.", page.baseline)
+}
+
+/// The word of a verdict in its ink.
+pub(crate) fn verdict_word(verdict: Verdict) -> (&'static str, Ink) {
+    match verdict {
+        Verdict::Faster => ("faster", Ink::Good),
+        Verdict::Slower => ("slower", Ink::Bad),
+        Verdict::Equivalent => ("equivalent", Ink::Calm),
+        Verdict::Inconclusive => ("inconclusive", Ink::Doubt),
+    }
+}
+
+/// The word for what as-built amounts to, in its ink, and its meaning.
+pub(crate) fn says_word(says: AsBuiltSays) -> (&'static str, Ink, &'static str) {
+    match says {
+        AsBuiltSays::Reversed => ("reversed", Ink::Bad, "as built has the other sign"),
+        AsBuiltSays::Ghost => ("ghost", Ink::Doubt, "as built says different, the code is equivalent"),
+        AsBuiltSays::Masked => ("masked", Ink::Doubt, "as built says equal, the code is not"),
+        AsBuiltSays::Inflated => ("inflated", Ink::Doubt, "right sign, too large by more than a half"),
+        AsBuiltSays::Deflated => ("deflated", Ink::Doubt, "right sign, too small by more than a half"),
+        AsBuiltSays::Confirmed => ("confirmed", Ink::Dim, "as built agrees"),
+    }
+}
+
+/// Compiler and flag set as the tables name a build.
+fn build_name(compiler: &str, flags: &str) -> String {
+    format!("{compiler} {flags}").trim().to_owned()
+}
+
+/// Names the candidate, and the baseline too where it isn't the page's.
+fn candidate_name(page: &Page, contrast: &Contrast) -> String {
+    if let Some(against) = &contrast.against {
+        let other = if contrast.axis == Axis::Flags { &against.flags } else { &against.compiler };
+        return format!("{} / {other}", contrast.candidate);
+    }
+    if contrast.baseline == page.baseline {
+        contrast.candidate.clone()
+    } else {
+        format!("{} / {}", contrast.candidate, contrast.baseline)
+    }
+}
+
+/// Different values in the order of their first appearance.
+fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}

@@ -1,0 +1,212 @@
+//! What comes last: claims, what was not measured, and how the figures came about.
+
+use super::{Detail, twin_found};
+use crate::ink::Ink;
+use crate::number;
+use crate::page::{Claim, ClaimStatus, Failure, FailureKind, Page, StoppedBecause};
+use crate::prose;
+use crate::sheet::Sheet;
+
+/// Failures shown in the brief view.
+const MOST_FAILURES: usize = 8;
+
+/// Adds the sections.
+pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    claims(&page.claims, sheet);
+    failures(page, detail, sheet);
+    if detail == Detail::Full {
+        inputs(page, sheet);
+    }
+    footer(page, sheet);
+}
+
+/// What somebody said, with what was found.
+pub(crate) fn claims(claims: &[Claim], sheet: &mut Sheet) {
+    if claims.is_empty() {
+        return;
+    }
+    sheet.heading("Claims");
+    for claim in claims {
+        let (word, ink) = match claim.status {
+            ClaimStatus::Confirmed => ("confirmed", Ink::Good),
+            ClaimStatus::Refuted => ("refuted", Ink::Bad),
+            ClaimStatus::Undecided => ("undecided", Ink::Doubt),
+        };
+        let source = claim.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
+        sheet.labelled(ink, &format!("  {word:<9}  "), &format!("\"{}\"{source}", claim.text));
+        sheet.labelled(Ink::Dim, "             found: ", &claim.found);
+    }
+}
+
+fn failures(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    if page.failures.is_empty() {
+        return;
+    }
+    sheet.heading("Not measured");
+    let alike = alike(&page.failures, detail);
+    let most = if detail == Detail::Full { alike.len() } else { MOST_FAILURES };
+    for (what, failure) in alike.iter().take(most) {
+        let (word, ink) = match failure.kind {
+            FailureKind::Failed => ("failed", Ink::Bad),
+            FailureKind::Skipped => ("skipped", Ink::Doubt),
+        };
+        let mut lines = failure.reason.lines();
+        let first = lines.next().unwrap_or_default();
+        sheet.labelled(ink, &format!("  {word:<9}  "), &format!("{what}: {first}"));
+        // A compiler's complaint points at columns: its lines stay lines.
+        for line in lines {
+            sheet.verbatim(Ink::Dim, &" ".repeat(13), line);
+        }
+    }
+    if alike.len() > most {
+        sheet.paragraph(Ink::Dim, "  ", &format!("{} more: --all", alike.len() - most));
+    }
+}
+
+/// Failures with what they are of; in the brief view those that differ in one word, as in every compiler, are one.
+fn alike(failures: &[Failure], detail: Detail) -> Vec<(String, &Failure)> {
+    let mut found: Vec<(Vec<Vec<&str>>, &Failure)> = Vec::new();
+    for failure in failures {
+        let words: Vec<&str> = failure.what.split(", ").collect();
+        let same =
+            |(_, other): &&mut (_, &Failure)| other.kind == failure.kind && other.reason == failure.reason;
+        let joined = detail == Detail::Brief && found.iter_mut().filter(same).any(|(of, _)| join(of, &words));
+        if !joined {
+            found.push((words.into_iter().map(|word| vec![word]).collect(), failure));
+        }
+    }
+    let what = |of: Vec<Vec<&str>>| of.iter().map(|words| words.join("/")).collect::<Vec<_>>().join(", ");
+    found.into_iter().map(|(of, failure)| (what(of), failure)).collect()
+}
+
+/// Takes words in at the one place where they differ; false if there are more, or another place is open already.
+fn join<'a>(of: &mut [Vec<&'a str>], words: &[&'a str]) -> bool {
+    let differ = |(own, word): (&Vec<&str>, &&str)| !own.contains(word);
+    let places: Vec<usize> =
+        (0..of.len().min(words.len())).filter(|&at| differ((&of[at], &words[at]))).collect();
+    let open = of.iter().position(|own| own.len() > 1);
+    match places[..] {
+        [at] if of.len() == words.len() && open.is_none_or(|open| open == at) => {
+            of[at].push(words[at]);
+            true
+        }
+        _ => false,
+    }
+}
+
+fn inputs(page: &Page, sheet: &mut Sheet) {
+    sheet.heading("Inputs");
+    sheet.table(&crate::plan::input_table(&page.inputs, &page.unit));
+}
+
+fn footer(page: &Page, sheet: &mut Sheet) {
+    sheet.gap();
+    for (label, text) in [
+        ("measured", measured(page)),
+        ("twin", twin_found(page)),
+        ("machine", machine(page)),
+        ("built by", built_by(page)),
+        ("kept in", kept_in(page)),
+        (
+            "more",
+            "--all shows every row, --json FILE writes the data, `assay report` shows this page again"
+                .to_owned(),
+        ),
+    ] {
+        if !text.is_empty() {
+            sheet.labelled(Ink::Dim, &format!("{label:<8}  "), &text);
+        }
+    }
+}
+
+fn measured(page: &Page) -> String {
+    let campaign = &page.campaign;
+    let stopped = match campaign.stopped_because {
+        StoppedBecause::Decided if page.contrasts.is_empty() => "nothing is left to compare",
+        StoppedBecause::Decided => "every contrast is decided",
+        StoppedBecause::BudgetSpent => "the budget is spent",
+        StoppedBecause::RotationsSpent => "the largest number of rotations is reached",
+        StoppedBecause::Interrupted => "it was interrupted (--resume goes on)",
+        StoppedBecause::NothingToMeasure => "nothing could be measured",
+    };
+    format!(
+        "{}, {}, {} ({} left out: interrupted, or the core was shared); {} of measuring (allowed {}), {} in all; ended because {stopped}",
+        prose::plural(campaign.rounds, "round"),
+        prose::plural(u64::from(campaign.rotations), "rotation"),
+        prose::plural(campaign.samples, "sample"),
+        number::count(campaign.flagged_samples),
+        number::duration(campaign.measured_seconds),
+        number::duration(campaign.budget_seconds),
+        number::duration(campaign.elapsed_seconds),
+    )
+}
+
+fn machine(page: &Page) -> String {
+    let machine = &page.machine;
+    let pinned = machine.pinned_cpu.map_or("not pinned".to_owned(), |cpu| format!("pinned to core {cpu}"));
+    let cost = |what: &str, ns: Option<f64>| ns.map(|ns| format!("{what} {} ns", number::ns(ns)));
+    let clock = machine.clock.replace('_', " ").replace("cpu", "CPU");
+    let (read, region) = match machine.clock.as_str() {
+        "thread_cpu" => (machine.timer.cpu_read_ns, machine.timer.region_cpu_ns),
+        _ => (machine.timer.wall_read_ns, machine.timer.region_wall_ns),
+    };
+    let costs: Vec<String> =
+        [cost("a read costs", read), cost("an empty region", region)].into_iter().flatten().collect();
+    let costs = if costs.is_empty() { String::new() } else { format!(" ({})", costs.join(", ")) };
+    format!(
+        "{}, {}, {pinned}; {}; {clock} clock{costs}",
+        machine.cpu,
+        prose::plural(u64::from(machine.cores), "core"),
+        machine.kernel
+    )
+}
+
+fn built_by(page: &Page) -> String {
+    let compiler = |c: &crate::page::Compiler| format!("{} ({}, {})", c.name, c.version, c.target);
+    let compilers: Vec<String> = page.machine.compilers.iter().map(compiler).collect();
+    let flags: Vec<String> =
+        page.flag_sets.iter().map(|set| format!("{}: {}", set.name, set.flags.join(" "))).collect();
+    [compilers.join(", "), flags.join("; ")]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+fn kept_in(page: &Page) -> String {
+    let campaign = &page.campaign;
+    let ledger = campaign.ledger.as_ref().map(|ledger| format!("{ledger}, ")).unwrap_or_default();
+    format!("{ledger}campaign {}, {}, seed {}", campaign.id, campaign.started, campaign.seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(what: &str, reason: &str) -> Failure {
+        Failure { kind: FailureKind::Failed, what: what.into(), reason: reason.into() }
+    }
+
+    #[test]
+    fn the_same_failure_in_every_build_is_told_once() {
+        let failures = [
+            failed("djb, text, gcc-11, O2", "another answer"),
+            failed("djb, text, gcc-12, O2", "another answer"),
+            failed("djb, words, gcc-12, O2", "another answer"),
+            failed("djb, text, clang-16, O2", "another answer"),
+            failed("crc, text, clang-16, O2", "it crashed"),
+            failed("gcc-12, O2", "it crashed"),
+        ];
+        let told: Vec<String> = alike(&failures, Detail::Brief).into_iter().map(|(what, _)| what).collect();
+        assert_eq!(
+            told,
+            [
+                "djb, text, gcc-11/gcc-12/clang-16, O2",
+                "djb, words, gcc-12, O2",
+                "crc, text, clang-16, O2",
+                "gcc-12, O2"
+            ]
+        );
+        assert_eq!(alike(&failures, Detail::Full).len(), failures.len());
+    }
+}

@@ -1,0 +1,77 @@
+//! Which functions decide, by where they start, what another one takes: below the table of starts.
+
+use super::builds::short;
+use super::{Detail, build_name};
+use crate::ink::Ink;
+use crate::number;
+use crate::page::{Cell, Companion, Page};
+use crate::prose;
+use crate::sheet::Sheet;
+use crate::table::{Column, Table};
+
+/// Rows in the brief view.
+const MOST: usize = 6;
+/// Names of functions that moved alike.
+const NAMED: usize = 2;
+
+/// Adds what was established; nothing if nothing was.
+pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    let mut found: Vec<(&Cell, &Companion, f64)> =
+        page.cells.iter().filter_map(|cell| Some((cell, cell.companion.as_ref()?, own(cell)?))).collect();
+    if found.is_empty() {
+        return;
+    }
+    found.sort_by(|a, b| (b.1.share - b.2).total_cmp(&(a.1.share - a.2)));
+    sheet.gap();
+    let cells = prose::plural(found.len() as u64, "cell");
+    let text = format!(
+        "In {cells} it depends on where one more function starts too. Of the variance, a variant's own start explains, and \
+         both together:"
+    );
+    sheet.paragraph(Ink::Plain, "  ", &text);
+    sheet.gap();
+    let most = if detail == Detail::Full { found.len() } else { MOST };
+    sheet.table(&table(&found[..found.len().min(most)]));
+    if found.len() > most {
+        sheet.gap();
+        sheet.paragraph(Ink::Dim, "  ", &format!("{} more: --all", found.len() - most));
+    }
+    sheet.gap();
+}
+
+fn own(cell: &Cell) -> Option<f64> {
+    cell.offset_share.map(|share| share.offset)
+}
+
+fn table(found: &[(&Cell, &Companion, f64)]) -> Table {
+    let mut table = Table::new(
+        vec![
+            Column::left("variant"),
+            Column::left("and").wrapping(),
+            Column::left("input"),
+            Column::left("build"),
+            Column::right("own"),
+            Column::right("both"),
+        ],
+        1,
+    );
+    for (cell, companion, own) in found {
+        table.row(vec![
+            cell.variant.clone().into(),
+            names(companion).into(),
+            cell.input.clone().into(),
+            build_name(&cell.compiler, &cell.flags).into(),
+            number::fraction(*own).into(),
+            number::fraction(companion.share).into(),
+        ]);
+    }
+    table
+}
+
+fn names(companion: &Companion) -> String {
+    let named: Vec<String> = companion.functions.iter().take(NAMED).map(|name| short(name)).collect();
+    match companion.functions.len().saturating_sub(NAMED) {
+        0 => named.join(" or "),
+        more => format!("{} or {more} more", named.join(", ")),
+    }
+}

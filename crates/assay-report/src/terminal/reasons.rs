@@ -1,0 +1,201 @@
+//! Why: the contrasts that a reader would stumble over, with causes and evidence, and what depends on the input.
+
+use super::{Detail, build_name, candidate_name, distinct, says_word, verdict_word};
+use crate::ink::Ink;
+use crate::number;
+use crate::page::{AsBuiltSays, CauseKind, Contrast, Flips, InputDependence, Page, Verdict};
+use crate::prose;
+use crate::sheet::Sheet;
+
+/// Groups explained in the brief view.
+const MOST_EXPLAINED: usize = 6;
+/// With so few contrasts each is explained, noteworthy or not.
+const FEW: usize = 4;
+/// Where causes and reasons start.
+const INDENT: &str = "                ";
+
+/// Adds both sections.
+pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    explain(page, detail, sheet);
+    input_dependence(page, detail, sheet);
+}
+
+/// The word of a cause as in the JSON.
+pub(crate) fn cause_name(cause: CauseKind) -> &'static str {
+    match cause {
+        CauseKind::Placement => "placement",
+        CauseKind::IdenticalCode => "identical-code",
+        CauseKind::Work => "work",
+        CauseKind::Prediction => "prediction",
+        CauseKind::Input => "input",
+        CauseKind::Memory => "memory",
+        CauseKind::CodegenDrift => "codegen-drift",
+        CauseKind::Noise => "noise",
+        CauseKind::Build => "build",
+    }
+}
+
+fn explain(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    let all = detail == Detail::Full || page.contrasts.len() <= FEW;
+    let mut groups = if all { page.contrasts.iter().map(|c| vec![c]).collect() } else { noteworthy(page) };
+    // Stable: within a rank the order of the tables remains.
+    groups.sort_by_key(|group| rank(group[0]));
+    if groups.is_empty() {
+        return;
+    }
+    sheet.heading("Why");
+    let most = if all { groups.len() } else { MOST_EXPLAINED };
+    for group in groups.iter().take(most) {
+        one(page, group, detail, sheet);
+    }
+    let left: usize = groups.iter().skip(most).map(Vec::len).sum();
+    if left > 0 {
+        sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", prose::plural(left as u64, "more contrast")));
+    }
+}
+
+/// Noteworthy contrasts that differ only in the input, together; the most telling of each group first.
+fn noteworthy(page: &Page) -> Vec<Vec<&Contrast>> {
+    let key = |c: &Contrast| (rank(c), candidate_name(page, c), c.compiler.clone(), c.flags.clone());
+    let mut groups: Vec<Vec<&Contrast>> = Vec::new();
+    for contrast in page.contrasts.iter().filter(|c| rank(c) < ORDINARY) {
+        match groups.iter_mut().find(|group| key(group[0]) == key(contrast)) {
+            Some(group) => group.push(contrast),
+            None => groups.push(vec![contrast]),
+        }
+    }
+    for group in &mut groups {
+        group.sort_by(|a, b| telling(b).total_cmp(&telling(a)));
+    }
+    groups
+}
+
+/// How much a contrast tells within its group: the rotations it needs, else how far the plain link misleads.
+fn telling(contrast: &Contrast) -> f64 {
+    match (contrast.verdict, contrast.as_built, contrast.code) {
+        (Verdict::Inconclusive, ..) => contrast.rotations_needed.map_or(0.0, f64::from),
+        (_, Some(as_built), Some(code)) => (as_built.ratio / code.ratio).ln().abs(),
+        _ => 0.0,
+    }
+}
+
+const ORDINARY: u8 = 6;
+
+/// What misleads most comes first.
+fn rank(contrast: &Contrast) -> u8 {
+    match (contrast.as_built_says, contrast.verdict) {
+        (Some(AsBuiltSays::Reversed), _) => 0,
+        (Some(AsBuiltSays::Ghost), _) => 1,
+        (Some(AsBuiltSays::Masked), _) => 2,
+        (_, Verdict::Inconclusive) => 3,
+        (Some(AsBuiltSays::Inflated), _) => 4,
+        (Some(AsBuiltSays::Deflated), _) => 5,
+        _ => ORDINARY,
+    }
+}
+
+fn one(page: &Page, group: &[&Contrast], detail: Detail, sheet: &mut Sheet) {
+    let contrast = group[0];
+    let misleads = contrast.as_built_says.filter(|&says| says != AsBuiltSays::Confirmed).map(says_word);
+    let (word, ink) = misleads.map_or_else(|| verdict_word(contrast.verdict), |(word, ink, _)| (word, ink));
+    let build = build_name(&contrast.compiler, &contrast.flags);
+    let place = format!("{} on {}, {build}", candidate_name(page, contrast), contrast.input);
+    let (label, figures) = (format!("  {word:<12}  "), figures(contrast));
+    let line = format!("{place}: {figures}");
+    if sheet.fits(&label, &line) {
+        sheet.labelled(ink, &label, &line);
+    } else {
+        sheet.labelled(ink, &label, &place);
+        sheet.paragraph(Ink::Plain, INDENT, &figures);
+    }
+    for cause in &contrast.causes {
+        let share = cause.share.map(|share| format!(" {}", number::fraction(share))).unwrap_or_default();
+        sheet.paragraph(
+            Ink::Plain,
+            INDENT,
+            &format!("{}{share}: {}", cause_name(cause.cause), cause.evidence),
+        );
+    }
+    let takes = what_it_takes(contrast);
+    if detail == Detail::Full || (contrast.causes.is_empty() && takes.is_none()) {
+        for reason in &contrast.reasons {
+            sheet.paragraph(Ink::Plain, INDENT, reason);
+        }
+    } else if let Some(takes) = takes {
+        sheet.paragraph(Ink::Plain, INDENT, &takes);
+    }
+    if group.len() > 1 {
+        let inputs: Vec<&str> = group[1..].iter().map(|c| c.input.as_str()).collect();
+        sheet.paragraph(Ink::Plain, INDENT, &format!("also on {}", prose::list(&inputs)));
+    }
+}
+
+/// "as built +20.6 % ± 1.0, code +0.4 % ± 0.4".
+fn figures(contrast: &Contrast) -> String {
+    let effect = |name: &str, effect| match effect {
+        Some(effect) => format!("{name} {}", number::change_with_interval(&effect)),
+        None => format!("{name} not measured"),
+    };
+    format!("{}, {}", effect("as built", contrast.as_built), effect("code", contrast.code))
+}
+
+/// What would decide an undecided contrast, where that is known; else its reasons tell.
+fn what_it_takes(contrast: &Contrast) -> Option<String> {
+    let more = contrast.more_rotations().filter(|_| contrast.verdict == Verdict::Inconclusive)?;
+    let seconds = contrast
+        .seconds_needed
+        .map(|seconds| format!(" ({})", number::duration(seconds)))
+        .unwrap_or_default();
+    let seen = contrast.minimum_detectable_effect.map(|effect| {
+        let rotations = prose::plural(u64::from(contrast.rotations), "rotation");
+        format!("; {rotations} show differences from {}", number::fraction(effect))
+    });
+    let rotations = prose::plural(u64::from(more), "more rotation");
+    Some(format!("about {rotations}{seconds} would decide{}", seen.unwrap_or_default()))
+}
+
+fn input_dependence(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    // Builds that are compared have tables of their own, with every input in them.
+    let entries: Vec<&InputDependence> =
+        page.input_dependence.iter().filter(|entry| entry.against.is_none()).collect();
+    if entries.is_empty() {
+        return;
+    }
+    sheet.heading("Depends on the input");
+    let same = |a: &InputDependence, b: &InputDependence| {
+        let sides = a.favours_candidate == b.favours_candidate && a.favours_baseline == b.favours_baseline;
+        sides && a.candidate == b.candidate && a.baseline == b.baseline && a.flips == b.flips
+    };
+    let mut told: Vec<&InputDependence> = Vec::new();
+    for entry in entries.iter().copied() {
+        if told.iter().any(|known| same(known, entry)) {
+            continue;
+        }
+        told.push(entry);
+        let alike: Vec<&InputDependence> =
+            entries.iter().copied().filter(|other| same(entry, other)).collect();
+        let builds = distinct(alike.iter().map(|other| build_name(&other.compiler, &other.flags)));
+        sheet.paragraph(Ink::Plain, "  ", &format!("{} ({})", sides(entry), prose::list(&builds)));
+        for other in alike.iter().filter(|_| detail == Detail::Full) {
+            sheet.paragraph(Ink::Dim, "    ", &other.note);
+        }
+    }
+}
+
+/// "bmi2 takes less time on p80, branch on all-1".
+fn sides(entry: &InputDependence) -> String {
+    let mut sides = Vec::new();
+    for (name, inputs) in
+        [(&entry.candidate, &entry.favours_candidate), (&entry.baseline, &entry.favours_baseline)]
+    {
+        let verb = if sides.is_empty() { " takes less time" } else { "" };
+        if !inputs.is_empty() {
+            sides.push(format!("{name}{verb} on {}", prose::list(inputs)));
+        }
+    }
+    let what = match entry.flips {
+        Flips::Sign => "",
+        Flips::Size => ", by different amounts",
+    };
+    format!("{}{what}", sides.join(", "))
+}

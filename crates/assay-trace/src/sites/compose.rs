@@ -1,0 +1,299 @@
+//! From sites and hints to the page.
+
+mod answer;
+mod components;
+mod hints;
+mod sites;
+
+pub use components::{Beside, Wanted};
+
+use super::audit::Located;
+use super::gather::{Gathered, Watch, gather};
+use super::image::{Image, Lines};
+use super::source::Sources;
+use crate::{Ended, Trace};
+use assay_pure::predict::Judged;
+use assay_pure::trace::Class;
+use assay_report::sites::page::{
+    LeftOut, Missed, Module, Order, Predictor, Process, SITES_SCHEMA, SitesPage, Totals,
+};
+use wildmatch::WildMatch;
+
+/// A predictor of the zoo, as the page shows it.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub what: String,
+    /// The hash of what it does.
+    pub definition: u64,
+    /// What it predicts.
+    pub judges: &'static [Judged],
+}
+
+/// What the reader wants to see.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// The command and its arguments.
+    pub command: Vec<String>,
+    /// The members of the zoo, in its order.
+    pub models: Vec<Model>,
+    /// How many sites.
+    pub top: usize,
+    /// Of how many of them the source and the code.
+    pub detailed: usize,
+    /// In which order.
+    pub order: Order,
+    /// Only functions whose name fits.
+    pub function: Option<String>,
+    /// Processes apart.
+    pub per_process: bool,
+    /// With the hints.
+    pub hints: bool,
+    /// With the budget by component.
+    pub components: Option<Wanted>,
+}
+
+impl Wish {
+    /// The members that judge branches of a class.
+    fn judges(&self, class: Class) -> impl Iterator<Item = usize> + '_ {
+        let about = Judged::of(class);
+        let judging = self.models.iter().enumerate();
+        judging
+            .filter(move |(_, model)| about.is_some_and(|about| model.judges.contains(&about)))
+            .map(|(at, _)| at)
+    }
+
+    /// The mean of the mispredictions of those members that judge this class; 0 where none does.
+    fn cost(&self, class: Class, missed: &[u64]) -> f64 {
+        let judged: Vec<u64> = self.judges(class).map(|at| missed[at]).collect();
+        if judged.is_empty() { 0.0 } else { judged.iter().sum::<u64>() as f64 / judged.len() as f64 }
+    }
+
+    fn missed(&self, class: Class, missed: &[u64]) -> Vec<Missed> {
+        self.judges(class)
+            .map(|at| Missed { predictor: self.models[at].name.clone(), count: missed[at] })
+            .collect()
+    }
+}
+
+/// A site with its places and its cost.
+struct Priced {
+    located: Located,
+    cost: f64,
+    /// The name of its function, with arguments.
+    function: Option<String>,
+}
+
+/// Makes the page of a traced command.
+pub fn compose(trace: &Trace<Watch>, wish: &Wish) -> SitesPage {
+    let gathered = gather(trace, wish.per_process);
+    let sources = Sources::default();
+    let components = wish.components.as_ref().map(|wanted| components::compose(&gathered, wanted, wish));
+    let Gathered { images, seen, instructions, notes, .. } = gathered;
+    let priced: Vec<Priced> = seen.into_iter().map(|seen| price(&images, seen, wish)).collect();
+    let totals = totals(&priced, instructions, wish);
+    let hints = wish.hints.then(|| hints::hints(&images, &priced, &sources, wish));
+    let modules = modules(&images, &priced, totals.cost);
+    let chosen = sites::choose(&priced, wish);
+    let mut page = SitesPage {
+        schema: SITES_SCHEMA.to_owned(),
+        answer: String::new(),
+        command: wish.command.clone(),
+        emulator: trace.emulator.clone(),
+        warnings: warnings(trace, notes, &modules, &totals, &chosen, wish),
+        predictors: predictors(wish),
+        sorted_by: wish.order,
+        function: wish.function.clone(),
+        left_out: left_out(&priced, &chosen, totals.cost),
+        sites: sites::list(&images, &chosen, totals.cost, &sources, wish),
+        totals,
+        processes: processes(trace),
+        modules,
+        hints,
+        components,
+    };
+    page.answer = answer::answer(&page);
+    page
+}
+
+fn price(images: &[Image], seen: super::gather::Seen, wish: &Wish) -> Priced {
+    let image = seen.place.image.map(|image| &images[image]);
+    let frames = image.map_or_else(Vec::new, |image| image.frames(seen.place.address));
+    let by_symbol = || {
+        let function = image?.function(seen.place.address)?;
+        Some(function.name())
+    };
+    let function = frames.first().and_then(|frame| frame.function.clone()).or_else(by_symbol);
+    let cost = wish.cost(seen.class, &seen.missed);
+    Priced { located: Located { seen, frames }, cost, function }
+}
+
+fn totals(priced: &[Priced], instructions: u64, wish: &Wish) -> Totals {
+    let sum = |of: &dyn Fn(&Priced) -> u64| priced.iter().map(of).sum::<u64>();
+    let conditional = |site: &Priced| site.located.seen.class.is_conditional();
+    let mispredictions = wish.models.iter().enumerate().map(|(at, model)| Missed {
+        predictor: model.name.clone(),
+        count: sum(&|site| site.located.seen.missed[at]),
+    });
+    Totals {
+        instructions,
+        branches: sum(&|site| site.located.seen.executed),
+        conditional: sum(&|site| if conditional(site) { site.located.seen.executed } else { 0 }),
+        taken: sum(&|site| if conditional(site) { site.located.seen.taken } else { 0 }),
+        sites: priced.len() as u64,
+        mispredictions: mispredictions.collect(),
+        cost: priced.iter().map(|site| site.cost).sum(),
+        without_floor: sum(&|site| {
+            u64::from(site.located.seen.least.is_some_and(|least| least.best.is_none()))
+        }),
+    }
+}
+
+fn predictors(wish: &Wish) -> Vec<Predictor> {
+    let of = |model: &Model| Predictor {
+        name: model.name.clone(),
+        what: model.what.clone(),
+        definition: format!("{:016x}", model.definition),
+    };
+    wish.models.iter().map(of).collect()
+}
+
+fn processes(trace: &Trace<Watch>) -> Vec<Process> {
+    let ended = |ended: Ended| match ended {
+        Ended::Exited(code) => format!("exit {code}"),
+        Ended::Signalled(signal) => format!("signal {signal}"),
+        Ended::Replaced => "replaced".to_owned(),
+        Ended::TimeLimit => "time limit".to_owned(),
+        Ended::Unknown => "unknown".to_owned(),
+    };
+    trace
+        .processes
+        .iter()
+        .map(|process| Process {
+            pid: process.pid,
+            parent: process.parent,
+            program: process.program.display().to_string(),
+            threads: process.threads.len() as u64,
+            ended: ended(process.ended),
+        })
+        .collect()
+}
+
+fn modules(images: &[Image], priced: &[Priced], cost: f64) -> Vec<Module> {
+    let of = |(number, image): (usize, &Image)| {
+        let own = || priced.iter().filter(|site| site.located.seen.place.image == Some(number));
+        let (lines, note) = match &image.lines {
+            Lines::Own => ("own", None),
+            Lines::Separate(path) => ("separate", Some(path.display().to_string())),
+            Lines::Missing => ("missing", None),
+            Lines::Unreadable(why) => ("unreadable", Some(why.clone())),
+        };
+        Module {
+            path: image.path.display().to_string(),
+            build_id: image.build_id.clone(),
+            lines: lines.to_owned(),
+            lines_note: note,
+            executed: own().map(|site| site.located.seen.executed).sum(),
+            share: share(own().map(|site| site.cost).sum(), cost),
+        }
+    };
+    let mut modules: Vec<Module> = images.iter().enumerate().map(of).collect();
+    modules.sort_by(|one, other| {
+        let cost = other.share.unwrap_or(0.0).total_cmp(&one.share.unwrap_or(0.0));
+        cost.then_with(|| other.executed.cmp(&one.executed))
+    });
+    modules
+}
+
+fn share(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+fn left_out(priced: &[Priced], chosen: &[&Priced], cost: f64) -> LeftOut {
+    let sum = |sites: &mut dyn Iterator<Item = &Priced>| {
+        sites.fold((0, 0, 0.0), |(sites, executed, cost), site| {
+            (sites + 1, executed + site.located.seen.executed, cost + site.cost)
+        })
+    };
+    let (all, shown) = (sum(&mut priced.iter()), sum(&mut chosen.iter().copied()));
+    LeftOut {
+        sites: all.0 - shown.0,
+        executed: all.1 - shown.1,
+        share: share((all.2 - shown.2).max(0.0), cost),
+    }
+}
+
+/// What the reader must know before believing a figure.
+fn warnings(
+    trace: &Trace<Watch>,
+    notes: Vec<String>,
+    modules: &[Module],
+    totals: &Totals,
+    chosen: &[&Priced],
+    wish: &Wish,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for process in &trace.processes {
+        for note in &process.notes {
+            let note = if trace.processes.len() > 1 {
+                format!("{} ({}): {note}", process.program.display(), process.pid)
+            } else {
+                note.clone()
+            };
+            if !warnings.contains(&note) {
+                warnings.push(note);
+            }
+        }
+    }
+    if let Some(first) = trace.processes.first() {
+        match first.ended {
+            Ended::Signalled(signal) => {
+                warnings.push(format!("The command was ended by signal {signal}; the figures end there."))
+            }
+            Ended::TimeLimit => {
+                warnings.push("The command was ended at the time limit; the figures end there.".to_owned())
+            }
+            Ended::Exited(code) if code != 0 => {
+                warnings.push(format!("The command exited with code {code}."))
+            }
+            _ => {}
+        }
+    }
+    warnings.extend(notes);
+    warnings.extend(modules.iter().filter_map(|module| without_lines(module, totals)));
+    if let Some(pattern) = wish.function.as_deref().filter(|_| chosen.is_empty() && totals.sites > 0) {
+        warnings.push(format!(
+            "No function that was executed fits `{pattern}`; * stands for any text, ? for one character."
+        ));
+    }
+    warnings
+}
+
+/// What is missing where a module that matters has no lines.
+fn without_lines(module: &Module, totals: &Totals) -> Option<String> {
+    let by_executions = module.executed as f64 / totals.branches.max(1) as f64;
+    let part = module.share.unwrap_or(by_executions);
+    if part < 0.01 || module.lines == "own" || module.lines == "separate" {
+        return None;
+    }
+    let of_what = if module.share.is_some() { "mispredictions" } else { "branches" };
+    let percent = (part * 100.0).round();
+    Some(match &module.lines_note {
+        Some(why) => format!(
+            "The debug information of {} ({percent} % of {of_what}) can't be read: {why}.",
+            module.path
+        ),
+        None => format!(
+            "{} ({percent} % of {of_what}) has no debug information: functions are known by symbols, lines are not. Build \
+             with -g, or install the package of its debug symbols.",
+            module.path
+        ),
+    })
+}
+
+/// Whether a name fits a pattern; the name without its arguments fits too.
+fn fits(pattern: &WildMatch, name: &str) -> bool {
+    pattern.matches(name) || pattern.matches(&assay_report::sites::names::short(name))
+}

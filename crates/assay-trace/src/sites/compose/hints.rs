@@ -1,0 +1,114 @@
+//! The hints as the page shows them: with what the wrong ones cost and what to do about them.
+
+use super::super::audit::{Held, Located, Origin, audit};
+use super::super::image::Image;
+use super::super::source::Sources;
+use super::{Priced, Wish};
+use assay_pure::trace::hints::judge::FEWEST;
+use assay_pure::trace::hints::{Form, Unclear, Verdict};
+use assay_report::sites::page::{Cycles, Hint, HintOrigin, HintVerdict, Hints, Missed};
+
+/// Cycles that a misprediction costs: the least and the most of the vendors' figures and measurements for cores of the last
+/// ten years (Neoverse N2 and V2 10, Zen 4 11 to 18, Skylake 16 to 20).
+const PENALTY: [f64; 2] = [10.0, 20.0];
+
+/// Cycles that fetching loses at a taken branch: none where the target is in the first-level buffer, about 2 in the next.
+const BUBBLE: [f64; 2] = [0.0, 2.0];
+
+/// Holds the hints against what happened.
+pub fn hints(images: &[Image], priced: &[Priced], sources: &Sources, wish: &Wish) -> Hints {
+    let located: Vec<&Located> = priced.iter().map(|site| &site.located).collect();
+    let held = audit(images, &located, sources);
+    let mut list: Vec<Hint> = held.iter().map(|held| show(held, priced, wish)).collect();
+    let high = |hint: &Hint| hint.cycles.map_or(0.0, |cycles| cycles.high);
+    let executed = |hint: &Hint| hint.likely + hint.unlikely + hint.unknown;
+    list.sort_by(|one, other| {
+        let verdict = one.verdict.cmp(&other.verdict);
+        verdict
+            .then_with(|| high(other).total_cmp(&high(one)))
+            .then_with(|| executed(other).cmp(&executed(one)))
+            .then_with(|| (&one.file, one.line).cmp(&(&other.file, other.line)))
+    });
+    let count = |verdict| list.iter().filter(|hint| hint.verdict == verdict).count() as u64;
+    Hints {
+        right: count(HintVerdict::Right),
+        wrong: count(HintVerdict::Wrong),
+        unclear: count(HintVerdict::Unclear),
+        not_executed: count(HintVerdict::NotExecuted),
+        fewest: FEWEST,
+        list,
+    }
+}
+
+fn show(held: &Held, priced: &[Priced], wish: &Wish) -> Hint {
+    let (verdict, reason) = match held.verdict {
+        Verdict::Right => (HintVerdict::Right, None),
+        Verdict::Wrong => (HintVerdict::Wrong, None),
+        Verdict::Unclear(unclear @ Unclear::NoBranch) => {
+            (HintVerdict::NotExecuted, Some(unclear.to_string()))
+        }
+        Verdict::Unclear(unclear) => (HintVerdict::Unclear, Some(unclear.to_string())),
+    };
+    let own = || held.sites.iter().map(|&site| &priced[site].located.seen);
+    let taken = own().map(|seen| seen.taken).sum();
+    let mispredictions: Vec<Missed> = own().next().map_or_else(Vec::new, |first| {
+        let zero = vec![0; wish.models.len()];
+        let sums = own()
+            .fold(zero, |sums, seen| sums.iter().zip(&seen.missed).map(|(sum, more)| sum + more).collect());
+        wish.missed(first.class, &sums)
+    });
+    let is_wrong = verdict == HintVerdict::Wrong;
+    Hint {
+        verdict,
+        reason,
+        origin: match held.origin {
+            Origin::Written => HintOrigin::Source,
+            Origin::ColdCall => HintOrigin::ColdCall,
+            Origin::ColdPart => HintOrigin::ColdPart,
+        },
+        text: held.text.clone(),
+        file: held.file.clone(),
+        line: (held.line > 0).then_some(held.line),
+        function: held.function.clone(),
+        likely: held.likely,
+        unlikely: held.unlikely,
+        unknown: held.unknown,
+        taken,
+        cycles: is_wrong.then(|| cycles(taken, &mispredictions)),
+        remedy: is_wrong.then(|| remedy(held)),
+        mispredictions,
+        branches: own().map(|seen| format!("{:#x}", seen.place.address)).collect(),
+    }
+}
+
+/// What the mispredictions and the taken branches at a hint cost.
+fn cycles(taken: u64, missed: &[Missed]) -> Cycles {
+    let counts = || missed.iter().map(|missed| missed.count);
+    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    Cycles {
+        low: least as f64 * PENALTY[0] + taken as f64 * BUBBLE[0],
+        high: most as f64 * PENALTY[1] + taken as f64 * BUBBLE[1],
+    }
+}
+
+fn remedy(held: &Held) -> String {
+    let percent = held.unlikely as f64 * 100.0 / (held.likely + held.unlikely).max(1) as f64;
+    let often = format!("the side called unlikely is executed {percent:.0} % of the time");
+    match (&held.origin, held.form) {
+        (Origin::ColdCall, _) => format!("{often}: take the mark off the function, or call another one here"),
+        (Origin::ColdPart, _) => format!(
+            "{often}: look for what makes the compiler hold it to be cold (a cold or noreturn function, a hint), or build \
+             with a profile"
+        ),
+        (Origin::Written, Some(Form::ColdPath)) => format!("{often}: take the cold_path() away"),
+        (Origin::Written, Some(Form::Attribute)) => {
+            format!("{often}: take the attribute away, or put it on the other side")
+        }
+        (Origin::Written, Some(Form::BranchHint)) => {
+            format!("{often}: take the hint away, or put it into the other block")
+        }
+        (Origin::Written, _) => {
+            format!("{often}: turn the hint round, or take it away and build with a profile")
+        }
+    }
+}
