@@ -1,4 +1,4 @@
--- The ledger, format 5 (LEDGER.md tells of every column): append-only facts. Nothing here is derived from samples; verdicts are recomputed.
+-- The ledger (LEDGER.md describes every column; the format is the code's FORMAT). Append-only facts, nothing derived: verdicts are recomputed.
 -- All times of day are Unix seconds; all durations nanoseconds unless named otherwise.
 
 -- One stretch of measuring on one machine in one state.
