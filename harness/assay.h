@@ -9,8 +9,8 @@
  * Run alone, the program prints a small table (see --help). Run by the lab (`assay run`), which sets ASSAY_CHANNEL,
  * it serves the requests described in PROTOCOL.md and computes no statistics: measured programs only measure.
  *
- * The macros stand at file scope, without a semicolon, in as many translation units as you like, C and C++ mixed;
- * ASSAY_MAIN() stands in exactly one. Link nothing, define nothing.
+ * Put the macros at file scope, without a semicolon, in any number of translation units, C and C++ mixed, and
+ * ASSAY_MAIN() in exactly one. There is nothing to link and nothing to define.
  *
  *     ASSAY_VARIANT("name", fn)                              uint64_t fn(const uint8_t *data, size_t size)
  *     ASSAY_VARIANT_IF("name", fn, condition, "reason")      the condition is evaluated at run time, once
@@ -19,11 +19,11 @@
  *     ASSAY_LOOP("name", state, in) { ... while (assay_next(state)) { ... } assay_answer(state, value); }
  *     assay_use(x)       keeps x, and what it points to, alive: the compiler must compute it
  *     assay_clobber()    the compiler must believe that all memory was read and written
- *     assay_reads(memory, bytes)   memory of the program's own that variants read beside their input (a table, an index):
- *                        where the data must be cold it is made cold too; 0 bytes take a declaration back
+ *     assay_reads(memory, bytes)   declares memory that variants read beside their input (a table, an index): states
+ *                        with cold data make it cold too; 0 bytes take the declaration back
  *
- * What a variant is given: at least 64 readable zero bytes follow `data + size` of the whole input, so decoders may
- * read over its end; the bytes themselves are read-only.
+ * A variant's bytes are read-only. At least 64 readable zero bytes follow `data + size` of the whole input, so
+ * decoders may read past its end.
  *
  * No function here is aligned to more than the compiler's default, and none is put into a section of its own: the lab
  * moves all code by 16, 32 and 48 bytes, and a larger alignment in any section would swallow that.
@@ -319,9 +319,9 @@ ASSAY_INLINE uint64_t assay_switches(void)
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nivcsw : 0;
 }
 
-/* Whose is the core? Other guests may run on its other hardware thread, which neither SMT nor stolen time shows in here.
- * Additions that wait for each other take a cycle each, alone or not; additions that need not wait fill the core's
- * width, and take longer when it is shared. The lab makes the judgement; here are the two times, nanoseconds. */
+/* Is the sibling hardware thread busy? It may belong to another guest; then neither SMT nor stolen time shows it in here.
+ * Dependent additions take a cycle each, shared core or not; independent ones fill the core's width and take longer on
+ * a shared core. The lab makes the judgement; here are the two times, nanoseconds. */
 struct assay_pulse {
     uint64_t chain_ns; /* of 2048 additions, each on the last one's sum; 0: not known here */
     uint64_t wide_ns;  /* of 12800 additions to 8 sums */
@@ -823,8 +823,8 @@ struct assay_manner {
     struct assay_listed *calls; /* those of one sample; NULL: hot and independent, with nothing to list */
 };
 
-/* Read before a region and always 0, which nobody can know but the program's author: `answer & zero` is 0, and cannot be
- * had before the answer is. */
+/* Read before a region and always 0, which neither compiler nor processor can know: `answer & zero` is 0, and cannot be
+ * computed before the answer is. */
 static volatile uint64_t assay_zero __attribute__((unused)) = 0;
 
 ASSAY_OUTLINE uint64_t assay_nothing(const uint8_t *data, size_t size)
@@ -979,7 +979,7 @@ static inline void assay_walk_lines(const uint8_t *start, size_t bytes)
     }
 }
 
-/* Fills all caches with memory that nobody else reads. Returns NULL or why not. */
+/* Fills all caches with memory that is used for nothing else. Returns NULL or why not. */
 static inline const char *assay_evict(struct assay_manner *manner)
 {
     if (manner->evict == NULL) {
@@ -1238,7 +1238,7 @@ static inline const char *assay_cool_data(const struct assay_loaded *input, stru
     const struct assay_declared *declared = &assay_declared_1;
     uint64_t i;
     if (!ASSAY_FLUSHES || (prepared && declared->count == 0)) {
-        /* Of a prepared state nobody but the program knows where it lies, so all caches are emptied. */
+        /* Only the program knows where a prepared state lies, so all caches are emptied. */
         const char *why = assay_evict(manner);
         assay_warm_surroundings(manner, prepared, iterations);
         return why;
@@ -1502,7 +1502,7 @@ static inline int assay_wait_for(int descriptor, short events)
     return errno == EINTR || ((errno == EAGAIN || errno == EWOULDBLOCK) && (poll(&wait, 1, -1) >= 0 || errno == EINTR));
 }
 
-/* Writes all that was said. Where the lab is gone there is nobody left to tell, so the program ends quietly. */
+/* Writes all pending replies. If the lab is gone, the program ends quietly. */
 static inline void assay_flush(struct assay_channel *channel)
 {
     size_t written = 0;

@@ -99,7 +99,7 @@ impl Bench {
         self.add(name, run as *const (), body, None)
     }
 
-    /// Adds a loop of the program's own over the whole input: setup, `while state.next() { ... }`, `state.answer(value)`.
+    /// Adds the program's own loop over the whole input: setup, `while state.next() { ... }`, `state.answer(value)`.
     /// Only the loop is timed.
     pub fn looped<F: Fn(&mut State<'_>, &[u8]) + 'static>(self, name: &str, body: F) -> Self {
         let entry = own_state::<F> as fn(&F, &mut Run, &[u8]);
@@ -120,7 +120,7 @@ impl Bench {
     /// Serves the lab where `ASSAY_CHANNEL` is set; otherwise reads the command line and prints a table.
     ///
     /// Call it from `main`, before starting threads, and return its exit code: 0; 1 where a variant could not be
-    /// measured or the answers differ; 2 for what only the user can mend.
+    /// measured or the answers differ; 2 for what only the user can fix.
     #[must_use]
     pub fn main(self) -> ExitCode {
         match std::env::var_os(lab::CHANNEL_VARIABLE) {

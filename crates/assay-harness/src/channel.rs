@@ -77,7 +77,7 @@ impl Channel {
         }
     }
 
-    /// Writes all that was said. Where the lab is gone there is nobody left to tell, so the program ends quietly.
+    /// Writes all pending replies. If the lab is gone, the program ends quietly.
     pub(crate) fn flush(&mut self) {
         if self.replies.write_all(self.said.as_bytes()).is_err() {
             std::process::exit(0);

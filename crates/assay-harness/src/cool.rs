@@ -1,5 +1,5 @@
-//! Making cold: lines put out of all caches, caches filled with memory that nobody else reads, a branch predictor that has
-//! learned something else.
+//! Making cold: lines flushed from all caches, caches filled with memory that is used for nothing else, a branch predictor
+//! that has learned something else.
 
 use crate::system::{self, Reserved};
 use std::sync::Mutex;
@@ -66,7 +66,7 @@ pub(crate) fn data(listed: &[&[u8]], evict_bytes: usize, warm: &mut dyn FnMut())
     Ok(())
 }
 
-/// Makes a prepared state cold. Nobody but the program knows where it lies: what it declared, or all caches.
+/// Makes a prepared state cold. Only the program knows where it lies: flushes what it declared, or empties all caches.
 pub(crate) fn prepared_data(input: &[u8], evict_bytes: usize, warm: &mut dyn FnMut()) -> Result<(), String> {
     if FLUSHES && flush_declared()? {
         flush_lines(input.as_ptr(), input.len(), false);
@@ -119,7 +119,7 @@ fn walk(bytes: &[u8]) {
 /// What all caches are filled with: its memory, and whether it has been written since it was released.
 static OTHER_MEMORY: Mutex<Option<(Reserved, bool)>> = Mutex::new(None);
 
-/// Fills all caches with memory that nobody else reads.
+/// Fills all caches with memory that is used for nothing else.
 fn evict(bytes: usize) -> Result<(), String> {
     let mut memory = OTHER_MEMORY.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if memory.as_ref().is_none_or(|(memory, _)| memory.len() < bytes) {
@@ -152,8 +152,8 @@ pub(crate) fn mix(seed: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Executes branches on outcomes that never come again. Their code is made at run time, so that a program that does without
-/// is linked as ever.
+/// Executes branches on outcomes that never come again. Their code is made at run time, so that a program
+/// that does not use them is linked the same.
 fn do_other_work() -> Result<(), String> {
     static WORK: Mutex<Option<(extern "C" fn(*const u32), u64)>> = Mutex::new(None);
     let mut work = WORK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

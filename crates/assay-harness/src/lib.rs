@@ -27,8 +27,8 @@
 //! alone, the program prints a small table (see `--help`). Run by the lab (`assay run`), which sets `ASSAY_CHANNEL`, it
 //! serves the requests described in PROTOCOL.md and computes no statistics: measured programs only measure.
 //!
-//! The crate has no dependencies, so that a benchmark's build is the user's own and nothing else; what it needs of the
-//! C library it declares itself. It does what `harness/assay.h` does, and both are held to `harness/vectors.txt`.
+//! The crate has no dependencies, so it adds nothing else to a benchmark's build; it declares what it needs of the C library
+//! itself. It does what `harness/assay.h` does, and both are tested with `harness/vectors.txt`.
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("assay-harness works on 64-bit Linux only: its clocks and mappings are Linux's");
@@ -54,7 +54,7 @@ mod trace;
 pub use bench::Bench;
 pub use state::State;
 
-/// Keeps `value`, and all that it points to, alive: the compiler must compute it and may not assume what happens to it.
+/// Keeps `value`, and all that it points to, alive: the compiler must compute it and assume nothing about its use.
 ///
 /// Cost: a store, in the shadow of the work. Unlike `std::hint::black_box` nothing is read back.
 #[inline(always)]
@@ -71,8 +71,8 @@ pub fn clobber() {
     unsafe { std::arch::asm!("", options(nostack, preserves_flags)) }
 }
 
-/// Declares memory that variants read beside their input (a table, an index): where the data must be cold it is made cold
-/// too. Call it before [`Bench::main`] or in a `prepare`. The memory must stay mapped; an empty slice that starts there
+/// Declares memory that variants read beside their input (a table, an index): states with cold data make it cold too.
+/// Call it before [`Bench::main`] or in a `prepare`. The memory must stay mapped; an empty slice that starts there
 /// takes a declaration back.
 pub fn reads<T>(memory: &[T]) {
     cool::declare(memory.as_ptr().cast(), std::mem::size_of_val(memory));

@@ -1,6 +1,6 @@
-//! Whose is the core? Other guests may run on its other hardware thread, which neither SMT nor stolen time shows in here.
-//! Additions that wait for each other take a cycle each, alone or not; additions that need not wait fill the core's
-//! width, and take longer when it is shared. The lab makes the judgement; here are the two times.
+//! Is the sibling hardware thread busy? It may belong to another guest; then neither SMT nor stolen time shows it in here.
+//! Dependent additions take a cycle each, shared core or not; independent ones fill the core's width and take longer on
+//! a shared core. The lab makes the judgement; here are the two times.
 
 use crate::system::wall_ns;
 use std::fmt;

@@ -202,7 +202,7 @@ fn anonymous(bytes: usize) -> io::Result<*mut u8> {
 }
 
 /// Addresses whose memory comes and goes: between [`Reserved::release`] and [`Reserved::open`] the bytes are zero. They stay
-/// mapped to the end of the program, so that whoever kept a reference reads zeros and nobody else's memory. Pages are of the
+/// mapped to the end of the program, so that a reference that was kept reads zeros, never other memory. Pages are of the
 /// size that a mapped file has.
 pub(crate) struct Reserved {
     at: *mut u8,
@@ -246,14 +246,14 @@ impl Reserved {
             offset.checked_add(bytes.len()).is_some_and(|end| end <= self.bytes),
             "within what was reserved"
         );
-        // SAFETY: within our own mapping, at bytes that nobody else has been given since they were released.
+        // SAFETY: within our own mapping, at bytes that were not handed out since they were released.
         unsafe { self.at.add(offset).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         self.bytes(offset, bytes.len())
     }
 
     /// Sets all to `byte`; the memory must be open.
     pub(crate) fn fill(&mut self, byte: u8) {
-        // SAFETY: the whole of our own mapping, of which nobody was given a reference.
+        // SAFETY: the whole of our own mapping, of which no reference was given out.
         unsafe { self.at.write_bytes(byte, self.bytes) };
     }
 
