@@ -11,10 +11,12 @@ mod notes;
 mod process;
 mod program;
 mod reader;
+mod refusal;
 mod session;
 pub mod sites;
 
-pub use session::{Blame, Refusal, Session, available, check, command};
+pub use refusal::{Blame, Refusal};
+pub use session::{Session, available, check, command};
 
 use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, Site};

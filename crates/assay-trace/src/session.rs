@@ -1,6 +1,7 @@
 //! One command under emulation, from finding the emulator to the last branch.
 
 use super::reader::{Changed, Harvest, Reader};
+use super::refusal::{Blame, Refusal};
 use super::{Detail, Ended, Observer, Options, Trace, emulator, program};
 use assay_linux::family;
 use assay_linux::shared::{self, Shared};
@@ -14,38 +15,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What shared memory should have free, bytes: rings and records of a few large programs.
 const ROOM: u64 = 256 << 20;
-
-/// Whose fault it is that nothing can be traced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blame {
-    /// What the user named: no machine could trace it.
-    Asked,
-    /// What is here: the emulator, the plugin, what these two can do.
-    Machine,
-}
-
-/// Why nothing can be traced, with the remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// Whose fault it is.
-    pub blame: Blame,
-    /// A whole sentence for the user: what was found, what is needed.
-    pub reason: String,
-    /// What the user can do, if anything.
-    pub remedy: Option<String>,
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.reason)?;
-        if let Some(remedy) = &self.remedy {
-            write!(f, "; {remedy}")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Refusal {}
 
 /// An emulator that is ready to run a program, and the threads of the lab that will read from it.
 ///

@@ -1,7 +1,7 @@
 //! What changed from one file to another.
 
-use super::compose::Wish;
 use super::program::Program;
+use super::selection::Selection;
 use crate::campaign::Misuse;
 use anyhow::Result;
 use assay_pure::placement::across::{self, Differing};
@@ -16,10 +16,11 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// A file is damaged.
-pub fn compose(old: &Program, new: &Program, wish: &Wish) -> Result<Against> {
+pub fn compose(old: &Program, new: &Program, selection: &Selection) -> Result<Against> {
     let damaged = |error| Misuse(format!("{}, {}: {error}", old.path.display(), new.path.display()));
     let all = across::compare_linked(old.linked(), new.linked()).map_err(damaged)?;
-    let wanted: Vec<FunctionChange> = all.into_iter().filter(|change| wish.wants(&change.name)).collect();
+    let wanted: Vec<FunctionChange> =
+        all.into_iter().filter(|change| selection.wants(&change.name)).collect();
     let mut counts = Counts::default();
     for change in &wanted {
         count(&mut counts, change);

@@ -3,6 +3,7 @@
 use super::against;
 use super::measured::Timed;
 use super::program::Program;
+use super::selection::Selection;
 use crate::campaign::Misuse;
 use anyhow::Result;
 use assay_pure::placement::facts::{self, nearest_names};
@@ -13,56 +14,29 @@ use assay_report::layout::page::{
 };
 use assay_report::prose::plural;
 use assay_trace::sites::names::demangle;
-use wildmatch::WildMatch;
 
 /// Loops longer than this are not advised on: what a border costs once is spread over too much.
 const SHORT_LOOP_BYTES: u64 = 256;
-
-/// What is wanted.
-#[derive(Default)]
-pub struct Wish {
-    /// Only functions that fit, by their symbol or their name in the source.
-    pub functions: Option<String>,
-    /// The processor's name.
-    pub cpu: String,
-    /// Its vendor, family and model, as "AuthenticAMD 25 17".
-    pub cpu_id: String,
-    /// What was measured.
-    pub timed: Timed,
-}
-
-impl Wish {
-    /// Whether a function is wanted.
-    pub fn wants(&self, symbol: &str) -> bool {
-        let Some(glob) = &self.functions else { return true };
-        let glob = WildMatch::new(glob);
-        let name = demangle(symbol);
-        // `decode` is `demo::decode(unsigned char const*)` too.
-        let plain = name.split('(').next().unwrap_or_default();
-        let last = plain.rsplit("::").next().unwrap_or_default();
-        [symbol, &name, plain, last].into_iter().any(|name| glob.matches(name))
-    }
-}
 
 /// The page of some programs, the first of them held against another.
 ///
 /// # Errors
 /// No function fits, or a file is damaged.
-pub fn compose(programs: &[Program], old: Option<&Program>, wish: &Wish) -> Result<LayoutPage> {
-    let rule = front_end(&wish.cpu_id);
+pub fn compose(programs: &[Program], old: Option<&Program>, selection: &Selection) -> Result<LayoutPage> {
+    let rule = front_end(&selection.cpu_id);
     let mut binaries = Vec::new();
     for program in programs {
-        binaries.push(binary(program, wish, rule)?);
+        binaries.push(binary(program, selection, rule)?);
     }
     let against = match (old, programs.first()) {
-        (Some(old), Some(new)) => Some(against::compose(old, new, wish)?),
+        (Some(old), Some(new)) => Some(against::compose(old, new, selection)?),
         _ => None,
     };
     let mut page = LayoutPage {
         schema: LAYOUT_SCHEMA.to_owned(),
         answer: String::new(),
-        warnings: warnings(&binaries, wish),
-        host: Host { cpu: wish.cpu.clone(), rule: rule.map(rule_of) },
+        warnings: warnings(&binaries, selection),
+        host: Host { cpu: selection.cpu.clone(), rule: rule.map(rule_of) },
         binaries,
         against,
     };
@@ -81,17 +55,17 @@ fn rule_of(rule: FrontEnd) -> Rule {
     }
 }
 
-fn binary(program: &Program, wish: &Wish, rule: Option<FrontEnd>) -> Result<Binary> {
+fn binary(program: &Program, selection: &Selection, rule: Option<FrontEnd>) -> Result<Binary> {
     let path = program.path.display().to_string();
     let damaged = |error: assay_pure::placement::layout::LayoutError| Misuse(format!("{path}: {error}"));
     let all = facts::functions(program.linked(), |_| true).map_err(damaged)?;
     let wanted = |function: &&facts::Function| {
-        wish.wants(&function.place.name) || function.aliases.iter().any(|alias| wish.wants(alias))
+        selection.wants(&function.place.name) || function.aliases.iter().any(|alias| selection.wants(alias))
     };
     let functions: Vec<Function> =
-        all.iter().filter(wanted).map(|function| describe(function, rule, &wish.timed)).collect();
+        all.iter().filter(wanted).map(|function| describe(function, rule, &selection.timed)).collect();
     if functions.is_empty() {
-        let glob = wish.functions.as_deref().unwrap_or("*");
+        let glob = selection.functions.as_deref().unwrap_or("*");
         return Err(Misuse(no_function(&path, glob, &all)).into());
     }
     Ok(Binary {
@@ -224,7 +198,7 @@ fn reason(body: &Loop) -> String {
     format!("an iteration of its {}-byte loop takes {} over the offsets", body.bytes, parts.join(", "))
 }
 
-fn warnings(binaries: &[Binary], wish: &Wish) -> Vec<String> {
+fn warnings(binaries: &[Binary], selection: &Selection) -> Vec<String> {
     let mut found = Vec::new();
     for binary in binaries {
         let strange: Vec<&str> = binary
@@ -241,8 +215,8 @@ fn warnings(binaries: &[Binary], wish: &Wish) -> Vec<String> {
     let shown = |symbol: &&str| {
         binaries.iter().flat_map(|binary| &binary.functions).any(|function| function.symbol == *symbol)
     };
-    let absent: Vec<&str> = wish.timed.symbols().filter(|symbol| !shown(symbol)).collect();
-    if let (Some(first), None) = (absent.first(), &wish.functions) {
+    let absent: Vec<&str> = selection.timed.symbols().filter(|symbol| !shown(symbol)).collect();
+    if let (Some(first), None) = (absent.first(), &selection.functions) {
         let count = plural(absent.len() as u64, "measured function");
         found.push(format!("{count} of the campaign not in these files, `{}` for one", demangle(first)));
     }

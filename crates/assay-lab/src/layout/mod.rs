@@ -7,7 +7,9 @@ mod against;
 mod compose;
 mod measured;
 mod program;
+mod selection;
 
-pub use compose::{Wish, compose};
+pub use compose::compose;
 pub use measured::Timed;
 pub use program::Program;
+pub use selection::Selection;

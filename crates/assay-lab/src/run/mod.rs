@@ -7,6 +7,7 @@ pub mod lineup;
 pub mod prove;
 pub mod retake;
 pub mod round;
+pub mod taken;
 pub mod tune;
 pub mod worker;
 

@@ -1,7 +1,7 @@
 //! Visits that shared the core with somebody on its other hardware thread: which are made again, how often, and which of several
 //! makings counts.
 
-use super::round::Taken;
+use super::taken::Taken;
 use assay_pure::pulse::OwnCore;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

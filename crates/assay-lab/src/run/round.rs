@@ -1,8 +1,9 @@
 //! One interleaved pass over the cells, in the order that the plan gives.
 
 use super::fault::{Fault, Stage};
-use super::flag::{RawSample, RegionCost};
+use super::flag::RegionCost;
 use super::retake::{self, Core, Made, Next, Patience};
+use super::taken::Taken;
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::plan::{self, Block};
 use assay_pure::protocol::{Kind, Manner};
@@ -58,25 +59,6 @@ pub struct RoundBlock {
     pub subjects: Vec<usize>,
     /// Which of several visits in one round this is, from 0.
     pub repeat: u32,
-}
-
-/// One sample and where it belongs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Taken {
-    /// The program.
-    pub subject: usize,
-    /// The input.
-    pub input: usize,
-    /// The visit's first window.
-    pub start_window: u64,
-    /// Number within the round's visits to this cell, warm-up ones included.
-    pub position: u32,
-    /// As reported.
-    pub raw: RawSample,
-    /// Why it is left out.
-    pub flagged: Option<&'static str>,
-    /// Unix seconds.
-    pub at: f64,
 }
 
 /// A cell that failed: all placements of a variant, by one compiler, on one input.
@@ -333,6 +315,7 @@ fn compare_checks(
 
 #[cfg(test)]
 mod tests {
+    use super::super::flag::RawSample;
     use super::*;
     use assay_pure::pulse::Pulse;
 

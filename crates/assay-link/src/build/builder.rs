@@ -1,53 +1,23 @@
-//! The builder: compiles and links through the cache, and counts what it had to do.
+//! The builder: compiles programs and links them in any placement, two at a time.
 
 use super::artifact::{Artifact, Link};
-use super::cache::Cache;
-use super::command::{self, Finished};
 use super::compilers::Compiler;
-use super::failure::{BuildFailure, Stage};
+use super::failure::BuildFailure;
 use super::recipe::{self, Recipe};
 use super::relink;
+use super::workshop::{Stats, Workshop};
 use assay_pure::experiment::spec::{FlagSet, Program};
-use assay_pure::inputs::digest;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};
 
-/// The harness that programs include, kept inside the lab so that both are always of one version.
-const HARNESS: &str = include_str!("../../../../harness/assay.h");
 /// Links at a time: linking small programs is bound by starting processes, and more would disturb other work.
 const LINKERS: usize = 2;
-
-/// What a builder has done since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Compilers and linkers started, for whatever reason.
-    pub processes: u64,
-    /// Objects compiled.
-    pub compiled: u64,
-    /// Objects found.
-    pub objects_from_cache: u64,
-    /// Artifacts linked.
-    pub linked: u64,
-    /// Artifacts found.
-    pub artifacts_from_cache: u64,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Counters {
-    pub processes: AtomicU64,
-    pub compiled: AtomicU64,
-    pub objects_from_cache: AtomicU64,
-    pub linked: AtomicU64,
-    pub artifacts_from_cache: AtomicU64,
-}
 
 /// Builds programs, keeping all it makes in one folder. Several threads, and several processes, may use it at once.
 #[derive(Debug)]
 pub struct Builder {
-    pub(super) cache: Cache,
-    pub(super) include: PathBuf,
-    pub(super) counters: Counters,
+    workshop: Workshop,
 }
 
 impl Builder {
@@ -56,19 +26,12 @@ impl Builder {
     /// # Errors
     /// The folder cannot be made or written.
     pub fn new(cache_dir: impl AsRef<Path>) -> Result<Self, BuildFailure> {
-        let cache_dir = cache_dir.as_ref();
-        let failed = |doing: &str, error: &std::io::Error| BuildFailure::cache(cache_dir, doing, error);
-        let cache = Cache::open(cache_dir).map_err(|error| failed("opening", &error))?;
-        let include = cache.root().join("include").join(&digest(HARNESS.as_bytes())[..12]);
-        let header = include.join("assay.h");
-        if std::fs::read(&header).ok().as_deref() != Some(HARNESS.as_bytes()) {
-            let write = || {
-                std::fs::create_dir_all(&include)?;
-                cache.write(&header, HARNESS.as_bytes())
-            };
-            write().map_err(|error| failed("writing assay.h", &error))?;
-        }
-        Ok(Self { cache, include, counters: Counters::default() })
+        Ok(Self { workshop: Workshop::open(cache_dir.as_ref())? })
+    }
+
+    /// What it has done so far.
+    pub fn stats(&self) -> Stats {
+        self.workshop.stats()
     }
 
     /// Compiles a program with one compiler and flag set, both as built and ready to be placed, and finds out how its
@@ -85,7 +48,7 @@ impl Builder {
         flags: &FlagSet,
         compiler: &Compiler,
     ) -> Result<Recipe, BuildFailure> {
-        recipe::compile(self, experiment_dir, program, flags, compiler)
+        recipe::compile(&self.workshop, experiment_dir, program, flags, compiler)
     }
 
     /// Links a compiled program in one placement.
@@ -93,7 +56,7 @@ impl Builder {
     /// # Errors
     /// The link fails, or the cache cannot be written.
     pub fn link(&self, recipe: &Recipe, link: Link) -> Result<Artifact, BuildFailure> {
-        relink::link(self, recipe, link)
+        relink::link(&self.workshop, recipe, link)
     }
 
     /// Links all jobs, two at a time; results come in the order of the jobs.
@@ -130,43 +93,6 @@ impl Builder {
             cell.into_inner().expect("no holder of this lock panics").expect("each job was taken by a thread")
         };
         results.into_iter().map(whole).collect()
-    }
-
-    /// What it has done so far.
-    pub fn stats(&self) -> Stats {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Stats {
-            processes: read(&self.counters.processes),
-            compiled: read(&self.counters.compiled),
-            objects_from_cache: read(&self.counters.objects_from_cache),
-            linked: read(&self.counters.linked),
-            artifacts_from_cache: read(&self.counters.artifacts_from_cache),
-        }
-    }
-
-    /// Runs a compiler or linker in `folder`; one that does not succeed is a failure that begins with `what`.
-    pub(super) fn run(
-        &self,
-        stage: Stage,
-        what: &str,
-        folder: &Path,
-        words: &[String],
-    ) -> Result<Finished, BuildFailure> {
-        self.counters.processes.fetch_add(1, Ordering::Relaxed);
-        match command::run(folder, words) {
-            Ok(finished) if finished.succeeded() => Ok(finished),
-            Ok(finished) => {
-                Err(BuildFailure::of_command(stage, what, command::pasteable(folder, words), &finished))
-            }
-            Err(error) => {
-                Err(BuildFailure::not_started(stage, what, command::pasteable(folder, words), &error))
-            }
-        }
-    }
-
-    /// A failure of the cache.
-    pub(super) fn cache_failure(&self, doing: &str, error: &std::io::Error) -> BuildFailure {
-        BuildFailure::cache(self.cache.root(), doing, error)
     }
 }
 

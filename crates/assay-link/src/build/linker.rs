@@ -5,11 +5,11 @@
 //! ones. The answer is kept, together with the hashes of the linker and of all libraries it read; if any of them
 //! changes, it is asked again, and all links are made anew.
 
-use super::builder::Builder;
 use super::compilers::Compiler;
 use super::failure::{BuildFailure, Stage};
 use super::keys;
 use super::objects::Object;
+use super::workshop::Workshop;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ impl Plain<'_> {
 }
 
 /// Asks, or remembers the answer.
-pub fn probe(builder: &Builder, plain: &Plain<'_>) -> Result<Linker, BuildFailure> {
+pub fn probe(workshop: &Workshop, plain: &Plain<'_>) -> Result<Linker, BuildFailure> {
     let mut words = plain.words();
     let flags: Vec<String> = plain.all_flags().cloned().collect();
     let folder = plain.folder.to_string_lossy();
@@ -106,28 +106,28 @@ pub fn probe(builder: &Builder, plain: &Plain<'_>) -> Result<Linker, BuildFailur
         &std::env::var_os("PATH").unwrap_or_default().to_string_lossy(),
         &keys::surroundings(&flags),
     ]);
-    if let Some(known) = builder.cache.record::<Linker>(&key) {
-        let same = |(path, hash): &(PathBuf, String)| builder.cache.outside(path).as_deref() == Some(hash);
+    if let Some(known) = workshop.cache.record::<Linker>(&key) {
+        let same = |(path, hash): &(PathBuf, String)| workshop.cache.outside(path).as_deref() == Some(hash);
         if known.inputs.iter().all(same) {
             return Ok(known);
         }
     }
-    let output = builder.cache.unfinished("");
+    let output = workshop.cache.unfinished("");
     words.extend(["-Wl,-v,--trace,--verbose".into(), "-o".into(), output.word()]);
     let what = format!("{} with {} cannot link the program", plain.compiler.name, plain.described);
-    let said = builder.run(Stage::Link, &what, plain.folder, &words)?.everything();
+    let said = workshop.run(Stage::Link, &what, plain.folder, &words)?.everything();
     let (kind, version) = identify(&said);
-    let mut paths = inputs(&said, plain.folder, builder.cache.root());
-    paths.extend(program(builder, plain)?);
-    let hashed = |path: PathBuf| builder.cache.outside(&path).map(|hash| (path, hash));
+    let mut paths = inputs(&said, plain.folder, workshop.cache.root());
+    paths.extend(program(workshop, plain)?);
+    let hashed = |path: PathBuf| workshop.cache.outside(&path).map(|hash| (path, hash));
     let linker = Linker {
         kind,
         version,
         script: if kind == LinkerKind::Gnu { default_script(&said) } else { None },
         inputs: paths.into_iter().filter_map(hashed).collect(),
     };
-    let kept = builder.cache.put_record(&key, &linker);
-    kept.map_err(|error| builder.cache_failure("keeping what the linker said", &error))?;
+    let kept = workshop.cache.put_record(&key, &linker);
+    kept.map_err(|error| workshop.cache_failure("keeping what the linker said", &error))?;
     Ok(linker)
 }
 
@@ -188,7 +188,7 @@ fn inputs(said: &str, folder: &Path, cache: &Path) -> BTreeSet<PathBuf> {
 }
 
 /// The linker's own file, where the driver or PATH tells.
-fn program(builder: &Builder, plain: &Plain<'_>) -> Result<Option<PathBuf>, BuildFailure> {
+fn program(workshop: &Workshop, plain: &Plain<'_>) -> Result<Option<PathBuf>, BuildFailure> {
     let chosen = plain
         .all_flags()
         .filter_map(|flag| flag.strip_prefix("-fuse-ld=").or_else(|| flag.strip_prefix("--ld-path=")));
@@ -199,7 +199,7 @@ fn program(builder: &Builder, plain: &Plain<'_>) -> Result<Option<PathBuf>, Buil
     };
     let words = [plain.driver.to_string_lossy().into_owned(), format!("-print-prog-name={name}")];
     let what = format!("{} cannot tell which linker it calls", plain.compiler.name);
-    let answer = builder.run(Stage::Link, &what, plain.folder, &words)?;
+    let answer = workshop.run(Stage::Link, &what, plain.folder, &words)?;
     let answer = Path::new(answer.stdout.trim());
     if answer.is_absolute() {
         return Ok(Some(answer.to_owned()));

@@ -1,8 +1,8 @@
 //! One source, one object file: compiled, or found if nothing that it was made from has changed.
 
-use super::builder::Builder;
 use super::compilers::Compiler;
 use super::failure::{BuildFailure, Stage};
+use super::workshop::Workshop;
 use super::{cache, dependencies, keys};
 use assay_pure::inputs::digest;
 use assay_pure::placement::sections::{ObjectCode, code_sections};
@@ -56,37 +56,37 @@ struct Compiled {
 }
 
 /// Compiles, or finds.
-pub fn compile(builder: &Builder, job: &Compilation<'_>) -> Result<Object, BuildFailure> {
+pub fn compile(workshop: &Workshop, job: &Compilation<'_>) -> Result<Object, BuildFailure> {
     let what = format!("{} with {} cannot compile {}", job.compiler.name, job.described, job.source);
     let source = fs::read(job.folder.join(job.source)).map_err(|error| {
         let path = job.folder.join(job.source);
         BuildFailure::plain(Stage::Source, format!("cannot read the source {}: {error}", path.display()))
     })?;
-    let key = key(builder, job, &source);
-    if let Some(object) = find(builder, job, &key, &what) {
-        builder.counters.objects_from_cache.fetch_add(1, Ordering::Relaxed);
+    let key = key(workshop, job, &source);
+    if let Some(object) = find(workshop, job, &key, &what) {
+        workshop.counters.objects_from_cache.fetch_add(1, Ordering::Relaxed);
         return object;
     }
-    let rule = builder.cache.unfinished(".d");
-    let made = builder.cache.unfinished(".o");
+    let rule = workshop.cache.unfinished(".d");
+    let made = workshop.cache.unfinished(".o");
     let mut words = command(job);
     words.extend(["-MD".into(), "-MF".into(), rule.word(), "-o".into(), made.word()]);
-    builder.run(Stage::Compile, &what, job.folder, &words)?;
-    builder.counters.compiled.fetch_add(1, Ordering::Relaxed);
+    workshop.run(Stage::Compile, &what, job.folder, &words)?;
+    workshop.counters.compiled.fetch_add(1, Ordering::Relaxed);
     let keep = || {
         let rule = fs::read_to_string(&rule.path)?;
-        let (hash, bytes) = builder.cache.keep(&made, "objects", "o")?;
+        let (hash, bytes) = workshop.cache.keep(&made, "objects", "o")?;
         let read = dependencies::prerequisites(&rule);
         let compiled = Compiled {
             object: hash.clone(),
             rivals: dependencies::rivals(job.folder, job.flags, &read),
-            dependencies: hashes(builder, job, read),
+            dependencies: hashes(workshop, job, read),
         };
-        builder.cache.put_record(&key, &compiled)?;
+        workshop.cache.put_record(&key, &compiled)?;
         Ok((hash, bytes))
     };
-    let (hash, bytes) = keep().map_err(|error| builder.cache_failure("keeping an object", &error))?;
-    read(builder, hash, &bytes, &what)
+    let (hash, bytes) = keep().map_err(|error| workshop.cache_failure("keeping an object", &error))?;
+    read(workshop, hash, &bytes, &what)
 }
 
 /// The command but for where it writes.
@@ -97,13 +97,13 @@ fn command(job: &Compilation<'_>) -> Vec<String> {
     words
 }
 
-fn key(builder: &Builder, job: &Compilation<'_>, source: &[u8]) -> String {
+fn key(workshop: &Workshop, job: &Compilation<'_>, source: &[u8]) -> String {
     let words = command(job).join("\n");
     let folder = job.folder.to_string_lossy();
     let surroundings = keys::surroundings(job.flags);
     let named: Vec<String> = dependencies::named_by_flags(job.folder, job.flags)
         .iter()
-        .filter_map(|path| builder.cache.outside(path))
+        .filter_map(|path| workshop.cache.outside(path))
         .collect();
     let parts = [&words, &*folder, &digest(source), &surroundings, &named.join("\n")];
     keys::key(&[&["object 2", &job.compiler.sha256], &parts[..]].concat())
@@ -111,35 +111,35 @@ fn key(builder: &Builder, job: &Compilation<'_>, source: &[u8]) -> String {
 
 /// The object recorded under `key`, if all that it was made from is as it was.
 fn find(
-    builder: &Builder,
+    workshop: &Workshop,
     job: &Compilation<'_>,
     key: &str,
     what: &str,
 ) -> Option<Result<Object, BuildFailure>> {
-    let recorded: Compiled = builder.cache.record(key)?;
+    let recorded: Compiled = workshop.cache.record(key)?;
     let unchanged = |(path, hash): &(String, String)| {
-        builder.cache.outside(&job.folder.join(path)).as_deref() == Some(hash)
+        workshop.cache.outside(&job.folder.join(path)).as_deref() == Some(hash)
     };
     let paths: Vec<String> = recorded.dependencies.iter().map(|(path, _)| path.clone()).collect();
     let same_rivals = || dependencies::rivals(job.folder, job.flags, &paths) == recorded.rivals;
     if !recorded.dependencies.iter().all(unchanged) || !same_rivals() {
         return None;
     }
-    let bytes = builder.cache.kept("objects", &recorded.object, "o")?;
-    Some(read(builder, recorded.object, &bytes, what))
+    let bytes = workshop.cache.kept("objects", &recorded.object, "o")?;
+    Some(read(workshop, recorded.object, &bytes, what))
 }
 
-fn hashes(builder: &Builder, job: &Compilation<'_>, read: Vec<String>) -> Vec<(String, String)> {
+fn hashes(workshop: &Workshop, job: &Compilation<'_>, read: Vec<String>) -> Vec<(String, String)> {
     let hashed = |path: String| {
         // A file that vanished since has the hash of nothing, which no file will have again: compiled anew.
-        let hash = builder.cache.outside(&job.folder.join(&path)).unwrap_or_default();
+        let hash = workshop.cache.outside(&job.folder.join(&path)).unwrap_or_default();
         (path, hash)
     };
     read.into_iter().map(hashed).collect()
 }
 
-fn read(builder: &Builder, hash: String, bytes: &[u8], what: &str) -> Result<Object, BuildFailure> {
-    let path = builder.cache.place("objects", &hash, "o");
+fn read(workshop: &Workshop, hash: String, bytes: &[u8], what: &str) -> Result<Object, BuildFailure> {
+    let path = workshop.cache.place("objects", &hash, "o");
     let code = code_sections(bytes).map_err(|error| {
         BuildFailure::plain(Stage::Compile, format!("{what}: the object is unusable: {error}"))
     })?;

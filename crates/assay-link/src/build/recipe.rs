@@ -3,11 +3,11 @@
 //! Each source is compiled twice: with the user's own flags, for the link as built; and with `-ffunction-sections`
 //! added, which gives every function a section that a linker can move.
 
-use super::builder::Builder;
 use super::compilers::{Compiler, ELSEWHERE};
 use super::failure::{BuildFailure, Stage};
 use super::linker::{self, Linker, LinkerKind};
 use super::objects::{self, Compilation, Object};
+use super::workshop::Workshop;
 use assay_pure::experiment::spec::{FlagSet, Program};
 use assay_pure::placement::order::{Piece, object_pattern};
 use assay_pure::placement::sections::ObjectCode;
@@ -74,22 +74,22 @@ fn describe_flags(name: &str, flags: &[String]) -> String {
     }
 }
 
-/// See [`Builder::compile`].
+/// See [`super::Builder::compile`].
 pub fn compile(
-    builder: &Builder,
+    workshop: &Workshop,
     experiment_dir: &Path,
     program: &Program,
     flags: &FlagSet,
     compiler: &Compiler,
 ) -> Result<Recipe, BuildFailure> {
-    builder.cache.forget_outside();
+    workshop.cache.forget_outside();
     let folder = experiment_dir.canonicalize().map_err(|error| {
         BuildFailure::plain(Stage::Source, format!("cannot enter {}: {error}", experiment_dir.display()))
     })?;
     let own: Vec<String> = program.flags.iter().chain(&flags.flags).cloned().collect();
     let added = vec![ADDED_FLAG.to_owned()];
     let described = describe_flags(&flags.name, &own);
-    let sources = Sources { builder, folder: &folder, program, compiler, described: &described };
+    let sources = Sources { workshop, folder: &folder, program, compiler, described: &described };
     let (as_built, placed) = std::thread::scope(|scope| {
         let as_built = scope.spawn(|| sources.compile(&own, &[]));
         let placed = sources.compile(&own, &added);
@@ -106,7 +106,7 @@ pub fn compile(
         objects: &as_built,
         described: &described,
     };
-    let linker = linker::probe(builder, &link)?;
+    let linker = linker::probe(workshop, &link)?;
     let pieces = pieces(&placed);
     let mut recipe = Recipe {
         link_time: placed.iter().any(|object| object.code == ObjectCode::LinkTime),
@@ -128,7 +128,7 @@ pub fn compile(
 }
 
 struct Sources<'a> {
-    builder: &'a Builder,
+    workshop: &'a Workshop,
     folder: &'a Path,
     program: &'a Program,
     compiler: &'a Compiler,
@@ -139,10 +139,10 @@ impl Sources<'_> {
     fn compile(&self, own: &[String], added: &[String]) -> Result<Vec<Object>, BuildFailure> {
         let mut flags: Vec<String> = own.iter().chain(added).cloned().collect();
         flags.extend(self.program.include_dirs.iter().map(|folder| format!("-I{folder}")));
-        flags.push(format!("-I{}", self.builder.include.display()));
+        flags.push(format!("-I{}", self.workshop.include.display()));
         let one = |source: &String| {
             objects::compile(
-                self.builder,
+                self.workshop,
                 &Compilation {
                     folder: self.folder,
                     source,

@@ -3,11 +3,11 @@
 //! What the linker made of it is read back from the file: nothing is assumed to lie where it was asked to.
 
 use super::artifact::{Artifact, Link};
-use super::builder::Builder;
 use super::failure::{BuildFailure, Stage};
 use super::keys;
 use super::ordering::{self, OrderError, Ordering};
 use super::recipe::Recipe;
+use super::workshop::Workshop;
 use assay_pure::placement::layout::{self, FunctionPlace, LayoutError};
 use assay_pure::placement::order;
 use serde::{Deserialize, Serialize};
@@ -27,28 +27,28 @@ struct Linked {
     warnings: Vec<String>,
 }
 
-/// See [`Builder::link`].
-pub fn link(builder: &Builder, recipe: &Recipe, link: Link) -> Result<Artifact, BuildFailure> {
+/// See [`super::Builder::link`].
+pub fn link(workshop: &Workshop, recipe: &Recipe, link: Link) -> Result<Artifact, BuildFailure> {
     let mut words = match link {
         Link::AsBuilt => command(recipe, None, &[]),
         Link::Placed { shuffle, phase_bytes } => {
-            let pad = pad(builder, recipe, phase_bytes)?;
-            command(recipe, Some(&pad), &order_words(builder, recipe, shuffle)?)
+            let pad = pad(workshop, recipe, phase_bytes)?;
+            command(recipe, Some(&pad), &order_words(workshop, recipe, shuffle)?)
         }
     };
     let key = key(recipe, &words);
-    let found = find(builder, &key);
+    let found = find(workshop, &key);
     let from_cache = found.is_some();
     let linked = match found {
         Some(linked) => linked,
-        None => make(builder, recipe, link, &words, &key)?,
+        None => make(workshop, recipe, link, &words, &key)?,
     };
-    let counters = &builder.counters;
+    let counters = &workshop.counters;
     let counter = if from_cache { &counters.artifacts_from_cache } else { &counters.linked };
     counter.fetch_add(1, atomic::Ordering::Relaxed);
     words.extend(["-o".into(), OUTPUT.into()]);
     Ok(Artifact {
-        path: builder.cache.place("artifacts", &linked.hash, "elf"),
+        path: workshop.cache.place("artifacts", &linked.hash, "elf"),
         hash: linked.hash,
         link,
         functions: linked.functions,
@@ -87,14 +87,14 @@ fn key(recipe: &Recipe, words: &[String]) -> String {
     ])
 }
 
-fn find(builder: &Builder, key: &str) -> Option<Linked> {
-    let linked: Linked = builder.cache.record(key)?;
-    builder.cache.kept("artifacts", &linked.hash, "elf")?;
+fn find(workshop: &Workshop, key: &str) -> Option<Linked> {
+    let linked: Linked = workshop.cache.record(key)?;
+    workshop.cache.kept("artifacts", &linked.hash, "elf")?;
     Some(linked)
 }
 
 fn make(
-    builder: &Builder,
+    workshop: &Workshop,
     recipe: &Recipe,
     link: Link,
     words: &[String],
@@ -106,17 +106,17 @@ fn make(
             format!("{} cannot link the program in a placement of ours", recipe.described())
         }
     };
-    let made = builder.cache.unfinished("");
+    let made = workshop.cache.unfinished("");
     let mut whole = words.to_vec();
     whole.extend(["-o".into(), made.word()]);
-    builder.run(Stage::Link, &what, &recipe.folder, &whole)?;
-    let kept = builder.cache.keep(&made, "artifacts", "elf");
-    let (hash, elf) = kept.map_err(|error| builder.cache_failure("keeping an artifact", &error))?;
+    workshop.run(Stage::Link, &what, &recipe.folder, &whole)?;
+    let kept = workshop.cache.keep(&made, "artifacts", "elf");
+    let (hash, elf) = kept.map_err(|error| workshop.cache_failure("keeping an artifact", &error))?;
     let linked = read_back(recipe, link, hash, &elf).map_err(|error| {
         BuildFailure::plain(Stage::Link, format!("{what}: the result is unusable: {error}"))
     })?;
-    let recorded = builder.cache.put_record(key, &linked);
-    recorded.map_err(|error| builder.cache_failure("recording an artifact", &error))?;
+    let recorded = workshop.cache.put_record(key, &linked);
+    recorded.map_err(|error| workshop.cache_failure("recording an artifact", &error))?;
     Ok(linked)
 }
 
@@ -154,26 +154,26 @@ fn misplaced(recipe: &Recipe, elf: &[u8], functions: &[FunctionPlace]) -> Result
 }
 
 /// The object that is only padding.
-fn pad(builder: &Builder, recipe: &Recipe, phase_bytes: u32) -> Result<PathBuf, BuildFailure> {
-    let cache_failed = |error: std::io::Error| builder.cache_failure("keeping the padding", &error);
+fn pad(workshop: &Workshop, recipe: &Recipe, phase_bytes: u32) -> Result<PathBuf, BuildFailure> {
+    let cache_failed = |error: std::io::Error| workshop.cache_failure("keeping the padding", &error);
     let assembly = order::pad_assembly(phase_bytes);
-    let source = builder.cache.keep_bytes(assembly.as_bytes(), "orders", "s").map_err(cache_failed)?;
+    let source = workshop.cache.keep_bytes(assembly.as_bytes(), "orders", "s").map_err(cache_failed)?;
     let word = |path: &Path| path.to_string_lossy().into_owned();
     let mut words = vec![word(&recipe.compiler.path)];
     words.extend(machine_flags(&recipe.flags));
     words.extend(["-c".into(), word(&source)]);
     let key = keys::key(&["pad 1", &recipe.compiler.sha256, &words.join("\n"), &assembly]);
-    let known: Option<String> = builder.cache.record(&key);
-    if let Some(hash) = known.filter(|hash| builder.cache.kept("objects", hash, "o").is_some()) {
-        return Ok(builder.cache.place("objects", &hash, "o"));
+    let known: Option<String> = workshop.cache.record(&key);
+    if let Some(hash) = known.filter(|hash| workshop.cache.kept("objects", hash, "o").is_some()) {
+        return Ok(workshop.cache.place("objects", &hash, "o"));
     }
-    let made = builder.cache.unfinished(".o");
+    let made = workshop.cache.unfinished(".o");
     words.extend(["-o".into(), made.word()]);
     let what = format!("{} cannot assemble a padding", recipe.described());
-    builder.run(Stage::Link, &what, &recipe.folder, &words)?;
-    let (hash, _) = builder.cache.keep(&made, "objects", "o").map_err(cache_failed)?;
-    builder.cache.put_record(&key, &hash).map_err(cache_failed)?;
-    Ok(builder.cache.place("objects", &hash, "o"))
+    workshop.run(Stage::Link, &what, &recipe.folder, &words)?;
+    let (hash, _) = workshop.cache.keep(&made, "objects", "o").map_err(cache_failed)?;
+    workshop.cache.put_record(&key, &hash).map_err(cache_failed)?;
+    Ok(workshop.cache.place("objects", &hash, "o"))
 }
 
 /// The flags that decide for which machine an assembler writes.
@@ -195,7 +195,7 @@ fn machine_flags(flags: &[String]) -> Vec<String> {
 }
 
 /// What tells the linker the order: padding, then the program's functions as shuffled, then the rest.
-fn order_words(builder: &Builder, recipe: &Recipe, shuffle: u64) -> Result<Vec<String>, BuildFailure> {
+fn order_words(workshop: &Workshop, recipe: &Recipe, shuffle: u64) -> Result<Vec<String>, BuildFailure> {
     refuse_own_script(recipe)?;
     let ordering = Ordering {
         kind: recipe.linker.kind,
@@ -203,9 +203,9 @@ fn order_words(builder: &Builder, recipe: &Recipe, shuffle: u64) -> Result<Vec<S
         pieces: &recipe.pieces,
         link_time: recipe.link_time,
     };
-    let keep = |text: &str, extension: &str| builder.cache.keep_bytes(text.as_bytes(), "orders", extension);
+    let keep = |text: &str, extension: &str| workshop.cache.keep_bytes(text.as_bytes(), "orders", extension);
     let words = ordering::words(&ordering, shuffle, &keep).map_err(|error| match error {
-        OrderError::Unwritten(error) => builder.cache_failure("keeping an order of functions", &error),
+        OrderError::Unwritten(error) => workshop.cache_failure("keeping an order of functions", &error),
         why => BuildFailure::plain(Stage::Link, format!("{} cannot be placed: {why}", recipe.described())),
     })?;
     Ok(words.into_iter().flat_map(|word| ["-Xlinker".to_owned(), word]).collect())

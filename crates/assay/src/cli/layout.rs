@@ -3,7 +3,7 @@
 use super::{DONE, screen};
 use anyhow::Result;
 use assay_lab::campaign::Misuse;
-use assay_lab::layout::{Program, Timed, Wish, compose};
+use assay_lab::layout::{Program, Selection, Timed, compose};
 use assay_lab::store::Ledger;
 use assay_report::layout::render_layout;
 use std::path::PathBuf;
@@ -59,13 +59,13 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         arguments.binaries.iter().map(|path| Program::open(path)).collect::<Result<_>>()?;
     let old = arguments.against.as_deref().map(Program::open).transpose()?;
     let machine = assay_linux::machine::facts();
-    let wish = Wish {
+    let selection = Selection {
         functions: arguments.functions.clone(),
         cpu: machine.cpu,
         cpu_id: machine.cpu_id,
         timed: timed(arguments)?,
     };
-    let page = compose(&programs, old.as_ref(), &wish)?;
+    let page = compose(&programs, old.as_ref(), &selection)?;
     if let Some(file) = &arguments.json {
         screen::write(file, &page.to_json())?;
     }

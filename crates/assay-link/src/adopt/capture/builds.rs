@@ -3,7 +3,7 @@
 use super::call::{Call, Session};
 use super::failure::{self, BuildError, FailedBuild, NothingCaptured};
 use super::link::CapturedLink;
-use super::stand_in::LINKERS;
+use super::linkers::{LINKERS, link_anew};
 use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, rust, zig};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -262,15 +262,6 @@ impl BuildAsked {
         let asked = self.environment.iter().rfind(|(own, _)| own == name);
         asked.map(|(_, value)| value.into()).or_else(|| std::env::var_os(name))
     }
-}
-
-/// Makes `place` a link to `program`, in one step: another build may be using the old one.
-pub(super) fn link_anew(program: &Path, place: &Path) -> io::Result<()> {
-    let name = place.file_name().unwrap_or_default().to_string_lossy();
-    let beside = place.with_file_name(format!(".{name}-{}", std::process::id()));
-    let _ = fs::remove_file(&beside);
-    std::os::unix::fs::symlink(program, &beside)?;
-    fs::rename(&beside, place)
 }
 
 /// A list of folders with ours in front.

@@ -18,6 +18,7 @@ mod failure;
 mod kept;
 mod link;
 mod linker;
+mod linkers;
 mod program;
 mod response;
 mod rust;

@@ -109,7 +109,7 @@ fn stand_in_for(driver: &str) -> io::Result<PathBuf> {
     let own = std::env::current_exe()?;
     if std::fs::read_link(&place).ok().as_deref() != Some(&*own) {
         std::fs::create_dir_all(&folder)?;
-        super::builds::link_anew(&own, &place)?;
+        super::linkers::link_anew(&own, &place)?;
     }
     Ok(place)
 }

@@ -7,6 +7,7 @@
 //! captured build (a build system remembered its path), it only becomes the linker.
 
 use super::call::{self, Call, Session};
+use super::linkers::LINKERS;
 use super::{VARIABLE, response, rust, zig};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,9 +15,6 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::SystemTime;
-
-/// The names under which drivers look for linkers.
-pub const LINKERS: &[&str] = &["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
 
 /// Exit status of a shell that does not find a command.
 const NOT_FOUND: u8 = 127;
