@@ -221,5 +221,8 @@ mod planted {
         let found = rules::dead_links(&readme, &paths);
         assert_eq!(lines(&found), [1]);
         assert!(found[0].what.contains("GONE.md"), "{}", found[0]);
+        let nested =
+            file("docs/a/b.md", "[a](../../GLOSSARY.md)\n[b](GLOSSARY.md)\n[c](#here)\n[d](../../crates/)\n");
+        assert_eq!(lines(&rules::dead_links(&nested, &paths)), [2]);
     }
 }

@@ -66,7 +66,7 @@ const HELP: &str = "Examples:\n  \
     stage = \"release\"\n  \
     of = \"branches\"\n  \
     change = \"-47 %\"\n\n\
-    All keys: GLOSSARY.md and METHODOLOGY.md say what they mean; a wrong one is told with what would be right.\n\n\
+    All keys: docs/stages.md. A wrong key is reported with the nearest right one.\n\n\
     Exit codes: 0 done, 1 a stage failed or it was interrupted (run it again to go on), 2 misuse, 3 nothing could be\n\
     measured.";
 

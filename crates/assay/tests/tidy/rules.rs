@@ -287,9 +287,9 @@ pub fn machine_paths(file: &File) -> Vec<Violation> {
     found
 }
 
-/// Relative links of root documents whose target is not among `paths` (as a file or a folder).
+/// Relative links of documents whose target is not among `paths` (as a file or a folder).
 pub fn dead_links(file: &File, paths: &[&str]) -> Vec<Violation> {
-    if file.path.contains('/') || !file.path.ends_with(".md") {
+    if !file.path.ends_with(".md") {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -297,13 +297,27 @@ pub fn dead_links(file: &File, paths: &[&str]) -> Vec<Violation> {
         for target in
             line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
         {
-            let name = target.split('#').next().unwrap_or(target).trim_end_matches('/');
+            let name = beside(&file.path, target.split('#').next().unwrap_or(target));
             let folder = format!("{name}/");
             let known = paths.iter().any(|path| *path == name || path.starts_with(&folder));
-            if !known && !name.is_empty() && !target.contains("://") {
+            if !known && !target.starts_with('#') && !target.contains("://") {
                 found.push(violation(file, number + 1, format!("the link to {target} leads nowhere")));
             }
         }
     }
     found
+}
+
+/// A path from the root, of a target that a document names from its own folder.
+fn beside(document: &str, target: &str) -> String {
+    let mut parts: Vec<&str> = document.split('/').collect();
+    parts.pop();
+    for part in target.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts.join("/")
 }
