@@ -47,7 +47,7 @@ pub struct Judgement {
 ///
 /// Input: every contrast measured, with usable samples only; the options of this look. Returns: verdicts in the same
 /// order, never an error: what cannot be said is `inconclusive` with a reason. Cost: O(samples · log) plus about a
-/// millisecond per contrast. Source: design section 6, docs/methodology/verdicts.md. Checked: tests/judge.rs, tests/calibration.rs.
+/// millisecond per contrast. Source: docs/methodology/verdicts.md. Checked: tests/judge.rs, tests/calibration.rs.
 pub fn judge(contrasts: &[ObservedContrast], options: &Options) -> Judgement {
     let drafts = draft_all(contrasts, options);
     let twin = twin_control(contrasts, options);

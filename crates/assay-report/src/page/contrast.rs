@@ -159,7 +159,7 @@ pub struct Cause {
     pub evidence: String,
 }
 
-/// Kinds of causes (design, section 6).
+/// Kinds of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CauseKind {
