@@ -7,6 +7,7 @@ pub mod compare;
 pub mod doctor;
 pub mod fit;
 pub mod layout;
+pub mod lead;
 pub mod limits;
 pub mod run;
 pub mod stages;

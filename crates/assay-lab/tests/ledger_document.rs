@@ -4,6 +4,7 @@
 //! page, in order, and the queries are run on an empty ledger.
 
 use assay_lab::store::{FORMAT, Ledger};
+use assay_pure::ledger::{Flag, Stopped};
 use std::path::Path;
 
 const SCHEMA: &str = include_str!("../src/store/schema.sql");
@@ -86,6 +87,20 @@ fn every_word_that_a_column_may_hold_is_told() {
         }
     }
     assert!(words >= 14, "lists of words were found: {words}");
+}
+
+#[test]
+fn the_words_of_the_code_are_those_of_the_schema() {
+    let flags = Flag::ALL.iter().map(|flag| flag.word());
+    let known: Vec<&str> = flags.chain(Stopped::ALL.iter().map(|stopped| stopped.word())).collect();
+    let listed: Vec<String> = tables_of_schema()
+        .into_iter()
+        .flat_map(|(_, columns)| columns)
+        .filter(|(column, _)| ["flagged", "stopped_because"].contains(&column.as_str()))
+        .flat_map(|(_, words)| words)
+        .collect();
+    assert!(listed.iter().all(|word| known.contains(&word.as_str())), "{listed:?}");
+    assert!(known.iter().all(|word| listed.contains(&(*word).to_owned())), "{known:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub mod event;
 pub mod experiment;
 pub mod figures;
 pub mod inputs;
+pub mod ledger;
 pub mod limits;
 pub mod placement;
 pub mod predict;

@@ -1,6 +1,6 @@
 //! What is true of each pair, from its expect.toml.
 
-use crate::campaign::Misuse;
+use crate::lead::Misuse;
 use anyhow::{Context, Result, bail};
 use assay_pure::experiment::pattern::matches;
 use serde::Deserialize;

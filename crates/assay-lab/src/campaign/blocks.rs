@@ -8,6 +8,7 @@ use crate::run::Lineup;
 use crate::run::round::RoundBlock;
 use crate::store::Ledger;
 use anyhow::Result;
+use assay_pure::ledger::Stage;
 use std::collections::HashSet;
 
 /// Visits of the as-built link per round: it is one placement against a rotation's four, and its interval must
@@ -94,7 +95,7 @@ pub fn blocks(
 pub fn failed_cells(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<HashSet<Cell>> {
     let matches = |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);
     let mut failed = HashSet::new();
-    for failure in ledger.failures(campaign)?.into_iter().filter(|failure| failure.stage != "count") {
+    for failure in ledger.failures(campaign)?.into_iter().filter(|failure| failure.stage != Stage::Count) {
         for (variant, spec) in prepared.experiment.variants.iter().enumerate() {
             for (compiler, identity) in prepared.compilers.iter().enumerate() {
                 for (flags, set) in prepared.experiment.flags.iter().enumerate() {

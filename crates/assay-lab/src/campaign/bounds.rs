@@ -142,7 +142,7 @@ mod tests {
             pinned_cpu: None,
             started_at: 0.0,
             finished_at: None,
-            stopped_because: None,
+            stopped: None,
         }
     }
 

@@ -22,6 +22,7 @@ use super::steps;
 use crate::store::{CampaignRow, Failure, Ledger};
 use anyhow::{Context, Result, bail};
 use assay_pure::experiment::Experiment;
+use assay_pure::ledger::{Stage, Stopped};
 use assay_pure::verdict;
 use assay_report::page::{self, Page};
 
@@ -87,7 +88,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         explained: counted.explained(&times),
         limits: limits.map(|(_, used)| used),
         claims,
-        failures: failures.iter().filter(|found| found.stage != "count").map(failure).collect(),
+        failures: failures.iter().filter(|found| found.stage != Stage::Count).map(failure).collect(),
     };
     page.answer = assay_report::answer(&page);
     Ok(page)
@@ -132,11 +133,11 @@ fn campaign_of(
         samples: judged.observed.samples,
         flagged_samples: judged.observed.flagged,
         budget_seconds: experiment.budget_seconds,
-        stopped_because: match row.stopped_because.as_deref() {
-            None | Some("interrupted") => page::StoppedBecause::Interrupted,
+        stopped_because: match row.stopped {
+            None | Some(Stopped::Interrupted) => page::StoppedBecause::Interrupted,
             Some(_) if !any_figure => page::StoppedBecause::NothingToMeasure,
-            Some("decided") => page::StoppedBecause::Decided,
-            Some("budget") => page::StoppedBecause::BudgetSpent,
+            Some(Stopped::Decided) => page::StoppedBecause::Decided,
+            Some(Stopped::Budget) => page::StoppedBecause::BudgetSpent,
             Some(_) => page::StoppedBecause::RotationsSpent,
         },
         minimum_effect: experiment.minimum_effect.relative(),
@@ -163,7 +164,11 @@ fn failure(found: &Failure) -> page::Failure {
     let place = [&found.variant, &found.input, &found.compiler, &found.flags];
     let what: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
     page::Failure {
-        kind: if found.stage == "skipped" { page::FailureKind::Skipped } else { page::FailureKind::Failed },
+        kind: if found.stage == Stage::Skipped {
+            page::FailureKind::Skipped
+        } else {
+            page::FailureKind::Failed
+        },
         what: what.join(", "),
         reason: found.reason.clone(),
     }

@@ -23,11 +23,12 @@ use anyhow::Result;
 use assay_linux::perf::{self, Conditions};
 use assay_pure::event::Event;
 use assay_pure::experiment;
+use assay_pure::ledger::Stage;
 use assay_pure::predict;
 use assay_pure::protocol::Kind;
 use assay_pure::verdict::counts::THIS_CPU;
 pub use capped::capped_flags;
-use converse::{Cell, Job, Outcome, Stopped};
+use converse::{Cell, CutShort, Job, Outcome};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -193,7 +194,7 @@ impl Phase<'_> {
             return self.advance(before + open.inputs.len() as u64, events);
         };
         let reason = match stopped {
-            Stopped::Instruction(reason) => match self.placements.capped(open.placed.group) {
+            CutShort::Instruction(reason) => match self.placements.capped(open.placed.group) {
                 Ok(Some((capped, note))) => {
                     let outcome = self.trace(&capped.path, open, &left, events);
                     let left = self.keep(open, (&capped.hash, Some(&note)), &outcome)?;
@@ -211,14 +212,14 @@ impl Phase<'_> {
         self.advance(before + open.inputs.len() as u64, events)
     }
 
-    fn said(&self, stopped: &Stopped) -> String {
+    fn said(&self, stopped: &CutShort) -> String {
         match stopped {
-            Stopped::Late => {
+            CutShort::Late => {
                 "the time for counting was spent on other cells; another campaign goes on with this one \
                               (a larger --budget allows more)"
                     .to_owned()
             }
-            Stopped::Instruction(reason) | Stopped::Other(reason) => reason.clone(),
+            CutShort::Instruction(reason) | CutShort::Other(reason) => reason.clone(),
         }
     }
 
@@ -336,7 +337,7 @@ impl Phase<'_> {
     fn fail(&self, open: &Open<'_>, inputs: &[usize], reason: &str) -> Result<()> {
         for &input in inputs {
             let failure = Failure {
-                stage: "count".into(),
+                stage: Stage::Count,
                 variant: Some(self.prepared.experiment.variants[open.variant].name.clone()),
                 input: Some(self.prepared.inputs[input].name.clone()),
                 compiler: Some(self.prepared.compilers[open.placed.group.compiler].name.clone()),

@@ -5,6 +5,7 @@ use super::observe::CellName;
 use crate::store::{BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_pure::experiment::{Event, Experiment};
+use assay_pure::ledger::Stage;
 use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
 use assay_pure::stats::penalty::{Memory, Penalty};
@@ -81,7 +82,7 @@ impl Counted {
                 }
             }
         }
-        for failure in failures.iter().filter(|failure| failure.stage == "count") {
+        for failure in failures.iter().filter(|failure| failure.stage == Stage::Count) {
             let part = |name: &Option<String>| name.clone().unwrap_or_default();
             let name: CellName =
                 (part(&failure.variant), part(&failure.input), part(&failure.compiler), part(&failure.flags));

@@ -1,6 +1,6 @@
 //! The inputs of an experiment as files: made or copied once, kept by content, described, cut into windows.
 
-use super::Misuse;
+use crate::lead::Misuse;
 use crate::run::LoadedInput;
 use crate::store::{InputRow, Ledger};
 use anyhow::{Context, Result};

@@ -4,6 +4,7 @@ use crate::store::Failure;
 use assay_link::build::{Compiler, needs_cxx};
 use assay_linux::machine::Machine;
 use assay_pure::experiment::{Axis, Experiment, axis};
+use assay_pure::ledger::Stage;
 
 /// Variants that this machine can run, by number, and the others with reasons.
 pub fn variants(experiment: &Experiment, machine: &Machine) -> (Vec<usize>, Vec<Failure>) {
@@ -65,7 +66,7 @@ pub fn baselines(experiment: &Experiment, compilers: &[Compiler]) -> Vec<Failure
 }
 
 fn skip(reason: String) -> Failure {
-    Failure { stage: "skipped".into(), variant: None, input: None, compiler: None, flags: None, reason }
+    Failure { stage: Stage::Skipped, variant: None, input: None, compiler: None, flags: None, reason }
 }
 
 #[cfg(test)]
@@ -98,7 +99,7 @@ mod tests {
         let found = || vec![compiler("gcc-11", false), compiler("gcc-12", true)];
         let (kept, skipped) = compilers(&experiment("x.cpp", ""), found());
         assert_eq!(kept.iter().map(|kept| kept.name.as_str()).collect::<Vec<_>>(), ["gcc-12"]);
-        assert_eq!((skipped[0].stage.as_str(), skipped[0].compiler.as_deref()), ("skipped", Some("gcc-11")));
+        assert_eq!((skipped[0].stage, skipped[0].compiler.as_deref()), (Stage::Skipped, Some("gcc-11")));
         let (kept, skipped) = compilers(&experiment("x.c", ""), found());
         assert_eq!((kept.len(), skipped.len()), (2, 0));
     }

@@ -8,7 +8,8 @@ use super::prepare::Prepared;
 use super::prove;
 use super::start::{self, Cell, Started};
 use super::steps::{self, Done, Limits, Step};
-use super::{turn, unoptimised, uses};
+use super::{unoptimised, uses};
+use crate::lead::turn;
 use crate::run::lineup::Conditions;
 use crate::run::retake::Core;
 use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
@@ -16,6 +17,7 @@ use crate::run::{Lineup, tune};
 use crate::store::{CampaignInput, CampaignRow, Ledger, Round, SampleRow};
 use anyhow::Result;
 use assay_pure::event::Event;
+use assay_pure::ledger::Stopped;
 use assay_pure::pulse::OwnCore;
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -56,7 +58,7 @@ struct Level {
     blocks: Vec<RoundBlock>,
 }
 
-/// Measures until it is time to stop, and says why it stopped: decided, budget, rotations or interrupted.
+/// Measures until it is time to stop, and says why it stopped.
 ///
 /// # Errors
 /// The ledger cannot be written, or nothing at all can be measured.
@@ -67,7 +69,7 @@ pub fn measure(
     row: &CampaignRow,
     (cpu, patience, core): (usize, Duration, &mut Core),
     events: &mut dyn FnMut(Event),
-) -> Result<&'static str> {
+) -> Result<Stopped> {
     let rounds = ledger.rounds(row.id)?;
     core.own.join(learned(ledger, row.id)?);
     let mut campaign = Campaign {
@@ -159,11 +161,11 @@ impl Campaign<'_> {
         limits: &mut Limits,
         done: &mut Done,
         events: &mut dyn FnMut(Event),
-    ) -> Result<&'static str> {
+    ) -> Result<Stopped> {
         let mut level: Option<Level> = None;
         loop {
             if assay_linux::interrupt::asked() {
-                return Ok("interrupted");
+                return Ok(Stopped::Interrupted);
             }
             match steps::next(done, limits) {
                 Step::Stop(why) => return Ok(why),
@@ -187,7 +189,7 @@ impl Campaign<'_> {
                 Step::Round { level: index } => {
                     if level.as_ref().is_none_or(|level| level.index != index) {
                         let Some(begun) = self.begin_level(index, limits, done, events)? else {
-                            return Ok("interrupted");
+                            return Ok(Stopped::Interrupted);
                         };
                         level = Some(begun);
                         if !matches!(steps::next(done, limits), Step::Round { .. }) {
@@ -196,10 +198,10 @@ impl Campaign<'_> {
                     }
                     let current = level.as_mut().expect("begun above");
                     if self.is_all_out(current) {
-                        return Ok("nothing");
+                        return Ok(Stopped::Nothing);
                     }
                     if !self.walk_round(current, limits, events)? {
-                        return Ok("interrupted");
+                        return Ok(Stopped::Interrupted);
                     }
                     if done.rounds_at_level == 0 {
                         // The first round tells what one takes better than the tuning did.
@@ -421,7 +423,7 @@ impl Campaign<'_> {
                 units: taken.raw.units,
                 switches: taken.raw.switches,
                 pulses: taken.raw.pulses,
-                flagged: taken.flagged.map(str::to_owned),
+                flagged: taken.flagged,
                 at: taken.at,
             })
             .collect();

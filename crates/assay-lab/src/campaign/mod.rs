@@ -8,7 +8,6 @@ mod companions;
 pub mod compose;
 pub mod count;
 pub mod counted;
-pub mod hold;
 pub mod inputs;
 pub mod judge;
 pub mod landing;
@@ -21,47 +20,22 @@ pub mod prepare;
 pub mod prove;
 pub mod start;
 pub mod steps;
-pub mod turn;
 mod unoptimised;
 pub mod uses;
 
+use crate::lead::{Hold, Misuse, hold, measuring_cpu};
 pub use crate::run::retake::Core;
 use crate::store::{CampaignRow, Ledger, NewCampaign};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use assay_linux::machine::Machine;
 use assay_pure::event::Event;
 use assay_pure::experiment::Experiment;
 use assay_pure::inputs::digest::digest;
-use hold::Hold;
+use assay_pure::ledger::Stopped;
 use prepare::{Outline, Prepared};
 use serde_json::json;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::time::Duration;
-
-/// What the user asked for wrongly; shown as it is, exit code 2.
-#[derive(Debug)]
-pub struct Misuse(pub String);
-
-impl std::fmt::Display for Misuse {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Misuse {}
-
-/// What this machine cannot do; exit code 3.
-#[derive(Debug)]
-pub struct Unable(pub String);
-
-impl std::fmt::Display for Unable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unable {}
 
 /// What the command line asks for.
 #[derive(Clone, Debug)]
@@ -167,13 +141,13 @@ pub fn run_outline(
     let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign.id, events)?;
     let conditions = (cpu, asked.patience, core);
     let stopped = measure::measure(&prepared, &builder, &ledger, &campaign, conditions, events)?;
-    if stopped != "interrupted" && stopped != "nothing" {
+    if ![Stopped::Interrupted, Stopped::Nothing].contains(&stopped) {
         count::count(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
     }
-    let stopped = if assay_linux::interrupt::asked() { "interrupted" } else { stopped };
+    let stopped = if assay_linux::interrupt::asked() { Stopped::Interrupted } else { stopped };
     ledger.finish(campaign.id, Some(stopped))?;
     events(Event::Finished);
-    Ok(Ended { campaign: campaign.id, interrupted: stopped == "interrupted" })
+    Ok(Ended { campaign: campaign.id, interrupted: stopped == Stopped::Interrupted })
 }
 
 /// Counts the events of some cells of a campaign that is over: those of the outline's inputs, variants and events.
@@ -193,29 +167,6 @@ pub fn count_afterwards(
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
     let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign, events)?;
     count::count(&prepared, &builder, &ledger, &row, (cpu, asked.patience), events)
-}
-
-/// The processor measured programs run on: the last one allowed, since interrupts and daemons favour the first; the
-/// lab itself keeps to the others.
-pub fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
-    // Asked for once: this very function takes the measuring processor from the lab.
-    static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
-    let allowed = ALLOWED.get_or_init(|| assay_linux::pin::allowed_cpus().unwrap_or_default()).clone();
-    let cpu = match wish {
-        Some(cpu) if allowed.contains(&cpu) => cpu,
-        Some(cpu) => {
-            let list: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-            let message =
-                format!("processor {cpu} is not one that this process may use: {}", list.join(", "));
-            return Err(Misuse(message).into());
-        }
-        None => *allowed.last().context("the kernel allows this process no processor")?,
-    };
-    let others: Vec<usize> = allowed.into_iter().filter(|&other| other != cpu).collect();
-    if !others.is_empty() {
-        assay_linux::pin::keep_to(&others)?;
-    }
-    Ok(cpu)
 }
 
 fn begin_or_resume(
@@ -246,7 +197,7 @@ fn begin_or_resume(
         machine: &machine,
         pinned_cpu: Some(cpu),
     })?;
-    let Some(hold) = hold::take(ledger.path(), id)? else {
+    let Some(hold) = hold::take(ledger.path(), &format!("campaign-{id}"))? else {
         bail!("campaign {id} was taken by another assay")
     };
     for failure in &prepared.skipped {
@@ -261,7 +212,7 @@ fn find_unfinished(ledger: &Ledger, asked_digest: &str) -> Result<(CampaignRow, 
     let unfinished = ledger.unfinished(asked_digest)?;
     let running: Vec<String> = unfinished.iter().map(|row| row.id.to_string()).collect();
     for row in unfinished {
-        if let Some(hold) = hold::take(ledger.path(), row.id)? {
+        if let Some(hold) = hold::take(ledger.path(), &format!("campaign-{}", row.id))? {
             return Ok((row, hold));
         }
     }

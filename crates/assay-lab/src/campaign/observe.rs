@@ -5,6 +5,7 @@ use crate::store::{Failure, Ledger, ProcessRow, SampleRow};
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::Clock;
+use assay_pure::ledger::{Flag, Stage};
 use assay_pure::pulse::{OwnCore, narrowed};
 use assay_pure::stats::quantile;
 use assay_pure::stats::rotation::MIN_ROTATIONS;
@@ -46,7 +47,7 @@ pub struct Observed {
     /// Samples that would have counted, those left out included; not those of visits that were made again.
     pub counted: u64,
     /// Samples per kind of flag.
-    pub flags: BTreeMap<String, u64>,
+    pub flags: BTreeMap<Flag, u64>,
     /// The inputs on which the core was shared so much that what was measured on a shared core is used, too.
     pub uses_shared: BTreeSet<String>,
     /// Independent additions per cycle that the core has made at best, as pulses tell.
@@ -85,9 +86,9 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
     let mut cells: HashMap<_, HashMap<i64, bool>> = HashMap::new();
     for sample in samples.iter().filter(|sample| !sample.warmup) {
         let Some(process) = processes.get(&sample.process) else { continue };
-        let alone = match sample.flagged.as_deref() {
+        let alone = match sample.flagged {
             None => true,
-            Some("shared") => false,
+            Some(Flag::Shared) => false,
             Some(_) => continue,
         };
         let cell = (&process.variant, &sample.input, &process.compiler, &process.flags);
@@ -132,7 +133,7 @@ impl Lost {
 impl Observed {
     fn take(&mut self, process: &ProcessRow, sample: &SampleRow, clock: Clock) {
         self.samples += 1;
-        if sample.warmup || sample.flagged.as_deref() == Some("retaken") {
+        if sample.warmup || sample.flagged == Some(Flag::Retaken) {
             return;
         }
         self.counted += 1;
@@ -144,9 +145,9 @@ impl Observed {
             .or_default()
             .entry((process.rotation, process.phase_bytes))
             .or_insert_with(|| Placed { offset: process.entry_address % 64, samples: Vec::new() });
-        if let Some(flag) = &sample.flagged {
-            *self.flags.entry(flag.clone()).or_default() += 1;
-            if flag != "shared" || !self.uses_shared.contains(&sample.input) {
+        if let Some(flag) = sample.flagged {
+            *self.flags.entry(flag).or_default() += 1;
+            if flag != Flag::Shared || !self.uses_shared.contains(&sample.input) {
                 self.flagged += 1;
                 return;
             }
@@ -159,8 +160,8 @@ impl Observed {
     }
 
     /// The part of the samples that were flagged so.
-    fn share(&self, kinds: &[&str]) -> f64 {
-        let found: u64 = kinds.iter().filter_map(|&kind| self.flags.get(kind)).sum();
+    fn share(&self, kinds: &[Flag]) -> f64 {
+        let found: u64 = kinds.iter().filter_map(|kind| self.flags.get(kind)).sum();
         found as f64 / self.counted.max(1) as f64
     }
 
@@ -175,7 +176,7 @@ impl Observed {
                 "The core's other hardware thread was busy beside {:.0} % of the samples, {on}too many to leave them out: code that \
                  needs the core's whole width takes less time alone, and what is compared may differ by who was there when \
                  (a larger --budget, or --cpu N for another core)",
-                self.share(&["shared"]) * 100.0
+                self.share(&[Flag::Shared]) * 100.0
             ));
         }
         found
@@ -183,7 +184,8 @@ impl Observed {
 
     /// What so many samples were left out for that the reader must know.
     pub fn interruptions(&self) -> Vec<String> {
-        let (interrupted, shared) = (self.share(&["interrupted", "preempted"]), self.share(&["shared"]));
+        let (interrupted, shared) =
+            (self.share(&[Flag::Interrupted, Flag::Preempted]), self.share(&[Flag::Shared]));
         let mut found = Vec::new();
         if interrupted > MUCH {
             found.push(format!(
@@ -310,7 +312,7 @@ pub fn contrasts(
 pub fn failed<'a>(failures: &'a [Failure], cell: &CellName) -> Option<&'a Failure> {
     let fits = |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);
     // A cell whose events could not be counted has its times all the same.
-    failures.iter().filter(|failure| failure.stage != "count").find(|failure| {
+    failures.iter().filter(|failure| failure.stage != Stage::Count).find(|failure| {
         fits(&failure.variant, &cell.0)
             && fits(&failure.input, &cell.1)
             && fits(&failure.compiler, &cell.2)
@@ -372,7 +374,7 @@ mod tests {
 
     /// One sample of each process, shared for those named.
     fn samples(processes: &HashMap<i64, ProcessRow>, shared: &[i64]) -> Vec<SampleRow> {
-        processes.keys().map(|id| row::of(*id, shared.contains(id).then_some("shared"))).collect()
+        processes.keys().map(|id| row::of(*id, shared.contains(id).then_some(Flag::Shared))).collect()
     }
 
     #[test]
@@ -411,7 +413,7 @@ mod tests {
         assert!(!too_few_alone(&processes, &found).is_empty());
         found.push(row::of(0, None));
         assert!(too_few_alone(&processes, &found).is_empty());
-        found.push(row::of(1, Some("interrupted")));
+        found.push(row::of(1, Some(Flag::Interrupted)));
         assert!(too_few_alone(&processes, &found).is_empty());
     }
 

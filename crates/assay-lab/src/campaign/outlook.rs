@@ -8,6 +8,7 @@ use assay_linux::machine::Machine;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::experiment::{Experiment, State, matrix};
 use assay_pure::inputs::digest::digest;
+use assay_pure::ledger::Stopped;
 use assay_report::page::{self, FailureKind};
 use assay_report::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
 use std::path::Path;
@@ -144,9 +145,10 @@ fn beside_samples_seconds(shown: &page::Input, spec: &InputSpec, last_level: u64
 
 /// Was this very file measured before, so that its binaries are kept?
 fn measured_before(ledger: &Ledger, text: &str) -> Result<bool> {
-    Ok(ledger.campaigns()?.iter().any(|campaign| {
-        campaign.experiment_text == text && campaign.stopped_because.as_deref() != Some("interrupted")
-    }))
+    Ok(ledger
+        .campaigns()?
+        .iter()
+        .any(|campaign| campaign.experiment_text == text && campaign.stopped != Some(Stopped::Interrupted)))
 }
 
 fn inputs(specs: &[InputSpec], folder: &Path, last_level: u64) -> Result<Vec<page::Input>> {

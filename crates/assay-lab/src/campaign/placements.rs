@@ -10,6 +10,7 @@ use assay_link::build::{Artifact, BuildFailure, Builder, Compiler, Link, Recipe}
 use assay_pure::event::Event;
 use assay_pure::experiment::plan;
 use assay_pure::experiment::spec::{FlagSet, Program};
+use assay_pure::ledger::Stage;
 use serde_json::json;
 use std::cell::RefCell;
 use std::path::Path;
@@ -68,7 +69,9 @@ impl<'a> Placements<'a> {
                         warnings.extend(recipe.warnings.iter().cloned());
                         recipes.push((group, recipe));
                     }
-                    Err(failure) => fail(prepared, ledger, campaign, (group, "compile"), &failure, events)?,
+                    Err(failure) => {
+                        fail(prepared, ledger, campaign, (group, Stage::Compile), &failure, events)?
+                    }
                 }
             }
         }
@@ -145,7 +148,7 @@ impl<'a> Placements<'a> {
                         events(Event::Warning(failure.to_string()));
                         continue;
                     }
-                    fail(self.prepared, ledger, campaign, (group, "link"), &failure, events)?;
+                    fail(self.prepared, ledger, campaign, (group, Stage::Link), &failure, events)?;
                 }
                 Err(_) => {}
             }
@@ -226,7 +229,7 @@ fn fail(
     prepared: &Prepared,
     ledger: &Ledger,
     campaign: i64,
-    (group, stage): (Group, &str),
+    (group, stage): (Group, Stage),
     failure: &BuildFailure,
     events: &mut dyn FnMut(Event),
 ) -> Result<()> {
@@ -240,14 +243,7 @@ fn fail(
     events(Event::Failed { what: format!("{compiler}, {flags}"), reason: reason.clone() });
     ledger.put_failure(
         campaign,
-        &Failure {
-            stage: stage.to_owned(),
-            variant: None,
-            input: None,
-            compiler: Some(compiler),
-            flags: Some(flags),
-            reason,
-        },
+        &Failure { stage, variant: None, input: None, compiler: Some(compiler), flags: Some(flags), reason },
     )
 }
 

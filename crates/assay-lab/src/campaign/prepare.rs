@@ -2,7 +2,8 @@
 //! inputs, and what this machine cannot run.
 
 use super::inputs::{self, ReadyInput};
-use super::{Asked, Misuse, left_out};
+use super::{Asked, left_out};
+use crate::lead::Misuse;
 use crate::store::{Failure, Ledger};
 use anyhow::{Context, Result};
 use assay_link::build::{Compiler, ToolchainError, find_compilers};

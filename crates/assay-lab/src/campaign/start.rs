@@ -49,7 +49,7 @@ pub fn keep_fault(
     let file = input.map(|input| prepared.inputs[input].file.as_path());
     let alone = program.and_then(|program| by_itself(fault, program, name, file));
     let failure = Failure {
-        stage: fault.stage.word().to_owned(),
+        stage: fault.stage,
         variant: Some(name.clone()),
         input: input.map(|input| prepared.inputs[input].name.clone()),
         compiler: Some(prepared.compilers[compiler].name.clone()),

@@ -1,6 +1,8 @@
 //! What a campaign does next, as a pure function of what it has done: so that a campaign that was killed goes on
 //! exactly where it stopped, and the stopping rule can be tested without measuring.
 
+use assay_pure::ledger::Stopped;
+
 /// The rotations after which verdicts are looked at: `first`, then half as many again each time, up to `most`.
 ///
 /// Looks are few, because each spends a part of the error that the experiment may make.
@@ -49,8 +51,8 @@ pub enum Step {
     },
     /// Look at the verdicts.
     Look,
-    /// End, and why: `decided`, `budget` or `rotations`.
-    Stop(&'static str),
+    /// End, and why.
+    Stop(Stopped),
 }
 
 /// Decides.
@@ -59,15 +61,15 @@ pub enum Step {
 pub fn next(done: &Done, limits: &Limits) -> Step {
     let level = done.looks as usize;
     if done.undecided == Some(0) {
-        return Step::Stop("decided");
+        return Step::Stop(Stopped::Decided);
     }
     if level >= limits.levels.len() {
-        return Step::Stop("rotations");
+        return Step::Stop(Stopped::Rotations);
     }
     let affordable = done.measured_seconds + limits.round_seconds <= limits.budget_seconds;
     match done.rounds_at_level {
         0 if level == 0 || affordable => Step::Round { level },
-        0 => Step::Stop("budget"),
+        0 => Step::Stop(Stopped::Budget),
         rounds if rounds < limits.rounds_per_level && affordable => Step::Round { level },
         _ => Step::Look,
     }
@@ -96,13 +98,13 @@ mod tests {
         let after = Done { rounds_at_level: 1, measured_seconds: 5.0, ..Done::default() };
         assert_eq!(next(&after, &limits), Step::Look);
         let looked = Done { looks: 1, undecided: Some(3), rounds_at_level: 0, ..after };
-        assert_eq!(next(&looked, &limits), Step::Stop("budget"));
+        assert_eq!(next(&looked, &limits), Step::Stop(Stopped::Budget));
     }
 
     #[test]
     fn stops_when_every_contrast_is_decided() {
         let done = Done { looks: 1, undecided: Some(0), measured_seconds: 10.0, rounds_at_level: 0 };
-        assert_eq!(next(&done, &limits()), Step::Stop("decided"));
+        assert_eq!(next(&done, &limits()), Step::Stop(Stopped::Decided));
     }
 
     #[test]
@@ -116,6 +118,6 @@ mod tests {
     #[test]
     fn gives_up_after_the_last_level() {
         let done = Done { looks: 5, undecided: Some(1), measured_seconds: 10.0, rounds_at_level: 0 };
-        assert_eq!(next(&done, &limits()), Step::Stop("rotations"));
+        assert_eq!(next(&done, &limits()), Step::Stop(Stopped::Rotations));
     }
 }

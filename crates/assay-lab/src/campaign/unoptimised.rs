@@ -9,6 +9,7 @@ use super::start::{Cell, Started};
 use crate::store::{Failure, Ledger};
 use anyhow::Result;
 use assay_pure::event::Event;
+use assay_pure::ledger::Stage;
 use assay_pure::placement::layout;
 use assay_pure::placement::optimised::unoptimised;
 use assay_trace::sites::image::{Function, Image};
@@ -46,7 +47,7 @@ pub fn refuse(
         failed.extend((0..inputs).map(|input| ((subject.variant, subject.compiler, subject.flags), input)));
         let compiler = prepared.compilers[subject.compiler].name.clone();
         let failure = Failure {
-            stage: "compile".to_owned(),
+            stage: Stage::Compile,
             variant: Some(subject.variant_name.clone()),
             input: None,
             compiler: Some(compiler.clone()),

@@ -4,11 +4,12 @@ use super::code::{self, Found};
 use super::factors::factors;
 use super::judge::{self, Judged};
 use super::spec::{Method, Spec};
-use crate::campaign::Misuse;
 use crate::campaign::compose::{cause, contrast, rfc3339, twin_of};
+use crate::lead::Misuse;
 use crate::store::{ComparisonRow, Ledger, SideRow, VisitRow};
 use anyhow::{Context, Result};
 use assay_pure::comparison::{Missing, Place, Seen, Side, benchmarks};
+use assay_pure::ledger::Stopped;
 use assay_pure::stats::mann_whitney::mann_whitney;
 use assay_pure::stats::quantile::median;
 use assay_report::compare::{
@@ -209,12 +210,12 @@ fn warnings(judged: &Judged, spec: &Spec) -> Vec<String> {
 }
 
 /// The ledger's word as that of a page.
-pub(crate) fn stopped_because(word: Option<&str>) -> StoppedBecause {
-    match word {
-        Some("decided") => StoppedBecause::Decided,
-        Some("budget") => StoppedBecause::BudgetSpent,
-        Some("rounds") => StoppedBecause::RotationsSpent,
-        Some("nothing") => StoppedBecause::NothingToMeasure,
+pub(crate) fn stopped_because(stopped: Option<Stopped>) -> StoppedBecause {
+    match stopped {
+        Some(Stopped::Decided) => StoppedBecause::Decided,
+        Some(Stopped::Budget) => StoppedBecause::BudgetSpent,
+        Some(Stopped::Rounds) => StoppedBecause::RotationsSpent,
+        Some(Stopped::Nothing) => StoppedBecause::NothingToMeasure,
         _ => StoppedBecause::Interrupted,
     }
 }
@@ -234,7 +235,7 @@ fn measured(
         rounds: judged.rounds,
         rotations: if spec.method == Method::Placements { spec.rotations } else { 0 },
         visits: visits.len() as u64,
-        stopped_because: stopped_because(row.stopped_because.as_deref()),
+        stopped_because: stopped_because(row.stopped),
         minimum_effect: spec.minimum_effect.relative(),
         confidence: spec.confidence,
         seed: spec.seed,

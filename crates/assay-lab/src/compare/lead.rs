@@ -9,8 +9,7 @@ use super::places::{self, Binaries};
 use super::sides::{self, Ready, Side, What};
 use super::spec::{Effort, Method, Spec, effort, visits_per_round};
 use crate::campaign::compose::machine_json;
-use crate::campaign::hold::{self, Hold};
-use crate::campaign::{Misuse, measuring_cpu};
+use crate::lead::{Hold, Misuse, hold, measuring_cpu};
 use crate::store::{Ledger, NewComparison, SideRow};
 use anyhow::{Context, Result, bail};
 use assay_link::adopt::bench::{self, Adapter, Bench, Surroundings, Visit};
@@ -18,6 +17,7 @@ use assay_link::adopt::capture::CapturedLink;
 use assay_pure::comparison::Gate;
 use assay_pure::event::Event;
 use assay_pure::inputs::digest::digest;
+use assay_pure::ledger::Stopped;
 use assay_pure::stats::margin::Margin;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -128,9 +128,9 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     // Put back before anything else can fail.
     drop(bench);
     let stopped = stopped?;
-    ledger.finish_comparison(comparison, Some(stopped.word()))?;
+    ledger.finish_comparison(comparison, Some(stopped))?;
     on(Event::Finished);
-    Ok(Ended { comparison, interrupted: stopped == measure::Stopped::Interrupted })
+    Ok(Ended { comparison, interrupted: stopped == Stopped::Interrupted })
 }
 
 /// Undoes what a comparison that was killed left.
@@ -380,7 +380,7 @@ fn begin_or_resume(
                 ledger.path().display()
             ))
         })?;
-        let Some(hold) = hold::take_comparison(ledger.path(), found.id)? else {
+        let Some(hold) = hold::take(ledger.path(), &format!("comparison-{}", found.id))? else {
             bail!(Misuse(format!("another assay is still measuring comparison {}", found.id)))
         };
         let kept: Spec = serde_json::from_value(found.asked)?;
@@ -393,7 +393,7 @@ fn begin_or_resume(
     let kept = serde_json::to_value(&spec)?;
     let new = NewComparison { question: &question, asked: &kept, machine: &machine, pinned_cpu: Some(cpu) };
     let id = ledger.begin_comparison(&new)?;
-    let Some(hold) = hold::take_comparison(ledger.path(), id)? else {
+    let Some(hold) = hold::take(ledger.path(), &format!("comparison-{id}"))? else {
         bail!("comparison {id} was taken by another assay")
     };
     Ok((id, spec, hold))

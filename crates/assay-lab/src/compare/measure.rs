@@ -1,11 +1,12 @@
 //! Round after round over all placements, each visit to the ledger before the next, until all is decided or spent.
 
 use super::spec::Spec;
-use crate::campaign::turn;
+use crate::lead::turn;
 use crate::store::{FigureRow, Ledger, VisitRow};
 use anyhow::Result;
 use assay_pure::comparison::{Place, Visit, round};
 use assay_pure::event::Event;
+use assay_pure::ledger::Stopped;
 use std::collections::HashSet;
 
 /// What runs the benchmark command.
@@ -26,34 +27,6 @@ pub struct Ran {
     pub figures: Vec<FigureRow>,
     /// Why it gave nothing.
     pub failed: Option<String>,
-}
-
-/// Why measuring ended; the words of the ledger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopped {
-    /// Every benchmark has a verdict.
-    Decided,
-    /// The seconds are spent.
-    Budget,
-    /// As many rounds as were planned.
-    Rounds,
-    /// A side never gave a figure.
-    Nothing,
-    /// Somebody asked for it.
-    Interrupted,
-}
-
-impl Stopped {
-    /// As the ledger keeps it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Stopped::Decided => "decided",
-            Stopped::Budget => "budget",
-            Stopped::Rounds => "rounds",
-            Stopped::Nothing => "nothing",
-            Stopped::Interrupted => "interrupted",
-        }
-    }
 }
 
 /// How far the verdicts are at a look.

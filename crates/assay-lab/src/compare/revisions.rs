@@ -2,8 +2,7 @@
 //!
 //! Trees of both sides lie at paths of one length: a path that the compiler writes into a binary then moves nothing.
 
-use crate::campaign::hold::{self, Hold};
-use crate::campaign::{Misuse, Unable};
+use crate::lead::{Hold, Misuse, Unable, hold};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -141,7 +140,7 @@ impl Repository {
     /// [`Unable`]: another assay is at work in it.
     pub fn hold(&self, revision: &Revision, trees: &Path) -> Result<Hold> {
         std::fs::create_dir_all(trees).with_context(|| format!("cannot make {}", trees.display()))?;
-        hold::take_tree(&tree_of(revision, trees))?.ok_or_else(|| {
+        hold::take(&tree_of(revision, trees), "tree")?.ok_or_else(|| {
             let wait = "another comparison builds or measures";
             Unable(format!(
                 "{wait} {} in this store; let it end, or name a store with --store DIR",

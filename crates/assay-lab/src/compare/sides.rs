@@ -2,8 +2,7 @@
 
 use super::lead::put_back;
 use super::revisions::{Repository, Revision};
-use crate::campaign::hold::{self, Hold};
-use crate::campaign::{Misuse, Unable};
+use crate::lead::{Hold, Misuse, Unable, hold};
 use anyhow::{Context, Result};
 use assay_link::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
 use assay_pure::event::Event;
@@ -120,7 +119,7 @@ fn hold_tree(folder: &Path, store: &Path) -> Result<Hold> {
     std::fs::create_dir_all(&trees).with_context(|| format!("cannot make {}", trees.display()))?;
     let folder = folder.canonicalize().with_context(|| format!("cannot enter {}", folder.display()))?;
     let name = digest(folder.as_os_str().as_encoded_bytes());
-    hold::take_tree(&trees.join(format!("here-{}", &name[..12])))?.ok_or_else(|| {
+    hold::take(&trees.join(format!("here-{}", &name[..12])), "tree")?.ok_or_else(|| {
         Unable(format!(
             "another comparison builds or measures in {}; let it end, or compare revisions, each of which has a tree of its own",
             folder.display()

@@ -1,7 +1,7 @@
 //! From a recorded file to a page: fitted, held against the recording in simulation, and the reasons not to use it.
 
 use super::table::table;
-use crate::campaign::Misuse;
+use crate::lead::Misuse;
 use assay_pure::inputs::Markov;
 use assay_pure::inputs::fit::closeness::{BLOCKS, Closeness, FLOOR, Figure};
 use assay_pure::inputs::fit::{self, MOST_CONTEXTS, Recorded, Refusal};

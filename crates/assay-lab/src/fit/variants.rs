@@ -9,7 +9,8 @@
 
 use crate::campaign::counted::Counted;
 use crate::campaign::observe::{CellName, Observed, failed, observe};
-use crate::campaign::{self, Misuse, prepare};
+use crate::campaign::{self, prepare};
+use crate::lead::Misuse;
 use crate::store::{Failure, Ledger};
 use anyhow::{Context as _, Result, bail};
 use assay_pure::event::Event;
@@ -19,6 +20,7 @@ use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::fit::closeness::{FLOOR, Says};
 use assay_pure::inputs::fit::deal;
 use assay_pure::inputs::{Format, Generator, Markov, digest};
+use assay_pure::ledger::Stage;
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::{ContrastVerdict, Options, Verdict, judge};
 use assay_report::fit::page::{Count, Reason, Time, Variants};
@@ -216,7 +218,8 @@ const MISSES: &str = "misses ";
 fn said(failures: &[Failure]) -> Vec<String> {
     let mut said: Vec<(bool, &str, Vec<&str>)> = Vec::new();
     for failure in failures {
-        let (counting, variant) = (failure.stage == "count", failure.variant.as_deref().unwrap_or("all"));
+        let (counting, variant) =
+            (failure.stage == Stage::Count, failure.variant.as_deref().unwrap_or("all"));
         match said.iter_mut().find(|(stage, reason, _)| (*stage, *reason) == (counting, &*failure.reason)) {
             Some((_, _, variants)) if variants.contains(&variant) => {}
             Some((_, _, variants)) => variants.push(variant),
@@ -334,16 +337,20 @@ mod tests {
 
     #[test]
     fn each_reason_is_said_once_with_its_variants() {
-        let failure = |stage: &str, variant: &str| Failure {
-            stage: stage.into(),
+        let failure = |stage: Stage, variant: &str| Failure {
+            stage,
             variant: Some(variant.into()),
             input: Some("recorded".into()),
             compiler: None,
             flags: None,
             reason: "no".into(),
         };
-        let all =
-            [failure("count", "a"), failure("count", "a"), failure("count", "b"), failure("answer", "b")];
+        let all = [
+            failure(Stage::Count, "a"),
+            failure(Stage::Count, "a"),
+            failure(Stage::Count, "b"),
+            failure(Stage::Answer, "b"),
+        ];
         assert_eq!(said(&all), ["events not counted: a, b: no", "not measured: b: no"]);
     }
 

@@ -2,7 +2,7 @@
 
 use super::program::Program;
 use super::selection::Selection;
-use crate::campaign::Misuse;
+use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::placement::across::{self, Differing};
 use assay_pure::placement::facts;

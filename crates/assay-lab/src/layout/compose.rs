@@ -4,7 +4,7 @@ use super::against;
 use super::measured::Timed;
 use super::program::Program;
 use super::selection::Selection;
-use crate::campaign::Misuse;
+use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::placement::facts::{self, nearest_names};
 use assay_pure::placement::front_end::{AtPhase, FrontEnd, at_phases, depends_on_place, front_end};

@@ -1,6 +1,7 @@
 //! What a campaign of a ledger measured of functions, by their offset in the line.
 
-use crate::campaign::{Misuse, compose};
+use crate::campaign::compose;
+use crate::lead::Misuse;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_report::layout::page::{Measured, TimeAt};

@@ -1,6 +1,6 @@
 //! A linked file with its symbols and lines, which may be in a file of their own.
 
-use crate::campaign::Misuse;
+use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::placement::Linked;
 use assay_pure::placement::layout::{self, LayoutError};

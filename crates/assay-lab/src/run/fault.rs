@@ -1,51 +1,7 @@
 //! What a measured program did wrong, said so that its author knows where to look.
 
+pub use assay_pure::ledger::Stage;
 use std::fmt;
-
-/// What it was asked to do when it failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Starting and greeting.
-    Start,
-    /// Mapping an input.
-    Load,
-    /// Answering.
-    Answer,
-    /// Holding its variants' answers against each other.
-    Agree,
-    /// Measuring.
-    Measure,
-    /// Walking for a tracer or for counters.
-    Count,
-    /// Ending.
-    End,
-}
-
-impl Stage {
-    /// Its word in the ledger.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Load => "load",
-            Self::Answer | Self::Agree => "answer",
-            Self::Measure => "measure",
-            Self::Count => "count",
-            Self::End => "end",
-        }
-    }
-
-    fn doing(self) -> &'static str {
-        match self {
-            Self::Start => "at its start",
-            Self::Load => "while loading an input",
-            Self::Answer => "while answering (each variant answers each input before it is timed)",
-            Self::Agree => "when its answers were compared, before any timing",
-            Self::Measure => "while measuring",
-            Self::Count => "while its events were counted",
-            Self::End => "at its end",
-        }
-    }
-}
 
 /// A fault of a measured program: the cell fails, the campaign goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +25,7 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the program {} {}", self.what, self.stage.doing())?;
+        write!(f, "the program {} {}", self.what, doing(self.stage))?;
         let said: Vec<&str> = self.output.lines().filter(|line| !line.trim().is_empty()).take(3).collect();
         if !said.is_empty() {
             write!(f, "; it printed: {}", printable(&said.join(" / ")))?;
@@ -79,6 +35,20 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+/// When it was, as the end of a sentence.
+fn doing(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Compile | Stage::Link | Stage::Skipped => "before it ran",
+        Stage::Start => "at its start",
+        Stage::Load => "while loading an input",
+        Stage::Answer => "while answering (each variant answers each input before it is timed)",
+        Stage::Agree => "when its answers were compared, before any timing",
+        Stage::Measure => "while measuring",
+        Stage::Count => "while its events were counted",
+        Stage::End => "at its end",
+    }
+}
 
 /// A program's output can hold anything: control characters must not reach the terminal, nor pages of text.
 fn printable(text: &str) -> String {

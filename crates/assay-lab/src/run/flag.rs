@@ -1,5 +1,6 @@
 //! Which samples are left out of estimates, and why. They are kept: a flag is a judgement that can be made again.
 
+use assay_pure::ledger::Flag;
 use assay_pure::protocol::Reply;
 use assay_pure::pulse::Pulse;
 
@@ -60,16 +61,16 @@ impl RawSample {
     }
 
     /// Why it must be left out, if it must.
-    pub fn flag(&self, cost: RegionCost) -> Option<&'static str> {
+    pub fn flag(&self, cost: RegionCost) -> Option<Flag> {
         if self.net_wall_ns(cost) <= 0.0 || self.units == 0 {
-            return Some("no-time");
+            return Some(Flag::NoTime);
         }
         if self.switches > 0 {
-            return Some("preempted");
+            return Some(Flag::Preempted);
         }
         let lost_ns = self.net_wall_ns(cost) - self.net_cpu_ns(cost);
         if lost_ns > ((1.0 - UNDISTURBED) * self.net_wall_ns(cost)).max(UNNOTICED_NS) {
-            return Some("interrupted");
+            return Some(Flag::Interrupted);
         }
         None
     }
@@ -94,22 +95,22 @@ mod tests {
 
     #[test]
     fn flags_a_sample_that_another_task_cut_into() {
-        assert_eq!(sample(100_025, 98_599, 0).flag(COST), Some("interrupted"));
-        assert_eq!(sample(100_025, 100_600, 1).flag(COST), Some("preempted"));
+        assert_eq!(sample(100_025, 98_599, 0).flag(COST), Some(Flag::Interrupted));
+        assert_eq!(sample(100_025, 100_600, 1).flag(COST), Some(Flag::Preempted));
     }
 
     #[test]
     fn a_short_sample_loses_more_to_the_clock_than_to_others() {
         // Net 1000 ns on the wall: 1 ns of CPU is what the clock's own reading may make of it, less is not.
         assert_eq!(sample(1025, 601, 0).flag(COST), None);
-        assert_eq!(sample(2025, 1599, 0).flag(COST), Some("interrupted"));
-        assert_eq!(sample(1025, 601, 1).flag(COST), Some("preempted"));
+        assert_eq!(sample(2025, 1599, 0).flag(COST), Some(Flag::Interrupted));
+        assert_eq!(sample(1025, 601, 1).flag(COST), Some(Flag::Preempted));
     }
 
     #[test]
     fn flags_a_region_that_took_no_time() {
-        assert_eq!(sample(25, 600, 0).flag(COST), Some("no-time"));
+        assert_eq!(sample(25, 600, 0).flag(COST), Some(Flag::NoTime));
         let nothing_done = RawSample { units: 0, ..sample(100_025, 100_600, 0) };
-        assert_eq!(nothing_done.flag(COST), Some("no-time"));
+        assert_eq!(nothing_done.flag(COST), Some(Flag::NoTime));
     }
 }

@@ -2,6 +2,7 @@
 //! makings counts.
 
 use super::taken::Taken;
+use assay_pure::ledger::Flag;
 use assay_pure::pulse::OwnCore;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -113,9 +114,9 @@ pub fn leave_out(visits: &[Made], taken: &mut [Taken], own_core: &OwnCore) {
         let is_best = best[&made.visit].0 == at;
         for taken in &mut taken[made.samples.clone()] {
             if !is_best {
-                taken.flagged = Some("retaken");
+                taken.flagged = Some(Flag::Retaken);
             } else if taken.flagged.is_none() && own_core.is_shared(taken.raw.pulses) {
-                taken.flagged = Some("shared");
+                taken.flagged = Some(Flag::Shared);
             }
         }
     }

@@ -6,6 +6,7 @@ use super::retake::{self, Core, Made, Next, Patience};
 use super::taken::Taken;
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::plan::{self, Block};
+use assay_pure::ledger::Flag;
 use assay_pure::protocol::{Kind, Manner};
 use assay_pure::pulse::OwnCore;
 use std::collections::{HashMap, HashSet};
@@ -308,7 +309,7 @@ fn compare_checks(
     let out: HashSet<FailedCell> = outcome.faults.iter().map(|(cell, _)| *cell).collect();
     for taken in &mut outcome.taken {
         if out.contains(&(bench.group(taken.subject), taken.input)) {
-            taken.flagged = Some("failed-cell");
+            taken.flagged = Some(Flag::FailedCell);
         }
     }
 }
@@ -453,7 +454,7 @@ mod tests {
         assert!(outcome.faults[0].1.to_string().contains("answered 0000000000000001"));
         let kept = |odd: bool| outcome.taken.iter().filter(move |taken| (taken.subject % 2 == 1) == odd);
         assert!(kept(false).all(|taken| taken.flagged.is_none()));
-        assert!(kept(true).count() > 0 && kept(true).all(|taken| taken.flagged == Some("failed-cell")));
+        assert!(kept(true).count() > 0 && kept(true).all(|taken| taken.flagged == Some(Flag::FailedCell)));
     }
 
     #[test]
@@ -497,7 +498,7 @@ mod tests {
             assert_eq!(bench.visits.len(), 9);
             assert_eq!(bench.visits[8], bench.visits[shared], "the same windows");
             assert_eq!(used(&outcome), undisturbed);
-            let left_out = outcome.taken.iter().filter(|taken| taken.flagged == Some("retaken")).count();
+            let left_out = outcome.taken.iter().filter(|taken| taken.flagged == Some(Flag::Retaken)).count();
             assert_eq!(left_out, 4);
             assert!(outcome.faults.is_empty());
         }
@@ -511,7 +512,7 @@ mod tests {
         assert_eq!(bench.visits.len(), 2 * 8 + 1);
         assert_eq!(bench.pauses, [16]);
         assert_eq!(used(&outcome), []);
-        let shared = outcome.taken.iter().filter(|taken| taken.flagged == Some("shared")).count();
+        let shared = outcome.taken.iter().filter(|taken| taken.flagged == Some(Flag::Shared)).count();
         assert_eq!(shared, 8 * 4, "of each visit its first making");
     }
 

@@ -16,7 +16,7 @@ pub struct Taken {
     /// As reported.
     pub raw: RawSample,
     /// Why it is left out.
-    pub flagged: Option<&'static str>,
+    pub flagged: Option<assay_pure::ledger::Flag>,
     /// Unix seconds.
     pub at: f64,
 }

@@ -7,6 +7,7 @@ use super::spec;
 use crate::store::{Ledger, SessionRow};
 use anyhow::Result;
 use assay_pure::diary::Diary;
+use assay_pure::ledger::Stopped;
 use std::collections::BTreeSet;
 
 /// What a session measures.
@@ -31,8 +32,7 @@ pub fn measured(
 ) -> Result<BTreeSet<usize>> {
     let mut known = BTreeSet::new();
     let finished = |session: &&SessionRow| {
-        let because = session.stopped_because.as_deref();
-        because.is_some_and(|because| !["interrupted", "nothing"].contains(&because))
+        session.stopped.is_some_and(|stopped| ![Stopped::Interrupted, Stopped::Nothing].contains(&stopped))
             && (!timed || session.asked["rounds"].as_u64().is_some_and(|rounds| rounds > 0))
     };
     for session in sessions.iter().filter(finished) {

@@ -86,6 +86,7 @@ pub fn differing(before: &Value, now: &Value) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_pure::ledger::Stopped;
     use serde_json::json;
 
     fn row(machine: Value, inputs: Value) -> SessionRow {
@@ -96,7 +97,7 @@ mod tests {
             inputs,
             machine,
             started_at: 0.0,
-            stopped_because: Some("rounds".into()),
+            stopped: Some(Stopped::Rounds),
         }
     }
 

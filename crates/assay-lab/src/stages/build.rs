@@ -1,7 +1,7 @@
 //! Builds each stage and reference in a folder of its own, with its links captured.
 
-use crate::campaign::Misuse;
 use crate::compare::revisions::Repository;
+use crate::lead::Misuse;
 use anyhow::{Context, Result};
 use assay_link::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
 use assay_pure::diary::file::{Places, Recipe};

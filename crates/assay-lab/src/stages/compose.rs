@@ -7,7 +7,7 @@ mod history;
 mod told;
 
 use super::belongs;
-use crate::campaign::Misuse;
+use crate::lead::Misuse;
 use crate::store::Ledger;
 use anyhow::{Result, bail};
 use assay_pure::diary::{Diary, Kind as OfFile};

@@ -7,12 +7,11 @@ use super::players::{Player, Players};
 use super::prepare::{Ready, Work, first_line, prepare};
 use super::{again, belongs, judge, spec};
 use crate::campaign::compose::machine_json;
-use crate::campaign::hold;
-use crate::campaign::{Misuse, measuring_cpu};
 use crate::compare::measure::{self, Standing, Where};
 use crate::compare::places::Binaries;
 use crate::compare::put_back;
 use crate::compare::spec::{Effort, FEWEST_ROTATIONS, Method, Spec, effort, visits_per_round};
+use crate::lead::{Misuse, hold, measuring_cpu};
 use crate::store::{
     DiaryCount, DiaryEntrant, DiaryTask, Ledger, NewComparison, NewSession, SessionRow, SideRow,
 };
@@ -20,6 +19,7 @@ use anyhow::{Result, bail};
 use assay_pure::diary::{Diary, Entrant};
 use assay_pure::event::Event;
 use assay_pure::inputs::digest::digest;
+use assay_pure::ledger::Stopped;
 use assay_report::prose;
 use assay_trace::sites::Model;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     let diary = &asked.opened.diary;
     let ledger = Ledger::open(&asked.ledger)?;
     let key = digest(diary.name.as_bytes());
-    let Some(_hold) = hold::take_diary(ledger.path(), &key[..12])? else {
+    let Some(_hold) = hold::take(ledger.path(), &format!("diary-{}", &key[..12]))? else {
         bail!(Misuse(format!("another assay is measuring the diary {}", diary.name)))
     };
     let cpu = measuring_cpu(asked.cpu)?;
@@ -99,9 +99,9 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     keep(&ledger, session, diary, &prepared)?;
     count(asked, &ledger, session, &prepared, on)?;
     let stopped = time(asked, &ledger, (session, &spec), prepared, &work, on)?;
-    ledger.finish_comparison(session, Some(stopped.word()))?;
+    ledger.finish_comparison(session, Some(stopped))?;
     on(Event::Finished);
-    Ok(Ended { session: Some(session), interrupted: stopped == measure::Stopped::Interrupted })
+    Ok(Ended { session: Some(session), interrupted: stopped == Stopped::Interrupted })
 }
 
 /// Stages of another machine or input do not go into the same table unasked.
@@ -372,9 +372,9 @@ fn time(
     prepared: Vec<Ready>,
     work: &Work,
     on: &mut dyn FnMut(Event),
-) -> Result<measure::Stopped> {
+) -> Result<Stopped> {
     if assay_linux::interrupt::asked() {
-        return Ok(measure::Stopped::Interrupted);
+        return Ok(Stopped::Interrupted);
     }
     let diary = &asked.opened.diary;
     let unit = format!("ns/{}", diary.unit);
@@ -385,7 +385,7 @@ fn time(
         players.sides.push(Player { tasks, binaries: ready.binaries });
     }
     if players.sides.is_empty() {
-        return Ok(measure::Stopped::Nothing);
+        return Ok(Stopped::Nothing);
     }
     let look = || -> Result<Standing> {
         let found = judge::session(ledger, session, diary, spec)?.judgement.contrasts;

@@ -1,6 +1,6 @@
 //! The diary's file, with everything that can be known of it before anything is built.
 
-use crate::campaign::Misuse;
+use crate::lead::Misuse;
 use anyhow::{Context, Result};
 use assay_pure::diary::file::{Component, Places};
 use assay_pure::diary::{Diary, Entrant, Parsed};

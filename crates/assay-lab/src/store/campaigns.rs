@@ -8,6 +8,7 @@ use super::rows::{
     ProcessRow, Round, SampleRow,
 };
 use anyhow::Result;
+use assay_pure::ledger::{Flag, Stopped};
 use rusqlite::params;
 
 impl Ledger {
@@ -37,10 +38,10 @@ impl Ledger {
     ///
     /// # Errors
     /// The ledger cannot be written.
-    pub fn finish(&self, campaign: i64, because: Option<&str>) -> Result<()> {
+    pub fn finish(&self, campaign: i64, because: Option<Stopped>) -> Result<()> {
         self.write(
             "UPDATE campaign SET finished_at = ?, stopped_because = ? WHERE id = ?",
-            params![because.map(|_| now()), because, campaign],
+            params![because.map(|_| now()), because.map(Stopped::word), campaign],
         )
     }
 
@@ -204,7 +205,7 @@ impl Ledger {
                     sample.cpu_ns as i64,
                     sample.units as i64,
                     sample.switches as i64,
-                    sample.flagged,
+                    sample.flagged.map(Flag::word),
                     sample.at,
                     pulse(0).map(|pulse| pulse.chain_ns as i64),
                     pulse(0).map(|pulse| pulse.wide_ns as i64),
@@ -240,7 +241,7 @@ impl Ledger {
              VALUES (?,?,?,?,?,?,?,?)",
             params![
                 campaign,
-                failure.stage,
+                failure.stage.word(),
                 failure.variant,
                 failure.input,
                 failure.compiler,
@@ -381,7 +382,7 @@ mod tests {
         let sample = |(position, pulses): (usize, &Option<[Pulse; 2]>)| SampleRow {
             position: position as u32,
             pulses: *pulses,
-            ..sample::of(process, (position == 7).then_some("preempted"))
+            ..sample::of(process, (position == 7).then_some(Flag::Preempted))
         };
         let samples: Vec<SampleRow> = pulses.iter().enumerate().map(sample).collect();
         let round = Round { round: 0, rotations: vec![0], started_at: 0.0, elapsed_ns: 1 };
@@ -395,12 +396,12 @@ mod tests {
         let (mut flagged, mut left) = (0, 0);
         for (sample, position) in ledger.samples(campaign).expect("samples").iter().zip(0..) {
             let expected = match (position, own_core.is_shared(sample.pulses)) {
-                (7, _) => Some("preempted"),
-                (_, true) => Some("shared"),
+                (7, _) => Some(Flag::Preempted),
+                (_, true) => Some(Flag::Shared),
                 (_, false) => None,
             };
-            assert_eq!(sample.flagged.as_deref(), expected, "{:?}", sample.pulses);
-            flagged += u32::from(expected == Some("shared"));
+            assert_eq!(sample.flagged, expected, "{:?}", sample.pulses);
+            flagged += u32::from(expected == Some(Flag::Shared));
             left += u32::from(expected.is_none());
         }
         assert!(flagged > 50 && left > 50, "{flagged} flagged, {left} left");

@@ -1,8 +1,9 @@
 //! Comparisons of other people's builds: rows, writing, reading. A visit and its figures are one transaction.
 
 use super::Ledger;
-use super::ledger::now;
+use super::ledger::{now, word};
 use anyhow::{Context, Result};
+use assay_pure::ledger::Stopped;
 use rusqlite::{OptionalExtension as _, params};
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ pub struct ComparisonRow {
     /// Unix seconds.
     pub started_at: f64,
     /// Why it stopped; `None` while it runs or when it was killed.
-    pub stopped_because: Option<String>,
+    pub stopped: Option<Stopped>,
 }
 
 /// One side.
@@ -101,10 +102,10 @@ impl Ledger {
     ///
     /// # Errors
     /// The ledger cannot be written.
-    pub fn finish_comparison(&self, comparison: i64, because: Option<&str>) -> Result<()> {
+    pub fn finish_comparison(&self, comparison: i64, because: Option<Stopped>) -> Result<()> {
         self.write(
             "UPDATE comparison SET finished_at = ?, stopped_because = ? WHERE id = ?",
-            params![because.map(|_| now()), because, comparison],
+            params![because.map(|_| now()), because.map(Stopped::word), comparison],
         )
     }
 
@@ -299,7 +300,7 @@ fn read_comparison(row: &rusqlite::Row<'_>) -> rusqlite::Result<ComparisonRow> {
         machine: json(row, 2)?,
         pinned_cpu: row.get::<_, Option<i64>>(3)?.map(|cpu| cpu as usize),
         started_at: row.get(4)?,
-        stopped_because: row.get(5)?,
+        stopped: word(row, 5, Stopped::of)?,
     })
 }
 
@@ -362,7 +363,7 @@ mod tests {
         assert_eq!(ledger.visits(id).unwrap(), visits);
         assert_eq!(ledger.comparison_code(id).unwrap(), [("BM_a".into(), json!({"identical": true}))]);
         let row = ledger.comparison(None).unwrap().unwrap();
-        assert_eq!((row.id, row.asked, row.pinned_cpu, row.stopped_because), (id, asked, Some(1), None));
+        assert_eq!((row.id, row.asked, row.pinned_cpu, row.stopped), (id, asked, Some(1), None));
     }
 
     #[test]
@@ -377,9 +378,9 @@ mod tests {
         let (first, second, other) = (begin("q"), begin("q"), begin("another"));
         let open = || ledger.unfinished_comparison("q").unwrap().map(|row| row.id);
         assert_eq!(open(), Some(second));
-        ledger.finish_comparison(second, Some("rounds")).unwrap();
+        ledger.finish_comparison(second, Some(Stopped::Rounds)).unwrap();
         assert_eq!(open(), Some(first));
-        ledger.finish_comparison(first, Some("interrupted")).unwrap();
+        ledger.finish_comparison(first, Some(Stopped::Interrupted)).unwrap();
         assert_eq!(open(), Some(first));
         assert_eq!(ledger.comparison(Some(other)).unwrap().unwrap().id, other);
         assert!(ledger.comparison(Some(99)).unwrap().is_none());

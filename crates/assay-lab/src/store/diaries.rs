@@ -3,8 +3,9 @@
 
 use super::Ledger;
 use super::comparisons::{NewComparison, insert_comparison, json};
-use super::ledger::now;
+use super::ledger::{now, word};
 use anyhow::{Context, Result};
+use assay_pure::ledger::Stopped;
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde_json::Value;
 
@@ -37,7 +38,7 @@ pub struct SessionRow {
     /// Unix seconds.
     pub started_at: f64,
     /// Why it stopped; `None` while it runs or when it was killed.
-    pub stopped_because: Option<String>,
+    pub stopped: Option<Stopped>,
 }
 
 /// A stage or reference as built for a session.
@@ -211,7 +212,7 @@ impl Ledger {
                 inputs: json(row, 2)?,
                 machine: json(row, 3)?,
                 started_at: row.get(4)?,
-                stopped_because: row.get(5)?,
+                stopped: word(row, 5, Stopped::of)?,
                 asked: json(row, 6)?,
             })
         })?;

@@ -2,7 +2,7 @@
 //! campaigns share a ledger.
 
 use anyhow::{Result, anyhow};
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, Row, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -190,6 +190,19 @@ fn explain(path: &Path, error: rusqlite::Error) -> anyhow::Error {
         )),
         _ => anyhow::Error::new(error).context(format!("the ledger {path}")),
     }
+}
+
+/// What a column's word means; none of NULL. A word that is none of these is an error.
+pub(super) fn word<T>(
+    row: &Row<'_>,
+    column: usize,
+    meaning: impl Fn(&str) -> Option<T>,
+) -> rusqlite::Result<Option<T>> {
+    let Some(found) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
+    meaning(&found).map(Some).ok_or_else(|| {
+        let unknown = format!("`{found}` is no word of this column");
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, unknown.into())
+    })
 }
 
 /// Unix seconds.

@@ -1,11 +1,13 @@
 //! Reading facts back.
 
 use super::Ledger;
+use super::ledger::word;
 use super::rows::{
     Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Identity, InputRow,
     ProcessRow, Round, SampleRow,
 };
 use anyhow::{Context, Result};
+use assay_pure::ledger::{Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
@@ -185,7 +187,7 @@ impl Ledger {
                 units: unsigned(row, 8)?,
                 switches: unsigned(row, 9)?,
                 pulses: pulse(row, 12)?.zip(pulse(row, 14)?).map(|(before, after)| [before, after]),
-                flagged: row.get(10)?,
+                flagged: word(row, 10, Flag::of)?,
                 at: row.get(11)?,
             })
         })?;
@@ -302,7 +304,7 @@ impl Ledger {
         )?;
         let rows = query.query_map([campaign], |row| {
             Ok(Failure {
-                stage: row.get(0)?,
+                stage: word(row, 0, Stage::of)?.expect("the schema wants one"),
                 variant: row.get(1)?,
                 input: row.get(2)?,
                 compiler: row.get(3)?,
@@ -349,7 +351,7 @@ fn campaign_row(row: &Row<'_>) -> rusqlite::Result<CampaignRow> {
         pinned_cpu: row.get::<_, Option<u32>>(6)?.map(|cpu| cpu as usize),
         started_at: row.get(7)?,
         finished_at: row.get(8)?,
-        stopped_because: row.get(9)?,
+        stopped: word(row, 9, Stopped::of)?,
     })
 }
 

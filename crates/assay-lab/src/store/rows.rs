@@ -1,5 +1,6 @@
 //! Rows of the ledger as plain data; field meanings are those of schema.sql.
 
+use assay_pure::ledger::{Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
 use serde_json::Value;
 
@@ -41,8 +42,8 @@ pub struct CampaignRow {
     pub started_at: f64,
     /// Unix seconds; None while it runs or when it was killed.
     pub finished_at: Option<f64>,
-    /// Why it stopped.
-    pub stopped_because: Option<String>,
+    /// Why it stopped; None while it runs or when it was killed.
+    pub stopped: Option<Stopped>,
 }
 
 /// An input by content.
@@ -175,7 +176,7 @@ pub struct SampleRow {
     /// Pulses directly before and after it, where the program took them.
     pub pulses: Option<[Pulse; 2]>,
     /// Why it is left out.
-    pub flagged: Option<String>,
+    pub flagged: Option<Flag>,
     /// Unix seconds.
     pub at: f64,
 }
@@ -258,8 +259,8 @@ pub struct BranchTimingRow {
 /// A cell that could not be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// compile, link, start, load, answer, measure, count or skipped.
-    pub stage: String,
+    /// What it was at.
+    pub stage: Stage,
     /// None: all variants.
     pub variant: Option<String>,
     /// None: all inputs.

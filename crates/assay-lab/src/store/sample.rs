@@ -1,6 +1,7 @@
 //! Rows for tests.
 
 use super::rows::{ProcessRow, SampleRow};
+use assay_pure::ledger::Flag;
 use assay_pure::pulse::Pulse;
 
 /// A process of a variant at a phase of a rotation, or as built.
@@ -23,7 +24,7 @@ pub fn process(variant: &str, placed: Option<(u32, u32)>) -> ProcessRow {
 }
 
 /// A sample of 100 ns a unit, on a core of its own.
-pub fn of(process: i64, flagged: Option<&str>) -> SampleRow {
+pub fn of(process: i64, flagged: Option<Flag>) -> SampleRow {
     let pulse = Pulse { chain_ns: 561, wide_ns: 911 };
     SampleRow {
         round: 0,
@@ -37,7 +38,7 @@ pub fn of(process: i64, flagged: Option<&str>) -> SampleRow {
         units: 10,
         switches: 0,
         pulses: Some([pulse; 2]),
-        flagged: flagged.map(str::to_owned),
+        flagged,
         at: 0.0,
     }
 }

@@ -1,8 +1,9 @@
 //! Sweeps: rows, writing, reading. What they measured is kept as that of any campaign.
 
 use super::Ledger;
-use super::ledger::now;
+use super::ledger::{now, word};
 use anyhow::{Context, Result};
+use assay_pure::ledger::Stopped;
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,7 +37,7 @@ pub struct SweepRow {
     /// Unix seconds; `None` while it runs or when it was killed.
     pub finished_at: Option<f64>,
     /// Why it ended; `None` while it runs or when it was killed.
-    pub stopped_because: Option<String>,
+    pub stopped: Option<Stopped>,
 }
 
 /// One input of a step.
@@ -82,10 +83,10 @@ impl Ledger {
     ///
     /// # Errors
     /// The ledger cannot be written.
-    pub fn finish_sweep(&self, sweep: i64, because: Option<&str>) -> Result<()> {
+    pub fn finish_sweep(&self, sweep: i64, because: Option<Stopped>) -> Result<()> {
         self.write(
             "UPDATE sweep SET finished_at = ?, stopped_because = ? WHERE id = ?",
-            params![because.map(|_| now()), because, sweep],
+            params![because.map(|_| now()), because.map(Stopped::word), sweep],
         )
     }
 
@@ -192,6 +193,6 @@ fn sweep_row(row: &Row<'_>) -> rusqlite::Result<SweepRow> {
         asked: json(3)?,
         started_at: row.get(4)?,
         finished_at: row.get(5)?,
-        stopped_because: row.get(6)?,
+        stopped: word(row, 6, Stopped::of)?,
     })
 }

@@ -1,7 +1,8 @@
 //! What the command line asks for, and the sweeps of a file that it means.
 
+use crate::campaign::Asked;
 use crate::campaign::prepare::{self, Outline};
-use crate::campaign::{Asked, Misuse};
+use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::experiment::{ContrastSpec, Event, Experiment, pattern};

@@ -7,6 +7,7 @@ use crate::campaign::judge;
 use crate::store::{Ledger, SweepRow};
 use anyhow::{Result, bail};
 use assay_pure::experiment::{Event, Experiment};
+use assay_pure::ledger::{self, Stage};
 use assay_pure::sweep::confirm::is_confirmed;
 use assay_pure::sweep::naming::{Behind, Cache, behind, caches};
 use assay_pure::sweep::refine::{self, Pair, narrowing};
@@ -90,10 +91,10 @@ fn measured(
         seconds: family.measured_seconds(),
         budget_seconds: row.asked["budget_seconds"].as_f64().unwrap_or_default(),
         rotations: experiment.placement.rotations,
-        stopped_because: row.stopped_because.as_deref().map(|why| match why {
-            "refined" => Stopped::Refined,
-            "points" => Stopped::Points,
-            "nothing" => Stopped::Nothing,
+        stopped_because: row.stopped.map(|stopped| match stopped {
+            ledger::Stopped::Refined => Stopped::Refined,
+            ledger::Stopped::Points => Stopped::Points,
+            ledger::Stopped::Nothing => Stopped::Nothing,
             _ => Stopped::Interrupted,
         }),
         campaigns: family.steps.iter().map(|step| step.row.id).collect(),
@@ -201,10 +202,12 @@ fn points(family: &Family, background: &Background) -> Vec<Point> {
 
 fn failures(family: &Family) -> Vec<Failure> {
     let mut failures: Vec<Failure> = Vec::new();
-    for found in family.steps.iter().flat_map(|step| &step.failures).filter(|found| found.stage != "count") {
+    for found in
+        family.steps.iter().flat_map(|step| &step.failures).filter(|found| found.stage != Stage::Count)
+    {
         let place = [&found.variant, &found.input, &found.compiler, &found.flags];
         let what: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
-        let skipped = found.stage == "skipped";
+        let skipped = found.stage == Stage::Skipped;
         let failure = Failure {
             kind: if skipped { FailureKind::Skipped } else { FailureKind::Failed },
             what: what.join(", "),

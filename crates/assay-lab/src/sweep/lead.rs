@@ -7,7 +7,8 @@
 use super::asked::{AskedSweep, Subject};
 use super::behind;
 use super::readings::{self, Family};
-use crate::campaign::{self, Asked, Core, Misuse};
+use crate::campaign::{self, Asked, Core};
+use crate::lead::Misuse;
 use crate::store::{Ledger, NewSweep, SweepPoint, SweepRow, SweepStep};
 use anyhow::{Context, Result, bail};
 use assay_linux::machine::Machine;
@@ -15,6 +16,7 @@ use assay_pure::event::Event;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSpec;
 use assay_pure::inputs::digest::digest;
+use assay_pure::ledger::Stopped;
 use assay_pure::pulse::OwnCore;
 use assay_pure::sweep::confirm;
 use assay_pure::sweep::key::{SweptKey, inputs_at};
@@ -77,7 +79,7 @@ pub fn run(asked: &AskedSweep, events: &mut dyn FnMut(Event)) -> Result<Vec<Ende
         let lead = Lead { asked, subject, machine: &machine, ledger: &ledger, sweep, key };
         let stopped = lead.walk(events)?;
         ledger.finish_sweep(sweep, Some(stopped))?;
-        let interrupted = stopped == "interrupted";
+        let interrupted = stopped == Stopped::Interrupted;
         ended.push(Ended { sweep, interrupted });
         if interrupted {
             break;
@@ -138,7 +140,7 @@ fn begin_or_resume(asked: &AskedSweep, subject: &Subject, ledger: &Ledger) -> Re
 
 impl Lead<'_> {
     /// Walks the steps; says why it stopped.
-    fn walk(&self, events: &mut dyn FnMut(Event)) -> Result<&'static str> {
+    fn walk(&self, events: &mut dyn FnMut(Event)) -> Result<Stopped> {
         let mut core = self.core()?;
         // The sweep may have been killed between a step and this.
         self.flag_shared(&core)?;
@@ -147,24 +149,24 @@ impl Lead<'_> {
             if let Some(open) = family.steps.iter().find(|step| step.is_open()) {
                 let experiment = open.experiment.clone();
                 if !self.measure(&family, (&open.kept, experiment, true), &mut core, events)? {
-                    return Ok("interrupted");
+                    return Ok(Stopped::Interrupted);
                 }
                 continue;
             }
             let wishes = self.wishes(&family);
             if wishes.is_empty() {
                 if family.steps.iter().all(|step| step.nothing()) {
-                    return Ok("nothing");
+                    return Ok(Stopped::Nothing);
                 }
                 if !behind::count(&family, (self.subject, &self.asked.campaign, self.machine), events)? {
-                    return Ok("interrupted");
+                    return Ok(Stopped::Interrupted);
                 }
-                return Ok(if self.points_left(&family) == 0 { "points" } else { "refined" });
+                return Ok(if self.points_left(&family) == 0 { Stopped::Points } else { Stopped::Refined });
             }
             let (points, experiment) = self.plan(&family, &wishes)?;
             let step = SweepStep { step: family.steps.len() as u32, campaign: 0, points };
             if !self.measure(&family, (&step, experiment, false), &mut core, events)? {
-                return Ok("interrupted");
+                return Ok(Stopped::Interrupted);
             }
         }
     }

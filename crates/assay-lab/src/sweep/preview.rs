@@ -2,8 +2,8 @@
 
 use super::asked::{AskedSweep, Subject};
 use super::compose;
-use crate::campaign::Misuse;
 use crate::campaign::blocks::AS_BUILT_REPEATS;
+use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::sweep::key::{SweptKey, inputs_at};
 use assay_report::sweep::SweepPreview;

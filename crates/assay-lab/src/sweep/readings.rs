@@ -5,6 +5,7 @@ use crate::campaign::observe::{self, CellName, Observed};
 use crate::store::{CampaignRow, Failure, Ledger, SweepPoint, SweepRow, SweepStep};
 use anyhow::{Context, Result};
 use assay_pure::experiment::Experiment;
+use assay_pure::ledger::Stopped;
 use assay_pure::stats::interval::mean_and_variance;
 use assay_pure::stats::rotation::{Effect, MIN_ROTATIONS, RESOLUTION};
 use assay_pure::sweep::drift::widen;
@@ -35,7 +36,7 @@ pub(super) struct Observation {
 impl Observation {
     /// Did its campaign not come to its end?
     pub(super) fn is_open(&self) -> bool {
-        !matches!(self.row.stopped_because.as_deref(), Some(why) if why != "interrupted")
+        matches!(self.row.stopped, None | Some(Stopped::Interrupted))
     }
 
     /// Was there nothing in it that could be measured?

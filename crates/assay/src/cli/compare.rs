@@ -3,9 +3,9 @@
 use super::run::{Places, positive};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::{Context, Result};
-use assay_lab::campaign::Misuse;
 use assay_lab::compare::sides::What;
 use assay_lab::compare::{self, Asked, compose};
+use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
 use assay_link::adopt::bench::Adapter;
 use assay_pure::comparison::Gate;

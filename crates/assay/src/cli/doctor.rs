@@ -8,7 +8,7 @@ use super::run::Places;
 use super::stat::predictors;
 use super::{DONE, FAILED, screen};
 use anyhow::Result;
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_report::doctor::examination::{Examination, State, render_examination};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;

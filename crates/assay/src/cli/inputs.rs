@@ -5,8 +5,8 @@ mod fit;
 
 use super::{DONE, screen};
 use anyhow::Result;
-use assay_lab::campaign::Misuse;
 use assay_lab::campaign::inputs::parse_format;
+use assay_lab::lead::Misuse;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSource;
 use assay_pure::inputs::fit::{Kind, kind};

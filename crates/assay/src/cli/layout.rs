@@ -2,8 +2,8 @@
 
 use super::{DONE, screen};
 use anyhow::Result;
-use assay_lab::campaign::Misuse;
 use assay_lab::layout::{Program, Selection, Timed, compose};
+use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
 use assay_report::layout::render_layout;
 use std::path::PathBuf;

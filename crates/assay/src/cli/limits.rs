@@ -2,7 +2,7 @@
 
 use super::{DONE, screen};
 use anyhow::Result;
-use assay_lab::campaign::{Misuse, Unable, measuring_cpu, turn};
+use assay_lab::lead::{Misuse, Unable, measuring_cpu, turn};
 use assay_lab::limits::kept::{self, Found};
 use assay_lab::limits::machine_of;
 use assay_lab::limits::measure::{Progress, measure};

@@ -18,7 +18,7 @@ mod stat;
 mod sweep;
 mod trace;
 
-use assay_lab::campaign::{Misuse, Unable};
+use assay_lab::lead::{Misuse, Unable};
 use assay_lab::store::Unusable;
 use assay_trace::{Blame, Refusal};
 use clap::{Parser, Subcommand};

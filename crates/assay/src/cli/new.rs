@@ -2,7 +2,7 @@
 
 use super::{DONE, screen};
 use anyhow::{Context, Result};
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_pure::experiment::template;
 use std::path::PathBuf;
 

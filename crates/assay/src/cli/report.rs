@@ -3,8 +3,10 @@
 use super::run::{Places, exit_code};
 use super::{DONE, screen};
 use anyhow::Result;
-use assay_lab::campaign::{Misuse, compose};
+use assay_lab::campaign::compose;
+use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
+use assay_pure::ledger::Stopped;
 use assay_report::{Detail, render};
 use std::path::PathBuf;
 
@@ -47,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     if arguments.list {
         let mut text = String::new();
         for campaign in &campaigns {
-            let state = campaign.stopped_because.as_deref().unwrap_or("unfinished");
+            let state = campaign.stopped.map_or("unfinished", Stopped::word);
             text.push_str(&format!("{:>5}  {:<24} {state}\n", campaign.id, campaign.experiment));
         }
         screen::print(&text);

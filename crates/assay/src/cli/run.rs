@@ -2,8 +2,9 @@
 
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
-use assay_lab::campaign::{self, Asked, Misuse, compose, prepare};
+use assay_lab::campaign::{self, Asked, compose, prepare};
 use assay_lab::doctor::experiment;
+use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
 use assay_report::page::{FailureKind, Page, StoppedBecause};
 use assay_report::{Detail, Progress, Show, render};

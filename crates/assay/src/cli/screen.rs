@@ -1,7 +1,7 @@
 //! Where pages go: how wide, with colour or not, and files that are written whole.
 
 use anyhow::{Context, Result};
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_report::prose;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::io::{IsTerminal as _, Write as _};

@@ -3,7 +3,7 @@
 use super::stat::{predictors, program};
 use super::{DONE, FAILED, cannot_trace, screen};
 use anyhow::Result;
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_pure::predict::Zoo;
 use assay_report::sites::page::Order;
 use assay_report::sites::{SitesPage, render_sites};

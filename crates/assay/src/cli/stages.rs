@@ -4,7 +4,7 @@ use super::run::{Places, positive};
 use super::stat::predictors;
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_lab::stages::{self, Asked, compose};
 use assay_lab::store::Ledger;
 use assay_pure::diary::Diary;

@@ -12,7 +12,7 @@ mod wanted;
 
 use super::{DONE, cannot_trace, screen};
 use anyhow::Result;
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_linux::perf::Conditions;
 use assay_report::stat::page::{EndedBy, Execution, Source};
 use assay_report::stat::{StatPage, lines_of_json, render_stat, separated};

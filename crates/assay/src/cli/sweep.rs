@@ -3,7 +3,8 @@
 use super::run::{Places, positive};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
-use assay_lab::campaign::{Asked, Misuse};
+use assay_lab::campaign::Asked;
+use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
 use assay_lab::sweep::{self, AdHoc, AskedSweep, compose, preview};
 use assay_report::page::FailureKind;

@@ -1,6 +1,6 @@
 //! What a misprediction costs on this machine: from the ledger, or measured now.
 
-use crate::campaign::turn;
+use crate::lead::turn;
 use crate::limits::watched::{Here, Watched};
 use crate::store::{BranchTimingRow, Ledger};
 use anyhow::Result;

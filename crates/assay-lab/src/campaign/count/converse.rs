@@ -52,12 +52,12 @@ pub(super) struct Outcome {
     /// One per input that was tried.
     pub cells: Vec<Cell>,
     /// Why no more was counted.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<CutShort>,
 }
 
 /// Why a program was not counted to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Stopped {
+pub(super) enum CutShort {
     /// The time is up.
     Late,
     /// It uses an instruction that the emulator lacks.
@@ -68,7 +68,7 @@ pub(super) enum Stopped {
 
 /// What is done with one input: the worker, number and kind of the variant, number and input.
 pub(super) type Each<'a, T> =
-    &'a mut dyn FnMut(&mut Worker, (u32, Kind), (usize, &ReadyInput)) -> Result<T, Stopped>;
+    &'a mut dyn FnMut(&mut Worker, (u32, Kind), (usize, &ReadyInput)) -> Result<T, CutShort>;
 
 /// Starts the program and has `each` done with every input, `told` after each. Returns what was done, why no more, and how
 /// the program ended if it ended well.
@@ -77,7 +77,7 @@ pub(super) fn converse<T>(
     prefix: &[OsString],
     each: Each<'_, T>,
     told: &mut dyn FnMut(),
-) -> (Vec<T>, Option<Stopped>, Option<ExitStatus>) {
+) -> (Vec<T>, Option<CutShort>, Option<ExitStatus>) {
     let environment = environment(0);
     let launch = Launch { prefix, program: job.program, environment: &environment, cpu: Some(job.cpu) };
     let mut done = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn converse<T>(
     let mut late = None;
     for (number, input) in &job.inputs {
         if Instant::now() >= job.deadline {
-            late = Some(Stopped::Late);
+            late = Some(CutShort::Late);
             break;
         }
         match each(&mut worker, (variant.index, variant.kind), (*number, input)) {
@@ -103,17 +103,17 @@ pub(super) fn converse<T>(
     (done, late, ended)
 }
 
-fn announced(worker: &Worker, job: &Job<'_>, by_itself: bool) -> Result<Announced, Stopped> {
+fn announced(worker: &Worker, job: &Job<'_>, by_itself: bool) -> Result<Announced, CutShort> {
     let variant = worker.variants.iter().find(|variant| variant.name == job.variant).cloned();
     let variant =
-        variant.ok_or_else(|| Stopped::Other(format!("the program does not register `{}`", job.variant)))?;
+        variant.ok_or_else(|| CutShort::Other(format!("the program does not register `{}`", job.variant)))?;
     let Some(reason) = &variant.unavailable else { return Ok(variant) };
     let where_to = if by_itself { "where it is counted" } else { "under emulation" };
-    Err(Stopped::Other(format!("{where_to} `{}` cannot run: {reason}", job.variant)))
+    Err(CutShort::Other(format!("{where_to} `{}` cannot run: {reason}", job.variant)))
 }
 
 /// A fault as the reason to stop.
-pub(super) fn why(fault: &Fault) -> Stopped {
+pub(super) fn why(fault: &Fault) -> CutShort {
     let said = fault.to_string();
-    if fault.what.contains("SIGILL") { Stopped::Instruction(said) } else { Stopped::Other(said) }
+    if fault.what.contains("SIGILL") { CutShort::Instruction(said) } else { CutShort::Other(said) }
 }

@@ -6,7 +6,7 @@
 //! Known limits: developed where the kernel refuses every hardware event, so that it was exercised with the kernel's own
 //! events only; counters that are shared out count nothing here, as a share of a short walk says little of the rest.
 
-use super::converse::{Cell, Job, Outcome, Stopped, converse, why};
+use super::converse::{Cell, CutShort, Job, Outcome, converse, why};
 use super::walks::{self, Executed, Purpose, Stretch, Walked};
 use crate::campaign::inputs::ReadyInput;
 use crate::run::worker::{WalkRequest, Worker};
@@ -68,10 +68,10 @@ impl<'a> Counting<'a> {
         worker: &'a mut Worker,
         (variant, kind): (u32, Kind),
         events: &[Event],
-    ) -> Result<Counting<'a>, Stopped> {
+    ) -> Result<Counting<'a>, CutShort> {
         let counters =
             Running::open(events, Target::Running { process: worker.id() }).map_err(|refusal| {
-                Stopped::Other(format!(
+                CutShort::Other(format!(
                     "{} cannot be counted in the program: {}",
                     refusal.event,
                     refusal.reason(&Conditions::here())
@@ -81,12 +81,12 @@ impl<'a> Counting<'a> {
         Ok(Counting { worker, variant, kind, counters, with_cycles, check: 0 })
     }
 
-    fn read(&self) -> Result<Vec<Reading>, Stopped> {
-        self.counters.read().map_err(|error| Stopped::Other(format!("its counters fail: {error}")))
+    fn read(&self) -> Result<Vec<Reading>, CutShort> {
+        self.counters.read().map_err(|error| CutShort::Other(format!("its counters fail: {error}")))
     }
 
     /// Walks; returns the units of all passes and what was counted meanwhile, the conversation included.
-    fn walk(&mut self, request: &WalkRequest) -> Result<(u64, Vec<u64>), Stopped> {
+    fn walk(&mut self, request: &WalkRequest) -> Result<(u64, Vec<u64>), CutShort> {
         let before = self.read()?;
         let walked = self.worker.walk(self.variant, request).map_err(|fault| why(&fault))?;
         let after = self.read()?;
@@ -96,14 +96,14 @@ impl<'a> Counting<'a> {
         if between.iter().any(Reading::is_multiplexed) {
             let reason = "the kernel shared the counters out, and a part of a walk says little of the rest (somebody \
                           else counts, too; the NMI watchdog takes one)";
-            return Err(Stopped::Other(reason.to_owned()));
+            return Err(CutShort::Other(reason.to_owned()));
         }
         let units = walked.units * u64::from(request.passes);
         Ok((units, between.iter().map(|reading| reading.value).collect()))
     }
 
     /// A walk without what an empty one of as many passes takes.
-    fn stretch(&mut self, request: &WalkRequest) -> Result<Stretch, Stopped> {
+    fn stretch(&mut self, request: &WalkRequest) -> Result<Stretch, CutShort> {
         let (_, empty) = self.walk(&WalkRequest { windows: 0, window: 0, ..*request })?;
         let (units, counted) = self.walk(request)?;
         let own: Vec<u64> =
@@ -130,7 +130,7 @@ fn cell(
     counting: &mut Counting<'_>,
     (number, input): (usize, &ReadyInput),
     most_units: u64,
-) -> Result<Cell, Stopped> {
+) -> Result<Cell, CutShort> {
     let (mut first, mut repeated) = (None, None);
     for walk in walks::walks(number as u32, counting.kind, &input.windows, most_units) {
         match walk.purpose {

@@ -1,6 +1,6 @@
 //! One program under emulation, walked through its inputs.
 
-use super::converse::{Cell, Job, Outcome, Stopped, converse, why};
+use super::converse::{Cell, CutShort, Job, Outcome, converse, why};
 use super::walks::{self, Executed, Walk, Walker};
 use crate::campaign::inputs::ReadyInput;
 use crate::run::worker::Worker;
@@ -21,7 +21,7 @@ pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
     let predictors = job.predictors.to_vec();
     let session = match Session::open(job.program, &options, move || Walker::new(&predictors)) {
         Ok(session) => session,
-        Err(refusal) => return stopped(Stopped::Other(refusal.to_string())),
+        Err(refusal) => return stopped(CutShort::Other(refusal.to_string())),
     };
     let prefix = session.prefix();
     let (walked, mut stopped, ended) = converse(
@@ -34,13 +34,13 @@ pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
         Ok(trace) => trace,
         Err(refusal) => {
             // What the program said of itself tells more than what was not heard of it.
-            let reason = stopped.unwrap_or_else(|| Stopped::Other(refusal.to_string()));
+            let reason = stopped.unwrap_or_else(|| CutShort::Other(refusal.to_string()));
             return Outcome { cells: Vec::new(), stopped: Some(reason) };
         }
     };
     let process = trace.processes.into_iter().next();
     let notes = process.as_ref().map(|process| process.notes.join(" ")).unwrap_or_default();
-    if let Some(Stopped::Instruction(reason)) = &mut stopped
+    if let Some(CutShort::Instruction(reason)) = &mut stopped
         && !notes.is_empty()
     {
         *reason = notes;
@@ -52,7 +52,7 @@ pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
     Outcome { cells: cells(walked, passes), stopped }
 }
 
-fn stopped(why: Stopped) -> Outcome {
+fn stopped(why: CutShort) -> Outcome {
     Outcome { cells: Vec::new(), stopped: Some(why) }
 }
 
@@ -70,7 +70,7 @@ fn walk(
     (variant, kind): (u32, Kind),
     (number, input): (usize, &ReadyInput),
     most_units: u64,
-) -> Result<Done, Stopped> {
+) -> Result<Done, CutShort> {
     worker.load(&input.loaded(number).request).map_err(|fault| why(&fault))?;
     let walks = walks::walks(number as u32, kind, &input.windows, most_units);
     let (mut units, mut check) = (Vec::new(), 0);

@@ -8,8 +8,9 @@ use super::specimen::{Specimen, made, probe_units};
 use super::walk;
 use crate::campaign::count::capped_flags;
 use crate::campaign::prepare::{self, Outline};
-use crate::campaign::{self, Unable, inputs, left_out, turn};
+use crate::campaign::{self, inputs, left_out};
 use crate::doctor::scratch::Scratch;
+use crate::lead::{Misuse, Unable, measuring_cpu, turn};
 use crate::run::tune;
 use anyhow::{Context, Result};
 use assay_link::build::{Artifact, Builder};
@@ -127,13 +128,13 @@ fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u6
 /// Examines an experiment.
 ///
 /// # Errors
-/// [`campaign::Misuse`] with every problem of the file; [`Unable`] where nothing can be built; the store cannot be written.
+/// [`Misuse`] with every problem of the file; [`Unable`] where nothing can be built; the store cannot be written.
 pub fn gather(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Gathered> {
     let mut outline = prepare::outline(&request.asked)?;
     // Each input once, whatever its uses: what is examined is hot.
     outline.experiment.inputs = outline.experiment.file_inputs();
     let machine = machine::facts();
-    let cpu = campaign::measuring_cpu(request.asked.cpu)?;
+    let cpu = measuring_cpu(request.asked.cpu)?;
     let mut facts = outlined(&outline, &machine, request.production_units)?;
     let (runnable, skipped) = left_out::variants(&outline.experiment, &machine);
     let mut told = Told { subject: request.asked.experiment.display().to_string(), ..Told::default() };
@@ -168,9 +169,8 @@ fn lay(outline: &Outline, folder: &Path) -> Result<Vec<(usize, Laid)>> {
     let mut laid = Vec::new();
     for (number, spec) in outline.experiment.inputs.iter().enumerate() {
         let (bytes, _) = beginning(spec, &outline.folder)?;
-        let pieces = Specimen::of(spec, &bytes).map_err(|problem| {
-            campaign::Misuse(format!("input `{}` is not of its format: {problem}", spec.name))
-        })?;
+        let pieces = Specimen::of(spec, &bytes)
+            .map_err(|problem| Misuse(format!("input `{}` is not of its format: {problem}", spec.name)))?;
         if let Some(specimen) = pieces {
             laid.push((number, Laid::write(specimen, folder, number)?));
         }

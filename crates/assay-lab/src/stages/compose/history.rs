@@ -184,7 +184,7 @@ impl Past {
             } else {
                 twin_of(&self.judged.judgement.twin).verdict
             },
-            stopped_because: stopped_because(self.row.stopped_because.as_deref()),
+            stopped_because: stopped_because(self.row.stopped),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::Arguments;
 use anyhow::Result;
-use assay_lab::campaign::{self, Misuse};
 use assay_lab::doctor::machine::{compose, facts, measure, pair};
+use assay_lab::lead::{Misuse, measuring_cpu, turn};
 use assay_lab::limits::{kept, machine_of};
 use assay_link::build;
 use assay_report::doctor::examination::Examination;
@@ -22,9 +22,9 @@ const PAIR_SHARE: f64 = 0.5;
 pub fn examine(arguments: &Arguments) -> Result<Examination> {
     // Before the lab keeps off the measuring processor, which would then be missing from what is allowed.
     let machine = assay_linux::machine::facts();
-    let cpu = campaign::measuring_cpu(arguments.cpu)?;
+    let cpu = measuring_cpu(arguments.cpu)?;
     let kernel = facts::read(Path::new("/"), cpu, machine.cpus.clone());
-    let turn = campaign::turn::take(cpu, &mut || {}, &assay_linux::interrupt::asked)?;
+    let turn = turn::take(cpu, &mut || {}, &assay_linux::interrupt::asked)?;
     if turn.is_none() {
         return Err(Misuse("interrupted before anything was measured".to_owned()).into());
     }

@@ -3,7 +3,7 @@
 use super::read;
 use crate::cli::screen;
 use anyhow::{Context as _, Result};
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_pure::inputs::digest;
 use assay_pure::inputs::varint::push_varint;
 use std::path::{Path, PathBuf};

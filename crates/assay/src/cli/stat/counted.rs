@@ -1,6 +1,6 @@
 //! One counted execution: the command by itself, its events by the kernel.
 
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_linux::perf::{self, Ending, Event, Reading, Refusal};
 use std::ffi::OsString;
 use std::io;

@@ -1,6 +1,6 @@
 //! Which predictors are simulated, and what the reader must know of each.
 
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_pure::predict::profile::{self, Architecture};
 use assay_pure::predict::{Judged, zoo};
 use assay_report::stat::page::Ends;

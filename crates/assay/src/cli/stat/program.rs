@@ -1,6 +1,6 @@
 //! Which file a command names, and what it was built for: said before anything is started.
 
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;

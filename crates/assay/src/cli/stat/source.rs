@@ -1,7 +1,7 @@
 //! Counting or tracing? Decided before the command is started, from what the kernel says of each event.
 
 use super::wanted::{Wanted, is_traceable};
-use assay_lab::campaign::{Misuse, Unable};
+use assay_lab::lead::{Misuse, Unable};
 use assay_linux::perf::{Conditions, Counter, Event, Refusal, Target};
 use assay_report::prose;
 use assay_report::stat::page::Source;

@@ -1,6 +1,6 @@
 //! What was asked for with `-e`: events of the kernel, of the tracer, or of both.
 
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_linux::perf::{Event, Scope};
 use assay_trace::Counts;
 

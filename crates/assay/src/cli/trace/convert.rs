@@ -6,7 +6,7 @@ use super::walk::{Asked, Walked, walk};
 use super::{grouped, parse_format};
 use crate::cli::{DONE, screen};
 use anyhow::{Context, Result};
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_pure::trace::source::Fault;
 use assay_pure::trace::stored::{self, Directory, StreamTotals, StreamWriter};
 use assay_pure::trace::{Branch, Format, Site, bt9, champsim, sbbt};

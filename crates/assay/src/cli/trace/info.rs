@@ -4,7 +4,7 @@ use super::walk::{Asked, Walked, walk};
 use super::{grouped, parse_format};
 use crate::cli::{DONE, screen};
 use anyhow::Result;
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_pure::trace::{Branch, Class, Continuity, Format, Site};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use super::grouped;
 use crate::cli::{DONE, cannot_trace, screen};
 use anyhow::{Context, Result};
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_pure::trace::source::Fault;
 use assay_pure::trace::stored::{Block, Directory, Module, Process, StreamTotals, StreamWriter, Writer};
 use assay_pure::trace::{Branch, Site};

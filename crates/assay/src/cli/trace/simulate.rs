@@ -5,7 +5,7 @@ use super::walk::{Asked, Walked, walk};
 use super::{grouped, parse_format};
 use crate::cli::{DONE, screen};
 use anyhow::Result;
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_pure::predict::{Judged, Tally, Zoo, zoo};
 use assay_pure::trace::{Continuity, Format};
 use serde_json::{Value, json};

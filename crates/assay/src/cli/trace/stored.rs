@@ -1,6 +1,6 @@
 //! A stored trace, whatever its format and packing.
 
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_pure::trace::recognise::LOOK;
 use assay_pure::trace::source::{Batch, Fault, Place};
 use assay_pure::trace::{

@@ -1,7 +1,7 @@
 //! Over all branches of a stored trace, whatever it holds, within bounded memory.
 
 use super::stored::Stored;
-use assay_lab::campaign::Misuse;
+use assay_lab::lead::Misuse;
 use assay_pure::trace::source::Batch;
 use assay_pure::trace::stored::{Directory, LIVE};
 use assay_pure::trace::{Format, Site, Source as _, TraceError};

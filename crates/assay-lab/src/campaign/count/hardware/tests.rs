@@ -125,7 +125,7 @@ fn a_refusal_by_the_kernel_is_said_with_its_event() {
     let events = software(["page-faults:u", "page-faults:u", "rffffffffffffffff"]);
     let found = outcome(&program, "touch", &input, &events);
     assert!(found.cells.is_empty());
-    let Some(Stopped::Other(reason)) = found.stopped else { panic!("{:?}", found.stopped) };
+    let Some(CutShort::Other(reason)) = found.stopped else { panic!("{:?}", found.stopped) };
     assert!(reason.starts_with("rffffffffffffffff"), "{reason}");
     assert!(reason.contains("cannot be counted in the program: "), "{reason}");
 }
@@ -136,7 +136,7 @@ fn a_variant_that_is_not_there_is_said_to_be_missing() {
     let Some(program) = program(folder.path()) else { return };
     let input = input(folder.path(), 10);
     let found = outcome(&program, "thrice", &input, &[]);
-    let reason = Stopped::Other("the program does not register `thrice`".to_owned());
+    let reason = CutShort::Other("the program does not register `thrice`".to_owned());
     assert_eq!((found.cells.len(), found.stopped), (0, Some(reason)));
 }
 

@@ -1,6 +1,6 @@
-//! One lab at a time works on a campaign: `--resume` must not go on with one that is still being measured elsewhere.
+//! One lab at a time works on what is led: `--resume` must not go on with what is still being measured elsewhere.
 //!
-//! A file beside the ledger is locked as long as the campaign is worked on. A lab that is killed frees the lock with
+//! A file beside the ledger is locked as long as it is worked on. A lab that is killed frees the lock with
 //! its descriptors, so what the file says is only whether somebody lives.
 
 use anyhow::{Context, Result};
@@ -8,47 +8,19 @@ use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// The right to add to a campaign, until it is dropped.
+/// The right to work on something, until it is dropped.
 #[derive(Debug)]
 pub struct Hold {
     path: PathBuf,
     _locked: File,
 }
 
-/// Takes hold of a campaign; None if another lab has it.
+/// Takes hold of something by its name beside a ledger or another path; None if another lab has it.
 ///
 /// # Errors
-/// The lock file cannot be made beside the ledger.
-pub fn take(ledger: &Path, campaign: i64) -> Result<Option<Hold>> {
-    take_named(ledger, &format!("campaign-{campaign}"))
-}
-
-/// Takes hold of a comparison; None if another lab has it.
-///
-/// # Errors
-/// The lock file cannot be made beside the ledger.
-pub fn take_comparison(ledger: &Path, comparison: i64) -> Result<Option<Hold>> {
-    take_named(ledger, &format!("comparison-{comparison}"))
-}
-
-/// Takes hold of a diary, by a digest of its name; None if another lab has it.
-///
-/// # Errors
-/// The lock file cannot be made beside the ledger.
-pub fn take_diary(ledger: &Path, name: &str) -> Result<Option<Hold>> {
-    take_named(ledger, &format!("diary-{name}"))
-}
-
-/// Takes hold of a tree that is built and run in; None if another lab has it.
-///
-/// # Errors
-/// The lock file cannot be made beside the tree.
-pub fn take_tree(tree: &Path) -> Result<Option<Hold>> {
-    take_named(tree, "tree")
-}
-
-fn take_named(ledger: &Path, what: &str) -> Result<Option<Hold>> {
-    let mut name = ledger.as_os_str().to_owned();
+/// The lock file cannot be made there.
+pub fn take(beside: &Path, what: &str) -> Result<Option<Hold>> {
+    let mut name = beside.as_os_str().to_owned();
     name.push(format!(".{what}.lock"));
     let path = PathBuf::from(name);
     let context = || format!("cannot lock {}, which says that {what} is worked on", path.display());
@@ -95,20 +67,16 @@ mod tests {
     }
 
     #[test]
-    fn lets_only_one_hold_a_campaign_and_leaves_no_file() {
+    fn lets_only_one_hold_a_thing_and_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let ledger = folder.path().join("ledger.db");
-        let first = take(&ledger, 3).unwrap();
+        let first = take(&ledger, "campaign-3").unwrap();
         assert!(first.is_some());
-        assert!(take(&ledger, 3).unwrap().is_none());
-        assert!(take(&ledger, 4).unwrap().is_some(), "another campaign is another matter");
-        assert!(take_comparison(&ledger, 3).unwrap().is_some(), "and so is a comparison");
-        let tree = folder.path().join("0123abcd");
-        let held = take_tree(&tree).unwrap();
-        assert!(held.is_some() && take_tree(&tree).unwrap().is_none());
-        drop(held);
+        assert!(take(&ledger, "campaign-3").unwrap().is_none());
+        assert!(take(&ledger, "campaign-4").unwrap().is_some(), "another campaign is another matter");
+        assert!(take(&ledger, "comparison-3").unwrap().is_some(), "and so is a comparison");
         drop(first);
-        assert!(take(&ledger, 3).unwrap().is_some());
+        assert!(take(&ledger, "campaign-3").unwrap().is_some());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
