@@ -20,3 +20,4 @@ pub mod stats;
 pub mod sweep;
 pub mod trace;
 pub mod verdict;
+pub mod words;

@@ -115,7 +115,7 @@ pub fn render_plan(plan: &PlanPage, width: usize, colour: bool) -> String {
 pub(super) fn input_table(inputs: &[Input], unit: &str) -> Table {
     let columns = vec![
         Column::left("input"),
-        Column::right(&format!("{unit}s")),
+        Column::right(&prose::plural_noun(unit)),
         Column::right("bytes"),
         Column::left("sha256").optional(1),
         Column::left("what it is").wrapping(),

@@ -2,23 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// "a", "a and b", "a, b and c".
-pub fn list<S: AsRef<str>>(names: &[S]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.as_ref().to_owned(),
-        [first @ .., last] => {
-            let first: Vec<&str> = first.iter().map(AsRef::as_ref).collect();
-            format!("{} and {}", first.join(", "), last.as_ref())
-        }
-    }
-}
-
-/// "1 link", "3 links".
-pub fn plural(count: u64, singular: &str) -> String {
-    let number = super::number::count(count);
-    if count == 1 { format!("{number} {singular}") } else { format!("{number} {singular}s") }
-}
+pub use assay_pure::words::{list, list_or, plural, plural_noun};
 
 /// Breaks a text into lines of at most `width` columns, at spaces; a longer word is cut.
 ///
@@ -64,7 +48,8 @@ fn phrases(text: &str) -> Vec<String> {
 fn belongs(previous: &str, word: &str) -> bool {
     let after_number = previous.ends_with(|c: char| c.is_ascii_digit());
     let bare = word.trim_end_matches([',', ';', '.', ')', ':']);
-    let is_unit = matches!(bare, "%" | "s" | "min" | "h" | "ns" | "B" | "KiB" | "MiB" | "GiB" | "TiB");
+    let is_unit =
+        matches!(bare, "%" | "s" | "ms" | "µs" | "ns" | "min" | "h" | "B" | "KiB" | "MiB" | "GiB" | "TiB");
     (after_number && is_unit) || word.starts_with('±') || previous.ends_with('±')
 }
 
@@ -113,21 +98,6 @@ fn head(text: &str, width: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_use_commas_and_one_and() {
-        assert_eq!(list::<&str>(&[]), "");
-        assert_eq!(list(&["a"]), "a");
-        assert_eq!(list(&["a", "b"]), "a and b");
-        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
-    }
-
-    #[test]
-    fn plurals_follow_the_count() {
-        assert_eq!(plural(0, "link"), "0 links");
-        assert_eq!(plural(1, "link"), "1 link");
-        assert_eq!(plural(1200, "link"), "1,200 links");
-    }
 
     #[test]
     fn no_wrapped_line_exceeds_the_width_and_no_word_is_lost() {

@@ -202,7 +202,7 @@ mod tests {
             bench: vec!["./b".into()],
             adapter: "wall".into(),
             method: Method::Placements,
-            minimum_effect: Margin::of(0.02),
+            minimum_effect: assay_pure::stats::margin::Margin::of(0.02),
             confidence: 0.95,
             seed: 3,
             sides: 2,

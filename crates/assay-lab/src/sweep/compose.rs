@@ -20,6 +20,7 @@ use assay_report::sweep::page::{
     StepCause, StepPage, Stopped, SweepPage, TimeAt, ZonePage,
 };
 use assay_report::sweep::{SWEEP_SCHEMA, value};
+use assay_pure::words;
 
 /// Composes the page of a sweep.
 ///
@@ -364,8 +365,8 @@ fn step_page(
         Behind::Memory { units, misses, remembered } => (
             StepCause::PredictorMemory,
             format!(
-                "the branch predictor's memory, about {} {unit}s{}{}",
-                number::count(rounded(*units)),
+                "the branch predictor's memory, about {}{}{}",
+                words::plural(rounded(*units), unit),
                 misses.map_or(String::new(), |misses| format!(": {}", go_from(misses))),
                 remembered.map_or(String::new(), |outcomes| format!(
                     ": this CPU was seen to know {} outcomes by heart",

@@ -1,6 +1,7 @@
 //! The description as lines of text, for a terminal of 80 columns.
 
 use super::{ClassShare, Description, Format};
+use crate::words::{count, plural};
 
 /// Columns of the longest bar.
 const BAR_COLUMNS: f64 = 32.0;
@@ -16,9 +17,9 @@ impl Description {
     /// The description as lines of at most 80 columns, warnings last.
     pub fn summary_lines(&self) -> Vec<String> {
         let mut lines = vec![format!(
-            "{} units in {} bytes, {:.3} bytes per unit ({})",
-            self.units,
-            self.bytes,
+            "{} in {}, {:.3} bytes per unit ({})",
+            plural(self.units, "unit"),
+            plural(self.bytes, "byte"),
             self.bytes_per_unit,
             self.format_name()
         )];
@@ -62,9 +63,10 @@ impl Description {
         let learnable = self.format == Format::Varint && self.classes.len() > 1 && self.bytes < NEVER_LEARNT;
         learnable.then(|| {
             format!(
-                "one pass is only {} branches. Walked through again and again, so few are learnt by heart (Zen 4 knows \
-                 30000 random outcomes, and none of {NEVER_LEARNT}): take a longer input to measure data never seen.",
-                self.bytes
+                "one pass is only {}. Walked through again and again, so few are learnt by heart (Zen 4 knows \
+                 30,000 random outcomes, and none of {}): take a longer input to measure data never seen.",
+                plural(self.bytes, "branch"),
+                count(NEVER_LEARNT)
             )
         })
     }

@@ -11,6 +11,7 @@
 //! Checked: by hand.
 
 use super::{Limits, cost};
+use crate::words::short;
 
 /// A least time above the measured one by more than this share contradicts its model; below it the intervals meet.
 const TOLERANCE: f64 = 0.05;
@@ -256,17 +257,6 @@ fn mispredictions(row: &Row, limits: &Limits) -> Vec<Bound> {
         bound(Limit::Mispredictions, Source::Entropy, floor * penalty, made_of(floor, "by entropy"));
     found.push(Bound { standing, ..by_entropy });
     found
-}
-
-/// Three digits.
-fn short(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 99.5 => 0,
-        v if v >= 9.95 => 1,
-        v if v >= 0.0995 => 2,
-        _ => 4,
-    };
-    format!("{value:.decimals$}")
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use super::contrast::{AsBuiltSays, RatioInterval};
 use super::decide::Judged;
 use super::observed::{ObservedContrast, PairAt};
 use super::profile::{Side, predicted_placement};
-use super::wording::{fraction, percent, span};
+use super::wording::{percent, span};
 use crate::stats::margin::Margin;
+use crate::words::fraction;
 
 /// A cause. All that the design names; `work`, `prediction`, `memory` and `codegen-drift` need counts or sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]

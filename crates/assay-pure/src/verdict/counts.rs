@@ -12,8 +12,8 @@ use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
 use super::profile::Side;
 use super::reasons::sentence;
-use super::wording::fraction;
 use crate::stats::penalty::Penalty;
+use crate::words::fraction;
 
 /// A share of the difference below which a cause is not named.
 const LEAST_SHARE: f64 = 0.05;

@@ -8,8 +8,9 @@
 use super::build::Build;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::{ContrastVerdict, Verdict};
-use super::wording::{list, percent};
+use super::wording::percent;
 use crate::stats::margin::Margin;
+use crate::words::list;
 
 /// How the answer depends on the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]

@@ -20,6 +20,7 @@ use crate::stats::margin::Margin;
 use crate::stats::moderation::{MIN_CONTRASTS, moderate_all};
 use crate::stats::multiplicity::{MOST_SHARE, alpha_per_look, holm};
 use crate::stats::rotation::Effect;
+use crate::words::plural;
 
 /// Rotations beyond which an answer is called out of reach.
 pub const ROTATION_LIMIT: u32 = 10_000;
@@ -221,7 +222,8 @@ fn warnings(
     let incomplete: usize = drafts.iter().map(|draft| draft.observations.incomplete).sum();
     if incomplete > 0 {
         warnings.push(format!(
-            "{incomplete} rotations (over all contrasts) lacked usable samples at some placement and were left out."
+            "Left out for want of usable samples at some placement: {} (over all contrasts).",
+            plural(incomplete as u64, "rotation")
         ));
     }
     let fewest = drafts
@@ -233,7 +235,7 @@ fn warnings(
         let has = if fewest == 0 {
             "no pair".to_owned()
         } else {
-            format!("only {fewest} pair{}", if fewest == 1 { "" } else { "s" })
+            format!("only {}", plural(fewest as u64, "pair"))
         };
         warnings.push(format!(
             "Some placement has {has} of samples; below {FEW_PAIRS} a few interrupted samples can move a rotation and widen the intervals."

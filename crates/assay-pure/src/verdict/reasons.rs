@@ -6,7 +6,8 @@ use super::judge::Draft;
 use super::observed::ObservedContrast;
 use super::options::Options;
 use super::profile::{Side, offsets_visited, rotation_times};
-use super::wording::{confidence, fraction, list, more_or_less, percent, span};
+use super::wording::{more_or_less, percent, span};
+use crate::words::{asked, confidence, fraction, list};
 
 /// All reasons of one contrast; `controls` are the reasons of those controls that took the verdict back.
 pub(super) fn of(
@@ -33,7 +34,7 @@ pub(super) fn of(
 
 /// What the rotations say.
 fn code(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
-    let margin = fraction(options.margin.relative());
+    let margin = asked(options.margin.relative());
     let (Some(code), Ok(_)) = (&found.code, &draft.effect) else {
         let why = draft.effect.as_ref().err().map_or("no interval".to_string(), |error| error.to_string());
         return format!("The code effect is unknown: {why}.");
@@ -82,7 +83,7 @@ fn need(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
         }
         (None, _) => format!(
             "One rotation spreads by {spread}; {detectable}. The estimate lies so near the minimum effect of {} that no affordable number of rotations would decide.",
-            fraction(options.margin.relative())
+            asked(options.margin.relative())
         ),
     }
 }

@@ -15,13 +15,14 @@ use super::decide::decide;
 use super::observed::ObservedContrast;
 use super::options::Options;
 use super::profile::{RotationTimes, Side, rotation_times};
-use super::wording::{confidence, fraction, list, span};
+use super::wording::span;
 use super::{Verdict, contrast::ContrastVerdict};
 use crate::stats::interval::Interval;
 use crate::stats::margin::Margin;
 use crate::stats::moderation::{estimate_prior, moderate};
 use crate::stats::multiplicity::{MOST_SHARE, alpha_per_look, holm};
 use crate::stats::rotation::{Effect, RESOLUTION};
+use crate::words::{asked, confidence, list};
 
 /// Fewest rotations of which two halves of two each can be made.
 pub const MIN_TWIN_ROTATIONS: usize = 4;
@@ -306,7 +307,7 @@ fn judge_one(effect: &Effect, alpha: f64, margin: Margin) -> JudgedTwin {
 }
 
 fn statement(verdict: TwinVerdict, pooled: &JudgedTwin, groups: &[TwinGroup], options: &Options) -> String {
-    let margin = fraction(options.margin.relative());
+    let margin = asked(options.margin.relative());
     let level = confidence(1.0 - pooled.alpha);
     let interval = pooled.ratio.map(|ratio| span(&ratio));
     match (verdict, interval) {

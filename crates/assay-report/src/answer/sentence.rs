@@ -34,7 +34,7 @@ impl<'a> Sentence<'a> {
         // Without a build there is no contrast of variants, and nothing to be named.
         let names_flags = builds.iter().any(|build| build.flags != builds[0].flags);
         let names_compiler = builds.iter().any(|build| build.compiler != builds[0].compiler) || !names_flags;
-        let margin = format!("(within ±{})", number::fraction(page.campaign.minimum_effect));
+        let margin = format!("(within ±{})", number::asked(page.campaign.minimum_effect));
         Self { margin, builds, names_flags, names_compiler }
     }
 

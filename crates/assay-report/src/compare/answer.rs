@@ -29,7 +29,7 @@ fn of_two(page: &ComparePage, candidate: &str) -> String {
         }
     }
     let equivalent = page.with(Verdict::Equivalent).count() as u64;
-    let margin = number::fraction(page.measured.minimum_effect);
+    let margin = number::asked(page.measured.minimum_effect);
     if equivalent == total {
         let all = if total == 1 { "The benchmark is".into() } else { format!("All {total} benchmarks are") };
         sentences.push(format!("{all} equivalent within {margin} in {candidate}."));

@@ -49,8 +49,8 @@ pub fn markdown(page: &ComparePage) -> String {
         "\n<sub>Code effect: mean over {} rotations of 4 placements, interval at {} for all benchmarks together; as \
          built: the links that the builds made. Margin {}.</sub>\n",
         page.measured.rotations,
-        number::fraction(page.measured.confidence),
-        number::fraction(page.measured.minimum_effect)
+        number::confidence(page.measured.confidence),
+        number::asked(page.measured.minimum_effect)
     );
     text
 }

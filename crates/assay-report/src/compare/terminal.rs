@@ -52,7 +52,7 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
                  all benchmarks together; as built: the links that the builds made.",
                 candidate.name,
                 baseline.name,
-                number::fraction(page.measured.confidence)
+                number::confidence(page.measured.confidence)
             );
             sheet.paragraph(Ink::Dim, "  ", &legend);
             says_legend(page, sheet);

@@ -48,8 +48,8 @@ pub fn markdown(page: &StagesPage) -> String {
     text += &format!(
         "\n<sub>Times: median over placements; changes over rotations, interval at {} for all steps of a session together, \
          margin {}; compared within a session only, where builds take turns. Branches and instructions are exact{}.</sub>\n",
-        number::fraction(page.confidence),
-        number::fraction(page.minimum_effect),
+        number::confidence(page.confidence),
+        number::asked(page.minimum_effect),
         page.predictor.as_ref().map_or_else(String::new, |name| match name.as_str() {
             "counted" => "; misses are the processor's own count".to_owned(),
             name => format!("; misses are simulated by {}", escape(name)),

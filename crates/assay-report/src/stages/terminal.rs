@@ -273,8 +273,8 @@ fn closing(page: &StagesPage, sheet: &mut Sheet) {
     let text = format!(
         "Times: median over placements, in nanoseconds; changes are means over rotations with their interval at {} for all steps of a \
          session together; margin {}. Counts: {counts}.",
-        number::fraction(page.confidence),
-        number::fraction(page.minimum_effect),
+        number::confidence(page.confidence),
+        number::asked(page.minimum_effect),
     );
     sheet.paragraph(Ink::Dim, "", &text);
     sheet.paragraph(

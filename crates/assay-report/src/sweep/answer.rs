@@ -30,7 +30,7 @@ fn winner<'a>(pair: &'a PairPage, zone: &ZonePage) -> Option<&'a str> {
 fn one_flip(key: &Key, pair: &PairPage, flip: &CrossoverPage, minimum_effect: f64) -> String {
     let place = crossover(key, flip);
     let has = |name: &str| pair.zones.iter().any(|zone| winner(pair, zone) == Some(name));
-    let margin = number::fraction(minimum_effect);
+    let margin = number::asked(minimum_effect);
     let mut text = if has(&flip.faster_above) && has(&flip.faster_below) {
         format!("{} wins above {place} of {}, {} below", flip.faster_above, key.label, flip.faster_below)
     } else {
@@ -80,7 +80,7 @@ fn without_flip(key: &Key, pair: &PairPage, minimum_effect: f64) -> String {
                 span(key, key.from, key.to),
                 key.label
             ),
-            None => format!("{names} cannot be told apart within {}", number::fraction(minimum_effect)),
+            None => format!("{names} cannot be told apart within {}", number::asked(minimum_effect)),
         },
         // A point of which nothing is known beside a zone does not belong to it.
         zones => {

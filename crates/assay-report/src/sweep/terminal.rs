@@ -156,8 +156,8 @@ fn ratios(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
     sheet.heading("Ratios");
     let legend = format!(
         "Time of each against the other: -12 % takes 12 % less; ± its interval at {}; = within {}, ? not known.",
-        number::fraction(page.measured.confidence),
-        number::fraction(page.measured.minimum_effect)
+        number::confidence(page.measured.confidence),
+        number::asked(page.measured.minimum_effect)
     );
     sheet.paragraph(Ink::Dim, "  ", &legend);
     if pairs.iter().any(|pair| pair.ratios.iter().any(|ratio| ratio.shared)) {

@@ -39,7 +39,7 @@ fn legend(page: &Page, sheet: &mut Sheet) {
         "Time of the candidate against {}: -12 % takes 12 % less, +12 % takes 12 % more. Code effect: mean over \
          placements, ± its interval at {} for all contrasts together; as built: one plain link.",
         page.baseline,
-        number::fraction(page.campaign.confidence)
+        number::confidence(page.campaign.confidence)
     );
     sheet.paragraph(Ink::Dim, "  ", &legend);
     let mut occurring: Vec<AsBuiltSays> = distinct(page.contrasts.iter().filter_map(|c| c.as_built_says));

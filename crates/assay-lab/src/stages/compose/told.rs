@@ -12,6 +12,7 @@ use assay_pure::verdict::claims::ClaimStatus as Status;
 use assay_report::number;
 use assay_report::page::{Claim, ClaimStatus};
 use assay_report::stages::page::{self, CountStep, Part, Step, TimeStep};
+use assay_pure::words;
 
 /// Counts that a step tells of.
 const TOLD: [Quantity; 5] =
@@ -79,8 +80,10 @@ fn trap_told(trap: &Trap, unit: &str) -> String {
             misses(count)
         ),
         Trap::OtherUnits { units } => format!(
-            "It does {} {unit}s, the other {}: only figures per {unit} can be compared, not totals.",
-            units[1], units[0]
+            "It does {} {}, the other {}: only figures per {unit} can be compared, not totals.",
+            units[1],
+            words::plural_noun(unit),
+            units[0]
         ),
         Trap::Quantised { step_ns, fraction } => format!(
             "Its times come in steps of {} ns per {unit}, {} of the time: what is smaller than a step cannot be seen; let the \

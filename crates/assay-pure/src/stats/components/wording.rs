@@ -1,6 +1,7 @@
 //! The split of a variance as one sentence, and its notes as sentences.
 
 use super::{Components, Note, Share, Source};
+use crate::words::fraction;
 
 impl Source {
     /// As tables name it; `side` is what is compared, as `compiler`.
@@ -33,7 +34,7 @@ impl Components {
             .iter()
             .enumerate()
             .map(|(rank, share)| {
-                let (name, percent) = (share.source.with_article(side), percent(share.share));
+                let (name, percent) = (share.source.with_article(side), fraction(share.share));
                 if rank == 0 {
                     format!("{name} explains {percent} of the variance of {benchmark}")
                 } else {
@@ -61,9 +62,4 @@ impl Note {
             ),
         }
     }
-}
-
-fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent > 0.0 && percent < 0.5 { "under 1 %".to_owned() } else { format!("{percent:.0} %") }
 }

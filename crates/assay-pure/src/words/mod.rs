@@ -1,0 +1,15 @@
+//! How numbers, times and names are written in a sentence or a table: one rule for each, for every page.
+//!
+//! Nothing here knows what is measured. Where a caller seems to need another number of digits, either its number carries more
+//! than the rule thinks, and the rule is wrong, or the reader is told digits that mean nothing.
+
+mod noun;
+mod number;
+mod time;
+
+pub use noun::{list, list_or, plural, plural_noun};
+pub use number::{
+    asked, bytes, change, change_span, change_with_interval, confidence, count, fine_change, fine_span,
+    fraction, short, size_span,
+};
+pub use time::{TimeUnit, duration, ns, ns_with_interval, time, time_with_interval};
