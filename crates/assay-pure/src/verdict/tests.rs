@@ -271,7 +271,7 @@ fn a_rotation_that_lacks_a_phase_is_left_out() {
     let judgement = judge(&[contrast], &Options::default());
     assert_eq!(judgement.contrasts[0].rotations, 6);
     assert!(
-        judgement.warnings.iter().any(|warning| warning.starts_with("2 rotations")),
+        judgement.warnings.iter().any(|warning| warning.contains(" 2 rotations ")),
         "{:?}",
         judgement.warnings
     );

@@ -214,7 +214,7 @@ fn the_sentence_names_the_largest_first() {
     assert_eq!(
         found.sentence("decode/64", "compiler"),
         "placement explains 71 % of the variance of decode/64, the process 15 %, the rest 11 %, the compiler 3 %, \
-         the round under 1 %"
+         the round 0.4 %"
     );
     let note = Note::Within { source: Source::Rest, other: Source::Process };
     assert_eq!(
