@@ -7,7 +7,7 @@ use super::steps::Done;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
-use assay_pure::verdict::profile::Side;
+use assay_pure::verdict::build::Side;
 use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge as judge_contrasts};
 use std::collections::HashSet;
 

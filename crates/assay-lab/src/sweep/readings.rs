@@ -13,8 +13,9 @@ use assay_pure::sweep::reading::without_shared;
 use assay_pure::sweep::refine::{Measured, Pair};
 use assay_pure::sweep::repeats::{self, Known, Take, Taken};
 use assay_pure::sweep::{Curve, Reading, Seen, SweepSpec};
+use assay_pure::verdict::build::Side;
 use assay_pure::verdict::effect::observe as reduce;
-use assay_pure::verdict::profile::{Side, rotation_times};
+use assay_pure::verdict::profile::rotation_times;
 use std::collections::BTreeSet;
 
 /// One step with all that was measured in it.

@@ -1,12 +1,14 @@
 //! From the text of a STAGES.toml to a [`Diary`], or to all of its problems, in the way of experiment files.
 
 mod claim;
+mod placeholders;
 mod schema;
 mod task;
 #[cfg(test)]
 mod tests;
 
-use super::file::{Component, Diary, Entrant, Kind, PLACEHOLDERS, Recipe, Role, Task, Units};
+use self::placeholders::check_placeholders;
+use super::file::{Component, Diary, Entrant, Kind, Recipe, Role, Task, Units};
 use crate::experiment::Diagnostic;
 use crate::experiment::diagnostic::nearest;
 use crate::experiment::read::entries::{self, Entry, Names};
@@ -419,24 +421,6 @@ fn add_reference(reader: &mut Reader, path: &str, entrant: Entrant, entrants: &m
         known.tasks.extend(entrant.tasks);
         if known.components.is_empty() {
             known.components = entrant.components;
-        }
-    }
-}
-
-/// Notes what looks like a placeholder with a letter wrong. Other braces are the shell's or the program's.
-fn check_placeholders(reader: &mut Reader, table: &Table, name: &str, text: Option<&str>) {
-    let Some(text) = text else { return };
-    for (at, _) in text.match_indices('{') {
-        let Some(end) = text[at..].find('}') else { continue };
-        let word = &text[at + 1..at + end];
-        let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic());
-        if !is_word || text[..at].ends_with('$') || PLACEHOLDERS.contains(&word) {
-            continue;
-        }
-        if let Some(near) = nearest(word, PLACEHOLDERS) {
-            let path = table.path_of(name);
-            let problem = reader.complain(&path, format!("`{path}` has an unknown placeholder {{{word}}}"));
-            problem.nearest = Some(format!("{{{near}}}"));
         }
     }
 }

@@ -4,7 +4,6 @@
 //! bytes, so that cells, contrasts, claims, the ledger and pages know them by their names alone: `mixed` (hot, throughput),
 //! `mixed@cold-data`, `mixed@rotating-64`, `mixed@latency`, `mixed@cold-data,latency`.
 
-use super::spec::InputSpec;
 use std::fmt;
 
 /// What is cold when a call begins.
@@ -132,18 +131,6 @@ pub fn uses(states: &[State], measures: &[Measure], copies: Option<u64>) -> Vec<
         }
     }
     spanned
-}
-
-/// The input in each of its uses, named after it.
-#[must_use]
-pub fn expand(input: &InputSpec, uses: &[InputUse]) -> Vec<InputSpec> {
-    let used = |&use_: &InputUse| InputSpec {
-        name: format!("{}{}", input.name, use_.suffix()),
-        use_,
-        of: if use_.is_plain() { input.of.clone() } else { Some(input.name.clone()) },
-        ..input.clone()
-    };
-    uses.iter().map(used).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Which reader is for which output.
 
+use super::adapter_error::AdapterError;
 use super::pattern::Pattern;
 use super::{Clock, FigureError, Output, Reading, Unit, criterion, divan, google_benchmark, nanobench};
 use std::fmt;
@@ -32,36 +33,6 @@ pub struct Detected {
     /// By what it was recognised; a whole sentence.
     pub because: &'static str,
 }
-
-/// What `--adapter` was given that is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AdapterError {
-    /// No such name.
-    Unknown {
-        /// What was given.
-        given: String,
-    },
-    /// Not a regular expression, or one without the group that it needs.
-    Pattern {
-        /// What is wrong with it.
-        problem: String,
-    },
-}
-
-impl fmt::Display for AdapterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AdapterError::Unknown { given } => write!(
-                f,
-                "no adapter `{given}`; there are google-benchmark, criterion, divan, nanobench, wall, cpu, and \
-                 regex:EXPRESSION with groups (?<value>), (?<name>), (?<unit>)"
-            ),
-            AdapterError::Pattern { problem } => f.write_str(problem),
-        }
-    }
-}
-
-impl std::error::Error for AdapterError {}
 
 impl FromStr for Adapter {
     type Err = AdapterError;

@@ -9,6 +9,7 @@
 //! Checked by: outputs of the libraries themselves in `fixtures/adapters`; any bytes, in `fuzz/`.
 
 mod adapter;
+mod adapter_error;
 mod clock;
 pub mod criterion;
 pub mod divan;
@@ -19,7 +20,8 @@ pub mod nanobench;
 pub mod pattern;
 mod unit;
 
-pub use adapter::{Adapter, AdapterError, Detected};
+pub use adapter::{Adapter, Detected};
+pub use adapter_error::AdapterError;
 pub use clock::Clock;
 pub use error::FigureError;
 pub use unit::Unit;

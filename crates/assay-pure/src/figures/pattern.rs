@@ -5,7 +5,7 @@
 //! Limits: a number may have a sign, a point, an exponent, and commas, apostrophes or underscores between digits, which are
 //! dropped; a decimal comma is not understood.
 
-use super::adapter::AdapterError;
+use super::adapter_error::AdapterError;
 use super::unit::understood;
 use super::{Clock, FigureError, Output, Reading, Unit};
 use regex::{Captures, Regex, RegexBuilder};

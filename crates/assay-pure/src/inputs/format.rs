@@ -4,6 +4,7 @@
 //! a decoder handed half a varint would refuse it. Malformed input is an error with the place, found before
 //! anything is measured. An empty input has no units and no windows, in every format.
 
+use super::format_error::FormatError;
 use super::varint::varint_lengths;
 
 /// How units are found.
@@ -30,36 +31,6 @@ pub struct Window {
     /// Units within.
     pub units: u64,
 }
-
-/// Why bytes are not what their format says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FormatError {
-    /// The input ends inside a varint.
-    Truncated {
-        /// First byte of that varint.
-        offset: u64,
-    },
-    /// A varint has more than ten bytes or more than 64 bits.
-    OverLong {
-        /// First byte of that varint.
-        offset: u64,
-    },
-}
-
-impl std::fmt::Display for FormatError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            FormatError::Truncated { offset } => {
-                write!(f, "the input ends inside the varint that begins at byte {offset}")
-            }
-            FormatError::OverLong { offset } => {
-                write!(f, "the varint at byte {offset} has more than 10 bytes or more than 64 bits")
-            }
-        }
-    }
-}
-
-impl std::error::Error for FormatError {}
 
 impl Format {
     /// Cuts `bytes` into consecutive windows of `window_units` units; the last has what is left, at least one unit.

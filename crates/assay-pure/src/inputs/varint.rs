@@ -9,7 +9,7 @@
 //! The decoder here is the plainest possible: the faster ones are proven against it. Checked: every boundary value of
 //! every length, and against the examples of the DWARF and protobuf documents.
 
-use super::FormatError;
+use super::format_error::FormatError;
 
 /// The longest encoding, bytes: ten times seven bits hold 64.
 pub const MAX_LENGTH: usize = 10;

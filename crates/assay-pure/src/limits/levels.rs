@@ -7,9 +7,16 @@
 //! Known limits: sizes are what the kernel says; a guest may share a cache with others, and then its level ends earlier.
 //! Checked: by synthetic curves.
 
-use super::{Figure, Level, Rate};
+use super::{Figure, Level, Limits, Rate};
 use crate::stats::quantile::median;
 use serde::{Deserialize, Serialize};
+
+impl Limits {
+    /// The same without the curves of slower ways: what binding needs, small enough to be kept with each campaign.
+    pub fn compact(&self) -> Limits {
+        Limits { bandwidth: fastest(&self.bandwidth), ..self.clone() }
+    }
+}
 
 /// A cache that holds data.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -225,11 +225,6 @@ impl Limits {
         let holds = |level: &&Level| level.bytes.is_none_or(|bytes| working_set_bytes <= bytes as f64);
         self.levels.iter().find(holds)
     }
-
-    /// The same without the curves of slower ways: what binding needs, small enough to be kept with each campaign.
-    pub fn compact(&self) -> Limits {
-        Limits { bandwidth: levels::fastest(&self.bandwidth), ..self.clone() }
-    }
 }
 
 #[cfg(test)]

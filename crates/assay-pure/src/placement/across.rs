@@ -20,14 +20,18 @@ mod graph;
 mod lead;
 mod listing;
 mod names;
+mod node;
+mod reached;
 mod side;
 mod x86;
 
 use super::identity::Identity;
 use super::layout::{FunctionPlace, LayoutError};
 pub use differing::{Differing, differing};
-use graph::{Graph, Node, Own};
+use graph::{Graph, Own};
 use names::Pair;
+use node::Node;
+pub use reached::Reached;
 use side::Side;
 
 /// A linked file to be compared.
@@ -64,23 +68,6 @@ pub enum Change {
     OnlyOld,
     /// The old file has none.
     OnlyNew,
-    /// It cannot be told.
-    Unknown {
-        /// Why not.
-        reason: String,
-    },
-}
-
-/// What became of a function together with all that it can reach: callees, their callees, named data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reached {
-    /// Everything is the same.
-    Same,
-    /// Something is not, or the function itself.
-    Changed {
-        /// The function or object that changed, as near to this function as possible.
-        through: String,
-    },
     /// It cannot be told.
     Unknown {
         /// Why not.

@@ -14,6 +14,7 @@
 
 pub(super) mod code;
 mod data;
+mod dispatch;
 pub(super) mod field;
 mod flow;
 pub(super) mod image;

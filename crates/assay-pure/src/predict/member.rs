@@ -7,7 +7,6 @@
 //! What is judged: conditional branches for their direction; indirect jumps and calls for their target; returns for
 //! theirs. A conditional branch that is also indirect or a return (A32 has them) is judged for its direction alone.
 
-use super::return_stack::ReturnStack;
 use super::steps::Steps;
 use super::{DirectionPredictor, Judged, TargetPredictor};
 use crate::trace::{Branch, Class};
@@ -134,35 +133,6 @@ impl<P: TargetPredictor + Send> Targets<P> {
 }
 
 impl<P: TargetPredictor + Send> Member for Targets<P> {
-    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
-        self.over(batch.branches, missed);
-    }
-
-    fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
-        steps.for_pieces(|branches| self.over(branches, missed));
-    }
-
-    fn storage_bits(&self) -> u64 {
-        self.0.storage_bits()
-    }
-}
-
-/// A return stack.
-#[derive(Clone, Debug)]
-pub struct Returns(pub ReturnStack);
-
-impl Returns {
-    fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
-        for branch in branches {
-            let right = self.0.follow(branch);
-            if Judged::of(branch.class()) == Some(Judged::Return) {
-                missed[branch.site as usize] += u64::from(!right);
-            }
-        }
-    }
-}
-
-impl Member for Returns {
     fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
         self.over(batch.branches, missed);
     }

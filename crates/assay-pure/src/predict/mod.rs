@@ -9,6 +9,7 @@
 
 pub mod bimodal;
 pub mod contract;
+mod entry;
 pub mod fixed;
 pub mod floor;
 pub mod gshare;
@@ -27,8 +28,10 @@ pub mod two_level;
 pub mod zoo;
 
 pub use contract::{DirectionPredictor, TargetPredictor};
+pub use entry::Entry;
 pub use floor::{Floor, SiteFloor};
-pub use member::{Conditionals, Member, Profile, Returns, Simulated, Targets};
+pub use member::{Conditionals, Member, Profile, Simulated, Targets};
+pub use return_stack::Returns;
 pub use steps::{KeptSteps, Steps};
 pub use tally::{Judged, SiteTally, Tally};
-pub use zoo::{Description, Entry, UnknownPredictor, Zoo};
+pub use zoo::{Description, UnknownPredictor, Zoo};

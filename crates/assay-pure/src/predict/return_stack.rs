@@ -7,7 +7,9 @@
 //! Known limits: a branch of a stream has no length, so the stack holds the address of the call itself, and a return
 //! is right if it goes to 1 to 15 bytes behind it: x86 instructions take no more, and no return goes elsewhere in there.
 
-use super::{Entry, Judged, Returns};
+use super::member::{Batch, Member};
+use super::steps::Steps;
+use super::{Entry, Judged};
 use crate::trace::{Branch, Kind};
 
 /// The names of this family.
@@ -92,6 +94,35 @@ impl ReturnStack {
         self.top = if self.top == 0 { self.calls.len() - 1 } else { self.top - 1 };
         self.open -= 1;
         Some(call)
+    }
+}
+
+/// A return stack.
+#[derive(Clone, Debug)]
+pub struct Returns(pub ReturnStack);
+
+impl Returns {
+    fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
+        for branch in branches {
+            let right = self.0.follow(branch);
+            if Judged::of(branch.class()) == Some(Judged::Return) {
+                missed[branch.site as usize] += u64::from(!right);
+            }
+        }
+    }
+}
+
+impl Member for Returns {
+    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+        self.over(batch.branches, missed);
+    }
+
+    fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
+        steps.for_pieces(|branches| self.over(branches, missed));
+    }
+
+    fn storage_bits(&self) -> u64 {
+        self.0.storage_bits()
     }
 }
 

@@ -3,6 +3,7 @@
 //! The list of names is made of the lists that the predictors' own files keep, so what a name stands for is written
 //! once, beside the predictor.
 
+use super::entry::Entry;
 use super::member::Batch;
 use super::{Judged, Member, Steps, Tally};
 use super::{
@@ -26,20 +27,6 @@ const FAMILIES: &[&[Entry]] = &[
     return_stack::ENTRIES,
     profile::ENTRIES,
 ];
-
-/// A name and what it stands for.
-pub struct Entry {
-    /// The name, in lower case with hyphens.
-    pub name: &'static str,
-    /// What it is, in one line: method, tables, history.
-    pub what: &'static str,
-    /// Who described it, where.
-    pub source: &'static str,
-    /// Which branches it judges.
-    pub judges: &'static [Judged],
-    /// A fresh one.
-    pub make: fn() -> Box<dyn Member>,
-}
 
 /// What a name stands for, for lists and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@
 //! simulation with known components, here and in the slow lane.
 
 mod fit;
+mod source;
 #[cfg(test)]
 mod tests;
 mod wording;
@@ -23,6 +24,7 @@ mod wording;
 use super::StatsError;
 use super::student::two_sided_quantile;
 use fit::{Fit, Process};
+pub use source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -39,21 +41,6 @@ pub struct Observation {
     pub round: u32,
     /// Number of the process within its side, placement and round.
     pub process: u32,
-}
-
-/// Where variance comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
-    /// What is compared: compiler, revision.
-    Side,
-    /// Where the code lies.
-    Placement,
-    /// When it was measured.
-    Round,
-    /// One launch: stack, heap, pages.
-    Process,
-    /// What differs between repetitions within one process.
-    Rest,
 }
 
 /// A source's part.

@@ -1,7 +1,7 @@
 //! Where a curve bends: a time that its neighbours do not foretell.
 
 use super::reading::Reading;
-use super::spec::Scale;
+use super::scale::Scale;
 
 /// A time further than this from the straight line between its neighbours is a bend, noise apart: 5 %.
 pub const BEND: f64 = 0.05;

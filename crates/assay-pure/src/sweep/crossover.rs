@@ -10,7 +10,7 @@
 //! taken to be the only one. Checked: by hand; coverage and false ones by simulation (tests/sweep_coverage.rs).
 
 use super::reading::Reading;
-use super::spec::Scale;
+use super::scale::Scale;
 use crate::stats::multiplicity::holm;
 
 /// One crossing of a level.

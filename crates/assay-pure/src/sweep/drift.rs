@@ -7,7 +7,7 @@
 //! drift, and steps there must be the larger. Checked: by hand.
 
 use super::reading::{Curve, Reading};
-use super::spec::Scale;
+use super::scale::Scale;
 use crate::stats::quantile::median;
 
 /// The standard deviation of normal noise over its median absolute value.

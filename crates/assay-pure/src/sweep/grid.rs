@@ -1,6 +1,6 @@
 //! The points of a range.
 
-use super::spec::Scale;
+use super::scale::Scale;
 
 /// Figures that a value keeps where its place matters to the last: enough for any key.
 const FIGURES: i32 = 6;

@@ -15,12 +15,14 @@ pub mod refine;
 pub mod repeats;
 #[cfg(test)]
 pub(crate) mod sample;
+pub mod scale;
 pub mod spec;
 pub mod steps;
 pub mod zones;
 
 pub use crossover::{Crossover, crossovers};
 pub use reading::{Curve, Reading, Seen};
-pub use spec::{Scale, SweepSpec, Tolerance};
+pub use scale::Scale;
+pub use spec::{SweepSpec, Tolerance};
 pub use steps::{Step, steps};
 pub use zones::{Winner, Zone, zones};

@@ -8,7 +8,7 @@
 //! Limits: a cache's reach is taken as from three quarters to one and a half of its size. Checked: by hand.
 
 use super::reading::Curve;
-use super::spec::Scale;
+use super::scale::Scale;
 use super::steps::{Step, steps};
 use crate::stats::penalty::Memory;
 

@@ -1,6 +1,5 @@
 //! What was measured at one point: a number on the log scale and how well it is known.
 
-use super::repeats::Between;
 use crate::stats::rotation::Effect;
 use crate::stats::student;
 
@@ -98,6 +97,15 @@ impl Reading {
         }
         if self.estimate > level { 1 } else { -1 }
     }
+}
+
+/// What campaigns of one point differ by, beyond their own errors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Between {
+    /// Variance of the log ratio.
+    pub variance: f64,
+    /// Its degrees of freedom: campaigns beyond the first, over all points.
+    pub degrees: f64,
 }
 
 #[cfg(test)]

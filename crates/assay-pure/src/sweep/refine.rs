@@ -9,8 +9,7 @@
 use super::bend::bends;
 use super::crossover::{Crossover, crossovers};
 use super::grid;
-use super::reading::{Curve, Reading};
-use super::repeats::Between;
+use super::reading::{Between, Curve, Reading};
 use super::spec::SweepSpec;
 
 /// Points for bends in one step, at most: what they show decides where the next are put.

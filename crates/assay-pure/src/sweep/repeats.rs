@@ -8,7 +8,7 @@
 //! Laird 1986. Limits: from few repeats, so its degrees of freedom go into those of the error. Checked: by hand; coverage by simulation
 //! (tests/sweep).
 
-use super::reading::{Reading, Seen};
+use super::reading::{Between, Reading, Seen};
 use crate::stats::StatsError;
 use crate::stats::moderation::moderate_all;
 use crate::stats::rotation::{Effect, RotationRatio};
@@ -36,15 +36,6 @@ pub struct Taken {
     pub at: f64,
     /// One a campaign.
     pub takes: Vec<Take>,
-}
-
-/// What campaigns of one point differ by, beyond their own errors.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Between {
-    /// Variance of the log ratio.
-    pub variance: f64,
-    /// Its degrees of freedom: campaigns beyond the first, over all points.
-    pub degrees: f64,
 }
 
 /// What is known of one pair.

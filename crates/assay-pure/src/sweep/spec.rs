@@ -1,6 +1,7 @@
 //! A sweep as asked: which key of an input, over which range, how finely.
 
 use super::grid;
+use super::scale::Scale;
 
 /// One key of one input, varied.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -33,17 +34,6 @@ pub struct SweepSpec {
     pub variants: Vec<String>,
 }
 
-/// Which points lie equally far apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scale {
-    /// Equal differences.
-    #[default]
-    Linear,
-    /// Equal ratios.
-    Geometric,
-}
-
 /// How narrow the interval of a crossover is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -62,24 +52,6 @@ pub const REFINE: u32 = 12;
 const PARTS: f64 = 50.0;
 /// The wanted width on a geometric scale where nobody says otherwise.
 const RELATIVE: f64 = 0.1;
-
-impl Scale {
-    /// Where a value lies on the scale: itself, or its natural logarithm.
-    pub fn place(self, value: f64) -> f64 {
-        match self {
-            Scale::Linear => value,
-            Scale::Geometric => value.ln(),
-        }
-    }
-
-    /// The value at a place: the inverse of [`Scale::place`].
-    pub fn value(self, place: f64) -> f64 {
-        match self {
-            Scale::Linear => place,
-            Scale::Geometric => place.exp(),
-        }
-    }
-}
 
 impl SweepSpec {
     /// A linear sweep of a key over a range, with every default.

@@ -5,7 +5,7 @@
 //! in which most of it happens are its place. Checked: by hand.
 
 use super::reading::Reading;
-use super::spec::Scale;
+use super::scale::Scale;
 
 /// The least change of a step, on the log scale: 10 %.
 pub const LEAST: f64 = 0.095;

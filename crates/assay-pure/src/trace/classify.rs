@@ -5,9 +5,10 @@
 //! indirect jump like any other. Checked by: bytes from assemblers (GNU as), in the tests of each architecture.
 
 mod aarch64;
+mod flow;
 mod x86;
 
-use super::{Class, Kind};
+pub use flow::Flow;
 
 /// The instruction set of a traced program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,32 +17,6 @@ pub enum Architecture {
     X86_64,
     /// 64-bit Arm.
     Aarch64,
-}
-
-/// What an instruction does to the flow of control.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// Goes on behind itself.
-    Next,
-    /// Branches.
-    Branch {
-        /// How.
-        class: Class,
-        /// Where to, when the instruction says so itself.
-        target: Option<u64>,
-    },
-    /// Calls the system.
-    SystemCall,
-    /// x86: a string instruction that repeats itself (`rep movs`, ...).
-    Repeat,
-    /// The bytes are no instruction that is known.
-    Unknown,
-}
-
-impl Flow {
-    pub(super) const fn branch(kind: Kind, conditional: bool, target: Option<u64>) -> Flow {
-        Flow::Branch { class: Class::new(kind, conditional, target.is_none()), target }
-    }
 }
 
 /// The flow after the instruction that these bytes, at address `pc`, begin with.

@@ -1,7 +1,15 @@
 //! Who compiled a side of a contrast and how, and how the two sides are called in sentences.
 
-use super::profile::Side;
 use crate::experiment::Axis;
+
+/// Which side of a contrast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The candidate.
+    Candidate,
+    /// The baseline.
+    Baseline,
+}
 
 /// A compiler with a flag set, by name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]

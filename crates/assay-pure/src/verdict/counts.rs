@@ -8,9 +8,9 @@
 //! nothing; the shares need not add up to 1.
 //! Checked: by hand.
 
+use super::build::Side;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
-use super::profile::Side;
 use super::reasons::sentence;
 use crate::stats::penalty::Penalty;
 use crate::words::fraction;

@@ -4,21 +4,18 @@
 //! moderated by each other; levels by Holm within this look's share of the budget; a draft verdict per contrast; the
 //! twin control and the identical-code rule take back what they do not bear out; then causes and reasons.
 
-use super::as_built::judge_as_built;
-use super::cause::{self, Decomposition};
+use super::attribution::{self, Decomposition};
+use super::build::Side;
 use super::contrast::{ContrastVerdict, RatioInterval, Verdict};
-use super::decide::{Judged, as_built_says, decide};
-use super::effect::{CodeObservations, code_effect, observe};
+use super::decide::{Judged, as_built_says};
+use super::draft::{Draft, draft_all};
 use super::input_dependence::{InputDependence, input_cause, input_dependence};
 use super::observed::ObservedContrast;
 use super::options::Options;
-use super::profile::Side;
 use super::reasons;
 use super::twin::{TwinControl, TwinVerdict, downgrade, twin_control};
 use crate::stats::StatsError;
-use crate::stats::margin::Margin;
-use crate::stats::moderation::{MIN_CONTRASTS, moderate_all};
-use crate::stats::multiplicity::{MOST_SHARE, alpha_per_look, holm};
+use crate::stats::moderation::MIN_CONTRASTS;
 use crate::stats::rotation::Effect;
 use crate::words::plural;
 
@@ -67,51 +64,6 @@ pub fn judge(contrasts: &[ObservedContrast], options: &Options) -> Judgement {
     Judgement { contrasts: verdicts, twin, input_dependence, warnings }
 }
 
-/// One contrast before the controls had their say.
-pub(super) struct Draft {
-    pub(super) observations: CodeObservations,
-    /// The effect as judged (moderated), or why there is none.
-    pub(super) effect: Result<Effect, StatsError>,
-    /// Two-sided level of its interval.
-    pub(super) alpha: f64,
-    /// Interval and word; absent with the effect.
-    pub(super) code: Option<Judged>,
-    pub(super) as_built: Option<Judged>,
-}
-
-fn draft_all(contrasts: &[ObservedContrast], options: &Options) -> Vec<Draft> {
-    let observations: Vec<CodeObservations> = contrasts.iter().map(observe).collect();
-    let mut effects: Vec<Result<Effect, StatsError>> = observations.iter().map(code_effect).collect();
-    moderate_all(&mut effects.iter_mut().flatten().collect::<Vec<&mut Effect>>());
-    // A contrast without an effect keeps its place in the family: it may be decided at a later look.
-    let p_values: Vec<f64> =
-        effects.iter().map(|effect| effect.as_ref().map_or(1.0, Effect::p_value)).collect();
-    let alpha = alpha_per_look(options.confidence, options.planned_looks());
-    let steps = holm(&p_values, alpha, MOST_SHARE * alpha);
-    let plain_alpha = 1.0 - options.confidence;
-    observations
-        .into_iter()
-        .zip(effects)
-        .zip(steps)
-        .zip(contrasts)
-        .map(|(((observations, effect), step), contrast)| Draft {
-            code: effect.as_ref().ok().and_then(|effect| judge_code(effect, step.alpha, options.margin)),
-            as_built: contrast
-                .as_built
-                .as_ref()
-                .and_then(|at| judge_as_built(at, plain_alpha, options.margin)),
-            observations,
-            effect,
-            alpha: step.alpha,
-        })
-        .collect()
-}
-
-fn judge_code(effect: &Effect, alpha: f64, margin: Margin) -> Option<Judged> {
-    let interval = effect.interval(alpha).ok()?;
-    Some(Judged { estimate: effect.estimate, interval, verdict: decide(effect.estimate, interval, margin) })
-}
-
 /// The controls, the decomposition, the causes and the reasons of one contrast.
 fn settle(
     contrast: &ObservedContrast,
@@ -129,11 +81,17 @@ fn settle(
     let controlled = draft.code.map(|code| Judged { verdict: found.verdict, ..code });
     if let (Some(as_built), Some(code)) = (draft.as_built, controlled) {
         found.as_built_says = as_built_says(as_built, code, options.margin);
-        found.causes.extend(cause::placement(contrast, as_built, code, found.as_built_says, options.margin));
+        found.causes.extend(attribution::placement(
+            contrast,
+            as_built,
+            code,
+            found.as_built_says,
+            options.margin,
+        ));
     }
-    found.causes.extend(cause::identical_code(contrast));
-    found.causes.extend(noise.as_ref().map(|reason| cause::noise(reason, found.code)));
-    found.causes.extend(cause::build(contrast, &options.unoptimised_flags));
+    found.causes.extend(attribution::identical_code(contrast));
+    found.causes.extend(noise.as_ref().map(|reason| attribution::noise(reason, found.code)));
+    found.causes.extend(attribution::build(contrast, &options.unoptimised_flags));
     set_need(&mut found, draft, options);
     found.reasons =
         reasons::of(contrast, &found, draft, options, noise.into_iter().chain(contradiction).collect());
@@ -146,7 +104,7 @@ fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &Option
     let split: Option<Decomposition> = draft
         .as_built
         .zip(draft.code)
-        .map(|(as_built, code)| cause::decompose(as_built.estimate, code.estimate));
+        .map(|(as_built, code)| attribution::decompose(as_built.estimate, code.estimate));
     let detectable =
         draft.effect.as_ref().ok().and_then(|effect| effect.minimum_detectable(draft.alpha).ok());
     ContrastVerdict {

@@ -9,10 +9,10 @@
 //! new; so few mispredictions that this may be all of them are never taken for data that was learned.
 //! Checked: by hand.
 
+use super::build::Side;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
 use super::counts::CellCounts;
-use super::profile::Side;
 use super::wording::percent;
 use crate::stats::margin::Margin;
 use crate::stats::penalty::{Memory, Penalty};

@@ -10,6 +10,7 @@
 //! held against all this).
 
 pub mod as_built;
+pub mod attribution;
 pub mod build;
 pub mod cause;
 pub mod claims;
@@ -17,6 +18,7 @@ pub mod companion;
 pub mod contrast;
 pub mod counts;
 pub mod decide;
+mod draft;
 pub mod effect;
 pub mod explained;
 pub mod input_dependence;

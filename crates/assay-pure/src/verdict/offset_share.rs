@@ -5,8 +5,9 @@
 //! not (a function that reaches fewer offsets), the rest is what both leave. Source: Searle, Linear Models, 1971, 7.1.
 //! Limits: drift between rotations counts as the shuffle's. Checked: NIST's certified values for SiRstv.
 
+use super::build::Side;
 use super::observed::ObservedContrast;
-use super::profile::{RotationTimes, Side, rotation_times};
+use super::profile::{RotationTimes, rotation_times};
 
 /// What explains the variance of a variant's time over placements. Shares of 1.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]

@@ -1,7 +1,8 @@
 //! Per variant: its time over all placements, at each offset, and what pinning it would bring.
 
+use super::build::Side;
 use super::observed::ObservedContrast;
-use super::profile::{OffsetEffect, RotationTimes, Side, offset_effects, rotation_times, time_at};
+use super::profile::{OffsetEffect, RotationTimes, offset_effects, rotation_times, time_at};
 use super::wording::{more_or_less, percent};
 use crate::stats::interval::median_interval;
 use crate::stats::quantile::median;

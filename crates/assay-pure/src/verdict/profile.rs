@@ -1,16 +1,8 @@
 //! One variant over all its placements: its time by rotation and by offset, cleaned of drift between rotations.
 
+use super::build::Side;
 use super::observed::{Observation, ObservedContrast, PairAt};
 use crate::stats::quantile::median;
-
-/// Which side of a contrast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The candidate.
-    Candidate,
-    /// The baseline.
-    Baseline,
-}
 
 impl Side {
     /// Its samples and its entry's offset at a placement.

@@ -1,11 +1,12 @@
 //! Why a verdict is what it is, in plain sentences with their numbers.
 
+use super::build::Side;
 use super::cause::Cause;
 use super::contrast::{AsBuiltSays, ContrastVerdict, Verdict};
-use super::judge::Draft;
+use super::draft::Draft;
 use super::observed::ObservedContrast;
 use super::options::Options;
-use super::profile::{Side, offsets_visited, rotation_times};
+use super::profile::{offsets_visited, rotation_times};
 use super::wording::{more_or_less, percent, span};
 use crate::words::{asked, confidence, fraction, list};
 

@@ -10,11 +10,12 @@
 //! Limits: with eight rotations it is often undecided; that is a warning and changes no verdict.
 //! Checked: tests below; false alarms by simulation (docs/methodology/verdicts.md).
 
+use super::build::Side;
 use super::contrast::RatioInterval;
 use super::decide::decide;
 use super::observed::ObservedContrast;
 use super::options::Options;
-use super::profile::{RotationTimes, Side, rotation_times};
+use super::profile::{RotationTimes, rotation_times};
 use super::wording::span;
 use super::{Verdict, contrast::ContrastVerdict};
 use crate::stats::interval::Interval;

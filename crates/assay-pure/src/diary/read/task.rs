@@ -1,6 +1,7 @@
 //! What is run: the keys that roles and references share.
 
-use super::{check_placeholders, schema};
+use super::placeholders::check_placeholders;
+use super::schema;
 use crate::diary::file::{Task, Time, Units};
 use crate::experiment::read::convert;
 use crate::experiment::read::reader::{Reader, Table, Wrong};

@@ -6,9 +6,10 @@ use super::entries::{self, Entry, Names};
 use super::reader::{Reader, Table};
 use super::schema::{self, Key};
 use super::uses::{self, Uses};
-use super::{Diagnostic, convert, diagnostic, generator};
+use super::{convert, generator};
+use crate::experiment::diagnostic::{self, Diagnostic};
 use crate::experiment::spec::{InputSource, InputSpec};
-use crate::experiment::usage::{self, InputUse};
+use crate::experiment::usage::InputUse;
 use crate::inputs::Format;
 
 const UNITS: u64 = 1_000_000;
@@ -36,8 +37,7 @@ pub(super) fn read(reader: &mut Reader, top: &Table) -> (Vec<InputSpec>, Names) 
         (entries.iter().map(with_uses).collect(), Names::new("input", &entries))
     };
     let complete = read.iter().all(Option::is_some);
-    let expanded =
-        read.into_iter().flatten().flat_map(|(input, uses)| usage::expand(&input, &uses.spanned()));
+    let expanded = read.into_iter().flatten().flat_map(|(input, uses)| uses::expand(&input, &uses.spanned()));
     let inputs: Vec<InputSpec> = expanded.collect();
     uses::refuse_idle_copies(reader, top, &inputs);
     let names = names.renamed(inputs.iter().map(|input| input.name.clone()).collect(), complete);

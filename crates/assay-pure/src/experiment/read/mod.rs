@@ -15,6 +15,7 @@ pub(crate) mod entries;
 mod flags;
 mod generator;
 mod input;
+mod parsed;
 mod program;
 pub(crate) mod quantity;
 pub(crate) mod reader;
@@ -28,47 +29,17 @@ mod uses;
 use std::path::Path;
 
 use self::entries::Names;
+pub use self::parsed::Parsed;
 use self::reader::{Reader, Table};
 use super::spans::Spans;
 use super::spec::{Clock, Experiment, Variant};
-use super::{Diagnostic, Event, diagnostic};
+use super::{Diagnostic, Event};
 use crate::stats::margin::Margin;
 
 pub(super) use self::convert::to_name;
 
 /// Variants compared without a baseline of their own: a file needs two to ask anything.
 const FEWEST_VARIANTS: usize = 2;
-
-/// An experiment, and where each of its keys stands in the file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Parsed {
-    /// The experiment.
-    pub experiment: Experiment,
-    /// The places of its keys.
-    pub spans: Spans,
-}
-
-impl Parsed {
-    /// A complaint about a value that only the lab can check: a file that is not there, a compiler that was not found.
-    ///
-    /// Input: a dotted key as for [`Spans::locate`], one sentence that says what is wrong, the nearest value that would be
-    /// right (see [`diagnostic::nearest`]), a line to write instead. A key that the file leaves to its default is
-    /// reported at the beginning of the file.
-    pub fn diagnostic(
-        &self,
-        key: &str,
-        message: impl Into<String>,
-        nearest: Option<&str>,
-        example: Option<&str>,
-    ) -> Diagnostic {
-        let place = self.spans.locate(key).unwrap_or_else(|| self.spans.beginning());
-        let problem = Diagnostic::new(self.spans.file(), place, key, message).with_nearest(nearest);
-        match example {
-            Some(example) => problem.with_example(example),
-            None => problem,
-        }
-    }
-}
 
 impl Experiment {
     /// Reads an experiment file.

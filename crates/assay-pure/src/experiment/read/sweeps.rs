@@ -3,12 +3,14 @@
 use toml_edit::Value;
 
 use super::entries::{self, Entry};
+use super::parsed::Parsed;
 use super::reader::{Reader, Table, Wrong};
 use super::swept::{self, Takes};
-use super::{Diagnostic, Parsed};
 use super::{convert, quantity, schema};
+use crate::experiment::diagnostic::Diagnostic;
 use crate::sweep::key::{SweptKey, inputs_at};
-use crate::sweep::spec::{POINTS, REFINE, Scale, SweepSpec, Tolerance};
+use crate::sweep::scale::Scale;
+use crate::sweep::spec::{POINTS, REFINE, SweepSpec, Tolerance};
 
 const MOST_POINTS: i64 = 1000;
 

@@ -77,3 +77,14 @@ fn list<T: Copy + PartialEq + ToString, const N: usize>(
     entries::refuse_repeats(reader, &table.path_of(name), &found);
     Some(found)
 }
+
+/// The input in each of its uses, named after it.
+pub(super) fn expand(input: &InputSpec, uses: &[InputUse]) -> Vec<InputSpec> {
+    let used = |&use_: &InputUse| InputSpec {
+        name: format!("{}{}", input.name, use_.suffix()),
+        use_,
+        of: if use_.is_plain() { input.of.clone() } else { Some(input.name.clone()) },
+        ..input.clone()
+    };
+    uses.iter().map(used).collect()
+}

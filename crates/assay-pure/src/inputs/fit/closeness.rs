@@ -33,8 +33,9 @@
 //!
 //! Checked: false refusals and false acceptances counted in simulations (slow lane), intervals by hand.
 
+use super::refusal::{Refusal, Says};
 use super::simulate::{branches_per_unit, misses};
-use super::{Refusal, Runs};
+use super::structure::Runs;
 use crate::inputs::history::{ORDERS, history};
 use crate::predict::UnknownPredictor;
 use crate::stats::interval::mean_and_variance;
@@ -64,18 +65,6 @@ const SEEN_BEFORE: f64 = 0.10;
 
 /// The error at which chance is said to leave open more than is allowed.
 const ALPHA: f64 = 0.05;
-
-/// What a comparison of two figures says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Says {
-    /// They agree within what is allowed.
-    Close,
-    /// They do not.
-    Apart,
-    /// It cannot be told.
-    Unsure,
-}
 
 /// One figure of both streams.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

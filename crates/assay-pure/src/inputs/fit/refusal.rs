@@ -1,7 +1,5 @@
 //! Why a fit is not to be used, and what to do instead.
 
-use super::closeness::Says;
-
 /// A reason not to use a fit in the place of the data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
@@ -138,6 +136,18 @@ impl Refusal {
             }
         }
     }
+}
+
+/// What a comparison of two figures says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Says {
+    /// They agree within what is allowed.
+    Close,
+    /// They do not.
+    Apart,
+    /// It cannot be told.
+    Unsure,
 }
 
 #[cfg(test)]

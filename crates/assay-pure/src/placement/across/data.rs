@@ -2,40 +2,29 @@
 //! they lead to.
 
 use super::graph::{Found, Graph, Tie, Trouble};
-use super::lead::Manner;
 use super::listing::Extent;
+use super::node::{DataPair, Shape};
 use super::side::Side;
 
 /// At least so many bytes are looked at of data whose size is unknown.
 const OPEN_BYTES: u64 = 64;
 
-/// How much of the data there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shape {
-    /// So many bytes in each file.
-    Sized(u64, u64),
-    /// Up to where something else begins.
-    Open,
-}
-
-/// Two stretches of data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pair {
-    /// Address in the old file.
-    pub a: u64,
-    /// Address in the new file.
-    pub b: u64,
-    /// Size.
-    pub shape: Shape,
+/// How a place is referred to.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// How much of it may be read.
+    pub extent: Extent,
+    /// What follows if it is not the same.
+    pub tie: Tie,
     /// Whoever refers to it reads offsets from tables.
     pub offsets: bool,
-    /// Its end must be certain, since it may be a table of jumps that were not understood.
+    /// Its end must be certain.
     pub whole: bool,
 }
 
 impl Graph<'_, '_> {
     /// Compares two stretches of data.
-    pub fn data(&mut self, pair: Pair, found: &mut Found) -> Result<(), Trouble> {
+    pub fn data(&mut self, pair: DataPair, found: &mut Found) -> Result<(), Trouble> {
         match pair.shape {
             Shape::Sized(first, second) if first != second => Err(Trouble::Different),
             Shape::Sized(size, _) => match (self.a.image.is_zero(pair.a), self.b.image.is_zero(pair.b)) {
@@ -51,8 +40,8 @@ impl Graph<'_, '_> {
     }
 
     /// Constants whose size is not known.
-    fn open(&mut self, pair: Pair, found: &mut Found) -> Result<(), Trouble> {
-        let Pair { a, b, .. } = pair;
+    fn open(&mut self, pair: DataPair, found: &mut Found) -> Result<(), Trouble> {
+        let DataPair { a, b, .. } = pair;
         let (old, new) = (self.a, self.b);
         let upto_next = |side: &Side, address| side.next_known(address).map_or(0, |next| next - address);
         let upto_end = |side: &Side, address| {
@@ -92,7 +81,7 @@ impl Graph<'_, '_> {
     }
 
     /// The offset of the first difference in so many bytes.
-    fn content(&mut self, pair: Pair, size: u64, found: &mut Found) -> Result<Option<u64>, Trouble> {
+    fn content(&mut self, pair: DataPair, size: u64, found: &mut Found) -> Result<Option<u64>, Trouble> {
         let table = self.is_offset_table(pair, size);
         let mut at = 0;
         while at < size {
@@ -124,7 +113,7 @@ impl Graph<'_, '_> {
         &mut self,
         (a, b): (u64, u64),
         size: u64,
-        pair: Pair,
+        pair: DataPair,
         table: bool,
         found: &mut Found,
     ) -> Result<bool, Trouble> {
@@ -161,7 +150,7 @@ impl Graph<'_, '_> {
         &mut self,
         (a, b): (u64, u64),
         equal: bool,
-        pair: Pair,
+        pair: DataPair,
         found: &mut Found,
     ) -> Result<bool, Trouble> {
         let tie = if equal { Tie::Perhaps } else { Tie::Part };
@@ -176,7 +165,7 @@ impl Graph<'_, '_> {
     }
 
     /// Whether all words of both are offsets to code from where they start, or to texts.
-    fn is_offset_table(&self, pair: Pair, size: u64) -> bool {
+    fn is_offset_table(&self, pair: DataPair, size: u64) -> bool {
         let aligned = pair.a.is_multiple_of(4) && pair.b.is_multiple_of(4) && size >= 4;
         aligned
             && [(self.a, pair.a), (self.b, pair.b)].into_iter().all(|(side, start)| {

@@ -2,8 +2,10 @@
 
 use super::listing::{Leads, Listing, equal_but_for_fields};
 use super::names::Pair;
+use super::node::Node;
+use super::reached::Reached;
 use super::side::Side;
-use super::{Reached, a64, x86};
+use super::{a64, x86};
 use crate::placement::identity::Identity;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -12,15 +14,6 @@ const OVERLAP: u64 = 8;
 const SMALL_BYTES: u64 = 1 << 20;
 /// Pointers to pointers that are followed.
 const CHAIN: usize = 64;
-
-/// A pair to be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Node {
-    /// Functions by their addresses.
-    Code(u64, u64),
-    /// Data.
-    Data(super::data::Pair),
-}
 
 /// What a pair is by itself. Offsets are in the old function.
 #[derive(Clone, Debug, PartialEq, Eq)]

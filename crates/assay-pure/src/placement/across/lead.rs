@@ -1,23 +1,12 @@
 //! Whether two addresses, one of each file, are the same place.
 
 use super::data;
-use super::graph::{Found, Graph, Node, Tie, Trouble};
+use super::data::Manner;
+use super::graph::{Found, Graph, Tie, Trouble};
 use super::listing::{Extent, Leads, Listing};
 use super::names::unnumbered;
+use super::node::{DataPair, Node, Shape};
 use super::side::{Side, Slot};
-
-/// How a place is referred to.
-#[derive(Clone, Copy, Debug)]
-pub struct Manner {
-    /// How much of it may be read.
-    pub extent: Extent,
-    /// What follows if it is not the same.
-    pub tie: Tie,
-    /// Whoever refers to it reads offsets from tables.
-    pub offsets: bool,
-    /// Its end must be certain.
-    pub whole: bool,
-}
 
 impl Graph<'_, '_> {
     /// Fields of two instructions.
@@ -232,8 +221,8 @@ impl Graph<'_, '_> {
             || common_name(self.a, a.address, self.b, b.address)
             || unnumbered(&a.name) == unnumbered(&b.name);
         if named && into_a == into_b {
-            let shape = data::Shape::Sized(a.size, b.size);
-            let node = self.node(Node::Data(data::Pair {
+            let shape = Shape::Sized(a.size, b.size);
+            let node = self.node(Node::Data(DataPair {
                 a: a.address,
                 b: b.address,
                 shape,
@@ -272,10 +261,10 @@ impl Graph<'_, '_> {
         }
         let shape = match manner.extent {
             Extent::Bytes(0) => return Trouble::unknown("an operand of unknown size"),
-            Extent::Bytes(size) => data::Shape::Sized(size, size),
-            Extent::Object => data::Shape::Open,
+            Extent::Bytes(size) => Shape::Sized(size, size),
+            Extent::Object => Shape::Open,
         };
-        let pair = data::Pair { a, b, shape, offsets: manner.offsets, whole: manner.whole };
+        let pair = DataPair { a, b, shape, offsets: manner.offsets, whole: manner.whole };
         let node = self.node(Node::Data(pair));
         found.tie(node, manner.tie);
         Ok(())

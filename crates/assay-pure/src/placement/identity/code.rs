@@ -192,3 +192,14 @@ pub fn mentioned(image: &Image) -> BTreeSet<u64> {
     }
     found
 }
+
+impl Image<'_> {
+    /// The next address after `address` at which something else may begin: a symbol, an address that some function
+    /// mentions, or the end of the section.
+    pub fn next_known(&self, address: u64) -> Option<u64> {
+        let end = self.section_at(address)?.end();
+        let mentioned = self.mentioned.get_or_init(|| mentioned(self));
+        let next = mentioned.range(address.checked_add(1)?..).next().copied();
+        Some(next.map_or(end, |next| next.min(end)))
+    }
+}

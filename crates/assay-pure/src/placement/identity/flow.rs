@@ -1,8 +1,8 @@
 //! How control and registers flow in one function.
 
 use super::code::{Code, branches, ends};
+use super::dispatch::Dispatch;
 use super::image::Image;
-use super::jump_table::Dispatch;
 use iced_x86::{
     FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, Register,
 };

@@ -8,8 +8,6 @@ use object::{
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use super::code;
-
 /// What a section may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -60,7 +58,7 @@ pub struct Image<'e> {
     pub fixed: bool,
     /// It is a program or a library, no object file.
     pub linked: bool,
-    mentioned: OnceCell<BTreeSet<u64>>,
+    pub(super) mentioned: OnceCell<BTreeSet<u64>>,
 }
 
 impl<'e> Image<'e> {
@@ -208,15 +206,6 @@ impl<'e> Image<'e> {
     /// Whether a data object ends at `address`.
     pub fn object_ends_at(&self, address: u64) -> bool {
         self.objects.iter().any(|datum| datum.address.checked_add(datum.size) == Some(address))
-    }
-
-    /// The next address after `address` at which something else may begin: a symbol, an address that some function
-    /// mentions, or the end of the section.
-    pub fn next_known(&self, address: u64) -> Option<u64> {
-        let end = self.section_at(address)?.end();
-        let mentioned = self.mentioned.get_or_init(|| code::mentioned(self));
-        let next = mentioned.range(address.checked_add(1)?..).next().copied();
-        Some(next.map_or(end, |next| next.min(end)))
     }
 
     /// Bytes of executable code.

@@ -6,30 +6,12 @@
 //! found so add; only if both agree is it certain, because then no execution can have left these edges before.
 
 use super::code::{Code, baseless};
+use super::dispatch::Dispatch;
 use super::flow::{Flow, is_indirect, writes};
 use super::image::{Access, Image};
 use super::{Comparison, Job, Trouble};
 use iced_x86::{FlowControl, Mnemonic, OpKind, Register};
 use std::collections::BTreeSet;
-
-/// A jump through a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dispatch {
-    /// Index of the jump.
-    pub jump: usize,
-    /// Index of the instruction that reads the table.
-    load: usize,
-    /// The instructions that use the table's address in the known form.
-    pub uses: BTreeSet<usize>,
-    /// The register with the table's address, or `None` if the entries are addresses and it is in the jump itself.
-    pub base: Register,
-    /// The instructions that mention the table.
-    pub mentions: BTreeSet<usize>,
-    /// Where it lies.
-    pub table: u64,
-    /// Indices of the instructions that its entries lead to.
-    pub targets: BTreeSet<usize>,
-}
 
 /// The jump tables of a function.
 pub struct Tables {

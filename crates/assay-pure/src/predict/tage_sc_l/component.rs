@@ -3,8 +3,6 @@
 //! Each row's index mixes the address with its length of the history; the component's say is the sum of the counters
 //! found, doubled while a weight says that it has been worth it.
 
-use super::tage::nudge;
-
 /// Counters per row, at most.
 const ROW: usize = 1024;
 /// The largest counter.
@@ -111,4 +109,10 @@ pub fn reconsider(weight: &mut i8, sum: i32, taken: bool, total: i32) {
     if (single + sum >= 0) != (single >= 0) {
         *weight = nudge(*weight, (sum >= 0) == taken, WEIGHT_TOP);
     }
+}
+
+/// Moves a signed counter by one, within `-top - 1 ..= top`.
+#[inline(always)]
+pub fn nudge(counter: i8, up: bool, top: i8) -> i8 {
+    if up { counter + i8::from(counter < top) } else { counter - i8::from(counter > !top) }
 }

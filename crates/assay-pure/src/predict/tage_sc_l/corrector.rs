@@ -4,8 +4,8 @@
 //! TAGE does not keep: local ones, loop iterations, backward branches. Where the sum is far enough from 0, given how sure
 //! TAGE is, it decides.
 
-use super::component::{reconsider, spot};
-use super::tage::{Found, nudge};
+use super::component::{nudge, reconsider, spot};
+use super::tage::Found;
 use crate::trace::Branch;
 
 /// What the corrector is asked.

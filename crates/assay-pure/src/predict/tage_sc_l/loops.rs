@@ -3,7 +3,7 @@
 //! Four ways, each indexed by another hash of the address. An entry is believed once it has seen the same number often
 //! enough, more or less often the longer the loop is.
 
-use super::tage::nudge;
+use super::component::nudge;
 
 /// What is known of a loop.
 #[derive(Clone, Copy, Default)]

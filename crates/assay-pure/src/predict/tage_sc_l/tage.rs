@@ -6,6 +6,7 @@
 
 use super::base::Base;
 use super::budget::Budget;
+use super::component::nudge;
 use super::dice::Dice;
 use super::folds::LANES;
 use super::history::History;
@@ -20,12 +21,6 @@ const PATIENCE: i32 = 1024;
 const COUNTER_TOP: i8 = 3;
 /// The largest of the counters that say whether new entries yield to the alternate.
 const YIELD_TOP: i8 = 15;
-
-/// Moves a signed counter by one, within `-top - 1 ..= top`.
-#[inline(always)]
-pub fn nudge(counter: i8, up: bool, top: i8) -> i8 {
-    if up { counter + i8::from(counter < top) } else { counter - i8::from(counter > !top) }
-}
 
 /// A direction counter and how useful it has been.
 #[derive(Clone, Copy, Default)]

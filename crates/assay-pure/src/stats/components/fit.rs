@@ -4,7 +4,7 @@
 //! tr(Z'QZ), Z being which value has which level. Side and placement are nested, so their projections are means of groups;
 //! the rounds, which cross them, are projected on what placements leave, by a matrix of rounds × rounds alone.
 
-use super::Source;
+use super::source::Source;
 use std::collections::BTreeMap;
 
 /// A process: its levels, and its repetitions summed up.

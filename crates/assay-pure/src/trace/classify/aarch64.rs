@@ -1,6 +1,6 @@
 //! AArch64, by the bit patterns of its manual.
 
-use super::Flow;
+use super::flow::Flow;
 use crate::trace::Kind;
 
 /// The signed field of `width` bits from bit `low`, times 4, added to the address.

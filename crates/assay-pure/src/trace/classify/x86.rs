@@ -1,6 +1,6 @@
 //! x86-64, by iced-x86.
 
-use super::Flow;
+use super::flow::Flow;
 use crate::trace::Kind;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 

@@ -1,6 +1,8 @@
 //! Claims that are impossible whatever was measured.
 
-use super::{ClaimContext, Finding, InputFacts, Standing, scope, tolerance};
+use super::context::{ClaimContext, InputFacts};
+use super::finding::{Finding, Standing, tolerance};
+use super::scope;
 use crate::experiment::{ClaimSpec, Says};
 use crate::stats::margin::Margin;
 

@@ -3,7 +3,9 @@
 //! A trace counts instructions and branches exactly, of the build at hand: another compiler's figure may be right for its own
 //! code and refuted here.
 
-use super::{ClaimContext, Finding, Standing, scope, tolerance};
+use super::context::ClaimContext;
+use super::finding::{Finding, Standing, tolerance};
+use super::scope;
 use crate::experiment::ClaimSpec;
 use crate::verdict::counts::{CellCounts, Source};
 

@@ -1,7 +1,8 @@
 //! Claims held against the verdicts and times.
 
+use super::context::{CellFigure, ClaimContext};
+use super::finding::{Finding, Standing, tolerance};
 use super::scope::{self, Measured};
-use super::{CellFigure, ClaimContext, Finding, Standing, tolerance};
 use crate::experiment::{Axis, ClaimSpec, Says};
 use crate::verdict::contrast::{RatioInterval, Verdict};
 use crate::verdict::wording::span;

@@ -4,8 +4,9 @@
 //! does. A rate is a share of some branches: of all, as perf divides, or of the conditional ones, as most people mean it; a
 //! claim that is right by either is right.
 
+use super::context::ClaimContext;
+use super::finding::{Finding, Standing, tolerance};
 use super::scope::place_of as place;
-use super::{ClaimContext, Finding, Standing, tolerance};
 use crate::experiment::ClaimSpec;
 use crate::verdict::counts::{CellCounts, MissCount, Source};
 

@@ -2,9 +2,9 @@
 
 use crate::experiment::ClaimSpec;
 use crate::verdict::build::CellKey;
+use crate::verdict::build::Side;
 use crate::verdict::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use crate::verdict::counts::CellCounts;
-use crate::verdict::profile::Side;
 
 /// True when the list is empty (every name) or holds the name.
 pub(super) fn names(list: &[String], name: &str) -> bool {

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::experiment::Says;
+use crate::stats::margin::Margin;
+use crate::verdict::Judgement;
 use crate::verdict::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use crate::verdict::counts::{CellCounts, MissCount, Source};
 use crate::verdict::{Options, judge};
@@ -444,7 +446,7 @@ fn a_claim_that_states_nothing_stays_undecided() {
 #[test]
 fn a_verdict_taken_back_leaves_the_ratio_open() {
     let mut doubted = contrast("table", "geometric", "gcc-12", Verdict::Inconclusive, 1.3);
-    doubted.causes.push(crate::verdict::cause::noise("the twin control failed", None));
+    doubted.causes.push(crate::verdict::attribution::noise("the twin control failed", None));
     let judgement = judgement(vec![doubted]);
     let context = ClaimContext {
         judgement: &judgement,

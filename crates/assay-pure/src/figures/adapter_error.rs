@@ -1,0 +1,33 @@
+//! Why an adapter's name names none.
+
+use std::fmt;
+
+/// What `--adapter` was given that is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AdapterError {
+    /// No such name.
+    Unknown {
+        /// What was given.
+        given: String,
+    },
+    /// Not a regular expression, or one without the group that it needs.
+    Pattern {
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl fmt::Display for AdapterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AdapterError::Unknown { given } => write!(
+                f,
+                "no adapter `{given}`; there are google-benchmark, criterion, divan, nanobench, wall, cpu, and \
+                 regex:EXPRESSION with groups (?<value>), (?<name>), (?<unit>)"
+            ),
+            AdapterError::Pattern { problem } => f.write_str(problem),
+        }
+    }
+}
+
+impl std::error::Error for AdapterError {}

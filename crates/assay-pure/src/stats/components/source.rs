@@ -1,0 +1,16 @@
+//! Where the spread of times may come from.
+
+/// Where variance comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Source {
+    /// What is compared: compiler, revision.
+    Side,
+    /// Where the code lies.
+    Placement,
+    /// When it was measured.
+    Round,
+    /// One launch: stack, heap, pages.
+    Process,
+    /// What differs between repetitions within one process.
+    Rest,
+}

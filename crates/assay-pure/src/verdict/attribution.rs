@@ -1,0 +1,138 @@
+//! What speaks for a cause: the placement, code that is the same, noise, the build; each with its numbers.
+
+use super::build::Side;
+use super::cause::{Cause, CauseEvidence};
+use super::contrast::{AsBuiltSays, RatioInterval};
+use super::decide::Judged;
+use super::observed::{ObservedContrast, PairAt};
+use super::profile::predicted_placement;
+use super::wording::{percent, span};
+use crate::stats::margin::Margin;
+use crate::words::fraction;
+
+/// ln(as built) = ln(code) + ln(placement).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decomposition {
+    /// ln of what the placement adds.
+    pub log_placement: f64,
+    /// |placement| / (|placement| + |code|); 0 when both are 0.
+    pub share: f64,
+}
+
+/// Splits the as-built difference.
+pub fn decompose(log_as_built: f64, log_code: f64) -> Decomposition {
+    let log_placement = log_as_built - log_code;
+    let whole = log_placement.abs() + log_code.abs();
+    let share = if whole > 0.0 { log_placement.abs() / whole } else { 0.0 };
+    Decomposition { log_placement, share }
+}
+
+/// The placement as a cause: when it adds more than the margin and more than noise, or the as-built word is wrong.
+pub fn placement(
+    contrast: &ObservedContrast,
+    as_built: Judged,
+    code: Judged,
+    says: Option<AsBuiltSays>,
+    margin: Margin,
+) -> Option<CauseEvidence> {
+    let split = decompose(as_built.estimate, code.estimate);
+    let beyond_noise = as_built.interval.disjoint(&code.interval);
+    let notable = margin.is_exceeded_by_ln(split.log_placement) && beyond_noise;
+    let word_is_wrong = says.is_some_and(|says| says != AsBuiltSays::Confirmed);
+    if !notable && !word_is_wrong {
+        return None;
+    }
+    let mut evidence = format!(
+        "as built {} = code {} and placement {}: the placement is {} of it",
+        percent(as_built.estimate),
+        percent(code.estimate),
+        percent(split.log_placement),
+        fraction(split.share)
+    );
+    if !beyond_noise {
+        evidence.push_str("; the two intervals overlap, so part of this may be noise");
+    }
+    if let Some(offsets) = contrast.as_built.as_ref().and_then(|at| offset_evidence(contrast, at)) {
+        evidence.push_str(&offsets);
+    }
+    Some(CauseEvidence { cause: Cause::Placement, share: Some(split.share), evidence })
+}
+
+/// What the rotations say of the as-built offsets.
+fn offset_evidence(contrast: &ObservedContrast, at: &PairAt) -> Option<String> {
+    let predicted = predicted_placement(contrast, at)?;
+    let (candidate, baseline) = contrast.between().names();
+    Some(format!(
+        "; as built {candidate} starts at offset {} of its 64-byte line and {baseline} at {}, and over the rotations these offsets alone make {}",
+        at.candidate_offset % 64,
+        at.baseline_offset % 64,
+        percent(predicted)
+    ))
+}
+
+/// Identical machine code as a cause of whatever was seen.
+pub fn identical_code(contrast: &ObservedContrast) -> Option<CauseEvidence> {
+    contrast.identical_code?.then(|| {
+        let (candidate, baseline) = contrast.between().names();
+        CauseEvidence {
+            cause: Cause::IdenticalCode,
+            share: Some(1.0),
+            evidence: format!(
+                "after relocation the machine code of {candidate} and {baseline} is the same: any difference between them is placement or noise",
+            ),
+        }
+    })
+}
+
+/// Unoptimised code.
+pub fn build(contrast: &ObservedContrast, unoptimised_flags: &[String]) -> Option<CauseEvidence> {
+    let sides = [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side).3);
+    let flags = sides.into_iter().find(|flags| unoptimised_flags.iter().any(|name| name == flags))?;
+    Some(CauseEvidence {
+        cause: Cause::Build,
+        share: None,
+        evidence: format!(
+            "the flags \"{flags}\" compile without optimisation: this says nothing about an optimised build"
+        ),
+    })
+}
+
+/// A failed twin control.
+pub fn noise(reason: &str, code: Option<RatioInterval>) -> CauseEvidence {
+    let measured =
+        code.map_or(String::new(), |code| format!(" The code effect measured was {}.", span(&code)));
+    CauseEvidence { cause: Cause::Noise, share: None, evidence: format!("{reason}{measured}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_make_the_whole() {
+        let split = decompose(0.2, 0.05);
+        assert!((split.log_placement - 0.15).abs() < 1e-15);
+        assert!((split.share - 0.75).abs() < 1e-12);
+        let hidden = decompose(0.0, -0.08);
+        assert!((hidden.share - 0.5).abs() < 1e-12);
+        assert_eq!(decompose(0.0, 0.0).share, 0.0);
+    }
+
+    /// serde serializes a unit variant straight into a formatter.
+    struct Name(Cause);
+
+    impl std::fmt::Display for Name {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            serde::Serialize::serialize(&self.0, f)
+        }
+    }
+
+    #[test]
+    fn names_are_kebab_case_in_json() {
+        let names = [Cause::IdenticalCode, Cause::CodegenDrift, Cause::Placement];
+        assert_eq!(
+            names.map(|cause| Name(cause).to_string()),
+            ["identical-code", "codegen-drift", "placement"]
+        );
+    }
+}
