@@ -1,45 +1,17 @@
 //! Run alone: a small table of one placement, for a first look.
 
-use crate::bench::{Variant, objection};
 use crate::clock::{Costs, median};
 use crate::fields::digits;
 use crate::inputs::{Input, map_file};
+use crate::options::Options;
+use crate::table::{Figure, Row};
+use crate::variant::{Variant, objection};
 use crate::{sample, system, table};
 use std::process::ExitCode;
 
 const BUILT_IN_BYTES: usize = 1_000_000;
 const TARGET_NS: u64 = 200_000;
 const ROUNDS: usize = 4096;
-
-/// What the command line asks for.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Options {
-    pub(crate) input: Option<String>,
-    pub(crate) pattern: Option<String>,
-    pub(crate) units: Option<u64>,
-    pub(crate) seconds: f64,
-    pub(crate) list: bool,
-    pub(crate) json: bool,
-    pub(crate) help: bool,
-}
-
-/// What was found of one variant.
-pub(crate) struct Row<'a> {
-    pub(crate) variant: &'a Variant,
-    pub(crate) outcome: Result<Figure, String>,
-}
-
-/// A variant's figures.
-#[derive(Default)]
-pub(crate) struct Figure {
-    pub(crate) answer: u64,
-    pub(crate) iterations: u64,
-    /// Per call, one for each sample that nothing interrupted.
-    pub(crate) samples_ns: Vec<f64>,
-    /// The same for those that other work interrupted; they count only where there are no others.
-    pub(crate) interrupted_ns: Vec<f64>,
-    pub(crate) ns_per_call: f64,
-}
 
 /// Reads the command line and prints what it asks for.
 pub(crate) fn main(variants: &[Variant]) -> ExitCode {
@@ -244,7 +216,7 @@ fn measure<'a>(chosen: &[(usize, &'a Variant)], input: &mut Input, seconds: f64)
 mod tests {
     use super::{built_in, matches, read_options};
 
-    fn options(line: &str) -> Result<super::Options, String> {
+    fn options(line: &str) -> Result<crate::options::Options, String> {
         read_options(line.split_whitespace().map(str::to_owned))
     }
 

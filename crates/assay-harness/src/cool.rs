@@ -5,13 +5,11 @@ use crate::system::{self, Reserved};
 use std::sync::Mutex;
 
 pub(crate) use crate::flush::FLUSHES;
-use crate::flush::{flush_code, flush_lines, write_other_work};
+use crate::flush::{OTHER_BLOCKS, flush_code, flush_lines, write_other_work};
 
 const LINE: usize = 64;
 /// Stretches of memory that a program may declare.
 const DECLARED_MAX: usize = 64;
-/// Blocks of 32 branches on random outcomes and an indirect jump.
-pub(crate) const OTHER_BLOCKS: usize = 1024;
 /// Their code, bytes at most.
 const OTHER_BYTES: usize = 524_288;
 /// Of a function, fetched by a wrong guess before it is found out.

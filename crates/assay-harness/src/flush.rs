@@ -1,7 +1,9 @@
 //! The instructions that put lines out of all caches, and the code that fills a branch predictor, by architecture.
 
-use crate::cool::OTHER_BLOCKS;
 use crate::system;
+
+/// Blocks of 32 branches on random outcomes and an indirect jump.
+pub(crate) const OTHER_BLOCKS: usize = 1024;
 
 /// Whether single lines can be put out of all caches by an instruction that programs may execute.
 pub(crate) const FLUSHES: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));

@@ -1,11 +1,11 @@
 //! Run by the lab: greets and serves requests until `bye` or until the lab is gone.
 
-use crate::bench::{Variant, objection};
 use crate::channel::{Channel, LINE_MAX, Line};
 use crate::fields::{Fields, digits};
 use crate::inputs::{Input, map_file};
 use crate::manner::{self, Manner};
 use crate::state::Pass;
+use crate::variant::{Variant, objection};
 use crate::{listed, pulse, sample, trace};
 use std::ffi::OsStr;
 use std::process::ExitCode;

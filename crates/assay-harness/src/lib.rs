@@ -44,12 +44,14 @@ mod inputs;
 mod lab;
 mod listed;
 mod manner;
+mod options;
 mod pulse;
 mod sample;
 mod state;
 mod system;
 mod table;
 mod trace;
+mod variant;
 
 pub use bench::Bench;
 pub use state::State;

@@ -1,21 +1,14 @@
 //! Samples of calls that are listed beforehand: other copies, cold data, cold code, calls that wait for each other. What is
 //! measured hot never comes here.
 
-use crate::bench::{Body, Variant};
 use crate::clock::{Opened, Region};
 use crate::cool::{self, Place};
 use crate::inputs::Input;
 use crate::manner::{Manner, State};
 use crate::sample::{Sample, combine};
 use crate::system;
+use crate::variant::{Body, How, Variant};
 use std::any::Any;
-
-/// How listed calls are made: waiting for each other or not, and doing nothing so that all around them gets warm.
-#[derive(Clone, Copy)]
-pub(crate) struct How {
-    pub(crate) dependent: bool,
-    pub(crate) idle: bool,
-}
 
 #[inline(never)]
 fn nothing(_: &[u8]) -> u64 {

@@ -1,9 +1,9 @@
 //! How the calls of a request are made: what it may ask for, and what it cannot have.
 
-use crate::bench::Body;
 use crate::cool;
 use crate::fields::Fields;
 use crate::inputs::Input;
+use crate::variant::Body;
 
 /// Calls of one sample that can be listed.
 const LISTED_MAX: u64 = 16_777_216;

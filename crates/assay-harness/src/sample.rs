@@ -1,9 +1,9 @@
 //! Samples: one timed region of consecutive calls each.
 
-use crate::bench::{Body, Variant};
 use crate::clock::{Costs, Opened, Region};
 use crate::inputs::{Input, Window};
 use crate::state::Run;
+use crate::variant::{Body, Variant};
 
 /// Why a loop gave no sample.
 pub(crate) const UNFINISHED: &str =

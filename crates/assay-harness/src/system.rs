@@ -277,7 +277,7 @@ impl Reserved {
 pub(crate) fn executable(bytes: usize, write: fn(&mut [u8])) -> io::Result<extern "C" fn(*const u32)> {
     let at = anonymous(bytes)?;
     // SAFETY: the mapping just made. What is written there is a function of the C calling convention that reads
-    // `cool::OTHER_BLOCKS` words from its argument and writes nothing.
+    // `flush::OTHER_BLOCKS` words from its argument and writes nothing.
     unsafe {
         write(std::slice::from_raw_parts_mut(at, bytes));
         if mprotect(at.cast(), bytes, PROT_READ | PROT_EXEC) != 0 {

@@ -1,7 +1,8 @@
 //! What a program run alone prints: a table, or JSON. The same text as assay.h prints.
 
-use crate::alone::{Options, Row};
 use crate::inputs::Input;
+use crate::options::Options;
+use crate::variant::Variant;
 use std::fmt::Write as _;
 
 /// The first variant with an answer, which the others must share.
@@ -83,6 +84,24 @@ fn quoted(text: &str) -> String {
         }
     }
     json + "\""
+}
+
+/// What was found of one variant.
+pub(crate) struct Row<'a> {
+    pub(crate) variant: &'a Variant,
+    pub(crate) outcome: Result<Figure, String>,
+}
+
+/// A variant's figures.
+#[derive(Default)]
+pub(crate) struct Figure {
+    pub(crate) answer: u64,
+    pub(crate) iterations: u64,
+    /// Per call, one for each sample that nothing interrupted.
+    pub(crate) samples_ns: Vec<f64>,
+    /// The same for those that other work interrupted; they count only where there are no others.
+    pub(crate) interrupted_ns: Vec<f64>,
+    pub(crate) ns_per_call: f64,
 }
 
 #[cfg(test)]

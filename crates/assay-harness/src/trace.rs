@@ -2,11 +2,11 @@
 //!
 //! Without a tracer the marks do nothing. An empty pass shows the instructions that the marks themselves cost.
 
-use crate::bench::{Body, Variant};
 use crate::inputs::{Input, Window};
 use crate::sample::{UNFINISHED, combine};
 use crate::state::{Pass, Run};
 use crate::system::{mark_begin, mark_end};
+use crate::variant::{Body, Variant};
 
 /// Calls on consecutive windows from `at`, wrapping.
 #[inline(never)]

@@ -1,6 +1,5 @@
 //! QEMU's interface for plugins, by hand: the functions that are used, found by name in the running emulator.
 
-use crate::session;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
@@ -136,8 +135,8 @@ impl Api {
         API.get()
     }
 
-    /// Tells the lab the program's absolute path: known to QEMU once it has loaded it.
-    pub(crate) fn say_program(&self) {
+    /// Says the program's absolute path, once: known to QEMU when it has loaded it.
+    pub(crate) fn say_program(&self, say: fn(&[u8])) {
         static SAID: AtomicBool = AtomicBool::new(false);
         if SAID.swap(true, Ordering::Relaxed) {
             return;
@@ -153,7 +152,7 @@ impl Api {
             if !path.is_null() {
                 let path = CStr::from_ptr(path).to_bytes();
                 let whole = std::fs::canonicalize(OsStr::from_bytes(path));
-                session::name(whole.as_ref().map_or(path, |whole| whole.as_os_str().as_bytes()));
+                say(whole.as_ref().map_or(path, |whole| whole.as_os_str().as_bytes()));
             }
         }
     }

@@ -16,7 +16,7 @@ use shadow::Shadow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Register values are not read by our callbacks, so none need to be saved.
 const NO_REGISTERS: i32 = 0;
@@ -40,6 +40,7 @@ pub(crate) struct Code {
     lengths: Vec<u8>,
 }
 
+static AGAIN: OnceLock<extern "C" fn(PluginId)> = OnceLock::new();
 static CODE: Mutex<Option<Code>> = Mutex::new(None);
 
 /// The code, locked; made at first use.
@@ -56,7 +57,10 @@ pub(crate) fn code() -> MutexGuard<'static, Option<Code>> {
 }
 
 /// Decides how blocks are treated at first.
-pub(crate) fn choose(api: &Api) {
+///
+/// `again` asks QEMU for all callbacks, for when it has forgotten them.
+pub(crate) fn choose(api: &Api, again: extern "C" fn(PluginId)) {
+    let _ = AGAIN.set(again);
     let logging = session::get().detailed || api.add_inline.is_none();
     LOGGING.store(logging, Ordering::Relaxed);
     session::get().own.u32(process::COUNTING).store(u32::from(!logging), Ordering::Relaxed);
@@ -82,9 +86,9 @@ pub(crate) fn several_threads() {
 pub(crate) fn log_from_now_on(id: PluginId) {
     if !LOGGING.swap(true, Ordering::SeqCst) {
         session::get().own.u32(process::COUNTING).store(0, Ordering::Relaxed);
-        if let Some(api) = Api::get() {
+        if let (Some(api), Some(&again)) = (Api::get(), AGAIN.get()) {
             // SAFETY: called from a callback, as QEMU asks for.
-            unsafe { (api.reset)(id, crate::watch) };
+            unsafe { (api.reset)(id, again) };
         }
     }
 }
@@ -119,7 +123,7 @@ extern "C" fn translated(_: PluginId, block: *mut Block) {
     if session::muted() {
         return;
     }
-    api.say_program();
+    api.say_program(session::name);
     let mut guard = code();
     let Some(code) = guard.as_mut() else {
         return;

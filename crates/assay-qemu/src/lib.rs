@@ -13,6 +13,7 @@ mod calls;
 mod execute;
 mod fork;
 mod futex;
+mod heads;
 mod log;
 mod maps;
 mod memory;
@@ -83,7 +84,7 @@ fn install(id: PluginId, target: &str, version: c_int, arguments: &[String]) -> 
     let api = Api::find(version)?;
     session::open(folder, target)?;
     fork::watch();
-    blocks::choose(&api);
+    blocks::choose(&api, watch);
     Api::keep(api);
     watch(id);
     Ok(())

@@ -1,13 +1,11 @@
 //! The stream of a thread: an id per executed block, written by the emulator's generated code through one short function.
 
 use crate::futex;
-use crate::session::{self, Overlay};
+use crate::heads::HEADS;
+use crate::session;
 use assay_pure::trace::channel::{self, ESCAPE, Event, MAX_THREADS, head, process, ring};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// The heads of all threads; the process's file is mapped over this.
-pub(crate) static HEADS: Overlay<{ MAX_THREADS as usize * head::SIZE }> = Overlay::new();
 
 /// The two words that are used for each block, and those for repeated string instructions, which the lab does not read.
 #[repr(C)]

@@ -1,10 +1,8 @@
 //! The two files of shared memory of this process: the session's control file and its own.
 
-use crate::log::HEADS;
+use crate::heads::HEADS;
 use crate::segment::Segment;
 use assay_pure::trace::channel::{self, control, head, process};
-use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -136,11 +134,20 @@ pub(crate) fn lab_listens() -> bool {
     unsafe { libc::kill(lab as i32, 0) == 0 || *libc::__errno_location() != libc::ESRCH }
 }
 
+/// What is known of the code when a child is born.
+#[derive(Clone, Copy)]
+pub(crate) struct Known {
+    /// Blocks recorded.
+    pub(crate) blocks: u32,
+    /// Bytes of instruction lengths.
+    pub(crate) lengths_bytes: usize,
+}
+
 /// In a new child: a file of its own at the places of the parent's, with what the parent knew and nothing counted.
 /// Returns false when it cannot be traced; then the memory is its own and nobody's else.
-pub(crate) fn reopen_after_fork() -> bool {
+pub(crate) fn reopen_after_fork(known: Known) -> bool {
     let session = get();
-    let reopened = session.follow && !muted() && copy_to_new_file().is_some();
+    let reopened = session.follow && !muted() && copy_to_new_file(known).is_some();
     if !reopened {
         mute();
         let own = session.own;
@@ -150,7 +157,7 @@ pub(crate) fn reopen_after_fork() -> bool {
     reopened
 }
 
-fn copy_to_new_file() -> Option<()> {
+fn copy_to_new_file(known: Known) -> Option<()> {
     let session = get();
     let old = &session.own;
     let slot = claim(&session.control)?;
@@ -161,16 +168,15 @@ fn copy_to_new_file() -> Option<()> {
         // to append lies behind what was published before the fork.
         unsafe { std::ptr::copy_nonoverlapping(old.base().add(offset), new.base().add(offset), size) };
     };
-    let blocks = crate::blocks::recorded() as usize;
     let modules = old.u32(process::MODULES_USED).load(Ordering::Acquire);
-    copy(process::RECORDS, blocks * channel::Record::SIZE);
-    copy(process::LENGTHS, crate::blocks::lengths_used());
+    copy(process::RECORDS, known.blocks as usize * channel::Record::SIZE);
+    copy(process::LENGTHS, known.lengths_bytes);
     copy(process::MODULES, (modules as usize).min(process::MODULES_SIZE));
     copy(process::PROGRAM, 4 + process::PROGRAM_SIZE);
     copy(process::HANDLERS, 8 * process::MAX_HANDLERS as usize);
     let handlers = old.u32(process::HANDLERS_USED).load(Ordering::Acquire);
     new.u32(process::HANDLERS_USED).store(handlers, Ordering::Relaxed);
-    new.u32(process::BLOCKS).store(blocks as u32, Ordering::Relaxed);
+    new.u32(process::BLOCKS).store(known.blocks, Ordering::Relaxed);
     new.u32(process::MODULES_USED).store(modules, Ordering::Relaxed);
     let counting = old.u32(process::COUNTING).load(Ordering::Relaxed);
     new.u32(process::COUNTING).store(counting, Ordering::Relaxed);
@@ -181,21 +187,4 @@ fn copy_to_new_file() -> Option<()> {
     unsafe { libc::munmap(new.base().cast(), new.size()) };
     announce(slot);
     Some(())
-}
-
-/// Memory in the plugin's data that a file is mapped over.
-#[repr(C, align(4096))]
-pub(crate) struct Overlay<const SIZE: usize>(UnsafeCell<MaybeUninit<[u8; SIZE]>>);
-
-// SAFETY: only its address is handed out.
-unsafe impl<const SIZE: usize> Sync for Overlay<SIZE> {}
-
-impl<const SIZE: usize> Overlay<SIZE> {
-    pub(crate) const fn new() -> Self {
-        Overlay(UnsafeCell::new(MaybeUninit::zeroed()))
-    }
-
-    pub(crate) fn place(&self) -> *mut u8 {
-        self.0.get().cast()
-    }
 }

@@ -12,6 +12,7 @@ use assay_pure::sweep::confirm::is_confirmed;
 use assay_pure::sweep::naming::{Behind, Cache, behind, caches};
 use assay_pure::sweep::refine::{self, Pair, narrowing};
 use assay_pure::sweep::{Curve, Reading, Step, SweepSpec, Winner, crossovers, steps, zones};
+use assay_pure::words;
 use assay_report::number;
 use assay_report::page::{Effect, Failure, FailureKind, Spread, TwinVerdict};
 use assay_report::sweep::answer::{answer, sentence};
@@ -20,7 +21,6 @@ use assay_report::sweep::page::{
     StepCause, StepPage, Stopped, SweepPage, TimeAt, ZonePage,
 };
 use assay_report::sweep::{SWEEP_SCHEMA, value};
-use assay_pure::words;
 
 /// Composes the page of a sweep.
 ///

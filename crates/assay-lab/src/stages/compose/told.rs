@@ -9,10 +9,10 @@ use assay_pure::diary::step::{Brought, parts};
 use assay_pure::diary::traps::Trap;
 use assay_pure::diary::{Diary, Figures, Quantity};
 use assay_pure::verdict::claims::ClaimStatus as Status;
+use assay_pure::words;
 use assay_report::number;
 use assay_report::page::{Claim, ClaimStatus};
 use assay_report::stages::page::{self, CountStep, Part, Step, TimeStep};
-use assay_pure::words;
 
 /// Counts that a step tells of.
 const TOLD: [Quantity; 5] =
