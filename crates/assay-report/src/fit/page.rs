@@ -1,7 +1,7 @@
 //! What a fit is worth, as plain data.
 
 use assay_pure::inputs::fit::Closeness;
-use assay_pure::inputs::fit::closeness::Says;
+use assay_pure::inputs::fit::refusal::Says;
 use serde::{Deserialize, Serialize};
 
 /// The value of `schema` in every page written by this version.

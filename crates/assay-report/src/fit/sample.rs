@@ -2,7 +2,8 @@
 
 use super::page::*;
 use assay_pure::inputs::fit::Runs;
-use assay_pure::inputs::fit::closeness::{Closeness, Entropy, Figure, Says};
+use assay_pure::inputs::fit::closeness::{Closeness, Entropy, Figure};
+use assay_pure::inputs::fit::refusal::Says;
 
 fn figure(name: &str, real: f64, fitted: f64, says: Says) -> Figure {
     Figure {

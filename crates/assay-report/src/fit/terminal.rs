@@ -6,7 +6,8 @@ use crate::number;
 use crate::prose::plural;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
-use assay_pure::inputs::fit::closeness::{Closeness, Figure, Says};
+use assay_pure::inputs::fit::closeness::{Closeness, Figure};
+use assay_pure::inputs::fit::refusal::Says;
 
 /// What a table is for.
 const TABLE: &str = "The input's table, to be pasted into an experiment file";
