@@ -9,7 +9,7 @@
 //! Known limits: the branch waits for a load from the nearest cache only, so it is resolved as early as any; one whose
 //! condition takes longer costs more.
 
-use crate::window::{Found, Timed};
+use crate::window::{WindowOutcome, WindowValues};
 use std::io;
 
 /// Outcomes in a buffer of fresh tosses: many times what any known predictor remembers.
@@ -25,7 +25,7 @@ const ENOUGH: usize = 3;
 
 /// How much to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub struct TimingEffort {
     /// Series, each with tosses of its own: what the interval rests on.
     pub series: usize,
     /// Pairs of windows per series.
@@ -34,14 +34,14 @@ pub struct Effort {
     pub windows: usize,
 }
 
-impl Effort {
+impl TimingEffort {
     /// About a second on a machine that is left alone.
-    pub const USUAL: Effort = Effort { series: 12, pairs: 12, windows: 5 };
+    pub const USUAL: TimingEffort = TimingEffort { series: 12, pairs: 12, windows: 5 };
 }
 
 /// A pair of neighbouring windows, nanoseconds per outcome.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pair {
+pub struct WindowPair {
     /// Of tosses never seen.
     pub fresh_ns: f64,
     /// Of tosses known by heart.
@@ -61,7 +61,7 @@ pub struct Period {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BranchTiming {
     /// Usable pairs of each series; empty where every window was interrupted.
-    pub series: Vec<Vec<Pair>>,
+    pub series: Vec<Vec<WindowPair>>,
     /// By growing period.
     pub sweep: Vec<Period>,
     /// Pairs and windows of a shared core that are among them, for want of others.
@@ -69,13 +69,13 @@ pub struct BranchTiming {
 }
 
 /// Times one window: does the work once, and tells the nanoseconds and what disturbed it.
-pub type Window<'a> = dyn FnMut(&mut dyn FnMut()) -> Timed<f64> + 'a;
+pub type TimedWindow<'a> = dyn FnMut(&mut dyn FnMut()) -> WindowOutcome<f64> + 'a;
 
 /// Measures on the calling thread, which should be bound to one processor.
 ///
 /// # Errors
 /// No such loop is written for this architecture.
-pub fn measure(effort: Effort, window: &mut Window<'_>) -> io::Result<BranchTiming> {
+pub fn measure(effort: TimingEffort, window: &mut TimedWindow<'_>) -> io::Result<BranchTiming> {
     if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
@@ -92,12 +92,12 @@ fn periods() -> Vec<usize> {
 
 /// Times windows, and counts those that are used although the core was shared.
 struct Meter<'a, 'b> {
-    window: &'a mut Window<'b>,
+    window: &'a mut TimedWindow<'b>,
     shared: u64,
 }
 
 impl Meter<'_, '_> {
-    fn run(mut self, effort: Effort) -> BranchTiming {
+    fn run(mut self, effort: TimingEffort) -> BranchTiming {
         let mut tosses = Tosses(0x9e37_79b9_7f4a_7c15);
         let series = (0..effort.series).map(|_| self.series(&mut tosses, effort.pairs)).collect();
         let sweep =
@@ -106,12 +106,12 @@ impl Meter<'_, '_> {
     }
 
     /// Pairs over tosses of their own. The learned buffer is as long as the fresh one: the memory sees no difference.
-    fn series(&mut self, tosses: &mut Tosses, pairs: usize) -> Vec<Pair> {
+    fn series(&mut self, tosses: &mut Tosses, pairs: usize) -> Vec<WindowPair> {
         let fresh = tosses.fill(FRESH);
         let stretch = tosses.fill(LEARNED_PERIOD);
         let learned: Vec<u8> = stretch.iter().copied().cycle().take(FRESH).collect();
         walk(&learned[..WINDOW]);
-        let mut found = Found::default();
+        let mut found = WindowValues::default();
         for at in 0..pairs * TRIES {
             if found.counts().0 == pairs {
                 break;
@@ -121,7 +121,9 @@ impl Meter<'_, '_> {
             // The first half of a window brings the predictor back to what it had learned.
             walk(&learned[..WINDOW / 2]);
             let learned_ns = self.window(&learned[from..from + WINDOW], 1);
-            found.push(fresh_ns.with(learned_ns).map(|(fresh_ns, learned_ns)| Pair { fresh_ns, learned_ns }));
+            found.push(
+                fresh_ns.with(learned_ns).map(|(fresh_ns, learned_ns)| WindowPair { fresh_ns, learned_ns }),
+            );
         }
         self.settle(found, pairs)
     }
@@ -132,7 +134,7 @@ impl Meter<'_, '_> {
         let repeats = WINDOW.div_ceil(outcomes);
         // A predictor learns a sequence in several passes, each of which finds more of its histories known.
         let passes = (FRESH / outcomes).clamp(3, 24);
-        let (mut found, mut walked) = (Found::default(), false);
+        let (mut found, mut walked) = (WindowValues::default(), false);
         for _ in 0..windows * TRIES {
             if found.counts().0 == windows {
                 break;
@@ -143,14 +145,14 @@ impl Meter<'_, '_> {
             }
             let timed = self.window(&sequence, repeats);
             // Only a window that nobody interrupted has found the sequence learned.
-            walked |= timed != Timed::Interrupted;
+            walked |= timed != WindowOutcome::Interrupted;
             found.push(timed);
         }
         Period { outcomes: outcomes as u64, ns: self.settle(found, windows) }
     }
 
     /// Nanoseconds per outcome of walking `outcomes` some times.
-    fn window(&mut self, outcomes: &[u8], repeats: usize) -> Timed<f64> {
+    fn window(&mut self, outcomes: &[u8], repeats: usize) -> WindowOutcome<f64> {
         let mut work = || {
             for _ in 0..repeats {
                 walk(outcomes);
@@ -159,7 +161,7 @@ impl Meter<'_, '_> {
         (self.window)(&mut work).map(|ns| ns / (repeats * outcomes.len()) as f64)
     }
 
-    fn settle<T>(&mut self, found: Found<T>, wanted: usize) -> Vec<T> {
+    fn settle<T>(&mut self, found: WindowValues<T>, wanted: usize) -> Vec<T> {
         let (used, shared) = found.settle(wanted.min(ENOUGH));
         self.shared += shared;
         used
@@ -268,10 +270,10 @@ mod tests {
         assert!(periods.windows(2).all(|pair| pair[0] < pair[1]));
     }
 
-    const EFFORT: Effort = Effort { series: 2, pairs: 4, windows: 2 };
+    const EFFORT: TimingEffort = TimingEffort { series: 2, pairs: 4, windows: 2 };
 
     /// Measures with windows that take as many nanoseconds as their number says, disturbed as `disturbed` says of it.
-    fn scripted(disturbed: impl Fn(u64, f64) -> Timed<f64>) -> BranchTiming {
+    fn scripted(disturbed: impl Fn(u64, f64) -> WindowOutcome<f64>) -> BranchTiming {
         let mut nth = 0;
         let found = measure(EFFORT, &mut |work| {
             work();
@@ -283,9 +285,9 @@ mod tests {
 
     #[test]
     fn every_figure_asked_for_is_there() {
-        let found = scripted(|_, ns| Timed::Own(ns));
+        let found = scripted(|_, ns| WindowOutcome::Own(ns));
         assert_eq!((found.series.len(), found.sweep.len(), found.shared), (2, 21, 0));
-        let pair = |fresh_ns, learned_ns| Pair { fresh_ns, learned_ns };
+        let pair = |fresh_ns, learned_ns| WindowPair { fresh_ns, learned_ns };
         assert_eq!(found.series[0], [pair(1.0, 2.0), pair(3.0, 4.0), pair(5.0, 6.0), pair(7.0, 8.0)]);
         assert!(found.sweep.iter().all(|period| period.ns.len() == 2), "{found:?}");
         // Windows 17 and 18: 64 repeats of 1024 outcomes are as many as a window of the series has.
@@ -295,14 +297,15 @@ mod tests {
     #[test]
     fn a_window_of_a_shared_core_is_made_again_and_its_pair_with_it() {
         // The 4th window is the learned one of the second pair.
-        let found = scripted(|nth, ns| if nth == 4 { Timed::Shared(ns) } else { Timed::Own(ns) });
+        let found =
+            scripted(|nth, ns| if nth == 4 { WindowOutcome::Shared(ns) } else { WindowOutcome::Own(ns) });
         let firsts: Vec<f64> = found.series[0].iter().map(|pair| pair.fresh_ns).collect();
         assert_eq!((firsts, found.shared), (vec![1.0, 5.0, 7.0, 9.0], 0));
     }
 
     #[test]
     fn a_core_that_is_shared_all_the_time_gives_what_there_is_and_says_so() {
-        let found = scripted(|_, ns| Timed::Shared(ns));
+        let found = scripted(|_, ns| WindowOutcome::Shared(ns));
         // Each series all its tries, each of 21 periods all of its: 2 * 16 pairs and 21 * 8 windows.
         assert_eq!(found.series.iter().map(Vec::len).collect::<Vec<_>>(), [16, 16]);
         assert_eq!(found.shared, 2 * 16 + 21 * 8);
@@ -310,7 +313,7 @@ mod tests {
 
     #[test]
     fn what_was_interrupted_all_the_time_is_absent() {
-        let found = scripted(|_, _| Timed::Interrupted);
+        let found = scripted(|_, _| WindowOutcome::Interrupted);
         assert!(
             found.series.iter().all(Vec::is_empty) && found.sweep.iter().all(|period| period.ns.is_empty())
         );

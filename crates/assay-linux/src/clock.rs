@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// A clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
+pub enum KernelClock {
     /// Monotonic time, its rate steered by the network's.
     Monotonic,
     /// Monotonic time by the hardware's own rate.
@@ -14,11 +14,11 @@ pub enum Clock {
 }
 
 /// The time on a clock.
-pub fn now(clock: Clock) -> Duration {
+pub fn now(clock: KernelClock) -> Duration {
     let clock = match clock {
-        Clock::Monotonic => libc::CLOCK_MONOTONIC,
-        Clock::Raw => libc::CLOCK_MONOTONIC_RAW,
-        Clock::ThreadCpu => libc::CLOCK_THREAD_CPUTIME_ID,
+        KernelClock::Monotonic => libc::CLOCK_MONOTONIC,
+        KernelClock::Raw => libc::CLOCK_MONOTONIC_RAW,
+        KernelClock::ThreadCpu => libc::CLOCK_THREAD_CPUTIME_ID,
     };
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a timespec that outlives the call, and all three clocks exist on every kernel since 2.6.28.
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn no_clock_goes_backwards() {
-        for clock in [Clock::Monotonic, Clock::Raw, Clock::ThreadCpu] {
+        for clock in [KernelClock::Monotonic, KernelClock::Raw, KernelClock::ThreadCpu] {
             let before = now(clock);
             assert!(now(clock) >= before, "{clock:?}");
         }

@@ -4,7 +4,7 @@
 //! Nothing of it is read before there is something to read, so the lab sleeps while it measures; it looks up five times a
 //! second for an interruption.
 
-use crate::family::{Watched, kill_all};
+use crate::family::{WatchedProcess, kill_all};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
@@ -27,7 +27,7 @@ const ASK: libc::c_ulong = 0xffff_ffff;
 
 /// What to execute, and how.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct CommandSpec<'a> {
     /// For `sh -c`.
     pub command: &'a str,
     /// Where.
@@ -64,7 +64,7 @@ pub enum Killed {
 
 /// What came of it.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct CommandResult {
     /// Of the shell.
     pub status: ExitStatus,
     /// None: it ended by itself.
@@ -109,7 +109,7 @@ pub fn kernel_randomises() -> bool {
 /// # Errors
 /// The folder, the shell or the named pipe cannot be had, or the kernel refuses to wait; the message names it. How the
 /// command ended is no error here.
-pub fn run(asked: &Asked<'_>) -> io::Result<Ran> {
+pub fn run(asked: &CommandSpec<'_>) -> io::Result<CommandResult> {
     let side = asked.side.map(named_pipe).transpose()?;
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(asked.command).current_dir(asked.folder);
@@ -135,7 +135,7 @@ pub fn run(asked: &Asked<'_>) -> io::Result<Ran> {
     let left_processes = end_group(pid) && killed.is_none();
     drain(&mut streams);
     let [stdout, stderr, side] = streams.map(|stream| stream.kept);
-    Ok(Ran { status, killed, elapsed, cpu, stdout, stderr, side, left_processes })
+    Ok(CommandResult { status, killed, elapsed, cpu, stdout, stderr, side, left_processes })
 }
 
 /// Runs in the child between fork and exec: only async-signal-safe calls.
@@ -203,7 +203,7 @@ fn drain(streams: &mut [Stream]) {
 
 /// Reads until the process has ended or has to; then it is killed.
 fn follow(pid: u32, streams: &mut [Stream; 3], deadline: Option<Instant>) -> Option<Killed> {
-    let watched = Watched::new(pid).ok();
+    let watched = WatchedProcess::new(pid).ok();
     let mut interrupted: Option<Instant> = None;
     loop {
         let now = Instant::now();
@@ -225,10 +225,15 @@ fn follow(pid: u32, streams: &mut [Stream; 3], deadline: Option<Instant>) -> Opt
 }
 
 /// Sleeps until something is written or the process ends, at most `left`; reads; says whether it has ended.
-fn ended_after(pid: u32, watched: Option<&Watched>, streams: &mut [Stream; 3], left: Duration) -> bool {
+fn ended_after(
+    pid: u32,
+    watched: Option<&WatchedProcess>,
+    streams: &mut [Stream; 3],
+    left: Duration,
+) -> bool {
     let descriptor = |file: &Option<File>| file.as_ref().map_or(-1, AsRawFd::as_raw_fd);
     let [first, second, third] = [0, 1, 2].map(|at: usize| descriptor(&streams[at].file));
-    let end = watched.map_or(-1, Watched::descriptor);
+    let end = watched.map_or(-1, WatchedProcess::descriptor);
     let mut entries =
         [first, second, third, end].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     // A kernel without pidfds is asked in short turns.
@@ -322,8 +327,8 @@ fn named_pipe(path: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    fn asked(command: &str) -> Asked<'_> {
-        Asked {
+    fn asked(command: &str) -> CommandSpec<'_> {
+        CommandSpec {
             command,
             folder: Path::new("/"),
             environment: &[],
@@ -355,7 +360,7 @@ mod tests {
     #[test]
     fn what_does_not_end_is_killed_with_what_it_started() {
         let limit = Some(Duration::from_millis(300));
-        let ran = run(&Asked { limit, ..asked("sleep 1000 & sleep 1000") }).unwrap();
+        let ran = run(&CommandSpec { limit, ..asked("sleep 1000 & sleep 1000") }).unwrap();
         assert_eq!((ran.killed, ran.status.signal()), (Some(Killed::Limit), Some(libc::SIGKILL)));
         assert!(ran.elapsed >= Duration::from_millis(300));
     }
@@ -370,7 +375,7 @@ mod tests {
     fn every_program_appends_to_the_named_pipe() {
         let path = std::env::temp_dir().join(format!("assay-side-{}", std::process::id()));
         let command = format!("echo one > '{0}'; echo two > '{0}'", path.display());
-        let ran = run(&Asked { side: Some(&path), ..asked(&command) }).unwrap();
+        let ran = run(&CommandSpec { side: Some(&path), ..asked(&command) }).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(text(&ran.side), "one\ntwo\n");
     }
@@ -391,7 +396,7 @@ mod tests {
     /// `startstack` of the program that reads it, as proc(5) has it.
     fn stack(random_addresses: bool, padding: usize) -> u64 {
         let environment = [(OsString::from("ASSAY_PADDING"), OsString::from("x".repeat(padding)))];
-        let command = Asked {
+        let command = CommandSpec {
             random_addresses,
             environment: &environment,
             ..asked("exec cut -d' ' -f28 /proc/self/stat")
@@ -418,10 +423,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_started_is_named() {
-        let error =
-            run(&Asked { folder: Path::new("/no/such/folder"), ..asked("true") }).unwrap_err().to_string();
+        let error = run(&CommandSpec { folder: Path::new("/no/such/folder"), ..asked("true") })
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("/no/such/folder"), "{error}");
         let side = Some(Path::new("/no/such/folder/pipe"));
-        assert!(run(&Asked { side, ..asked("true") }).unwrap_err().to_string().contains("named pipe"));
+        assert!(run(&CommandSpec { side, ..asked("true") }).unwrap_err().to_string().contains("named pipe"));
     }
 }

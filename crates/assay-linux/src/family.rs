@@ -53,7 +53,7 @@ const GRACE: Duration = Duration::from_millis(500);
 pub fn wait_or_kill(child: &mut Child, limit: Option<Duration>) -> io::Result<(ExitStatus, bool)> {
     let begun = Instant::now();
     let mut interrupted: Option<Instant> = None;
-    let alive = Watched::new(child.id());
+    let alive = WatchedProcess::new(child.id());
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok((status, false));
@@ -147,23 +147,23 @@ pub fn how_ended(pid: u32) -> Option<ExitStatus> {
 
 /// A process whose end can be seen, whoever its parent is.
 #[derive(Debug)]
-pub struct Watched {
+pub struct WatchedProcess {
     descriptor: OwnedFd,
 }
 
-impl Watched {
+impl WatchedProcess {
     /// Watches a process.
     ///
     /// # Errors
     /// It is gone already, or the kernel is older than 5.3.
-    pub fn new(pid: u32) -> io::Result<Watched> {
+    pub fn new(pid: u32) -> io::Result<WatchedProcess> {
         // SAFETY: plain numbers; the descriptor is ours from here on.
         unsafe {
             let descriptor = libc::syscall(libc::SYS_pidfd_open, pid, 0);
             if descriptor < 0 {
                 return Err(io::Error::last_os_error());
             }
-            Ok(Watched { descriptor: OwnedFd::from_raw_fd(descriptor as i32) })
+            Ok(WatchedProcess { descriptor: OwnedFd::from_raw_fd(descriptor as i32) })
         }
     }
 
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn how_a_child_ended_is_told_once() {
         let mut child = start(&shell("exit 5")).expect("a shell");
-        let watched = Watched::new(child.id()).expect("pidfd");
+        let watched = WatchedProcess::new(child.id()).expect("pidfd");
         watched.wait(Duration::from_secs(60));
         assert_eq!(how_ended(child.id()).and_then(|status| status.code()), Some(5));
         assert_eq!(how_ended(child.id()), None);
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn the_end_of_a_process_is_seen() {
         let mut child = start(&shell("read x; exit 0")).expect("a shell");
-        let watched = Watched::new(child.id()).expect("pidfd");
+        let watched = WatchedProcess::new(child.id()).expect("pidfd");
         kill_all(child.id());
         watched.wait(Duration::from_secs(60));
         assert!(watched.ended());

@@ -4,7 +4,7 @@
 //! and are inherited by all that it starts, so what is counted is the program and nothing of the lab. A program that goes on
 //! already is counted between two readings ([`Running`]). Each reading
 //! carries how long the event was wanted and how long it was on a counter: where these differ the kernel shared the
-//! counters out (multiplexing), and the value is a part of the truth that only [`Reading::scaled`] extrapolates.
+//! counters out (multiplexing), and the value is a part of the truth that only [`CounterReading::scaled`] extrapolates.
 //! Source: `man 2 perf_event_open`; `include/uapi/linux/perf_event.h` for numbers and bits.
 //! Known limits: processors with two kinds of cores count hardware events on one kind only, which then reads as
 //! multiplexed; a program that gains privileges at exec (set-user-ID) is taken off the counters by the kernel and reads
@@ -20,8 +20,8 @@ mod front_end;
 mod refusal;
 mod running;
 
-pub use command::{Counters, End, Ending, spawn};
-pub use counter::{Counter, Reading, Target};
-pub use event::{Event, KNOWN, Scope, UnknownEvent};
-pub use refusal::{Cause, Conditions, Refusal};
+pub use command::{CommandEnding, Counters, End, spawn};
+pub use counter::{Counter, CounterReading, Target};
+pub use event::{CounterEvent, KNOWN, Scope, UnknownEvent};
+pub use refusal::{CounterRefusal, RefusalCause, RefusalContext};
 pub use running::Running;

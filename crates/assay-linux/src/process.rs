@@ -31,7 +31,7 @@ pub struct Launch<'a> {
 
 /// A running measured program.
 #[derive(Debug)]
-pub struct Process {
+pub struct WorkerProcess {
     child: Child,
     requests: File,
     replies: File,
@@ -57,7 +57,7 @@ pub enum Incoming {
 
 /// How a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct Exit {
     /// Exit code, if it exited.
     pub code: Option<i32>,
     /// Signal, if it was killed by one.
@@ -68,7 +68,7 @@ pub struct Ended {
     pub left_processes: bool,
 }
 
-impl std::fmt::Display for Ended {
+impl std::fmt::Display for Exit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.killed, self.code, self.signal) {
             (true, _, _) => write!(f, "was still running and was killed")?,
@@ -107,7 +107,7 @@ pub fn give_back_memory() {
     }
 }
 
-impl Process {
+impl WorkerProcess {
     /// Starts it.
     ///
     /// # Errors
@@ -253,7 +253,7 @@ impl Process {
     }
 
     /// Waits up to `patience` for its end, then kills it and its group.
-    pub fn finish(&mut self, patience: Duration) -> Ended {
+    pub fn finish(&mut self, patience: Duration) -> Exit {
         let deadline = Instant::now() + patience;
         let mut status = self.child.try_wait().ok().flatten();
         while status.is_none() && Instant::now() < deadline {
@@ -272,7 +272,7 @@ impl Process {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
-        Ended {
+        Exit {
             code: status.and_then(|status| status.code()),
             signal: status.and_then(|status| status.signal()),
             killed,
@@ -281,7 +281,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         self.finish(Duration::ZERO);
     }
@@ -380,10 +380,10 @@ fn poll_two(first: RawFd, second: RawFd, patience: Duration) -> io::Result<[bool
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> (Process, tempdir::Script) {
+    fn shell(script: &str) -> (WorkerProcess, tempdir::Script) {
         let script = tempdir::Script::new(script);
         let environment = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-        let process = Process::start(&Launch {
+        let process = WorkerProcess::start(&Launch {
             prefix: &[],
             program: &script.path,
             environment: &environment,
@@ -490,6 +490,6 @@ mod tests {
     fn names_a_program_that_is_missing() {
         let launch =
             Launch { prefix: &[], program: Path::new("/nowhere/at-all"), environment: &[], cpu: None };
-        assert!(Process::start(&launch).unwrap_err().to_string().contains("/nowhere/at-all"));
+        assert!(WorkerProcess::start(&launch).unwrap_err().to_string().contains("/nowhere/at-all"));
     }
 }

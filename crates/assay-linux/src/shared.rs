@@ -13,35 +13,35 @@ use std::time::Duration;
 
 /// A file mapped for reading and writing; unmapped when dropped.
 #[derive(Debug)]
-pub struct Shared {
+pub struct SharedMemory {
     base: NonNull<u8>,
     size: usize,
 }
 
 // SAFETY: all access is through atomics.
-unsafe impl Send for Shared {}
+unsafe impl Send for SharedMemory {}
 // SAFETY: as above.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedMemory {}
 
-impl Shared {
+impl SharedMemory {
     /// Makes a new file of `size` bytes, all zero and none of them there until touched, and maps it.
     ///
     /// # Errors
     /// The file exists already, cannot be made or mapped; the message names it.
-    pub fn create(path: &Path, size: usize) -> io::Result<Shared> {
+    pub fn create(path: &Path, size: usize) -> io::Result<SharedMemory> {
         let options = OpenOptions::new().read(true).write(true).create_new(true).clone();
-        Shared::with(path, size, options, true)
+        SharedMemory::with(path, size, options, true)
     }
 
     /// Maps `size` bytes of a file that another process has made.
     ///
     /// # Errors
     /// The file is missing or shorter; the message names it.
-    pub fn open(path: &Path, size: usize) -> io::Result<Shared> {
-        Shared::with(path, size, OpenOptions::new().read(true).write(true).clone(), false)
+    pub fn open(path: &Path, size: usize) -> io::Result<SharedMemory> {
+        SharedMemory::with(path, size, OpenOptions::new().read(true).write(true).clone(), false)
     }
 
-    fn with(path: &Path, size: usize, options: OpenOptions, resize: bool) -> io::Result<Shared> {
+    fn with(path: &Path, size: usize, options: OpenOptions, resize: bool) -> io::Result<SharedMemory> {
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("mapping {}: {error}", path.display()));
         let file = options.open(path).map_err(named)?;
@@ -62,7 +62,7 @@ impl Shared {
             return Err(named(io::Error::last_os_error()));
         }
         let base = NonNull::new(base.cast()).ok_or_else(|| named(io::Error::other("mapped at address 0")))?;
-        Ok(Shared { base, size })
+        Ok(SharedMemory { base, size })
     }
 
     fn at<T>(&self, offset: usize, count: usize) -> *mut T {
@@ -108,7 +108,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: mapped by us, and borrows of it cannot outlive self.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.size) };
@@ -153,10 +153,10 @@ mod tests {
     #[test]
     fn two_maps_of_a_file_show_the_same_words() {
         let path = folder(0).join(format!("assay-shared-test-{}", std::process::id()));
-        let ours = Shared::create(&path, 1 << 20).expect("a new file");
-        let theirs = Shared::open(&path, 1 << 20).expect("the same file");
-        let too_long = Shared::open(&path, 1 << 21);
-        let again = Shared::create(&path, 4096);
+        let ours = SharedMemory::create(&path, 1 << 20).expect("a new file");
+        let theirs = SharedMemory::open(&path, 1 << 20).expect("the same file");
+        let too_long = SharedMemory::open(&path, 1 << 21);
+        let again = SharedMemory::create(&path, 4096);
         std::fs::remove_file(&path).expect("removed");
         ours.u64(8).store(0x0102_0304_0506_0708, Ordering::Relaxed);
         assert_eq!(theirs.u32(8).load(Ordering::Relaxed), 0x0506_0708);
@@ -171,7 +171,7 @@ mod tests {
     #[should_panic(expected = "are not in 4096 bytes")]
     fn a_word_outside_of_the_file_is_refused() {
         let path = folder(0).join(format!("assay-shared-outside-{}", std::process::id()));
-        let shared = Shared::create(&path, 4096).expect("a new file");
+        let shared = SharedMemory::create(&path, 4096).expect("a new file");
         std::fs::remove_file(&path).expect("removed");
         shared.u64(4092);
     }
@@ -179,8 +179,8 @@ mod tests {
     #[test]
     fn a_waiter_is_woken_by_another_map() {
         let path = folder(0).join(format!("assay-shared-wake-{}", std::process::id()));
-        let ours = Shared::create(&path, 4096).expect("a new file");
-        let theirs = Shared::open(&path, 4096).expect("the same file");
+        let ours = SharedMemory::create(&path, 4096).expect("a new file");
+        let theirs = SharedMemory::open(&path, 4096).expect("the same file");
         std::fs::remove_file(&path).expect("removed");
         std::thread::scope(|scope| {
             scope.spawn(|| {

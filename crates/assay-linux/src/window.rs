@@ -11,7 +11,7 @@ const RAN_ALL_THE_TIME: f64 = 0.98;
 
 /// What became of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Timed<T> {
+pub enum WindowOutcome<T> {
     /// Its value, on a core of one's own as far as anybody can tell.
     Own(T),
     /// Its value, but somebody ran on the core's other hardware thread meanwhile.
@@ -20,53 +20,54 @@ pub enum Timed<T> {
     Interrupted,
 }
 
-impl<T> Timed<T> {
+impl<T> WindowOutcome<T> {
     /// The same of another value.
-    pub fn map<U>(self, of: impl FnOnce(T) -> U) -> Timed<U> {
+    pub fn map<U>(self, of: impl FnOnce(T) -> U) -> WindowOutcome<U> {
         match self {
-            Timed::Own(value) => Timed::Own(of(value)),
-            Timed::Shared(value) => Timed::Shared(of(value)),
-            Timed::Interrupted => Timed::Interrupted,
+            WindowOutcome::Own(value) => WindowOutcome::Own(of(value)),
+            WindowOutcome::Shared(value) => WindowOutcome::Shared(of(value)),
+            WindowOutcome::Interrupted => WindowOutcome::Interrupted,
         }
     }
 
     /// Two windows that belong together: what disturbed one disturbed both.
-    pub fn with<U>(self, other: Timed<U>) -> Timed<(T, U)> {
+    pub fn with<U>(self, other: WindowOutcome<U>) -> WindowOutcome<(T, U)> {
         match (self, other) {
-            (Timed::Own(one), Timed::Own(other)) => Timed::Own((one, other)),
-            (Timed::Interrupted, _) | (_, Timed::Interrupted) => Timed::Interrupted,
-            (Timed::Own(one) | Timed::Shared(one), Timed::Own(other) | Timed::Shared(other)) => {
-                Timed::Shared((one, other))
-            }
+            (WindowOutcome::Own(one), WindowOutcome::Own(other)) => WindowOutcome::Own((one, other)),
+            (WindowOutcome::Interrupted, _) | (_, WindowOutcome::Interrupted) => WindowOutcome::Interrupted,
+            (
+                WindowOutcome::Own(one) | WindowOutcome::Shared(one),
+                WindowOutcome::Own(other) | WindowOutcome::Shared(other),
+            ) => WindowOutcome::Shared((one, other)),
         }
     }
 }
 
 /// Values of several windows of one thing. Those of a shared core are kept aside, for where there is nothing else.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found<T> {
+pub struct WindowValues<T> {
     own: Vec<T>,
     shared: Vec<T>,
 }
 
-impl<T> Default for Found<T> {
-    fn default() -> Found<T> {
-        Found { own: Vec::new(), shared: Vec::new() }
+impl<T> Default for WindowValues<T> {
+    fn default() -> WindowValues<T> {
+        WindowValues { own: Vec::new(), shared: Vec::new() }
     }
 }
 
-impl<T> Found<T> {
+impl<T> WindowValues<T> {
     /// Adds what became of one more window.
-    pub fn push(&mut self, timed: Timed<T>) {
+    pub fn push(&mut self, timed: WindowOutcome<T>) {
         match timed {
-            Timed::Own(value) => self.own.push(value),
-            Timed::Shared(value) => self.shared.push(value),
-            Timed::Interrupted => (),
+            WindowOutcome::Own(value) => self.own.push(value),
+            WindowOutcome::Shared(value) => self.shared.push(value),
+            WindowOutcome::Interrupted => (),
         }
     }
 
     /// Adds what was found at another time.
-    pub fn extend(&mut self, other: Found<T>) {
+    pub fn extend(&mut self, other: WindowValues<T>) {
         self.own.extend(other.own);
         self.shared.extend(other.shared);
     }
@@ -89,14 +90,14 @@ impl<T> Found<T> {
 
 /// Times windows and counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Windows {
+pub struct WindowTimer {
     /// Timed in all.
     pub timed: u64,
     /// Of them interrupted: they have no time.
     pub interrupted: u64,
 }
 
-impl Windows {
+impl WindowTimer {
     /// Nanoseconds of the wall clock that `work` takes; nothing where the thread was interrupted meanwhile.
     ///
     /// The thread's clock costs 25 times as much to read and stands outside: CPU time below wall time then means waiting.
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_disturbed_one_window_of_a_pair_disturbed_the_pair() {
-        use Timed::{Interrupted, Own, Shared};
+        use WindowOutcome::{Interrupted, Own, Shared};
         assert_eq!(Own(1).with(Own(2)), Own((1, 2)));
         for pair in [Own(1).with(Shared(2)), Shared(1).with(Own(2)), Shared(1).with(Shared(2))] {
             assert_eq!(pair, Shared((1, 2)));
@@ -159,26 +160,31 @@ mod tests {
 
     #[test]
     fn windows_of_a_shared_core_are_used_only_where_there_are_not_enough_others() {
-        let mut found = Found::default();
-        for timed in [Timed::Own(1), Timed::Shared(9), Timed::Interrupted, Timed::Own(2)] {
+        let mut found = WindowValues::default();
+        for timed in [
+            WindowOutcome::Own(1),
+            WindowOutcome::Shared(9),
+            WindowOutcome::Interrupted,
+            WindowOutcome::Own(2),
+        ] {
             found.push(timed);
         }
         assert_eq!(found.counts(), (2, 1));
         assert_eq!(found.clone().settle(2), (vec![1, 2], 0));
         assert_eq!(found.clone().settle(3), (vec![1, 2, 9], 1));
-        let mut later = Found::default();
-        later.push(Timed::Own(3));
+        let mut later = WindowValues::default();
+        later.push(WindowOutcome::Own(3));
         found.extend(later);
         assert_eq!(found.settle(3), (vec![1, 2, 3], 0));
     }
 
     #[test]
     fn a_window_in_which_the_thread_slept_is_left_out_and_counted() {
-        let mut windows = Windows::default();
+        let mut windows = WindowTimer::default();
         assert_eq!(windows.wall(|| std::thread::sleep(Duration::from_millis(20))), None);
-        assert_eq!(windows, Windows { timed: 1, interrupted: 1 });
+        assert_eq!(windows, WindowTimer { timed: 1, interrupted: 1 });
         // The thread's own clock stands still meanwhile, but for the call itself.
         assert!(windows.cpu(|| std::thread::sleep(Duration::from_millis(50))) < 25e6);
-        assert_eq!(windows, Windows { timed: 2, interrupted: 1 });
+        assert_eq!(windows, WindowTimer { timed: 2, interrupted: 1 });
     }
 }

@@ -11,5 +11,5 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub(super) use code::Code;
-pub(super) use stream::{Stream, Totals};
+pub(super) use code::SeenBlocks;
+pub(super) use stream::{EndingTotals, ThreadStream};

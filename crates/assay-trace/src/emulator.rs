@@ -1,7 +1,7 @@
 //! The emulator and the plugin: found, and fitting each other and the lab.
 
-use super::program::{Machine, search};
-use super::{Blame, Refusal};
+use super::program::{GuestMachine, search};
+use super::{Blame, TraceRefusal};
 use assay_pure::trace::channel::{VERSION, VERSION_LABEL};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -24,10 +24,10 @@ pub(super) struct Emulator {
 }
 
 /// Finds the emulator for a machine.
-pub(super) fn find(machine: Machine) -> Result<Emulator, Refusal> {
+pub(super) fn find(machine: GuestMachine) -> Result<Emulator, TraceRefusal> {
     let name = format!("qemu-{}", machine.name());
     let install = || Some("install the package qemu-user (Debian, Ubuntu, Fedora)".to_owned());
-    let path = search(name.as_ref()).map_err(|_| Refusal {
+    let path = search(name.as_ref()).map_err(|_| TraceRefusal {
         blame: Blame::Machine,
         reason: format!("tracing needs {name}, QEMU 7.2 or later; there is none on PATH"),
         remedy: install(),
@@ -35,14 +35,14 @@ pub(super) fn find(machine: Machine) -> Result<Emulator, Refusal> {
     let output = Command::new(&path).arg("--version").stdin(Stdio::null()).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let Some(version) = version(&text) else {
-        return Err(Refusal {
+        return Err(TraceRefusal {
             blame: Blame::Machine,
             reason: format!("{} does not say which version it is", path.display()),
             remedy: install(),
         });
     };
     if number(&version) < OLDEST {
-        return Err(Refusal {
+        return Err(TraceRefusal {
             blame: Blame::Machine,
             reason: format!("{} is QEMU {version}; tracing needs 7.2 or later", path.display()),
             remedy: install(),
@@ -65,7 +65,7 @@ fn number(version: &str) -> (u32, u32) {
 }
 
 /// Finds the plugin: where the caller says, where the environment says, beside the lab.
-pub(super) fn plugin(given: Option<&Path>) -> Result<PathBuf, Refusal> {
+pub(super) fn plugin(given: Option<&Path>) -> Result<PathBuf, TraceRefusal> {
     let from_environment =
         || std::env::var_os(PLUGIN_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let (blame, path) = match given.map(Path::to_owned).or_else(from_environment) {
@@ -74,7 +74,7 @@ pub(super) fn plugin(given: Option<&Path>) -> Result<PathBuf, Refusal> {
     };
     let path = std::fs::canonicalize(&path).map_err(|_| missing(&path));
     let checked = path.and_then(|path| check_version(&path).map(|()| path));
-    checked.map_err(|refusal| Refusal { blame, ..refusal })
+    checked.map_err(|refusal| TraceRefusal { blame, ..refusal })
 }
 
 /// The lab's folder, or the one above: a test of the lab lies in a folder of its own.
@@ -83,8 +83,8 @@ fn beside_the_lab() -> Option<PathBuf> {
     own.ancestors().skip(1).take(2).map(|folder| folder.join(PLUGIN)).find(|path| path.is_file())
 }
 
-fn missing(path: &Path) -> Refusal {
-    Refusal {
+fn missing(path: &Path) -> TraceRefusal {
+    TraceRefusal {
         blame: Blame::Machine,
         reason: format!("the plugin {} is missing", path.display()),
         remedy: Some(format!(
@@ -94,8 +94,8 @@ fn missing(path: &Path) -> Refusal {
 }
 
 /// Before it is loaded: the plugin's file says which version of the shared memory it speaks.
-fn check_version(path: &Path) -> Result<(), Refusal> {
-    let bytes = std::fs::read(path).map_err(|error| Refusal {
+fn check_version(path: &Path) -> Result<(), TraceRefusal> {
+    let bytes = std::fs::read(path).map_err(|error| TraceRefusal {
         blame: Blame::Machine,
         reason: format!("the plugin {} cannot be read: {error}", path.display()),
         remedy: None,
@@ -108,12 +108,12 @@ fn check_version(path: &Path) -> Result<(), Refusal> {
         Some("build lab and plugin together: cargo build --release -p assay -p assay-qemu".to_owned());
     let Some(said) = said else {
         let reason = format!("{} is no plugin of assay", path.display());
-        return Err(Refusal { blame: Blame::Machine, reason, remedy: rebuild });
+        return Err(TraceRefusal { blame: Blame::Machine, reason, remedy: rebuild });
     };
     let digits = String::from_utf8_lossy(&said[label.len()..]);
     let found: u32 = digits.parse().unwrap_or(0);
     if found != VERSION {
-        return Err(Refusal {
+        return Err(TraceRefusal {
             blame: Blame::Machine,
             reason: format!(
                 "the plugin {} is of another version than this assay: {found}, not {VERSION}",
@@ -126,7 +126,7 @@ fn check_version(path: &Path) -> Result<(), Refusal> {
 }
 
 /// The emulator's own arguments. QEMU splits a plugin's at commas; a doubled one stands for itself.
-pub(super) fn arguments(machine: Machine, plugin: &Path, folder: &Path) -> Vec<OsString> {
+pub(super) fn arguments(machine: GuestMachine, plugin: &Path, folder: &Path) -> Vec<OsString> {
     let mut word = doubled_commas(plugin);
     word.push(",session=");
     word.push(doubled_commas(folder));
@@ -134,7 +134,7 @@ pub(super) fn arguments(machine: Machine, plugin: &Path, folder: &Path) -> Vec<O
     let mut arguments: Vec<OsString> =
         ["-cpu", "max", "-seed", "1", "-plugin"].map(OsString::from).into_iter().collect();
     arguments.push(word);
-    if machine == Machine::Aarch64 && Path::new(AARCH64_LIBRARIES).is_dir() {
+    if machine == GuestMachine::Aarch64 && Path::new(AARCH64_LIBRARIES).is_dir() {
         arguments.extend(["-L", AARCH64_LIBRARIES].map(OsString::from));
     }
     arguments
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn commas_in_paths_do_not_split_arguments() {
-        let arguments = arguments(Machine::X86_64, Path::new("/a,b/p.so"), Path::new("/dev/shm/x"));
+        let arguments = arguments(GuestMachine::X86_64, Path::new("/a,b/p.so"), Path::new("/dev/shm/x"));
         assert_eq!(arguments.last(), Some(&OsString::from("/a,,b/p.so,session=/dev/shm/x")));
     }
 }

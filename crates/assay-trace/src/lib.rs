@@ -15,7 +15,7 @@ mod refusal;
 mod session;
 pub mod sites;
 
-pub use refusal::{Blame, Refusal};
+pub use refusal::{Blame, TraceRefusal};
 pub use session::{Session, available, check, command};
 
 use assay_pure::predict::Steps;
@@ -25,7 +25,7 @@ use std::time::Duration;
 
 /// How much to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Detail {
+pub enum TraceDetail {
     /// Instructions and branches by class; nothing is handed to observers. Half the time of the other.
     Counts,
     /// Every branch, in order, to an observer per thread.
@@ -35,9 +35,9 @@ pub enum Detail {
 
 /// How to trace.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct TraceOptions {
     /// How much to look at.
-    pub detail: Detail,
+    pub detail: TraceDetail,
     /// Programs that the command starts (fork, exec) are traced too.
     pub follow: bool,
     /// The plugin, where it is not beside the lab's own binary.
@@ -64,7 +64,7 @@ pub enum Mark {
 
 /// In which form an observer wants to see branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum BranchForm {
     /// Each by itself, to [`Observer::branches`].
     Branches,
     /// As events, to [`Observer::steps`].
@@ -77,8 +77,8 @@ pub enum Wanted {
 /// What is done with the branches of one thread; runs on a thread of the lab while the program goes on.
 pub trait Observer: Send + 'static {
     /// Asked once, before the thread's first branch.
-    fn wanted(&self) -> Wanted {
-        Wanted::Branches
+    fn wanted(&self) -> BranchForm {
+        BranchForm::Branches
     }
 
     /// The next stretch of branches, some thousands, in order. `sites` holds at least the sites named in it; it only grows.
@@ -102,12 +102,12 @@ impl Observer for () {
 
 /// How often instructions and branches of each class were executed, exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ClassCounts {
     /// Instructions; a repeated string instruction is one.
     pub instructions: u64,
     /// Conditional branches.
     pub conditional: u64,
-    /// Those of them taken; not known from [`Detail::Counts`].
+    /// Those of them taken; not known from [`TraceDetail::ClassCounts`].
     pub taken: Option<u64>,
     /// Direct jumps.
     pub jumps: u64,
@@ -123,7 +123,7 @@ pub struct Counts {
     pub system_calls: u64,
 }
 
-impl Counts {
+impl ClassCounts {
     /// All branches: what perf's `branches` counts.
     pub fn branches(&self) -> u64 {
         self.conditional + self.jumps + self.calls + self.indirect_jumps + self.indirect_calls + self.returns
@@ -132,7 +132,7 @@ impl Counts {
 
 /// A file mapped as code into a traced process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Module {
+pub struct MappedModule {
     /// First address in the process.
     pub start: u64,
     /// Address after the last.
@@ -146,7 +146,7 @@ pub struct Module {
 /// A straight stretch of code that was executed, for counts per function: the emulator's own blocks, and the beginnings of
 /// those that were left before their end. Together they hold each instruction as often as it was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct ExecutedBlock {
     /// Address of its first instruction.
     pub pc: u64,
     /// Bytes of code.
@@ -169,7 +169,7 @@ pub struct RegionCounts {
     /// Which pass over this input, from 0.
     pub pass: u32,
     /// What was executed.
-    pub counts: Counts,
+    pub counts: ClassCounts,
 }
 
 /// One thread of a traced process.
@@ -178,14 +178,14 @@ pub struct ThreadTrace<O> {
     /// Its number in the process, from 0 in the order of creation.
     pub thread: u32,
     /// What it executed.
-    pub counts: Counts,
+    pub counts: ClassCounts,
     /// Its observer, with what it has seen.
     pub observer: O,
 }
 
 /// How a traced process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum TracedExit {
     /// It exited with this code.
     Exited(i32),
     /// It was ended by this signal.
@@ -212,13 +212,13 @@ pub struct ProcessTrace<O> {
     /// Every place that branched; [`Branch::site`] counts into it.
     pub sites: Vec<Site>,
     /// Every block executed.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<ExecutedBlock>,
     /// The files its code came from.
-    pub modules: Vec<Module>,
+    pub modules: Vec<MappedModule>,
     /// The harness's timed regions, in the order in which they ended.
     pub regions: Vec<RegionCounts>,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: TracedExit,
     /// What the reader must know: code that changed itself, an instruction that the emulator lacks, a child that could
     /// not be followed. Whole sentences.
     pub notes: Vec<String>,

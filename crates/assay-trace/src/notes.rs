@@ -4,12 +4,12 @@ mod lacking;
 
 pub(super) use lacking::lacking;
 
-use assay_linux::shared::Shared;
+use assay_linux::shared::SharedMemory;
 use assay_pure::trace::channel::{MAX_BLOCKS, MAX_THREADS, NoteCode, process};
 use std::sync::atomic::Ordering;
 
 /// All that is to be said of a process.
-pub(super) fn of(shared: &Shared, damaged: u64) -> Vec<String> {
+pub(super) fn of(shared: &SharedMemory, damaged: u64) -> Vec<String> {
     let word = |offset: usize| shared.u32(offset).load(Ordering::Acquire);
     let mut notes = from_the_plugin(shared);
     let lost = word(process::LOST_THREADS);
@@ -32,12 +32,12 @@ pub(super) fn of(shared: &Shared, damaged: u64) -> Vec<String> {
 }
 
 /// Code that changed while it was mapped: how often, and where first.
-pub(super) fn changed_code(shared: &Shared) -> Option<(u32, u64)> {
+pub(super) fn changed_code(shared: &SharedMemory) -> Option<(u32, u64)> {
     let times = shared.u32(process::CHANGED).load(Ordering::Acquire);
     (times > 0).then(|| (times, shared.u64(process::CHANGED_AT).load(Ordering::Acquire)))
 }
 
-fn from_the_plugin(shared: &Shared) -> Vec<String> {
+fn from_the_plugin(shared: &SharedMemory) -> Vec<String> {
     let used = (shared.u32(process::NOTES_USED).load(Ordering::Acquire) as usize).min(process::NOTES_SIZE);
     let mut notes = Vec::new();
     let mut at = 0;

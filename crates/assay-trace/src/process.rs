@@ -1,10 +1,13 @@
 //! One traced process: its file of shared memory, read while it lives and to the end when it is gone.
 
-use super::decode::{Code, Stream, Totals};
+use super::decode::{EndingTotals, SeenBlocks, ThreadStream};
 use super::notes;
-use super::{Block, Counts, Ended, Mark, Module, Observer, ProcessTrace, RegionCounts, ThreadTrace};
-use assay_linux::family::Watched;
-use assay_linux::shared::{self, Shared};
+use super::{
+    ClassCounts, ExecutedBlock, MappedModule, Mark, Observer, ProcessTrace, RegionCounts, ThreadTrace,
+    TracedExit,
+};
+use assay_linux::family::WatchedProcess;
+use assay_linux::shared::{self, SharedMemory};
 use assay_pure::trace::channel::{self, MAX_BLOCKS, MAX_THREADS, Record, Ring, head, process};
 use assay_pure::trace::classify::Architecture;
 use std::collections::HashMap;
@@ -23,31 +26,31 @@ const MAX_REGIONS: usize = 1 << 20;
 pub(super) struct Process<O> {
     /// Observers are to see branches.
     handing_on: bool,
-    shared: Shared,
+    shared: SharedMemory,
     base: u64,
     pid: u32,
-    watched: Option<Watched>,
-    code: RwLock<Code>,
+    watched: Option<WatchedProcess>,
+    code: RwLock<SeenBlocks>,
     heads: Vec<Mutex<Option<Thread<O>>>>,
     ended_threads: Mutex<Vec<Thread<O>>>,
     regions: Mutex<Regions>,
     /// What was counted before every block was logged.
-    counted_first: OnceLock<Totals>,
+    counted_first: OnceLock<EndingTotals>,
 }
 
 /// One thread of it.
 struct Thread<O> {
     number: u32,
-    stream: Stream,
+    stream: ThreadStream,
     observer: O,
-    begun: Option<(Mark, Totals)>,
+    begun: Option<(Mark, EndingTotals)>,
 }
 
 /// What was executed in the harness's regions, and where counting alone is in them.
 #[derive(Default)]
 struct Regions {
     list: Vec<RegionCounts>,
-    begun: Option<(Mark, Totals)>,
+    begun: Option<(Mark, EndingTotals)>,
     lost: bool,
 }
 
@@ -69,7 +72,7 @@ impl<O: Observer> Process<O> {
     ///
     /// # Errors
     /// It is no such file, or another version's; a whole sentence.
-    pub(super) fn open(shared: Shared, handing_on: bool) -> Result<Process<O>, String> {
+    pub(super) fn open(shared: SharedMemory, handing_on: bool) -> Result<Process<O>, String> {
         let version = shared.u32(process::VERSION).load(Ordering::Acquire);
         if shared.u64(process::MAGIC).load(Ordering::Relaxed) != channel::MAGIC || version != channel::VERSION
         {
@@ -87,8 +90,8 @@ impl<O: Observer> Process<O> {
             handing_on,
             base: shared.u64(process::BASE).load(Ordering::Relaxed),
             pid,
-            watched: Watched::new(pid).ok(),
-            code: RwLock::new(Code::new(architecture)),
+            watched: WatchedProcess::new(pid).ok(),
+            code: RwLock::new(SeenBlocks::new(architecture)),
             heads: (0..MAX_THREADS).map(|_| Mutex::new(None)).collect(),
             ended_threads: Mutex::new(Vec::new()),
             regions: Mutex::new(Regions::default()),
@@ -103,7 +106,7 @@ impl<O: Observer> Process<O> {
 
     /// Whether it writes no more.
     pub(super) fn gone(&self) -> bool {
-        self.watched.as_ref().is_none_or(Watched::ended)
+        self.watched.as_ref().is_none_or(WatchedProcess::ended)
     }
 
     fn word(&self, index: u32, offset: usize) -> &AtomicU32 {
@@ -135,7 +138,7 @@ impl<O: Observer> Process<O> {
         let thread = guard.get_or_insert_with(|| {
             let number = self.word(index, head::THREAD).load(Ordering::Relaxed);
             let observer = observer();
-            let stream = Stream::new(self.handing_on.then(|| observer.wanted()));
+            let stream = ThreadStream::new(self.handing_on.then(|| observer.wanted()));
             Thread { number, stream, observer, begun: None }
         });
         let ring = channel::ring(index);
@@ -282,11 +285,11 @@ impl<O: Observer> Process<O> {
     }
 
     /// What the counters say.
-    fn counted(&self) -> Totals {
+    fn counted(&self) -> EndingTotals {
         self.take_blocks();
         let code = self.code.read().unwrap_or_else(PoisonError::into_inner);
         let counters = self.shared.u64s(process::COUNTERS, code.infos().len());
-        let mut totals = Totals::default();
+        let mut totals = EndingTotals::default();
         for (info, counter) in code.infos().iter().zip(counters) {
             totals.add_block(info, counter.load(Ordering::Relaxed));
         }
@@ -294,7 +297,7 @@ impl<O: Observer> Process<O> {
     }
 
     /// Everything that was seen, once nothing more is written and [`Process::serve`] has found nothing more to read.
-    pub(super) fn finish(&self, ended: Ended) -> (ProcessTrace<O>, Option<(u32, u64)>) {
+    pub(super) fn finish(&self, ended: TracedExit) -> (ProcessTrace<O>, Option<(u32, u64)>) {
         let counted = self.counted();
         let mut threads = std::mem::take(&mut *lock(&self.ended_threads));
         threads.sort_by_key(|thread| thread.number);
@@ -328,13 +331,13 @@ impl<O: Observer> Process<O> {
         (trace, notes::changed_code(&self.shared))
     }
 
-    fn executed_blocks(&self, code: &Code, threads: &[Thread<O>]) -> Vec<Block> {
+    fn executed_blocks(&self, code: &SeenBlocks, threads: &[Thread<O>]) -> Vec<ExecutedBlock> {
         let counters = self.shared.u64s(process::COUNTERS, code.records().len());
         let cuts = || threads.iter().flat_map(|thread| thread.stream.cuts());
         let mut blocks = Vec::new();
         for (id, instructions, executed) in cuts().filter(|(_, instructions, _)| *instructions > 0) {
             let pc = code.records()[id as usize].pc;
-            blocks.push(Block { pc, bytes: code.bytes_of(id, instructions), instructions, executed });
+            blocks.push(ExecutedBlock { pc, bytes: code.bytes_of(id, instructions), instructions, executed });
         }
         let mut cut: HashMap<usize, u64> = HashMap::new();
         for (id, _, times) in cuts() {
@@ -347,19 +350,19 @@ impl<O: Observer> Process<O> {
             let executed = whole.wrapping_sub(cut.get(&id).copied().unwrap_or(0));
             if executed > 0 {
                 let Record { pc, bytes, instructions, .. } = *record;
-                blocks.push(Block { pc, bytes, instructions, executed });
+                blocks.push(ExecutedBlock { pc, bytes, instructions, executed });
             }
         }
         blocks
     }
 
     /// How it said that it ends, if it did.
-    pub(super) fn said(&self) -> Option<Ended> {
+    pub(super) fn said(&self) -> Option<TracedExit> {
         match self.shared.u32(process::STATE).load(Ordering::Acquire) {
             process::EXITING => {
-                Some(Ended::Exited(self.shared.u32(process::EXIT_CODE).load(Ordering::Relaxed) as i32))
+                Some(TracedExit::Exited(self.shared.u32(process::EXIT_CODE).load(Ordering::Relaxed) as i32))
             }
-            process::REPLACED => Some(Ended::Replaced),
+            process::REPLACED => Some(TracedExit::Replaced),
             _ => None,
         }
     }
@@ -372,7 +375,7 @@ impl<O: Observer> Process<O> {
 }
 
 /// The main thread has what was counted while it was alone.
-fn thread_trace<O>(thread: Thread<O>, code: &Code, counted: &Totals) -> ThreadTrace<O> {
+fn thread_trace<O>(thread: Thread<O>, code: &SeenBlocks, counted: &EndingTotals) -> ThreadTrace<O> {
     let mut totals = thread.stream.totals(code);
     let directions = thread.number != 0 || counted.instructions == 0;
     if thread.number == 0 {
@@ -384,10 +387,10 @@ fn thread_trace<O>(thread: Thread<O>, code: &Code, counted: &Totals) -> ThreadTr
 impl Regions {
     fn pass(
         &mut self,
-        begun: &mut Option<(Mark, Totals)>,
+        begun: &mut Option<(Mark, EndingTotals)>,
         thread: u32,
         mark: Mark,
-        totals: Totals,
+        totals: EndingTotals,
         directions: bool,
     ) {
         if mark != Mark::RegionEnds {
@@ -401,18 +404,18 @@ impl Regions {
             self.lost = true;
             return;
         }
-        let counts: Counts = totals.since(&before).counts(directions);
+        let counts: ClassCounts = totals.since(&before).counts(directions);
         self.list.push(RegionCounts { thread, variant, input, pass, counts });
     }
 }
 
 /// Whether blocks are still counted and not logged.
-fn counting(shared: &Shared) -> bool {
+fn counting(shared: &SharedMemory) -> bool {
     shared.u32(process::COUNTING).load(Ordering::Acquire) != 0
 }
 
 /// The files that code came from.
-fn modules(shared: &Shared) -> Vec<Module> {
+fn modules(shared: &SharedMemory) -> Vec<MappedModule> {
     let used =
         (shared.u32(process::MODULES_USED).load(Ordering::Acquire) as usize).min(process::MODULES_SIZE);
     let mut found = Vec::new();
@@ -422,7 +425,7 @@ fn modules(shared: &Shared) -> Vec<Module> {
         let word = |index: usize| shared.u64(place + 8 * index).load(Ordering::Relaxed);
         let length = (shared.u32(place + 24).load(Ordering::Relaxed) as usize).min(used - at - 32);
         let path = shared.bytes(place + 32, length);
-        found.push(Module {
+        found.push(MappedModule {
             start: word(0),
             end: word(1),
             file_offset: word(2),

@@ -1,6 +1,6 @@
 //! Can this program be traced, and by which emulator?
 
-use super::{Blame, Refusal};
+use super::{Blame, TraceRefusal};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -15,61 +15,61 @@ const DEPTH: usize = 5;
 
 /// An instruction set whose programs can be traced, by QEMU's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Machine {
+pub(super) enum GuestMachine {
     X86_64,
     Aarch64,
 }
 
-impl Machine {
+impl GuestMachine {
     /// QEMU's name for it.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Machine::X86_64 => "x86_64",
-            Machine::Aarch64 => "aarch64",
+            GuestMachine::X86_64 => "x86_64",
+            GuestMachine::Aarch64 => "aarch64",
         }
     }
 }
 
 /// A program that can be traced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Program {
-    pub(super) machine: Machine,
+pub(super) struct TracedProgram {
+    pub(super) machine: GuestMachine,
     /// For a script: what the kernel would put in front of it.
     pub(super) interpreter: Vec<OsString>,
 }
 
-fn refuse<T>(reason: String, remedy: Option<&str>) -> Result<T, Refusal> {
-    Err(Refusal { blame: Blame::Asked, reason, remedy: remedy.map(str::to_owned) })
+fn refuse<T>(reason: String, remedy: Option<&str>) -> Result<T, TraceRefusal> {
+    Err(TraceRefusal { blame: Blame::Asked, reason, remedy: remedy.map(str::to_owned) })
 }
 
 /// A program may be sound where the emulators that are known here cannot run it.
-fn unfit<T>(reason: String, remedy: Option<&str>) -> Result<T, Refusal> {
-    refuse(reason, remedy).map_err(|refusal| Refusal { blame: Blame::Machine, ..refusal })
+fn unfit<T>(reason: String, remedy: Option<&str>) -> Result<T, TraceRefusal> {
+    refuse(reason, remedy).map_err(|refusal| TraceRefusal { blame: Blame::Machine, ..refusal })
 }
 
 /// Looks at the file.
-pub(super) fn look_at(path: &Path) -> Result<Program, Refusal> {
+pub(super) fn look_at(path: &Path) -> Result<TracedProgram, TraceRefusal> {
     look_deeper(path, DEPTH)
 }
 
-fn look_deeper(path: &Path, depth: usize) -> Result<Program, Refusal> {
+fn look_deeper(path: &Path, depth: usize) -> Result<TracedProgram, TraceRefusal> {
     let head = read_head(path)?;
     if let Some(line) = head.strip_prefix(b"#!") {
         let Some(words) = (depth > 0).then(|| interpreter(line)).flatten() else {
             return refuse(format!("{} is a script whose interpreter cannot be told", path.display()), None);
         };
-        let inner = look_deeper(Path::new(&words[0]), depth - 1).map_err(|refusal| Refusal {
+        let inner = look_deeper(Path::new(&words[0]), depth - 1).map_err(|refusal| TraceRefusal {
             reason: format!("the interpreter of {}: {}", path.display(), refusal.reason),
             ..refusal
         })?;
         let interpreter = [inner.interpreter, words].concat();
-        return Ok(Program { machine: inner.machine, interpreter });
+        return Ok(TracedProgram { machine: inner.machine, interpreter });
     }
     let machine = machine(path, &head)?;
-    Ok(Program { machine, interpreter: Vec::new() })
+    Ok(TracedProgram { machine, interpreter: Vec::new() })
 }
 
-fn read_head(path: &Path) -> Result<Vec<u8>, Refusal> {
+fn read_head(path: &Path) -> Result<Vec<u8>, TraceRefusal> {
     let shown = path.display();
     let facts = match std::fs::metadata(path) {
         Ok(facts) => facts,
@@ -115,7 +115,7 @@ fn interpreter(line: &[u8]) -> Option<Vec<OsString>> {
 }
 
 /// ELF, little-endian, 64 bits, a machine that is known (System V ABI, chapter 4).
-fn machine(path: &Path, head: &[u8]) -> Result<Machine, Refusal> {
+fn machine(path: &Path, head: &[u8]) -> Result<GuestMachine, TraceRefusal> {
     let shown = path.display();
     if head.len() < 20 || !head.starts_with(b"\x7fELF") {
         return refuse(format!("{shown} is no program: neither ELF nor a script"), None);
@@ -135,8 +135,8 @@ fn machine(path: &Path, head: &[u8]) -> Result<Machine, Refusal> {
         return refuse(format!("{shown} is an ELF file, but no program: it is of type {kind}"), None);
     }
     match number {
-        62 => Ok(Machine::X86_64),
-        183 => Ok(Machine::Aarch64),
+        62 => Ok(GuestMachine::X86_64),
+        183 => Ok(GuestMachine::Aarch64),
         other => unfit(
             format!("{shown} is for machine {other} of ELF; programs for x86-64 and AArch64 can be traced"),
             None,
@@ -145,7 +145,7 @@ fn machine(path: &Path, head: &[u8]) -> Result<Machine, Refusal> {
 }
 
 /// A program's file as a shell would find it.
-pub(super) fn search(name: &OsStr) -> Result<PathBuf, Refusal> {
+pub(super) fn search(name: &OsStr) -> Result<PathBuf, TraceRefusal> {
     if name.is_empty() {
         return refuse("no command was given".to_owned(), None);
     }
@@ -182,7 +182,7 @@ mod tests {
         head
     }
 
-    fn refusal(mode: u32, bytes: &[u8]) -> Refusal {
+    fn refusal(mode: u32, bytes: &[u8]) -> TraceRefusal {
         let (_folder, path) = file("program", mode, bytes);
         look_at(&path).expect_err("refused")
     }
@@ -236,9 +236,9 @@ mod tests {
 
     #[test]
     fn programs_are_known_by_their_machine() {
-        for (machine, number) in [(Machine::X86_64, 62), (Machine::Aarch64, 183)] {
+        for (machine, number) in [(GuestMachine::X86_64, 62), (GuestMachine::Aarch64, 183)] {
             let (_folder, path) = file("program", 0o755, &elf(2, 3, number));
-            assert_eq!(look_at(&path), Ok(Program { machine, interpreter: Vec::new() }));
+            assert_eq!(look_at(&path), Ok(TracedProgram { machine, interpreter: Vec::new() }));
         }
     }
 

@@ -4,9 +4,9 @@
 //! a ring is half full; a few milliseconds are waited for at most, so nothing is lost when a bell is.
 
 use super::process::{Process, Served};
-use super::{Ended, Observer, ProcessTrace};
+use super::{Observer, ProcessTrace, TracedExit};
 use assay_linux::family;
-use assay_linux::shared::{self, Shared};
+use assay_linux::shared::{self, SharedMemory};
 use assay_pure::trace::channel::{self, MAX_PROCESSES, control, process};
 use std::collections::HashSet;
 use std::os::unix::process::ExitStatusExt;
@@ -24,7 +24,7 @@ const KILLED: i32 = 9;
 
 /// What the readers share.
 struct Desk<O: Observer> {
-    control: Shared,
+    control: SharedMemory,
     folder: PathBuf,
     state: Mutex<State<O>>,
     observer: Mutex<Box<dyn FnMut() -> O + Send>>,
@@ -73,7 +73,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<O: Observer> Reader<O> {
     /// Starts reading.
     pub(super) fn start(
-        control: Shared,
+        control: SharedMemory,
         folder: PathBuf,
         observer: Box<dyn FnMut() -> O + Send>,
     ) -> Reader<O> {
@@ -105,7 +105,7 @@ impl<O: Observer> Reader<O> {
     }
 
     /// Reads to the end. `ended` is how the command, process `root`, ended.
-    pub(super) fn finish(mut self, ended: Ended) -> Harvest<O> {
+    pub(super) fn finish(mut self, ended: TracedExit) -> Harvest<O> {
         let desk = Arc::clone(&self.desk);
         desk.control.u32(control::CLOSED).store(1, Ordering::SeqCst);
         desk.closing.store(true, Ordering::SeqCst);
@@ -119,19 +119,19 @@ impl<O: Observer> Reader<O> {
         let last_of_root = last_slot(&state, root);
         for (slot, process) in std::mem::take(&mut state.live) {
             let how = match process.said() {
-                Some(Ended::Replaced) if Some(slot) != last_of_root => Ended::Replaced,
+                Some(TracedExit::Replaced) if Some(slot) != last_of_root => TracedExit::Replaced,
                 _ if Some(process.pid()) == root && Some(slot) == last_of_root => ended,
                 Some(said) => said,
-                None if !process.gone() => Ended::Unknown,
+                None if !process.gone() => TracedExit::Unknown,
                 None => how_it_ended(&process, root),
             };
             state.take(slot, &process, how);
         }
         state.finished.sort_by_key(|(slot, _)| *slot);
-        if ended == Ended::TimeLimit {
-            let killed = |process: &&mut ProcessTrace<O>| process.ended == Ended::Signalled(KILLED);
+        if ended == TracedExit::TimeLimit {
+            let killed = |process: &&mut ProcessTrace<O>| process.ended == TracedExit::Signalled(KILLED);
             let all = state.finished.iter_mut().map(|(_, process)| process);
-            all.filter(killed).for_each(|process| process.ended = Ended::TimeLimit);
+            all.filter(killed).for_each(|process| process.ended = TracedExit::TimeLimit);
         }
         if panicked {
             state.errors.push("A thread that read the trace panicked.".to_owned());
@@ -165,12 +165,12 @@ impl<O: Observer> Drop for Reader<O> {
 
 /// Of a process that is gone and is not the command's last program. One that was replaced in the command's own process
 /// (`root`) is not asked after: that would lay to rest what the session waits for.
-fn how_it_ended<O: Observer>(process: &Process<O>, root: Option<u32>) -> Ended {
+fn how_it_ended<O: Observer>(process: &Process<O>, root: Option<u32>) -> TracedExit {
     let status = (Some(process.pid()) != root).then(|| family::how_ended(process.pid())).flatten();
     process.said().unwrap_or_else(|| match status.map(|status| (status.code(), status.signal())) {
-        Some((Some(code), _)) => Ended::Exited(code),
-        Some((_, Some(signal))) => Ended::Signalled(signal),
-        _ => Ended::Unknown,
+        Some((Some(code), _)) => TracedExit::Exited(code),
+        Some((_, Some(signal))) => TracedExit::Signalled(signal),
+        _ => TracedExit::Unknown,
     })
 }
 
@@ -191,7 +191,7 @@ fn last_slot<O: Observer>(state: &State<O>, pid: Option<u32>) -> Option<u32> {
 }
 
 impl<O: Observer> State<O> {
-    fn take(&mut self, slot: u32, process: &Process<O>, ended: Ended) {
+    fn take(&mut self, slot: u32, process: &Process<O>, ended: TracedExit) {
         let (trace, changed) = process.finish(ended);
         if let Some((times, at)) = changed {
             self.changed.push(Changed { program: trace.program.clone(), times, at });
@@ -268,7 +268,7 @@ impl<O: Observer> Desk<O> {
         let found: Vec<u32> = state.expected.extract_if(.., |slot| ready(slot)).collect();
         for slot in found {
             let path = self.folder.join(channel::process_file(slot));
-            let opened = Shared::open(&path, process::SIZE).map_err(|error| error.to_string());
+            let opened = SharedMemory::open(&path, process::SIZE).map_err(|error| error.to_string());
             let _ = std::fs::remove_file(&path);
             match opened.and_then(|shared| Process::open(shared, handing_on)) {
                 Ok(process) => state.live.push((slot, Arc::new(process))),

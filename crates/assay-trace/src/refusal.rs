@@ -11,7 +11,7 @@ pub enum Blame {
 
 /// Why nothing can be traced, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct TraceRefusal {
     /// Whose fault it is.
     pub blame: Blame,
     /// A whole sentence for the user: what was found, what is needed.
@@ -20,7 +20,7 @@ pub struct Refusal {
     pub remedy: Option<String>,
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for TraceRefusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.reason)?;
         if let Some(remedy) = &self.remedy {
@@ -30,4 +30,4 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for TraceRefusal {}

@@ -1,10 +1,10 @@
 //! One command under emulation, from finding the emulator to the last branch.
 
 use super::reader::{Changed, Harvest, Reader};
-use super::refusal::{Blame, Refusal};
-use super::{Detail, Ended, Observer, Options, Trace, emulator, program};
+use super::refusal::{Blame, TraceRefusal};
+use super::{Observer, Trace, TraceDetail, TraceOptions, TracedExit, emulator, program};
 use assay_linux::family;
-use assay_linux::shared::{self, Shared};
+use assay_linux::shared::{self, SharedMemory};
 use assay_pure::trace::channel::{self, control};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -45,9 +45,9 @@ impl<O: Observer> Session<O> {
     /// No such file, not an executable, a 32-bit one, no emulator, one that is too old, no plugin, another version's plugin.
     pub fn open(
         program: &Path,
-        options: &Options,
+        options: &TraceOptions,
         observer: impl FnMut() -> O + Send + 'static,
-    ) -> Result<Session<O>, Refusal> {
+    ) -> Result<Session<O>, TraceRefusal> {
         let looked = program::look_at(program)?;
         let emulator = emulator::find(looked.machine)?;
         let plugin = emulator::plugin(options.plugin.as_deref())?;
@@ -72,23 +72,23 @@ impl<O: Observer> Session<O> {
     ///
     /// # Errors
     /// The emulator never came up, the plugin reported an error, or the program changed its own code.
-    pub fn finish(self, ended: Option<ExitStatus>) -> Result<Trace<O>, Refusal> {
+    pub fn finish(self, ended: Option<ExitStatus>) -> Result<Trace<O>, TraceRefusal> {
         self.finish_as(how(ended))
     }
 
-    fn finish_as(self, ended: Ended) -> Result<Trace<O>, Refusal> {
+    fn finish_as(self, ended: TracedExit) -> Result<Trace<O>, TraceRefusal> {
         let harvest = self.reader.finish(ended);
         let processes = accept(harvest)?;
         Ok(Trace { processes, emulator: self.emulator })
     }
 }
 
-fn accept<O>(harvest: Harvest<O>) -> Result<Vec<super::ProcessTrace<O>>, Refusal> {
+fn accept<O>(harvest: Harvest<O>) -> Result<Vec<super::ProcessTrace<O>>, TraceRefusal> {
     if let Some(changed) = harvest.changed.first() {
         return Err(changed_itself(changed));
     }
     if let Some(error) = harvest.errors.first() {
-        return Err(Refusal { blame: Blame::Machine, reason: error.clone(), remedy: None });
+        return Err(TraceRefusal { blame: Blame::Machine, reason: error.clone(), remedy: None });
     }
     if harvest.processes.is_empty() {
         let reason = if harvest.loaded {
@@ -97,13 +97,13 @@ fn accept<O>(harvest: Harvest<O>) -> Result<Vec<super::ProcessTrace<O>>, Refusal
             "the emulator did not load the plugin"
         };
         let remedy = "what it wrote to standard error says why".to_owned();
-        return Err(Refusal { blame: Blame::Machine, reason: reason.to_owned(), remedy: Some(remedy) });
+        return Err(TraceRefusal { blame: Blame::Machine, reason: reason.to_owned(), remedy: Some(remedy) });
     }
     Ok(harvest.processes)
 }
 
-fn changed_itself(changed: &Changed) -> Refusal {
-    Refusal {
+fn changed_itself(changed: &Changed) -> TraceRefusal {
+    TraceRefusal {
         blame: Blame::Machine,
         reason: format!(
             "{} changes its own code while it runs, as just-in-time compilers do ({} times, first at {:#x}): one address then stands for several branches, and counts by place would mix them",
@@ -115,26 +115,26 @@ fn changed_itself(changed: &Changed) -> Refusal {
     }
 }
 
-fn how(status: Option<ExitStatus>) -> Ended {
+fn how(status: Option<ExitStatus>) -> TracedExit {
     match status {
-        None => Ended::Unknown,
+        None => TracedExit::Unknown,
         Some(status) => match (status.code(), status.signal()) {
-            (Some(code), _) => Ended::Exited(code),
-            (_, Some(signal)) => Ended::Signalled(signal),
-            _ => Ended::Unknown,
+            (Some(code), _) => TracedExit::Exited(code),
+            (_, Some(signal)) => TracedExit::Signalled(signal),
+            _ => TracedExit::Unknown,
         },
     }
 }
 
-fn cannot_share(error: &std::io::Error) -> Refusal {
-    Refusal {
+fn cannot_share(error: &std::io::Error) -> TraceRefusal {
+    TraceRefusal {
         blame: Blame::Machine,
         reason: format!("the memory to be shared with the emulator cannot be made: {error}"),
         remedy: None,
     }
 }
 
-fn new_folder() -> Result<Folder, Refusal> {
+fn new_folder() -> Result<Folder, TraceRefusal> {
     static SESSIONS: AtomicU32 = AtomicU32::new(0);
     let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
     let path = shared::folder(ROOM).join(format!("assay-{}-{number}", std::process::id()));
@@ -144,11 +144,11 @@ fn new_folder() -> Result<Folder, Refusal> {
     Ok(Folder(path))
 }
 
-fn make_control(folder: &Path, options: &Options) -> std::io::Result<Shared> {
-    let control = Shared::create(&folder.join(channel::CONTROL_FILE), control::SIZE)?;
+fn make_control(folder: &Path, options: &TraceOptions) -> std::io::Result<SharedMemory> {
+    let control = SharedMemory::create(&folder.join(channel::CONTROL_FILE), control::SIZE)?;
     let set = |offset: usize, value: u32| control.u32(offset).store(value, Ordering::Relaxed);
     set(control::VERSION, channel::VERSION);
-    set(control::DETAIL, u32::from(options.detail == Detail::Branches));
+    set(control::DETAIL, u32::from(options.detail == TraceDetail::Branches));
     set(control::FOLLOW, u32::from(options.follow));
     set(control::LAB, std::process::id());
     control.u64(control::MAGIC).store(channel::MAGIC, Ordering::Release);
@@ -168,7 +168,7 @@ fn write_prefix(folder: &Path, prefix: &[OsString]) -> std::io::Result<()> {
 ///
 /// # Errors
 /// No emulator, one that is too old, no plugin, another version's plugin.
-pub fn available(plugin: Option<&Path>) -> Result<String, Refusal> {
+pub fn available(plugin: Option<&Path>) -> Result<String, TraceRefusal> {
     let looked = program::look_at(&std::env::current_exe().unwrap_or_default())?;
     let found = emulator::find(looked.machine)?;
     emulator::plugin(plugin).map(|_| found.version)
@@ -178,7 +178,7 @@ pub fn available(plugin: Option<&Path>) -> Result<String, Refusal> {
 ///
 /// # Errors
 /// No such command, not an executable, one for a machine that is not emulated.
-pub fn check(command: &[OsString]) -> Result<(), Refusal> {
+pub fn check(command: &[OsString]) -> Result<(), TraceRefusal> {
     let name = command.first().cloned().unwrap_or_default();
     program::look_at(&program::search(&name)?).map(drop)
 }
@@ -190,9 +190,9 @@ pub fn check(command: &[OsString]) -> Result<(), Refusal> {
 /// As [`Session::open`] and [`Session::finish`].
 pub fn command<O: Observer>(
     command: &[OsString],
-    options: &Options,
+    options: &TraceOptions,
     observer: impl FnMut() -> O + Send + 'static,
-) -> Result<Trace<O>, Refusal> {
+) -> Result<Trace<O>, TraceRefusal> {
     let name = command.first().cloned().unwrap_or_default();
     let program = program::search(&name)?;
     let session = Session::open(&program, options, observer)?;
@@ -204,9 +204,12 @@ pub fn command<O: Observer>(
     }
     line.push(program.into_os_string());
     line.extend(command.iter().skip(1).cloned());
-    let failed =
-        |error: std::io::Error| Refusal { blame: Blame::Machine, reason: error.to_string(), remedy: None };
+    let failed = |error: std::io::Error| TraceRefusal {
+        blame: Blame::Machine,
+        reason: error.to_string(),
+        remedy: None,
+    };
     let mut child = family::start(&line).map_err(failed)?;
     let (status, killed) = family::wait_or_kill(&mut child, options.time_limit).map_err(failed)?;
-    session.finish_as(if killed { Ended::TimeLimit } else { how(Some(status)) })
+    session.finish_as(if killed { TracedExit::TimeLimit } else { how(Some(status)) })
 }

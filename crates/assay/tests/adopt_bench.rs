@@ -1,6 +1,8 @@
 //! Are benchmark commands executed as they are, under the surroundings asked for, and their figures read?
 
-use assay_link::adopt::bench::{self, Adapter, Bench, Clock, Surroundings, VisitError, aslr_can_be_drawn};
+use assay_link::adopt::bench::{
+    self, Adapter, BenchCommand, Clock, Surroundings, VisitError, aslr_can_be_drawn,
+};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -32,11 +34,14 @@ impl Place {
         self.path("scratch")
     }
 
-    fn bench(&self, command: &str) -> Bench {
-        Bench { limit: Some(Duration::from_secs(300)), ..Bench::new(command, self.folder.path()) }
+    fn bench(&self, command: &str) -> BenchCommand {
+        BenchCommand {
+            limit: Some(Duration::from_secs(300)),
+            ..BenchCommand::new(command, self.folder.path())
+        }
     }
 
-    fn visit(&self, bench: &Bench) -> Result<bench::Visit, VisitError> {
+    fn visit(&self, bench: &BenchCommand) -> Result<bench::BenchRun, VisitError> {
         bench::visit(bench, &PLAIN, &self.scratch())
     }
 }
@@ -63,7 +68,7 @@ fn every_program_of_a_command_reports_through_the_environment() {
         visit.figures.iter().map(|figure| (figure.name.as_str(), figure.values[0])).collect();
     assert_eq!(found, [("one: a", 4.0), ("two: a", 6.0)]);
     // A second visit finds nothing of the first.
-    let again = Bench { adapter: Adapter::GoogleBenchmark, ..place.bench("echo nothing") };
+    let again = BenchCommand { adapter: Adapter::GoogleBenchmark, ..place.bench("echo nothing") };
     assert!(matches!(place.visit(&again), Err(VisitError::Unread(_))));
 }
 
@@ -74,7 +79,7 @@ fn criterion_writes_where_the_user_keeps_nothing() {
         echo '{"full_id": "g"}' > benchmark.json; echo '{"iters": [2.0], "times": [7.0]}' > sample.json"#;
     let (detected, visit) = bench::detect(&place.bench(script), &PLAIN, &place.scratch()).expect("a visit");
     assert_eq!((detected.adapter, visit.figures[0].values[0]), (Adapter::Criterion, 3.5));
-    let again = Bench { adapter: Adapter::Criterion, ..place.bench("echo nothing") };
+    let again = BenchCommand { adapter: Adapter::Criterion, ..place.bench("echo nothing") };
     let error = place.visit(&again).expect_err("the files of the visit before are gone").to_string();
     assert!(error.contains("| nothing"), "{error}");
 }
@@ -92,7 +97,7 @@ fn nanobench_is_read_from_the_file_that_it_writes() {
 fn the_filter_chooses_by_name() {
     let place = Place::new();
     let adapter: Adapter = r"regex:^(?<name>\w+) (?<value>\d+)$".parse().expect("an expression");
-    let bench = |filter: &str| Bench {
+    let bench = |filter: &str| BenchCommand {
         adapter: adapter.clone(),
         filter: Some(filter.to_owned()),
         ..place.bench("printf 'a 1\\nb 2\\na 3\\n'")
@@ -108,7 +113,7 @@ fn the_filter_chooses_by_name() {
 fn the_padding_is_what_was_drawn() {
     let place = Place::new();
     let adapter: Adapter = "regex:(?<value>[0-9]+)".parse().expect("an expression");
-    let bench = Bench { adapter, ..place.bench("printf %s \"$ASSAY_PADDING\" | wc -c") };
+    let bench = BenchCommand { adapter, ..place.bench("printf %s \"$ASSAY_PADDING\" | wc -c") };
     let surroundings = Surroundings { environment_bytes: 8192, stack_bytes: 48, aslr: true };
     let visit = bench::visit(&bench, &surroundings, &place.scratch()).expect("a visit");
     assert_eq!(visit.figures[0].values, [8240.0]);
@@ -124,7 +129,7 @@ fn addresses_are_placed_at_random_only_where_asked() {
     let place = Place::new();
     let adapter: Adapter = "regex:(?<value>[0-9]+)".parse().expect("an expression");
     // The start of the stack, as proc(5) has it.
-    let bench = Bench { adapter, ..place.bench("exec cut -d' ' -f28 /proc/self/stat") };
+    let bench = BenchCommand { adapter, ..place.bench("exec cut -d' ' -f28 /proc/self/stat") };
     let stack = |stack_bytes: usize, aslr: bool| {
         let surroundings = Surroundings { environment_bytes: 4096, stack_bytes, aslr };
         let visit = bench::visit(&bench, &surroundings, &place.scratch()).expect("a visit");
@@ -143,10 +148,10 @@ fn what_is_executed_is_told_from_what_is_rebuilt() {
         std::fs::write(place.path(name), "#!/bin/sh\n").expect("a script");
     }
     let watched = ["used", "idle", "rebuilt"].map(|name| place.path(name)).to_vec();
-    let bench = Bench { watched, ..place.bench("sh ./used; echo new > other; mv other rebuilt") };
+    let bench = BenchCommand { watched, ..place.bench("sh ./used; echo new > other; mv other rebuilt") };
     let visit = place.visit(&bench).expect("a visit");
     assert_eq!((visit.opened, visit.rewritten), (vec![place.path("used")], vec![place.path("rebuilt")]));
-    let missing = Bench { watched: vec![place.path("missing")], ..place.bench("true") };
+    let missing = BenchCommand { watched: vec![place.path("missing")], ..place.bench("true") };
     assert!(place.visit(&missing).expect_err("missing").to_string().contains("missing"));
 }
 
@@ -160,10 +165,11 @@ fn commands_that_fail_say_why() {
     );
     let error = place.visit(&place.bench("kill -SEGV $$")).expect_err("failed").to_string();
     assert!(error.contains("signal 11") && error.contains("printed nothing"), "{error}");
-    let slow = Bench { limit: Some(Duration::from_millis(200)), ..place.bench("echo begun; sleep 1000") };
+    let slow =
+        BenchCommand { limit: Some(Duration::from_millis(200)), ..place.bench("echo begun; sleep 1000") };
     let error = place.visit(&slow).expect_err("too long").to_string();
     assert!(error.contains("after 0.2 s") && error.contains("| begun"), "{error}");
-    let nowhere = Bench::new("true", Path::new("/no/such/folder"));
+    let nowhere = BenchCommand::new("true", Path::new("/no/such/folder"));
     assert!(place.visit(&nowhere).expect_err("nowhere").to_string().contains("/no/such/folder"));
 }
 
@@ -194,7 +200,7 @@ fn google_benchmark_itself_is_asked_and_read() {
         println!("skipped: g++ or Google Benchmark is not installed");
         return;
     }
-    let bench = Bench {
+    let bench = BenchCommand {
         seconds_per_benchmark: Some(0.001),
         repetitions: Some(3),
         watched: vec![place.path("b")],
@@ -208,6 +214,6 @@ fn google_benchmark_itself_is_asked_and_read() {
     assert_eq!(visit.opened, [place.path("b")]);
     let printed = std::fs::read_to_string(place.path("printed")).expect("its own table");
     assert!(printed.contains("loop_mean"), "{printed}");
-    let one = Bench { filter: Some("^other".into()), adapter: Adapter::GoogleBenchmark, ..bench };
+    let one = BenchCommand { filter: Some("^other".into()), adapter: Adapter::GoogleBenchmark, ..bench };
     assert_eq!(place.visit(&one).expect("a visit").figures.len(), 1);
 }

@@ -1,9 +1,9 @@
 //! Budgets by component, of a program whose parts have known numbers of branches.
 
 use assay_pure::predict::Zoo;
-use assay_trace::sites::components::{Budget, Kind, Row, Spec, Sums, of_trace};
+use assay_trace::sites::components::{Budget, BudgetRow, BudgetSums, ComponentSpecs, RowPurpose, of_trace};
 use assay_trace::sites::{Watch, gather};
-use assay_trace::{Options, Trace, command};
+use assay_trace::{Trace, TraceOptions, command};
 use std::process::Command;
 
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -23,7 +23,8 @@ fn parts(flags: &[&str]) -> Option<(Trace<Watch>, tempfile::TempDir)> {
         println!("skipped: there is no C compiler that knows {flags:?}");
         return None;
     }
-    let options = Options { plugin: Some(trace_fixtures::plugin().to_owned()), ..Options::default() };
+    let options =
+        TraceOptions { plugin: Some(trace_fixtures::plugin().to_owned()), ..TraceOptions::default() };
     let line = [program.into_os_string(), TIMES.to_string().into()];
     match command(&line, &options, || Watch::new(Zoo::new(&["bimodal"]).expect("a known name"))) {
         Ok(trace) => Some((trace, folder)),
@@ -36,10 +37,10 @@ fn parts(flags: &[&str]) -> Option<(Trace<Watch>, tempfile::TempDir)> {
 
 fn budget(trace: &Trace<Watch>, words: &[&str]) -> Budget {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    of_trace(trace, &Spec::parse(&words).expect("components"))
+    of_trace(trace, &ComponentSpecs::parse(&words).expect("components"))
 }
 
-fn row<'a>(budget: &'a Budget, name: &str) -> &'a Row {
+fn row<'a>(budget: &'a Budget, name: &str) -> &'a BudgetRow {
     budget.rows.iter().find(|row| row.name == name).expect("the row is there")
 }
 
@@ -70,7 +71,7 @@ fn the_rows_add_up_to_the_total_of_the_trace() {
     let missed: u64 = gathered.seen.iter().map(|seen| seen.missed[0]).sum();
     for words in [vec![], vec!["look=look", "get=get", "libc=malloc,free"], vec!["all=*:*"]] {
         let found = budget(&trace, &words);
-        let mut sum = Sums::default();
+        let mut sum = BudgetSums::default();
         found.rows.iter().for_each(|row| sum.add(&row.sums));
         assert_eq!(sum, found.total);
         assert_eq!((sum.branches, sum.instructions, sum.missed), (branches, instructions, vec![missed]));
@@ -84,7 +85,7 @@ fn the_rows_add_up_to_the_total_of_the_trace() {
     }
     let all = budget(&trace, &["all=*:*"]);
     let unattributed = all.rows.last().expect("a row");
-    assert_eq!((all.rows[0].sums.branches, unattributed.kind), (branches, Kind::Unattributed));
+    assert_eq!((all.rows[0].sums.branches, unattributed.kind), (branches, RowPurpose::Unattributed));
 }
 
 #[test]

@@ -5,8 +5,8 @@
 
 use assay_pure::predict::{Zoo, zoo};
 use assay_report::sites::page::{Hint, HintOrigin, HintVerdict, SitesPage};
-use assay_trace::sites::{Model, Watch, Wish, compose};
-use assay_trace::{Options, command};
+use assay_trace::sites::{SimulatedPredictor, SiteSelection, Watch, compose};
+use assay_trace::{TraceOptions, command};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -45,8 +45,9 @@ fn build(name: &str, compiler: &[&str]) -> Option<Built> {
 }
 
 /// Traces a program; `None`, with a printed reason, where this machine can't.
-fn page(program: &Path, arguments: &[&str], wish: Wish) -> Option<SitesPage> {
-    let options = Options { plugin: Some(trace_fixtures::plugin().to_owned()), ..Options::default() };
+fn page(program: &Path, arguments: &[&str], wish: SiteSelection) -> Option<SitesPage> {
+    let options =
+        TraceOptions { plugin: Some(trace_fixtures::plugin().to_owned()), ..TraceOptions::default() };
     let mut line = vec![program.as_os_str().to_owned()];
     line.extend(arguments.iter().map(OsString::from));
     let traced = command(&line, &options, || Watch::new(Zoo::new(&PREDICTORS).expect("known names")));
@@ -59,22 +60,22 @@ fn page(program: &Path, arguments: &[&str], wish: Wish) -> Option<SitesPage> {
     }
 }
 
-fn wish() -> Wish {
+fn wish() -> SiteSelection {
     let model = |name: &&str| {
         let found = zoo::describe(name).expect("a known name");
-        Model {
+        SimulatedPredictor {
             name: (*name).to_owned(),
             what: found.what.to_owned(),
             definition: found.definition,
             judges: found.judges,
         }
     };
-    Wish {
+    SiteSelection {
         models: PREDICTORS.iter().map(model).collect(),
         top: 20,
         detailed: 2,
         hints: true,
-        ..Wish::default()
+        ..SiteSelection::default()
     }
 }
 
@@ -239,13 +240,13 @@ fn the_worst_site_is_named_with_line_code_figures_and_floor() {
 #[test]
 fn a_pattern_chooses_functions() {
     let Some(built) = build("hints.c", &["gcc", "-g", "-O2"]) else { return };
-    let chosen = Wish { function: Some("*_of_two".to_owned()), ..wish() };
+    let chosen = SiteSelection { function: Some("*_of_two".to_owned()), ..wish() };
     let Some(page) = page(&built.program, &["300"], chosen) else { return };
     let fits = |name: &str| name.ends_with("_of_two");
     assert!(
         page.sites.iter().all(|site| site.function.as_deref().is_some_and(fits)) && page.sites.len() >= 4
     );
-    let none = Wish { function: Some("nothing*".to_owned()), ..wish() };
+    let none = SiteSelection { function: Some("nothing*".to_owned()), ..wish() };
     let page = self::page(&built.program, &["300"], none).expect("as before");
     assert_eq!(page.sites, []);
     assert!(page.warnings.iter().any(|warning| warning.contains("`nothing*`")), "{:?}", page.warnings);

@@ -4,17 +4,17 @@
 
 mod trace_fixtures;
 
-use assay_trace::{Counts, Detail, Ended, Options, ProcessTrace};
+use assay_trace::{ClassCounts, ProcessTrace, TraceDetail, TraceOptions, TracedExit};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use trace_fixtures::{Seen, Target, build, root, trace, trace_with};
 
 const TARGETS: [Target; 2] = [Target::X86_64, Target::Aarch64];
-const DETAILS: [Detail; 2] = [Detail::Counts, Detail::Branches];
+const DETAILS: [TraceDetail; 2] = [TraceDetail::Counts, TraceDetail::Branches];
 
-fn difference(more: Counts, less: Counts) -> Counts {
-    Counts {
+fn difference(more: ClassCounts, less: ClassCounts) -> ClassCounts {
+    ClassCounts {
         instructions: more.instructions - less.instructions,
         conditional: more.conditional - less.conditional,
         taken: more.taken.zip(less.taken).map(|(more, less)| more - less),
@@ -28,12 +28,12 @@ fn difference(more: Counts, less: Counts) -> Counts {
 }
 
 /// What `rounds` rounds add.
-fn rounds(rounds: u64, taken: bool) -> Counts {
-    Counts {
+fn rounds(rounds: u64, taken: bool) -> ClassCounts {
+    ClassCounts {
         instructions: 2 * rounds,
         conditional: rounds,
         taken: taken.then_some(rounds),
-        ..Counts::default()
+        ..ClassCounts::default()
     }
 }
 
@@ -47,7 +47,7 @@ fn threads_are_counted_apart() {
         for detail in DETAILS {
             let once = trace(&program, &["0100000"], detail);
             let twice = trace(&program, &["0200000"], detail);
-            let threads = |process: &ProcessTrace<Seen>| -> Vec<Counts> {
+            let threads = |process: &ProcessTrace<Seen>| -> Vec<ClassCounts> {
                 process.threads.iter().map(|thread| thread.counts).collect()
             };
             let (once, twice) = (threads(&once.processes[0]), threads(&twice.processes[0]));
@@ -68,21 +68,24 @@ fn children_are_followed_through_fork_and_exec() {
         };
         for detail in DETAILS {
             let traced = |count: &str| {
-                let options = Options { detail, follow: true, ..Options::default() };
+                let options = TraceOptions { detail, follow: true, ..TraceOptions::default() };
                 trace_with(&program, &[count], options)
                     .unwrap_or_else(|refusal| panic!("{refusal}"))
                     .processes
             };
             let (once, twice) = (traced("0100000"), traced("0200000"));
-            let ended: Vec<Ended> = once.iter().map(|process| process.ended).collect();
-            assert_eq!(ended, [Ended::Exited(0), Ended::Exited(3), Ended::Replaced, Ended::Exited(4)]);
+            let ended: Vec<TracedExit> = once.iter().map(|process| process.ended).collect();
+            assert_eq!(
+                ended,
+                [TracedExit::Exited(0), TracedExit::Exited(3), TracedExit::Replaced, TracedExit::Exited(4)]
+            );
             let root = once[0].pid;
             let parents: Vec<Option<u32>> = once.iter().map(|process| process.parent).collect();
             assert_eq!(parents, [None, Some(root), Some(root), Some(root)]);
             assert_eq!(once[2].pid, once[3].pid);
             let program = std::fs::canonicalize(&program).expect("a program");
             assert!(once.iter().all(|process| process.program == program && process.threads.len() == 1));
-            let taken = detail == Detail::Branches;
+            let taken = detail == TraceDetail::Branches;
             for (number, expected) in [(1, 100_000), (3, 200_000)] {
                 let added = difference(twice[number].threads[0].counts, once[number].threads[0].counts);
                 assert_eq!(added, rounds(expected, taken), "process {number}");
@@ -100,12 +103,13 @@ fn a_command_that_replaces_itself_is_left_to_the_session() {
     };
     let script = format!("exec {} 0000001", program.display());
     for _ in 0..15 {
-        let options = Options { detail: Detail::Counts, follow: true, ..Options::default() };
+        let options = TraceOptions { detail: TraceDetail::Counts, follow: true, ..TraceOptions::default() };
         let traced = trace_with(Path::new("/bin/sh"), &["-c", &script], options)
             .unwrap_or_else(|refusal| panic!("{refusal}"));
         let own = |process: &&ProcessTrace<Seen>| process.pid == traced.processes[0].pid;
-        let ended: Vec<Ended> = traced.processes.iter().filter(own).map(|process| process.ended).collect();
-        assert_eq!(ended, [Ended::Replaced, Ended::Exited(0)]);
+        let ended: Vec<TracedExit> =
+            traced.processes.iter().filter(own).map(|process| process.ended).collect();
+        assert_eq!(ended, [TracedExit::Replaced, TracedExit::Exited(0)]);
     }
 }
 
@@ -117,7 +121,7 @@ fn children_are_left_alone_unless_asked_for() {
     for detail in DETAILS {
         let traced = trace(&program, &["0100000"], detail);
         assert_eq!(traced.processes.len(), 1);
-        assert_eq!(traced.processes[0].ended, Ended::Exited(0));
+        assert_eq!(traced.processes[0].ended, TracedExit::Exited(0));
     }
 }
 
@@ -153,7 +157,7 @@ fn each_signal_costs_the_same() {
                 added.returns,
                 "a handler returns and is not called"
             );
-            if detail == Detail::Branches {
+            if detail == TraceDetail::Branches {
                 assert_eq!(one.observer.branches, one.counts.branches());
             }
         }
@@ -170,14 +174,14 @@ fn a_timer_that_interrupts_a_loop_spoils_nothing() {
         let process = trace(&program, &[], detail).processes.remove(0);
         let counts = process.threads[0].counts;
         let signals = counts.returns;
-        assert_eq!(process.ended, Ended::Exited((signals % 256) as i32));
-        let expected = Counts {
+        assert_eq!(process.ended, TracedExit::Exited((signals % 256) as i32));
+        let expected = ClassCounts {
             instructions: 200_000_015 + 11 * signals,
             conditional: 100_000_000 + 3 * signals,
-            taken: (detail == Detail::Branches).then_some(99_999_999 + 2 * signals),
+            taken: (detail == TraceDetail::Branches).then_some(99_999_999 + 2 * signals),
             returns: signals,
             system_calls: 3 + signals,
-            ..Counts::default()
+            ..ClassCounts::default()
         };
         assert_eq!(counts, expected);
     }
@@ -190,16 +194,16 @@ fn a_fault_that_is_mended_counts_each_instruction_once() {
     };
     for detail in DETAILS {
         let thread = trace(&program, &[], detail).processes.remove(0).threads.remove(0);
-        let expected = Counts {
+        let expected = ClassCounts {
             instructions: 560,
             conditional: 50,
-            taken: (detail == Detail::Branches).then_some(49),
+            taken: (detail == TraceDetail::Branches).then_some(49),
             returns: 50,
             system_calls: 52,
-            ..Counts::default()
+            ..ClassCounts::default()
         };
         assert_eq!(thread.counts, expected);
-        assert_eq!(thread.observer.branches, if detail == Detail::Branches { 100 } else { 0 });
+        assert_eq!(thread.observer.branches, if detail == TraceDetail::Branches { 100 } else { 0 });
     }
 }
 
@@ -221,8 +225,8 @@ fn code_of_a_shared_library_is_found_in_its_file() {
             let Some((_other, program)) = build("library", target, &[kind, position, &path, &rpath]) else {
                 continue;
             };
-            let once = trace(&program, &["0100000"], Detail::Branches);
-            let twice = trace(&program, &["0200000"], Detail::Branches);
+            let once = trace(&program, &["0100000"], TraceDetail::Branches);
+            let twice = trace(&program, &["0200000"], TraceDetail::Branches);
             let (once, twice) = (&once.processes[0], &twice.processes[0]);
             let added = difference(twice.threads[0].counts, once.threads[0].counts);
             assert_eq!(added, rounds(100_000, true));
@@ -242,12 +246,12 @@ fn the_time_limit_ends_the_command_and_all_that_it_started() {
     let script = format!("{0} & {0}; true", program.display());
     let limit = Some(Duration::from_millis(400));
     for detail in DETAILS {
-        let options = Options { detail, time_limit: limit, follow: true, ..Options::default() };
+        let options = TraceOptions { detail, time_limit: limit, follow: true, ..TraceOptions::default() };
         let traced = trace_with(&program, &[], options.clone()).unwrap_or_else(|refusal| panic!("{refusal}"));
-        assert_eq!(traced.processes[0].ended, Ended::TimeLimit);
+        assert_eq!(traced.processes[0].ended, TracedExit::TimeLimit);
         let traced = trace_with(Path::new("/bin/sh"), &["-c", &script], options)
             .unwrap_or_else(|refusal| panic!("{refusal}"));
-        assert_eq!(traced.processes[0].ended, Ended::TimeLimit);
+        assert_eq!(traced.processes[0].ended, TracedExit::TimeLimit);
         assert!(!still_alive(&program));
     }
 }
@@ -265,7 +269,7 @@ fn an_instruction_that_the_emulator_lacks_is_named_with_its_function() {
     };
     for detail in DETAILS {
         let process = trace(&program, &[], detail).processes.remove(0);
-        assert_eq!(process.ended, Ended::Signalled(4));
+        assert_eq!(process.ended, TracedExit::Signalled(4));
         let expected = "vpermb (AVX512_VBMI) at decode+0x1 is an instruction that the emulator lacks; \
                         rebuild with -march=x86-64-v3.";
         assert_eq!(process.notes, [expected]);
@@ -275,7 +279,7 @@ fn an_instruction_that_the_emulator_lacks_is_named_with_its_function() {
 #[test]
 fn what_is_no_program_is_refused_before_it_starts() {
     let refusal = |program: &Path| {
-        trace_with(program, &[], Options::default()).map(|_| ()).expect_err("refused").reason
+        trace_with(program, &[], TraceOptions::default()).map(|_| ()).expect_err("refused").reason
     };
     assert!(refusal(Path::new("/no/such/program")).contains("there is no file"));
     assert!(refusal(&root()).contains("is a directory"));
@@ -287,6 +291,6 @@ fn the_same_command_twice_gives_the_same_counts() {
     let Some((_folder, program)) = build("jumps", Target::X86_64, &[]) else {
         return;
     };
-    let counts = || trace(&program, &["1000"], Detail::Branches).processes[0].threads[0].counts;
+    let counts = || trace(&program, &["1000"], TraceDetail::Branches).processes[0].threads[0].counts;
     assert_eq!(counts(), counts());
 }

@@ -5,5 +5,5 @@ pub mod peers;
 pub mod tally;
 pub mod truth;
 
-pub use tally::{Outcome, Said, Tally, Trial, outcome};
-pub use truth::{Kind, Pair, Truth, read_pairs};
+pub use tally::{OutcomeTally, Said, Trial, TruthOutcome, outcome};
+pub use truth::{KnownPair, PairKind, Truth, read_pairs};

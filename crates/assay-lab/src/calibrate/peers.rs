@@ -1,7 +1,7 @@
 //! What other tools say of the same pairs, as their script reports it.
 
 use super::tally::{Said, Trial};
-use super::truth::Pair;
+use super::truth::KnownPair;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::path::Path;
@@ -21,7 +21,7 @@ struct Line {
 ///
 /// # Errors
 /// The script is missing or fails, or writes something else than its lines.
-pub fn ask(folder: &Path, pairs: &[Pair], repeat: u32) -> Result<(Vec<Trial>, Vec<String>)> {
+pub fn ask(folder: &Path, pairs: &[KnownPair], repeat: u32) -> Result<(Vec<Trial>, Vec<String>)> {
     let script = folder.join("peers/peers.py");
     if !script.is_file() {
         bail!("no script {} to ask other tools with", script.display());
@@ -40,7 +40,7 @@ pub fn ask(folder: &Path, pairs: &[Pair], repeat: u32) -> Result<(Vec<Trial>, Ve
     read(&String::from_utf8_lossy(&output.stdout), pairs)
 }
 
-fn read(text: &str, pairs: &[Pair]) -> Result<(Vec<Trial>, Vec<String>)> {
+fn read(text: &str, pairs: &[KnownPair]) -> Result<(Vec<Trial>, Vec<String>)> {
     let mut trials = Vec::new();
     let mut skipped = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -72,16 +72,16 @@ fn read(text: &str, pairs: &[Pair]) -> Result<(Vec<Trial>, Vec<String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibrate::truth::{Kind, Truth};
+    use crate::calibrate::truth::{PairKind, Truth};
     use std::collections::BTreeMap;
 
     #[test]
     fn reads_verdicts_and_reasons_for_silence() {
         let truth = Truth { verdict: "equivalent".into(), nominal_effect: 0.0 };
-        let pair = Pair {
+        let pair = KnownPair {
             name: "null_01".into(),
             folder: "x/null_01".into(),
-            kind: Kind::Null,
+            kind: PairKind::Null,
             inputs: BTreeMap::from([("bytes".to_owned(), truth)]),
         };
         let text = "{\"pair\": \"null_01\", \"input\": \"bytes\", \"tool\": \"hyperfine\", \"repeat\": 0, \

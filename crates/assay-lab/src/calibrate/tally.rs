@@ -1,6 +1,6 @@
 //! Confusion: what is true against what was said, counted per tool.
 
-use super::truth::{Kind, Truth};
+use super::truth::{PairKind, Truth};
 use std::collections::BTreeMap;
 
 /// Effects from this size on must be found 95 times in 100.
@@ -36,7 +36,7 @@ impl Said {
 
 /// How it stands to the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum TruthOutcome {
     /// The true verdict.
     Right,
     /// It declined to say.
@@ -50,13 +50,15 @@ pub enum Outcome {
 }
 
 /// Holds what was said against the truth.
-pub fn outcome(truth: &str, said: Said) -> Outcome {
+pub fn outcome(truth: &str, said: Said) -> TruthOutcome {
     match (truth, said) {
-        (_, Said::Undecided) => Outcome::Undecided,
-        ("equivalent", Said::Same) | ("faster", Said::Faster) | ("slower", Said::Slower) => Outcome::Right,
-        ("equivalent", _) => Outcome::False,
-        (_, Said::Same) => Outcome::Missed,
-        _ => Outcome::WrongSign,
+        (_, Said::Undecided) => TruthOutcome::Undecided,
+        ("equivalent", Said::Same) | ("faster", Said::Faster) | ("slower", Said::Slower) => {
+            TruthOutcome::Right
+        }
+        ("equivalent", _) => TruthOutcome::False,
+        (_, Said::Same) => TruthOutcome::Missed,
+        _ => TruthOutcome::WrongSign,
     }
 }
 
@@ -68,7 +70,7 @@ pub struct Trial {
     /// Pair and input.
     pub what: String,
     /// Null or real.
-    pub kind: Kind,
+    pub kind: PairKind,
     /// The truth.
     pub truth: Truth,
     /// What was said.
@@ -81,22 +83,22 @@ pub struct Trial {
 pub const CLASSES: [&str; 4] = ["null pair", "real, no effect here", "real, below 3 %", "real, 3 % and more"];
 
 /// The class that a trial's truth belongs to.
-pub fn class(kind: Kind, truth: &Truth) -> &'static str {
+pub fn class(kind: PairKind, truth: &Truth) -> &'static str {
     match kind {
-        Kind::Null => CLASSES[0],
-        Kind::Real if truth.verdict == "equivalent" => CLASSES[1],
-        Kind::Real if truth.nominal_effect.abs() < SURE_EFFECT - ROUNDING => CLASSES[2],
-        Kind::Real => CLASSES[3],
+        PairKind::Null => CLASSES[0],
+        PairKind::Real if truth.verdict == "equivalent" => CLASSES[1],
+        PairKind::Real if truth.nominal_effect.abs() < SURE_EFFECT - ROUNDING => CLASSES[2],
+        PairKind::Real => CLASSES[3],
     }
 }
 
 /// Counts by tool, class and outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    counts: BTreeMap<(String, &'static str), BTreeMap<Outcome, u32>>,
+pub struct OutcomeTally {
+    counts: BTreeMap<(String, &'static str), BTreeMap<TruthOutcome, u32>>,
 }
 
-impl Tally {
+impl OutcomeTally {
     /// Counts trials.
     pub fn of(trials: &[Trial]) -> Self {
         let mut tally = Self::default();
@@ -109,7 +111,7 @@ impl Tally {
     }
 
     /// How many trials of a tool in a class had an outcome.
-    pub fn count(&self, tool: &str, class: &'static str, outcome: Outcome) -> u32 {
+    pub fn count(&self, tool: &str, class: &'static str, outcome: TruthOutcome) -> u32 {
         let found = self.counts.get(&(tool.to_owned(), class));
         found.and_then(|outcomes| outcomes.get(&outcome)).copied().unwrap_or(0)
     }
@@ -123,18 +125,18 @@ impl Tally {
     pub fn shortcomings(&self, tool: &str) -> Vec<String> {
         let mut found = Vec::new();
         for class in &CLASSES[..2] {
-            let (wrong, all) = (self.count(tool, class, Outcome::False), self.total(tool, class));
+            let (wrong, all) = (self.count(tool, class, TruthOutcome::False), self.total(tool, class));
             if wrong * 100 > all {
                 found.push(format!("{class}: {wrong} of {all} called different, at most 1 in 100 may be"));
             }
         }
         let sure = CLASSES[3];
-        let (right, all) = (self.count(tool, sure, Outcome::Right), self.total(tool, sure));
+        let (right, all) = (self.count(tool, sure, TruthOutcome::Right), self.total(tool, sure));
         if right * 100 < all * 95 {
             found.push(format!("{sure}: {right} of {all} right, at least 95 in 100 must be"));
         }
         for class in &CLASSES[2..] {
-            let wrong = self.count(tool, class, Outcome::WrongSign);
+            let wrong = self.count(tool, class, TruthOutcome::WrongSign);
             if wrong > 0 {
                 found.push(format!("{class}: {wrong} with the wrong sign, none may be"));
             }
@@ -147,40 +149,40 @@ impl Tally {
 mod tests {
     use super::*;
 
-    fn trial(kind: Kind, verdict: &str, nominal_effect: f64, said: Said) -> Trial {
+    fn trial(kind: PairKind, verdict: &str, nominal_effect: f64, said: Said) -> Trial {
         let truth = Truth { verdict: verdict.into(), nominal_effect };
         Trial { tool: "t".into(), what: "p".into(), kind, truth, said, difference: None }
     }
 
     #[test]
     fn holds_each_word_against_each_truth() {
-        assert_eq!(outcome("equivalent", Said::Same), Outcome::Right);
-        assert_eq!(outcome("equivalent", Said::Slower), Outcome::False);
-        assert_eq!(outcome("faster", Said::Faster), Outcome::Right);
-        assert_eq!(outcome("faster", Said::Slower), Outcome::WrongSign);
-        assert_eq!(outcome("slower", Said::Same), Outcome::Missed);
-        assert_eq!(outcome("slower", Said::Undecided), Outcome::Undecided);
+        assert_eq!(outcome("equivalent", Said::Same), TruthOutcome::Right);
+        assert_eq!(outcome("equivalent", Said::Slower), TruthOutcome::False);
+        assert_eq!(outcome("faster", Said::Faster), TruthOutcome::Right);
+        assert_eq!(outcome("faster", Said::Slower), TruthOutcome::WrongSign);
+        assert_eq!(outcome("slower", Said::Same), TruthOutcome::Missed);
+        assert_eq!(outcome("slower", Said::Undecided), TruthOutcome::Undecided);
     }
 
     #[test]
     fn counts_a_cycle_in_thirty_three_among_the_three_per_cent() {
         let truth = |nominal_effect| Truth { verdict: "slower".into(), nominal_effect };
-        assert_eq!(class(Kind::Real, &truth(1.0 / 33.0)), CLASSES[3]);
-        assert_eq!(class(Kind::Real, &truth(-1.0 / 34.0)), CLASSES[3]);
-        assert_eq!(class(Kind::Real, &truth(1.0 / 48.0)), CLASSES[2]);
+        assert_eq!(class(PairKind::Real, &truth(1.0 / 33.0)), CLASSES[3]);
+        assert_eq!(class(PairKind::Real, &truth(-1.0 / 34.0)), CLASSES[3]);
+        assert_eq!(class(PairKind::Real, &truth(1.0 / 48.0)), CLASSES[2]);
     }
 
     #[test]
     fn names_each_shortcoming() {
-        let mut trials = vec![trial(Kind::Null, "equivalent", 0.0, Said::Same); 99];
-        trials.push(trial(Kind::Null, "equivalent", 0.0, Said::Faster));
-        trials.extend(vec![trial(Kind::Real, "slower", 0.05, Said::Slower); 95]);
-        trials.extend(vec![trial(Kind::Real, "slower", 0.05, Said::Undecided); 5]);
-        assert!(Tally::of(&trials).shortcomings("t").is_empty());
-        trials.push(trial(Kind::Null, "equivalent", 0.0, Said::Faster));
-        trials.push(trial(Kind::Real, "slower", 0.02, Said::Faster));
-        trials.push(trial(Kind::Real, "slower", 0.05, Said::Same));
-        let found = Tally::of(&trials).shortcomings("t");
+        let mut trials = vec![trial(PairKind::Null, "equivalent", 0.0, Said::Same); 99];
+        trials.push(trial(PairKind::Null, "equivalent", 0.0, Said::Faster));
+        trials.extend(vec![trial(PairKind::Real, "slower", 0.05, Said::Slower); 95]);
+        trials.extend(vec![trial(PairKind::Real, "slower", 0.05, Said::Undecided); 5]);
+        assert!(OutcomeTally::of(&trials).shortcomings("t").is_empty());
+        trials.push(trial(PairKind::Null, "equivalent", 0.0, Said::Faster));
+        trials.push(trial(PairKind::Real, "slower", 0.02, Said::Faster));
+        trials.push(trial(PairKind::Real, "slower", 0.05, Said::Same));
+        let found = OutcomeTally::of(&trials).shortcomings("t");
         assert_eq!(
             found,
             [

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Null or real.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum PairKind {
     /// The same function twice.
     Null,
     /// Functions that differ by known work.
@@ -30,7 +30,7 @@ pub struct Truth {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expectation {
-    kind: Kind,
+    kind: PairKind,
     #[allow(dead_code)] // for readers of the file
     why: String,
     inputs: BTreeMap<String, Truth>,
@@ -38,18 +38,18 @@ struct Expectation {
 
 /// One pair.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct KnownPair {
     /// Its folder's name.
     pub name: String,
     /// Its folder.
     pub folder: PathBuf,
     /// Null or real.
-    pub kind: Kind,
+    pub kind: PairKind,
     /// The truth by input.
     pub inputs: BTreeMap<String, Truth>,
 }
 
-impl Pair {
+impl KnownPair {
     /// Its experiment.
     pub fn experiment(&self) -> PathBuf {
         self.folder.join("experiment.toml")
@@ -60,7 +60,7 @@ impl Pair {
 ///
 /// # Errors
 /// The folder cannot be read, a pair's file is wrong, or nothing matches.
-pub fn read_pairs(folder: &Path, globs: &[String]) -> Result<Vec<Pair>> {
+pub fn read_pairs(folder: &Path, globs: &[String]) -> Result<Vec<KnownPair>> {
     let wrong = |why: String| {
         Misuse(format!(
             "{}: {why}; a pair is a folder with expect.toml, as in fixtures/verdicts",
@@ -81,7 +81,7 @@ pub fn read_pairs(folder: &Path, globs: &[String]) -> Result<Vec<Pair>> {
     names.into_iter().map(|name| read_pair(folder, name)).collect()
 }
 
-fn read_pair(folder: &Path, name: String) -> Result<Pair> {
+fn read_pair(folder: &Path, name: String) -> Result<KnownPair> {
     let folder = folder.join(&name);
     let file = folder.join("expect.toml");
     let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -91,5 +91,5 @@ fn read_pair(folder: &Path, name: String) -> Result<Pair> {
             bail!("{}: no verdict `{}`", file.display(), truth.verdict);
         }
     }
-    Ok(Pair { name, folder, kind: found.kind, inputs: found.inputs })
+    Ok(KnownPair { name, folder, kind: found.kind, inputs: found.inputs })
 }

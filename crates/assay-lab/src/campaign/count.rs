@@ -20,7 +20,7 @@ use super::placements::{Group, Placed, Placements};
 use super::prepare::Prepared;
 use crate::store::{CampaignRow, CountRow, Failure, Ledger};
 use anyhow::Result;
-use assay_linux::perf::{self, Conditions};
+use assay_linux::perf::{self, RefusalContext};
 use assay_pure::event::Event;
 use assay_pure::experiment;
 use assay_pure::ledger::Stage;
@@ -54,7 +54,7 @@ struct Phase<'a> {
     ledger: &'a Ledger,
     campaign: i64,
     /// What the processor counts, or why it does not.
-    counters: Result<Vec<perf::Event>, String>,
+    counters: Result<Vec<perf::CounterEvent>, String>,
     predictors: Vec<String>,
     method: String,
     cpu: usize,
@@ -91,7 +91,7 @@ pub fn count(
     let placed = placements.link(&groups, &[], true, (ledger, campaign.id), events)?;
     events(Event::Phase { name: "count".into() });
     let seconds = (TIME.0 * prepared.experiment.budget_seconds).clamp(TIME.1, TIME.2);
-    let counters = hardware::events(asked, &Conditions::here(), &hardware::open_here);
+    let counters = hardware::events(asked, &RefusalContext::here(), &hardware::open_here);
     let predictors = match &counters {
         _ if !with_misses => Vec::new(),
         Ok(_) => vec![THIS_CPU.to_owned()],
@@ -140,7 +140,7 @@ fn as_built(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<Vec<G
 }
 
 /// What must be the same for counts to be used again.
-fn method(counters: &Result<Vec<perf::Event>, String>, predictors: &[String]) -> String {
+fn method(counters: &Result<Vec<perf::CounterEvent>, String>, predictors: &[String]) -> String {
     if let Ok(events) = counters {
         let names: Vec<String> = events.iter().map(ToString::to_string).collect();
         return format!("counted, walks of {UNITS} units; events: {}", names.join(", "));

@@ -12,8 +12,8 @@ use assay_pure::event::Event;
 use assay_pure::ledger::Stage;
 use assay_pure::placement::layout;
 use assay_pure::placement::optimised::unoptimised;
-use assay_trace::sites::image::{Function, Image};
-use assay_trace::sites::instruction::Flow;
+use assay_trace::sites::image::{ModuleImage, SymbolFunction};
+use assay_trace::sites::instruction::InstructionFlow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub fn refuse(
     failed: &mut HashSet<Cell>,
     events: &mut dyn FnMut(Event),
 ) -> Result<()> {
-    let mut read: BTreeMap<PathBuf, Option<(Image, u64, Option<String>)>> = BTreeMap::new();
+    let mut read: BTreeMap<PathBuf, Option<(ModuleImage, u64, Option<String>)>> = BTreeMap::new();
     for number in 0..started.lineup.len() {
         let subject = started.lineup.subject(number);
         let set = &prepared.experiment.flags[subject.flags];
@@ -65,21 +65,21 @@ pub fn refuse(
 }
 
 /// A program, where its first byte is loaded, and what its compiler wrote down against it.
-fn open(path: &PathBuf, flags: &[String]) -> Option<(Image, u64, Option<String>)> {
+fn open(path: &PathBuf, flags: &[String]) -> Option<(ModuleImage, u64, Option<String>)> {
     let elf = std::fs::read(path).ok()?;
     let base = layout::image_base(&elf).ok()?;
-    Some((Image::open(path).ok()?, base, unoptimised(flags, &elf)))
+    Some((ModuleImage::open(path).ok()?, base, unoptimised(flags, &elf)))
 }
 
 /// What the code of a function, or of one that it calls, says against it.
-fn by_shape(image: &Image, entry: u64) -> Option<String> {
+fn by_shape(image: &ModuleImage, entry: u64) -> Option<String> {
     let own = image.function(entry)?;
     let code = image.code(entry);
     let called = code.instructions.iter().filter_map(|instruction| match instruction.flow {
-        Flow::Call(target) => image.function(target),
+        InstructionFlow::Call(target) => image.function(target),
         _ => None,
     });
-    let suspect = |function: &Function<'_>| {
+    let suspect = |function: &SymbolFunction<'_>| {
         let shape = image.shape(function.start);
         // Optimised code keeps no frame pointer unless it is told to.
         (shape.is_unoptimised() && shape.has_frame).then(|| {

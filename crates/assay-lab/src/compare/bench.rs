@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// One side at work.
 pub struct Player {
     /// Its command.
-    pub bench: bench::Bench,
+    pub bench: bench::BenchCommand,
     /// Its binaries; none where they cannot be relinked.
     pub binaries: Option<Binaries>,
 }
@@ -34,7 +34,7 @@ impl Bench for Players {
     }
 }
 
-fn ran(visited: Result<bench::Visit, VisitError>) -> Ran {
+fn ran(visited: Result<bench::BenchRun, VisitError>) -> Ran {
     match visited {
         Ok(visit) => {
             let rebuilt = visit.rewritten.first().map(|path| {
@@ -50,7 +50,7 @@ fn ran(visited: Result<bench::Visit, VisitError>) -> Ran {
     }
 }
 
-fn rows(visit: &bench::Visit) -> Vec<FigureRow> {
+fn rows(visit: &bench::BenchRun) -> Vec<FigureRow> {
     let mut rows = Vec::new();
     for figure in &visit.figures {
         for (value, repetition) in figure.values.iter().zip(0..) {

@@ -6,7 +6,7 @@ use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::ContrastVerdict;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
 use assay_report::compare::{Function, FunctionChange};
-use assay_trace::sites::image::Image;
+use assay_trace::sites::image::ModuleImage;
 use assay_trace::sites::names::demangle;
 use assay_trace::sites::source::Sources;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct Found {
 pub struct Pair {
     /// Where the builds left it, baseline and candidate: the output first, then its copies.
     pub paths: [Vec<PathBuf>; 2],
-    images: [Image; 2],
+    images: [ModuleImage; 2],
     changes: Vec<across::FunctionChange>,
 }
 
@@ -46,11 +46,11 @@ impl Pair {
         let [old, new] = files;
         let changes = across::compare(&read(old)?, &read(new)?)
             .map_err(|error| format!("{}: {error}", paths[0][0].display()))?;
-        Ok(Pair { images: [Image::open(old)?, Image::open(new)?], paths, changes })
+        Ok(Pair { images: [ModuleImage::open(old)?, ModuleImage::open(new)?], paths, changes })
     }
 
     /// The file of a side as the tracer's images know it.
-    pub fn image(&self, side: usize) -> &Image {
+    pub fn image(&self, side: usize) -> &ModuleImage {
         &self.images[side]
     }
 }
@@ -133,7 +133,7 @@ fn same_source(pair: &Pair, change: &across::FunctionChange, sources: &Sources) 
 }
 
 /// The text from the first to the last line of each function that code at these addresses was made from.
-fn lines_of(image: &Image, address: u64, size: u64, sources: &Sources) -> Option<BTreeSet<String>> {
+fn lines_of(image: &ModuleImage, address: u64, size: u64, sources: &Sources) -> Option<BTreeSet<String>> {
     let mut spans: BTreeMap<(String, String), (u32, u32)> = BTreeMap::new();
     for at in image.marked_addresses(address, address + size) {
         for frame in image.frames(at) {

@@ -3,8 +3,8 @@
 //! The command runs once under the emulator, counts only. Google Benchmark is asked for the one benchmark and the
 //! shortest time, which makes it one iteration; a plain command runs as it is.
 
-use assay_trace::sites::image::Image;
-use assay_trace::{self, Detail, Ended, Module, Options, ProcessTrace};
+use assay_trace::sites::image::ModuleImage;
+use assay_trace::{self, MappedModule, ProcessTrace, TraceDetail, TraceOptions, TracedExit};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -48,14 +48,18 @@ pub struct Looked<'a> {
 ///
 /// # Errors
 /// It cannot be traced, or did not end; a sentence.
-pub fn executed(looked: &Looked<'_>, images: &[(&[PathBuf], &Image)]) -> Result<Executed, String> {
-    let options =
-        Options { detail: Detail::Counts, follow: true, time_limit: Some(PATIENCE), ..Options::default() };
+pub fn executed(looked: &Looked<'_>, images: &[(&[PathBuf], &ModuleImage)]) -> Result<Executed, String> {
+    let options = TraceOptions {
+        detail: TraceDetail::Counts,
+        follow: true,
+        time_limit: Some(PATIENCE),
+        ..TraceOptions::default()
+    };
     let traced =
         assay_trace::command(&words(looked), &options, || ()).map_err(|refusal| refusal.to_string())?;
     let mut found = Executed::new();
     for process in &traced.processes {
-        if process.ended == Ended::TimeLimit {
+        if process.ended == TracedExit::TimeLimit {
             return Err(format!("it was not done after {} s under the emulator", PATIENCE.as_secs()));
         }
         for (paths, image) in images {
@@ -85,9 +89,9 @@ pub fn words(looked: &Looked<'_>) -> Vec<OsString> {
     words
 }
 
-fn add(process: &ProcessTrace<()>, paths: &[PathBuf], image: &Image, found: &mut Executed) {
-    let is_ours = |module: &&Module| paths.contains(&module.path);
-    let modules: Vec<&Module> = process.modules.iter().filter(is_ours).collect();
+fn add(process: &ProcessTrace<()>, paths: &[PathBuf], image: &ModuleImage, found: &mut Executed) {
+    let is_ours = |module: &&MappedModule| paths.contains(&module.path);
+    let modules: Vec<&MappedModule> = process.modules.iter().filter(is_ours).collect();
     for block in process.blocks.iter().filter(|block| block.executed > 0) {
         let module = modules.iter().find(|module| (module.start..module.end).contains(&block.pc));
         let offset = module.and_then(|module| (block.pc - module.start).checked_add(module.file_offset));

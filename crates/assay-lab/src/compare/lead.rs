@@ -12,7 +12,7 @@ use crate::campaign::compose::machine_json;
 use crate::lead::{Hold, Misuse, hold, measuring_cpu};
 use crate::store::{Ledger, NewComparison, SideRow};
 use anyhow::{Context, Result, bail};
-use assay_link::adopt::bench::{self, Adapter, Bench, Surroundings, Visit};
+use assay_link::adopt::bench::{self, Adapter, BenchCommand, BenchRun, Surroundings};
 use assay_link::adopt::capture::CapturedLink;
 use assay_pure::comparison::Gate;
 use assay_pure::event::Event;
@@ -163,8 +163,8 @@ impl Work {
         Ok(Work { scratch: place.folder().join("scratch"), place, cpu: asked.pin.then_some(cpu) })
     }
 
-    fn bench(&self, asked: &Asked, side: &Side, adapter: Adapter) -> Bench {
-        Bench {
+    fn bench(&self, asked: &Asked, side: &Side, adapter: Adapter) -> BenchCommand {
+        BenchCommand {
             adapter,
             seconds_per_benchmark: Some(asked.seconds_per_benchmark),
             repetitions: Some(asked.repetitions),
@@ -172,7 +172,7 @@ impl Work {
             cpu: self.cpu,
             watched: side.links.iter().flat_map(files_of).cloned().collect(),
             limit: Some(asked.patience),
-            ..Bench::new(&side.bench, &side.folder)
+            ..BenchCommand::new(&side.bench, &side.folder)
         }
     }
 }
@@ -181,7 +181,7 @@ impl Work {
 struct Tried {
     adapter: Adapter,
     described: String,
-    visits: Vec<Visit>,
+    visits: Vec<BenchRun>,
     warnings: Vec<String>,
 }
 
@@ -237,7 +237,7 @@ fn try_out(asked: &Asked, work: &Work, sides: &[Side]) -> Result<Tried> {
 }
 
 /// What can be varied: placements, if every side has a link that its benchmark uses; those links are kept, others not.
-fn method(sides: &mut [Side], visits: &[Visit], unlinked: Option<String>) -> (Method, Option<String>) {
+fn method(sides: &mut [Side], visits: &[BenchRun], unlinked: Option<String>) -> (Method, Option<String>) {
     if let Some(why) = unlinked {
         return (Method::Surroundings, Some(why));
     }
@@ -326,7 +326,7 @@ fn players(asked: &Asked, work: &Work, adapter: &Adapter, sides: Vec<Side>, meth
         };
         let watched = binaries.iter().flat_map(|binaries| binaries.files().map(Path::to_owned)).collect();
         cast.0.push((side.name, side.revision));
-        cast.1.push(Player { bench: Bench { watched, ..bench }, binaries });
+        cast.1.push(Player { bench: BenchCommand { watched, ..bench }, binaries });
     }
     Ok(cast)
 }

@@ -5,7 +5,7 @@
 
 use super::subject::Subject;
 use assay_pure::trace::Kind;
-use assay_trace::sites::gather::Place;
+use assay_trace::sites::gather::SiteAddress;
 use std::collections::HashMap;
 
 /// A call of the program's own code.
@@ -16,7 +16,7 @@ pub struct Call {
     /// The function that was called.
     pub callee: String,
     /// Where it begins, if that is known.
-    pub at: Option<Place>,
+    pub at: Option<SiteAddress>,
     /// It is in none of the program's own files.
     pub is_foreign: bool,
     /// Times.
@@ -29,7 +29,7 @@ pub struct Call {
 }
 
 /// The function that begins at a place, through a stub.
-fn callee(subject: &Subject, place: Place) -> Option<(String, bool)> {
+fn callee(subject: &Subject, place: SiteAddress) -> Option<(String, bool)> {
     let image = &subject.images[place.image?];
     if let Some(stub) = image.stub(place.address) {
         return Some((stub.function.clone(), true));
@@ -41,7 +41,7 @@ fn callee(subject: &Subject, place: Place) -> Option<(String, bool)> {
 /// The calls of a program's own code.
 pub fn calls(subject: &Subject) -> Vec<Call> {
     let by_function = Functions::of(subject);
-    let number: HashMap<Place, usize> =
+    let number: HashMap<SiteAddress, usize> =
         subject.sites.iter().enumerate().map(|(number, site)| (site.seen.place, number)).collect();
     let mut found = Vec::new();
     for (number, site) in subject.sites.iter().enumerate().filter(|(_, site)| subject.is_own(site.seen.place))
@@ -50,12 +50,13 @@ pub fn calls(subject: &Subject) -> Vec<Call> {
         let direct = seen.target.filter(|_| !seen.class.is_indirect() && seen.class.kind() != Kind::Return);
         let times = if seen.class.is_conditional() { seen.taken } else { seen.executed };
         if let (Some(target), true) = (direct, times > 0) {
-            let to = Place { address: target, ..seen.place };
+            let to = SiteAddress { address: target, ..seen.place };
             found.extend(by_function.call(subject, number, to, times));
         }
     }
-    let is_stub =
-        |place: Place| place.image.is_some_and(|image| subject.images[image].stub(place.address).is_some());
+    let is_stub = |place: SiteAddress| {
+        place.image.is_some_and(|image| subject.images[image].stub(place.address).is_some())
+    };
     for (from, to, times) in
         subject.arrivals.iter().filter(|(from, ..)| subject.is_own(*from) && !is_stub(*from))
     {
@@ -68,7 +69,7 @@ pub fn calls(subject: &Subject) -> Vec<Call> {
 
 /// A function's mispredictions are those of all its callers: each has its part by how often it called.
 fn share_misses(calls: &mut [Call]) {
-    let mut called: HashMap<Place, u64> = HashMap::new();
+    let mut called: HashMap<SiteAddress, u64> = HashMap::new();
     for call in calls.iter() {
         *called.entry(call.at.unwrap_or_default()).or_default() += call.executed;
     }
@@ -81,19 +82,19 @@ fn share_misses(calls: &mut [Call]) {
 /// What functions did themselves.
 struct Functions {
     /// Branches and mispredictions, by where the function begins.
-    own: HashMap<Place, (u64, f64)>,
+    own: HashMap<SiteAddress, (u64, f64)>,
     /// Where the stubs of a file lead.
-    stubs: HashMap<(usize, u64), Place>,
+    stubs: HashMap<(usize, u64), SiteAddress>,
 }
 
 impl Functions {
     fn of(subject: &Subject) -> Functions {
-        let mut own: HashMap<Place, (u64, f64)> = HashMap::new();
+        let mut own: HashMap<SiteAddress, (u64, f64)> = HashMap::new();
         for (site, cost) in subject.sites.iter().zip(&subject.costs) {
             let place = site.seen.place;
             let function = place.image.and_then(|image| subject.images[image].function(place.address));
             if let Some(function) = function {
-                let sums = own.entry(Place { address: function.start, ..place }).or_default();
+                let sums = own.entry(SiteAddress { address: function.start, ..place }).or_default();
                 sums.0 += site.seen.executed;
                 sums.1 += cost;
             }
@@ -107,10 +108,10 @@ impl Functions {
         Functions { own, stubs: stubs.collect() }
     }
 
-    fn call(&self, subject: &Subject, site: usize, to: Place, times: u64) -> Option<Call> {
+    fn call(&self, subject: &Subject, site: usize, to: SiteAddress, times: u64) -> Option<Call> {
         let (callee, is_foreign) = callee(subject, to)?;
         let seen = &subject.sites[site].seen;
-        let own_function = |place: Place| {
+        let own_function = |place: SiteAddress| {
             let image = &subject.images[place.image?];
             image.function(place.address).map(|function| function.start)
         };

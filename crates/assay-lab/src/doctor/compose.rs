@@ -69,17 +69,17 @@ fn traced(subject: &Subject, asked: &Asked) -> Traced {
 
 /// Files whose code or lines can't be read.
 fn unread(subject: &Subject) -> Vec<String> {
-    use assay_trace::sites::image::Lines;
-    use assay_trace::sites::instruction::Architecture;
+    use assay_trace::sites::image::LineSource;
+    use assay_trace::sites::instruction::ModuleCode;
     let mut said = Vec::new();
     for (image, _) in subject.images.iter().zip(&subject.own).filter(|(_, own)| **own) {
-        if image.architecture != Architecture::X86_64 {
+        if image.architecture != ModuleCode::X86_64 {
             said.push(format!(
                 "{} is not for x86-64: conditions, guards and the shape of its code are not read.",
                 image.path.display()
             ));
         }
-        if matches!(image.lines, Lines::Missing | Lines::Unreadable(_)) {
+        if matches!(image.lines, LineSource::Missing | LineSource::Unreadable(_)) {
             said.push(format!(
                 "{} has no debug information: places are functions, not lines. Build it with -g.",
                 image.path.display()

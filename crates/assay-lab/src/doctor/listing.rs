@@ -1,7 +1,7 @@
 //! A function's instructions, and from which one control comes to the next where only one way leads there.
 
-use assay_trace::sites::image::Image;
-use assay_trace::sites::instruction::Architecture;
+use assay_trace::sites::image::ModuleImage;
+use assay_trace::sites::instruction::ModuleCode;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ pub struct Listing {
 
 impl Listing {
     /// The function that holds an address; `None` without a symbol, and for code that is not read.
-    pub fn of(image: &Image, address: u64) -> Option<Listing> {
-        let function = image.function(address).filter(|_| image.architecture == Architecture::X86_64)?;
+    pub fn of(image: &ModuleImage, address: u64) -> Option<Listing> {
+        let function = image.function(address).filter(|_| image.architecture == ModuleCode::X86_64)?;
         let bytes = image.bytes(function.start);
         let length = usize::try_from((function.end - function.start).min(LONGEST)).ok()?;
         Some(Listing::new(&bytes[..length.min(bytes.len())], function.start))

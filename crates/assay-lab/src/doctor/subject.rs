@@ -7,8 +7,8 @@ use super::names::is_library;
 use super::stores::Stores;
 use assay_report::doctor::page::Place as Spot;
 use assay_trace::sites::audit::Located;
-use assay_trace::sites::gather::{Gathered, Place};
-use assay_trace::sites::image::{Frame, Image};
+use assay_trace::sites::gather::{GatheredSites, SiteAddress};
+use assay_trace::sites::image::{ModuleImage, SourceFrame};
 use assay_trace::sites::instruction;
 use assay_trace::sites::source::Sources;
 use std::cell::{OnceCell, RefCell};
@@ -38,7 +38,7 @@ type Listings = HashMap<(usize, u64), Option<Rc<Listing>>>;
 /// A program, looked at and perhaps traced.
 pub struct Subject {
     /// Its files; the program alone where it was not traced.
-    pub images: Vec<Image>,
+    pub images: Vec<ModuleImage>,
     /// Which of them are the program's own: not the system's libraries.
     pub own: Vec<bool>,
     /// The sites of all files; those of its own with their places in the source.
@@ -48,7 +48,7 @@ pub struct Subject {
     /// Executions of each instruction of its own files, by file and address.
     pub executed: BTreeMap<(usize, u64), u64>,
     /// Where indirect jumps and calls went.
-    pub arrivals: Vec<(Place, Place, u64)>,
+    pub arrivals: Vec<(SiteAddress, SiteAddress, u64)>,
     /// Over the whole command.
     pub whole: Whole,
     /// What counts as often.
@@ -64,8 +64,8 @@ pub struct Subject {
 
 impl Subject {
     /// A program that was only looked at.
-    pub fn still(image: Image, units: Option<u64>) -> Subject {
-        let gathered = Gathered {
+    pub fn still(image: ModuleImage, units: Option<u64>) -> Subject {
+        let gathered = GatheredSites {
             images: vec![image],
             seen: Vec::new(),
             arrivals: Vec::new(),
@@ -81,13 +81,13 @@ impl Subject {
 
     /// A traced program, with the cost of each site; `program` is the file that was started.
     pub fn traced(
-        gathered: Gathered,
+        gathered: GatheredSites,
         program: &Path,
         costs: Vec<f64>,
         system_calls: u64,
         units: Option<u64>,
     ) -> Subject {
-        let Gathered { images, seen, arrivals, stretches, instructions, .. } = gathered;
+        let GatheredSites { images, seen, arrivals, stretches, instructions, .. } = gathered;
         let own: Vec<bool> =
             images.iter().map(|image| image.path == program || !is_of_system(&image.path)).collect();
         let mut executed: BTreeMap<(usize, u64), u64> = BTreeMap::new();
@@ -106,7 +106,7 @@ impl Subject {
             misses: costs.iter().sum(),
             system_calls,
         };
-        let is_own = |place: &Place| place.image.is_some_and(|image| own[image]);
+        let is_own = |place: &SiteAddress| place.image.is_some_and(|image| own[image]);
         let hottest = seen.iter().filter(|seen| seen.class.is_conditional() && is_own(&seen.place));
         let heat = Heat { units, hottest: hottest.map(|seen| seen.executed).max().unwrap_or(0) };
         let sites = seen.into_iter().map(|seen| {
@@ -132,7 +132,7 @@ impl Subject {
     }
 
     /// Whether a place is in one of the program's own files.
-    pub fn is_own(&self, place: Place) -> bool {
+    pub fn is_own(&self, place: SiteAddress) -> bool {
         place.image.is_some_and(|image| self.own[image])
     }
 
@@ -183,7 +183,7 @@ impl Subject {
                 return spot;
             }
             let Some(function) = self.images[at.0].function(at.1) else { break };
-            let start = Place { image: Some(at.0), address: function.start, process: None };
+            let start = SiteAddress { image: Some(at.0), address: function.start, process: None };
             let callers = self.calls().iter().filter(|call| call.at == Some(start));
             let Some(caller) = callers.max_by_key(|call| call.executed) else { break };
             let place = self.sites[caller.site].seen.place;
@@ -194,7 +194,7 @@ impl Subject {
     }
 
     /// Whether the source of a place is a library's.
-    pub fn is_library(&self, frames: &[Frame]) -> bool {
+    pub fn is_library(&self, frames: &[SourceFrame]) -> bool {
         frames.first().and_then(|frame| frame.file.as_deref()).is_some_and(is_library)
     }
 
@@ -209,9 +209,10 @@ impl Subject {
     }
 }
 
-fn spot_of(image: &Image, address: u64, frames: &[Frame]) -> Spot {
-    let is_own =
-        |frame: &&Frame| frame.file.as_deref().is_some_and(|file| !is_library(file)) && frame.at.line > 0;
+fn spot_of(image: &ModuleImage, address: u64, frames: &[SourceFrame]) -> Spot {
+    let is_own = |frame: &&SourceFrame| {
+        frame.file.as_deref().is_some_and(|file| !is_library(file)) && frame.at.line > 0
+    };
     let frame = frames.iter().find(is_own).or_else(|| frames.first());
     let by_symbol = || image.function(address).map(|function| function.name());
     Spot {

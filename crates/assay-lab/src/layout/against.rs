@@ -1,6 +1,6 @@
 //! What changed from one file to another.
 
-use super::program::Program;
+use super::program::LinkedFile;
 use super::selection::Selection;
 use crate::lead::Misuse;
 use anyhow::Result;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// A file is damaged.
-pub fn compose(old: &Program, new: &Program, selection: &Selection) -> Result<Against> {
+pub fn compose(old: &LinkedFile, new: &LinkedFile, selection: &Selection) -> Result<Against> {
     let damaged = |error| Misuse(format!("{}, {}: {error}", old.path.display(), new.path.display()));
     let all = across::compare_linked(old.linked(), new.linked()).map_err(damaged)?;
     let wanted: Vec<FunctionChange> =
@@ -44,7 +44,7 @@ pub fn compose(old: &Program, new: &Program, selection: &Selection) -> Result<Ag
             describe(change, old, new, &differing.unwrap_or_default())
         })
         .collect();
-    let padding = |program: &Program| -> Result<u64> {
+    let padding = |program: &LinkedFile| -> Result<u64> {
         let found = facts::functions(program.linked(), |_| true).map_err(damaged)?;
         Ok(found.iter().map(|function| function.padding_bytes).sum())
     };
@@ -86,7 +86,7 @@ fn count(counts: &mut Counts, change: &FunctionChange) {
     }
 }
 
-fn describe(change: &FunctionChange, old: &Program, new: &Program, differing: &Differing) -> Change {
+fn describe(change: &FunctionChange, old: &LinkedFile, new: &LinkedFile, differing: &Differing) -> Change {
     let own = match change.own {
         Own::Identical => Became::Identical,
         Own::Moved => Became::Moved,
@@ -123,7 +123,7 @@ fn place(place: &FunctionPlace) -> Place {
 }
 
 /// The source lines of some instructions, each once, in their order by file and line.
-fn lines(program: &Program, addresses: &[u64]) -> Vec<String> {
+fn lines(program: &LinkedFile, addresses: &[u64]) -> Vec<String> {
     let found: BTreeSet<(String, u32)> = addresses
         .iter()
         .filter_map(|&address| {

@@ -1,8 +1,8 @@
 //! The page of one or several files.
 
 use super::against;
-use super::measured::Timed;
-use super::program::Program;
+use super::measured::SymbolTimes;
+use super::program::LinkedFile;
 use super::selection::Selection;
 use crate::lead::Misuse;
 use anyhow::Result;
@@ -22,7 +22,11 @@ const SHORT_LOOP_BYTES: u64 = 256;
 ///
 /// # Errors
 /// No function fits, or a file is damaged.
-pub fn compose(programs: &[Program], old: Option<&Program>, selection: &Selection) -> Result<LayoutPage> {
+pub fn compose(
+    programs: &[LinkedFile],
+    old: Option<&LinkedFile>,
+    selection: &Selection,
+) -> Result<LayoutPage> {
     let rule = front_end(&selection.cpu_id);
     let mut binaries = Vec::new();
     for program in programs {
@@ -55,7 +59,7 @@ fn rule_of(rule: FrontEnd) -> Rule {
     }
 }
 
-fn binary(program: &Program, selection: &Selection, rule: Option<FrontEnd>) -> Result<Binary> {
+fn binary(program: &LinkedFile, selection: &Selection, rule: Option<FrontEnd>) -> Result<Binary> {
     let path = program.path.display().to_string();
     let damaged = |error: assay_pure::placement::layout::LayoutError| Misuse(format!("{path}: {error}"));
     let all = facts::functions(program.linked(), |_| true).map_err(damaged)?;
@@ -88,7 +92,7 @@ fn no_function(path: &str, glob: &str, all: &[facts::Function]) -> String {
     format!("no function of {path} fits `{glob}`{hint}")
 }
 
-fn describe(found: &facts::Function, rule: Option<FrontEnd>, timed: &Timed) -> Function {
+fn describe(found: &facts::Function, rule: Option<FrontEnd>, timed: &SymbolTimes) -> Function {
     let names = std::iter::once(&found.place.name).chain(&found.aliases);
     let measured: Vec<Measured> = names.flat_map(|name| timed.get(name)).collect();
     Function {

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 /// Times by the symbol of the function that a variant is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Timed {
+pub struct SymbolTimes {
     by_symbol: BTreeMap<String, Vec<Measured>>,
 }
 
-impl Timed {
+impl SymbolTimes {
     /// Those of a campaign; of the newest if none is named.
     ///
     /// # Errors

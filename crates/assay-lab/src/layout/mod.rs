@@ -1,6 +1,6 @@
 //! Where do the functions of a program lie, which of them can that matter to, and what changed since another build?
 //!
-//! [`Program`] opens a file with its symbols, wherever they are; [`compose`] makes the page; `against` holds it against
+//! [`LinkedFile`] opens a file with its symbols, wherever they are; [`compose`] makes the page; `against` holds it against
 //! another file. Nothing here runs a program.
 
 mod against;
@@ -10,6 +10,6 @@ mod program;
 mod selection;
 
 pub use compose::compose;
-pub use measured::Timed;
-pub use program::Program;
+pub use measured::SymbolTimes;
+pub use program::LinkedFile;
 pub use selection::Selection;

@@ -4,20 +4,20 @@ use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::placement::Linked;
 use assay_pure::placement::layout::{self, LayoutError};
-use assay_trace::sites::image::{Image, Lines};
+use assay_trace::sites::image::{LineSource, ModuleImage};
 use std::path::{Path, PathBuf};
 
 /// A linked file.
-pub struct Program {
+pub struct LinkedFile {
     /// Where it is, as the user wrote it.
     pub path: PathBuf,
     /// Its functions by line.
-    pub image: Image,
+    pub image: ModuleImage,
     elf: Vec<u8>,
     symbols: Option<Vec<u8>>,
 }
 
-impl Program {
+impl LinkedFile {
     /// Reads a file, and the file of its symbols if it was stripped.
     ///
     /// # Errors
@@ -28,9 +28,9 @@ impl Program {
         let elf = std::fs::read(path).map_err(|error| misuse(format!("{name} cannot be read: {error}")))?;
         // Told before anything else looks at it, in these words.
         layout::text_bytes(&elf).map_err(|error| misuse(format!("{name}: {error}")))?;
-        let image = Image::open(path).map_err(misuse)?;
+        let image = ModuleImage::open(path).map_err(misuse)?;
         let symbols = match &image.lines {
-            Lines::Separate(debug) if is_stripped(&elf) => std::fs::read(debug).ok(),
+            LineSource::Separate(debug) if is_stripped(&elf) => std::fs::read(debug).ok(),
             _ => None,
         };
         let program = Self { path: path.to_owned(), image, elf, symbols };
@@ -64,9 +64,11 @@ impl Program {
     /// Why there are no lines, if there are none.
     pub fn without_lines(&self) -> Option<String> {
         match &self.image.lines {
-            Lines::Own | Lines::Separate(_) => None,
-            Lines::Missing => Some(format!("{} has no line information; build with -g", self.path.display())),
-            Lines::Unreadable(why) => {
+            LineSource::Own | LineSource::Separate(_) => None,
+            LineSource::Missing => {
+                Some(format!("{} has no line information; build with -g", self.path.display()))
+            }
+            LineSource::Unreadable(why) => {
                 Some(format!("the line information of {} cannot be read: {why}", self.path.display()))
             }
         }

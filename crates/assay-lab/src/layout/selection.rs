@@ -1,6 +1,6 @@
 //! Which functions a page of layout shows, and what it knows of the processor they are timed on.
 
-use super::measured::Timed;
+use super::measured::SymbolTimes;
 use assay_trace::sites::names::demangle;
 use wildmatch::WildMatch;
 
@@ -14,7 +14,7 @@ pub struct Selection {
     /// Its vendor, family and model, as "AuthenticAMD 25 17".
     pub cpu_id: String,
     /// What was measured.
-    pub timed: Timed,
+    pub timed: SymbolTimes,
 }
 
 impl Selection {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// What is kept for a machine.
 #[derive(Debug)]
-pub enum Found {
+pub enum KeptLimits {
     /// Its limits.
     Kept(Box<Limits>),
     /// Nothing; of how many other machines there is something.
@@ -46,22 +46,22 @@ fn place(
 }
 
 /// Looks for a machine's limits in its file.
-pub fn find(file: &Path, machine: &Machine) -> Found {
+pub fn find(file: &Path, machine: &Machine) -> KeptLimits {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Found::Nothing { others: others(file) };
+            return KeptLimits::Nothing { others: others(file) };
         }
-        Err(error) => return Found::Unusable(format!("{} cannot be read: {error}", file.display())),
+        Err(error) => return KeptLimits::Unusable(format!("{} cannot be read: {error}", file.display())),
     };
     match Limits::from_json(&text) {
-        Err(error) => Found::Unusable(format!("{} cannot be used: {error}", file.display())),
-        Ok(limits) if !limits.machine.is_same(machine) => Found::Unusable(format!(
+        Err(error) => KeptLimits::Unusable(format!("{} cannot be used: {error}", file.display())),
+        Ok(limits) if !limits.machine.is_same(machine) => KeptLimits::Unusable(format!(
             "{} is of another machine ({})",
             file.display(),
             limits.machine.changes(machine).join("; ")
         )),
-        Ok(limits) => Found::Kept(Box::new(limits)),
+        Ok(limits) => KeptLimits::Kept(Box::new(limits)),
     }
 }
 
@@ -78,8 +78,8 @@ fn others(file: &Path) -> usize {
 /// The limits kept for a machine, without a word about what is wrong: for reports, which can do without.
 pub fn of(machine: &Machine) -> Option<Limits> {
     match find(&path(machine).ok()?, machine) {
-        Found::Kept(limits) => Some(*limits),
-        Found::Nothing { .. } | Found::Unusable(_) => None,
+        KeptLimits::Kept(limits) => Some(*limits),
+        KeptLimits::Nothing { .. } | KeptLimits::Unusable(_) => None,
     }
 }
 
@@ -145,12 +145,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a/b/own.json");
         let limits = sample::limits();
-        assert!(matches!(find(&file, &limits.machine), Found::Nothing { others: 0 }));
+        assert!(matches!(find(&file, &limits.machine), KeptLimits::Nothing { others: 0 }));
         put(&file, &limits).unwrap();
-        assert!(matches!(find(&file, &limits.machine), Found::Kept(kept) if *kept == limits));
+        assert!(matches!(find(&file, &limits.machine), KeptLimits::Kept(kept) if *kept == limits));
         let other = file.with_file_name("other.json");
         std::fs::write(file.with_file_name("stranger.json"), "{}").unwrap();
-        assert!(matches!(find(&other, &limits.machine), Found::Nothing { others: 1 }));
+        assert!(matches!(find(&other, &limits.machine), KeptLimits::Nothing { others: 1 }));
         // No draft is left behind.
         assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 2);
     }
@@ -181,7 +181,7 @@ mod tests {
         let file = folder.path().join("own.json");
         let limits = sample::limits();
         let unusable = |machine: &Machine| match find(&file, machine) {
-            Found::Unusable(why) => why,
+            KeptLimits::Unusable(why) => why,
             found => panic!("{found:?}"),
         };
         std::fs::write(&file, "{\"schema\": \"assay.lim").unwrap();

@@ -5,7 +5,7 @@ mod core;
 mod kernel;
 
 use super::machine_of;
-use super::plan::{self, Effort};
+use super::plan::{self, LimitsEffort};
 use super::watched::Here;
 use super::window::Meter;
 use anyhow::{Context, Result, bail};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How far it is.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
+pub struct MeasureProgress {
     /// What is being measured.
     pub what: String,
     /// Of all, by the time it usually takes: 0 to 1.
@@ -38,13 +38,13 @@ const PHASES: [Phase; 4] = [
 /// What is measured so far, and with what.
 struct Session {
     cpu: usize,
-    effort: Effort,
+    effort: LimitsEffort,
     meter: Meter,
     /// Largest working set, and the last cache.
     largest: u64,
     last_cache: u64,
     limits: Limits,
-    progress: Sender<Progress>,
+    progress: Sender<MeasureProgress>,
     /// Of the phases before this one, and this one's part.
     done: (f64, f64),
 }
@@ -55,7 +55,7 @@ impl Session {
         if assay_linux::interrupt::asked() {
             bail!("interrupted: nothing is kept");
         }
-        let progress = Progress { what: what.to_owned(), done: self.done.0 + self.done.1 * part };
+        let progress = MeasureProgress { what: what.to_owned(), done: self.done.0 + self.done.1 * part };
         // Whoever listened has gone: that is no reason to stop.
         let _ = self.progress.send(progress);
         Ok(())
@@ -66,7 +66,12 @@ impl Session {
 ///
 /// # Errors
 /// The processor cannot be had, the memory neither, or Ctrl-C.
-pub fn measure(cpu: usize, quick: bool, facts: &Facts, tell: &mut dyn FnMut(&Progress)) -> Result<Limits> {
+pub fn measure(
+    cpu: usize,
+    quick: bool,
+    facts: &Facts,
+    tell: &mut dyn FnMut(&MeasureProgress),
+) -> Result<Limits> {
     let (sender, receiver) = channel();
     let facts = facts.clone();
     let thread = std::thread::Builder::new()
@@ -79,13 +84,13 @@ pub fn measure(cpu: usize, quick: bool, facts: &Facts, tell: &mut dyn FnMut(&Pro
     thread.join().unwrap_or_else(|_| bail!("the thread that measures panicked"))
 }
 
-fn on_processor(cpu: usize, quick: bool, facts: &Facts, progress: Sender<Progress>) -> Result<Limits> {
+fn on_processor(cpu: usize, quick: bool, facts: &Facts, progress: Sender<MeasureProgress>) -> Result<Limits> {
     assay_linux::pin::pin(0, cpu).context("cannot measure")?;
     let began = Instant::now();
     let measured_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     let caches = cache_sizes(&facts.caches);
     let last_cache = caches.last().map(|cache| cache.bytes);
-    let effort = Effort::of(quick);
+    let effort = LimitsEffort::of(quick);
     let mut session = Session {
         cpu,
         effort,

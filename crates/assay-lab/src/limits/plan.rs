@@ -5,7 +5,7 @@ pub const DEADLINE_SECONDS: f64 = 45.0;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub struct LimitsEffort {
     /// Windows of each figure that are wanted, in each round of those that have rounds.
     pub windows: usize,
     /// Rounds over all working sets: what disturbs one point for a while does not decide it.
@@ -14,13 +14,13 @@ pub struct Effort {
     pub between: bool,
 }
 
-impl Effort {
+impl LimitsEffort {
     /// Usual, or a first look.
-    pub fn of(quick: bool) -> Effort {
+    pub fn of(quick: bool) -> LimitsEffort {
         if quick {
-            Effort { windows: 11, rounds: 1, between: false }
+            LimitsEffort { windows: 11, rounds: 1, between: false }
         } else {
-            Effort { windows: 31, rounds: 3, between: true }
+            LimitsEffort { windows: 31, rounds: 3, between: true }
         }
     }
 }

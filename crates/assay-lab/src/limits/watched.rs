@@ -4,7 +4,7 @@
 //! play them.
 
 use assay_linux::pulse::Ticking;
-use assay_linux::window::{Timed, Windows};
+use assay_linux::window::{WindowOutcome, WindowTimer};
 use assay_pure::pulse::{OwnCore, Pulse};
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub trait Clocks {
 #[derive(Debug, Default)]
 pub struct Here {
     /// Windows timed and interrupted.
-    pub windows: Windows,
+    pub windows: WindowTimer,
     /// Why long windows have pulses at their ends alone, where the kernel gave no timer.
     pub no_timer: Option<String>,
 }
@@ -76,7 +76,7 @@ fn of((chain_ns, wide_ns): (u64, u64)) -> Pulse {
 
 /// Times windows, and knows what a core of one's own looks like.
 #[derive(Debug)]
-pub struct Watched<C = Here> {
+pub struct WatchedTimer<C = Here> {
     /// What times them.
     pub clocks: C,
     /// Of the windows timed, those beside which the core was shared.
@@ -88,10 +88,10 @@ pub struct Watched<C = Here> {
     paused: Duration,
 }
 
-impl<C: Clocks> Watched<C> {
+impl<C: Clocks> WatchedTimer<C> {
     /// One that knows nothing yet.
-    pub fn new(clocks: C) -> Watched<C> {
-        Watched {
+    pub fn new(clocks: C) -> WatchedTimer<C> {
+        WatchedTimer {
             clocks,
             shared: 0,
             own_core: OwnCore::default(),
@@ -120,15 +120,15 @@ impl<C: Clocks> Watched<C> {
     }
 
     /// Nanoseconds of one window.
-    pub fn window(&mut self, work: impl FnOnce()) -> Timed<f64> {
+    pub fn window(&mut self, work: impl FnOnce()) -> WindowOutcome<f64> {
         let before = self.clocks.pulse();
-        let Some(ns) = self.clocks.wall(work) else { return Timed::Interrupted };
+        let Some(ns) = self.clocks.wall(work) else { return WindowOutcome::Interrupted };
         let after = self.clocks.pulse();
         self.judge(ns, before.into_iter().chain(after))
     }
 
     /// The same by the thread's own clock, with pulses in its midst too: for windows too long to be left alone.
-    pub fn long(&mut self, work: impl FnOnce()) -> Timed<f64> {
+    pub fn long(&mut self, work: impl FnOnce()) -> WindowOutcome<f64> {
         let before = self.clocks.pulse();
         let (ns, between) = self.clocks.long(work);
         let after = self.clocks.pulse();
@@ -147,7 +147,7 @@ impl<C: Clocks> Watched<C> {
         self.shared_now
     }
 
-    fn judge(&mut self, ns: f64, pulses: impl Iterator<Item = Pulse>) -> Timed<f64> {
+    fn judge(&mut self, ns: f64, pulses: impl Iterator<Item = Pulse>) -> WindowOutcome<f64> {
         let mut shared = false;
         for pulse in pulses {
             // One pulse stands for both sides of itself.
@@ -156,7 +156,7 @@ impl<C: Clocks> Watched<C> {
         }
         if !shared {
             self.in_row = 0;
-            return Timed::Own(ns);
+            return WindowOutcome::Own(ns);
         }
         self.shared += 1;
         self.in_row += 1;
@@ -164,7 +164,7 @@ impl<C: Clocks> Watched<C> {
             self.clocks.pause(PAUSE);
             self.paused += PAUSE;
         }
-        Timed::Shared(ns)
+        WindowOutcome::Shared(ns)
     }
 }
 
@@ -231,8 +231,8 @@ mod tests {
     use std::time::Instant;
 
     /// One that has looked ten times: 400 pulses, and then those of the script.
-    fn watched(shows: Shows) -> Watched<Script> {
-        let mut watched = Watched::new(Script::new(shows));
+    fn watched(shows: Shows) -> WatchedTimer<Script> {
+        let mut watched = WatchedTimer::new(Script::new(shows));
         for _ in 0..10 {
             watched.look();
         }
@@ -244,7 +244,7 @@ mod tests {
     fn one_look_is_not_enough_to_know_a_core_of_ones_own() {
         // Three of 40 pulses are too fast to be true: of 400 they are not the lowest twentieth.
         let mut watched =
-            Watched::new(Script::new(|nth| if nth <= 3 { Pulse { wide_ns: 1300, ..OWN } } else { OWN }));
+            WatchedTimer::new(Script::new(|nth| if nth <= 3 { Pulse { wide_ns: 1300, ..OWN } } else { OWN }));
         watched.look();
         assert_eq!(watched.width(), None);
         watched.look_around();
@@ -257,7 +257,7 @@ mod tests {
         // Pulses 401 and 402 stand around the first window, 403 and 404 around the second, 405 and 406 around the third.
         let mut watched = watched(|nth| if [402, 405].contains(&nth) { SHARED } else { OWN });
         let found: Vec<_> = (0..4).map(|_| watched.window(|| ())).collect();
-        let (own, shared) = (Timed::Own(1e5), Timed::Shared(1e5));
+        let (own, shared) = (WindowOutcome::Own(1e5), WindowOutcome::Shared(1e5));
         assert_eq!((found, watched.shared), (vec![shared, own, shared, own], 2));
     }
 
@@ -265,8 +265,8 @@ mod tests {
     fn a_long_window_is_shared_when_a_pulse_in_its_midst_was_and_has_their_time_taken_off() {
         // 401 to 406 are the first's: one before, four in its midst, one after.
         let mut watched = watched(|nth| if nth == 404 { SHARED } else { OWN });
-        assert_eq!(watched.long(|| ()), Timed::Shared(5e6 - 3.0 * 2600.0 - 3400.0));
-        assert_eq!(watched.long(|| ()), Timed::Own(5e6 - 4.0 * 2600.0));
+        assert_eq!(watched.long(|| ()), WindowOutcome::Shared(5e6 - 3.0 * 2600.0 - 3400.0));
+        assert_eq!(watched.long(|| ()), WindowOutcome::Own(5e6 - 4.0 * 2600.0));
         assert_eq!(watched.shared, 1);
     }
 
@@ -303,19 +303,22 @@ mod tests {
             }
             fn pause(&mut self, _: Duration) {}
         }
-        let mut watched = Watched::new(Without);
+        let mut watched = WatchedTimer::new(Without);
         watched.look_around();
-        assert_eq!((watched.window(|| ()), watched.long(|| ())), (Timed::Own(1.0), Timed::Own(2.0)));
+        assert_eq!(
+            (watched.window(|| ()), watched.long(|| ())),
+            (WindowOutcome::Own(1.0), WindowOutcome::Own(2.0))
+        );
     }
 
     #[test]
     fn this_machines_clocks_time_what_is_done_and_count_it() {
-        let (mut watched, mut done) = (Watched::new(Here::default()), 0);
+        let (mut watched, mut done) = (WatchedTimer::new(Here::default()), 0);
         watched.look();
         watched.window(|| done += 1);
         let begun = Instant::now();
         let long = watched.long(|| while begun.elapsed() < Duration::from_millis(20) {});
-        assert!(matches!(long, Timed::Own(ns) | Timed::Shared(ns) if ns > 0.0), "{long:?}");
+        assert!(matches!(long, WindowOutcome::Own(ns) | WindowOutcome::Shared(ns) if ns > 0.0), "{long:?}");
         assert_eq!((done, watched.clocks.windows.timed, watched.clocks.no_timer), (1, 2, None));
     }
 }

@@ -1,9 +1,9 @@
 //! Many short windows of one thing: how much goes into one, and how often it is tried where other work interrupts.
 
-use super::plan::Effort;
-use super::watched::{Clocks, Here, Watched};
-use assay_linux::limits::instructions::{self, Loop, Shows};
-use assay_linux::window::{Found, Timed};
+use super::plan::LimitsEffort;
+use super::watched::{Clocks, Here, WatchedTimer};
+use assay_linux::limits::instructions::{self, InstructionLoop, Shows};
+use assay_linux::window::{WindowOutcome, WindowValues};
 use std::time::Instant;
 
 /// Nanoseconds that a window should take at least: long against reading the clock, short against other work's turns.
@@ -23,19 +23,19 @@ const WATCH_TURNS: u64 = 1000;
 #[derive(Debug)]
 pub struct Meter<C = Here> {
     /// What times windows.
-    pub watched: Watched<C>,
+    pub watched: WatchedTimer<C>,
     /// Figures that hold windows of a shared core, for want of others.
     pub despite: u64,
     /// Nanoseconds per dependent addition, between all that is measured.
     pub cycles: Vec<f64>,
-    effort: Effort,
+    effort: LimitsEffort,
     deadline: Instant,
 }
 
 impl<C: Clocks> Meter<C> {
     /// One that measures less often from `deadline` on.
-    pub fn new(clocks: C, effort: Effort, deadline: Instant) -> Meter<C> {
-        Meter { watched: Watched::new(clocks), despite: 0, cycles: Vec::new(), effort, deadline }
+    pub fn new(clocks: C, effort: LimitsEffort, deadline: Instant) -> Meter<C> {
+        Meter { watched: WatchedTimer::new(clocks), despite: 0, cycles: Vec::new(), effort, deadline }
     }
 
     /// Whether it takes longer than it may.
@@ -56,7 +56,7 @@ impl<C: Clocks> Meter<C> {
         parts: f64,
         mut prepare: impl FnMut(bool) -> T,
         mut work: impl FnMut(T),
-    ) -> Found<f64> {
+    ) -> WindowValues<f64> {
         let wanted = self.effort.windows;
         self.gather(wanted, wanted * TRIES, |watched, disturbed| {
             let prepared = prepare(disturbed);
@@ -65,7 +65,7 @@ impl<C: Clocks> Meter<C> {
     }
 
     /// The same by the thread's own clock, fewer times: for windows that are long.
-    pub fn repeat_long(&mut self, parts: f64, mut work: impl FnMut()) -> Found<f64> {
+    pub fn repeat_long(&mut self, parts: f64, mut work: impl FnMut()) -> WindowValues<f64> {
         let wanted = self.effort.windows.div_ceil(2);
         self.gather(wanted, wanted * SHARED_TRIES, |watched, _| watched.long(&mut work).map(|ns| ns / parts))
     }
@@ -75,12 +75,12 @@ impl<C: Clocks> Meter<C> {
         &mut self,
         wanted: usize,
         most: usize,
-        mut window: impl FnMut(&mut Watched<C>, bool) -> Timed<f64>,
-    ) -> Found<f64> {
+        mut window: impl FnMut(&mut WatchedTimer<C>, bool) -> WindowOutcome<f64>,
+    ) -> WindowValues<f64> {
         self.watch_the_clock();
         self.watched.look();
         // What a disturbance drove out is brought back when it is over, not while it lasts.
-        let (mut found, mut driven_out) = (Found::default(), true);
+        let (mut found, mut driven_out) = (WindowValues::default(), true);
         for tried in 0..most {
             let (own, shared) = found.counts();
             let enough = own == wanted || shared >= wanted * SHARED_TRIES;
@@ -89,14 +89,14 @@ impl<C: Clocks> Meter<C> {
             }
             let near = driven_out && !self.watched.is_shared_now();
             let timed = window(&mut self.watched, near);
-            driven_out = (driven_out && !near) || !matches!(timed, Timed::Own(_));
+            driven_out = (driven_out && !near) || !matches!(timed, WindowOutcome::Own(_));
             found.push(timed);
         }
         found
     }
 
     /// The values of a figure, when all its windows were tried.
-    pub fn settle(&mut self, found: Found<f64>) -> Vec<f64> {
+    pub fn settle(&mut self, found: WindowValues<f64>) -> Vec<f64> {
         let (values, shared) = found.settle(LEAST_WINDOWS);
         self.despite += u64::from(shared > 0);
         values
@@ -135,7 +135,7 @@ impl<C: Clocks> Meter<C> {
 }
 
 /// The loop whose turn takes a known number of cycles.
-pub fn add_chain() -> Option<&'static Loop> {
+pub fn add_chain() -> Option<&'static InstructionLoop> {
     instructions::all().iter().find(|own| own.shows == Shows::DependentAdd)
 }
 
@@ -145,11 +145,11 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    const WINDOWS: Effort = Effort { windows: 5, rounds: 1, between: false };
+    const WINDOWS: LimitsEffort = LimitsEffort { windows: 5, rounds: 1, between: false };
 
     fn meter(windows: usize, seconds: u64) -> Meter {
         let deadline = Instant::now() + Duration::from_secs(seconds);
-        Meter::new(Here::default(), Effort { windows, ..WINDOWS }, deadline)
+        Meter::new(Here::default(), LimitsEffort { windows, ..WINDOWS }, deadline)
     }
 
     /// One that wants five windows, knows a core of its own, and whose pulses show this after the 40 of its first look.

@@ -3,7 +3,7 @@
 
 use super::fault::{Fault, Stage};
 use super::flag::{RawSample, RegionCost};
-use assay_linux::process::{Incoming, Launch, Process};
+use assay_linux::process::{Incoming, Launch, WorkerProcess};
 use assay_pure::protocol::{Abilities, Kind, MAX_LINE, Manner, Problem, Reply, Request};
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,7 @@ pub struct Walked {
 /// A greeted program.
 #[derive(Debug)]
 pub struct Worker {
-    process: Process,
+    process: WorkerProcess,
     patience: Duration,
     /// All variants of the program.
     pub variants: Vec<Announced>,
@@ -100,7 +100,7 @@ impl Worker {
     /// # Errors
     /// It cannot be started, ends, hangs, or speaks something else.
     pub fn start(launch: &Launch<'_>, patience: Duration) -> Result<Self, Fault> {
-        let process = Process::start(launch).map_err(|error| Fault {
+        let process = WorkerProcess::start(launch).map_err(|error| Fault {
             stage: Stage::Start,
             what: format!("could not be started ({error})"),
             output: String::new(),

@@ -150,7 +150,7 @@ impl Site<'_> {
 impl Site<'_> {
     /// Without what other entrants built: it is below the same folder and may be as young, or even the same to the last
     /// byte, and then it must not be taken for a copy.
-    fn own_only(&self, places: &Places, built: capture::Built) -> (Vec<CapturedLink>, Vec<String>) {
+    fn own_only(&self, places: &Places, built: capture::CapturedBuild) -> (Vec<CapturedLink>, Vec<String>) {
         let (all, own) =
             (self.store.join("stages"), Path::new(&places.out).parent().unwrap_or(Path::new("/")));
         let is_ours = |path: &Path| !path.starts_with(&all) || path.starts_with(own);

@@ -9,9 +9,9 @@ use crate::compare::executed::{Looked, words};
 use crate::store::DiaryCount;
 use assay_pure::diary::file::Component;
 use assay_pure::predict::Zoo;
-use assay_trace::sites::components::{self, Budget, Spec, Sums};
-use assay_trace::sites::{Model, Watch};
-use assay_trace::{self, Detail, Ended, Observer, Options, ProcessTrace, Trace};
+use assay_trace::sites::components::{self, Budget, BudgetSums, ComponentSpecs};
+use assay_trace::sites::{SimulatedPredictor, Watch};
+use assay_trace::{self, Observer, ProcessTrace, Trace, TraceDetail, TraceOptions, TracedExit};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const COUNTED: &str = "counted";
 /// How counting is done.
 pub struct Counting<'a> {
     /// Predictors, the one of the table first.
-    pub models: &'a [Model],
+    pub models: &'a [SimulatedPredictor],
     /// Functions by component.
     pub components: &'a [Component],
     /// The plugin, where it is not beside the lab.
@@ -73,16 +73,16 @@ impl Counting<'_> {
     fn traced(&self, task: &Runnable, command: &str) -> Result<(Budget, Vec<String>), String> {
         let names: Vec<String> = self.models.iter().map(|model| model.name.clone()).collect();
         let watch = move || Watch::new(Zoo::new(&names).expect("the names were looked up before"));
-        let mut trace = self.trace(task, command, Detail::Branches, watch)?;
+        let mut trace = self.trace(task, command, TraceDetail::Branches, watch)?;
         let notes = leave_the_shell_out(&mut trace)?;
         let globs = self.components.iter().map(|component| (&component.name, component.functions.clone()));
-        let spec = Spec::new(globs).map_err(|error| error.to_string())?;
+        let spec = ComponentSpecs::new(globs).map_err(|error| error.to_string())?;
         Ok((components::of_trace(&trace, &spec), notes))
     }
 
     /// Branches of another execution.
     fn again(&self, task: &Runnable) -> Result<u64, String> {
-        let mut trace = self.trace(task, &task.bench.command, Detail::Counts, || ())?;
+        let mut trace = self.trace(task, &task.bench.command, TraceDetail::Counts, || ())?;
         leave_the_shell_out(&mut trace)?;
         let threads = trace.processes.iter().flat_map(|process| &process.threads);
         Ok(threads.map(|thread| thread.counts.branches()).sum())
@@ -92,12 +92,16 @@ impl Counting<'_> {
         &self,
         task: &Runnable,
         command: &str,
-        detail: Detail,
+        detail: TraceDetail,
         observer: impl FnMut() -> O + Send + 'static,
     ) -> Result<Trace<O>, String> {
         let looked = Looked { command, folder: &task.bench.folder, environment: &task.bench.environment };
-        let options =
-            Options { detail, follow: true, plugin: self.plugin.clone(), time_limit: Some(self.patience) };
+        let options = TraceOptions {
+            detail,
+            follow: true,
+            plugin: self.plugin.clone(),
+            time_limit: Some(self.patience),
+        };
         assay_trace::command(&words(&looked), &options, observer).map_err(|refusal| refusal.to_string())
     }
 }
@@ -120,9 +124,9 @@ impl Counted {
         (entrant, role): (&str, &str),
         artifact: Option<&str>,
         method: String,
-        models: &[Model],
+        models: &[SimulatedPredictor],
     ) -> DiaryCount {
-        let less = |own: &dyn Fn(&Sums) -> u64| {
+        let less = |own: &dyn Fn(&BudgetSums) -> u64| {
             let of = |budget: &Option<Budget>| budget.as_ref().map(|budget| own(&budget.total));
             of(&self.budget).map(|count| count.saturating_sub(of(&self.start).unwrap_or(0)))
         };
@@ -160,10 +164,10 @@ impl Counted {
     /// What each component executes; start-up subtracted where the same component is in it.
     fn components(&self) -> Value {
         let Some(budget) = &self.budget else { return json!([]) };
-        let of = |row: &components::Row| {
+        let of = |row: &components::BudgetRow| {
             let start =
                 self.start.as_ref().and_then(|start| start.rows.iter().find(|other| other.name == row.name));
-            let less = |figure: &dyn Fn(&components::Row) -> u64| {
+            let less = |figure: &dyn Fn(&components::BudgetRow) -> u64| {
                 figure(row).saturating_sub(start.map_or(0, figure))
             };
             json!({
@@ -186,16 +190,16 @@ fn leave_the_shell_out<O>(trace: &mut Trace<O>) -> Result<Vec<String>, String> {
     };
     let of_ours = || trace.processes.iter().filter(|process| process.pid == ours);
     let shell = of_ours().nth(1).map(|process| process.program.clone());
-    if trace.processes.iter().any(|process| process.ended == Ended::TimeLimit) {
+    if trace.processes.iter().any(|process| process.ended == TracedExit::TimeLimit) {
         return Err("it was not done in time under the emulator; --trace-limit gives it more".into());
     }
     // A shell that started the command ends as that did.
     match of_ours().next_back().map(|process| process.ended) {
-        Some(Ended::Exited(0)) => {}
-        Some(Ended::Exited(code)) => {
+        Some(TracedExit::Exited(0)) => {}
+        Some(TracedExit::Exited(code)) => {
             return Err(format!("it ended with exit code {code} under the emulator"));
         }
-        Some(Ended::Signalled(signal)) => {
+        Some(TracedExit::Signalled(signal)) => {
             return Err(format!("it was ended by signal {signal} under the emulator"));
         }
         _ => return Err("how it ended under the emulator is not known".into()),
@@ -206,7 +210,7 @@ fn leave_the_shell_out<O>(trace: &mut Trace<O>) -> Result<Vec<String>, String> {
             place += 1;
             place <= 2
         };
-        let is_copy = process.ended == Ended::Replaced && Some(&process.program) == shell.as_ref();
+        let is_copy = process.ended == TracedExit::Replaced && Some(&process.program) == shell.as_ref();
         !(is_first || is_copy)
     });
     let mut notes = Vec::new();
@@ -225,7 +229,7 @@ fn leave_the_shell_out<O>(trace: &mut Trace<O>) -> Result<Vec<String>, String> {
 mod tests {
     use super::*;
 
-    fn process(pid: u32, program: &str, ended: Ended) -> ProcessTrace<()> {
+    fn process(pid: u32, program: &str, ended: TracedExit) -> ProcessTrace<()> {
         ProcessTrace {
             pid,
             parent: None,
@@ -248,18 +252,19 @@ mod tests {
 
     #[test]
     fn the_shell_that_becomes_the_command_is_left_out() {
-        let (env, sh) = (process(7, "/bin/env", Ended::Replaced), process(7, "/bin/dash", Ended::Replaced));
-        assert_eq!(left(vec![env, sh, process(7, "/p", Ended::Exited(0))]).unwrap(), ["/p"]);
+        let (env, sh) =
+            (process(7, "/bin/env", TracedExit::Replaced), process(7, "/bin/dash", TracedExit::Replaced));
+        assert_eq!(left(vec![env, sh, process(7, "/p", TracedExit::Exited(0))]).unwrap(), ["/p"]);
     }
 
     #[test]
     fn a_shell_that_starts_the_command_is_left_out_with_its_copies() {
         let processes = vec![
-            process(7, "/bin/env", Ended::Replaced),
-            process(7, "/bin/dash", Ended::Exited(0)),
-            process(8, "/bin/dash", Ended::Replaced),
-            process(8, "/p", Ended::Exited(0)),
-            process(9, "/bin/dash", Ended::Exited(0)),
+            process(7, "/bin/env", TracedExit::Replaced),
+            process(7, "/bin/dash", TracedExit::Exited(0)),
+            process(8, "/bin/dash", TracedExit::Replaced),
+            process(8, "/p", TracedExit::Exited(0)),
+            process(9, "/bin/dash", TracedExit::Exited(0)),
         ];
         assert_eq!(
             left(processes).unwrap(),
@@ -272,16 +277,18 @@ mod tests {
     fn a_command_that_fails_under_the_emulator_is_not_counted() {
         let with = |ended| {
             left(vec![
-                process(7, "/bin/env", Ended::Replaced),
-                process(7, "/bin/dash", Ended::Replaced),
+                process(7, "/bin/env", TracedExit::Replaced),
+                process(7, "/bin/dash", TracedExit::Replaced),
                 process(7, "/p", ended),
             ])
         };
-        assert!(with(Ended::Exited(3)).unwrap_err().contains("exit code 3"));
-        assert!(with(Ended::Signalled(11)).unwrap_err().contains("signal 11"));
-        assert!(with(Ended::TimeLimit).unwrap_err().contains("--trace-limit"));
-        let nothing =
-            vec![process(7, "/bin/env", Ended::Replaced), process(7, "/bin/dash", Ended::Exited(0))];
+        assert!(with(TracedExit::Exited(3)).unwrap_err().contains("exit code 3"));
+        assert!(with(TracedExit::Signalled(11)).unwrap_err().contains("signal 11"));
+        assert!(with(TracedExit::TimeLimit).unwrap_err().contains("--trace-limit"));
+        let nothing = vec![
+            process(7, "/bin/env", TracedExit::Replaced),
+            process(7, "/bin/dash", TracedExit::Exited(0)),
+        ];
         assert!(left(nothing).unwrap_err().contains("nothing but the shell"));
     }
 }

@@ -1,7 +1,7 @@
 //! Every command once, as built: does it work, how much does it do, how long does it take, what of the build does it use?
 
 use super::build::Built;
-use assay_link::adopt::bench::{self, Adapter, Bench, Surroundings, Unit, VisitError};
+use assay_link::adopt::bench::{self, Adapter, BenchCommand, Surroundings, Unit, VisitError};
 use assay_link::adopt::capture::CapturedLink;
 use assay_pure::diary::Diary;
 use assay_pure::diary::file::{Task, Time, Units};
@@ -14,7 +14,7 @@ pub struct Runnable {
     /// The role's number.
     pub role: usize,
     /// The command.
-    pub bench: Bench,
+    pub bench: BenchCommand,
     /// Units that it does.
     pub units: f64,
     /// Its figure is the time of one unit, not of all.
@@ -30,7 +30,7 @@ impl Runnable {
         &self,
         surroundings: &Surroundings,
         scratch: &Path,
-    ) -> Result<(Vec<f64>, bench::Visit), VisitError> {
+    ) -> Result<(Vec<f64>, bench::BenchRun), VisitError> {
         let visit = bench::visit(&self.bench, surroundings, scratch)?;
         let scale = |unit: &Unit| match unit {
             Unit::Ns { per } if self.per_unit || !["iteration", "command"].contains(&per.as_str()) => 1.0,
@@ -76,13 +76,13 @@ const PLAIN: Surroundings = Surroundings { environment_bytes: 0, stack_bytes: 0,
 pub fn try_out(diary: &Diary, role: usize, task: &Task, built: &Built, way: &Way) -> Tried {
     let command = built.places.fill(&task.command);
     let (adapter, per_unit) = adapter(&task.time);
-    let bench = Bench {
+    let bench = BenchCommand {
         adapter,
         cpu: way.cpu,
         environment: built.environment.clone(),
         watched: built.links.iter().flat_map(files_of).cloned().collect(),
         limit: Some(way.patience),
-        ..Bench::new(&command, &built.folder)
+        ..BenchCommand::new(&command, &built.folder)
     };
     let mut tried =
         Tried { command, found: Err(String::new()), seconds: 0.0, opened: Vec::new(), notes: Vec::new() };
@@ -131,7 +131,7 @@ const MUCH_START: f64 = 0.2;
 fn start_up(task: &Task, runnable: &Runnable, built: &Built, way: &Way) -> Option<String> {
     let empty = task.empty_command.as_ref().filter(|_| !matches!(task.time, Time::Pattern { .. }))?;
     let only_start = Runnable {
-        bench: Bench { command: built.places.fill(empty), ..runnable.bench.clone() },
+        bench: BenchCommand { command: built.places.fill(empty), ..runnable.bench.clone() },
         ..runnable.clone()
     };
     let least = |task: &Runnable| -> Option<f64> {
@@ -161,12 +161,12 @@ fn pattern_of(pattern: &str) -> Adapter {
 }
 
 /// How much a command does: as told, or as it prints.
-fn units(task: &Task, bench: &Bench, way: &Way) -> Result<f64, String> {
+fn units(task: &Task, bench: &BenchCommand, way: &Way) -> Result<f64, String> {
     let pattern = match &task.units {
         Units::Fixed(units) => return Ok(*units as f64),
         Units::Pattern(pattern) => pattern,
     };
-    let asking = Bench { adapter: pattern_of(pattern), ..bench.clone() };
+    let asking = BenchCommand { adapter: pattern_of(pattern), ..bench.clone() };
     let visit = bench::visit(&asking, &PLAIN, &way.scratch)
         .map_err(|error| format!("its units are not known: {error}"))?;
     let value = visit.figures.first().and_then(|figure| figure.values.first());

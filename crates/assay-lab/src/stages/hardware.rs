@@ -2,7 +2,7 @@
 //! mispredictions that really happened. What the shell itself takes is counted apart and subtracted.
 
 use super::first::Runnable;
-use assay_linux::perf::{self, Counter, End, Ending, Event, Target};
+use assay_linux::perf::{self, CommandEnding, Counter, CounterEvent, End, Target};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl Hardware {
     }
 }
 
-fn events() -> Vec<Event> {
+fn events() -> Vec<CounterEvent> {
     EVENTS.iter().map(|name| name.parse().expect("perf's own names")).collect()
 }
 
@@ -55,13 +55,13 @@ fn one(task: &Runnable, command: &str, limit: Duration) -> Result<Hardware, Stri
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let failed = |error: std::io::Error| format!("it cannot be counted: {error}");
     let (mut child, counters) = perf::spawn(shell, &[events()], true).map_err(failed)?;
-    let ending = Ending::wait(&mut child, Some(limit)).map_err(failed)?;
+    let ending = CommandEnding::wait(&mut child, Some(limit)).map_err(failed)?;
     if ending.end != End::Itself || !ending.status.success() {
         return Err("it did not end well while it was counted".into());
     }
     let mut found = [0; EVENTS.len()];
     for ((event, reading), value) in counters.read().map_err(failed)?.iter().zip(&mut found) {
-        let scaled = reading.as_ref().ok().and_then(perf::Reading::scaled);
+        let scaled = reading.as_ref().ok().and_then(perf::CounterReading::scaled);
         *value = scaled.ok_or_else(|| format!("{event} was never on a counter"))?.round() as u64;
     }
     let [instructions, branches, misses] = found;

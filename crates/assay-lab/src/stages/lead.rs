@@ -21,7 +21,7 @@ use assay_pure::event::Event;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
 use assay_report::prose;
-use assay_trace::sites::Model;
+use assay_trace::sites::SimulatedPredictor;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub struct Asked {
     /// Put stages of another machine or input into the same table.
     pub mixed: bool,
     /// Predictors, the one of the table first.
-    pub models: Vec<Model>,
+    pub models: Vec<SimulatedPredictor>,
     /// The tracer's plugin, where it is not beside the lab.
     pub plugin: Option<PathBuf>,
     /// Whether commands are timed; counts are taken anyway.

@@ -7,7 +7,7 @@ use assay_pure::diary::{Diary, Entrant, Parsed};
 use assay_pure::experiment::Diagnostic;
 use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::inputs::digest::digest;
-use assay_trace::sites::components::Spec;
+use assay_trace::sites::components::ComponentSpecs;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -84,7 +84,7 @@ fn roles(diary: &Diary) -> Value {
 fn bad_components(parsed: &Parsed) -> Vec<Diagnostic> {
     let bad = |key: &str, components: &[Component]| {
         let globs = components.iter().map(|component| (&component.name, component.functions.clone()));
-        Spec::new(globs).err().map(|error| parsed.diagnostic(key, error.to_string()))
+        ComponentSpecs::new(globs).err().map(|error| parsed.diagnostic(key, error.to_string()))
     };
     let own = bad("components", &parsed.diary.components);
     let theirs = parsed.diary.entrants.iter().filter_map(|entrant| bad("references", &entrant.components));

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 /// The pages asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pages {
+pub enum PageSize {
     /// Whatever the kernel gives without being asked, as a program's own memory.
     Usual,
     /// 4 KiB (or the architecture's base size) and no larger ones.
@@ -31,7 +31,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The kernel has not got so much.
-    pub fn new(bytes: usize, pages: Pages) -> io::Result<Buffer> {
+    pub fn new(bytes: usize, pages: PageSize) -> io::Result<Buffer> {
         let mapped_bytes = bytes + HUGE;
         let refused = |error: io::Error| {
             io::Error::new(error.kind(), format!("mapping {bytes} bytes of memory: {error}"))
@@ -56,9 +56,9 @@ impl Buffer {
         let start = unsafe { mapped.add(skip) };
         let mut buffer = Buffer { mapped, mapped_bytes, start, bytes };
         let advice = match pages {
-            Pages::Usual => None,
-            Pages::Small => Some(libc::MADV_NOHUGEPAGE),
-            Pages::Huge => Some(libc::MADV_HUGEPAGE),
+            PageSize::Usual => None,
+            PageSize::Small => Some(libc::MADV_NOHUGEPAGE),
+            PageSize::Huge => Some(libc::MADV_HUGEPAGE),
         };
         if let Some(advice) = advice {
             // A kernel without huge pages refuses, and then all pages are small: `huge_bytes` tells.
@@ -115,12 +115,12 @@ mod tests {
 
     #[test]
     fn a_buffer_is_aligned_zero_nowhere_and_as_long_as_asked() {
-        for pages in [Pages::Usual, Pages::Small, Pages::Huge] {
+        for pages in [PageSize::Usual, PageSize::Small, PageSize::Huge] {
             let buffer = Buffer::new(5 << 20, pages).unwrap();
             assert_eq!(buffer.bytes().len(), 5 << 20);
             assert_eq!(buffer.bytes().as_ptr() as usize % HUGE, 0);
             assert!(buffer.bytes().iter().all(|&byte| byte == 1));
-            if pages == Pages::Small {
+            if pages == PageSize::Small {
                 assert!(matches!(buffer.huge_bytes(), None | Some(0)));
             }
         }

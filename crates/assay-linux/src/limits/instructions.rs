@@ -31,7 +31,7 @@ pub enum Shows {
 
 /// A loop.
 #[derive(Clone, Copy, Debug)]
-pub struct Loop {
+pub struct InstructionLoop {
     /// What for.
     pub shows: Shows,
     /// What it repeats.
@@ -46,7 +46,7 @@ pub struct Loop {
     adds: u64,
 }
 
-impl Loop {
+impl InstructionLoop {
     /// Does so many turns, at least one; returns what they computed.
     pub fn run(&self, turns: u64) -> u64 {
         (self.turn)(turns.max(1))
@@ -54,7 +54,7 @@ impl Loop {
 }
 
 /// All loops for this architecture.
-pub fn all() -> &'static [Loop] {
+pub fn all() -> &'static [InstructionLoop] {
     loops::ALL
 }
 
@@ -62,7 +62,7 @@ pub fn all() -> &'static [Loop] {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! listed {
     ($shows:ident, $repeats:literal, $per_turn:literal, $instructions:literal, $turn:ident, $adds:literal) => {
-        super::Loop {
+        super::InstructionLoop {
             shows: super::Shows::$shows,
             repeats: $repeats,
             per_turn: $per_turn,
@@ -76,7 +76,7 @@ macro_rules! listed {
 
 #[cfg(target_arch = "x86_64")]
 mod loops {
-    use super::Loop;
+    use super::InstructionLoop;
 
     /// A function of `turns` turns, each of which repeats `$step` `$times` times. `{x}` starts at 0 and is returned, `{one}` is
     /// 1, `{a}` to `{e}` are free, `{place}` is the address of a word. `$first` stands before the loop, `$each` before the
@@ -165,7 +165,7 @@ mod loops {
     turns!(calls, "32", ["call 8f"], [], []);
     turns!(indirect_calls, "32", ["call {a}"], ["lea {a}, [rip + 8f]"], []);
 
-    pub const ALL: &[Loop] = &[
+    pub const ALL: &[InstructionLoop] = &[
         listed!(DependentAdd, "add", 64, 64, add_chain, 64),
         listed!(IndependentAdd, "add", 96, 96, adds, 16),
         listed!(Width, "mov between registers", 66, 64, moves, 0),
@@ -183,7 +183,7 @@ mod loops {
 
 #[cfg(target_arch = "aarch64")]
 mod loops {
-    use super::Loop;
+    use super::InstructionLoop;
 
     /// As on x86-64.
     macro_rules! turns {
@@ -259,7 +259,7 @@ mod loops {
     turns!(calls, "32", ["bl 8f"], []);
     turns!(indirect_calls, "32", ["blr {a}"], ["adr {a}, 8f"]);
 
-    pub const ALL: &[Loop] = &[
+    pub const ALL: &[InstructionLoop] = &[
         listed!(DependentAdd, "add", 64, 64, add_chain, 64),
         listed!(IndependentAdd, "add", 96, 96, adds, 16),
         listed!(Width, "mov between registers", 66, 64, moves, 0),
@@ -276,7 +276,7 @@ mod loops {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod loops {
-    pub const ALL: &[super::Loop] = &[];
+    pub const ALL: &[super::InstructionLoop] = &[];
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub enum By {
 
 /// A way of moving bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Kernel {
+pub struct StreamKernel {
     /// What it does.
     pub operation: Operation,
     /// How.
@@ -57,14 +57,14 @@ impl fmt::Display for By {
 }
 
 /// Those that this processor can execute.
-pub fn kernels() -> Vec<Kernel> {
+pub fn kernels() -> Vec<StreamKernel> {
     let ways = [By::Bytes8, By::Bytes32, By::Bytes64, By::Library, By::NonTemporal];
     let operations = [Operation::Read, Operation::Write, Operation::Copy];
-    let all = operations.into_iter().flat_map(|operation| ways.map(|by| Kernel { operation, by }));
+    let all = operations.into_iter().flat_map(|operation| ways.map(|by| StreamKernel { operation, by }));
     all.filter(|kernel| kernel.is_there()).collect()
 }
 
-impl Kernel {
+impl StreamKernel {
     /// Whether there is such a loop and this processor can execute it.
     pub fn is_there(&self) -> bool {
         match (self.by, self.operation) {
@@ -102,7 +102,7 @@ impl Kernel {
     }
 }
 
-unsafe fn dispatch(kernel: Kernel, from: *const u8, to: *mut u8, bytes: usize, times: u64) {
+unsafe fn dispatch(kernel: StreamKernel, from: *const u8, to: *mut u8, bytes: usize, times: u64) {
     use {By::*, Operation::*};
     // SAFETY: as the caller vouches.
     unsafe {
@@ -396,7 +396,7 @@ mod loops {
 
 #[cfg(test)]
 mod tests {
-    use super::super::buffer::{Buffer, Pages};
+    use super::super::buffer::{Buffer, PageSize};
     use super::*;
 
     /// Two stretches of a buffer with a block before, between and after them.
@@ -411,7 +411,7 @@ mod tests {
 
     #[test]
     fn what_is_copied_arrives_and_nothing_beside_it() {
-        let mut buffer = Buffer::new(1 << 20, Pages::Usual).unwrap();
+        let mut buffer = Buffer::new(1 << 20, PageSize::Usual).unwrap();
         for kernel in kernels().into_iter().filter(|kernel| kernel.operation == Operation::Copy) {
             for (bytes, times) in [(BLOCK, 1), (7 * BLOCK, 3), (1 << 18, 0)] {
                 let (from, rest, _) = stretches(&mut buffer, bytes);
@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_ones_everywhere_and_nothing_beside_it() {
-        let mut buffer = Buffer::new(1 << 20, Pages::Usual).unwrap();
+        let mut buffer = Buffer::new(1 << 20, PageSize::Usual).unwrap();
         for kernel in kernels().into_iter().filter(|kernel| kernel.operation == Operation::Write) {
             let (_, rest, bytes) = stretches(&mut buffer, 9 * BLOCK);
             let before = rest.to_vec();
@@ -442,7 +442,7 @@ mod tests {
 
     #[test]
     fn reading_changes_nothing_and_ends() {
-        let mut buffer = Buffer::new(1 << 20, Pages::Usual).unwrap();
+        let mut buffer = Buffer::new(1 << 20, PageSize::Usual).unwrap();
         let (from, ..) = stretches(&mut buffer, 1 << 19);
         let before = from.to_vec();
         for kernel in kernels().into_iter().filter(|kernel| kernel.operation == Operation::Read) {
@@ -456,16 +456,20 @@ mod tests {
     fn every_operation_can_be_done_by_plain_words() {
         let found = kernels();
         for operation in [Operation::Read, Operation::Write, Operation::Copy] {
-            assert!(found.contains(&Kernel { operation, by: By::Bytes8 }));
+            assert!(found.contains(&StreamKernel { operation, by: By::Bytes8 }));
         }
-        assert!(found.contains(&Kernel { operation: Operation::Copy, by: By::Library }));
-        assert!(!found.contains(&Kernel { operation: Operation::Read, by: By::Library }));
+        assert!(found.contains(&StreamKernel { operation: Operation::Copy, by: By::Library }));
+        assert!(!found.contains(&StreamKernel { operation: Operation::Read, by: By::Library }));
     }
 
     #[test]
     #[should_panic(expected = "100 bytes")]
     fn a_length_that_the_loops_cannot_end_at_is_refused() {
-        let mut buffer = Buffer::new(1 << 20, Pages::Usual).unwrap();
-        Kernel { operation: Operation::Write, by: By::Bytes8 }.run(&[], &mut buffer.bytes_mut()[..100], 1);
+        let mut buffer = Buffer::new(1 << 20, PageSize::Usual).unwrap();
+        StreamKernel { operation: Operation::Write, by: By::Bytes8 }.run(
+            &[],
+            &mut buffer.bytes_mut()[..100],
+            1,
+        );
     }
 }

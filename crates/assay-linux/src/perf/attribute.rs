@@ -1,6 +1,6 @@
 //! The kernel's `struct perf_event_attr` in its first published size, which every kernel takes.
 
-use super::event::{Event, Scope};
+use super::event::{CounterEvent, Scope};
 use std::os::fd::RawFd;
 
 /// `PERF_ATTR_SIZE_VER0`, bytes. The kernel takes missing fields as zero, so the oldest size is the most portable one.
@@ -37,7 +37,7 @@ pub(super) struct Attribute {
 
 impl Attribute {
     /// Counted from now on, in this thread alone.
-    pub(super) fn of(event: &Event) -> Attribute {
+    pub(super) fn of(event: &CounterEvent) -> Attribute {
         let excluded = match event.scope {
             Scope::User => EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
             Scope::Kernel => EXCLUDE_USER | EXCLUDE_HYPERVISOR,
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(flags("branches:u"), 0b110_0000);
         assert_eq!(flags("branches:k"), 0b101_0000);
         assert_eq!(flags("branches:uk"), 0);
-        let event: Event = "branches".parse().unwrap();
+        let event: CounterEvent = "branches".parse().unwrap();
         let attribute = Attribute::of(&event).inherited(true).starting_at_exec();
         assert_eq!(attribute.flags, 0b1_0000_0110_0011);
         assert_eq!(attribute.read_format, 3);

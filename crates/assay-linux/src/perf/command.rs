@@ -3,9 +3,9 @@
 //! Method: `std::process` forks and executes; in between the child says its number through a pipe and waits; a thread of
 //! the lab opens the events on that number and lets it go on.
 
-use super::counter::{Counter, Reading, Target};
-use super::event::Event;
-use super::refusal::Refusal;
+use super::counter::{Counter, CounterReading, Target};
+use super::event::CounterEvent;
+use super::refusal::CounterRefusal;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_millis(1500);
 /// The events of a command, open or refused, in the order asked for.
 #[derive(Debug)]
 pub struct Counters {
-    events: Vec<(Event, Result<Counter, Refusal>)>,
+    events: Vec<(CounterEvent, Result<Counter, CounterRefusal>)>,
 }
 
 impl Counters {
@@ -29,8 +29,8 @@ impl Counters {
     ///
     /// # Errors
     /// A failing read, which is a bug or a kernel out of order.
-    pub fn read(&self) -> io::Result<Vec<(Event, Result<Reading, Refusal>)>> {
-        let read = |(event, counter): &(Event, Result<Counter, Refusal>)| {
+    pub fn read(&self) -> io::Result<Vec<(CounterEvent, Result<CounterReading, CounterRefusal>)>> {
+        let read = |(event, counter): &(CounterEvent, Result<Counter, CounterRefusal>)| {
             let reading = match counter {
                 Ok(counter) => Ok(counter.read()?),
                 Err(refusal) => Err(refusal.clone()),
@@ -43,8 +43,8 @@ impl Counters {
 
 /// Opens groups of events on a process that is about to exec. In a group the first that opens leads; software events
 /// stand alone, as they need no counter.
-fn open(groups: &[Vec<Event>], target: Target) -> Counters {
-    let mut events: Vec<(Event, Result<Counter, Refusal>)> = Vec::new();
+fn open(groups: &[Vec<CounterEvent>], target: Target) -> Counters {
+    let mut events: Vec<(CounterEvent, Result<Counter, CounterRefusal>)> = Vec::new();
     for group in groups {
         let mut leader: Option<usize> = None;
         for event in group {
@@ -64,7 +64,11 @@ fn open(groups: &[Vec<Event>], target: Target) -> Counters {
 ///
 /// # Errors
 /// The program is missing or not executable, or no process can be had. A refused event is no error.
-pub fn spawn(mut command: Command, groups: &[Vec<Event>], follow: bool) -> io::Result<(Child, Counters)> {
+pub fn spawn(
+    mut command: Command,
+    groups: &[Vec<CounterEvent>],
+    follow: bool,
+) -> io::Result<(Child, Counters)> {
     let (announcement, announce) = pipe()?;
     let (release, released) = pipe()?;
     let ends = ChildEnds {
@@ -89,7 +93,7 @@ pub fn spawn(mut command: Command, groups: &[Vec<Event>], follow: bool) -> io::R
 fn open_when_announced(
     mut announcement: File,
     mut released: File,
-    groups: &[Vec<Event>],
+    groups: &[Vec<CounterEvent>],
     follow: bool,
 ) -> io::Result<Option<Counters>> {
     let mut number = [0u8; 4];
@@ -160,7 +164,7 @@ pub enum End {
 
 /// How a command ended and what the kernel knows of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Ending {
+pub struct CommandEnding {
     /// Its exit code or signal.
     pub status: ExitStatus,
     /// Whether it ended of itself.
@@ -173,13 +177,13 @@ pub struct Ending {
     pub system: Duration,
 }
 
-impl Ending {
+impl CommandEnding {
     /// Waits for the end of a command, which is asked to end at the time limit or when the lab is asked to stop
     /// ([`crate::interrupt`]), and made to end when it does not.
     ///
     /// # Errors
     /// A failing `wait4`, which is a bug.
-    pub fn wait(child: &mut Child, limit: Option<Duration>) -> io::Result<Ending> {
+    pub fn wait(child: &mut Child, limit: Option<Duration>) -> io::Result<CommandEnding> {
         let started = Instant::now();
         let process = child.id() as libc::pid_t;
         let handle = ProcessHandle::open(process);
@@ -205,7 +209,7 @@ impl Ending {
         }
         let elapsed = started.elapsed();
         let (status, user, system) = reap(process)?;
-        Ok(Ending { status, end, elapsed, user, system })
+        Ok(CommandEnding { status, end, elapsed, user, system })
     }
 }
 
@@ -256,7 +260,7 @@ fn reap(process: libc::pid_t) -> io::Result<(ExitStatus, Duration, Duration)> {
 mod tests {
     use super::*;
 
-    fn events(names: &[&str]) -> Vec<Event> {
+    fn events(names: &[&str]) -> Vec<CounterEvent> {
         names.iter().map(|name| name.parse().unwrap()).collect()
     }
 
@@ -267,9 +271,9 @@ mod tests {
     }
 
     /// Software events of a script, or None (said) where even those are refused.
-    fn count(script: &str, names: &[&str], follow: bool) -> Option<(Vec<Reading>, Ending)> {
+    fn count(script: &str, names: &[&str], follow: bool) -> Option<(Vec<CounterReading>, CommandEnding)> {
         let (mut child, counters) = spawn(shell(script), &[events(names)], follow).unwrap();
-        let ending = Ending::wait(&mut child, None).unwrap();
+        let ending = CommandEnding::wait(&mut child, None).unwrap();
         let mut readings = Vec::new();
         for (_, reading) in counters.read().unwrap() {
             match reading {
@@ -311,10 +315,10 @@ mod tests {
     #[test]
     fn a_refused_event_stands_beside_counted_ones() {
         // No kernel has this software event; an event that the kernel does not know must not spoil its group.
-        let nonsense = Event { config: 99, .."task-clock".parse().unwrap() };
+        let nonsense = CounterEvent { config: 99, .."task-clock".parse().unwrap() };
         let group = vec![nonsense, "page-faults:u".parse().unwrap()];
         let (mut child, counters) = spawn(shell("true"), &[group], true).unwrap();
-        Ending::wait(&mut child, None).unwrap();
+        CommandEnding::wait(&mut child, None).unwrap();
         let readings = counters.read().unwrap();
         assert_eq!(readings.len(), 2);
         assert!(readings[0].1.is_err());
@@ -337,7 +341,7 @@ mod tests {
             [("exec sleep 100", libc::SIGTERM), ("trap '' TERM; while :; do sleep 0.05; done", libc::SIGKILL)]
         {
             let (mut child, _counters) = spawn(shell(script), &[], true).unwrap();
-            let ending = Ending::wait(&mut child, Some(Duration::from_millis(200))).unwrap();
+            let ending = CommandEnding::wait(&mut child, Some(Duration::from_millis(200))).unwrap();
             assert_eq!((ending.end, ending.status.signal()), (End::TimeLimit, Some(signal)), "{script}");
         }
     }

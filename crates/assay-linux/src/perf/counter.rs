@@ -1,8 +1,8 @@
 //! One open event, and what is read from it.
 
 use super::attribute::Attribute;
-use super::event::Event;
-use super::refusal::Refusal;
+use super::event::CounterEvent;
+use super::refusal::CounterRefusal;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -34,7 +34,7 @@ pub struct Counter {
 
 /// What a counter says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct CounterReading {
     /// Events counted while it was on a counter; nanoseconds of the two clocks.
     pub value: u64,
     /// How long it was wanted, nanoseconds, summed over processes and threads.
@@ -43,10 +43,10 @@ pub struct Reading {
     pub running_ns: u64,
 }
 
-impl Reading {
+impl CounterReading {
     /// What was counted after an earlier reading of the same counter.
-    pub fn since(&self, before: &Reading) -> Reading {
-        Reading {
+    pub fn since(&self, before: &CounterReading) -> CounterReading {
+        CounterReading {
             value: self.value.saturating_sub(before.value),
             enabled_ns: self.enabled_ns.saturating_sub(before.enabled_ns),
             running_ns: self.running_ns.saturating_sub(before.running_ns),
@@ -81,7 +81,11 @@ impl Counter {
     ///
     /// # Errors
     /// The kernel's refusal, with its cause.
-    pub fn open(event: &Event, target: Target, leader: Option<&Counter>) -> Result<Counter, Refusal> {
+    pub fn open(
+        event: &CounterEvent,
+        target: Target,
+        leader: Option<&Counter>,
+    ) -> Result<Counter, CounterRefusal> {
         let plain = Attribute::of(event);
         let (attribute, process) = match target {
             Target::Here => (plain, 0),
@@ -96,7 +100,7 @@ impl Counter {
         let descriptor = attribute.open(process, leader);
         if descriptor < 0 {
             let errno = io::Error::last_os_error().raw_os_error().unwrap_or(0);
-            return Err(Refusal::new(event, errno));
+            return Err(CounterRefusal::new(event, errno));
         }
         // SAFETY: the kernel has just given us this descriptor; nobody else has it.
         Ok(Counter { descriptor: unsafe { File::from_raw_fd(descriptor) } })
@@ -106,7 +110,7 @@ impl Counter {
     ///
     /// # Errors
     /// A failing `read`. An event that lost its place on the processor for good reads as end of file: that is said too.
-    pub fn read(&self) -> io::Result<Reading> {
+    pub fn read(&self) -> io::Result<CounterReading> {
         let mut bytes = [0u8; 24];
         let count = (&self.descriptor).read(&mut bytes)?;
         if count != bytes.len() {
@@ -118,7 +122,7 @@ impl Counter {
             let bytes: [u8; 8] = bytes[at * 8..at * 8 + 8].try_into().expect("eight bytes");
             u64::from_ne_bytes(bytes)
         };
-        Ok(Reading { value: word(0), enabled_ns: word(1), running_ns: word(2) })
+        Ok(CounterReading { value: word(0), enabled_ns: word(1), running_ns: word(2) })
     }
 }
 
@@ -128,36 +132,36 @@ mod tests {
 
     #[test]
     fn a_counter_shared_out_says_its_share_and_scales_only_when_asked() {
-        let reading = Reading { value: 300, enabled_ns: 1000, running_ns: 250 };
+        let reading = CounterReading { value: 300, enabled_ns: 1000, running_ns: 250 };
         assert!(reading.was_counted() && reading.is_multiplexed());
         assert_eq!((reading.share(), reading.scaled(), reading.value), (0.25, Some(1200.0), 300));
-        let whole = Reading { value: 300, enabled_ns: 1000, running_ns: 1000 };
+        let whole = CounterReading { value: 300, enabled_ns: 1000, running_ns: 1000 };
         assert!(whole.was_counted() && !whole.is_multiplexed());
         assert_eq!((whole.share(), whole.scaled()), (1.0, Some(300.0)));
     }
 
     #[test]
     fn what_lies_between_two_readings_has_times_of_its_own() {
-        let before = Reading { value: 300, enabled_ns: 1000, running_ns: 250 };
-        let after = Reading { value: 500, enabled_ns: 1400, running_ns: 650 };
+        let before = CounterReading { value: 300, enabled_ns: 1000, running_ns: 250 };
+        let after = CounterReading { value: 500, enabled_ns: 1400, running_ns: 650 };
         let between = after.since(&before);
-        assert_eq!(between, Reading { value: 200, enabled_ns: 400, running_ns: 400 });
+        assert_eq!(between, CounterReading { value: 200, enabled_ns: 400, running_ns: 400 });
         assert!(after.is_multiplexed() && !between.is_multiplexed(), "it was on a counter all this while");
     }
 
     #[test]
     fn a_counter_that_never_had_its_turn_has_no_value() {
-        let reading = Reading { value: 0, enabled_ns: 1000, running_ns: 0 };
+        let reading = CounterReading { value: 0, enabled_ns: 1000, running_ns: 0 };
         assert!(!reading.was_counted() && reading.is_multiplexed());
         assert_eq!((reading.share(), reading.scaled()), (0.0, None));
-        let never = Reading { value: 0, enabled_ns: 0, running_ns: 0 };
+        let never = CounterReading { value: 0, enabled_ns: 0, running_ns: 0 };
         assert!(!never.was_counted() && !never.is_multiplexed());
         assert_eq!(never.share(), 0.0);
     }
 
     #[test]
     fn page_faults_of_this_thread_are_counted_one_per_page() {
-        let event: Event = "page-faults:u".parse().unwrap();
+        let event: CounterEvent = "page-faults:u".parse().unwrap();
         let counter = match Counter::open(&event, Target::Here, None) {
             Ok(counter) => counter,
             Err(refusal) => return println!("skipped: {refusal}"),

@@ -60,7 +60,7 @@ pub enum Scope {
 
 /// One thing to count.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Event {
+pub struct CounterEvent {
     /// perf's name, without modifiers.
     pub name: String,
     /// In which mode.
@@ -76,7 +76,7 @@ pub struct Event {
 /// Vendor, family and model of this machine's processor.
 static HOST: LazyLock<String> = LazyLock::new(|| crate::machine::facts().cpu_id);
 
-impl Event {
+impl CounterEvent {
     /// Whether the kernel counts it itself, without performance counters.
     pub fn is_software(&self) -> bool {
         self.kind == SOFTWARE
@@ -94,13 +94,13 @@ impl Event {
     }
 
     /// The same event in user mode alone.
-    pub fn in_user_mode(&self) -> Event {
-        Event { scope: Scope::User, ..self.clone() }
+    pub fn in_user_mode(&self) -> CounterEvent {
+        CounterEvent { scope: Scope::User, ..self.clone() }
     }
 }
 
 /// As perf prints it: `branches:u`. A time says no mode: it is the thread's, whatever the thread does.
-impl fmt::Display for Event {
+impl fmt::Display for CounterEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         match self.scope {
@@ -139,10 +139,10 @@ impl std::error::Error for UnknownEvent {}
 
 /// From perf's way of writing: a name, perhaps a colon and modes. Hardware events count in user mode unless told
 /// otherwise; software events everywhere, as context switches happen in the kernel.
-impl FromStr for Event {
+impl FromStr for CounterEvent {
     type Err = UnknownEvent;
 
-    fn from_str(text: &str) -> Result<Event, UnknownEvent> {
+    fn from_str(text: &str) -> Result<CounterEvent, UnknownEvent> {
         let unknown = || UnknownEvent { name: text.to_owned() };
         let (name, modifiers) = match text.split_once(':') {
             Some((name, modifiers)) => (name, Some(modifiers)),
@@ -157,7 +157,7 @@ impl FromStr for Event {
             Some("uk" | "ku") => Scope::All,
             Some(_) => return Err(unknown()),
         };
-        Ok(Event { name, scope, scope_was_asked: modifiers.is_some(), kind, config, config1 })
+        Ok(CounterEvent { name, scope, scope_was_asked: modifiers.is_some(), kind, config, config1 })
     }
 }
 
@@ -185,7 +185,7 @@ fn lookup(name: &str) -> Option<(String, u32, u64, u64)> {
 mod tests {
     use super::*;
 
-    fn event(text: &str) -> Event {
+    fn event(text: &str) -> CounterEvent {
         text.parse().unwrap()
     }
 
@@ -263,7 +263,7 @@ mod tests {
             "LLC-loadsx",
             "r12345678901234567",
         ] {
-            let error = text.parse::<Event>().unwrap_err();
+            let error = text.parse::<CounterEvent>().unwrap_err();
             assert_eq!(error.name, text);
             assert!(error.to_string().contains("branch-misses"), "{error}");
         }

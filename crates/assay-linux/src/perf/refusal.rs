@@ -1,11 +1,11 @@
 //! Why the kernel does not count an event, in words, and what would allow it.
 
-use super::event::{Event, Scope};
+use super::event::{CounterEvent, Scope};
 use std::fmt;
 
 /// What kind of refusal it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cause {
+pub enum RefusalCause {
     /// No counter for it on this machine.
     NoCounter,
     /// The setting `kernel.perf_event_paranoid` forbids it to this user.
@@ -28,7 +28,7 @@ pub enum Cause {
 
 /// What of the machine explains a refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Conditions {
+pub struct RefusalContext {
     /// `kernel.perf_event_paranoid`, if it can be read.
     pub paranoid: Option<i32>,
     /// A filter of system calls is on this process.
@@ -39,15 +39,15 @@ pub struct Conditions {
     pub has_counters: bool,
 }
 
-impl Conditions {
+impl RefusalContext {
     /// Those of this machine and process.
-    pub fn here() -> Conditions {
+    pub fn here() -> RefusalContext {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let status = read("/proc/self/status");
         let seccomp = status.lines().find_map(|line| line.strip_prefix("Seccomp:"));
         let devices = std::fs::read_dir("/sys/bus/event_source/devices");
         let names = devices.into_iter().flatten().flatten().map(|entry| entry.file_name());
-        Conditions {
+        RefusalContext {
             paranoid: read("/proc/sys/kernel/perf_event_paranoid").trim().parse().ok(),
             filtered: seccomp.is_some_and(|mode| mode.trim() == "2"),
             virtual_machine: crate::machine::facts().virtual_machine,
@@ -67,7 +67,7 @@ fn is_core_unit(name: &str) -> bool {
 
 /// An event that the kernel did not open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct CounterRefusal {
     /// The event, as perf prints it.
     pub event: String,
     /// The kernel's error number.
@@ -76,50 +76,50 @@ pub struct Refusal {
     scope: Scope,
 }
 
-impl Refusal {
+impl CounterRefusal {
     /// Of an event with an error number.
-    pub fn new(event: &Event, errno: i32) -> Refusal {
-        Refusal { event: event.to_string(), errno, software: event.is_software(), scope: event.scope }
+    pub fn new(event: &CounterEvent, errno: i32) -> CounterRefusal {
+        CounterRefusal { event: event.to_string(), errno, software: event.is_software(), scope: event.scope }
     }
 
     /// What kind it is under these conditions.
-    pub fn cause(&self, conditions: &Conditions) -> Cause {
+    pub fn cause(&self, conditions: &RefusalContext) -> RefusalCause {
         // Docker's filter answers EPERM, the kernel's own setting EACCES; some kernels say EPERM for that too.
         let paranoid = conditions.paranoid.is_some_and(|level| match self.scope {
             Scope::User => level > 2,
             Scope::Kernel | Scope::All => level > 1,
         });
         match self.errno {
-            libc::EPERM if conditions.filtered => Cause::Filtered,
-            libc::EACCES | libc::EPERM if paranoid => Cause::Paranoid,
-            libc::EACCES if conditions.filtered => Cause::Filtered,
-            libc::EACCES | libc::EPERM => Cause::Forbidden,
-            libc::ENOSYS if conditions.filtered => Cause::Filtered,
-            libc::ENOSYS => Cause::NoCall,
-            libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENXIO => Cause::NoCounter,
-            libc::EINVAL if !self.software && !conditions.has_counters => Cause::NoCounter,
-            libc::EINVAL => Cause::NotUnderstood,
-            libc::EBUSY => Cause::Busy,
-            libc::EMFILE | libc::ENFILE => Cause::TooManyFiles,
-            _ => Cause::Other,
+            libc::EPERM if conditions.filtered => RefusalCause::Filtered,
+            libc::EACCES | libc::EPERM if paranoid => RefusalCause::Paranoid,
+            libc::EACCES if conditions.filtered => RefusalCause::Filtered,
+            libc::EACCES | libc::EPERM => RefusalCause::Forbidden,
+            libc::ENOSYS if conditions.filtered => RefusalCause::Filtered,
+            libc::ENOSYS => RefusalCause::NoCall,
+            libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENXIO => RefusalCause::NoCounter,
+            libc::EINVAL if !self.software && !conditions.has_counters => RefusalCause::NoCounter,
+            libc::EINVAL => RefusalCause::NotUnderstood,
+            libc::EBUSY => RefusalCause::Busy,
+            libc::EMFILE | libc::ENFILE => RefusalCause::TooManyFiles,
+            _ => RefusalCause::Other,
         }
     }
 
     /// Why, in words that follow "because".
-    pub fn reason(&self, conditions: &Conditions) -> String {
+    pub fn reason(&self, conditions: &RefusalContext) -> String {
         let error = errno_name(self.errno);
         match self.cause(conditions) {
-            Cause::NoCounter if conditions.has_counters => {
+            RefusalCause::NoCounter if conditions.has_counters => {
                 format!("this processor's counters do not have it ({error})")
             }
-            Cause::NoCounter if conditions.virtual_machine => {
+            RefusalCause::NoCounter if conditions.virtual_machine => {
                 format!("this virtual machine is given no performance counters, as most are not ({error})")
             }
-            Cause::NoCounter => format!(
+            RefusalCause::NoCounter => format!(
                 "the kernel drives no performance counters here ({error}); typical of virtual machines, and of \
                  processors newer than the kernel"
             ),
-            Cause::Paranoid => {
+            RefusalCause::Paranoid => {
                 let level = conditions.paranoid.unwrap_or_default();
                 let forbids = match self.scope {
                     Scope::User => "lets programs without CAP_PERFMON count nothing",
@@ -129,41 +129,43 @@ impl Refusal {
                 };
                 format!("kernel.perf_event_paranoid is {level}, which {forbids} ({error})")
             }
-            Cause::Filtered => format!(
+            RefusalCause::Filtered => format!(
                 "a filter of system calls (seccomp), as containers have, forbids perf_event_open ({error})"
             ),
-            Cause::Forbidden => format!(
+            RefusalCause::Forbidden => format!(
                 "something other than kernel.perf_event_paranoid ({}) forbids it, such as a security module ({error})",
                 conditions.paranoid.map_or("unreadable".to_owned(), |level| level.to_string())
             ),
-            Cause::NoCall => {
+            RefusalCause::NoCall => {
                 format!("this kernel has no perf_event_open ({error}), as sandboxes such as gVisor do not")
             }
-            Cause::NotUnderstood => format!("this kernel or processor does not know the event ({error})"),
-            Cause::Busy => format!("somebody else holds the counters for themselves ({error})"),
-            Cause::TooManyFiles => format!("no more files can be opened ({error})"),
-            Cause::Other => format!("perf_event_open failed: {error}"),
+            RefusalCause::NotUnderstood => {
+                format!("this kernel or processor does not know the event ({error})")
+            }
+            RefusalCause::Busy => format!("somebody else holds the counters for themselves ({error})"),
+            RefusalCause::TooManyFiles => format!("no more files can be opened ({error})"),
+            RefusalCause::Other => format!("perf_event_open failed: {error}"),
         }
     }
 
     /// What would allow it, as an order; None where nothing on this machine would.
-    pub fn remedy(&self, conditions: &Conditions) -> Option<String> {
+    pub fn remedy(&self, conditions: &RefusalContext) -> Option<String> {
         let level = if self.scope == Scope::User { 2 } else { 1 };
         let text = match self.cause(conditions) {
-            Cause::Paranoid => format!(
+            RefusalCause::Paranoid => format!(
                 "`sudo sysctl kernel.perf_event_paranoid={level}`, or give the lab CAP_PERFMON: `sudo setcap \
                  cap_perfmon+ep $(command -v assay)`"
             ),
-            Cause::Filtered => "start the container with --cap-add=PERFMON, or with a seccomp profile that allows \
+            RefusalCause::Filtered => "start the container with --cap-add=PERFMON, or with a seccomp profile that allows \
                                 perf_event_open"
                 .to_owned(),
-            Cause::NoCounter if !conditions.has_counters && !self.software => {
+            RefusalCause::NoCounter if !conditions.has_counters && !self.software => {
                 "a machine with performance counters: bare metal, or a virtual machine whose host passes them on \
                  (KVM: a `pmu` feature of the guest's CPU)"
                     .to_owned()
             }
-            Cause::Busy => "end other profilers".to_owned(),
-            Cause::TooManyFiles => "raise `ulimit -n`".to_owned(),
+            RefusalCause::Busy => "end other profilers".to_owned(),
+            RefusalCause::TooManyFiles => "raise `ulimit -n`".to_owned(),
             _ => return None,
         };
         Some(text)
@@ -171,9 +173,9 @@ impl Refusal {
 }
 
 /// With the conditions of this machine.
-impl fmt::Display for Refusal {
+impl fmt::Display for CounterRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let conditions = Conditions::here();
+        let conditions = RefusalContext::here();
         write!(f, "{} cannot be counted: {}", self.event, self.reason(&conditions))?;
         match self.remedy(&conditions) {
             Some(remedy) => write!(f, "; what would allow it: {remedy}"),
@@ -182,7 +184,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for CounterRefusal {}
 
 fn errno_name(errno: i32) -> String {
     let name = match errno {
@@ -206,20 +208,25 @@ fn errno_name(errno: i32) -> String {
 mod tests {
     use super::*;
 
-    fn refusal(event: &str, errno: i32) -> Refusal {
-        Refusal::new(&event.parse().unwrap(), errno)
+    fn refusal(event: &str, errno: i32) -> CounterRefusal {
+        CounterRefusal::new(&event.parse().unwrap(), errno)
     }
 
-    fn bare(paranoid: i32) -> Conditions {
-        Conditions { paranoid: Some(paranoid), filtered: false, virtual_machine: false, has_counters: true }
+    fn bare(paranoid: i32) -> RefusalContext {
+        RefusalContext {
+            paranoid: Some(paranoid),
+            filtered: false,
+            virtual_machine: false,
+            has_counters: true,
+        }
     }
 
     #[test]
     fn a_virtual_machine_without_counters_is_told_from_a_processor_without_the_event() {
-        let virtual_machine = Conditions { virtual_machine: true, has_counters: false, ..bare(2) };
+        let virtual_machine = RefusalContext { virtual_machine: true, has_counters: false, ..bare(2) };
         for errno in [libc::ENOENT, libc::EOPNOTSUPP, libc::ENODEV] {
             let found = refusal("branch-misses", errno);
-            assert_eq!(found.cause(&virtual_machine), Cause::NoCounter);
+            assert_eq!(found.cause(&virtual_machine), RefusalCause::NoCounter);
             assert!(
                 found.reason(&virtual_machine).contains("virtual machine is given no performance counters")
             );
@@ -227,24 +234,24 @@ mod tests {
             assert!(found.reason(&bare(2)).contains("this processor's counters do not have it"));
             assert_eq!(found.remedy(&bare(2)), None);
         }
-        let unknown = Conditions { has_counters: false, ..bare(2) };
+        let unknown = RefusalContext { has_counters: false, ..bare(2) };
         assert!(refusal("branches", libc::ENOENT).reason(&unknown).contains("typical of virtual machines"));
         // Without counters a raw event is refused with EINVAL by some kernels.
-        assert_eq!(refusal("r1c4", libc::EINVAL).cause(&unknown), Cause::NoCounter);
-        assert_eq!(refusal("r1c4", libc::EINVAL).cause(&bare(2)), Cause::NotUnderstood);
-        assert_eq!(refusal("cpu-clock", libc::EINVAL).cause(&unknown), Cause::NotUnderstood);
+        assert_eq!(refusal("r1c4", libc::EINVAL).cause(&unknown), RefusalCause::NoCounter);
+        assert_eq!(refusal("r1c4", libc::EINVAL).cause(&bare(2)), RefusalCause::NotUnderstood);
+        assert_eq!(refusal("cpu-clock", libc::EINVAL).cause(&unknown), RefusalCause::NotUnderstood);
     }
 
     #[test]
     fn the_paranoid_setting_is_blamed_only_where_it_forbids_this_scope() {
         for (event, level, cause) in [
-            ("branches:u", 3, Cause::Paranoid),
-            ("branches:u", 2, Cause::Forbidden),
-            ("branches:k", 2, Cause::Paranoid),
-            ("branches:uk", 2, Cause::Paranoid),
-            ("branches:uk", 1, Cause::Forbidden),
-            ("context-switches", 2, Cause::Paranoid),
-            ("branches:u", 4, Cause::Paranoid),
+            ("branches:u", 3, RefusalCause::Paranoid),
+            ("branches:u", 2, RefusalCause::Forbidden),
+            ("branches:k", 2, RefusalCause::Paranoid),
+            ("branches:uk", 2, RefusalCause::Paranoid),
+            ("branches:uk", 1, RefusalCause::Forbidden),
+            ("context-switches", 2, RefusalCause::Paranoid),
+            ("branches:u", 4, RefusalCause::Paranoid),
         ] {
             for errno in [libc::EACCES, libc::EPERM] {
                 assert_eq!(refusal(event, errno).cause(&bare(level)), cause, "{event} at {level}");
@@ -259,23 +266,23 @@ mod tests {
 
     #[test]
     fn a_containers_filter_is_told_from_the_setting() {
-        let filtered = Conditions { filtered: true, ..bare(2) };
+        let filtered = RefusalContext { filtered: true, ..bare(2) };
         for errno in [libc::EPERM, libc::EACCES, libc::ENOSYS] {
-            assert_eq!(refusal("branches", errno).cause(&filtered), Cause::Filtered);
+            assert_eq!(refusal("branches", errno).cause(&filtered), RefusalCause::Filtered);
         }
         // With the strict setting too, EACCES is the kernel's own answer and EPERM the filter's.
-        let both = Conditions { filtered: true, ..bare(3) };
-        assert_eq!(refusal("branches", libc::EACCES).cause(&both), Cause::Paranoid);
-        assert_eq!(refusal("branches", libc::EPERM).cause(&both), Cause::Filtered);
+        let both = RefusalContext { filtered: true, ..bare(3) };
+        assert_eq!(refusal("branches", libc::EACCES).cause(&both), RefusalCause::Paranoid);
+        assert_eq!(refusal("branches", libc::EPERM).cause(&both), RefusalCause::Filtered);
         assert!(refusal("branches", libc::EPERM).remedy(&filtered).unwrap().contains("--cap-add=PERFMON"));
-        assert_eq!(refusal("branches", libc::ENOSYS).cause(&bare(2)), Cause::NoCall);
+        assert_eq!(refusal("branches", libc::ENOSYS).cause(&bare(2)), RefusalCause::NoCall);
     }
 
     #[test]
     fn other_refusals_say_the_kernels_error() {
-        assert_eq!(refusal("branches", libc::EBUSY).cause(&bare(2)), Cause::Busy);
-        assert_eq!(refusal("branches", libc::EMFILE).cause(&bare(2)), Cause::TooManyFiles);
-        assert_eq!(refusal("branches", libc::EIO).cause(&bare(2)), Cause::Other);
+        assert_eq!(refusal("branches", libc::EBUSY).cause(&bare(2)), RefusalCause::Busy);
+        assert_eq!(refusal("branches", libc::EMFILE).cause(&bare(2)), RefusalCause::TooManyFiles);
+        assert_eq!(refusal("branches", libc::EIO).cause(&bare(2)), RefusalCause::Other);
         for errno in [libc::EBUSY, libc::EMFILE, libc::EIO, libc::EINVAL, libc::ENOSYS, libc::EACCES] {
             let reason = refusal("branches", errno).reason(&bare(2));
             assert!(reason.contains(&errno_name(errno)), "{reason}");

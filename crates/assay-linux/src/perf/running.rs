@@ -2,9 +2,9 @@
 //!
 //! Known limits: of the threads, the first counts, and those that it starts after the opening.
 
-use super::counter::{Counter, Reading, Target};
-use super::event::Event;
-use super::refusal::Refusal;
+use super::counter::{Counter, CounterReading, Target};
+use super::event::CounterEvent;
+use super::refusal::CounterRefusal;
 use std::io;
 
 /// Open events of one target, on counters together.
@@ -19,7 +19,7 @@ impl Running {
     ///
     /// # Errors
     /// The first refusal of the kernel.
-    pub fn open(events: &[Event], target: Target) -> Result<Running, Refusal> {
+    pub fn open(events: &[CounterEvent], target: Target) -> Result<Running, CounterRefusal> {
         let mut counters: Vec<Counter> = Vec::new();
         let mut leader = None;
         for event in events {
@@ -37,7 +37,7 @@ impl Running {
     ///
     /// # Errors
     /// A failing read.
-    pub fn read(&self) -> io::Result<Vec<Reading>> {
+    pub fn read(&self) -> io::Result<Vec<CounterReading>> {
         self.counters.iter().map(Counter::read).collect()
     }
 }
@@ -66,7 +66,7 @@ mod tests {
             assert_eq!(line, "done\n");
         };
         ask("double");
-        let events: Vec<Event> =
+        let events: Vec<CounterEvent> =
             ["page-faults", "task-clock"].map(|name| name.parse().expect("known")).to_vec();
         let running = match Running::open(&events, Target::Running { process: child.id() }) {
             Ok(running) => running,
@@ -83,7 +83,7 @@ mod tests {
             ask("double");
         }
         let done = running.read().expect("open counters are read");
-        let since: Vec<Reading> =
+        let since: Vec<CounterReading> =
             done.iter().zip(&begun).map(|(after, before)| after.since(before)).collect();
         // From 8 KB to 2 MB; a large page may serve many.
         assert!(since[0].value >= 8, "{since:?}");
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn one_refused_event_refuses_all() {
         // No processor has this one: it is the largest number there is.
-        let events: Vec<Event> =
+        let events: Vec<CounterEvent> =
             ["page-faults", "rffffffffffffffff"].map(|name| name.parse().expect("well formed")).to_vec();
         let refusal = Running::open(&events, Target::Here).expect_err("nobody counts that");
         assert!(refusal.event.starts_with("rffffffffffffffff"), "{refusal:?}");

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 /// What a block ends in, as an index of counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Ending {
+pub(crate) enum BlockEnding {
     Next = 0,
     Conditional = 1,
     Jump = 2,
@@ -26,7 +26,7 @@ pub(crate) const ENDINGS: usize = 16;
 /// A block, in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(crate) struct Info {
+pub(crate) struct BlockInfo {
     /// The branch as it would be with the target of its instruction, not taken; without a branch the target is the
     /// address behind the block.
     pub(super) branch: Branch,
@@ -34,7 +34,7 @@ pub(crate) struct Info {
     /// The other place where control may go; the same as the target where there is one place.
     pub(super) other: u64,
     pub(super) instructions: u32,
-    pub(super) ending: Ending,
+    pub(super) ending: BlockEnding,
     /// Control may go anywhere.
     pub(super) anywhere: bool,
     /// There is a branch to hand on.
@@ -45,14 +45,14 @@ pub(crate) struct Info {
     pub(super) special: bool,
 }
 
-impl Info {
+impl BlockInfo {
     /// Stands for the block before the first one.
-    pub(super) const START: Info = Info {
+    pub(super) const START: BlockInfo = BlockInfo {
         branch: Branch::new(0, 0, 0, Class::JUMP, false, 0),
         pc: 0,
         other: 0,
         instructions: 0,
-        ending: Ending::Next,
+        ending: BlockEnding::Next,
         anywhere: true,
         emits: false,
         carries: u32::MAX,
@@ -64,10 +64,10 @@ impl Info {
 /// that two comparisons say all.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-pub(super) struct Step {
+pub(super) struct BlockStep {
     /// Address of the first instruction, for what jumped there.
     pub(super) pc: u64,
-    /// Number of that address; [`Step::NOWHERE`] for a block not to be entered without a closer look.
+    /// Number of that address; [`BlockStep::NOWHERE`] for a block not to be entered without a closer look.
     pub(super) here: u32,
     /// Number of the target of its branch, or of the address behind it.
     pub(super) target: u32,
@@ -84,18 +84,18 @@ pub(super) struct Step {
     pub(super) indirect: u8,
 }
 
-impl Step {
+impl BlockStep {
     /// No number of an address that control goes to.
     pub(super) const NOWHERE: u32 = 0;
-    /// The other place and the slack of a block from which control may go anywhere but to [`Step::NOWHERE`].
+    /// The other place and the slack of a block from which control may go anywhere but to [`BlockStep::NOWHERE`].
     const ANYWHERE: (u32, u32) = (u32::MAX, u32::MAX - 1);
 }
 
 /// All blocks of a process that were seen so far.
-pub(crate) struct Code {
+pub(crate) struct SeenBlocks {
     architecture: Architecture,
-    infos: Vec<Info>,
-    steps: Vec<Step>,
+    infos: Vec<BlockInfo>,
+    steps: Vec<BlockStep>,
     /// Numbers of addresses, from 1.
     places: HashMap<u64, u32>,
     /// The branch of each site, not taken; of an indirect one the target is 0.
@@ -110,9 +110,9 @@ pub(crate) struct Code {
     longer: HashSet<u64>,
 }
 
-impl Code {
-    pub(crate) fn new(architecture: Architecture) -> Code {
-        Code {
+impl SeenBlocks {
+    pub(crate) fn new(architecture: Architecture) -> SeenBlocks {
+        SeenBlocks {
             architecture,
             infos: Vec::new(),
             steps: Vec::new(),
@@ -127,11 +127,11 @@ impl Code {
         }
     }
 
-    pub(crate) fn infos(&self) -> &[Info] {
+    pub(crate) fn infos(&self) -> &[BlockInfo] {
         &self.infos
     }
 
-    pub(super) fn steps(&self) -> &[Step] {
+    pub(super) fn steps(&self) -> &[BlockStep] {
         &self.steps
     }
 
@@ -173,19 +173,19 @@ impl Code {
         self.records.push(record);
     }
 
-    fn step(&mut self, info: &Info) -> Step {
+    fn step(&mut self, info: &BlockInfo) -> BlockStep {
         let (target, other) = (self.place(info.branch.target), self.place(info.other));
-        let (other, slack) = if info.anywhere { Step::ANYWHERE } else { (other, 0) };
-        Step {
+        let (other, slack) = if info.anywhere { BlockStep::ANYWHERE } else { (other, 0) };
+        BlockStep {
             pc: info.pc,
-            here: if info.special { Step::NOWHERE } else { self.place(info.pc) },
+            here: if info.special { BlockStep::NOWHERE } else { self.place(info.pc) },
             // What can go anywhere is always taken, so its target is never compared.
             target: if info.anywhere { u32::MAX } else { target },
             other,
             slack,
             event: info.branch.site << 1 | u32::from(info.anywhere),
             emits: u8::from(info.emits),
-            conditional: u8::from(info.ending == Ending::Conditional),
+            conditional: u8::from(info.ending == BlockEnding::Conditional),
             indirect: u8::from(info.emits && info.anywhere),
         }
     }
@@ -197,11 +197,11 @@ impl Code {
 
     /// QEMU executes an instruction alone when it must stop all other threads for it. The rest of the block that it is
     /// from follows as a block of its own.
-    fn executed_singly(&self, record: &Record, info: &Info) -> bool {
-        record.instructions == 1 && info.ending == Ending::Next && self.longer.contains(&record.pc)
+    fn executed_singly(&self, record: &Record, info: &BlockInfo) -> bool {
+        record.instructions == 1 && info.ending == BlockEnding::Next && self.longer.contains(&record.pc)
     }
 
-    fn info(&mut self, record: &Record, flow: Flow) -> Info {
+    fn info(&mut self, record: &Record, flow: Flow) -> BlockInfo {
         let behind = record.pc.wrapping_add(u64::from(record.bytes));
         let (ending, class, target, other) = match flow {
             Flow::Branch { class, target } => {
@@ -209,16 +209,16 @@ impl Code {
                 let other = if class.is_conditional() { behind } else { target.unwrap_or(0) };
                 (ending, Some(class), target.unwrap_or(0), other)
             }
-            Flow::SystemCall => (Ending::SystemCall, None, behind, behind),
-            Flow::Repeat => (Ending::Repeat, None, behind, behind),
-            Flow::Next | Flow::Unknown => (Ending::Next, None, behind, behind),
+            Flow::SystemCall => (BlockEnding::SystemCall, None, behind, behind),
+            Flow::Repeat => (BlockEnding::Repeat, None, behind, behind),
+            Flow::Next | Flow::Unknown => (BlockEnding::Next, None, behind, behind),
         };
         let site = class.map_or(0, |class| {
             let target = if let Flow::Branch { target, .. } = flow { target } else { None };
             self.site(Site { pc: record.last, length: record.tail_length, class, target })
         });
         let class_or_jump = class.unwrap_or(Class::JUMP);
-        Info {
+        BlockInfo {
             branch: Branch::new(record.last, target, site, class_or_jump, false, 0),
             pc: record.pc,
             other,
@@ -249,7 +249,7 @@ impl Code {
             for (info, step) in self.infos.iter_mut().zip(&mut self.steps) {
                 info.special |= self.handlers.contains(&info.pc);
                 if info.special {
-                    step.here = Step::NOWHERE;
+                    step.here = BlockStep::NOWHERE;
                 }
             }
         }
@@ -298,13 +298,13 @@ impl Code {
     }
 }
 
-fn ending_of(class: Class) -> Ending {
+fn ending_of(class: Class) -> BlockEnding {
     match class {
-        Class::CALL => Ending::Call,
-        Class::INDIRECT_JUMP => Ending::IndirectJump,
-        Class::INDIRECT_CALL => Ending::IndirectCall,
-        Class::RETURN => Ending::Return,
-        Class::JUMP => Ending::Jump,
-        _ => Ending::Conditional,
+        Class::CALL => BlockEnding::Call,
+        Class::INDIRECT_JUMP => BlockEnding::IndirectJump,
+        Class::INDIRECT_CALL => BlockEnding::IndirectCall,
+        Class::RETURN => BlockEnding::Return,
+        Class::JUMP => BlockEnding::Jump,
+        _ => BlockEnding::Conditional,
     }
 }

@@ -1,6 +1,6 @@
 //! Branches on their way to an observer, as events.
 
-use super::code::Step;
+use super::code::BlockStep;
 use assay_pure::predict::Steps;
 use assay_pure::trace::Branch;
 
@@ -86,7 +86,7 @@ impl Writer<'_> {
     /// The branch at the end of a block, if there is one: written in any case and kept by moving on, since whether there
     /// is one would be a branch of ours that nobody can predict.
     #[inline(always)]
-    pub(super) fn put<const ALL: bool>(&mut self, last: &Step, hit: u32, next_pc: u64) {
+    pub(super) fn put<const ALL: bool>(&mut self, last: &BlockStep, hit: u32, next_pc: u64) {
         let (event, filled) = (last.event | hit, &mut self.filled);
         self.conditionals[filled.conditionals % ROOM] = event;
         filled.conditionals += usize::from(last.conditional);

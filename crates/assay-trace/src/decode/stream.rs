@@ -1,8 +1,8 @@
 //! One thread's stream of blocks, decoded.
 
-use super::code::{Code, ENDINGS, Ending, Info, Step};
+use super::code::{BlockEnding, BlockInfo, BlockStep, ENDINGS, SeenBlocks};
 use super::events::Events;
-use crate::{Counts, Mark, Observer, Wanted};
+use crate::{BranchForm, ClassCounts, Mark, Observer};
 use assay_pure::trace::Branch;
 use assay_pure::trace::channel::{ESCAPE, Event};
 use std::collections::BTreeMap;
@@ -19,22 +19,22 @@ const NONE: u32 = u32::MAX;
 
 /// Executions by ending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Totals {
+pub(crate) struct EndingTotals {
     pub(crate) endings: [u64; ENDINGS],
     pub(crate) instructions: u64,
     pub(crate) taken: u64,
 }
 
-impl Totals {
+impl EndingTotals {
     /// Adds `times` executions of a block.
-    pub(crate) fn add_block(&mut self, info: &Info, times: u64) {
+    pub(crate) fn add_block(&mut self, info: &BlockInfo, times: u64) {
         let index = info.ending as usize;
         self.endings[index] = self.endings[index].wrapping_add(times);
         self.instructions = self.instructions.wrapping_add(times.wrapping_mul(u64::from(info.instructions)));
     }
 
     /// Both together.
-    pub(crate) fn plus(mut self, other: &Totals) -> Totals {
+    pub(crate) fn plus(mut self, other: &EndingTotals) -> EndingTotals {
         for (a, b) in self.endings.iter_mut().zip(other.endings) {
             *a = a.wrapping_add(b);
         }
@@ -44,7 +44,7 @@ impl Totals {
     }
 
     /// What was added since `earlier`.
-    pub(crate) fn since(mut self, earlier: &Totals) -> Totals {
+    pub(crate) fn since(mut self, earlier: &EndingTotals) -> EndingTotals {
         for (a, b) in self.endings.iter_mut().zip(earlier.endings) {
             *a = a.wrapping_sub(b);
         }
@@ -54,18 +54,18 @@ impl Totals {
     }
 
     /// In the words of the lab; `directions` says whether taken ones were told from others throughout.
-    pub(crate) fn counts(&self, directions: bool) -> Counts {
-        let of = |ending: Ending| self.endings[ending as usize];
-        Counts {
+    pub(crate) fn counts(&self, directions: bool) -> ClassCounts {
+        let of = |ending: BlockEnding| self.endings[ending as usize];
+        ClassCounts {
             instructions: self.instructions,
-            conditional: of(Ending::Conditional),
+            conditional: of(BlockEnding::Conditional),
             taken: directions.then_some(self.taken),
-            jumps: of(Ending::Jump),
-            calls: of(Ending::Call),
-            indirect_jumps: of(Ending::IndirectJump),
-            indirect_calls: of(Ending::IndirectCall),
-            returns: of(Ending::Return),
-            system_calls: of(Ending::SystemCall),
+            jumps: of(BlockEnding::Jump),
+            calls: of(BlockEnding::Call),
+            indirect_jumps: of(BlockEnding::IndirectJump),
+            indirect_calls: of(BlockEnding::IndirectCall),
+            returns: of(BlockEnding::Return),
+            system_calls: of(BlockEnding::SystemCall),
         }
     }
 }
@@ -78,9 +78,9 @@ struct Pending {
 }
 
 /// Where a thread is.
-pub(crate) struct Stream {
+pub(crate) struct ThreadStream {
     /// In which form branches are handed on, if at all.
-    wanted: Option<Wanted>,
+    wanted: Option<BranchForm>,
     pending: Pending,
     /// What signals have interrupted, the innermost last.
     interrupted: Vec<Pending>,
@@ -93,7 +93,7 @@ pub(crate) struct Stream {
     /// Conditional branches taken that are not told in `left`.
     taken: u64,
     /// What of the executed blocks was not executed, having been cut.
-    unexecuted: Totals,
+    unexecuted: EndingTotals,
     /// Executions of blocks that were left before their end, by the block and the instructions executed of it.
     cuts: BTreeMap<(u32, u32), u64>,
     batch: Box<[Branch]>,
@@ -101,14 +101,14 @@ pub(crate) struct Stream {
     events: Events,
     /// Words that were neither block nor event.
     pub(crate) damaged: u64,
-    marks: Vec<(Mark, Totals)>,
+    marks: Vec<(Mark, EndingTotals)>,
 }
 
-impl Stream {
+impl ThreadStream {
     /// A thread's beginning. `wanted` says in which form observers are to see branches; `None` if not at all.
-    pub(crate) fn new(wanted: Option<Wanted>) -> Stream {
-        let branches = if wanted == Some(Wanted::Branches) { BATCH } else { 0 };
-        Stream {
+    pub(crate) fn new(wanted: Option<BranchForm>) -> ThreadStream {
+        let branches = if wanted == Some(BranchForm::Branches) { BATCH } else { 0 };
+        ThreadStream {
             wanted,
             pending: Pending { block: NONE, carry: 0 },
             interrupted: Vec::new(),
@@ -116,9 +116,9 @@ impl Stream {
             event: Vec::new(),
             left: Vec::new(),
             taken: 0,
-            unexecuted: Totals::default(),
+            unexecuted: EndingTotals::default(),
             cuts: BTreeMap::new(),
-            batch: vec![Info::START.branch; branches].into(),
+            batch: vec![BlockInfo::START.branch; branches].into(),
             filled: 0,
             events: Events::default(),
             damaged: 0,
@@ -127,11 +127,11 @@ impl Stream {
     }
 
     /// What was executed so far. Cost: a pass over all blocks, so that a step need not add to it.
-    pub(crate) fn totals(&self, code: &Code) -> Totals {
-        let mut totals = Totals { taken: self.taken, ..Totals::default() };
+    pub(crate) fn totals(&self, code: &SeenBlocks) -> EndingTotals {
+        let mut totals = EndingTotals { taken: self.taken, ..EndingTotals::default() };
         for ((info, times), left) in code.infos().iter().zip(self.executed()).zip(&self.left) {
             totals.add_block(info, times);
-            if info.ending == Ending::Conditional {
+            if info.ending == BlockEnding::Conditional {
                 totals.taken += left[1];
             }
         }
@@ -154,19 +154,24 @@ impl Stream {
         executed
     }
 
-    /// Executions, counted among those of [`Stream::executed`], that ended before the block did: block, instructions
+    /// Executions, counted among those of [`ThreadStream::executed`], that ended before the block did: block, instructions
     /// executed of it, times.
     pub(crate) fn cuts(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
         self.cuts.iter().map(|((block, executed), times)| (*block, *executed, *times))
     }
 
     /// Marks passed since last asked, with what was executed before each.
-    pub(crate) fn take_marks(&mut self) -> Vec<(Mark, Totals)> {
+    pub(crate) fn take_marks(&mut self) -> Vec<(Mark, EndingTotals)> {
         std::mem::take(&mut self.marks)
     }
 
     /// Decodes words until one names a block that `code` does not have. Returns how many were decoded.
-    pub(crate) fn decode(&mut self, code: &Code, words: &[AtomicU32], observer: &mut impl Observer) -> usize {
+    pub(crate) fn decode(
+        &mut self,
+        code: &SeenBlocks,
+        words: &[AtomicU32],
+        observer: &mut impl Observer,
+    ) -> usize {
         self.left.resize(code.infos().len().max(self.left.len()), [0; 2]);
         let mut done = 0;
         while done < words.len() {
@@ -180,8 +185,8 @@ impl Stream {
             }
             let piece = &words[done..words.len().min(done + PIECE)];
             done += match self.wanted {
-                Some(Wanted::Branches) => self.fast(code.infos(), piece),
-                Some(Wanted::Steps { all: true }) => self.quick::<true>(code.steps(), piece),
+                Some(BranchForm::Branches) => self.fast(code.infos(), piece),
+                Some(BranchForm::Steps { all: true }) => self.quick::<true>(code.steps(), piece),
                 _ => self.quick::<false>(code.steps(), piece),
             };
             let Some(id) = words.get(done).map(|word| word.load(Ordering::Relaxed)) else {
@@ -206,7 +211,7 @@ impl Stream {
     }
 
     /// Gives the observer what has been collected.
-    pub(crate) fn hand_on(&mut self, code: &Code, observer: &mut impl Observer) {
+    pub(crate) fn hand_on(&mut self, code: &SeenBlocks, observer: &mut impl Observer) {
         if self.wanted.is_some() {
             if self.filled > 0 {
                 observer.branches(code.sites(), &self.batch[..self.filled]);
@@ -220,7 +225,7 @@ impl Stream {
     }
 
     /// The usual steps as events; stops in front of a word that needs a closer look. At most [`PIECE`] words.
-    fn quick<const ALL: bool>(&mut self, steps: &[Step], words: &[AtomicU32]) -> usize {
+    fn quick<const ALL: bool>(&mut self, steps: &[BlockStep], words: &[AtomicU32]) -> usize {
         let mut last_id = self.pending.block;
         let Some(mut last) = steps.get(last_id as usize) else { return 0 };
         let mut events = self.events.writer();
@@ -253,10 +258,10 @@ impl Stream {
     }
 
     /// The usual steps; stops in front of a word that needs a closer look. At most [`PIECE`] words.
-    fn fast(&mut self, infos: &[Info], words: &[AtomicU32]) -> usize {
+    fn fast(&mut self, infos: &[BlockInfo], words: &[AtomicU32]) -> usize {
         let first_id = self.pending.block;
         let mut last_id = first_id;
-        let mut last = infos.get(last_id as usize).unwrap_or(&Info::START);
+        let mut last = infos.get(last_id as usize).unwrap_or(&BlockInfo::START);
         let mut carry = self.pending.carry;
         let mut filled = self.filled;
         let batch = &mut self.batch[..];
@@ -281,7 +286,7 @@ impl Stream {
             *place = last.branch.again(target, taken, since);
             filled += usize::from(last.emits);
             carry = since & last.carries;
-            taken_sum += u64::from(taken & (last.ending as u8 == Ending::Conditional as u8));
+            taken_sum += u64::from(taken & (last.ending as u8 == BlockEnding::Conditional as u8));
             last = next;
             last_id = id;
             done += 1;
@@ -305,7 +310,7 @@ impl Stream {
     }
 
     /// The step from the pending block to `id`, whatever it is.
-    fn slow(&mut self, code: &Code, id: u32) {
+    fn slow(&mut self, code: &SeenBlocks, id: u32) {
         let next = &code.infos()[id as usize];
         let returning = std::mem::take(&mut self.returning);
         let Some(last) = code.infos().get(self.pending.block as usize) else {
@@ -314,7 +319,7 @@ impl Stream {
         };
         let carry = self.pending.carry;
         let since = carry.saturating_add(last.instructions);
-        if next.pc == last.branch.pc && last.ending == Ending::Repeat {
+        if next.pc == last.branch.pc && last.ending == BlockEnding::Repeat {
             // The string instruction goes on: nothing new is executed.
             self.leave(self.pending.block, 0);
             self.unexecute(id);
@@ -322,7 +327,7 @@ impl Stream {
             return;
         }
         let handler = code.is_handler(next.pc);
-        let restarted = last.ending == Ending::SystemCall && next.pc == last.branch.pc;
+        let restarted = last.ending == BlockEnding::SystemCall && next.pc == last.branch.pc;
         let successor = next.pc == last.branch.target || next.pc == last.other || last.anywhere || restarted;
         if (!successor || next.special) && !handler {
             // Interrupted before it came to its end, and taken up again in its midst?
@@ -370,7 +375,7 @@ impl Stream {
     }
 
     /// One more word of an event; acts on the event when it is whole.
-    fn event_word(&mut self, code: &Code, word: u32, observer: &mut impl Observer) {
+    fn event_word(&mut self, code: &SeenBlocks, word: u32, observer: &mut impl Observer) {
         self.event.push(word);
         let Some(arguments) = Event::arguments(self.event[1]) else {
             self.event.clear();
@@ -402,17 +407,17 @@ impl Stream {
     }
 
     /// The last block was left after `executed` of its instructions.
-    fn cut(&mut self, last: &Info, executed: u32) {
+    fn cut(&mut self, last: &BlockInfo, executed: u32) {
         *self.cuts.entry((self.pending.block, executed)).or_default() += 1;
         self.unexecuted.endings[last.ending as usize] += 1;
         self.unexecuted.instructions += u64::from(last.instructions.saturating_sub(executed));
     }
 
-    fn emit(&mut self, last: &Info, next_pc: u64, since: u32) {
+    fn emit(&mut self, last: &BlockInfo, next_pc: u64, since: u32) {
         let target = if last.anywhere { next_pc } else { last.branch.target };
         let taken = last.anywhere || next_pc == last.branch.target;
         let class = last.branch.class();
-        if self.wanted == Some(Wanted::Branches) {
+        if self.wanted == Some(BranchForm::Branches) {
             if let Some(place) = self.batch.get_mut(self.filled) {
                 *place = Branch::new(last.branch.pc, target, last.branch.site, class, taken, since);
                 self.filled += 1;

@@ -1,8 +1,8 @@
 //! Streams made by hand, decoded.
 
-use super::code::Ending;
-use super::{Code, Stream};
-use crate::{Counts, Mark, Observer, Wanted};
+use super::code::BlockEnding;
+use super::{SeenBlocks, ThreadStream};
+use crate::{BranchForm, ClassCounts, Mark, Observer};
 use assay_pure::predict::Steps;
 use assay_pure::trace::channel::{ESCAPE, Event, Record};
 use assay_pure::trace::classify::Architecture;
@@ -58,7 +58,7 @@ impl Observer for Events {
 }
 
 /// A block of `nops` instructions of one byte and a last one.
-fn block(code: &mut Code, pc: u64, nops: usize, last: &[u8]) {
+fn block(code: &mut SeenBlocks, pc: u64, nops: usize, last: &[u8]) {
     let mut tail = [0; 15];
     tail[..last.len()].copy_from_slice(last);
     let mut lengths = vec![1; nops];
@@ -83,12 +83,12 @@ const REP_MOVSB: &[u8] = &[0xf3, 0xa4];
 const JNZ_BACK_4: &[u8] = &[0x75, 0xfc];
 const JMP_RAX: &[u8] = &[0xff, 0xe0];
 
-fn code() -> Code {
-    Code::new(Architecture::X86_64)
+fn code() -> SeenBlocks {
+    SeenBlocks::new(Architecture::X86_64)
 }
 
-fn decode(code: &Code, words: &[u32]) -> (Stream, Collected) {
-    let mut stream = Stream::new(Some(Wanted::Branches));
+fn decode(code: &SeenBlocks, words: &[u32]) -> (ThreadStream, Collected) {
+    let mut stream = ThreadStream::new(Some(BranchForm::Branches));
     let mut seen = Collected::default();
     let words: Vec<AtomicU32> = words.iter().copied().map(AtomicU32::new).collect();
     assert_eq!(stream.decode(code, &words, &mut seen), words.len());
@@ -98,11 +98,16 @@ fn decode(code: &Code, words: &[u32]) -> (Stream, Collected) {
 }
 
 /// Decoded to events instead, to all of them or to those of conditional branches, the stream is the same.
-fn assert_events_say_the_same(code: &Code, words: &[AtomicU32], expected: &Stream, seen: &Collected) {
+fn assert_events_say_the_same(
+    code: &SeenBlocks,
+    words: &[AtomicU32],
+    expected: &ThreadStream,
+    seen: &Collected,
+) {
     let alike: Vec<Branch> = seen.branches.iter().map(|b| b.again(b.target, b.taken(), 0)).collect();
     let conditional: Vec<Branch> = alike.iter().filter(|b| b.class().is_conditional()).copied().collect();
     for all in [true, false] {
-        let mut stream = Stream::new(Some(Wanted::Steps { all }));
+        let mut stream = ThreadStream::new(Some(BranchForm::Steps { all }));
         let mut events = Events::default();
         assert_eq!(stream.decode(code, words, &mut events), words.len());
         stream.hand_on(code, &mut events);
@@ -116,7 +121,7 @@ fn assert_events_say_the_same(code: &Code, words: &[AtomicU32], expected: &Strea
     }
 }
 
-fn counts(stream: &Stream, code: &Code) -> Counts {
+fn counts(stream: &ThreadStream, code: &SeenBlocks) -> ClassCounts {
     stream.totals(code).counts(true)
 }
 
@@ -239,7 +244,7 @@ fn a_repeated_string_instruction_is_counted_once_however_it_goes_on() {
     // Entered directly, twice, with something between.
     let (stream, _) = decode(&code, &[3, 1, 1, 1, 2, 3, 1, 1]);
     assert_eq!(counts(&stream, &code).instructions, 1 + 1 + 2 + 1 + 1);
-    assert_eq!(stream.totals(&code).endings[Ending::Repeat as usize], 2);
+    assert_eq!(stream.totals(&code).endings[BlockEnding::Repeat as usize], 2);
 }
 
 #[test]
@@ -276,7 +281,7 @@ fn marks_come_between_the_branches_that_they_were_said_between() {
 fn a_block_that_is_not_known_stops_the_decoder_and_nonsense_is_counted() {
     let mut code = code();
     block(&mut code, 0x100, 0, RETURN);
-    let mut stream = Stream::new(Some(Wanted::Branches));
+    let mut stream = ThreadStream::new(Some(BranchForm::Branches));
     let words: Vec<AtomicU32> = [0, 0, 5, 0].map(AtomicU32::new).into();
     assert_eq!(stream.decode(&code, &words, &mut ()), 2);
     assert_eq!(stream.decode(&code, &words[2..], &mut ()), 0);
@@ -305,7 +310,7 @@ fn long_streams_are_handed_on_in_order_and_whole() {
 fn counts_alone_are_not_handed_on() {
     let mut code = code();
     block(&mut code, 0x100, 0, RETURN);
-    let mut stream = Stream::new(None);
+    let mut stream = ThreadStream::new(None);
     let mut seen = Collected::default();
     let words: Vec<AtomicU32> = [0, 0, 0, ESCAPE, 2].map(AtomicU32::new).into();
     stream.decode(&code, &words, &mut seen);

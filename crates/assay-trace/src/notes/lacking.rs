@@ -4,8 +4,8 @@
 //! question. Limits: where blocks were only counted, the block translated last is taken for it, which it is unless the
 //! program had executed it before.
 
-use crate::decode::Code;
-use crate::{Ended, Module};
+use crate::decode::SeenBlocks;
+use crate::{MappedModule, TracedExit};
 use assay_pure::placement::layout::functions;
 use assay_pure::trace::channel::Record;
 use assay_pure::trace::classify::{self, Architecture, Flow};
@@ -15,9 +15,14 @@ use std::os::unix::fs::FileExt;
 const ILLEGAL: i32 = 4;
 
 /// A sentence on the first of the `last` blocks that explains the end.
-pub(crate) fn lacking(code: &Code, last: &[u32], modules: &[Module], ended: Ended) -> Option<String> {
-    let sure = ended == Ended::Signalled(ILLEGAL);
-    if !sure && ended != Ended::Unknown {
+pub(crate) fn lacking(
+    code: &SeenBlocks,
+    last: &[u32],
+    modules: &[MappedModule],
+    ended: TracedExit,
+) -> Option<String> {
+    let sure = ended == TracedExit::Signalled(ILLEGAL);
+    if !sure && ended != TracedExit::Unknown {
         return None;
     }
     last.iter().filter_map(|id| code.records().get(*id as usize)).find_map(|record| {
@@ -38,7 +43,7 @@ fn sentence(
     record: &Record,
     name: &str,
     extension: &str,
-    modules: &[Module],
+    modules: &[MappedModule],
 ) -> String {
     let of = if extension.is_empty() { String::new() } else { format!(" ({extension})") };
     let flag = match architecture {
@@ -52,7 +57,7 @@ fn sentence(
 }
 
 /// The 15 bytes from an address on, the longest that an instruction can be.
-fn in_file(pc: u64, modules: &[Module]) -> Option<Vec<u8>> {
+fn in_file(pc: u64, modules: &[MappedModule]) -> Option<Vec<u8>> {
     let module = modules.iter().find(|module| (module.start..module.end).contains(&pc))?;
     let file = std::fs::File::open(&module.path).ok()?;
     let mut bytes = vec![0; 15];
@@ -62,11 +67,11 @@ fn in_file(pc: u64, modules: &[Module]) -> Option<Vec<u8>> {
 }
 
 /// `function+0x1c`, or the address where no symbol covers it.
-fn place(pc: u64, modules: &[Module]) -> String {
+fn place(pc: u64, modules: &[MappedModule]) -> String {
     function(pc, modules).unwrap_or_else(|| format!("{pc:#x}"))
 }
 
-fn function(pc: u64, modules: &[Module]) -> Option<String> {
+fn function(pc: u64, modules: &[MappedModule]) -> Option<String> {
     let module = modules.iter().find(|module| (module.start..module.end).contains(&pc))?;
     let elf = std::fs::read(&module.path).ok()?;
     let address = link_address(&elf, pc - module.start + module.file_offset)?;

@@ -7,8 +7,8 @@
 mod cold;
 mod written;
 
-use super::gather::Seen;
-use super::image::{Frame, Image};
+use super::gather::SiteCounts;
+use super::image::{ModuleImage, SourceFrame};
 use super::source::Sources;
 use assay_pure::trace::hints::{Balance, Form, Verdict};
 use std::collections::BTreeSet;
@@ -16,14 +16,14 @@ use std::collections::BTreeSet;
 /// A branch site with its places in the source.
 pub struct Located {
     /// What happened.
-    pub seen: Seen,
+    pub seen: SiteCounts,
     /// The places, the innermost first.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<SourceFrame>,
 }
 
 /// What a hint is and how it is known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
+pub enum AuditOrigin {
     /// Written in the source.
     Written,
     /// One side calls a function that is marked cold.
@@ -34,9 +34,9 @@ pub enum Origin {
 
 /// A hint with what became of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Held {
+pub struct AuditedHint {
     /// How it is known.
-    pub origin: Origin,
+    pub origin: AuditOrigin,
     /// How it is written; `None` for the layout's.
     pub form: Option<Form>,
     /// The file of the hint, or of the branch for hints of the layout.
@@ -59,7 +59,7 @@ pub struct Held {
     pub sites: Vec<usize>,
 }
 
-impl Held {
+impl AuditedHint {
     fn count(&mut self, expects_yes: bool, balance: &Balance) {
         (self.likely, self.unlikely) =
             if expects_yes { (balance.yes, balance.no) } else { (balance.no, balance.yes) };
@@ -68,7 +68,7 @@ impl Held {
 }
 
 /// Holds all hints that can be seen against what happened.
-pub fn audit(images: &[Image], sites: &[&Located], sources: &Sources) -> Vec<Held> {
+pub fn audit(images: &[ModuleImage], sites: &[&Located], sources: &Sources) -> Vec<AuditedHint> {
     let files = written::scan_files(sites, sources);
     let mut held = written::audit(images, sites, &files);
     let decided: BTreeSet<usize> = held

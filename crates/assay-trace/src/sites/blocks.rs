@@ -1,7 +1,7 @@
 //! The straight stretch of code that one side of a branch begins with, and whose text it was made from.
 
-use super::image::{Code, Frame, Image};
-use super::instruction::{Flow, Instruction};
+use super::image::{FunctionCode, ModuleImage, SourceFrame};
+use super::instruction::{Instruction, InstructionFlow};
 use assay_pure::trace::hints::{Place, Side, Split};
 
 /// Instructions of a block that are looked at.
@@ -23,7 +23,7 @@ pub struct Copy<'a> {
 
 impl Copy<'_> {
     /// Whose text an instruction is; `None` where the debug information leaves it open.
-    fn place(&self, frames: &[Frame]) -> Option<Place> {
+    fn place(&self, frames: &[SourceFrame]) -> Option<Place> {
         let own =
             frames.iter().find(|frame| frame.copy == self.copy && frame.file.as_deref() == Some(self.file));
         match own {
@@ -35,7 +35,7 @@ impl Copy<'_> {
 }
 
 /// The block that begins at an address, with its last instruction; empty where the code is not known.
-pub fn block(code: &Code, start: u64) -> &[Instruction] {
+pub fn block(code: &FunctionCode, start: u64) -> &[Instruction] {
     let Some(first) = code.index(start) else { return &[] };
     let mut end = first;
     for instruction in code.instructions[first..].iter().take(LONGEST) {
@@ -43,7 +43,7 @@ pub fn block(code: &Code, start: u64) -> &[Instruction] {
             break;
         }
         end += 1;
-        if !matches!(instruction.flow, Flow::Next | Flow::Call(_)) {
+        if !matches!(instruction.flow, InstructionFlow::Next | InstructionFlow::Call(_)) {
             break;
         }
     }
@@ -51,7 +51,7 @@ pub fn block(code: &Code, start: u64) -> &[Instruction] {
 }
 
 /// What the side of a branch that begins at `start` says of itself.
-pub fn side(image: &Image, copy: &Copy<'_>, start: u64) -> Side {
+pub fn side(image: &ModuleImage, copy: &Copy<'_>, start: u64) -> Side {
     let mut at = start;
     for _ in 0..HOPS {
         let code = image.code(at);
@@ -70,7 +70,7 @@ pub fn side(image: &Image, copy: &Copy<'_>, start: u64) -> Side {
     Side { block: start, ..Side::default() }
 }
 
-fn places(image: &Image, copy: &Copy<'_>, block: &[Instruction]) -> Vec<Place> {
+fn places(image: &ModuleImage, copy: &Copy<'_>, block: &[Instruction]) -> Vec<Place> {
     let (Some(first), Some(last)) = (block.first(), block.last()) else { return Vec::new() };
     let marked = image.marked_addresses(first.address, last.end());
     let mut places: Vec<Place> =
@@ -84,33 +84,34 @@ fn places(image: &Image, copy: &Copy<'_>, block: &[Instruction]) -> Vec<Place> {
 fn lone_jump(block: &[Instruction]) -> Option<u64> {
     let mut telling = block.iter().filter(|instruction| !instruction.is_nop);
     match (telling.next()?.flow, telling.next()) {
-        (Flow::Jump(target), None) => Some(target),
+        (InstructionFlow::Jump(target), None) => Some(target),
         _ => None,
     }
 }
 
 /// Whether a block is entered only from the conditional branch before it or from conditional branches to it, so that it
 /// belongs to that side alone.
-pub fn is_one_sided(code: &Code, start: u64, branch: u64) -> bool {
+pub fn is_one_sided(code: &FunctionCode, start: u64, branch: u64) -> bool {
     let Some(first) = code.index(start) else { return false };
     let [conditional, unconditional] = code.targets.get(&start).copied().unwrap_or_default();
     let before = first.checked_sub(1).map(|before| &code.instructions[before]);
-    let follows = before
-        .is_some_and(|before| before.end() == start && !matches!(before.flow, Flow::Jump(_) | Flow::Away));
+    let follows = before.is_some_and(|before| {
+        before.end() == start && !matches!(before.flow, InstructionFlow::Jump(_) | InstructionFlow::Away)
+    });
     let follows_branch = before.is_some_and(|before| before.address == branch);
     if follows_branch { conditional + unconditional == 0 } else { unconditional == 0 && !follows }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::instruction::{Architecture, decode};
+    use super::super::instruction::{ModuleCode, decode};
     use super::*;
 
     /// 0: je 6 | 2: nop; 3: jne 8 | 5: ret | 6: jmp 2 | 8: nop; 9: ret
     const BYTES: [u8; 10] = [0x74, 0x04, 0x90, 0x75, 0x03, 0xc3, 0xeb, 0xfa, 0x90, 0xc3];
 
-    fn code() -> Code {
-        Code::new(decode(Architecture::X86_64, &BYTES, 0))
+    fn code() -> FunctionCode {
+        FunctionCode::new(decode(ModuleCode::X86_64, &BYTES, 0))
     }
 
     fn addresses(block: &[Instruction]) -> Vec<u64> {
@@ -126,7 +127,7 @@ mod tests {
         assert_eq!(addresses(block(&code, 8)), [8, 9]);
         assert_eq!(addresses(block(&code, 1)), [0_u64; 0]);
         // nop; (target) nop; jmp to 1
-        let looped = Code::new(decode(Architecture::X86_64, &[0x90, 0x90, 0xeb, 0xfd], 0));
+        let looped = FunctionCode::new(decode(ModuleCode::X86_64, &[0x90, 0x90, 0xeb, 0xfd], 0));
         assert_eq!(addresses(block(&looped, 0)), [0]);
     }
 
@@ -147,7 +148,7 @@ mod tests {
         assert!(is_one_sided(&code, 8, 3));
         assert!(!is_one_sided(&code, 1, 0), "in the middle of an instruction");
         // je 3; nop; (3) ret: the other side falls into the target.
-        let joined = Code::new(decode(Architecture::X86_64, &[0x74, 0x01, 0x90, 0xc3], 0));
+        let joined = FunctionCode::new(decode(ModuleCode::X86_64, &[0x74, 0x01, 0x90, 0xc3], 0));
         assert!(!is_one_sided(&joined, 3, 0));
     }
 }

@@ -17,5 +17,5 @@ mod budget;
 mod spec;
 
 pub use attribute::{Attribution, Attributor, Owner};
-pub use budget::{Budget, Kind, Part, Row, Sums, of_gathered, of_trace};
-pub use spec::{BadSpec, Component, Glob, Spec};
+pub use budget::{Budget, BudgetRow, BudgetSums, FunctionPart, RowPurpose, of_gathered, of_trace};
+pub use spec::{BadSpec, ComponentSpec, ComponentSpecs, Glob};

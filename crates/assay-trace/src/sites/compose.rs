@@ -5,13 +5,13 @@ mod components;
 mod hints;
 mod sites;
 
-pub use components::{Beside, Wanted};
+pub use components::{BudgetRequest, OtherBudget};
 
 use super::audit::Located;
-use super::gather::{Gathered, Watch, gather};
-use super::image::{Image, Lines};
+use super::gather::{GatheredSites, Watch, gather};
+use super::image::{LineSource, ModuleImage};
 use super::source::Sources;
-use crate::{Ended, Trace};
+use crate::{Trace, TracedExit};
 use assay_pure::predict::Judged;
 use assay_pure::trace::Class;
 use assay_report::sites::page::{
@@ -21,7 +21,7 @@ use wildmatch::WildMatch;
 
 /// A predictor of the zoo, as the page shows it.
 #[derive(Clone, Debug)]
-pub struct Model {
+pub struct SimulatedPredictor {
     /// Its name.
     pub name: String,
     /// What it is.
@@ -34,11 +34,11 @@ pub struct Model {
 
 /// What the reader wants to see.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct SiteSelection {
     /// The command and its arguments.
     pub command: Vec<String>,
     /// The members of the zoo, in its order.
-    pub models: Vec<Model>,
+    pub models: Vec<SimulatedPredictor>,
     /// How many sites.
     pub top: usize,
     /// Of how many of them the source and the code.
@@ -52,10 +52,10 @@ pub struct Wish {
     /// With the hints.
     pub hints: bool,
     /// With the budget by component.
-    pub components: Option<Wanted>,
+    pub components: Option<BudgetRequest>,
 }
 
-impl Wish {
+impl SiteSelection {
     /// The members that judge branches of a class.
     fn judges(&self, class: Class) -> impl Iterator<Item = usize> + '_ {
         let about = Judged::of(class);
@@ -87,11 +87,11 @@ struct Priced {
 }
 
 /// Makes the page of a traced command.
-pub fn compose(trace: &Trace<Watch>, wish: &Wish) -> SitesPage {
+pub fn compose(trace: &Trace<Watch>, wish: &SiteSelection) -> SitesPage {
     let gathered = gather(trace, wish.per_process);
     let sources = Sources::default();
     let components = wish.components.as_ref().map(|wanted| components::compose(&gathered, wanted, wish));
-    let Gathered { images, seen, instructions, notes, .. } = gathered;
+    let GatheredSites { images, seen, instructions, notes, .. } = gathered;
     let priced: Vec<Priced> = seen.into_iter().map(|seen| price(&images, seen, wish)).collect();
     let totals = totals(&priced, instructions, wish);
     let hints = wish.hints.then(|| hints::hints(&images, &priced, &sources, wish));
@@ -118,7 +118,7 @@ pub fn compose(trace: &Trace<Watch>, wish: &Wish) -> SitesPage {
     page
 }
 
-fn price(images: &[Image], seen: super::gather::Seen, wish: &Wish) -> Priced {
+fn price(images: &[ModuleImage], seen: super::gather::SiteCounts, wish: &SiteSelection) -> Priced {
     let image = seen.place.image.map(|image| &images[image]);
     let frames = image.map_or_else(Vec::new, |image| image.frames(seen.place.address));
     let by_symbol = || {
@@ -130,7 +130,7 @@ fn price(images: &[Image], seen: super::gather::Seen, wish: &Wish) -> Priced {
     Priced { located: Located { seen, frames }, cost, function }
 }
 
-fn totals(priced: &[Priced], instructions: u64, wish: &Wish) -> Totals {
+fn totals(priced: &[Priced], instructions: u64, wish: &SiteSelection) -> Totals {
     let sum = |of: &dyn Fn(&Priced) -> u64| priced.iter().map(of).sum::<u64>();
     let conditional = |site: &Priced| site.located.seen.class.is_conditional();
     let mispredictions = wish.models.iter().enumerate().map(|(at, model)| Missed {
@@ -151,8 +151,8 @@ fn totals(priced: &[Priced], instructions: u64, wish: &Wish) -> Totals {
     }
 }
 
-fn predictors(wish: &Wish) -> Vec<Predictor> {
-    let of = |model: &Model| Predictor {
+fn predictors(wish: &SiteSelection) -> Vec<Predictor> {
+    let of = |model: &SimulatedPredictor| Predictor {
         name: model.name.clone(),
         what: model.what.clone(),
         definition: format!("{:016x}", model.definition),
@@ -161,12 +161,12 @@ fn predictors(wish: &Wish) -> Vec<Predictor> {
 }
 
 fn processes(trace: &Trace<Watch>) -> Vec<Process> {
-    let ended = |ended: Ended| match ended {
-        Ended::Exited(code) => format!("exit {code}"),
-        Ended::Signalled(signal) => format!("signal {signal}"),
-        Ended::Replaced => "replaced".to_owned(),
-        Ended::TimeLimit => "time limit".to_owned(),
-        Ended::Unknown => "unknown".to_owned(),
+    let ended = |ended: TracedExit| match ended {
+        TracedExit::Exited(code) => format!("exit {code}"),
+        TracedExit::Signalled(signal) => format!("signal {signal}"),
+        TracedExit::Replaced => "replaced".to_owned(),
+        TracedExit::TimeLimit => "time limit".to_owned(),
+        TracedExit::Unknown => "unknown".to_owned(),
     };
     trace
         .processes
@@ -181,14 +181,14 @@ fn processes(trace: &Trace<Watch>) -> Vec<Process> {
         .collect()
 }
 
-fn modules(images: &[Image], priced: &[Priced], cost: f64) -> Vec<Module> {
-    let of = |(number, image): (usize, &Image)| {
+fn modules(images: &[ModuleImage], priced: &[Priced], cost: f64) -> Vec<Module> {
+    let of = |(number, image): (usize, &ModuleImage)| {
         let own = || priced.iter().filter(|site| site.located.seen.place.image == Some(number));
         let (lines, note) = match &image.lines {
-            Lines::Own => ("own", None),
-            Lines::Separate(path) => ("separate", Some(path.display().to_string())),
-            Lines::Missing => ("missing", None),
-            Lines::Unreadable(why) => ("unreadable", Some(why.clone())),
+            LineSource::Own => ("own", None),
+            LineSource::Separate(path) => ("separate", Some(path.display().to_string())),
+            LineSource::Missing => ("missing", None),
+            LineSource::Unreadable(why) => ("unreadable", Some(why.clone())),
         };
         Module {
             path: image.path.display().to_string(),
@@ -232,7 +232,7 @@ fn warnings(
     modules: &[Module],
     totals: &Totals,
     chosen: &[&Priced],
-    wish: &Wish,
+    wish: &SiteSelection,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     for process in &trace.processes {
@@ -249,13 +249,13 @@ fn warnings(
     }
     if let Some(first) = trace.processes.first() {
         match first.ended {
-            Ended::Signalled(signal) => {
+            TracedExit::Signalled(signal) => {
                 warnings.push(format!("The command was ended by signal {signal}; the figures end there."))
             }
-            Ended::TimeLimit => {
+            TracedExit::TimeLimit => {
                 warnings.push("The command was ended at the time limit; the figures end there.".to_owned())
             }
-            Ended::Exited(code) if code != 0 => {
+            TracedExit::Exited(code) if code != 0 => {
                 warnings.push(format!("The command exited with code {code}."))
             }
             _ => {}

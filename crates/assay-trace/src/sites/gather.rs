@@ -4,9 +4,9 @@
 //! library's branch is one site, wherever it was mapped and whoever executed it.
 
 use super::arrivals::Arrivals;
-use super::image::Image;
+use super::image::ModuleImage;
 use super::inclusive::Inclusive;
-use crate::{Block, Module, Observer, ProcessTrace, Trace};
+use crate::{ExecutedBlock, MappedModule, Observer, ProcessTrace, Trace};
 use assay_pure::predict::floor::{Floor, LONGEST, SiteFloor};
 use assay_pure::predict::{Tally, Zoo};
 use assay_pure::trace::{Branch, Class, Site};
@@ -50,8 +50,8 @@ impl Observer for Watch {
 
 /// Where a site is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// The file, by its number in [`Gathered::images`]; none for code made at run time or a file that can't be read.
+pub struct SiteAddress {
+    /// The file, by its number in [`GatheredSites::images`]; none for code made at run time or a file that can't be read.
     pub image: Option<usize>,
     /// The address in the file; without a file, in the process.
     pub address: u64,
@@ -87,9 +87,9 @@ impl Least {
 
 /// What happened at a site.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct SiteCounts {
     /// Where it is.
-    pub place: Place,
+    pub place: SiteAddress,
     /// What kind of branch.
     pub class: Class,
     /// Bytes of the instruction; 0 if not known.
@@ -108,9 +108,9 @@ pub struct Seen {
     pub least: Option<Least>,
 }
 
-impl Seen {
+impl SiteCounts {
     /// Adds what the same site did elsewhere.
-    fn add(&mut self, other: Seen) {
+    fn add(&mut self, other: SiteCounts) {
         self.executed += other.executed;
         self.taken += other.taken;
         self.inclusive += other.inclusive;
@@ -123,9 +123,9 @@ impl Seen {
 
 /// A straight stretch of code that was executed: a block of the emulator's. Stretches may overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct CodeStretch {
     /// Where its first instruction is.
-    pub place: Place,
+    pub place: SiteAddress,
     /// Bytes of code.
     pub bytes: u32,
     /// Instructions in it.
@@ -135,15 +135,15 @@ pub struct Stretch {
 }
 
 /// All sites of a command.
-pub struct Gathered {
+pub struct GatheredSites {
     /// The files they are in.
-    pub images: Vec<Image>,
+    pub images: Vec<ModuleImage>,
     /// The sites, in the order of their places.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<SiteCounts>,
     /// Where indirect jumps and calls went: from, to, how often; in the order of the places.
-    pub arrivals: Vec<(Place, Place, u64)>,
+    pub arrivals: Vec<(SiteAddress, SiteAddress, u64)>,
     /// The straight stretches of code that were executed, in the order of their places.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<CodeStretch>,
     /// Instructions executed, over all threads.
     pub instructions: u64,
     /// What could not be read; whole sentences.
@@ -151,11 +151,11 @@ pub struct Gathered {
 }
 
 /// Adds up what the threads of a trace saw; processes are kept apart on request.
-pub fn gather(trace: &Trace<Watch>, per_process: bool) -> Gathered {
+pub fn gather(trace: &Trace<Watch>, per_process: bool) -> GatheredSites {
     let mut files = Files::default();
-    let mut seen: HashMap<Place, Seen> = HashMap::new();
-    let mut arrivals: HashMap<(Place, Place), u64> = HashMap::new();
-    let mut stretches: HashMap<(Place, u32), Stretch> = HashMap::new();
+    let mut seen: HashMap<SiteAddress, SiteCounts> = HashMap::new();
+    let mut arrivals: HashMap<(SiteAddress, SiteAddress), u64> = HashMap::new();
+    let mut stretches: HashMap<(SiteAddress, u32), CodeStretch> = HashMap::new();
     let mut instructions = 0;
     for process in &trace.processes {
         instructions += process.threads.iter().map(|thread| thread.counts.instructions).sum::<u64>();
@@ -173,13 +173,13 @@ pub fn gather(trace: &Trace<Watch>, per_process: bool) -> Gathered {
             }
         }
     }
-    let mut seen: Vec<Seen> = seen.into_values().collect();
+    let mut seen: Vec<SiteCounts> = seen.into_values().collect();
     seen.sort_by_key(|site| site.place);
     let mut arrivals: Vec<_> = arrivals.into_iter().map(|((from, to), times)| (from, to, times)).collect();
     arrivals.sort_unstable();
-    let mut stretches: Vec<Stretch> = stretches.into_values().collect();
+    let mut stretches: Vec<CodeStretch> = stretches.into_values().collect();
     stretches.sort_unstable_by_key(|stretch| (stretch.place, stretch.bytes));
-    Gathered { images: files.images, seen, arrivals, stretches, instructions, notes: files.notes }
+    GatheredSites { images: files.images, seen, arrivals, stretches, instructions, notes: files.notes }
 }
 
 /// Where the indirect branches of a process went.
@@ -187,7 +187,7 @@ fn arrivals_of(
     process: &ProcessTrace<Watch>,
     files: &mut Files,
     per_process: bool,
-) -> Vec<(Place, Place, u64)> {
+) -> Vec<(SiteAddress, SiteAddress, u64)> {
     let mut all = Arrivals::default();
     for thread in &process.threads {
         all.merge(&thread.observer.arrivals);
@@ -203,16 +203,16 @@ fn arrivals_of(
     found
 }
 
-fn stretches_of(process: &ProcessTrace<Watch>, files: &mut Files, per_process: bool) -> Vec<Stretch> {
+fn stretches_of(process: &ProcessTrace<Watch>, files: &mut Files, per_process: bool) -> Vec<CodeStretch> {
     let mut found = Vec::new();
     for block in &process.blocks {
-        let Block { pc, bytes, instructions, executed } = *block;
-        found.push(Stretch { place: files.of(process, pc, per_process), bytes, instructions, executed });
+        let ExecutedBlock { pc, bytes, instructions, executed } = *block;
+        found.push(CodeStretch { place: files.of(process, pc, per_process), bytes, instructions, executed });
     }
     found
 }
 
-fn of_process(process: &ProcessTrace<Watch>, files: &mut Files, per_process: bool) -> Vec<Seen> {
+fn of_process(process: &ProcessTrace<Watch>, files: &mut Files, per_process: bool) -> Vec<SiteCounts> {
     let Some((first, others)) = process.threads.split_first() else { return Vec::new() };
     let (mut tally, mut floor) = (first.observer.tally.clone(), first.observer.floor.clone());
     for thread in others {
@@ -233,7 +233,7 @@ fn of_process(process: &ProcessTrace<Watch>, files: &mut Files, per_process: boo
         }
         let place = files.of(process, site.pc, per_process);
         let moved = place.address.wrapping_sub(site.pc);
-        found.push(Seen {
+        found.push(SiteCounts {
             place,
             class: site.class,
             length: site.length,
@@ -251,21 +251,21 @@ fn of_process(process: &ProcessTrace<Watch>, files: &mut Files, per_process: boo
 /// The files met so far, each read once.
 #[derive(Default)]
 struct Files {
-    images: Vec<Image>,
+    images: Vec<ModuleImage>,
     by_path: BTreeMap<PathBuf, Option<usize>>,
     notes: Vec<String>,
 }
 
 impl Files {
     /// The place of an address of a process.
-    fn of(&mut self, process: &ProcessTrace<Watch>, pc: u64, per_process: bool) -> Place {
+    fn of(&mut self, process: &ProcessTrace<Watch>, pc: u64, per_process: bool) -> SiteAddress {
         let (image, address) = self.place(&process.modules, pc).unwrap_or((None, pc));
         let keeps_process = per_process || image.is_none();
-        Place { image, address, process: keeps_process.then_some(process.pid) }
+        SiteAddress { image, address, process: keeps_process.then_some(process.pid) }
     }
 
     /// The file that holds an address of a process, and the address in it.
-    fn place(&mut self, modules: &[Module], pc: u64) -> Option<(Option<usize>, u64)> {
+    fn place(&mut self, modules: &[MappedModule], pc: u64) -> Option<(Option<usize>, u64)> {
         // The latest of several mappings is what was there last.
         let module = modules.iter().rev().find(|module| (module.start..module.end).contains(&pc))?;
         let image = self.open(module)?;
@@ -273,7 +273,7 @@ impl Files {
         Some((Some(image), self.images[image].address_of_offset(offset)?))
     }
 
-    fn open(&mut self, module: &Module) -> Option<usize> {
+    fn open(&mut self, module: &MappedModule) -> Option<usize> {
         // Such a path is none: code made at run time, or the kernel's own.
         if module.path.as_os_str().is_empty() || module.path.to_string_lossy().starts_with('[') {
             return None;
@@ -281,10 +281,10 @@ impl Files {
         if let Some(known) = self.by_path.get(&module.path) {
             return *known;
         }
-        let found = match Image::open(&module.path) {
+        let found = match ModuleImage::open(&module.path) {
             Ok(image) => {
                 // One build at two places is one file.
-                let same = |other: &Image| other.build_id.is_some() && other.build_id == image.build_id;
+                let same = |other: &ModuleImage| other.build_id.is_some() && other.build_id == image.build_id;
                 Some(self.images.iter().position(same).unwrap_or_else(|| {
                     self.images.push(image);
                     self.images.len() - 1

@@ -4,11 +4,11 @@
 //! the same place here.
 
 use super::debug_file;
-use super::instruction::{self, Architecture, Flow, Instruction};
+use super::instruction::{self, Instruction, InstructionFlow, ModuleCode};
 use super::names::demangle;
 use super::plt::{self, Stub};
 use super::producers::Producers;
-pub use super::symbols::Function;
+pub use super::symbols::SymbolFunction;
 use super::symbols::Symbols;
 use addr2line::Loader;
 use addr2line::gimli::ReaderOffset as _;
@@ -26,7 +26,7 @@ const LONGEST_FUNCTION: u64 = 4 << 20;
 
 /// A place in the source; of an inlined function also those it was inlined at, the innermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct SourceFrame {
     /// The function, as its source has it.
     pub function: Option<String>,
     /// The file.
@@ -39,7 +39,7 @@ pub struct Frame {
 
 /// Where lines come from, or why there are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lines {
+pub enum LineSource {
     /// The file itself.
     Own,
     /// Its debug file.
@@ -51,15 +51,15 @@ pub enum Lines {
 }
 
 /// A file of machine code.
-pub struct Image {
+pub struct ModuleImage {
     /// Where it is.
     pub path: PathBuf,
     /// Its build id, in hexadecimal, if it has one.
     pub build_id: Option<String>,
     /// What it is for.
-    pub architecture: Architecture,
+    pub architecture: ModuleCode,
     /// Where lines come from.
-    pub lines: Lines,
+    pub lines: LineSource,
     /// When it was written.
     pub changed: Option<SystemTime>,
     symbols: Symbols,
@@ -69,30 +69,30 @@ pub struct Image {
     data: Vec<u8>,
     segments: Vec<Segment>,
     loader: Option<Loader>,
-    code: RefCell<BTreeMap<u64, Rc<Code>>>,
+    code: RefCell<BTreeMap<u64, Rc<FunctionCode>>>,
 }
 
 /// A function's instructions.
 #[derive(Debug, Default)]
-pub struct Code {
+pub struct FunctionCode {
     /// In the order of their addresses.
     pub instructions: Vec<Instruction>,
     /// Where direct branches of the function go, with how many of them are conditional and how many are not.
     pub targets: BTreeMap<u64, [u32; 2]>,
 }
 
-impl Code {
+impl FunctionCode {
     /// With the targets of its branches.
-    pub fn new(instructions: Vec<Instruction>) -> Code {
+    pub fn new(instructions: Vec<Instruction>) -> FunctionCode {
         let mut targets: BTreeMap<u64, [u32; 2]> = BTreeMap::new();
         for instruction in &instructions {
             match instruction.flow {
-                Flow::Conditional(target) => targets.entry(target).or_default()[0] += 1,
-                Flow::Jump(target) => targets.entry(target).or_default()[1] += 1,
-                Flow::Next | Flow::Call(_) | Flow::Away => {}
+                InstructionFlow::Conditional(target) => targets.entry(target).or_default()[0] += 1,
+                InstructionFlow::Jump(target) => targets.entry(target).or_default()[1] += 1,
+                InstructionFlow::Next | InstructionFlow::Call(_) | InstructionFlow::Away => {}
             }
         }
-        Code { instructions, targets }
+        FunctionCode { instructions, targets }
     }
 
     /// The place of the instruction at an address.
@@ -126,21 +126,21 @@ struct Segment {
     bytes: u64,
 }
 
-impl Image {
+impl ModuleImage {
     /// Reads a file.
     ///
     /// # Errors
     /// It can't be read or is no object file; a whole sentence.
-    pub fn open(path: &Path) -> Result<Image, String> {
+    pub fn open(path: &Path) -> Result<ModuleImage, String> {
         let name = path.display();
         let data = std::fs::read(path).map_err(|error| format!("{name} can't be read: {error}"))?;
         let changed = std::fs::metadata(path).and_then(|about| about.modified()).ok();
         let file =
             object::File::parse(&*data).map_err(|error| format!("{name} is no object file: {error}"))?;
         let architecture = match file.architecture() {
-            object::Architecture::X86_64 => Architecture::X86_64,
-            object::Architecture::Aarch64 => Architecture::Aarch64,
-            _ => Architecture::Other,
+            object::Architecture::X86_64 => ModuleCode::X86_64,
+            object::Architecture::Aarch64 => ModuleCode::Aarch64,
+            _ => ModuleCode::Other,
         };
         let segments = file
             .segments()
@@ -152,11 +152,11 @@ impl Image {
         let build_id = file.build_id().ok().flatten();
         let build_id = build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
         let (lines, debug_path) = if debug_file::has_lines(&file) {
-            (Lines::Own, Some(path.to_owned()))
+            (LineSource::Own, Some(path.to_owned()))
         } else if let Some(found) = debug_file::find(path, &file) {
-            (Lines::Separate(found.clone()), Some(found))
+            (LineSource::Separate(found.clone()), Some(found))
         } else {
-            (Lines::Missing, None)
+            (LineSource::Missing, None)
         };
         let mut symbols = Symbols::of(&file);
         if let Some(debug) = debug_path.as_deref().filter(|debug| *debug != path) {
@@ -167,10 +167,10 @@ impl Image {
         let (loader, lines) =
             match debug_path.map(|path| Loader::new_with_sup(&path, debug_file::supplement(&path))) {
                 Some(Ok(loader)) => (Some(loader), lines),
-                Some(Err(error)) => (None, Lines::Unreadable(error.to_string())),
+                Some(Err(error)) => (None, LineSource::Unreadable(error.to_string())),
                 None => (None, lines),
             };
-        Ok(Image {
+        Ok(ModuleImage {
             path: path.to_owned(),
             build_id,
             architecture,
@@ -208,7 +208,7 @@ impl Image {
     }
 
     /// The function that holds an address.
-    pub fn function(&self, address: u64) -> Option<Function<'_>> {
+    pub fn function(&self, address: u64) -> Option<SymbolFunction<'_>> {
         self.symbols.at(address)
     }
 
@@ -220,9 +220,9 @@ impl Image {
     /// The compiler of the code at an address, with its flags if it wrote them down, as the debug information has it.
     pub fn producer(&self, address: u64) -> Option<String> {
         let read = || match &self.lines {
-            Lines::Own => Producers::of(&self.data),
-            Lines::Separate(path) => Producers::of(&std::fs::read(path).unwrap_or_default()),
-            Lines::Missing | Lines::Unreadable(_) => Producers::default(),
+            LineSource::Own => Producers::of(&self.data),
+            LineSource::Separate(path) => Producers::of(&std::fs::read(path).unwrap_or_default()),
+            LineSource::Missing | LineSource::Unreadable(_) => Producers::default(),
         };
         self.producers.get_or_init(read).at(address).map(str::to_owned)
     }
@@ -239,7 +239,7 @@ impl Image {
     }
 
     /// The places an address comes from, the innermost first; nothing without debug information.
-    pub fn frames(&self, address: u64) -> Vec<Frame> {
+    pub fn frames(&self, address: u64) -> Vec<SourceFrame> {
         let Some(loader) = &self.loader else { return Vec::new() };
         let mut found = Vec::new();
         let Ok(mut frames) = loader.find_frames(address) else { return found };
@@ -249,7 +249,7 @@ impl Image {
                 name.raw_name().ok().map(|name| demangle(&name))
             });
             let location = frame.location.as_ref();
-            found.push(Frame {
+            found.push(SourceFrame {
                 function,
                 file: location.and_then(|location| location.file).map(str::to_owned),
                 at: Position {
@@ -274,7 +274,7 @@ impl Image {
     }
 
     /// The code of the function that holds an address; none without a symbol.
-    pub fn code(&self, address: u64) -> Rc<Code> {
+    pub fn code(&self, address: u64) -> Rc<FunctionCode> {
         let Some(function) = self.function(address) else { return Rc::default() };
         if let Some(found) = self.code.borrow().get(&function.start) {
             return Rc::clone(found);
@@ -283,7 +283,7 @@ impl Image {
         let length = usize::try_from((function.end - function.start).min(LONGEST_FUNCTION)).unwrap_or(0);
         let decoded =
             instruction::decode(self.architecture, &bytes[..length.min(bytes.len())], function.start);
-        let found = Rc::new(Code::new(decoded));
+        let found = Rc::new(FunctionCode::new(decoded));
         self.code.borrow_mut().insert(function.start, Rc::clone(&found));
         found
     }
@@ -291,7 +291,7 @@ impl Image {
     /// The shape of the code of the function that holds an address; nothing is said of other machines' code.
     pub fn shape(&self, address: u64) -> CodeShape {
         let Some(function) = self.function(address) else { return CodeShape::default() };
-        if self.architecture != Architecture::X86_64 {
+        if self.architecture != ModuleCode::X86_64 {
             return CodeShape::default();
         }
         let bytes = self.bytes(function.start);
@@ -300,14 +300,17 @@ impl Image {
     }
 
     /// The functions of the file, in the order of their addresses.
-    pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
+    pub fn functions(&self) -> impl Iterator<Item = SymbolFunction<'_>> {
         self.symbols.iter()
     }
 
     /// An instruction as text; a direct branch with the name of its target.
     pub fn text(&self, at: &Instruction) -> Option<String> {
         let mut text = instruction::text(self.architecture, self.bytes(at.address), at.address)?;
-        let (Flow::Conditional(target) | Flow::Jump(target) | Flow::Call(target)) = at.flow else {
+        let (InstructionFlow::Conditional(target)
+        | InstructionFlow::Jump(target)
+        | InstructionFlow::Call(target)) = at.flow
+        else {
             return Some(text);
         };
         if let Some(function) = self.function(target) {

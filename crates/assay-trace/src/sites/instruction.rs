@@ -9,7 +9,7 @@ use yaxpeax_arm::armv8::a64::ARMv8;
 
 /// What a module's code is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Architecture {
+pub enum ModuleCode {
     /// x86-64.
     X86_64,
     /// AArch64.
@@ -20,7 +20,7 @@ pub enum Architecture {
 
 /// Where code goes on after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum InstructionFlow {
     /// To the next one.
     Next,
     /// There or to the next one.
@@ -41,7 +41,7 @@ pub struct Instruction {
     /// Bytes.
     pub length: u8,
     /// Where code goes on.
-    pub flow: Flow,
+    pub flow: InstructionFlow,
     /// It does nothing: padding.
     pub is_nop: bool,
 }
@@ -54,10 +54,10 @@ impl Instruction {
 }
 
 /// The instructions of a stretch of code, up to the first bytes that are none.
-pub fn decode(architecture: Architecture, code: &[u8], address: u64) -> Vec<Instruction> {
+pub fn decode(architecture: ModuleCode, code: &[u8], address: u64) -> Vec<Instruction> {
     match architecture {
-        Architecture::X86_64 => decode_x86(code, address),
-        Architecture::Aarch64 => {
+        ModuleCode::X86_64 => decode_x86(code, address),
+        ModuleCode::Aarch64 => {
             let words = code.chunks_exact(4).map(|bytes| [bytes[0], bytes[1], bytes[2], bytes[3]]);
             let addresses = (0..).map(|nth: u64| address.wrapping_add(4 * nth));
             words
@@ -69,19 +69,19 @@ pub fn decode(architecture: Architecture, code: &[u8], address: u64) -> Vec<Inst
                 })
                 .collect()
         }
-        Architecture::Other => Vec::new(),
+        ModuleCode::Other => Vec::new(),
     }
 }
 
 /// One instruction as text: Intel's syntax for x86-64, Arm's for AArch64; a direct branch names its target's address.
-pub fn text(architecture: Architecture, code: &[u8], address: u64) -> Option<String> {
+pub fn text(architecture: ModuleCode, code: &[u8], address: u64) -> Option<String> {
     match architecture {
-        Architecture::X86_64 => text_x86(code, address),
-        Architecture::Aarch64 => {
+        ModuleCode::X86_64 => text_x86(code, address),
+        ModuleCode::Aarch64 => {
             let word = u32::from_le_bytes(code.get(..4)?.try_into().ok()?);
             Some(text_a64(word, address))
         }
-        Architecture::Other => None,
+        ModuleCode::Other => None,
     }
 }
 
@@ -95,16 +95,18 @@ fn decode_x86(code: &[u8], address: u64) -> Vec<Instruction> {
         }
         let target = instruction.near_branch_target();
         let flow = match instruction.flow_control() {
-            FlowControl::ConditionalBranch => Flow::Conditional(target),
-            FlowControl::UnconditionalBranch => Flow::Jump(target),
-            FlowControl::Call if instruction.is_call_near() => Flow::Call(target),
+            FlowControl::ConditionalBranch => InstructionFlow::Conditional(target),
+            FlowControl::UnconditionalBranch => InstructionFlow::Jump(target),
+            FlowControl::Call if instruction.is_call_near() => InstructionFlow::Call(target),
             // A call of the system is a call without a target.
             FlowControl::Call
             | FlowControl::Next
             | FlowControl::IndirectCall
-            | FlowControl::XbeginXabortXend => Flow::Next,
-            FlowControl::Interrupt | FlowControl::IndirectBranch | FlowControl::Return => Flow::Away,
-            FlowControl::Exception => Flow::Away,
+            | FlowControl::XbeginXabortXend => InstructionFlow::Next,
+            FlowControl::Interrupt | FlowControl::IndirectBranch | FlowControl::Return => {
+                InstructionFlow::Away
+            }
+            FlowControl::Exception => InstructionFlow::Away,
         };
         let is_nop = matches!(instruction.mnemonic(), iced_x86::Mnemonic::Nop);
         let length = u8::try_from(instruction.len()).unwrap_or(15);
@@ -142,24 +144,24 @@ fn a64_target(word: u32, address: u64, low: u32, bits: u32) -> u64 {
     address.wrapping_add_signed(field * 4)
 }
 
-fn a64_flow(word: u32, address: u64) -> Flow {
+fn a64_flow(word: u32, address: u64) -> InstructionFlow {
     if word & 0xfc00_0000 == 0x1400_0000 {
-        Flow::Jump(a64_target(word, address, 0, 26))
+        InstructionFlow::Jump(a64_target(word, address, 0, 26))
     } else if word & 0xfc00_0000 == 0x9400_0000 {
-        Flow::Call(a64_target(word, address, 0, 26))
+        InstructionFlow::Call(a64_target(word, address, 0, 26))
     } else if word & 0xff00_0000 == 0x5400_0000 || word & 0x7e00_0000 == 0x3400_0000 {
         // B.cond and BC.cond; CBZ and CBNZ.
-        Flow::Conditional(a64_target(word, address, 5, 19))
+        InstructionFlow::Conditional(a64_target(word, address, 5, 19))
     } else if word & 0x7e00_0000 == 0x3600_0000 {
-        Flow::Conditional(a64_target(word, address, 5, 14))
+        InstructionFlow::Conditional(a64_target(word, address, 5, 14))
     } else if word & 0xfe00_0000 == 0xd600_0000 {
         // Bits 24:21: 1 and 9 are calls through a register; the others jump or return.
-        if matches!(word >> 21 & 0b111, 1) { Flow::Next } else { Flow::Away }
+        if matches!(word >> 21 & 0b111, 1) { InstructionFlow::Next } else { InstructionFlow::Away }
     } else if word & 0xffff_0000 == 0 || word & 0xffe0_001f == 0xd420_0000 {
         // UDF, BRK.
-        Flow::Away
+        InstructionFlow::Away
     } else {
-        Flow::Next
+        InstructionFlow::Next
     }
 }
 
@@ -174,9 +176,9 @@ fn text_a64(word: u32, address: u64) -> String {
         }
     };
     match a64_flow(word, address) {
-        Flow::Jump(target) => format!("b {target:#x}"),
-        Flow::Call(target) => format!("bl {target:#x}"),
-        Flow::Conditional(target) => {
+        InstructionFlow::Jump(target) => format!("b {target:#x}"),
+        InstructionFlow::Call(target) => format!("bl {target:#x}"),
+        InstructionFlow::Conditional(target) => {
             let not = if word & 1 << 24 == 0 { "" } else { "n" };
             if word & 0xff00_0000 == 0x5400_0000 {
                 let consistent = if word & 16 == 0 { "b" } else { "bc" };
@@ -188,7 +190,7 @@ fn text_a64(word: u32, address: u64) -> String {
                 format!("tb{not}z {}, #{bit}, {target:#x}", register(bit > 31))
             }
         }
-        Flow::Next | Flow::Away => {
+        InstructionFlow::Next | InstructionFlow::Away => {
             let bytes = word.to_le_bytes();
             let decoded =
                 <ARMv8 as yaxpeax_arch::Arch>::Decoder::default().decode(&mut U8Reader::new(&bytes));
@@ -204,66 +206,66 @@ mod tests {
     /// Bytes and texts as GNU objdump 2.40 has them (`-d`, `-M intel`).
     #[test]
     fn x86_branches_are_read_and_named() {
-        let cases: [(&[u8], Flow, &str); 8] = [
-            (&[0x76, 0x1b], Flow::Conditional(0x13c0), "jbe 0x13c0"),
-            (&[0x0f, 0x85, 0x00, 0x01, 0, 0], Flow::Conditional(0x14a9), "jne 0x14a9"),
-            (&[0xeb, 0xde], Flow::Jump(0x1383), "jmp 0x1383"),
-            (&[0xe8, 0x1b, 0xff, 0xff, 0xff], Flow::Call(0x12c3), "call 0x12c3"),
-            (&[0xff, 0xd0], Flow::Next, "call rax"),
-            (&[0xff, 0xe0], Flow::Away, "jmp rax"),
-            (&[0xc3], Flow::Away, "ret"),
-            (&[0x83, 0xff, 0x07], Flow::Next, "cmp edi, 7"),
+        let cases: [(&[u8], InstructionFlow, &str); 8] = [
+            (&[0x76, 0x1b], InstructionFlow::Conditional(0x13c0), "jbe 0x13c0"),
+            (&[0x0f, 0x85, 0x00, 0x01, 0, 0], InstructionFlow::Conditional(0x14a9), "jne 0x14a9"),
+            (&[0xeb, 0xde], InstructionFlow::Jump(0x1383), "jmp 0x1383"),
+            (&[0xe8, 0x1b, 0xff, 0xff, 0xff], InstructionFlow::Call(0x12c3), "call 0x12c3"),
+            (&[0xff, 0xd0], InstructionFlow::Next, "call rax"),
+            (&[0xff, 0xe0], InstructionFlow::Away, "jmp rax"),
+            (&[0xc3], InstructionFlow::Away, "ret"),
+            (&[0x83, 0xff, 0x07], InstructionFlow::Next, "cmp edi, 7"),
         ];
         for (code, flow, expected) in cases {
-            let found = decode(Architecture::X86_64, code, 0x13a3);
+            let found = decode(ModuleCode::X86_64, code, 0x13a3);
             assert_eq!((found.len(), found[0].flow), (1, flow), "{expected}");
             assert_eq!(found[0].end(), 0x13a3 + code.len() as u64);
-            assert_eq!(text(Architecture::X86_64, code, 0x13a3).as_deref(), Some(expected));
+            assert_eq!(text(ModuleCode::X86_64, code, 0x13a3).as_deref(), Some(expected));
         }
-        assert_eq!(decode(Architecture::X86_64, &[0x0f, 0x0b], 0)[0].flow, Flow::Away);
-        assert_eq!(decode(Architecture::X86_64, &[0x0f, 0x05], 0)[0].flow, Flow::Next);
+        assert_eq!(decode(ModuleCode::X86_64, &[0x0f, 0x0b], 0)[0].flow, InstructionFlow::Away);
+        assert_eq!(decode(ModuleCode::X86_64, &[0x0f, 0x05], 0)[0].flow, InstructionFlow::Next);
     }
 
     #[test]
     fn what_is_no_instruction_ends_the_code() {
-        assert_eq!(decode(Architecture::X86_64, &[0x90, 0x06, 0x90], 0).len(), 1);
-        assert_eq!(text(Architecture::X86_64, &[0x06], 0), None);
-        assert_eq!(decode(Architecture::Aarch64, &[0x1f, 0x20, 0x03, 0xd5, 0], 0).len(), 1);
-        assert_eq!(text(Architecture::Aarch64, &[0, 0], 0), None);
-        assert_eq!(decode(Architecture::Other, &[0x90], 0), []);
-        assert_eq!(text(Architecture::Other, &[0x90], 0), None);
+        assert_eq!(decode(ModuleCode::X86_64, &[0x90, 0x06, 0x90], 0).len(), 1);
+        assert_eq!(text(ModuleCode::X86_64, &[0x06], 0), None);
+        assert_eq!(decode(ModuleCode::Aarch64, &[0x1f, 0x20, 0x03, 0xd5, 0], 0).len(), 1);
+        assert_eq!(text(ModuleCode::Aarch64, &[0, 0], 0), None);
+        assert_eq!(decode(ModuleCode::Other, &[0x90], 0), []);
+        assert_eq!(text(ModuleCode::Other, &[0x90], 0), None);
     }
 
     /// Words and texts as GNU objdump 2.40 has them.
     #[test]
     fn a64_branches_are_read_and_named() {
         let cases = [
-            (0x1400_0003, Flow::Jump(0x100c), "b 0x100c"),
-            (0x17ff_ffff, Flow::Jump(0xffc), "b 0xffc"),
-            (0x97ff_fff0, Flow::Call(0xfc0), "bl 0xfc0"),
-            (0x5400_0089, Flow::Conditional(0x1010), "b.ls 0x1010"),
-            (0x54ff_ffe1, Flow::Conditional(0xffc), "b.ne 0xffc"),
-            (0xb400_0060, Flow::Conditional(0x100c), "cbz x0, 0x100c"),
-            (0x3500_007f, Flow::Conditional(0x100c), "cbnz wzr, 0x100c"),
-            (0x3618_0041, Flow::Conditional(0x1008), "tbz w1, #3, 0x1008"),
-            (0xb71f_ffe2, Flow::Conditional(0xffc), "tbnz x2, #35, 0xffc"),
-            (0xd61f_0200, Flow::Away, "br x16"),
-            (0xd63f_0020, Flow::Next, "blr x1"),
-            (0xd65f_03c0, Flow::Away, "ret"),
-            (0xd73f_0811, Flow::Next, "blraa x0, x17"),
-            (0xd420_0020, Flow::Away, "brk #0x1"),
+            (0x1400_0003, InstructionFlow::Jump(0x100c), "b 0x100c"),
+            (0x17ff_ffff, InstructionFlow::Jump(0xffc), "b 0xffc"),
+            (0x97ff_fff0, InstructionFlow::Call(0xfc0), "bl 0xfc0"),
+            (0x5400_0089, InstructionFlow::Conditional(0x1010), "b.ls 0x1010"),
+            (0x54ff_ffe1, InstructionFlow::Conditional(0xffc), "b.ne 0xffc"),
+            (0xb400_0060, InstructionFlow::Conditional(0x100c), "cbz x0, 0x100c"),
+            (0x3500_007f, InstructionFlow::Conditional(0x100c), "cbnz wzr, 0x100c"),
+            (0x3618_0041, InstructionFlow::Conditional(0x1008), "tbz w1, #3, 0x1008"),
+            (0xb71f_ffe2, InstructionFlow::Conditional(0xffc), "tbnz x2, #35, 0xffc"),
+            (0xd61f_0200, InstructionFlow::Away, "br x16"),
+            (0xd63f_0020, InstructionFlow::Next, "blr x1"),
+            (0xd65f_03c0, InstructionFlow::Away, "ret"),
+            (0xd73f_0811, InstructionFlow::Next, "blraa x0, x17"),
+            (0xd420_0020, InstructionFlow::Away, "brk #0x1"),
         ];
         for (word, flow, expected) in cases {
             let code = u32::to_le_bytes(word);
-            assert_eq!(decode(Architecture::Aarch64, &code, 0x1000)[0].flow, flow, "{expected}");
-            assert_eq!(text(Architecture::Aarch64, &code, 0x1000).as_deref(), Some(expected));
+            assert_eq!(decode(ModuleCode::Aarch64, &code, 0x1000)[0].flow, flow, "{expected}");
+            assert_eq!(text(ModuleCode::Aarch64, &code, 0x1000).as_deref(), Some(expected));
         }
     }
 
     #[test]
     fn padding_is_known_as_such() {
-        assert!(decode(Architecture::X86_64, &[0x66, 0x0f, 0x1f, 0x44, 0, 0], 0)[0].is_nop);
-        assert!(decode(Architecture::Aarch64, &0xd503_201f_u32.to_le_bytes(), 0)[0].is_nop);
-        assert!(!decode(Architecture::X86_64, &[0xc3], 0)[0].is_nop);
+        assert!(decode(ModuleCode::X86_64, &[0x66, 0x0f, 0x1f, 0x44, 0, 0], 0)[0].is_nop);
+        assert!(decode(ModuleCode::Aarch64, &0xd503_201f_u32.to_le_bytes(), 0)[0].is_nop);
+        assert!(!decode(ModuleCode::X86_64, &[0xc3], 0)[0].is_nop);
     }
 }

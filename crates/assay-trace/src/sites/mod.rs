@@ -20,5 +20,5 @@ mod producers;
 pub mod source;
 mod symbols;
 
-pub use compose::{Beside, Model, Wanted, Wish, compose};
-pub use gather::{Gathered, Watch, gather};
+pub use compose::{BudgetRequest, OtherBudget, SimulatedPredictor, SiteSelection, compose};
+pub use gather::{GatheredSites, Watch, gather};

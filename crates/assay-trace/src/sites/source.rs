@@ -10,14 +10,14 @@ const LARGEST_BYTES: u64 = 8 << 20;
 
 /// A source file.
 #[derive(Debug)]
-pub struct Source {
+pub struct SourceFile {
     /// Its text.
     pub text: String,
     /// When it was last changed.
     pub changed: Option<SystemTime>,
 }
 
-impl Source {
+impl SourceFile {
     /// A line, from 1, without its end.
     pub fn line(&self, number: u32) -> Option<&str> {
         self.text.lines().nth(number.checked_sub(1)? as usize)
@@ -27,12 +27,12 @@ impl Source {
 /// Source files by the paths that debug information has for them.
 #[derive(Debug, Default)]
 pub struct Sources {
-    read: RefCell<BTreeMap<String, Option<Rc<Source>>>>,
+    read: RefCell<BTreeMap<String, Option<Rc<SourceFile>>>>,
 }
 
 impl Sources {
     /// A file; `None` where it is not there, too large or no text.
-    pub fn get(&self, path: &str) -> Option<Rc<Source>> {
+    pub fn get(&self, path: &str) -> Option<Rc<SourceFile>> {
         if let Some(found) = self.read.borrow().get(path) {
             return found.clone();
         }
@@ -42,13 +42,13 @@ impl Sources {
     }
 }
 
-fn read(path: &str) -> Option<Source> {
+fn read(path: &str) -> Option<SourceFile> {
     let about =
         std::fs::metadata(path).ok().filter(|about| about.is_file() && about.len() <= LARGEST_BYTES)?;
     let bytes = std::fs::read(path).ok()?;
     // Old sources have names in other encodings in their comments; columns count bytes, so each stays one byte.
     let text = String::from_utf8(bytes).unwrap_or_else(|error| ascii(error.as_bytes()));
-    Some(Source { text, changed: about.modified().ok() })
+    Some(SourceFile { text, changed: about.modified().ok() })
 }
 
 fn ascii(bytes: &[u8]) -> String {

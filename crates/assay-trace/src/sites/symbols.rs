@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// A function by its symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Function<'a> {
+pub struct SymbolFunction<'a> {
     /// Its first address.
     pub start: u64,
     /// The address after its last.
@@ -15,7 +15,7 @@ pub struct Function<'a> {
     pub symbol: &'a str,
 }
 
-impl Function<'_> {
+impl SymbolFunction<'_> {
     /// Its name, as its source has it.
     pub fn name(&self) -> String {
         demangle(self.symbol)
@@ -112,8 +112,8 @@ impl Symbols {
     }
 
     /// All, in the order of their addresses.
-    pub fn iter(&self) -> impl Iterator<Item = Function<'_>> {
-        self.sorted.iter().map(|symbol| Function {
+    pub fn iter(&self) -> impl Iterator<Item = SymbolFunction<'_>> {
+        self.sorted.iter().map(|symbol| SymbolFunction {
             start: symbol.start,
             end: symbol.end,
             symbol: &symbol.name,
@@ -121,11 +121,11 @@ impl Symbols {
     }
 
     /// The function that holds an address.
-    pub fn at(&self, address: u64) -> Option<Function<'_>> {
+    pub fn at(&self, address: u64) -> Option<SymbolFunction<'_>> {
         let after = self.sorted.partition_point(|symbol| symbol.start <= address);
         let symbol = self.sorted.get(after.checked_sub(1)?)?;
         let holds = address < symbol.end;
-        holds.then_some(Function { start: symbol.start, end: symbol.end, symbol: &symbol.name })
+        holds.then_some(SymbolFunction { start: symbol.start, end: symbol.end, symbol: &symbol.name })
     }
 }
 

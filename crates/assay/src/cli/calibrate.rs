@@ -4,7 +4,7 @@ use super::run::Places;
 use super::{DONE, FAILED, screen};
 use anyhow::{Context, Result};
 use assay_lab::calibrate::tally::{self, CLASSES};
-use assay_lab::calibrate::{Outcome, Pair, Said, Tally, Trial, peers, read_pairs};
+use assay_lab::calibrate::{KnownPair, OutcomeTally, Said, Trial, TruthOutcome, peers, read_pairs};
 use assay_lab::campaign::{self, Asked, compose};
 use assay_lab::store::Ledger;
 use assay_pure::stats::interval::Interval;
@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
             eprintln!("skipped {reason}");
         }
     }
-    let tally = Tally::of(&trials);
+    let tally = OutcomeTally::of(&trials);
     if let Some(file) = &arguments.json {
         screen::write(file, &serde_json::to_string_pretty(&trials_json(&trials))?)?;
     }
@@ -92,7 +92,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 const ASSAY: &str = "assay";
 const AS_BUILT: &str = "as built";
 
-fn say_progress(done: u32, total: u32, begun: Instant, pair: &Pair) {
+fn say_progress(done: u32, total: u32, begun: Instant, pair: &KnownPair) {
     let left = match done {
         0 => String::new(),
         _ => {
@@ -103,7 +103,7 @@ fn say_progress(done: u32, total: u32, begun: Instant, pair: &Pair) {
     eprintln!("{} of {total}: {}{left}", done + 1, pair.name);
 }
 
-fn measure(arguments: &Arguments, pair: &Pair, seed: u64) -> Result<Vec<Trial>> {
+fn measure(arguments: &Arguments, pair: &KnownPair, seed: u64) -> Result<Vec<Trial>> {
     let asked = Asked {
         experiment: pair.experiment(),
         ledger: arguments.places.ledger.clone(),
@@ -191,7 +191,7 @@ fn trials_json(trials: &[Trial]) -> Vec<serde_json::Value> {
         .collect()
 }
 
-fn table(trials: &[Trial], tally: &Tally) -> String {
+fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
     let mut tools: Vec<&str> = Vec::new();
     for trial in trials {
         if !tools.contains(&trial.tool.as_str()) {
@@ -209,11 +209,11 @@ fn table(trials: &[Trial], tally: &Tally) -> String {
                 "{:<22} {tool:<18} {:>6} {:>6} {:>10} {:>7} {:>6} {:>11}\n",
                 if index == 0 { class } else { "" },
                 tally.total(tool, class),
-                count(Outcome::Right),
-                count(Outcome::Undecided),
-                count(Outcome::Missed),
-                count(Outcome::False),
-                count(Outcome::WrongSign),
+                count(TruthOutcome::Right),
+                count(TruthOutcome::Undecided),
+                count(TruthOutcome::Missed),
+                count(TruthOutcome::False),
+                count(TruthOutcome::WrongSign),
             ));
         }
     }
@@ -221,7 +221,7 @@ fn table(trials: &[Trial], tally: &Tally) -> String {
     let wrong: Vec<String> = trials
         .iter()
         .filter(|trial| trial.tool == ASSAY)
-        .filter(|trial| tally::outcome(&trial.truth.verdict, trial.said) > Outcome::Undecided)
+        .filter(|trial| tally::outcome(&trial.truth.verdict, trial.said) > TruthOutcome::Undecided)
         .map(|trial| {
             let difference =
                 trial.difference.map_or(String::new(), |value| format!(" ({:+.1} %)", value * 100.0));

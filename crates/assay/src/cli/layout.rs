@@ -2,7 +2,7 @@
 
 use super::{DONE, screen};
 use anyhow::Result;
-use assay_lab::layout::{Program, Selection, Timed, compose};
+use assay_lab::layout::{LinkedFile, Selection, SymbolTimes, compose};
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
 use assay_report::layout::render_layout;
@@ -55,9 +55,9 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
         screen::find_place(file)?;
     }
-    let programs: Vec<Program> =
-        arguments.binaries.iter().map(|path| Program::open(path)).collect::<Result<_>>()?;
-    let old = arguments.against.as_deref().map(Program::open).transpose()?;
+    let programs: Vec<LinkedFile> =
+        arguments.binaries.iter().map(|path| LinkedFile::open(path)).collect::<Result<_>>()?;
+    let old = arguments.against.as_deref().map(LinkedFile::open).transpose()?;
     let machine = assay_linux::machine::facts();
     let selection = Selection {
         functions: arguments.functions.clone(),
@@ -75,10 +75,10 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
-fn timed(arguments: &Arguments) -> Result<Timed> {
-    let Some(path) = &arguments.ledger else { return Ok(Timed::default()) };
+fn timed(arguments: &Arguments) -> Result<SymbolTimes> {
+    let Some(path) = &arguments.ledger else { return Ok(SymbolTimes::default()) };
     if !path.is_file() {
         return Err(Misuse(format!("no ledger at {}; `assay run` makes one", path.display())).into());
     }
-    Timed::of(&Ledger::open(path)?, arguments.campaign)
+    SymbolTimes::of(&Ledger::open(path)?, arguments.campaign)
 }

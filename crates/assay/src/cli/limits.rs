@@ -3,9 +3,9 @@
 use super::{DONE, screen};
 use anyhow::Result;
 use assay_lab::lead::{Misuse, Unable, measuring_cpu, turn};
-use assay_lab::limits::kept::{self, Found};
+use assay_lab::limits::kept::{self, KeptLimits};
 use assay_lab::limits::machine_of;
-use assay_lab::limits::measure::{Progress, measure};
+use assay_lab::limits::measure::{MeasureProgress, measure};
 use assay_linux::machine::Machine as Facts;
 use assay_pure::limits::Limits;
 use assay_report::limits::{Told, render_limits};
@@ -55,23 +55,23 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let facts = assay_linux::machine::facts();
     let machine = machine_of(&facts);
     let file = kept::path(&machine).map_err(|error| Misuse(error.to_string()))?;
-    let found = if arguments.again { Found::Nothing { others: 0 } } else { kept::find(&file, &machine) };
+    let found = if arguments.again { KeptLimits::Nothing { others: 0 } } else { kept::find(&file, &machine) };
     let (limits, told) = match found {
-        Found::Kept(limits) => {
+        KeptLimits::Kept(limits) => {
             other_core(arguments.cpu, limits.cpu)?;
             let told = Told { changes: limits.machine.changes(&machine), ..told(&file, Some(&limits)) };
             (*limits, told)
         }
-        Found::Unusable(why) => {
+        KeptLimits::Unusable(why) => {
             return Err(Misuse(format!("{why}; `assay limits --again` measures and replaces it")).into());
         }
-        Found::Nothing { others } => {
+        KeptLimits::Nothing { others } => {
             if others > 0 {
                 let text = "assay: only limits of other machines are kept; measuring this one, which takes less than a minute";
                 screen::tell(text);
             }
             let mut limits = measured(arguments, &facts)?;
-            if let Found::Kept(before) = kept::find(&file, &machine) {
+            if let KeptLimits::Kept(before) = kept::find(&file, &machine) {
                 kept::recall_width(&mut limits, &before);
             }
             kept::put(&file, &limits)?;
@@ -149,7 +149,7 @@ impl View {
         View { began: Instant::now(), bar, last: None }
     }
 
-    fn show(&mut self, progress: &Progress) {
+    fn show(&mut self, progress: &MeasureProgress) {
         let text = line(progress, self.began.elapsed().as_secs_f64());
         match &self.bar {
             Some(bar) => {
@@ -172,7 +172,7 @@ impl View {
 }
 
 /// "load latency, 4 KiB; about 20 s left".
-fn line(progress: &Progress, elapsed_seconds: f64) -> String {
+fn line(progress: &MeasureProgress, elapsed_seconds: f64) -> String {
     if progress.done < KNOWN_FROM {
         return progress.what.clone();
     }
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_remaining_time_is_told_once_it_is_known() {
-        let progress = |done: f64| Progress { what: "bandwidth".to_owned(), done };
+        let progress = |done: f64| MeasureProgress { what: "bandwidth".to_owned(), done };
         assert_eq!(line(&progress(0.05), 1.0), "bandwidth");
         assert_eq!(line(&progress(0.25), 10.0), "bandwidth; about 30 s left");
     }

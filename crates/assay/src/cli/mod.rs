@@ -20,7 +20,7 @@ mod trace;
 
 use assay_lab::lead::{Misuse, Unable};
 use assay_lab::store::Unusable;
-use assay_trace::{Blame, Refusal};
+use assay_trace::{Blame, TraceRefusal};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -152,7 +152,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
 }
 
 /// What tracing refused, said in these words, as the error that has its exit code.
-fn cannot_trace(refusal: &Refusal, text: String) -> anyhow::Error {
+fn cannot_trace(refusal: &TraceRefusal, text: String) -> anyhow::Error {
     match refusal.blame {
         Blame::Asked => Misuse(text).into(),
         Blame::Machine => Unable(text).into(),

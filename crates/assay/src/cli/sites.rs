@@ -7,9 +7,9 @@ use assay_lab::lead::Misuse;
 use assay_pure::predict::Zoo;
 use assay_report::sites::page::Order;
 use assay_report::sites::{SitesPage, render_sites};
-use assay_trace::sites::components::{Spec, of_trace};
-use assay_trace::sites::{Beside, Model, Wanted, Watch, Wish, compose};
-use assay_trace::{Ended, Options, Trace, command};
+use assay_trace::sites::components::{ComponentSpecs, of_trace};
+use assay_trace::sites::{BudgetRequest, OtherBudget, SimulatedPredictor, SiteSelection, Watch, compose};
+use assay_trace::{Trace, TraceOptions, TracedExit, command};
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -118,7 +118,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 /// What is wanted, with everything refused that can be refused before the command is started.
-fn wish(arguments: &Arguments) -> Result<Wish, Misuse> {
+fn wish(arguments: &Arguments) -> Result<SiteSelection, Misuse> {
     let Some(name) = arguments.command.first() else {
         let hint = match arguments.json.as_ref().filter(|file| !file.as_os_str().is_empty()) {
             Some(file) => {
@@ -133,13 +133,13 @@ fn wish(arguments: &Arguments) -> Result<Wish, Misuse> {
     let program = program::find(name, std::env::var_os("PATH").as_deref())?;
     let architecture = program::machine(&program).map(program::architecture);
     let models = predictors::choose(&arguments.predictor, architecture.as_deref())?;
-    let model = |model: predictors::Model| Model {
+    let model = |model: predictors::Model| SimulatedPredictor {
         name: model.name,
         what: model.what,
         definition: model.definition,
         judges: model.judges,
     };
-    Ok(Wish {
+    Ok(SiteSelection {
         command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         models: models.into_iter().map(model).collect(),
         top: arguments.top,
@@ -152,25 +152,26 @@ fn wish(arguments: &Arguments) -> Result<Wish, Misuse> {
     })
 }
 
-fn components(arguments: &Arguments) -> Result<Option<Wanted>, Misuse> {
-    let spec = Spec::parse(&arguments.component).map_err(|bad| Misuse(format!("--component: {bad}")))?;
+fn components(arguments: &Arguments) -> Result<Option<BudgetRequest>, Misuse> {
+    let spec =
+        ComponentSpecs::parse(&arguments.component).map_err(|bad| Misuse(format!("--component: {bad}")))?;
     if spec.is_empty() && arguments.units.is_some() {
         return Err(Misuse(
             "--units divides the figures of components: name one with --component".to_owned(),
         ));
     }
-    Ok((!spec.is_empty()).then_some(Wanted { spec, units: arguments.units, reference: None }))
+    Ok((!spec.is_empty()).then_some(BudgetRequest { spec, units: arguments.units, reference: None }))
 }
 
 /// The reference with its components, before anything is started.
-fn reference(arguments: &Arguments) -> Result<Option<(Vec<OsString>, Spec)>, Misuse> {
+fn reference(arguments: &Arguments) -> Result<Option<(Vec<OsString>, ComponentSpecs)>, Misuse> {
     let Some(line) = &arguments.reference else { return Ok(None) };
     let words = assay_link::build::text::split(line).filter(|words| !words.is_empty());
     let words = words.ok_or_else(|| {
         Misuse(format!("--reference `{line}` is no command: a quote is open, or it is empty"))
     })?;
     let own = &arguments.reference_component;
-    let spec = Spec::parse(if own.is_empty() { &arguments.component } else { own });
+    let spec = ComponentSpecs::parse(if own.is_empty() { &arguments.component } else { own });
     let spec = spec.map_err(|bad| Misuse(format!("--reference-component: {bad}")))?;
     let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     program::find(&words[0], std::env::var_os("PATH").as_deref())?;
@@ -180,25 +181,25 @@ fn reference(arguments: &Arguments) -> Result<Option<(Vec<OsString>, Spec)>, Mis
 /// Traces the reference; its output is not the command's.
 fn measure(
     arguments: &Arguments,
-    (command, spec): (Vec<OsString>, Spec),
-    models: &[Model],
-) -> Result<Beside> {
-    let wish = Wish { models: models.to_vec(), ..Wish::default() };
+    (command, spec): (Vec<OsString>, ComponentSpecs),
+    models: &[SimulatedPredictor],
+) -> Result<OtherBudget> {
+    let wish = SiteSelection { models: models.to_vec(), ..SiteSelection::default() };
     let trace = trace(arguments, &command, &wish)?;
-    Ok(Beside {
+    Ok(OtherBudget {
         command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         budget: of_trace(&trace, &spec),
         units: arguments.reference_units.or(arguments.units),
     })
 }
 
-fn trace(arguments: &Arguments, line: &[OsString], wish: &Wish) -> Result<Trace<Watch>> {
+fn trace(arguments: &Arguments, line: &[OsString], wish: &SiteSelection) -> Result<Trace<Watch>> {
     let limit = arguments.time_limit;
-    let options = Options {
+    let options = TraceOptions {
         follow: !arguments.no_follow,
         plugin: arguments.plugin.clone(),
         time_limit: limit.map(|limit| Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX)),
-        ..Options::default()
+        ..TraceOptions::default()
     };
     let names: Vec<String> = wish.models.iter().map(|model| model.name.clone()).collect();
     let watch = move || Watch::new(Zoo::new(&names).expect("the names were looked up before"));
@@ -233,10 +234,10 @@ fn exit_code(trace: &Trace<Watch>) -> u8 {
     let Some(first) = trace.processes.first() else { return FAILED };
     let last = trace.processes.iter().rfind(|process| process.pid == first.pid);
     let code = match last.map_or(first.ended, |process| process.ended) {
-        Ended::Exited(code) => code,
-        Ended::Signalled(signal) => SIGNALLED + signal,
-        Ended::TimeLimit => return TIME_LIMIT,
-        Ended::Replaced | Ended::Unknown => return FAILED,
+        TracedExit::Exited(code) => code,
+        TracedExit::Signalled(signal) => SIGNALLED + signal,
+        TracedExit::TimeLimit => return TIME_LIMIT,
+        TracedExit::Replaced | TracedExit::Unknown => return FAILED,
     };
     u8::try_from(code & 0xff).unwrap_or(FAILED)
 }

@@ -13,7 +13,7 @@ use assay_report::page::StoppedBecause;
 use assay_report::stages::page::StagesPage;
 use assay_report::stages::{markdown, render_stages};
 use assay_report::{Detail, Progress, Show};
-use assay_trace::sites::Model;
+use assay_trace::sites::SimulatedPredictor;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -201,7 +201,7 @@ fn asked(wishes: &Wishes, opened: stages::Opened, only: &[String]) -> Result<Ask
 }
 
 /// The predictors asked for, or those of `assay stat` with the one that stands for a CPU of today first.
-fn models(wishes: &Wishes, diary: &Diary) -> Result<Vec<Model>, Misuse> {
+fn models(wishes: &Wishes, diary: &Diary) -> Result<Vec<SimulatedPredictor>, Misuse> {
     let asked = if wishes.predictor.is_empty() { &diary.predictors } else { &wishes.predictor };
     let architecture = match std::env::consts::ARCH {
         "x86_64" => "x86-64",
@@ -211,7 +211,7 @@ fn models(wishes: &Wishes, diary: &Diary) -> Result<Vec<Model>, Misuse> {
     if asked.is_empty() {
         found.sort_by_key(|model| model.name != MODERN);
     }
-    let model = |model: predictors::Model| Model {
+    let model = |model: predictors::Model| SimulatedPredictor {
         name: model.name,
         what: model.what,
         definition: model.definition,

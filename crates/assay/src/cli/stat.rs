@@ -13,18 +13,18 @@ mod wanted;
 use super::{DONE, cannot_trace, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
-use assay_linux::perf::Conditions;
+use assay_linux::perf::RefusalContext;
 use assay_report::stat::page::{EndedBy, Execution, Source};
 use assay_report::stat::{StatPage, lines_of_json, render_stat, separated};
-use assay_trace::{Options, Refusal};
-use compose::{Executed, Question, compose};
+use assay_trace::{TraceOptions, TraceRefusal};
+use compose::{CommandExecution, Question, compose};
 use progress::Progress;
-use source::Asked;
+use source::SourceChoice;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wanted::Wanted;
+use wanted::StatRequest;
 
 /// Exit code of a command that was ended at the time limit, as `timeout` has it.
 const TIME_LIMIT: u8 = 124;
@@ -53,8 +53,8 @@ pub struct Arguments {
     #[arg(short, long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub repeat: u64,
     /// Count, or trace under emulation
-    #[arg(long, value_enum, default_value_t = Asked::Auto)]
-    pub source: Asked,
+    #[arg(long, value_enum, default_value_t = SourceChoice::Auto)]
+    pub source: SourceChoice,
     /// Predictors or CPU profiles to simulate, `none`, or `help` for a list
     #[arg(long, value_name = "NAME,...")]
     pub predictor: Vec<String>,
@@ -146,8 +146,8 @@ fn ask(arguments: &Arguments) -> Result<Question> {
     };
     let program = program::find(name, std::env::var_os("PATH").as_deref())?;
     let architecture = program::machine(&program).map(program::architecture);
-    let wanted = Wanted::read(&arguments.event)?;
-    let conditions = Conditions::here();
+    let wanted = StatRequest::read(&arguments.event)?;
+    let conditions = RefusalContext::here();
     let simulated = arguments.predictor.iter().any(|names| names != "none");
     let choice = source::choose(arguments.source, &wanted, simulated, &conditions, &source::probe)?;
     let traces = choice.sources.contains(&Source::Traced);
@@ -172,19 +172,19 @@ fn ask(arguments: &Arguments) -> Result<Question> {
 }
 
 /// The executions, sources in turn, until all are done or somebody interrupts.
-fn execute(arguments: &Arguments, question: &Question) -> Result<Vec<Executed>> {
-    let options = Options {
+fn execute(arguments: &Arguments, question: &Question) -> Result<Vec<CommandExecution>> {
+    let options = TraceOptions {
         follow: arguments.follows(),
         plugin: arguments.plugin.clone(),
         time_limit: arguments.limit(),
-        ..Options::default()
+        ..TraceOptions::default()
     };
     let mut executed = Vec::new();
     for _ in 0..arguments.repeat {
         for source in &question.choice.sources {
             let one = if *source == Source::Counted {
                 let groups = &question.choice.groups;
-                Executed::Counted(counted::execute(
+                CommandExecution::Counted(counted::execute(
                     &arguments.command,
                     groups,
                     options.follow,
@@ -194,7 +194,7 @@ fn execute(arguments: &Arguments, question: &Question) -> Result<Vec<Executed>> 
                 let progress = Progress::new(!arguments.quiet && std::io::stderr().is_terminal());
                 let figures =
                     traced::execute(&arguments.command, &options, &question.models, progress.ticker());
-                Executed::Traced(
+                CommandExecution::Traced(
                     figures.map_err(|refusal| cannot_trace(&refusal, refusal_text(question, &refusal)))?,
                 )
             };
@@ -208,7 +208,7 @@ fn execute(arguments: &Arguments, question: &Question) -> Result<Vec<Executed>> 
 }
 
 /// Why nothing is traced, after why nothing is counted.
-fn refusal_text(question: &Question, refusal: &Refusal) -> String {
+fn refusal_text(question: &Question, refusal: &TraceRefusal) -> String {
     let mut text = question.choice.reasons.join(" ");
     if !text.is_empty() {
         text.push(' ');

@@ -1,6 +1,8 @@
 //! A copy of a fixture project, built under capture, and what every captured link must hold.
 
-use assay_link::adopt::capture::{BuildAsked, BuildError, Built, CapturedLink, Repeated, Replayed, build};
+use assay_link::adopt::capture::{
+    BuildAsked, BuildError, CapturedBuild, CapturedLink, Repeated, Replayed, build,
+};
 use assay_link::build::Link;
 use assay_pure::placement::layout;
 use std::collections::BTreeSet;
@@ -34,12 +36,12 @@ impl Project {
     }
 
     /// Builds it, which must succeed.
-    pub fn build(&self, command: &str) -> Built {
+    pub fn build(&self, command: &str) -> CapturedBuild {
         self.try_build(command).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Builds it.
-    pub fn try_build(&self, command: &str) -> Result<Built, BuildError> {
+    pub fn try_build(&self, command: &str) -> Result<CapturedBuild, BuildError> {
         let asked = BuildAsked {
             command: command.to_owned(),
             folder: self.path(),

@@ -1,7 +1,7 @@
 //! The programs of `fixtures/branches`, built, and traced both ways.
 
 use assay_pure::trace::{Branch, Kind, Site};
-use assay_trace::{Detail, Mark, Observer, Options, Refusal, Trace, command};
+use assay_trace::{Mark, Observer, Trace, TraceDetail, TraceOptions, TraceRefusal, command};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -120,15 +120,19 @@ impl Observer for Seen {
 }
 
 /// Traces a program with arguments.
-pub fn trace_with(program: &Path, arguments: &[&str], options: Options) -> Result<Trace<Seen>, Refusal> {
-    let options = Options { plugin: Some(plugin().to_owned()), ..options };
+pub fn trace_with(
+    program: &Path,
+    arguments: &[&str],
+    options: TraceOptions,
+) -> Result<Trace<Seen>, TraceRefusal> {
+    let options = TraceOptions { plugin: Some(plugin().to_owned()), ..options };
     let mut line = vec![program.as_os_str().to_owned()];
     line.extend(arguments.iter().map(OsString::from));
     command(&line, &options, Seen::default)
 }
 
 /// Traces it at a level of detail.
-pub fn trace(program: &Path, arguments: &[&str], detail: Detail) -> Trace<Seen> {
-    let options = Options { detail, ..Options::default() };
+pub fn trace(program: &Path, arguments: &[&str], detail: TraceDetail) -> Trace<Seen> {
+    let options = TraceOptions { detail, ..TraceOptions::default() };
     trace_with(program, arguments, options).unwrap_or_else(|refusal| panic!("{refusal}"))
 }

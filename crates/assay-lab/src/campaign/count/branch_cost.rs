@@ -1,11 +1,11 @@
 //! What a misprediction costs on this machine: from the ledger, or measured now.
 
 use crate::lead::turn;
-use crate::limits::watched::{Here, Watched};
+use crate::limits::watched::{Here, WatchedTimer};
 use crate::store::{BranchTimingRow, Ledger};
 use anyhow::Result;
-use assay_linux::branch_timing::{self, BranchTiming, Effort};
-use assay_linux::window::Windows;
+use assay_linux::branch_timing::{self, BranchTiming, TimingEffort};
+use assay_linux::window::WindowTimer;
 use assay_pure::event::Event;
 use assay_pure::stats::penalty::{memory, penalty};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub(super) fn ensure(
         return Ok(());
     }
     let Some(_turn) = turn::take(cpu, &mut || {}, &assay_linux::interrupt::asked)? else { return Ok(()) };
-    let measured = measure(cpu, Effort::USUAL).map_err(|error| error.to_string());
+    let measured = measure(cpu, TimingEffort::USUAL).map_err(|error| error.to_string());
     match measured.and_then(|(timing, windows)| Ok((row(key, &timing, windows)?, timing.shared))) {
         Ok((row, shared)) => {
             ledger.put_branch_timing(campaign, &row)?;
@@ -54,10 +54,10 @@ pub(super) fn ensure(
 }
 
 /// Measures in a thread of its own that is bound to the processor; with its windows in all, and how many were interrupted.
-fn measure(cpu: usize, effort: Effort) -> io::Result<(BranchTiming, Windows)> {
+fn measure(cpu: usize, effort: TimingEffort) -> io::Result<(BranchTiming, WindowTimer)> {
     let thread = std::thread::Builder::new().name("branch timing".into()).spawn(move || {
         assay_linux::pin::pin(0, cpu)?;
-        let mut watched = Watched::new(Here::default());
+        let mut watched = WatchedTimer::new(Here::default());
         watched.look_around();
         let timing = branch_timing::measure(effort, &mut |work| watched.window(work))?;
         Ok((timing, watched.clocks.windows))
@@ -66,14 +66,14 @@ fn measure(cpu: usize, effort: Effort) -> io::Result<(BranchTiming, Windows)> {
 }
 
 /// The row of a measurement, or why it says nothing.
-fn row(machine: Value, timing: &BranchTiming, windows: Windows) -> Result<BranchTimingRow, String> {
+fn row(machine: Value, timing: &BranchTiming, windows: WindowTimer) -> Result<BranchTimingRow, String> {
     let series: Vec<Vec<(f64, f64)>> = timing
         .series
         .iter()
         .map(|pairs| pairs.iter().map(|pair| (pair.fresh_ns, pair.learned_ns)).collect())
         .collect();
     let cost = penalty(&series, 0.05).map_err(|_| {
-        let Windows { timed, interrupted } = windows;
+        let WindowTimer { timed, interrupted } = windows;
         format!("{interrupted} of {timed} windows were interrupted by other work")
     })?;
     if cost.interval.lower <= 0.0 {
@@ -104,12 +104,12 @@ fn row(machine: Value, timing: &BranchTiming, windows: Windows) -> Result<Branch
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_linux::branch_timing::{Pair, Period};
+    use assay_linux::branch_timing::{Period, WindowPair};
 
-    const WINDOWS: Windows = Windows { timed: 100, interrupted: 3 };
+    const WINDOWS: WindowTimer = WindowTimer { timed: 100, interrupted: 3 };
 
     fn timing(fresh_ns: f64, learned_ns: f64, series: usize) -> BranchTiming {
-        let pair = Pair { fresh_ns, learned_ns };
+        let pair = WindowPair { fresh_ns, learned_ns };
         let period = |outcomes: u64| Period {
             outcomes,
             ns: vec![if outcomes < 50_000 { learned_ns } else { fresh_ns }; 3],
@@ -139,14 +139,14 @@ mod tests {
 
     #[test]
     fn says_which_processor_cannot_be_had() {
-        let error = measure(1000, Effort::USUAL).unwrap_err().to_string();
+        let error = measure(1000, TimingEffort::USUAL).unwrap_err().to_string();
         assert!(error.contains("processor 1000"), "{error}");
     }
 
     #[test]
     fn this_processor_is_measured_as_much_as_was_asked_for() {
         let cpu = assay_linux::pin::allowed_cpus().unwrap()[0];
-        let (found, windows) = measure(cpu, Effort { series: 2, pairs: 2, windows: 1 }).unwrap();
+        let (found, windows) = measure(cpu, TimingEffort { series: 2, pairs: 2, windows: 1 }).unwrap();
         assert_eq!((found.series.len(), found.sweep.len()), (2, 21));
         let all = found.series.iter().map(Vec::len).sum::<usize>()
             + found.sweep.iter().map(|period| period.ns.len()).sum::<usize>();

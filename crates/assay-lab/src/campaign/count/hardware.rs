@@ -10,7 +10,7 @@ use super::converse::{Cell, CutShort, Job, Outcome, converse, why};
 use super::walks::{self, Executed, Purpose, Stretch, Walked};
 use crate::campaign::inputs::ReadyInput;
 use crate::run::worker::{WalkRequest, Worker};
-use assay_linux::perf::{Conditions, Event, Reading, Refusal, Running, Target};
+use assay_linux::perf::{CounterEvent, CounterReading, CounterRefusal, RefusalContext, Running, Target};
 use assay_pure::experiment;
 use assay_pure::protocol::{Kind, combine};
 
@@ -22,13 +22,13 @@ const MISSES: &str = "branch-misses:u";
 /// What to count, or in a sentence why this machine does not.
 pub(super) fn events(
     asked: &[experiment::Event],
-    conditions: &Conditions,
-    open: &dyn Fn(&[Event]) -> Result<(), Refusal>,
-) -> Result<Vec<Event>, String> {
+    conditions: &RefusalContext,
+    open: &dyn Fn(&[CounterEvent]) -> Result<(), CounterRefusal>,
+) -> Result<Vec<CounterEvent>, String> {
     let further = [(experiment::Event::Cycles, CYCLES), (experiment::Event::BranchMisses, MISSES)];
     let further = further.into_iter().filter(|(event, _)| asked.contains(event)).map(|(_, name)| name);
     let names = WORK.into_iter().chain(further);
-    let events: Vec<Event> = names.map(|name| name.parse().expect("perf's own name")).collect();
+    let events: Vec<CounterEvent> = names.map(|name| name.parse().expect("perf's own name")).collect();
     match open(&events) {
         Ok(()) => Ok(events),
         Err(refusal) => {
@@ -38,12 +38,12 @@ pub(super) fn events(
 }
 
 /// Whether the kernel counts all of these at once, tried on this very thread.
-pub(super) fn open_here(events: &[Event]) -> Result<(), Refusal> {
+pub(super) fn open_here(events: &[CounterEvent]) -> Result<(), CounterRefusal> {
     Running::open(events, Target::Here).map(drop)
 }
 
 /// Counts a program; `told` is called after each input.
-pub(super) fn count(job: &Job<'_>, events: &[Event], told: &mut dyn FnMut()) -> Outcome {
+pub(super) fn count(job: &Job<'_>, events: &[CounterEvent], told: &mut dyn FnMut()) -> Outcome {
     let each = &mut |worker: &mut Worker, kind, input: (usize, &ReadyInput)| {
         worker.load(&input.1.loaded(input.0).request).map_err(|fault| why(&fault))?;
         cell(&mut Counting::new(worker, kind, events)?, input, job.most_units)
@@ -67,21 +67,21 @@ impl<'a> Counting<'a> {
     fn new(
         worker: &'a mut Worker,
         (variant, kind): (u32, Kind),
-        events: &[Event],
+        events: &[CounterEvent],
     ) -> Result<Counting<'a>, CutShort> {
         let counters =
             Running::open(events, Target::Running { process: worker.id() }).map_err(|refusal| {
                 CutShort::Other(format!(
                     "{} cannot be counted in the program: {}",
                     refusal.event,
-                    refusal.reason(&Conditions::here())
+                    refusal.reason(&RefusalContext::here())
                 ))
             })?;
         let with_cycles = events.get(WORK.len()).is_some_and(|event| event.to_string() == CYCLES);
         Ok(Counting { worker, variant, kind, counters, with_cycles, check: 0 })
     }
 
-    fn read(&self) -> Result<Vec<Reading>, CutShort> {
+    fn read(&self) -> Result<Vec<CounterReading>, CutShort> {
         self.counters.read().map_err(|error| CutShort::Other(format!("its counters fail: {error}")))
     }
 
@@ -91,9 +91,9 @@ impl<'a> Counting<'a> {
         let walked = self.worker.walk(self.variant, request).map_err(|fault| why(&fault))?;
         let after = self.read()?;
         self.check = combine(self.check, walked.check);
-        let between: Vec<Reading> =
+        let between: Vec<CounterReading> =
             after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
-        if between.iter().any(Reading::is_multiplexed) {
+        if between.iter().any(CounterReading::is_multiplexed) {
             let reason = "the kernel shared the counters out, and a part of a walk says little of the rest (somebody \
                           else counts, too; the NMI watchdog takes one)";
             return Err(CutShort::Other(reason.to_owned()));

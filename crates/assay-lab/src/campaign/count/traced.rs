@@ -5,18 +5,18 @@ use super::walks::{self, Executed, Walk, Walker};
 use crate::campaign::inputs::ReadyInput;
 use crate::run::worker::Worker;
 use assay_pure::protocol::Kind;
-use assay_trace::{Detail, Options, Session};
+use assay_trace::{Session, TraceDetail, TraceOptions};
 use std::collections::HashMap;
 use std::time::Instant;
 
 /// Traces a program; `told` is called after each input.
 pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
     let left = job.deadline.saturating_duration_since(Instant::now());
-    let options = Options {
-        detail: Detail::Branches,
+    let options = TraceOptions {
+        detail: TraceDetail::Branches,
         time_limit: Some(left + job.patience),
         plugin: job.plugin.map(std::path::Path::to_owned),
-        ..Options::default()
+        ..TraceOptions::default()
     };
     let predictors = job.predictors.to_vec();
     let session = match Session::open(job.program, &options, move || Walker::new(&predictors)) {

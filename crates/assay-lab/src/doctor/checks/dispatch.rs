@@ -8,12 +8,12 @@ use super::super::subject::Subject;
 use super::{Found, by_line};
 use assay_pure::trace::Kind;
 use assay_report::sites::names::short;
-use assay_trace::sites::gather::Place;
+use assay_trace::sites::gather::SiteAddress;
 use std::collections::HashMap;
 
 /// Looks for dispatch without a choice.
 pub fn look(subject: &Subject) -> Vec<Found> {
-    let mut reached: HashMap<Place, Vec<Place>> = HashMap::new();
+    let mut reached: HashMap<SiteAddress, Vec<SiteAddress>> = HashMap::new();
     for (from, to, _) in subject.arrivals.iter().filter(|(from, ..)| subject.is_own(*from)) {
         reached.entry(*from).or_default().push(*to);
     }
@@ -52,7 +52,7 @@ pub fn look(subject: &Subject) -> Vec<Found> {
     by_line(found)
 }
 
-fn function_at(subject: &Subject, place: Place) -> Option<String> {
+fn function_at(subject: &Subject, place: SiteAddress) -> Option<String> {
     let function = subject.images[place.image?].function(place.address)?;
     (function.start == place.address).then(|| function.name())
 }

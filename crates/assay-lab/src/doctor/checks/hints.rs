@@ -4,7 +4,7 @@ use super::super::names::is_library;
 use super::super::subject::Subject;
 use super::{Found, by_line};
 use assay_pure::trace::hints::Verdict;
-use assay_trace::sites::audit::{Located, Origin, audit};
+use assay_trace::sites::audit::{AuditOrigin, Located, audit};
 
 /// Looks for wrong hints.
 pub fn look(subject: &Subject) -> Vec<Found> {
@@ -16,7 +16,7 @@ pub fn look(subject: &Subject) -> Vec<Found> {
         let executed = held.likely + held.unlikely + held.unknown;
         let is_own = held.file.as_deref().is_none_or(|file| !is_library(file));
         // What the layout alone says may be the compiler's guess and nobody's hint.
-        let is_hint = held.origin != Origin::ColdPart;
+        let is_hint = held.origin != AuditOrigin::ColdPart;
         let Some(&first) = held.sites.first() else { continue };
         if held.verdict != Verdict::Wrong || !subject.heat.is_hot(executed) || !is_own || !is_hint {
             continue;

@@ -7,8 +7,8 @@ use super::super::names::{Purpose, is_library, purpose};
 use super::super::subject::Subject;
 use super::{Found, by_line, said};
 use assay_report::sites::names::short;
-use assay_trace::sites::gather::Place;
-use assay_trace::sites::image::Frame;
+use assay_trace::sites::gather::SiteAddress;
+use assay_trace::sites::image::SourceFrame;
 use iced_x86::Mnemonic;
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ fn called(subject: &Subject, wanted: Purpose, words: &Words) -> Vec<Found> {
 
 /// Where the function that holds a place is called from, in hot places of the program's own source: there the reader may
 /// leave the call out.
-fn callers(subject: &Subject, place: Place) -> Vec<String> {
+fn callers(subject: &Subject, place: SiteAddress) -> Vec<String> {
     let start =
         place.image.and_then(|image| subject.images[image].function(place.address)).map(|own| own.start);
     let Some(start) = start else { return Vec::new() };
@@ -125,7 +125,7 @@ fn callers(subject: &Subject, place: Place) -> Vec<String> {
 }
 
 /// Whether a place is in a function of the same purpose: then who called that one is told.
-fn is_within(subject: &Subject, frames: &[Frame], place: Place, wanted: Purpose) -> bool {
+fn is_within(subject: &Subject, frames: &[SourceFrame], place: SiteAddress, wanted: Purpose) -> bool {
     let of_symbol = || {
         let image = place.image?;
         Some(subject.images[image].function(place.address)?.name())

@@ -9,8 +9,10 @@ use super::facts::Work;
 use crate::run::Fault;
 use assay_pure::protocol::Kind;
 use assay_pure::trace::{Branch, Kind as BranchKind, Site};
-use assay_trace::sites::image::Image;
-use assay_trace::{Detail, Mark, Module, Observer, Options, ProcessTrace, RegionCounts, Session};
+use assay_trace::sites::image::ModuleImage;
+use assay_trace::{
+    MappedModule, Mark, Observer, ProcessTrace, RegionCounts, Session, TraceDetail, TraceOptions,
+};
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -102,11 +104,11 @@ pub fn walk(
     plugin: Option<&Path>,
     time_limit: Duration,
 ) -> Walked {
-    let options = Options {
-        detail: Detail::Branches,
+    let options = TraceOptions {
+        detail: TraceDetail::Branches,
         time_limit: Some(time_limit),
         plugin: plugin.map(Path::to_owned),
-        ..Options::default()
+        ..TraceOptions::default()
     };
     let session = match Session::open(program, &options, Watcher::default) {
         Ok(session) => session,
@@ -220,15 +222,15 @@ fn read(
 }
 
 /// The functions that begin where calls and jumps arrived, and how often; the most frequent first.
-fn names(modules: &[Module], arrivals: &HashMap<u64, u64>) -> Vec<(String, u64)> {
-    let mut images: HashMap<PathBuf, Option<Image>> = HashMap::new();
+fn names(modules: &[MappedModule], arrivals: &HashMap<u64, u64>) -> Vec<(String, u64)> {
+    let mut images: HashMap<PathBuf, Option<ModuleImage>> = HashMap::new();
     let mut called: HashMap<String, u64> = HashMap::new();
     for (&target, &times) in arrivals {
         let Some(module) = modules.iter().rev().find(|module| (module.start..module.end).contains(&target))
         else {
             continue;
         };
-        let image = images.entry(module.path.clone()).or_insert_with(|| Image::open(&module.path).ok());
+        let image = images.entry(module.path.clone()).or_insert_with(|| ModuleImage::open(&module.path).ok());
         let Some(image) = image else { continue };
         let Some(address) = image.address_of_offset(target - module.start + module.file_offset) else {
             continue;

@@ -10,8 +10,8 @@
 
 use super::facts::{Gaps, Kernel, Measured, Null, Timer, Tried, cpu_list};
 use super::pulses;
-use assay_linux::clock::{Clock, now};
-use assay_linux::perf::{Conditions, Event, Running, Target};
+use assay_linux::clock::{KernelClock, now};
+use assay_linux::perf::{CounterEvent, RefusalContext, Running, Target};
 use assay_linux::pin;
 use assay_pure::stats::foresight::foresee;
 use assay_pure::stats::quantile::median;
@@ -37,7 +37,7 @@ const EVENTS: [&str; 4] = ["instructions:u", "branches:u", "branch-misses:u", "c
 /// Measures for about so many seconds.
 pub fn measure(kernel: &Kernel, seconds: f64) -> Measured {
     let before = Ticks::here();
-    let begun = now(Clock::Monotonic);
+    let begun = now(KernelClock::Monotonic);
     let cpu = kernel.cpu;
     let bound = std::thread::spawn(move || {
         pin::pin(0, cpu).ok()?;
@@ -52,7 +52,7 @@ pub fn measure(kernel: &Kernel, seconds: f64) -> Measured {
     let siblings = kernel.siblings.as_deref().unwrap_or_default();
     let busy = siblings.iter().filter_map(|sibling| Ticks::busy(&before, &after, *sibling));
     Measured {
-        seconds: (now(Clock::Monotonic) - begun).as_secs_f64(),
+        seconds: (now(KernelClock::Monotonic) - begun).as_secs_f64(),
         steal: Ticks::steal(&before, &after, cpu),
         sibling_busy: busy.reduce(f64::max),
         gaps: bound.map(|(gaps, ..)| gaps),
@@ -116,11 +116,11 @@ impl Ticks {
 /// Reads the clock again and again, and sums what was taken away between two reads.
 fn gaps(duration: Duration) -> Gaps {
     let switches = switches();
-    let cpu = now(Clock::ThreadCpu);
-    let begun = now(Clock::Monotonic);
+    let cpu = now(KernelClock::ThreadCpu);
+    let begun = now(KernelClock::Monotonic);
     let (mut last, mut found) = (begun, Gaps::default());
     while last - begun < duration {
-        let read = now(Clock::Monotonic);
+        let read = now(KernelClock::Monotonic);
         let gap = (read - last).as_nanos() as f64;
         if gap > GAP_NS {
             found.taken_ns += gap;
@@ -130,7 +130,7 @@ fn gaps(duration: Duration) -> Gaps {
         last = read;
     }
     found.lasted_ns = (last - begun).as_nanos() as f64;
-    found.cpu_ns = (now(Clock::ThreadCpu) - cpu).as_nanos() as f64;
+    found.cpu_ns = (now(KernelClock::ThreadCpu) - cpu).as_nanos() as f64;
     found.switches = self::switches().zip(switches).map(|(after, before)| after.saturating_sub(before));
     found
 }
@@ -143,13 +143,13 @@ fn switches() -> Option<u64> {
 
 fn timer() -> Timer {
     const READS: usize = 20_000;
-    let (mono, raw) = (now(Clock::Monotonic), now(Clock::Raw));
-    let read_ns = per_read(Clock::Monotonic, READS);
-    let cpu_read_ns = per_read(Clock::ThreadCpu, READS / 10);
+    let (mono, raw) = (now(KernelClock::Monotonic), now(KernelClock::Raw));
+    let read_ns = per_read(KernelClock::Monotonic, READS);
+    let cpu_read_ns = per_read(KernelClock::ThreadCpu, READS / 10);
     let mut step = f64::INFINITY;
-    let mut last = now(Clock::Monotonic);
+    let mut last = now(KernelClock::Monotonic);
     for _ in 0..READS {
-        let read = now(Clock::Monotonic);
+        let read = now(KernelClock::Monotonic);
         if read > last {
             step = step.min((read - last).as_nanos() as f64);
         }
@@ -157,19 +157,19 @@ fn timer() -> Timer {
     }
     // The two rates differ by so little that some milliseconds show only a gross difference.
     std::thread::sleep(Duration::from_millis(50));
-    let (mono, raw) = (now(Clock::Monotonic) - mono, now(Clock::Raw) - raw);
+    let (mono, raw) = (now(KernelClock::Monotonic) - mono, now(KernelClock::Raw) - raw);
     let drift_ppm = (mono.as_secs_f64() / raw.as_secs_f64() - 1.0) * 1e6;
     Timer { read_ns, step_ns: if step.is_finite() { step } else { 0.0 }, cpu_read_ns, drift_ppm }
 }
 
 /// The least mean of several stretches of reads.
-fn per_read(clock: Clock, reads: usize) -> f64 {
+fn per_read(clock: KernelClock, reads: usize) -> f64 {
     let stretch = |_| {
-        let begun = now(Clock::Monotonic);
+        let begun = now(KernelClock::Monotonic);
         for _ in 0..reads / 10 {
             black_box(now(clock));
         }
-        (now(Clock::Monotonic) - begun).as_nanos() as f64 / (reads / 10) as f64
+        (now(KernelClock::Monotonic) - begun).as_nanos() as f64 / (reads / 10) as f64
     };
     (0..10).map(stretch).fold(f64::INFINITY, f64::min)
 }
@@ -190,7 +190,7 @@ fn work(buffer: &[u64], calls: u64) -> u64 {
 fn null(duration: Duration) -> Option<Null> {
     let buffer: Vec<u64> = (0..512).map(|word: u64| word.wrapping_mul(0x2545_f491_4f6c_dd1d)).collect();
     let calls = tuned(&buffer);
-    let begun = now(Clock::Monotonic);
+    let begun = now(KernelClock::Monotonic);
     let (mut ratios, mut taken, mut lost) = (Vec::new(), 0_u64, 0_u64);
     let mut visit = || {
         black_box(work(&buffer, calls));
@@ -200,13 +200,13 @@ fn null(duration: Duration) -> Option<Null> {
         (samples.len() * 2 > SAMPLES).then(|| median(&samples)).flatten()
     };
     let mut is_turned = false;
-    while now(Clock::Monotonic) - begun < duration {
+    while now(KernelClock::Monotonic) - begun < duration {
         let (first, second) = (visit(), visit());
         let (one, other) = if is_turned { (second, first) } else { (first, second) };
         ratios.extend(one.zip(other).map(|(one, other): (f64, f64)| (one / other).ln()));
         is_turned = !is_turned;
     }
-    let seconds = (now(Clock::Monotonic) - begun).as_secs_f64();
+    let seconds = (now(KernelClock::Monotonic) - begun).as_secs_f64();
     let foreseen = foresee(&ratios, seconds, BUDGET_SECONDS, ALPHA).ok()?;
     Some(Null {
         pairs: ratios.len() as u64,
@@ -220,9 +220,9 @@ fn null(duration: Duration) -> Option<Null> {
 /// Calls that fill a sample.
 fn tuned(buffer: &[u64]) -> u64 {
     let least = |_| {
-        let begun = now(Clock::Monotonic);
+        let begun = now(KernelClock::Monotonic);
         black_box(work(buffer, 10));
-        (now(Clock::Monotonic) - begun).as_nanos() as f64 / 10.0
+        (now(KernelClock::Monotonic) - begun).as_nanos() as f64 / 10.0
     };
     let each = (0..20).map(least).fold(f64::INFINITY, f64::min);
     (SAMPLE_NS / each.max(1.0)).max(1.0) as u64
@@ -230,19 +230,19 @@ fn tuned(buffer: &[u64]) -> u64 {
 
 /// One sample, nanoseconds; none where it was interrupted. The wall clock is read innermost, as by the harness.
 fn sample(buffer: &[u64], calls: u64) -> Option<f64> {
-    let cpu = now(Clock::ThreadCpu);
-    let wall = now(Clock::Monotonic);
+    let cpu = now(KernelClock::ThreadCpu);
+    let wall = now(KernelClock::Monotonic);
     black_box(work(buffer, calls));
-    let wall = (now(Clock::Monotonic) - wall).as_nanos() as f64;
-    let cpu = (now(Clock::ThreadCpu) - cpu).as_nanos() as f64;
+    let wall = (now(KernelClock::Monotonic) - wall).as_nanos() as f64;
+    let cpu = (now(KernelClock::ThreadCpu) - cpu).as_nanos() as f64;
     (wall > 0.0 && cpu >= UNDISTURBED * wall).then_some(wall)
 }
 
 /// Which events open for this thread, and why others don't.
 fn counters() -> Vec<Tried> {
-    let conditions = Conditions::here();
+    let conditions = RefusalContext::here();
     let open = |name: &str| {
-        let event: Event = name.parse().expect("perf's own name");
+        let event: CounterEvent = name.parse().expect("perf's own name");
         let opened = Running::open(std::slice::from_ref(&event), Target::Here).map(drop);
         let refusal = opened.err();
         let refused = refusal.as_ref().map(|refusal| refusal.reason(&conditions));

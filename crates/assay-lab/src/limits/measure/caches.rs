@@ -3,10 +3,10 @@
 use super::Session;
 use crate::limits::plan;
 use anyhow::{Context, Result};
-use assay_linux::limits::buffer::{Buffer, Pages};
+use assay_linux::limits::buffer::{Buffer, PageSize};
 use assay_linux::limits::chase::Chase;
-use assay_linux::limits::stream::{self, By, Kernel, Operation};
-use assay_linux::window::Found;
+use assay_linux::limits::stream::{self, By, Operation, StreamKernel};
+use assay_linux::window::WindowValues;
 use assay_pure::limits::{Figure, Measured, Moved, Point};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,14 +19,14 @@ const PAGE: usize = 4096;
 const WARM_STEPS: u64 = 1 << 16;
 
 /// Single windows by working set.
-type Windows = BTreeMap<u64, Found<f64>>;
+type Windows = BTreeMap<u64, WindowValues<f64>>;
 
 /// All curves, in rounds, so that the windows of a point are taken at times far apart.
 pub fn curves(session: &mut Session) -> Result<()> {
     let kernels = stream::kernels();
-    let mut latency: Vec<(&str, Pages, Windows)> =
-        vec![("small", Pages::Small, Windows::new()), ("huge", Pages::Huge, Windows::new())];
-    let mut bandwidth: Vec<(Kernel, Windows)> =
+    let mut latency: Vec<(&str, PageSize, Windows)> =
+        vec![("small", PageSize::Small, Windows::new()), ("huge", PageSize::Huge, Windows::new())];
+    let mut bandwidth: Vec<(StreamKernel, Windows)> =
         kernels.into_iter().map(|kernel| (kernel, Windows::new())).collect();
     let rounds = session.effort.rounds;
     for round in 0..rounds {
@@ -60,7 +60,7 @@ fn points(session: &mut Session, windows: Windows, figure: fn(Figure) -> Figure)
     windows.into_iter().filter_map(point).collect()
 }
 
-fn operation(kernel: Kernel) -> &'static str {
+fn operation(kernel: StreamKernel) -> &'static str {
     match kernel.operation {
         Operation::Read => "read",
         Operation::Write => "write",
@@ -71,13 +71,13 @@ fn operation(kernel: Kernel) -> &'static str {
 /// One round of a walk in random order over every working set.
 fn chase(
     session: &mut Session,
-    (pages, name): (Pages, &str),
+    (pages, name): (PageSize, &str),
     windows: &mut Windows,
     (from, to): (f64, f64),
 ) -> Result<()> {
     let mut chase = Chase::new(session.largest as usize, pages).context("memory to measure in")?;
     // Most of it must lie on them, or the curve is of neither.
-    if pages == Pages::Huge && chase.huge_bytes().is_none_or(|huge| huge < session.largest / 10 * 9) {
+    if pages == PageSize::Huge && chase.huge_bytes().is_none_or(|huge| huge < session.largest / 10 * 9) {
         return Ok(());
     }
     let sizes = plan::sizes(session.largest, session.effort.between);
@@ -107,9 +107,13 @@ fn chase(
 }
 
 /// One round of every way of moving bytes over every working set.
-fn stream_all(session: &mut Session, curves: &mut [(Kernel, Windows)], (from, to): (f64, f64)) -> Result<()> {
+fn stream_all(
+    session: &mut Session,
+    curves: &mut [(StreamKernel, Windows)],
+    (from, to): (f64, f64),
+) -> Result<()> {
     let mut buffer =
-        Buffer::new(session.largest as usize + 2 * PAGE, Pages::Usual).context("memory to measure in")?;
+        Buffer::new(session.largest as usize + 2 * PAGE, PageSize::Usual).context("memory to measure in")?;
     let sizes = plan::sizes(session.largest, session.effort.between);
     let of = curves.len() * sizes.len();
     for (nth, (kernel, windows)) in curves.iter_mut().enumerate() {
@@ -127,7 +131,12 @@ fn stream_all(session: &mut Session, curves: &mut [(Kernel, Windows)], (from, to
 }
 
 /// Nanoseconds per byte of each window.
-fn point(session: &mut Session, kernel: Kernel, buffer: &mut Buffer, bytes: usize) -> Found<f64> {
+fn point(
+    session: &mut Session,
+    kernel: StreamKernel,
+    buffer: &mut Buffer,
+    bytes: usize,
+) -> WindowValues<f64> {
     let (all, half) = (buffer.bytes_mut(), bytes / 2);
     // Of a copy each byte counts once, and source and target are the working set together.
     let (from, to, moved) = match kernel.operation {
@@ -160,7 +169,7 @@ fn point(session: &mut Session, kernel: Kernel, buffer: &mut Buffer, bytes: usiz
 
 /// A working set, and how far it is walked through.
 struct Walk<'a> {
-    kernel: Kernel,
+    kernel: StreamKernel,
     from: &'a [u8],
     to: &'a mut [u8],
     moved: usize,
@@ -192,10 +201,10 @@ mod tests {
 
     #[test]
     fn stretches_walk_through_all_of_the_set_and_begin_again() {
-        let mut buffer = Buffer::new(4 * STRETCH, Pages::Usual).unwrap();
+        let mut buffer = Buffer::new(4 * STRETCH, PageSize::Usual).unwrap();
         buffer.bytes_mut().fill(0);
         let moved = 2 * STRETCH + STRETCH / 2;
-        let kernel = Kernel { operation: Operation::Write, by: By::Bytes8 };
+        let kernel = StreamKernel { operation: Operation::Write, by: By::Bytes8 };
         let to = &mut buffer.bytes_mut()[..moved];
         let mut walk = Walk { kernel, from: &[], to, moved, at: 0 };
         let mut places = Vec::new();

@@ -3,8 +3,8 @@
 use super::Session;
 use crate::limits::window;
 use anyhow::Result;
-use assay_linux::branch_timing::{self, Effort};
-use assay_linux::limits::instructions::{self, Loop, Shows};
+use assay_linux::branch_timing::{self, TimingEffort};
+use assay_linux::limits::instructions::{self, InstructionLoop, Shows};
 use assay_pure::limits::{Clock, Cost, Figure, cost};
 use assay_pure::stats::penalty::penalty;
 use assay_pure::stats::quantile::median;
@@ -49,7 +49,7 @@ pub fn clock(session: &mut Session) -> Result<()> {
 /// All loops of instructions, then mispredictions.
 pub fn instructions(session: &mut Session) -> Result<()> {
     let loops = instructions::all();
-    let mut best: Option<(Figure, &Loop)> = None;
+    let mut best: Option<(Figure, &InstructionLoop)> = None;
     for (at, own) in loops.iter().enumerate() {
         session.tell("instructions", 0.5 * at as f64 / loops.len() as f64)?;
         let turns = session.meter.enough(|turns| {
@@ -93,7 +93,7 @@ fn name(shows: Shows) -> Option<&'static str> {
     }
 }
 
-fn how(own: &Loop) -> String {
+fn how(own: &InstructionLoop) -> String {
     let which = match own.shows {
         Shows::IndependentAdd => "6 chains side by side",
         Shows::DependentMultiply | Shows::StoreLoad => "each needs the one before",
@@ -110,7 +110,7 @@ fn how(own: &Loop) -> String {
 fn mispredictions(session: &mut Session) -> Result<()> {
     session.tell("mispredictions", 0.5)?;
     let series = if session.meter.late() { 3 } else { session.effort.windows.min(12) };
-    let effort = Effort { series, pairs: session.effort.windows.min(12), windows: 1 };
+    let effort = TimingEffort { series, pairs: session.effort.windows.min(12), windows: 1 };
     let watched = &mut session.meter.watched;
     watched.look();
     let timing = match branch_timing::measure(effort, &mut |work| watched.window(work)) {

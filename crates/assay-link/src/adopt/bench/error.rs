@@ -1,6 +1,6 @@
 //! Why an execution of a benchmark command gave no figures.
 
-use assay_linux::command::{Killed, Ran};
+use assay_linux::command::{CommandResult, Killed};
 use assay_pure::figures::FigureError;
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;
@@ -79,7 +79,7 @@ fn end(f: &mut fmt::Formatter<'_>, tail: &str) -> fmt::Result {
 }
 
 /// Whether an execution ended well.
-pub(super) fn judge(ran: &Ran, limit: Option<Duration>) -> Result<(), VisitError> {
+pub(super) fn judge(ran: &CommandResult, limit: Option<Duration>) -> Result<(), VisitError> {
     match ran.killed {
         Some(Killed::Interrupted) => Err(VisitError::Interrupted),
         Some(Killed::Limit) => {
@@ -93,7 +93,7 @@ pub(super) fn judge(ran: &Ran, limit: Option<Duration>) -> Result<(), VisitError
 }
 
 /// The last lines of standard error, or of standard output where that is empty.
-fn tail(ran: &Ran) -> String {
+fn tail(ran: &CommandResult) -> String {
     let said = if ran.stderr.bytes.is_empty() { &ran.stdout.bytes } else { &ran.stderr.bytes };
     let text = String::from_utf8_lossy(said);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();

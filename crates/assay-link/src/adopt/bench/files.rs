@@ -16,19 +16,19 @@ const STAMP_LATE: Duration = Duration::from_millis(50);
 
 /// What tells a file from one that was written anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(super) struct FileIdentity {
     device: u64,
     inode: u64,
     bytes: u64,
     written: (i64, i64),
 }
 
-impl Identity {
+impl FileIdentity {
     /// Of a file that is there.
-    pub(super) fn of(file: &Path) -> Option<Identity> {
+    pub(super) fn of(file: &Path) -> Option<FileIdentity> {
         let facts = std::fs::metadata(file).ok()?;
         let written = (facts.mtime(), facts.mtime_nsec());
-        Some(Identity { device: facts.dev(), inode: facts.ino(), bytes: facts.len(), written })
+        Some(FileIdentity { device: facts.dev(), inode: facts.ino(), bytes: facts.len(), written })
     }
 }
 
@@ -127,12 +127,12 @@ mod tests {
     fn a_file_written_anew_is_another() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("f");
-        assert_eq!(Identity::of(&file), None);
+        assert_eq!(FileIdentity::of(&file), None);
         std::fs::write(&file, "one").unwrap();
-        let before = Identity::of(&file);
-        assert_eq!(Identity::of(&file), before);
+        let before = FileIdentity::of(&file);
+        assert_eq!(FileIdentity::of(&file), before);
         std::fs::write(folder.path().join("g"), "one").unwrap();
         std::fs::rename(folder.path().join("g"), &file).unwrap();
-        assert_ne!(Identity::of(&file), before);
+        assert_ne!(FileIdentity::of(&file), before);
     }
 }

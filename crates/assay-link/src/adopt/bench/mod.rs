@@ -17,10 +17,10 @@ pub use assay_pure::experiment::Surroundings;
 pub use assay_pure::figures::{Adapter, Clock, Detected, Figure, Unit};
 pub use error::VisitError;
 
-use assay_linux::command::{self, Asked, Ran};
+use assay_linux::command::{self, CommandResult, CommandSpec};
 use assay_linux::opened::Openings;
 use assay_pure::figures::{Output, Reading};
-use files::Identity;
+use files::FileIdentity;
 use regex::Regex;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -28,7 +28,7 @@ use std::time::{Duration, SystemTime};
 
 /// A benchmark command.
 #[derive(Clone, Debug)]
-pub struct Bench {
+pub struct BenchCommand {
     /// For `sh -c`.
     pub command: String,
     /// Where it is executed.
@@ -53,7 +53,7 @@ pub struct Bench {
 
 /// What one execution gave.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Visit {
+pub struct BenchRun {
     /// Names are unique.
     pub figures: Vec<Figure>,
     /// Time from its launch to its end.
@@ -70,10 +70,10 @@ pub struct Visit {
     pub notes: Vec<String>,
 }
 
-impl Bench {
+impl BenchCommand {
     /// A command with everything else left open; its time as a whole.
-    pub fn new(command: &str, folder: &Path) -> Bench {
-        Bench {
+    pub fn new(command: &str, folder: &Path) -> BenchCommand {
+        BenchCommand {
             command: command.to_owned(),
             folder: folder.to_owned(),
             adapter: Adapter::Wall,
@@ -100,7 +100,11 @@ pub fn aslr_can_be_drawn() -> bool {
 ///
 /// # Errors
 /// The command cannot be started, fails, takes too long, is interrupted, or what it says cannot be read.
-pub fn visit(bench: &Bench, surroundings: &Surroundings, scratch: &Path) -> Result<Visit, VisitError> {
+pub fn visit(
+    bench: &BenchCommand,
+    surroundings: &Surroundings,
+    scratch: &Path,
+) -> Result<BenchRun, VisitError> {
     let filter = request::filter(bench)?;
     let executed = execute(bench, Some(&bench.adapter), surroundings, scratch)?;
     finish(&bench.adapter, filter.as_ref(), executed)
@@ -111,10 +115,10 @@ pub fn visit(bench: &Bench, surroundings: &Surroundings, scratch: &Path) -> Resu
 /// # Errors
 /// As [`visit`].
 pub fn detect(
-    bench: &Bench,
+    bench: &BenchCommand,
     surroundings: &Surroundings,
     scratch: &Path,
-) -> Result<(Detected, Visit), VisitError> {
+) -> Result<(Detected, BenchRun), VisitError> {
     let filter = request::filter(bench)?;
     let executed = execute(bench, None, surroundings, scratch)?;
     let detected = Adapter::detect(&executed.output);
@@ -134,18 +138,18 @@ struct Executed {
 }
 
 fn execute(
-    bench: &Bench,
+    bench: &BenchCommand,
     adapter: Option<&Adapter>,
     surroundings: &Surroundings,
     scratch: &Path,
 ) -> Result<Executed, VisitError> {
-    let places = request::Places::new(scratch).map_err(VisitError::Start)?;
+    let places = request::ReportPlaces::new(scratch).map_err(VisitError::Start)?;
     let environment = request::environment(bench, adapter, surroundings, &places);
-    let before: Vec<Option<Identity>> = bench.watched.iter().map(|file| Identity::of(file)).collect();
+    let before: Vec<Option<FileIdentity>> = bench.watched.iter().map(|file| FileIdentity::of(file)).collect();
     let openings = Openings::watch(&bench.watched).map_err(VisitError::Start)?;
     let random_addresses = surroundings.aslr || !aslr_can_be_drawn();
     let begun = SystemTime::now();
-    let ran = command::run(&Asked {
+    let ran = command::run(&CommandSpec {
         command: &bench.command,
         folder: &bench.folder,
         environment: &environment,
@@ -156,7 +160,7 @@ fn execute(
     })
     .map_err(VisitError::Start)?;
     let opened = openings.seen();
-    let same = |file: &PathBuf, before: &Option<Identity>| Identity::of(file) == *before;
+    let same = |file: &PathBuf, before: &Option<FileIdentity>| FileIdentity::of(file) == *before;
     let changed = bench.watched.iter().zip(&before).filter(|(file, before)| !same(file, before));
     let rewritten = changed.map(|(file, _)| file.clone()).collect();
     error::judge(&ran, bench.limit)?;
@@ -176,7 +180,7 @@ fn execute(
     })
 }
 
-fn output(ran: &Ran) -> Output {
+fn output(ran: &CommandResult) -> Output {
     let text = |kept: &command::Kept| String::from_utf8_lossy(&kept.bytes).into_owned();
     Output {
         stdout: text(&ran.stdout),
@@ -188,7 +192,7 @@ fn output(ran: &Ran) -> Output {
     }
 }
 
-fn notes(ran: &Ran) -> Vec<String> {
+fn notes(ran: &CommandResult) -> Vec<String> {
     let mut notes = Vec::new();
     if ran.left_processes {
         notes.push("The command left processes running, which were ended.".to_owned());
@@ -200,7 +204,7 @@ fn notes(ran: &Ran) -> Vec<String> {
     notes
 }
 
-fn finish(adapter: &Adapter, filter: Option<&Regex>, executed: Executed) -> Result<Visit, VisitError> {
+fn finish(adapter: &Adapter, filter: Option<&Regex>, executed: Executed) -> Result<BenchRun, VisitError> {
     let mut reading: Reading = adapter.read(&executed.output)?;
     // Google Benchmark filters by itself, by its own names; ours may begin with the program's.
     if let Some(filter) = filter.filter(|_| *adapter != Adapter::GoogleBenchmark) {
@@ -208,7 +212,7 @@ fn finish(adapter: &Adapter, filter: Option<&Regex>, executed: Executed) -> Resu
     }
     let mut notes = executed.notes;
     notes.append(&mut reading.notes);
-    Ok(Visit {
+    Ok(BenchRun {
         figures: reading.figures,
         elapsed: executed.elapsed,
         cpu: executed.cpu,

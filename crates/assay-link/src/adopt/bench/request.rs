@@ -1,22 +1,22 @@
 //! What libraries are asked for, by the environment that they read themselves.
 
-use super::{Adapter, Bench, Surroundings, VisitError};
+use super::{Adapter, BenchCommand, Surroundings, VisitError};
 use regex::Regex;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where libraries write.
-pub(super) struct Places {
+pub(super) struct ReportPlaces {
     /// The named pipe that `BENCHMARK_OUT` names.
     pub(super) google_benchmark: PathBuf,
     /// The folder that `CRITERION_HOME` names.
     pub(super) criterion: PathBuf,
 }
 
-impl Places {
+impl ReportPlaces {
     /// Makes the folder, and empties what an earlier visit left.
-    pub(super) fn new(scratch: &Path) -> io::Result<Places> {
+    pub(super) fn new(scratch: &Path) -> io::Result<ReportPlaces> {
         let context =
             |error: io::Error| io::Error::new(error.kind(), format!("making {}: {error}", scratch.display()));
         std::fs::create_dir_all(scratch).map_err(context)?;
@@ -25,23 +25,23 @@ impl Places {
         let criterion = scratch.join("criterion");
         match std::fs::remove_dir_all(&criterion) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(context(error)),
-            _ => Ok(Places { google_benchmark: scratch.join("google-benchmark.pipe"), criterion }),
+            _ => Ok(ReportPlaces { google_benchmark: scratch.join("google-benchmark.pipe"), criterion }),
         }
     }
 }
 
 /// The filter, understood.
-pub(super) fn filter(bench: &Bench) -> Result<Option<Regex>, VisitError> {
+pub(super) fn filter(bench: &BenchCommand) -> Result<Option<Regex>, VisitError> {
     let built = bench.filter.as_deref().map(Regex::new).transpose();
     built.map_err(|error| VisitError::Filter(error.to_string()))
 }
 
 /// All that is added to the environment. Without an adapter every library is asked.
 pub(super) fn environment(
-    bench: &Bench,
+    bench: &BenchCommand,
     adapter: Option<&Adapter>,
     surroundings: &Surroundings,
-    places: &Places,
+    places: &ReportPlaces,
 ) -> Vec<(OsString, OsString)> {
     let mut all: Vec<(OsString, OsString)> = Vec::new();
     let mut set = |name: &str, value: OsString| all.push((name.into(), value));
@@ -79,15 +79,15 @@ mod tests {
     use super::*;
 
     fn names(adapter: Option<&Adapter>) -> Vec<String> {
-        let bench = Bench {
+        let bench = BenchCommand {
             seconds_per_benchmark: Some(0.25),
             repetitions: Some(3),
             filter: Some("^BM".into()),
             environment: vec![("MINE".into(), "1".into())],
-            ..Bench::new("true", Path::new("/"))
+            ..BenchCommand::new("true", Path::new("/"))
         };
         let surroundings = Surroundings { environment_bytes: 4096, stack_bytes: 32, aslr: true };
-        let places = Places { google_benchmark: "/s/pipe".into(), criterion: "/s/criterion".into() };
+        let places = ReportPlaces { google_benchmark: "/s/pipe".into(), criterion: "/s/criterion".into() };
         let text = |part: &OsString| part.to_string_lossy().into_owned();
         let all = environment(&bench, adapter, &surroundings, &places);
         let padding = all.last().expect("padding");
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_filter_that_is_none_is_refused() {
-        let bench = Bench { filter: Some("(".into()), ..Bench::new("true", Path::new("/")) };
+        let bench = BenchCommand { filter: Some("(".into()), ..BenchCommand::new("true", Path::new("/")) };
         assert!(filter(&bench).unwrap_err().to_string().contains("unclosed group"));
     }
 }

@@ -1,6 +1,6 @@
 //! Running somebody's build command so that its links are captured.
 
-use super::call::{Call, Session};
+use super::call::{CaptureSession, LinkerCall};
 use super::failure::{self, BuildError, FailedBuild, NothingCaptured};
 use super::link::CapturedLink;
 use super::linkers::{LINKERS, link_anew};
@@ -52,7 +52,7 @@ impl BuildAsked {
 
 /// What a build gave.
 #[derive(Debug)]
-pub struct Built {
+pub struct CapturedBuild {
     /// The links whose outputs are still there, in the order in which they were made; the last one of each output.
     pub links: Vec<CapturedLink>,
     /// How long the command ran.
@@ -67,7 +67,7 @@ pub struct Built {
 ///
 /// # Errors
 /// The command fails, or none of its links could be captured; the store cannot be written.
-pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<Built, BuildError> {
+pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<CapturedBuild, BuildError> {
     let site = Site::prepare(asked)?;
     let begun = Instant::now();
     let status = site.run(asked, said)?;
@@ -87,7 +87,7 @@ pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<Built, BuildErro
         })));
     }
     let warnings = gathered.warnings();
-    Ok(Built { links: gathered.links, elapsed, log: site.log, warnings })
+    Ok(CapturedBuild { links: gathered.links, elapsed, log: site.log, warnings })
 }
 
 /// The folders of one build.
@@ -147,7 +147,7 @@ impl Site {
             fs::create_dir_all(&site.calls)?;
             site.link_stand_ins(&asked.assay.canonicalize()?, &asked.value("PATH").unwrap_or_default())?;
             let begun = i64::try_from(now).map_err(io::Error::other)?;
-            Session { folder, begun, kept: site.store.join("kept") }.write(&site.calls)?;
+            CaptureSession { folder, begun, kept: site.store.join("kept") }.write(&site.calls)?;
             Ok(site)
         };
         make().map_err(unable(doing()))
@@ -228,9 +228,9 @@ impl Site {
     /// The links whose outputs are there, under whatever name.
     fn gather(&self) -> Result<Gathered, BuildError> {
         let reading = || unable(format!("cannot read the calls in {}", self.calls.display()));
-        let calls = Call::read_all(&self.calls).map_err(reading())?;
-        let session = Session::read(&self.calls).map_err(reading())?;
-        let mut last: BTreeMap<PathBuf, Call> = BTreeMap::new();
+        let calls = LinkerCall::read_all(&self.calls).map_err(reading())?;
+        let session = CaptureSession::read(&self.calls).map_err(reading())?;
+        let mut last: BTreeMap<PathBuf, LinkerCall> = BTreeMap::new();
         // Without inputs a linker was only asked for its version.
         for call in calls.into_iter().filter(|call| !call.parts().relocatable && !call.inputs.is_empty()) {
             let output = call.output();
@@ -238,9 +238,10 @@ impl Site {
                 last.insert(output, call);
             }
         }
-        let (there, mut gone): (Vec<Call>, Vec<Call>) = last.into_values().partition(|call| call.is_made());
+        let (there, mut gone): (Vec<LinkerCall>, Vec<LinkerCall>) =
+            last.into_values().partition(|call| call.is_made());
         gone.sort_by_key(|call| call.at);
-        let outputs: Vec<PathBuf> = gone.iter().map(Call::output).collect();
+        let outputs: Vec<PathBuf> = gone.iter().map(LinkerCall::output).collect();
         let mut links: Vec<CapturedLink> =
             there.into_iter().filter_map(|call| CapturedLink::of(call, &self.store)).collect();
         let matched = copies::find(&self.folder, session.begun, &mut links, gone, &self.store);

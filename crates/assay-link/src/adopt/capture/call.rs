@@ -1,7 +1,7 @@
 //! One call of a linker as it was recorded: what a replay needs, and how it is written and found again.
 
 use super::kept::{Keeper, Stamp, plain};
-use super::words::{self, Parts, Role};
+use super::words::{self, PartRole, Parts};
 use super::zig;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ const VARIABLES: &[&str] = &[
 
 /// Beside the calls: what the stand-in must know of the build.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Session {
+pub struct CaptureSession {
     /// The build's folder: what lies in it is kept.
     pub folder: PathBuf,
     /// When it began, ns since 1970: what is younger was made by it, and is kept.
@@ -44,7 +44,7 @@ pub struct Session {
     pub kept: PathBuf,
 }
 
-impl Session {
+impl CaptureSession {
     const FILE: &str = "session";
 
     /// Writes it into the folder of a build's calls.
@@ -60,7 +60,7 @@ impl Session {
 
 /// A file that the linker was told to read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Input {
+pub struct LinkInput {
     /// Which word names it.
     pub word: usize,
     /// The file.
@@ -73,7 +73,7 @@ pub struct Input {
     pub kept: Option<PathBuf>,
 }
 
-impl Input {
+impl LinkInput {
     /// Whether it, and all its members, are as they were.
     pub fn is_unchanged(&self) -> bool {
         let same =
@@ -84,7 +84,7 @@ impl Input {
 
 /// One call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Call {
+pub struct LinkerCall {
     /// When, ns since 1970.
     pub at: i64,
     /// The linker that would have been called without us.
@@ -98,10 +98,10 @@ pub struct Call {
     /// The variables that matter to it.
     pub environment: Vec<(String, String)>,
     /// What it was told to read.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<LinkInput>,
 }
 
-impl Call {
+impl LinkerCall {
     /// The words taken apart.
     pub fn parts(&self) -> Parts {
         words::parse(&self.words)
@@ -110,7 +110,7 @@ impl Call {
     /// What it makes.
     pub fn output(&self) -> PathBuf {
         let parts = self.parts();
-        if self.zig && parts.first(Role::Output).is_none() {
+        if self.zig && parts.first(PartRole::Output).is_none() {
             return plain(&self.folder.join(zig::unnamed_output(&self.words, &parts)));
         }
         plain(&self.folder.join(parts.output(&self.words)))
@@ -159,7 +159,7 @@ pub fn environment(is_ours: &dyn Fn(&Path) -> bool) -> Vec<(String, String)> {
 ///
 /// # Errors
 /// A file that should be kept cannot be.
-pub fn inputs(words: &[String], folder: &Path, session: &Session) -> io::Result<Vec<Input>> {
+pub fn inputs(words: &[String], folder: &Path, session: &CaptureSession) -> io::Result<Vec<LinkInput>> {
     let parts = words::parse(words);
     let folders: Vec<PathBuf> = search(words, &parts, folder);
     let mut seen = BTreeSet::new();
@@ -167,14 +167,14 @@ pub fn inputs(words: &[String], folder: &Path, session: &Session) -> io::Result<
     for part in &parts.parts {
         let value = part.value(words);
         let file = match part.role {
-            Role::Input | Role::Script | Role::Aside => Some(folder.join(value)),
-            Role::Library { archives_only } => library(value, archives_only, &folders),
-            Role::Output | Role::Folder | Role::Written => None,
+            PartRole::Input | PartRole::Script | PartRole::Aside => Some(folder.join(value)),
+            PartRole::Library { archives_only } => library(value, archives_only, &folders),
+            PartRole::Output | PartRole::Folder | PartRole::Written => None,
         };
         let Some(file) = file else { continue };
         let Some(stamp) = Stamp::of(&file) else { continue };
         // Libraries are named several times over; `-l` finds the same file each time.
-        if part.role != Role::Input && !seen.insert(file.clone()) {
+        if part.role != PartRole::Input && !seen.insert(file.clone()) {
             continue;
         }
         found.push(input(part.word, file, stamp, session)?);
@@ -182,7 +182,7 @@ pub fn inputs(words: &[String], folder: &Path, session: &Session) -> io::Result<
     Ok(found)
 }
 
-fn input(word: usize, file: PathBuf, stamp: Stamp, session: &Session) -> io::Result<Input> {
+fn input(word: usize, file: PathBuf, stamp: Stamp, session: &CaptureSession) -> io::Result<LinkInput> {
     let members = members(&file);
     let keeper = Keeper { folder: &session.kept };
     let own = |file: &Path, stamp: &Stamp| {
@@ -199,13 +199,13 @@ fn input(word: usize, file: PathBuf, stamp: Stamp, session: &Session) -> io::Res
     } else {
         None
     };
-    Ok(Input { word, file, stamp, members, kept })
+    Ok(LinkInput { word, file, stamp, members, kept })
 }
 
 /// The folders in which libraries are searched, in order.
 fn search(words: &[String], parts: &Parts, folder: &Path) -> Vec<PathBuf> {
     let sysroot = words.iter().rev().find_map(|word| word.strip_prefix("--sysroot="));
-    let named = parts.parts.iter().filter(|part| part.role == Role::Folder).map(|part| part.value(words));
+    let named = parts.parts.iter().filter(|part| part.role == PartRole::Folder).map(|part| part.value(words));
     let under_root = |path: &str| {
         let below = path.strip_prefix('=').or_else(|| path.strip_prefix("$SYSROOT"));
         match below {

@@ -5,7 +5,7 @@
 //! output, or loads the same code and data, is a copy of it. Links whose output is gone are made again and compared with
 //! those that remain. Limits: copies outside the folder are not looked for; `.git` is left out.
 
-use super::call::Call;
+use super::call::LinkerCall;
 use super::kept::Stamp;
 use super::link::CapturedLink;
 use crate::build::Link;
@@ -29,7 +29,7 @@ pub fn is_probe(output: &Path) -> bool {
 }
 
 /// A program or shared library that a build left.
-struct Found {
+struct LeftProgram {
     path: PathBuf,
     file: (u64, u64),
 }
@@ -43,7 +43,13 @@ pub struct Matched {
 }
 
 /// Gives each link its copies, and finds again what was moved.
-pub fn find(folder: &Path, begun: i64, links: &mut [CapturedLink], gone: Vec<Call>, store: &Path) -> Matched {
+pub fn find(
+    folder: &Path,
+    begun: i64,
+    links: &mut [CapturedLink],
+    gone: Vec<LinkerCall>,
+    store: &Path,
+) -> Matched {
     let mut found = Vec::new();
     walk(folder, begun, DEPTH, &mut found);
     found.retain(|found| !links.iter().any(|link| link.output == found.path));
@@ -73,7 +79,7 @@ fn copied_from(path: &Path, contents: &[Option<Vec<u8>>]) -> Option<usize> {
     contents.iter().position(same)
 }
 
-fn find_moved(found: &mut Vec<Found>, gone: Vec<Call>, store: &Path) -> Vec<CapturedLink> {
+fn find_moved(found: &mut Vec<LeftProgram>, gone: Vec<LinkerCall>, store: &Path) -> Vec<CapturedLink> {
     let mut moved = Vec::new();
     let scratch = store.join("moved");
     for call in gone.into_iter().rev().take(MADE_AGAIN) {
@@ -93,7 +99,7 @@ fn find_moved(found: &mut Vec<Found>, gone: Vec<Call>, store: &Path) -> Vec<Capt
     moved
 }
 
-fn walk(folder: &Path, begun: i64, depth: usize, found: &mut Vec<Found>) {
+fn walk(folder: &Path, begun: i64, depth: usize, found: &mut Vec<LeftProgram>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(kind) = entry.file_type() else { continue };
@@ -101,7 +107,7 @@ fn walk(folder: &Path, begun: i64, depth: usize, found: &mut Vec<Found>) {
         if kind.is_dir() && entry.file_name() != ".git" && entry.file_name() != PROBES {
             walk(&path, begun, depth, found);
         } else if kind.is_file() && is_younger(&path, begun) && is_linked(&path) {
-            found.extend(file(&path).map(|file| Found { path, file }));
+            found.extend(file(&path).map(|file| LeftProgram { path, file }));
         }
     }
 }

@@ -1,12 +1,12 @@
 //! A captured link, made again: as it was, or placed.
 
-use super::call::{Call, Input};
+use super::call::{LinkInput, LinkerCall};
 use super::failure::{self, ReplayError};
 use super::kept::Stamp;
 use super::linker::{self, Known};
-use super::program::Program;
+use super::program::BuiltObjects;
 use super::response;
-use super::words::{Parts, Role};
+use super::words::{PartRole, Parts};
 use super::zig;
 use crate::build::{self, Link, LinkerKind, OrderError, Ordering, text};
 use assay_pure::inputs::{digest, short_digest};
@@ -31,12 +31,12 @@ pub struct CapturedLink {
     pub copies: Vec<PathBuf>,
     /// It is a shared library.
     pub shared: bool,
-    call: Call,
+    call: LinkerCall,
     parts: Parts,
     store: PathBuf,
     left: Option<Stamp>,
     known: OnceLock<Known>,
-    program: Mutex<Option<(Vec<PathBuf>, Arc<Program>)>>,
+    program: Mutex<Option<(Vec<PathBuf>, Arc<BuiltObjects>)>>,
 }
 
 /// The words of a replay.
@@ -123,13 +123,13 @@ impl Repeated {
 
 impl CapturedLink {
     /// The link of a call, if what it made is there.
-    pub(super) fn of(call: Call, store: &Path) -> Option<Self> {
+    pub(super) fn of(call: LinkerCall, store: &Path) -> Option<Self> {
         let output = call.output();
         Self::unplaced(call, store).left_at(output)
     }
 
     /// The link of a call of which it is not known where what it made lies.
-    pub(super) fn unplaced(call: Call, store: &Path) -> Self {
+    pub(super) fn unplaced(call: LinkerCall, store: &Path) -> Self {
         let parts = call.parts();
         Self {
             output: call.output(),
@@ -232,8 +232,8 @@ impl CapturedLink {
         };
         for part in &self.parts.parts {
             match part.role {
-                Role::Output => set(part.word, part.at, path),
-                Role::Written if part.value(&self.call.words) != "-" => {
+                PartRole::Output => set(part.word, part.at, path),
+                PartRole::Written if part.value(&self.call.words) != "-" => {
                     set(part.word, part.at, &path.with_extension(format!("written-{}", part.word)));
                 }
                 _ => {}
@@ -251,25 +251,25 @@ impl CapturedLink {
             let kept = substitute(input, part.role)?;
             match part.role {
                 // The name of a library is left to be found, as it may become part of what is made.
-                Role::Library { .. } => ahead.push(format!("-L{}", folder_of(kept).display())),
+                PartRole::Library { .. } => ahead.push(format!("-L{}", folder_of(kept).display())),
                 _ => set(part.word, part.at, kept),
             }
             files.push(kept.to_owned());
         }
-        if self.parts.first(Role::Output).is_none() && self.call.zig {
+        if self.parts.first(PartRole::Output).is_none() && self.call.zig {
             ahead.push(zig::output_word(&own, path));
-        } else if self.parts.first(Role::Output).is_none() {
+        } else if self.parts.first(PartRole::Output).is_none() {
             ahead.extend(["-o".into(), path.to_string_lossy().into_owned()]);
         }
         Ok(Words { own, ahead, files })
     }
 
-    fn program(&self, words: &Words) -> Arc<Program> {
+    fn program(&self, words: &Words) -> Arc<BuiltObjects> {
         let mut known = self.program.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
             Some((files, program)) if *files == words.files => program.clone(),
             _ => {
-                let program = Arc::new(Program::read(&self.call, &words.own, &words.files));
+                let program = Arc::new(BuiltObjects::read(&self.call, &words.own, &words.files));
                 *known = Some((words.files.clone(), program.clone()));
                 program
             }
@@ -286,7 +286,7 @@ impl CapturedLink {
     }
 
     /// What a placement of this link cannot do.
-    fn limits(&self, program: &Program) -> Result<Vec<String>, ReplayError> {
+    fn limits(&self, program: &BuiltObjects) -> Result<Vec<String>, ReplayError> {
         if let Some(option) = linker::own_script(&self.call, &self.parts) {
             return Err(ReplayError::OwnScript { option });
         }
@@ -312,7 +312,7 @@ impl CapturedLink {
     fn put_order(
         &self,
         words: &mut Words,
-        program: &Program,
+        program: &BuiltObjects,
         shuffle: u64,
         phase_bytes: u32,
     ) -> Result<(), ReplayError> {
@@ -335,14 +335,14 @@ impl CapturedLink {
             OrderError::Unwritten(error) => unwritten(&self.orders(), &error),
             why => ReplayError::Linker { linker: self.call.linker.clone(), why: why.to_string() },
         })?;
-        let first = self.parts.first(Role::Input).map_or(words.own.len(), |part| part.word);
+        let first = self.parts.first(PartRole::Input).map_or(words.own.len(), |part| part.word);
         words.own.insert(first, pad.to_string_lossy().into_owned());
         words.own.extend(order);
         Ok(())
     }
 
     /// The object that is only padding.
-    fn pad(&self, program: &Program, phase_bytes: u32) -> Result<PathBuf, ReplayError> {
+    fn pad(&self, program: &BuiltObjects, phase_bytes: u32) -> Result<PathBuf, ReplayError> {
         let unusable = |why: String| ReplayError::Linker { linker: self.call.linker.clone(), why };
         let model = program.model.as_deref().ok_or_else(|| unusable("the link reads no ELF file".into()))?;
         let bytes = pad::object(model, phase_bytes)
@@ -407,7 +407,7 @@ impl CapturedLink {
     fn read_back(
         &self,
         path: PathBuf,
-        program: Option<&Program>,
+        program: Option<&BuiltObjects>,
         mut warnings: Vec<String>,
     ) -> Result<Replayed, ReplayError> {
         let elf = read(&path)?;
@@ -438,11 +438,11 @@ impl CapturedLink {
 }
 
 /// The kept file that stands for a changed one.
-fn substitute(input: &Input, role: Role) -> Result<&Path, ReplayError> {
+fn substitute(input: &LinkInput, role: PartRole) -> Result<&Path, ReplayError> {
     let changed = || ReplayError::Changed { file: input.file.clone() };
     let kept = input.kept.as_deref().filter(|kept| kept.is_file()).ok_or_else(changed)?;
     // A shared library without a name of its own is known to the program by the path in the call.
-    if role == Role::Input && !has_a_name(kept) { Err(changed()) } else { Ok(kept) }
+    if role == PartRole::Input && !has_a_name(kept) { Err(changed()) } else { Ok(kept) }
 }
 
 /// Whether a file can be read under another path without that being seen in what is made.

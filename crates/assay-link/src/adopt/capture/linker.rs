@@ -1,8 +1,8 @@
 //! The linker of a captured link, asked what it is and which script it follows.
 
-use super::call::Call;
+use super::call::LinkerCall;
 use super::failure::ReplayError;
-use super::words::{Parts, Role};
+use super::words::{PartRole, Parts};
 use crate::build::{LinkerKind, default_script, identify};
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ pub struct Known {
 }
 
 /// Starts the linker in the surroundings of a call.
-pub fn command(call: &Call) -> Command {
+pub fn command(call: &LinkerCall) -> Command {
     let mut command = Command::new(&call.linker);
     command
         .current_dir(&call.folder)
@@ -33,7 +33,7 @@ pub fn command(call: &Call) -> Command {
 ///
 /// # Errors
 /// It cannot be started.
-pub fn ask(call: &Call, parts: &Parts) -> Result<Known, ReplayError> {
+pub fn ask(call: &LinkerCall, parts: &Parts) -> Result<Known, ReplayError> {
     if call.zig {
         return Ok(Known { kind: LinkerKind::Other, script: None });
     }
@@ -45,7 +45,7 @@ pub fn ask(call: &Call, parts: &Parts) -> Result<Known, ReplayError> {
     Ok(Known { kind, script })
 }
 
-fn said(call: &Call, words: &[String]) -> Result<String, ReplayError> {
+fn said(call: &LinkerCall, words: &[String]) -> Result<String, ReplayError> {
     let output = command(call).args(words).output().map_err(|error| ReplayError::Linker {
         linker: call.linker.clone(),
         why: format!("the linker cannot be started: {error}"),
@@ -55,7 +55,7 @@ fn said(call: &Call, words: &[String]) -> Result<String, ReplayError> {
 }
 
 /// The options alone, without what is read, written or searched: they decide over the script, and nothing is linked.
-fn options(call: &Call, parts: &Parts) -> Vec<String> {
+fn options(call: &LinkerCall, parts: &Parts) -> Vec<String> {
     let mut left_out = BTreeSet::new();
     for part in &parts.parts {
         left_out.insert(part.word);
@@ -74,8 +74,8 @@ fn options(call: &Call, parts: &Parts) -> Vec<String> {
 }
 
 /// The option by which the link names a script of its own.
-pub fn own_script(call: &Call, parts: &Parts) -> Option<String> {
-    let part = parts.first(Role::Script)?;
+pub fn own_script(call: &LinkerCall, parts: &Parts) -> Option<String> {
+    let part = parts.first(PartRole::Script)?;
     let option = if part.behind_option { part.word - 1 } else { part.word };
     Some(call.words[option..=part.word].join(" "))
 }

@@ -26,7 +26,7 @@ mod stand_in;
 mod words;
 mod zig;
 
-pub use builds::{BuildAsked, Built, build};
+pub use builds::{BuildAsked, CapturedBuild, build};
 pub use failure::{BuildError, FailedBuild, NothingCaptured, ReplayError};
 pub use link::{CapturedLink, Repeated, Replayed};
 pub use stand_in::stand_in;

@@ -1,6 +1,6 @@
 //! The code of a captured link's own objects: which pieces a placement can order, and which it cannot.
 
-use super::call::Call;
+use super::call::LinkerCall;
 use assay_pure::placement::order::{self, Piece};
 use assay_pure::placement::sections::{CodeSection, ObjectCode, code_sections};
 use object::read::archive::ArchiveFile;
@@ -12,7 +12,7 @@ const NAMED: usize = 3;
 
 /// The objects and members of archives that the build made.
 #[derive(Debug, Default)]
-pub struct Program {
+pub struct BuiltObjects {
     /// Their sections of code.
     pub pieces: Vec<Piece>,
     /// Some of the code comes into being in the linker.
@@ -24,10 +24,10 @@ pub struct Program {
     objects: usize,
 }
 
-impl Program {
+impl BuiltObjects {
     /// Reads them. `words` are those of the replay, whose names the linker's scripts must use, `files` what each input
     /// of the call is read from.
-    pub fn read(call: &Call, words: &[String], files: &[PathBuf]) -> Self {
+    pub fn read(call: &LinkerCall, words: &[String], files: &[PathBuf]) -> Self {
         let mut program = Self::default();
         for (input, file) in call.inputs.iter().zip(files).filter(|(input, _)| input.kept.is_some()) {
             program.file(file, &words[input.word]);

@@ -6,7 +6,7 @@
 //! touches the build: the link is then missing among the captured ones, and the reason is told there. Called outside a
 //! captured build (a build system remembered its path), it only becomes the linker.
 
-use super::call::{self, Call, Session};
+use super::call::{self, CaptureSession, LinkerCall};
 use super::linkers::LINKERS;
 use super::{VARIABLE, response, rust, zig};
 use std::ffi::{OsStr, OsString};
@@ -62,11 +62,11 @@ fn record(linker: &Path, words: &[OsString], calls: &Path) -> io::Result<()> {
     if is_zig && !zig::links(&words) {
         return Ok(());
     }
-    let session = Session::read(calls)?;
+    let session = CaptureSession::read(calls)?;
     let folder = std::env::current_dir()?;
     let words = response::expanded(&words, &folder);
     let at = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_err(io::Error::other)?;
-    let call = Call {
+    let call = LinkerCall {
         at: i64::try_from(at.as_nanos()).map_err(io::Error::other)?,
         linker: linker.to_owned(),
         zig: is_zig,

@@ -7,7 +7,7 @@
 
 /// What a part of a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum PartRole {
     /// The file that is made.
     Output,
     /// An object, an archive, a shared library or a script in its place.
@@ -29,9 +29,9 @@ pub enum Role {
 
 /// A word, or its end, that names a file or library.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct CallPart {
     /// What it is.
-    pub role: Role,
+    pub role: PartRole,
     /// Which word holds the value.
     pub word: usize,
     /// Where in the word it begins.
@@ -40,7 +40,7 @@ pub struct Part {
     pub behind_option: bool,
 }
 
-impl Part {
+impl CallPart {
     /// The value, of the words that were read.
     pub fn value<'a>(&self, words: &'a [String]) -> &'a str {
         &words[self.word][self.at..]
@@ -51,7 +51,7 @@ impl Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// In the order of the words.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CallPart>,
     /// It makes a shared library.
     pub shared: bool,
     /// It makes an object file for another link.
@@ -60,14 +60,14 @@ pub struct Parts {
 
 impl Parts {
     /// The first part of this role.
-    pub fn first(&self, role: Role) -> Option<&Part> {
+    pub fn first(&self, role: PartRole) -> Option<&CallPart> {
         self.parts.iter().find(|part| part.role == role)
     }
 
     /// The name of what is made.
     pub fn output<'a>(&self, words: &'a [String]) -> &'a str {
         // Linkers take the last one.
-        let named = self.parts.iter().rfind(|part| part.role == Role::Output);
+        let named = self.parts.iter().rfind(|part| part.role == PartRole::Output);
         named.map_or("a.out", |part| part.value(words))
     }
 }
@@ -75,41 +75,41 @@ impl Parts {
 /// What an option's value is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
-    Of(Role),
+    Of(PartRole),
     Library,
     Text,
 }
 
 /// Options of several letters whose value follows `=` or is the next word.
 const LONG: &[(&str, Value)] = &[
-    ("output", Value::Of(Role::Output)),
-    ("femit-bin", Value::Of(Role::Output)),
+    ("output", Value::Of(PartRole::Output)),
+    ("femit-bin", Value::Of(PartRole::Output)),
     ("library", Value::Library),
-    ("library-path", Value::Of(Role::Folder)),
-    ("script", Value::Of(Role::Script)),
-    ("default-script", Value::Of(Role::Script)),
-    ("dT", Value::Of(Role::Script)),
-    ("version-script", Value::Of(Role::Aside)),
-    ("dynamic-list", Value::Of(Role::Aside)),
-    ("export-dynamic-symbol-list", Value::Of(Role::Aside)),
-    ("retain-symbols-file", Value::Of(Role::Aside)),
-    ("symbol-ordering-file", Value::Of(Role::Aside)),
-    ("section-ordering-file", Value::Of(Role::Aside)),
-    ("call-graph-ordering-file", Value::Of(Role::Aside)),
-    ("just-symbols", Value::Of(Role::Aside)),
-    ("remap-inputs-file", Value::Of(Role::Aside)),
-    ("lto-sample-profile", Value::Of(Role::Aside)),
-    ("lto-cs-profile-file", Value::Of(Role::Aside)),
-    ("plugin", Value::Of(Role::Aside)),
-    ("Map", Value::Of(Role::Written)),
-    ("dependency-file", Value::Of(Role::Written)),
-    ("out-implib", Value::Of(Role::Written)),
-    ("reproduce", Value::Of(Role::Written)),
-    ("print-symbol-order", Value::Of(Role::Written)),
-    ("print-archive-stats", Value::Of(Role::Written)),
+    ("library-path", Value::Of(PartRole::Folder)),
+    ("script", Value::Of(PartRole::Script)),
+    ("default-script", Value::Of(PartRole::Script)),
+    ("dT", Value::Of(PartRole::Script)),
+    ("version-script", Value::Of(PartRole::Aside)),
+    ("dynamic-list", Value::Of(PartRole::Aside)),
+    ("export-dynamic-symbol-list", Value::Of(PartRole::Aside)),
+    ("retain-symbols-file", Value::Of(PartRole::Aside)),
+    ("symbol-ordering-file", Value::Of(PartRole::Aside)),
+    ("section-ordering-file", Value::Of(PartRole::Aside)),
+    ("call-graph-ordering-file", Value::Of(PartRole::Aside)),
+    ("just-symbols", Value::Of(PartRole::Aside)),
+    ("remap-inputs-file", Value::Of(PartRole::Aside)),
+    ("lto-sample-profile", Value::Of(PartRole::Aside)),
+    ("lto-cs-profile-file", Value::Of(PartRole::Aside)),
+    ("plugin", Value::Of(PartRole::Aside)),
+    ("Map", Value::Of(PartRole::Written)),
+    ("dependency-file", Value::Of(PartRole::Written)),
+    ("out-implib", Value::Of(PartRole::Written)),
+    ("reproduce", Value::Of(PartRole::Written)),
+    ("print-symbol-order", Value::Of(PartRole::Written)),
+    ("print-archive-stats", Value::Of(PartRole::Written)),
     ("time-trace", Value::Text),
-    ("why-extract", Value::Of(Role::Written)),
-    ("lto-obj-path", Value::Of(Role::Written)),
+    ("why-extract", Value::Of(PartRole::Written)),
+    ("lto-obj-path", Value::Of(PartRole::Written)),
     ("plugin-opt", Value::Text),
     ("Tbss", Value::Text),
     ("Tdata", Value::Text),
@@ -153,11 +153,11 @@ const ONLY_JOINED: &[&str] = &["sysroot", "time-trace"];
 
 /// Options of one letter and one dash; their value is the rest of the word or the next word.
 const SHORT: &[(char, Value)] = &[
-    ('o', Value::Of(Role::Output)),
+    ('o', Value::Of(PartRole::Output)),
     ('l', Value::Library),
-    ('L', Value::Of(Role::Folder)),
-    ('T', Value::Of(Role::Script)),
-    ('R', Value::Of(Role::Aside)),
+    ('L', Value::Of(PartRole::Folder)),
+    ('T', Value::Of(PartRole::Script)),
+    ('R', Value::Of(PartRole::Aside)),
     ('A', Value::Text),
     ('F', Value::Text),
     ('I', Value::Text),
@@ -224,7 +224,7 @@ impl Reader<'_> {
     fn word(&mut self, at: usize) -> usize {
         let word = self.words[at].as_str();
         let Some(option) = word.strip_prefix('-').filter(|option| !option.is_empty()) else {
-            self.put(Value::Of(Role::Input), at, 0, false);
+            self.put(Value::Of(PartRole::Input), at, 0, false);
             return 1;
         };
         let double = option.starts_with('-');
@@ -277,7 +277,7 @@ impl Reader<'_> {
         const WRITTEN: [&str; 3] = ["-fresolution=", "obj-path=", "stats-file="];
         let text = &self.words[at][from..];
         if let Some(mark) = WRITTEN.iter().find(|mark| text.starts_with(*mark)) {
-            self.put(Value::Of(Role::Written), at, from + mark.len(), false);
+            self.put(Value::Of(PartRole::Written), at, from + mark.len(), false);
         }
         1
     }
@@ -294,9 +294,9 @@ impl Reader<'_> {
         let role = match value {
             Value::Text => return 1,
             Value::Of(role) => role,
-            Value::Library => Role::Library { archives_only: self.archives_only },
+            Value::Library => PartRole::Library { archives_only: self.archives_only },
         };
-        self.found.parts.push(Part { role, word, at, behind_option });
+        self.found.parts.push(CallPart { role, word, at, behind_option });
         1
     }
 }
@@ -305,14 +305,14 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> (Vec<(Role, String)>, Parts) {
+    fn read(text: &str) -> (Vec<(PartRole, String)>, Parts) {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let parts = parse(&words);
         let values = parts.parts.iter().map(|part| (part.role, part.value(&words).to_owned())).collect();
         (values, parts)
     }
 
-    fn of(text: &str, role: Role) -> Vec<String> {
+    fn of(text: &str, role: PartRole) -> Vec<String> {
         read(text).0.into_iter().filter(|(found, _)| *found == role).map(|(_, value)| value).collect()
     }
 
@@ -322,33 +322,33 @@ mod tests {
                     -plugin-opt=-pass-through=-lgcc --build-id --eh-frame-hdr -m elf_x86_64 --hash-style=gnu \
                     --as-needed -dynamic-linker /lib64/ld.so -pie -z now -o app Scrt1.o -Lone -L two /tmp/a.o -lgcc \
                     --push-state --as-needed -lgcc_s --pop-state -lc crtn.o";
-        assert_eq!(of(text, Role::Input), ["Scrt1.o", "/tmp/a.o", "crtn.o"]);
-        assert_eq!(of(text, Role::Aside), ["p/liblto_plugin.so"]);
-        assert_eq!(of(text, Role::Written), ["/tmp/cc1.res"]);
-        assert_eq!(of(text, Role::Folder), ["one", "two"]);
-        assert_eq!(of(text, Role::Library { archives_only: false }), ["gcc", "gcc_s", "c"]);
-        assert_eq!(of(text, Role::Output), ["app"]);
+        assert_eq!(of(text, PartRole::Input), ["Scrt1.o", "/tmp/a.o", "crtn.o"]);
+        assert_eq!(of(text, PartRole::Aside), ["p/liblto_plugin.so"]);
+        assert_eq!(of(text, PartRole::Written), ["/tmp/cc1.res"]);
+        assert_eq!(of(text, PartRole::Folder), ["one", "two"]);
+        assert_eq!(of(text, PartRole::Library { archives_only: false }), ["gcc", "gcc_s", "c"]);
+        assert_eq!(of(text, PartRole::Output), ["app"]);
         assert!(!read(text).1.shared && !read(text).1.relocatable);
     }
 
     #[test]
     fn values_stand_in_the_word_behind_an_equals_sign_or_in_the_next_word() {
         for text in ["-ox", "-o x", "--output=x", "--output x", "-output x"] {
-            assert_eq!(of(text, Role::Output), ["x"], "{text}");
-            assert_eq!(of(text, Role::Input), Vec::<String>::new(), "{text}");
+            assert_eq!(of(text, PartRole::Output), ["x"], "{text}");
+            assert_eq!(of(text, PartRole::Input), Vec::<String>::new(), "{text}");
         }
         for text in ["--version-script=v", "--version-script v", "-version-script v", "-dynamic-list=v"] {
-            assert_eq!(of(text, Role::Aside), ["v"], "{text}");
+            assert_eq!(of(text, PartRole::Aside), ["v"], "{text}");
         }
         for text in ["-Ts", "-T s", "--script=s", "-dT s"] {
-            assert_eq!(of(text, Role::Script), ["s"], "{text}");
+            assert_eq!(of(text, PartRole::Script), ["s"], "{text}");
         }
         for text in
             ["-Ttext=0x1000 a.o", "-Ttext 0x1000 a.o", "-Ttext-segment=0 a.o", "-u f a.o", "-soname x a.o"]
         {
-            assert_eq!(read(text).0, [(Role::Input, "a.o".to_owned())], "{text}");
+            assert_eq!(read(text).0, [(PartRole::Input, "a.o".to_owned())], "{text}");
         }
-        assert_eq!(of("-Map=m --Map n --dependency-file=d", Role::Written), ["m", "n", "d"]);
+        assert_eq!(of("-Map=m --Map n --dependency-file=d", PartRole::Written), ["m", "n", "d"]);
     }
 
     #[test]
@@ -366,14 +366,14 @@ mod tests {
             "-static-pie a.o",
             "-s a.o",
         ] {
-            assert_eq!(read(text).0, [(Role::Input, "a.o".to_owned())], "{text}");
+            assert_eq!(read(text).0, [(PartRole::Input, "a.o".to_owned())], "{text}");
         }
     }
 
     #[test]
     fn archives_alone_are_meant_between_static_and_dynamic() {
-        let dynamic = Role::Library { archives_only: false };
-        let only = Role::Library { archives_only: true };
+        let dynamic = PartRole::Library { archives_only: false };
+        let only = PartRole::Library { archives_only: true };
         let text = "-la -Bstatic -lb --push-state -Bdynamic -lc --pop-state -ld -dy -l e";
         assert_eq!(of(text, dynamic), ["a", "c", "e"]);
         assert_eq!(of(text, only), ["b", "d"]);

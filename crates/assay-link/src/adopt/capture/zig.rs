@@ -6,7 +6,7 @@
 //! behind its objects, in their order.
 //! Source: `zig cc --help` and `zig build-exe --help` of 0.15.2.
 
-use super::words::{Parts, Role};
+use super::words::{PartRole, Parts};
 use assay_pure::placement::order::PAD_SYMBOL;
 use assay_pure::placement::shuffle::shuffled_order;
 use std::io::Read;
@@ -31,7 +31,7 @@ pub fn unnamed_output(words: &[String], parts: &Parts) -> String {
         return "a.out".into();
     }
     let named = words.iter().position(|word| word == "--name").and_then(|at| words.get(at + 1));
-    let first = parts.parts.iter().find(|part| part.role == Role::Input && part.word > 0);
+    let first = parts.parts.iter().find(|part| part.role == PartRole::Input && part.word > 0);
     let stem = first.and_then(|part| Path::new(part.value(words)).file_stem()?.to_str());
     named.map(String::as_str).or(stem).unwrap_or("a.out").to_owned()
 }

@@ -1,25 +1,25 @@
 //! Hints that show in the machine code: calls of functions marked cold, and code set apart as cold.
 
 use super::super::blocks::{block, is_one_sided};
-use super::super::image::Image;
-use super::super::instruction::Flow;
+use super::super::image::ModuleImage;
+use super::super::instruction::InstructionFlow;
 use super::written::ScannedFile;
-use super::{Held, Located, Origin};
+use super::{AuditOrigin, AuditedHint, Located};
 use assay_pure::trace::hints::{Balance, ColdFunction, Unclear, Verdict, judge};
 use assay_report::sites::names::short;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a row is about: origin, image, what is cold, file and line of the branch, the function it is in.
-type Key = (Origin, usize, String, Option<String>, u32);
+type Key = (AuditOrigin, usize, String, Option<String>, u32);
 
 /// Holds the branches that no written hint decided against what their cold sides say.
 pub fn audit(
-    images: &[Image],
+    images: &[ModuleImage],
     rest: Vec<(usize, &Located)>,
     files: &BTreeMap<String, ScannedFile>,
-) -> Vec<Held> {
+) -> Vec<AuditedHint> {
     let marked = marked_functions(images, files);
-    let mut rows: BTreeMap<Key, (Held, Balance)> = BTreeMap::new();
+    let mut rows: BTreeMap<Key, (AuditedHint, Balance)> = BTreeMap::new();
     for (number, site) in rest.into_iter().filter(|(_, site)| site.seen.class.is_conditional()) {
         let Some(image) = site.seen.place.image else { continue };
         let Some((origin, what, cold_is_taken)) = cold_side(&images[image], &marked[image], site) else {
@@ -33,7 +33,7 @@ pub fn audit(
             rows.entry((origin.clone(), image, what.clone(), file.clone(), key_line)).or_insert_with(|| {
                 let by_symbol =
                     || images[image].function(site.seen.place.address).map(|function| function.name());
-                let held = Held {
+                let held = AuditedHint {
                     origin,
                     form: None,
                     file,
@@ -53,7 +53,7 @@ pub fn audit(
         row.0.sites.push(number);
         row.1 = row.1.plus(Balance { yes: cold, no: warm, unknown: 0, known_by_both: cold + warm });
     }
-    let finish = |(mut held, balance): (Held, Balance)| {
+    let finish = |(mut held, balance): (AuditedHint, Balance)| {
         held.count(false, &balance);
         held.verdict = judge(false, &balance);
         held
@@ -63,10 +63,10 @@ pub fn audit(
 
 /// Which side of a branch is cold and why: by a call of a marked function, or by where the compiler put it.
 fn cold_side(
-    image: &Image,
+    image: &ModuleImage,
     marked: &BTreeMap<u64, String>,
     site: &Located,
-) -> Option<(Origin, String, bool)> {
+) -> Option<(AuditOrigin, String, bool)> {
     let at = site.seen.place.address;
     let target = site.seen.target?;
     let own = image.function(at)?;
@@ -83,27 +83,30 @@ fn cold_side(
             return None;
         }
         block(&code, start).iter().find_map(|instruction| match instruction.flow {
-            Flow::Call(callee) | Flow::Jump(callee) => marked.get(&callee),
+            InstructionFlow::Call(callee) | InstructionFlow::Jump(callee) => marked.get(&callee),
             _ => None,
         })
     };
     match (calls(target), calls(next)) {
         (Some(name), None) => {
-            return Some((Origin::ColdCall, format!("calls {name}, which is marked cold"), true));
+            return Some((AuditOrigin::ColdCall, format!("calls {name}, which is marked cold"), true));
         }
         (None, Some(name)) => {
-            return Some((Origin::ColdCall, format!("calls {name}, which is marked cold"), false));
+            return Some((AuditOrigin::ColdCall, format!("calls {name}, which is marked cold"), false));
         }
         (Some(_), Some(_)) => return None,
         (None, None) => {}
     }
     let part = image.function(target).filter(|function| function.is_cold_part() && !own.is_cold_part())?;
     let name = short(&part.name());
-    Some((Origin::ColdPart, format!("the compiler put it out of line, into {name}"), true))
+    Some((AuditOrigin::ColdPart, format!("the compiler put it out of line, into {name}"), true))
 }
 
 /// Per image, where the functions begin that a source marks as cold, with their names.
-fn marked_functions(images: &[Image], files: &BTreeMap<String, ScannedFile>) -> Vec<BTreeMap<u64, String>> {
+fn marked_functions(
+    images: &[ModuleImage],
+    files: &BTreeMap<String, ScannedFile>,
+) -> Vec<BTreeMap<u64, String>> {
     let mut by_name: BTreeMap<&str, Vec<(&str, &ColdFunction)>> = BTreeMap::new();
     for (file, scanned) in files {
         for cold in &scanned.scan.cold_functions {
@@ -113,7 +116,7 @@ fn marked_functions(images: &[Image], files: &BTreeMap<String, ScannedFile>) -> 
     if by_name.is_empty() {
         return vec![BTreeMap::new(); images.len()];
     }
-    let of_image = |image: &Image| {
+    let of_image = |image: &ModuleImage| {
         let mut found = BTreeMap::new();
         for function in image.functions().filter(|function| !function.is_cold_part()) {
             let name = function.name();
@@ -136,7 +139,7 @@ fn last_component(name: &str) -> String {
 }
 
 /// Whether the function that begins at an address is the one that the source marks.
-fn is_that(image: &Image, start: u64, file: &str, cold: &ColdFunction, symbol: &str) -> bool {
+fn is_that(image: &ModuleImage, start: u64, file: &str, cold: &ColdFunction, symbol: &str) -> bool {
     if !cold.is_definition {
         // Declared elsewhere: a name of C is a name.
         return symbol.split('.').next() == Some(cold.name.as_str());

@@ -1,9 +1,9 @@
 //! Hints in the source text.
 
 use super::super::blocks::{Copy, side};
-use super::super::image::Image;
-use super::super::source::{Source, Sources};
-use super::{Held, Located, Origin};
+use super::super::image::ModuleImage;
+use super::super::source::{SourceFile, Sources};
+use super::{AuditOrigin, AuditedHint, Located};
 use assay_pure::trace::hints::{
     Balance, BranchSides, Hint, Language, Place, Scan, Unclear, Verdict, held_when_taken, judge, scan, weigh,
 };
@@ -16,7 +16,7 @@ type Copies<'a> = BTreeMap<(usize, Option<u64>), Vec<usize>>;
 /// A source file that branches come from.
 pub struct ScannedFile {
     pub scan: Scan,
-    source: Rc<Source>,
+    source: Rc<SourceFile>,
 }
 
 /// Scans every source file that the places of the sites name and that is here.
@@ -32,7 +32,11 @@ pub fn scan_files(sites: &[&Located], sources: &Sources) -> BTreeMap<String, Sca
 }
 
 /// Holds every hint of the scanned files against the branches at its condition.
-pub fn audit(images: &[Image], sites: &[&Located], files: &BTreeMap<String, ScannedFile>) -> Vec<Held> {
+pub fn audit(
+    images: &[ModuleImage],
+    sites: &[&Located],
+    files: &BTreeMap<String, ScannedFile>,
+) -> Vec<AuditedHint> {
     let mut found = Vec::new();
     for (name, file) in files {
         let copies = copies_of(name, &file.scan.hints, sites);
@@ -70,18 +74,18 @@ fn copies_of<'a>(file: &str, hints: &[Hint], sites: &[&Located]) -> Vec<Copies<'
 }
 
 fn hold(
-    images: &[Image],
+    images: &[ModuleImage],
     sites: &[&Located],
     name: &str,
     file: &ScannedFile,
     hint: &Hint,
     copies: &Copies<'_>,
-) -> Held {
+) -> AuditedHint {
     let mut numbers: Vec<usize> = copies.values().flatten().copied().collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let mut held = Held {
-        origin: Origin::Written,
+    let mut held = AuditedHint {
+        origin: AuditOrigin::Written,
         form: Some(hint.form),
         file: Some(name.to_owned()),
         line: hint.at.line,
@@ -131,7 +135,7 @@ fn hold(
     held
 }
 
-fn sides(image: &Image, copy: &Copy<'_>, site: &Located) -> Option<BranchSides> {
+fn sides(image: &ModuleImage, copy: &Copy<'_>, site: &Located) -> Option<BranchSides> {
     let seen = &site.seen;
     let target = seen.target?;
     let code = image.code(seen.place.address);
@@ -153,6 +157,6 @@ fn function_of(site: &Located, file: &str) -> Option<String> {
 }
 
 /// Whether a source was changed after the program was linked from it.
-fn is_newer(source: &Source, image: &Image) -> bool {
+fn is_newer(source: &SourceFile, image: &ModuleImage) -> bool {
     source.changed.zip(image.changed).is_some_and(|(source, image)| source > image)
 }

@@ -1,8 +1,8 @@
 //! Whose an address is: the component by its innermost frame, the name that tells.
 
-use super::super::gather::Place;
-use super::super::image::Image;
-use super::spec::Spec;
+use super::super::gather::SiteAddress;
+use super::super::image::ModuleImage;
+use super::spec::ComponentSpecs;
 use assay_report::sites::names::NO_SYMBOL;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -29,8 +29,8 @@ pub struct Attribution {
 
 /// Looks up addresses, each once.
 pub struct Attributor<'a> {
-    images: &'a [Image],
-    spec: &'a Spec,
+    images: &'a [ModuleImage],
+    spec: &'a ComponentSpecs,
     files: Vec<String>,
     known: HashMap<(usize, u64), Attribution>,
     by_name: HashMap<(usize, Option<String>), Option<usize>>,
@@ -40,8 +40,8 @@ pub struct Attributor<'a> {
 
 impl<'a> Attributor<'a> {
     /// For the files of a trace.
-    pub fn new(images: &'a [Image], spec: &'a Spec) -> Attributor<'a> {
-        let files = images.iter().map(Image::file_name).collect();
+    pub fn new(images: &'a [ModuleImage], spec: &'a ComponentSpecs) -> Attributor<'a> {
+        let files = images.iter().map(ModuleImage::file_name).collect();
         Attributor {
             images,
             spec,
@@ -53,7 +53,7 @@ impl<'a> Attributor<'a> {
     }
 
     /// Whose a place is.
-    pub fn of(&mut self, place: Place) -> Attribution {
+    pub fn of(&mut self, place: SiteAddress) -> Attribution {
         let Some(image) = place.image else {
             return Attribution { owner: Owner::Nobody, name: Rc::from("code made at run time") };
         };
@@ -68,7 +68,7 @@ impl<'a> Attributor<'a> {
 
     /// Whose function begins at a place: by its own names in the source and among the symbols, which may be others (aliases),
     /// whatever was inlined at its beginning.
-    pub fn of_function_at(&mut self, place: Place) -> Option<Owner> {
+    pub fn of_function_at(&mut self, place: SiteAddress) -> Option<Owner> {
         let image = place.image?;
         let file = &self.images[image];
         let symbol = file.function(place.address).filter(|function| function.start == place.address)?;
@@ -80,7 +80,7 @@ impl<'a> Attributor<'a> {
     }
 
     /// Whether a place is in a stub of the dynamic link.
-    pub fn is_stub(&self, place: Place) -> bool {
+    pub fn is_stub(&self, place: SiteAddress) -> bool {
         place.image.is_some_and(|image| self.images[image].stub(place.address).is_some())
     }
 

@@ -1,10 +1,10 @@
 //! The sums: branches by class, instructions, mispredictions, calls, per component.
 
-use super::super::gather::{Gathered, Place, Seen, Stretch, Watch, gather};
-use super::super::image::Image;
+use super::super::gather::{CodeStretch, GatheredSites, SiteAddress, SiteCounts, Watch, gather};
+use super::super::image::ModuleImage;
 use super::super::instruction;
 use super::attribute::{Attributor, Owner};
-use super::spec::Spec;
+use super::spec::ComponentSpecs;
 use crate::Trace;
 use assay_pure::trace::Class;
 use std::collections::{BTreeMap, HashMap};
@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// What was executed, exactly; mispredictions simulated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
+pub struct BudgetSums {
     /// Branches of all classes.
     pub branches: u64,
     /// Conditional branches.
@@ -33,12 +33,12 @@ pub struct Sums {
     pub missed: Vec<u64>,
 }
 
-impl Sums {
-    fn of(members: usize) -> Sums {
-        Sums { missed: vec![0; members], ..Sums::default() }
+impl BudgetSums {
+    fn of(members: usize) -> BudgetSums {
+        BudgetSums { missed: vec![0; members], ..BudgetSums::default() }
     }
 
-    fn add_site(&mut self, seen: &Seen) {
+    fn add_site(&mut self, seen: &SiteCounts) {
         self.branches += seen.executed;
         *self.class(seen.class) += seen.executed;
         for (sum, missed) in self.missed.iter_mut().zip(&seen.missed) {
@@ -58,7 +58,7 @@ impl Sums {
     }
 
     /// Adds another's.
-    pub fn add(&mut self, other: &Sums) {
+    pub fn add(&mut self, other: &BudgetSums) {
         self.branches += other.branches;
         self.conditional += other.conditional;
         self.jumps += other.jumps;
@@ -76,7 +76,7 @@ impl Sums {
 
 /// What a row is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RowPurpose {
     /// A component that was named.
     Component,
     /// Functions that no glob fits.
@@ -87,7 +87,7 @@ pub enum Kind {
 
 /// A function's part of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct FunctionPart {
     /// The function whose name decided; of code without a name its file.
     pub name: String,
     /// Branches.
@@ -98,37 +98,37 @@ pub struct Part {
 
 /// What one component executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct BudgetRow {
     /// The component's name, or `other`, `unattributed`.
     pub name: String,
     /// What it is for.
-    pub kind: Kind,
+    pub kind: RowPurpose,
     /// What was executed.
-    pub sums: Sums,
+    pub sums: BudgetSums,
     /// Times that it was called from outside; calls that were inlined are none.
     pub called: u64,
     /// Its functions, those with most branches first.
-    pub parts: Vec<Part>,
+    pub parts: Vec<FunctionPart>,
 }
 
 /// What each component executed; the rows add up to the total.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// The components in their order, then `other`, then `unattributed`.
-    pub rows: Vec<Row>,
+    pub rows: Vec<BudgetRow>,
     /// Over the whole command.
-    pub total: Sums,
+    pub total: BudgetSums,
     /// Globs that fit no function that was executed.
     pub idle: Vec<String>,
 }
 
 /// The budget of a traced command.
-pub fn of_trace(trace: &Trace<Watch>, spec: &Spec) -> Budget {
+pub fn of_trace(trace: &Trace<Watch>, spec: &ComponentSpecs) -> Budget {
     of_gathered(&gather(trace, false), spec)
 }
 
 /// The budget of what was gathered of a trace.
-pub fn of_gathered(gathered: &Gathered, spec: &Spec) -> Budget {
+pub fn of_gathered(gathered: &GatheredSites, spec: &ComponentSpecs) -> Budget {
     let members = gathered.seen.first().map_or(0, |seen| seen.missed.len());
     let mut sums = Adding::new(spec, members);
     let mut attributor = Attributor::new(&gathered.images, spec);
@@ -151,7 +151,7 @@ pub fn of_gathered(gathered: &Gathered, spec: &Spec) -> Budget {
 /// The places of the instructions of a stretch.
 ///
 /// What can't be decoded here, though the emulator did, counts at the stretch's beginning: none is lost.
-fn instructions(images: &[Image], stretch: &Stretch) -> Vec<Place> {
+fn instructions(images: &[ModuleImage], stretch: &CodeStretch) -> Vec<SiteAddress> {
     let count = stretch.instructions as usize;
     let decoded = stretch.place.image.map(|image| {
         let image = &images[image];
@@ -159,25 +159,26 @@ fn instructions(images: &[Image], stretch: &Stretch) -> Vec<Place> {
         let bytes = &bytes[..bytes.len().min(stretch.bytes as usize)];
         instruction::decode(image.architecture, bytes, stretch.place.address)
     });
-    let mut places: Vec<Place> = decoded
+    let mut places: Vec<SiteAddress> = decoded
         .unwrap_or_default()
         .iter()
         .take(count)
-        .map(|instruction| Place { address: instruction.address, ..stretch.place })
+        .map(|instruction| SiteAddress { address: instruction.address, ..stretch.place })
         .collect();
     places.resize(count, stretch.place);
     places
 }
 
 /// How often each component was called from outside.
-fn called(gathered: &Gathered, attributor: &mut Attributor<'_>, components: usize) -> Vec<u64> {
+fn called(gathered: &GatheredSites, attributor: &mut Attributor<'_>, components: usize) -> Vec<u64> {
     let mut called = vec![0; components];
     let direct = gathered.seen.iter().filter_map(|seen| {
         let target = seen.target.filter(|_| !seen.class.is_indirect())?;
         let arrived = if seen.class.is_conditional() { seen.taken } else { seen.executed };
-        Some((seen.place, seen.class, Place { address: target, ..seen.place }, arrived))
+        Some((seen.place, seen.class, SiteAddress { address: target, ..seen.place }, arrived))
     });
-    let classes: HashMap<Place, Class> = gathered.seen.iter().map(|seen| (seen.place, seen.class)).collect();
+    let classes: HashMap<SiteAddress, Class> =
+        gathered.seen.iter().map(|seen| (seen.place, seen.class)).collect();
     let indirect = gathered.arrivals.iter().map(|(from, to, times)| {
         let class = classes.get(from).copied().unwrap_or(Class::INDIRECT_JUMP);
         (*from, class, *to, *times)
@@ -202,32 +203,32 @@ fn called(gathered: &Gathered, attributor: &mut Attributor<'_>, components: usiz
 /// Rows under construction.
 struct Adding {
     members: usize,
-    rows: BTreeMap<Owner, Sums>,
-    parts: HashMap<(Owner, Rc<str>), Part>,
+    rows: BTreeMap<Owner, BudgetSums>,
+    parts: HashMap<(Owner, Rc<str>), FunctionPart>,
 }
 
 impl Adding {
-    fn new(spec: &Spec, members: usize) -> Adding {
+    fn new(spec: &ComponentSpecs, members: usize) -> Adding {
         let owners = (0..spec.components.len()).map(Owner::Component).chain([Owner::Other, Owner::Nobody]);
-        let rows = owners.map(|owner| (owner, Sums::of(members))).collect();
+        let rows = owners.map(|owner| (owner, BudgetSums::of(members))).collect();
         Adding { members, rows, parts: HashMap::new() }
     }
 
-    fn row(&mut self, owner: Owner) -> &mut Sums {
+    fn row(&mut self, owner: Owner) -> &mut BudgetSums {
         self.rows.entry(owner).or_default()
     }
 
-    fn part(&mut self, owner: Owner, name: &Rc<str>) -> &mut Part {
-        let new = || Part { name: name.to_string(), branches: 0, instructions: 0 };
+    fn part(&mut self, owner: Owner, name: &Rc<str>) -> &mut FunctionPart {
+        let new = || FunctionPart { name: name.to_string(), branches: 0, instructions: 0 };
         self.parts.entry((owner, Rc::clone(name))).or_insert_with(new)
     }
 
-    fn finish(self, spec: &Spec, called: &[u64], idle: Vec<String>) -> Budget {
-        let mut parts: BTreeMap<Owner, Vec<Part>> = BTreeMap::new();
+    fn finish(self, spec: &ComponentSpecs, called: &[u64], idle: Vec<String>) -> Budget {
+        let mut parts: BTreeMap<Owner, Vec<FunctionPart>> = BTreeMap::new();
         for ((owner, _), part) in self.parts {
             parts.entry(owner).or_default().push(part);
         }
-        let mut total = Sums::of(self.members);
+        let mut total = BudgetSums::of(self.members);
         let mut rows = Vec::new();
         for (owner, sums) in self.rows {
             total.add(&sums);
@@ -237,11 +238,13 @@ impl Adding {
                 order.then_with(|| one.name.cmp(&other.name))
             });
             let (name, kind, called) = match owner {
-                Owner::Component(at) => (spec.components[at].name.as_str(), Kind::Component, called[at]),
-                Owner::Other => ("other", Kind::Other, 0),
-                Owner::Nobody => ("unattributed", Kind::Unattributed, 0),
+                Owner::Component(at) => {
+                    (spec.components[at].name.as_str(), RowPurpose::Component, called[at])
+                }
+                Owner::Other => ("other", RowPurpose::Other, 0),
+                Owner::Nobody => ("unattributed", RowPurpose::Unattributed, 0),
             };
-            rows.push(Row { name: name.to_owned(), kind, sums, called, parts });
+            rows.push(BudgetRow { name: name.to_owned(), kind, sums, called, parts });
         }
         Budget { rows, total, idle }
     }

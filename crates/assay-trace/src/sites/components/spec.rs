@@ -94,7 +94,7 @@ fn lone_colon(text: &str) -> Option<usize> {
 
 /// Functions that are counted together.
 #[derive(Clone, Debug)]
-pub struct Component {
+pub struct ComponentSpec {
     /// Its name.
     pub name: String,
     /// Which functions.
@@ -103,20 +103,20 @@ pub struct Component {
 
 /// The components of a program, in the order of their precedence.
 #[derive(Clone, Debug, Default)]
-pub struct Spec {
+pub struct ComponentSpecs {
     /// Of two that fit one frame the first has it.
-    pub components: Vec<Component>,
+    pub components: Vec<ComponentSpec>,
 }
 
-impl Spec {
+impl ComponentSpecs {
     /// From names and globs.
     ///
     /// # Errors
     /// A name that is empty or taken, a component without a glob, an empty glob.
     pub fn new<N: AsRef<str>, G: AsRef<str>>(
         components: impl IntoIterator<Item = (N, Vec<G>)>,
-    ) -> Result<Spec, BadSpec> {
-        let mut spec = Spec::default();
+    ) -> Result<ComponentSpecs, BadSpec> {
+        let mut spec = ComponentSpecs::default();
         for (name, globs) in components {
             let name = name.as_ref().trim();
             if name.is_empty() {
@@ -135,8 +135,8 @@ impl Spec {
     /// From words of a command line, `NAME=GLOB[,GLOB...]` each; one name may be given several times.
     ///
     /// # Errors
-    /// As [`Spec::new`], and a word without `=`.
-    pub fn parse(words: &[String]) -> Result<Spec, BadSpec> {
+    /// As [`ComponentSpecs::new`], and a word without `=`.
+    pub fn parse(words: &[String]) -> Result<ComponentSpecs, BadSpec> {
         let mut read = Vec::new();
         for word in words {
             let Some((name, globs)) = word.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
@@ -144,7 +144,7 @@ impl Spec {
             };
             read.push((name, globs.split(',').collect::<Vec<&str>>()));
         }
-        Spec::new(read)
+        ComponentSpecs::new(read)
     }
 
     /// Whether no component is named.
@@ -155,7 +155,7 @@ impl Spec {
     fn add(&mut self, name: &str, globs: Vec<Glob>) {
         match self.components.iter_mut().find(|component| component.name == name) {
             Some(known) => known.globs.extend(globs),
-            None => self.components.push(Component { name: name.to_owned(), globs }),
+            None => self.components.push(ComponentSpec { name: name.to_owned(), globs }),
         }
     }
 
@@ -174,8 +174,8 @@ impl Spec {
 mod tests {
     use super::*;
 
-    fn spec(words: &[&str]) -> Result<Spec, BadSpec> {
-        Spec::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    fn spec(words: &[&str]) -> Result<ComponentSpecs, BadSpec> {
+        ComponentSpecs::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The budget as the page shows it: per unit and per call, beside a reference.
 
-use super::super::components::{Budget, Kind, Row, Spec, Sums, of_gathered};
-use super::super::gather::Gathered;
-use super::{Wish, share};
+use super::super::components::{Budget, BudgetRow, BudgetSums, ComponentSpecs, RowPurpose, of_gathered};
+use super::super::gather::GatheredSites;
+use super::{SiteSelection, share};
 use assay_report::prose::list;
 use assay_report::sites::components::{ComponentRow, Components, Figures, FunctionShare, Reference, RowKind};
 use assay_report::sites::page::Missed;
@@ -12,18 +12,18 @@ const FUNCTIONS: usize = 8;
 
 /// What is wanted of the budget.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct BudgetRequest {
     /// The components.
-    pub spec: Spec,
+    pub spec: ComponentSpecs,
     /// Units of work that the command does.
     pub units: Option<u64>,
     /// What stands beside it.
-    pub reference: Option<Beside>,
+    pub reference: Option<OtherBudget>,
 }
 
 /// The budget of another command, to stand beside.
 #[derive(Clone, Debug)]
-pub struct Beside {
+pub struct OtherBudget {
     /// The command and its arguments.
     pub command: Vec<String>,
     /// What it executed; by the same predictors.
@@ -33,10 +33,11 @@ pub struct Beside {
 }
 
 /// The budget of what was gathered.
-pub fn compose(gathered: &Gathered, wanted: &Wanted, wish: &Wish) -> Components {
+pub fn compose(gathered: &GatheredSites, wanted: &BudgetRequest, wish: &SiteSelection) -> Components {
     let own = of_gathered(gathered, &wanted.spec);
     let beside = wanted.reference.as_ref();
-    let show = |row: &Row, budget: &Budget, units: Option<u64>| figures(row, &budget.total, units, wish);
+    let show =
+        |row: &BudgetRow, budget: &Budget, units: Option<u64>| figures(row, &budget.total, units, wish);
     let mut rows: Vec<ComponentRow> = own
         .rows
         .iter()
@@ -58,9 +59,9 @@ pub fn compose(gathered: &Gathered, wanted: &Wanted, wish: &Wish) -> Components 
         }
     }
     let all = |budget: &Budget, units| {
-        let row = Row {
+        let row = BudgetRow {
             name: "total".to_owned(),
-            kind: Kind::Other,
+            kind: RowPurpose::Other,
             sums: budget.total.clone(),
             called: 0,
             parts: Vec::new(),
@@ -87,11 +88,11 @@ pub fn compose(gathered: &Gathered, wanted: &Wanted, wish: &Wish) -> Components 
     }
 }
 
-fn kind(kind: Kind) -> RowKind {
+fn kind(kind: RowPurpose) -> RowKind {
     match kind {
-        Kind::Component => RowKind::Component,
-        Kind::Other => RowKind::Other,
-        Kind::Unattributed => RowKind::Unattributed,
+        RowPurpose::Component => RowKind::Component,
+        RowPurpose::Other => RowKind::Other,
+        RowPurpose::Unattributed => RowKind::Unattributed,
     }
 }
 
@@ -106,12 +107,14 @@ fn pair(name: &str, kind: RowKind, own: Option<Figures>, reference: Option<Figur
     ComponentRow { name: name.to_owned(), kind, own, reference, ratio }
 }
 
-fn figures(row: &Row, total: &Sums, units: Option<u64>, wish: &Wish) -> Figures {
+fn figures(row: &BudgetRow, total: &BudgetSums, units: Option<u64>, wish: &SiteSelection) -> Figures {
     let sums = &row.sums;
     let per_unit = |count: u64| units.and_then(|units| share(count as f64, units as f64));
     let called = Some(row.called).filter(|called| *called > 0);
-    let missed =
-        |(model, count): (&super::Model, &u64)| Missed { predictor: model.name.clone(), count: *count };
+    let missed = |(model, count): (&super::SimulatedPredictor, &u64)| Missed {
+        predictor: model.name.clone(),
+        count: *count,
+    };
     Figures {
         branches: sums.branches,
         conditional: sums.conditional,

@@ -1,9 +1,9 @@
 //! The hints as the page shows them: with what the wrong ones cost and what to do about them.
 
-use super::super::audit::{Held, Located, Origin, audit};
-use super::super::image::Image;
+use super::super::audit::{AuditOrigin, AuditedHint, Located, audit};
+use super::super::image::ModuleImage;
 use super::super::source::Sources;
-use super::{Priced, Wish};
+use super::{Priced, SiteSelection};
 use assay_pure::trace::hints::judge::FEWEST;
 use assay_pure::trace::hints::{Form, Unclear, Verdict};
 use assay_report::sites::page::{Cycles, Hint, HintOrigin, HintVerdict, Hints, Missed};
@@ -16,7 +16,7 @@ const PENALTY: [f64; 2] = [10.0, 20.0];
 const BUBBLE: [f64; 2] = [0.0, 2.0];
 
 /// Holds the hints against what happened.
-pub fn hints(images: &[Image], priced: &[Priced], sources: &Sources, wish: &Wish) -> Hints {
+pub fn hints(images: &[ModuleImage], priced: &[Priced], sources: &Sources, wish: &SiteSelection) -> Hints {
     let located: Vec<&Located> = priced.iter().map(|site| &site.located).collect();
     let held = audit(images, &located, sources);
     let mut list: Vec<Hint> = held.iter().map(|held| show(held, priced, wish)).collect();
@@ -40,7 +40,7 @@ pub fn hints(images: &[Image], priced: &[Priced], sources: &Sources, wish: &Wish
     }
 }
 
-fn show(held: &Held, priced: &[Priced], wish: &Wish) -> Hint {
+fn show(held: &AuditedHint, priced: &[Priced], wish: &SiteSelection) -> Hint {
     let (verdict, reason) = match held.verdict {
         Verdict::Right => (HintVerdict::Right, None),
         Verdict::Wrong => (HintVerdict::Wrong, None),
@@ -62,9 +62,9 @@ fn show(held: &Held, priced: &[Priced], wish: &Wish) -> Hint {
         verdict,
         reason,
         origin: match held.origin {
-            Origin::Written => HintOrigin::Source,
-            Origin::ColdCall => HintOrigin::ColdCall,
-            Origin::ColdPart => HintOrigin::ColdPart,
+            AuditOrigin::Written => HintOrigin::Source,
+            AuditOrigin::ColdCall => HintOrigin::ColdCall,
+            AuditOrigin::ColdPart => HintOrigin::ColdPart,
         },
         text: held.text.clone(),
         file: held.file.clone(),
@@ -91,23 +91,25 @@ fn cycles(taken: u64, missed: &[Missed]) -> Cycles {
     }
 }
 
-fn remedy(held: &Held) -> String {
+fn remedy(held: &AuditedHint) -> String {
     let percent = held.unlikely as f64 * 100.0 / (held.likely + held.unlikely).max(1) as f64;
     let often = format!("the side called unlikely is executed {percent:.0} % of the time");
     match (&held.origin, held.form) {
-        (Origin::ColdCall, _) => format!("{often}: take the mark off the function, or call another one here"),
-        (Origin::ColdPart, _) => format!(
+        (AuditOrigin::ColdCall, _) => {
+            format!("{often}: take the mark off the function, or call another one here")
+        }
+        (AuditOrigin::ColdPart, _) => format!(
             "{often}: look for what makes the compiler hold it to be cold (a cold or noreturn function, a hint), or build \
              with a profile"
         ),
-        (Origin::Written, Some(Form::ColdPath)) => format!("{often}: take the cold_path() away"),
-        (Origin::Written, Some(Form::Attribute)) => {
+        (AuditOrigin::Written, Some(Form::ColdPath)) => format!("{often}: take the cold_path() away"),
+        (AuditOrigin::Written, Some(Form::Attribute)) => {
             format!("{often}: take the attribute away, or put it on the other side")
         }
-        (Origin::Written, Some(Form::BranchHint)) => {
+        (AuditOrigin::Written, Some(Form::BranchHint)) => {
             format!("{often}: take the hint away, or put it into the other block")
         }
-        (Origin::Written, _) => {
+        (AuditOrigin::Written, _) => {
             format!("{often}: turn the hint round, or take it away and build with a profile")
         }
     }

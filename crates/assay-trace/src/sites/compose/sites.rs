@@ -1,8 +1,8 @@
 //! The list of sites: which, in what order, with what around them.
 
-use super::super::image::{Frame as Placed, Image};
+use super::super::image::{ModuleImage, SourceFrame as Placed};
 use super::super::source::Sources;
-use super::{Priced, Wish, fits, share};
+use super::{Priced, SiteSelection, fits, share};
 use assay_report::sites::page::{CodeLine, Floor, Frame, Order, Site, SourceLine};
 use std::cmp::Ordering;
 use wildmatch::WildMatch;
@@ -13,7 +13,7 @@ const SOURCE_LINES: u32 = 2;
 const CODE_LINES: usize = 4;
 
 /// The sites to show, in order.
-pub fn choose<'a>(priced: &'a [Priced], wish: &Wish) -> Vec<&'a Priced> {
+pub fn choose<'a>(priced: &'a [Priced], wish: &SiteSelection) -> Vec<&'a Priced> {
     let pattern = wish.function.as_deref().map(WildMatch::new);
     let mut chosen: Vec<&Priced> = priced
         .iter()
@@ -56,7 +56,13 @@ fn excess(site: &Priced) -> f64 {
 }
 
 /// The chosen sites as the page shows them.
-pub fn list(images: &[Image], chosen: &[&Priced], cost: f64, sources: &Sources, wish: &Wish) -> Vec<Site> {
+pub fn list(
+    images: &[ModuleImage],
+    chosen: &[&Priced],
+    cost: f64,
+    sources: &Sources,
+    wish: &SiteSelection,
+) -> Vec<Site> {
     let mut running = 0.0;
     let mut sites = Vec::new();
     for (rank, site) in (1_u64..).zip(chosen) {
@@ -74,7 +80,7 @@ pub fn list(images: &[Image], chosen: &[&Priced], cost: f64, sources: &Sources, 
     sites
 }
 
-fn show(images: &[Image], site: &Priced, wish: &Wish) -> Site {
+fn show(images: &[ModuleImage], site: &Priced, wish: &SiteSelection) -> Site {
     let seen = &site.located.seen;
     let image = seen.place.image.map(|image| &images[image]);
     let own = site.located.frames.first().map(frame);
@@ -136,7 +142,7 @@ fn source_around(site: &Priced, sources: &Sources) -> Vec<SourceLine> {
         .collect()
 }
 
-fn code_around(images: &[Image], site: &Priced) -> Vec<CodeLine> {
+fn code_around(images: &[ModuleImage], site: &Priced) -> Vec<CodeLine> {
     let seen = &site.located.seen;
     let Some(image) = seen.place.image.map(|image| &images[image]) else { return Vec::new() };
     let code = image.code(seen.place.address);

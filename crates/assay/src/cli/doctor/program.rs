@@ -9,10 +9,10 @@ use assay_lab::lead::{Misuse, Unable};
 use assay_link::build::text::split;
 use assay_pure::predict::{Judged, Zoo};
 use assay_report::doctor::{DoctorPage, render_doctor};
-use assay_trace::sites::gather::Seen;
-use assay_trace::sites::image::Image;
+use assay_trace::sites::gather::SiteCounts;
+use assay_trace::sites::image::ModuleImage;
 use assay_trace::sites::{Watch, gather};
-use assay_trace::{Blame, Ended, Options, Trace, command};
+use assay_trace::{Blame, Trace, TraceOptions, TracedExit, command};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -57,13 +57,13 @@ fn examine(
     }
     let names: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
     let zoo = names.clone();
-    let options = Options {
+    let options = TraceOptions {
         follow: true,
         plugin: arguments.plugin.clone(),
         time_limit: arguments
             .time_limit
             .map(|limit| Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX)),
-        ..Options::default()
+        ..TraceOptions::default()
     };
     let watch = move || Watch::new(Zoo::new(&zoo).expect("the names were looked up before")).with_calls();
     let trace = match command(line, &options, watch) {
@@ -88,12 +88,12 @@ fn examine(
 
 /// Only what the file says.
 fn still(arguments: &Arguments, path: &Path, asked: &Asked) -> Result<DoctorPage> {
-    let image = Image::open(path).map_err(Unable)?;
+    let image = ModuleImage::open(path).map_err(Unable)?;
     Ok(compose(&Subject::still(image, arguments.units), asked))
 }
 
 /// Mispredictions of a site: the mean over the predictors that judge branches of its class.
-fn cost(models: &[predictors::Model], seen: &Seen) -> f64 {
+fn cost(models: &[predictors::Model], seen: &SiteCounts) -> f64 {
     let about = Judged::of(seen.class);
     let judges = |model: &predictors::Model| about.is_some_and(|about| model.judges.contains(&about));
     let judged: Vec<u64> = models
@@ -110,11 +110,13 @@ fn warnings(trace: &Trace<Watch>, notes: &[String]) -> Vec<String> {
     said.extend_from_slice(notes);
     said.dedup();
     match trace.processes.first().map(|process| process.ended) {
-        Some(Ended::Exited(code)) if code != 0 => said.push(format!("The command exited with code {code}.")),
-        Some(Ended::Signalled(signal)) => {
+        Some(TracedExit::Exited(code)) if code != 0 => {
+            said.push(format!("The command exited with code {code}."))
+        }
+        Some(TracedExit::Signalled(signal)) => {
             said.push(format!("The command was ended by signal {signal}; the figures end there."));
         }
-        Some(Ended::TimeLimit) => {
+        Some(TracedExit::TimeLimit) => {
             said.push("The command was ended at the time limit; the figures end there.".to_owned());
         }
         _ => {}

@@ -4,8 +4,8 @@ use super::counted;
 use super::predictors::Model;
 use super::source::Choice;
 use super::traced;
-use super::wanted::{TRACED, Wanted, is_traceable};
-use assay_linux::perf::{Conditions, End, Event, Reading, Refusal, Scope};
+use super::wanted::{StatRequest, TRACED, is_traceable};
+use assay_linux::perf::{CounterEvent, CounterReading, CounterRefusal, End, RefusalContext, Scope};
 use assay_pure::predict::Judged;
 use assay_report::stat::forms::label;
 use assay_report::stat::page::{
@@ -13,16 +13,16 @@ use assay_report::stat::page::{
     Source, StatPage,
 };
 use assay_report::stat::{Number, Spread};
-use assay_trace::Ended;
+use assay_trace::TracedExit;
 use std::os::unix::process::ExitStatusExt as _;
 
 /// One execution, either way.
 #[derive(Clone, Debug)]
-pub enum Executed {
+pub enum CommandExecution {
     /// Counted.
-    Counted(counted::Figures),
+    Counted(counted::CountedRun),
     /// Traced.
-    Traced(traced::Figures),
+    Traced(traced::TracedRun),
 }
 
 /// What was asked for and decided.
@@ -35,7 +35,7 @@ pub struct Question {
     /// What was chosen.
     pub choice: Choice,
     /// What was wanted.
-    pub wanted: Wanted,
+    pub wanted: StatRequest,
     /// The predictors simulated.
     pub models: Vec<Model>,
     /// Executions asked for.
@@ -45,7 +45,7 @@ pub struct Question {
     /// Threads are listed.
     pub per_thread: bool,
     /// Why the kernel refuses what it refuses.
-    pub conditions: Conditions,
+    pub conditions: RefusalContext,
     /// What the program was built for.
     pub architecture: Option<String>,
     /// Standard input could be read by one execution only.
@@ -53,9 +53,9 @@ pub struct Question {
 }
 
 /// The page of what was executed, in that order.
-pub fn compose(question: &Question, executed: &[Executed]) -> StatPage {
-    let counted: Vec<&counted::Figures> = executed.iter().filter_map(Executed::counted).collect();
-    let traced: Vec<&traced::Figures> = executed.iter().filter_map(Executed::traced).collect();
+pub fn compose(question: &Question, executed: &[CommandExecution]) -> StatPage {
+    let counted: Vec<&counted::CountedRun> = executed.iter().filter_map(CommandExecution::counted).collect();
+    let traced: Vec<&traced::TracedRun> = executed.iter().filter_map(CommandExecution::traced).collect();
     let mut events = counted_rows(question, &counted);
     events.extend(traced_rows(question, &traced));
     events.extend(refused_rows(question, &counted));
@@ -85,21 +85,21 @@ pub fn compose(question: &Question, executed: &[Executed]) -> StatPage {
     page
 }
 
-impl Executed {
-    fn counted(&self) -> Option<&counted::Figures> {
-        if let Executed::Counted(figures) = self { Some(figures) } else { None }
+impl CommandExecution {
+    fn counted(&self) -> Option<&counted::CountedRun> {
+        if let CommandExecution::Counted(figures) = self { Some(figures) } else { None }
     }
 
-    fn traced(&self) -> Option<&traced::Figures> {
-        if let Executed::Traced(figures) = self { Some(figures) } else { None }
+    fn traced(&self) -> Option<&traced::TracedRun> {
+        if let CommandExecution::Traced(figures) = self { Some(figures) } else { None }
     }
 }
 
-fn counted_rows(question: &Question, executions: &[&counted::Figures]) -> Vec<EventRow> {
+fn counted_rows(question: &Question, executions: &[&counted::CountedRun]) -> Vec<EventRow> {
     let Some(first) = executions.first() else { return Vec::new() };
     let row = |(at, (event, _)): (usize, &counted::Read)| {
         let read = executions.iter().filter_map(|figures| figures.events.get(at));
-        let readings: Result<Vec<Reading>, &Refusal> =
+        let readings: Result<Vec<CounterReading>, &CounterRefusal> =
             read.map(|(_, reading)| reading.as_ref().copied()).collect();
         match readings {
             Ok(readings) => counted_row(event, &readings, question.scale),
@@ -111,7 +111,7 @@ fn counted_rows(question: &Question, executions: &[&counted::Figures]) -> Vec<Ev
     first.events.iter().enumerate().map(row).collect()
 }
 
-fn empty_row(event: &Event) -> EventRow {
+fn empty_row(event: &CounterEvent) -> EventRow {
     let mode = match event.scope {
         _ if event.is_time() => "user",
         Scope::User => "user",
@@ -133,13 +133,13 @@ fn empty_row(event: &Event) -> EventRow {
 }
 
 /// Executions in which the event had no turn on a counter have no value; a part is shown as the part it is.
-fn counted_row(event: &Event, readings: &[Reading], scale: bool) -> EventRow {
-    let value = |reading: &Reading| match reading.scaled() {
+fn counted_row(event: &CounterEvent, readings: &[CounterReading], scale: bool) -> EventRow {
+    let value = |reading: &CounterReading| match reading.scaled() {
         Some(scaled) if scale && reading.is_multiplexed() => Number::from(scaled.round()),
         _ => Number::from(reading.value),
     };
     let values: Vec<Number> = readings.iter().filter(|reading| reading.was_counted()).map(value).collect();
-    let share = readings.iter().map(Reading::share).fold(1.0, f64::min);
+    let share = readings.iter().map(CounterReading::share).fold(1.0, f64::min);
     let running: f64 = readings.iter().map(|reading| reading.running_ns as f64).sum();
     let scaled = scale && share < 1.0 && !values.is_empty();
     EventRow {
@@ -152,7 +152,7 @@ fn counted_row(event: &Event, readings: &[Reading], scale: bool) -> EventRow {
     }
 }
 
-fn partly(readings: &[Reading], share: f64, scaled: bool) -> Option<String> {
+fn partly(readings: &[CounterReading], share: f64, scaled: bool) -> Option<String> {
     let without = readings.iter().filter(|reading| !reading.was_counted()).count();
     if without == readings.len() {
         return Some(if readings.iter().all(|reading| reading.enabled_ns == 0) {
@@ -180,7 +180,7 @@ fn partly(readings: &[Reading], share: f64, scaled: bool) -> Option<String> {
     })
 }
 
-fn traced_rows(question: &Question, executions: &[&traced::Figures]) -> Vec<EventRow> {
+fn traced_rows(question: &Question, executions: &[&traced::TracedRun]) -> Vec<EventRow> {
     let mut rows = Vec::new();
     for traced in TRACED.iter().filter(|traced| question.wanted.traced.contains(&traced.name)) {
         let values: Option<Vec<Number>> =
@@ -213,11 +213,11 @@ fn traced_row(name: &str, value: Option<Spread>) -> EventRow {
 }
 
 /// Where nothing was counted: what the kernel refuses, and what was named but is not seen by tracing.
-fn refused_rows(question: &Question, counted: &[&counted::Figures]) -> Vec<EventRow> {
+fn refused_rows(question: &Question, counted: &[&counted::CountedRun]) -> Vec<EventRow> {
     if !counted.is_empty() {
         return Vec::new();
     }
-    let row = |event: &Event| {
+    let row = |event: &CounterEvent| {
         let refusal = question.choice.refused.iter().find(|refusal| refusal.event == event.to_string());
         let reason = match refusal {
             Some(refusal) => refusal.reason(&question.conditions),
@@ -240,14 +240,15 @@ fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-fn predictor_rows(question: &Question, executions: &[&traced::Figures]) -> Vec<PredictorRow> {
+fn predictor_rows(question: &Question, executions: &[&traced::TracedRun]) -> Vec<PredictorRow> {
     let row = |(at, model): (usize, &Model)| {
-        let all = |figures: &&traced::Figures| figures.missed.get(at).map_or(0, |missed| missed.iter().sum());
+        let all =
+            |figures: &&traced::TracedRun| figures.missed.get(at).map_or(0, |missed| missed.iter().sum());
         let totals: Vec<Number> =
             executions.iter().map(|figures| Number::from(all(figures))).collect::<Vec<Number>>();
         let mispredictions = Spread::of(&totals)?;
         let count = mispredictions.mean.value();
-        let of = |counts: fn(&traced::Figures) -> u64| {
+        let of = |counts: fn(&traced::TracedRun) -> u64| {
             mean(executions.iter().map(|figures| counts(figures) as f64))
         };
         let kind = |kind: usize, judged: Judged, branches: f64| Missed {
@@ -326,9 +327,9 @@ fn differences(page: &StatPage) -> Vec<Difference> {
     found
 }
 
-fn execution(executed: &Executed) -> Execution {
+fn execution(executed: &CommandExecution) -> Execution {
     match executed {
-        Executed::Counted(figures) => Execution {
+        CommandExecution::Counted(figures) => Execution {
             source: Source::Counted,
             code: figures.ending.status.code(),
             signal: figures.ending.status.signal(),
@@ -341,12 +342,12 @@ fn execution(executed: &Executed) -> Execution {
             user_seconds: Some(figures.ending.user.as_secs_f64()),
             system_seconds: Some(figures.ending.system.as_secs_f64()),
         },
-        Executed::Traced(figures) => {
+        CommandExecution::Traced(figures) => {
             let (code, signal, ended_by) = match figures.ended {
-                Ended::Exited(code) => (Some(code), None, EndedBy::Itself),
-                Ended::Signalled(signal) => (None, Some(signal), EndedBy::Itself),
-                Ended::TimeLimit => (None, None, EndedBy::TimeLimit),
-                Ended::Replaced | Ended::Unknown => (None, None, EndedBy::Itself),
+                TracedExit::Exited(code) => (Some(code), None, EndedBy::Itself),
+                TracedExit::Signalled(signal) => (None, Some(signal), EndedBy::Itself),
+                TracedExit::TimeLimit => (None, None, EndedBy::TimeLimit),
+                TracedExit::Replaced | TracedExit::Unknown => (None, None, EndedBy::Itself),
             };
             let ended_by = if figures.interrupted { EndedBy::Interrupt } else { ended_by };
             Execution {
@@ -362,7 +363,7 @@ fn execution(executed: &Executed) -> Execution {
     }
 }
 
-fn notes(question: &Question, traced: &[&traced::Figures]) -> Vec<String> {
+fn notes(question: &Question, traced: &[&traced::TracedRun]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for note in traced.iter().flat_map(|figures| &figures.notes) {
         if !notes.contains(note) {

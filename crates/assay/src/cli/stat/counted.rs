@@ -1,22 +1,22 @@
 //! One counted execution: the command by itself, its events by the kernel.
 
 use assay_lab::lead::Misuse;
-use assay_linux::perf::{self, Ending, Event, Reading, Refusal};
+use assay_linux::perf::{self, CommandEnding, CounterEvent, CounterReading, CounterRefusal};
 use std::ffi::OsString;
 use std::io;
 use std::process::Command;
 use std::time::Duration;
 
 /// An event with what was read of it.
-pub type Read = (Event, Result<Reading, Refusal>);
+pub type Read = (CounterEvent, Result<CounterReading, CounterRefusal>);
 
 /// A command that was counted once.
 #[derive(Clone, Debug)]
-pub struct Figures {
+pub struct CountedRun {
     /// What each event read, in order.
     pub events: Vec<Read>,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: CommandEnding,
 }
 
 /// Runs the command once, its standard streams those of the lab.
@@ -25,17 +25,17 @@ pub struct Figures {
 /// It cannot be started: [`Misuse`]. A counter cannot be read.
 pub fn execute(
     words: &[OsString],
-    groups: &[Vec<Event>],
+    groups: &[Vec<CounterEvent>],
     follow: bool,
     limit: Option<Duration>,
-) -> anyhow::Result<Figures> {
+) -> anyhow::Result<CountedRun> {
     let (program, arguments) = words.split_first().ok_or_else(|| Misuse("no command".to_owned()))?;
     let mut command = Command::new(program);
     command.args(arguments);
     let (mut child, counters) =
         perf::spawn(command, groups, follow).map_err(|error| cannot_start(program, &error))?;
-    let ending = Ending::wait(&mut child, limit)?;
-    Ok(Figures { events: counters.read()?, ending })
+    let ending = CommandEnding::wait(&mut child, limit)?;
+    Ok(CountedRun { events: counters.read()?, ending })
 }
 
 fn cannot_start(program: &OsString, error: &io::Error) -> anyhow::Error {

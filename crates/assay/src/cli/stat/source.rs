@@ -1,14 +1,14 @@
 //! Counting or tracing? Decided before the command is started, from what the kernel says of each event.
 
-use super::wanted::{Wanted, is_traceable};
+use super::wanted::{StatRequest, is_traceable};
 use assay_lab::lead::{Misuse, Unable};
-use assay_linux::perf::{Conditions, Counter, Event, Refusal, Target};
+use assay_linux::perf::{Counter, CounterEvent, CounterRefusal, RefusalContext, Target};
 use assay_report::prose;
 use assay_report::stat::page::Source;
 
 /// What `--source` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Asked {
+pub enum SourceChoice {
     /// Counters where the kernel allows them, else tracing
     Auto,
     /// Counters of the kernel and the processor, or exit code 3
@@ -19,14 +19,14 @@ pub enum Asked {
     Both,
 }
 
-impl Asked {
+impl SourceChoice {
     /// The word.
     pub fn word(self) -> &'static str {
         match self {
-            Asked::Auto => "auto",
-            Asked::Counted => "counted",
-            Asked::Traced => "traced",
-            Asked::Both => "both",
+            SourceChoice::Auto => "auto",
+            SourceChoice::Counted => "counted",
+            SourceChoice::Traced => "traced",
+            SourceChoice::Both => "both",
         }
     }
 }
@@ -37,15 +37,15 @@ pub struct Choice {
     /// Counting, tracing or both.
     pub sources: Vec<Source>,
     /// Groups of events for the kernel, adapted to what it allows.
-    pub groups: Vec<Vec<Event>>,
+    pub groups: Vec<Vec<CounterEvent>>,
     /// Whole sentences for the reader.
     pub reasons: Vec<String>,
     /// Events that the kernel refuses.
-    pub refused: Vec<Refusal>,
+    pub refused: Vec<CounterRefusal>,
 }
 
 /// Tries each event on this very thread: what is refused here is refused for the command, too.
-pub fn probe(event: &Event) -> Result<(), Refusal> {
+pub fn probe(event: &CounterEvent) -> Result<(), CounterRefusal> {
     Counter::open(event, Target::Here, None).map(drop)
 }
 
@@ -54,18 +54,18 @@ pub fn probe(event: &Event) -> Result<(), Refusal> {
 /// # Errors
 /// What was asked for cannot be had: [`Unable`] where the machine refuses it, [`Misuse`] where nothing could give it.
 pub fn choose(
-    asked: Asked,
-    wanted: &Wanted,
+    asked: SourceChoice,
+    wanted: &StatRequest,
     simulated: bool,
-    conditions: &Conditions,
-    probe: &dyn Fn(&Event) -> Result<(), Refusal>,
+    conditions: &RefusalContext,
+    probe: &dyn Fn(&CounterEvent) -> Result<(), CounterRefusal>,
 ) -> anyhow::Result<Choice> {
-    if asked == Asked::Traced {
+    if asked == SourceChoice::Traced {
         return traced(wanted);
     }
     let (groups, refused) = adapt(wanted, probe);
     let explained = explain(&refused, conditions);
-    let missing: Vec<&Event> = wanted
+    let missing: Vec<&CounterEvent> = wanted
         .events()
         .filter(|event| {
             wanted.essential(event) && refused.iter().any(|refusal| refusal.event == event.to_string())
@@ -73,16 +73,18 @@ pub fn choose(
         .collect();
     let only_traced = wanted.groups.is_empty();
     match asked {
-        Asked::Counted if only_traced => {
+        SourceChoice::Counted if only_traced => {
             Err(Misuse("--source counted: no counter has what -e names; --source traced has".to_owned())
                 .into())
         }
-        Asked::Counted if !missing.is_empty() => {
+        SourceChoice::Counted if !missing.is_empty() => {
             let text = format!("{} `--source traced` needs no counters.", explained.join(" "));
             Err(Unable(text).into())
         }
-        Asked::Counted => Ok(Choice { sources: vec![Source::Counted], groups, reasons: Vec::new(), refused }),
-        Asked::Both => {
+        SourceChoice::Counted => {
+            Ok(Choice { sources: vec![Source::Counted], groups, reasons: Vec::new(), refused })
+        }
+        SourceChoice::Both => {
             let sources = vec![Source::Counted, Source::Traced];
             Ok(Choice { sources, groups, reasons: explained, refused })
         }
@@ -102,7 +104,7 @@ pub fn choose(
     }
 }
 
-fn traced(wanted: &Wanted) -> anyhow::Result<Choice> {
+fn traced(wanted: &StatRequest) -> anyhow::Result<Choice> {
     let blind: Vec<String> =
         wanted.events().filter(|event| !is_traceable(event)).map(|event| event.to_string()).collect();
     if wanted.traced.is_empty() && !wanted.mispredictions {
@@ -116,9 +118,12 @@ fn traced(wanted: &Wanted) -> anyhow::Result<Choice> {
 
 /// The groups that can be opened, and what cannot. A page fault that may not be counted in the kernel is counted in user
 /// mode, as perf does; what happens in the kernel only is refused instead, as it would read 0.
-fn adapt(wanted: &Wanted, probe: &dyn Fn(&Event) -> Result<(), Refusal>) -> (Vec<Vec<Event>>, Vec<Refusal>) {
+fn adapt(
+    wanted: &StatRequest,
+    probe: &dyn Fn(&CounterEvent) -> Result<(), CounterRefusal>,
+) -> (Vec<Vec<CounterEvent>>, Vec<CounterRefusal>) {
     let mut refused = Vec::new();
-    let mut adapted = |event: &Event| {
+    let mut adapted = |event: &CounterEvent| {
         let Err(refusal) = probe(event) else { return event.clone() };
         let milder = event.in_user_mode();
         if event.is_software()
@@ -136,7 +141,7 @@ fn adapt(wanted: &Wanted, probe: &dyn Fn(&Event) -> Result<(), Refusal>) -> (Vec
 }
 
 /// Refusals of the same reason in one sentence, and what would allow them.
-pub fn explain(refused: &[Refusal], conditions: &Conditions) -> Vec<String> {
+pub fn explain(refused: &[CounterRefusal], conditions: &RefusalContext) -> Vec<String> {
     let mut groups: Vec<(String, Option<String>, Vec<&str>)> = Vec::new();
     for refusal in refused {
         let (reason, remedy) = (refusal.reason(conditions), refusal.remedy(conditions));
@@ -159,33 +164,37 @@ mod tests {
     const ENOENT: i32 = 2;
     const EACCES: i32 = 13;
 
-    fn conditions() -> Conditions {
-        Conditions { paranoid: Some(2), filtered: false, virtual_machine: true, has_counters: false }
+    fn conditions() -> RefusalContext {
+        RefusalContext { paranoid: Some(2), filtered: false, virtual_machine: true, has_counters: false }
     }
 
-    fn wanted(list: &[&str]) -> Wanted {
-        Wanted::read(&list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()).unwrap()
+    fn wanted(list: &[&str]) -> StatRequest {
+        StatRequest::read(&list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()).unwrap()
     }
 
-    fn everything(_: &Event) -> Result<(), Refusal> {
+    fn everything(_: &CounterEvent) -> Result<(), CounterRefusal> {
         Ok(())
     }
 
     /// As a virtual machine: software events alone.
-    fn software(event: &Event) -> Result<(), Refusal> {
-        if event.is_software() { Ok(()) } else { Err(Refusal::new(event, ENOENT)) }
+    fn software(event: &CounterEvent) -> Result<(), CounterRefusal> {
+        if event.is_software() { Ok(()) } else { Err(CounterRefusal::new(event, ENOENT)) }
     }
 
     /// As a user without privileges.
-    fn user_mode(event: &Event) -> Result<(), Refusal> {
-        if event.scope == assay_linux::perf::Scope::User { Ok(()) } else { Err(Refusal::new(event, EACCES)) }
+    fn user_mode(event: &CounterEvent) -> Result<(), CounterRefusal> {
+        if event.scope == assay_linux::perf::Scope::User {
+            Ok(())
+        } else {
+            Err(CounterRefusal::new(event, EACCES))
+        }
     }
 
     fn sources(
-        asked: Asked,
+        asked: SourceChoice,
         list: &[&str],
         simulated: bool,
-        probe: &dyn Fn(&Event) -> Result<(), Refusal>,
+        probe: &dyn Fn(&CounterEvent) -> Result<(), CounterRefusal>,
     ) -> Result<Vec<Source>, String> {
         choose(asked, &wanted(list), simulated, &conditions(), probe)
             .map(|choice| choice.sources)
@@ -194,29 +203,32 @@ mod tests {
 
     #[test]
     fn counts_where_the_kernel_allows_it_and_traces_elsewhere() {
-        assert_eq!(sources(Asked::Auto, &[], false, &everything), Ok(vec![Source::Counted]));
-        assert_eq!(sources(Asked::Auto, &[], false, &software), Ok(vec![Source::Traced]));
-        assert_eq!(sources(Asked::Auto, &["task-clock"], false, &software), Ok(vec![Source::Counted]));
-        assert_eq!(sources(Asked::Auto, &["cycles,branches"], false, &software), Ok(vec![Source::Traced]));
-        assert_eq!(sources(Asked::Auto, &["returns"], false, &everything), Ok(vec![Source::Traced]));
-        assert_eq!(sources(Asked::Traced, &[], false, &everything), Ok(vec![Source::Traced]));
-        assert_eq!(sources(Asked::Counted, &[], false, &everything), Ok(vec![Source::Counted]));
+        assert_eq!(sources(SourceChoice::Auto, &[], false, &everything), Ok(vec![Source::Counted]));
+        assert_eq!(sources(SourceChoice::Auto, &[], false, &software), Ok(vec![Source::Traced]));
+        assert_eq!(sources(SourceChoice::Auto, &["task-clock"], false, &software), Ok(vec![Source::Counted]));
+        assert_eq!(
+            sources(SourceChoice::Auto, &["cycles,branches"], false, &software),
+            Ok(vec![Source::Traced])
+        );
+        assert_eq!(sources(SourceChoice::Auto, &["returns"], false, &everything), Ok(vec![Source::Traced]));
+        assert_eq!(sources(SourceChoice::Traced, &[], false, &everything), Ok(vec![Source::Traced]));
+        assert_eq!(sources(SourceChoice::Counted, &[], false, &everything), Ok(vec![Source::Counted]));
     }
 
     #[test]
     fn predictors_named_beside_counters_give_both() {
         let both = Ok(vec![Source::Counted, Source::Traced]);
-        assert_eq!(sources(Asked::Auto, &[], true, &everything), both);
-        assert_eq!(sources(Asked::Both, &[], false, &everything), both);
-        assert_eq!(sources(Asked::Both, &[], false, &software), both);
-        assert_eq!(sources(Asked::Auto, &[], true, &software), Ok(vec![Source::Traced]));
-        let told = choose(Asked::Both, &wanted(&[]), false, &conditions(), &software).unwrap().reasons;
+        assert_eq!(sources(SourceChoice::Auto, &[], true, &everything), both);
+        assert_eq!(sources(SourceChoice::Both, &[], false, &everything), both);
+        assert_eq!(sources(SourceChoice::Both, &[], false, &software), both);
+        assert_eq!(sources(SourceChoice::Auto, &[], true, &software), Ok(vec![Source::Traced]));
+        let told = choose(SourceChoice::Both, &wanted(&[]), false, &conditions(), &software).unwrap().reasons;
         assert!(told.len() == 1 && told[0].contains("branch-misses:u"), "{told:?}");
     }
 
     #[test]
     fn what_cannot_be_had_is_refused_with_why_and_what_would_allow_it() {
-        let refusal = sources(Asked::Counted, &[], false, &software).unwrap_err();
+        let refusal = sources(SourceChoice::Counted, &[], false, &software).unwrap_err();
         assert!(
             refusal
                 .starts_with("branches:u, branch-misses:u, cycles:u and instructions:u cannot be counted: ")
@@ -224,15 +236,15 @@ mod tests {
         for part in ["ENOENT", "What would allow it: ", "bare metal", "--source traced"] {
             assert!(refusal.contains(part), "{part}: {refusal}");
         }
-        let refusal = sources(Asked::Auto, &["cycles"], false, &software).unwrap_err();
+        let refusal = sources(SourceChoice::Auto, &["cycles"], false, &software).unwrap_err();
         assert!(refusal.contains("Tracing does not see these either"), "{refusal}");
         assert!(
-            sources(Asked::Traced, &["cycles,cs"], false, &everything)
+            sources(SourceChoice::Traced, &["cycles,cs"], false, &everything)
                 .unwrap_err()
                 .contains("cycles:u and context-switches")
         );
         assert!(
-            sources(Asked::Counted, &["returns"], false, &everything)
+            sources(SourceChoice::Counted, &["returns"], false, &everything)
                 .unwrap_err()
                 .contains("--source traced")
         );
@@ -240,7 +252,7 @@ mod tests {
 
     #[test]
     fn tracing_says_first_why_nothing_is_counted() {
-        let choice = choose(Asked::Auto, &wanted(&[]), false, &conditions(), &software).unwrap();
+        let choice = choose(SourceChoice::Auto, &wanted(&[]), false, &conditions(), &software).unwrap();
         assert_eq!(choice.reasons.len(), 1);
         assert!(choice.reasons[0].contains("branch-misses:u"), "{:?}", choice.reasons);
         assert_eq!(choice.refused.len(), 4);
@@ -248,21 +260,21 @@ mod tests {
 
     #[test]
     fn without_privileges_faults_are_counted_in_user_mode_and_switches_refused() {
-        let choice = choose(Asked::Auto, &wanted(&[]), false, &conditions(), &user_mode).unwrap();
+        let choice = choose(SourceChoice::Auto, &wanted(&[]), false, &conditions(), &user_mode).unwrap();
         let events: Vec<String> = choice.groups.iter().flatten().map(|event| event.to_string()).collect();
         assert!(events.contains(&"page-faults:u".to_owned()), "{events:?}");
         let refused: Vec<&str> = choice.refused.iter().map(|refusal| refusal.event.as_str()).collect();
         assert_eq!(refused, ["context-switches", "cpu-migrations"]);
         assert_eq!(choice.sources, [Source::Counted]);
-        let explicit = sources(Asked::Counted, &["page-faults:uk"], false, &user_mode).unwrap_err();
+        let explicit = sources(SourceChoice::Counted, &["page-faults:uk"], false, &user_mode).unwrap_err();
         assert!(explicit.contains("perf_event_paranoid is 2"), "{explicit}");
     }
 
     #[test]
     fn different_reasons_are_told_apart() {
         let refused = [
-            Refusal::new(&"branches".parse().unwrap(), ENOENT),
-            Refusal::new(&"cs".parse().unwrap(), EACCES),
+            CounterRefusal::new(&"branches".parse().unwrap(), ENOENT),
+            CounterRefusal::new(&"cs".parse().unwrap(), EACCES),
         ];
         let told = explain(&refused, &conditions());
         assert_eq!(told.len(), 2);

@@ -1,16 +1,16 @@
 //! Pages of scripted executions: no command is started here.
 
-use super::compose::{Executed, Question, compose};
+use super::compose::{CommandExecution, Question, compose};
 use super::predictors;
 use super::source::Choice;
 use super::traced::scripted::{process, thread, trace};
-use super::wanted::Wanted;
+use super::wanted::StatRequest;
 use super::{code_of, counted, exit_code, traced};
-use assay_linux::perf::{Conditions, End, Ending, Event, Reading, Refusal};
+use assay_linux::perf::{CommandEnding, CounterEvent, CounterReading, CounterRefusal, End, RefusalContext};
 use assay_report::render_stat;
 use assay_report::stat::Number;
 use assay_report::stat::page::{EndedBy, Ends, Execution, Source, StatPage};
-use assay_trace::Ended;
+use assay_trace::TracedExit;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -29,40 +29,41 @@ fn question(sources: &[Source], events: &[&str], predictors: &[&str]) -> Questio
             reasons: Vec::new(),
             refused: Vec::new(),
         },
-        wanted: Wanted::read(&list(events)).unwrap(),
+        wanted: StatRequest::read(&list(events)).unwrap(),
         models: predictors::choose(&predictors, Some("x86-64")).unwrap(),
         repeats: 1,
         scale: false,
         per_thread: false,
-        conditions: Conditions { paranoid: Some(2), ..Conditions::default() },
+        conditions: RefusalContext { paranoid: Some(2), ..RefusalContext::default() },
         architecture: Some("x86-64".to_owned()),
         input_is_consumed: false,
     }
 }
 
-fn reading(value: u64, enabled_ns: u64, running_ns: u64) -> Reading {
-    Reading { value, enabled_ns, running_ns }
+fn reading(value: u64, enabled_ns: u64, running_ns: u64) -> CounterReading {
+    CounterReading { value, enabled_ns, running_ns }
 }
 
-fn whole(value: u64) -> Result<Reading, Refusal> {
+fn whole(value: u64) -> Result<CounterReading, CounterRefusal> {
     Ok(reading(value, 1_000_000, 1_000_000))
 }
 
-fn counted(events: &[(&str, Result<Reading, Refusal>)]) -> Executed {
-    let events = events.iter().map(|(name, read)| (name.parse::<Event>().unwrap(), read.clone())).collect();
-    let ending = Ending {
+fn counted(events: &[(&str, Result<CounterReading, CounterRefusal>)]) -> CommandExecution {
+    let events =
+        events.iter().map(|(name, read)| (name.parse::<CounterEvent>().unwrap(), read.clone())).collect();
+    let ending = CommandEnding {
         status: ExitStatus::from_raw(0),
         end: End::Itself,
         elapsed: Duration::from_millis(200),
         user: Duration::from_millis(150),
         system: Duration::from_millis(10),
     };
-    Executed::Counted(counted::Figures { events, ending })
+    CommandExecution::Counted(counted::CountedRun { events, ending })
 }
 
-fn traced_once(outcomes: &[bool], predictors: &[&str]) -> Executed {
-    let trace = trace(vec![process(7, vec![thread(0, outcomes, predictors)], Ended::Exited(0))]);
-    Executed::Traced(traced::figures(trace, Duration::from_secs(1)))
+fn traced_once(outcomes: &[bool], predictors: &[&str]) -> CommandExecution {
+    let trace = trace(vec![process(7, vec![thread(0, outcomes, predictors)], TracedExit::Exited(0))]);
+    CommandExecution::Traced(traced::figures(trace, Duration::from_secs(1)))
 }
 
 fn mean(page: &StatPage, event: &str, source: Source) -> f64 {
@@ -172,7 +173,7 @@ fn an_event_without_a_turn_has_no_value_and_is_not_zero() {
 
 #[test]
 fn refused_events_say_why_beside_those_that_were_counted() {
-    let refusal = Refusal::new(&"cs".parse().unwrap(), 13);
+    let refusal = CounterRefusal::new(&"cs".parse().unwrap(), 13);
     let question = question(&[Source::Counted], &["task-clock,cs"], &[]);
     let page = compose(&question, &[counted(&[("task-clock", whole(5_000_000)), ("cs", Err(refusal))])]);
     let row = page.row("context-switches", Source::Counted).unwrap();
@@ -185,7 +186,7 @@ fn refused_events_say_why_beside_those_that_were_counted() {
 #[test]
 fn a_traced_page_keeps_what_was_refused_for_programs_that_look_for_it() {
     let mut question = question(&[Source::Traced], &["branches,branch-misses,cs"], &["always-taken"]);
-    question.choice.refused = vec![Refusal::new(&"branch-misses".parse().unwrap(), 2)];
+    question.choice.refused = vec![CounterRefusal::new(&"branch-misses".parse().unwrap(), 2)];
     let page = compose(&question, &[traced_once(&MIXED, &["always-taken"])]);
     let misses = page.row("branch-misses", Source::Counted).unwrap();
     assert!(misses.value.is_none() && misses.reason.as_ref().unwrap().contains("ENOENT"));
@@ -238,7 +239,10 @@ fn threads_are_summed_and_listed_when_asked_for() {
     let mut question = question(&[Source::Traced], &[], &predictors);
     let two = || {
         let threads = vec![thread(0, &MIXED, &predictors), thread(1, &MIXED[..3], &predictors)];
-        Executed::Traced(traced::figures(trace(vec![process(7, threads, Ended::Exited(0))]), Duration::ZERO))
+        CommandExecution::Traced(traced::figures(
+            trace(vec![process(7, threads, TracedExit::Exited(0))]),
+            Duration::ZERO,
+        ))
     };
     let page = compose(&question, &[two()]);
     assert!(
@@ -258,7 +262,7 @@ fn nothing_executed_gives_an_empty_page_and_no_division_by_zero() {
     let page = compose(&question(&[Source::Traced], &[], &["gshare"]), &[]);
     assert!(page.events.is_empty() && page.predictors.is_empty() && page.mispredictions.is_none());
     let empty = traced::figures(trace(Vec::new()), Duration::ZERO);
-    let page = compose(&question(&[Source::Traced], &[], &["gshare"]), &[Executed::Traced(empty)]);
+    let page = compose(&question(&[Source::Traced], &[], &["gshare"]), &[CommandExecution::Traced(empty)]);
     assert_eq!((page.predictors[0].of_branches, page.predictors[0].mpki), (0.0, 0.0));
 }
 

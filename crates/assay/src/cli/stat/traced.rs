@@ -6,7 +6,9 @@ use super::progress::Ticker;
 use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, Site};
 use assay_report::stat::page::ThreadRow;
-use assay_trace::{Counts, Detail, Ended, Observer, Options, Refusal, Trace, Wanted, command};
+use assay_trace::{
+    BranchForm, ClassCounts, Observer, Trace, TraceDetail, TraceOptions, TraceRefusal, TracedExit, command,
+};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -19,8 +21,8 @@ pub struct Watcher {
 }
 
 impl Observer for Watcher {
-    fn wanted(&self) -> Wanted {
-        Wanted::Steps { all: self.crew.sees_all() }
+    fn wanted(&self) -> BranchForm {
+        BranchForm::Steps { all: self.crew.sees_all() }
     }
 
     fn branches(&mut self, _: &[Site], _: &[Branch]) {
@@ -35,15 +37,15 @@ impl Observer for Watcher {
 
 /// A command that was traced once.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figures {
+pub struct TracedRun {
     /// What all its processes and threads executed.
-    pub counts: Counts,
+    pub counts: ClassCounts,
     /// Mispredictions per model: of each of [`super::crew::JUDGED`].
     pub missed: Vec<[u64; 3]>,
     /// Each thread.
     pub threads: Vec<ThreadRow>,
     /// How the command itself ended.
-    pub ended: Ended,
+    pub ended: TracedExit,
     /// Sentences for the reader, none twice.
     pub notes: Vec<String>,
     /// The emulator's version.
@@ -60,13 +62,13 @@ pub struct Figures {
 /// It cannot be traced: why, and the remedy.
 pub fn execute(
     words: &[OsString],
-    options: &Options,
+    options: &TraceOptions,
     models: &[Model],
     ticker: &Arc<Ticker>,
-) -> Result<Figures, Refusal> {
+) -> Result<TracedRun, TraceRefusal> {
     let names: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
-    let detail = if models.is_empty() { Detail::Counts } else { Detail::Branches };
-    let options = Options { detail, ..options.clone() };
+    let detail = if models.is_empty() { TraceDetail::Counts } else { TraceDetail::Branches };
+    let options = TraceOptions { detail, ..options.clone() };
     let started = Instant::now();
     let observed = Arc::clone(ticker);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -75,12 +77,12 @@ pub fn execute(
         Watcher { crew, ticker: Arc::clone(&observed) }
     })?;
     let interrupted = assay_linux::interrupt::asked();
-    Ok(Figures { interrupted, ..figures(trace, started.elapsed()) })
+    Ok(TracedRun { interrupted, ..figures(trace, started.elapsed()) })
 }
 
 /// Sums a trace up.
-pub fn figures(trace: Trace<Watcher>, elapsed: Duration) -> Figures {
-    let mut counts = Counts { taken: Some(0), ..Counts::default() };
+pub fn figures(trace: Trace<Watcher>, elapsed: Duration) -> TracedRun {
+    let mut counts = ClassCounts { taken: Some(0), ..ClassCounts::default() };
     let mut missed: Vec<[u64; 3]> = Vec::new();
     let mut threads = Vec::new();
     let mut notes: Vec<String> = Vec::new();
@@ -115,7 +117,7 @@ pub fn figures(trace: Trace<Watcher>, elapsed: Duration) -> Figures {
     }
     let mut told = BTreeSet::new();
     notes.retain(|note| told.insert(note.clone()));
-    Figures {
+    TracedRun {
         counts,
         missed,
         threads,
@@ -128,17 +130,17 @@ pub fn figures(trace: Trace<Watcher>, elapsed: Duration) -> Figures {
 }
 
 /// How the command ended: where it executed another program in its place, how that one did.
-fn how_it_ended(trace: &Trace<Watcher>) -> Ended {
-    let Some(first) = trace.processes.first() else { return Ended::Unknown };
+fn how_it_ended(trace: &Trace<Watcher>) -> TracedExit {
+    let Some(first) = trace.processes.first() else { return TracedExit::Unknown };
     let last = trace.processes.iter().rfind(|process| process.pid == first.pid);
     match last.map_or(first.ended, |process| process.ended) {
         // Its successor could not be followed.
-        Ended::Replaced => Ended::Unknown,
+        TracedExit::Replaced => TracedExit::Unknown,
         ended => ended,
     }
 }
 
-fn add(sum: &mut Counts, more: &Counts) {
+fn add(sum: &mut ClassCounts, more: &ClassCounts) {
     sum.instructions += more.instructions;
     sum.conditional += more.conditional;
     sum.taken = sum.taken.zip(more.taken).map(|(sum, more)| sum + more);
@@ -169,14 +171,14 @@ pub mod scripted {
         let names: Vec<String> = predictors.iter().map(|name| (*name).to_owned()).collect();
         let mut observer = watcher(&names, &Arc::new(Ticker::quiet()));
         observer.steps(KeptSteps::of(&branches, &branches).steps());
-        let counts = Counts {
+        let counts = ClassCounts {
             instructions: 10 * branches.len() as u64,
             conditional: outcomes.len() as u64,
             taken: Some(outcomes.iter().filter(|taken| **taken).count() as u64),
             indirect_calls: 1,
             returns: 1,
             system_calls: 3,
-            ..Counts::default()
+            ..ClassCounts::default()
         };
         ThreadTrace { thread: number, counts, observer }
     }
@@ -187,7 +189,7 @@ pub mod scripted {
     }
 
     /// A process of these threads.
-    pub fn process(pid: u32, threads: Vec<ThreadTrace<Watcher>>, ended: Ended) -> ProcessTrace<Watcher> {
+    pub fn process(pid: u32, threads: Vec<ThreadTrace<Watcher>>, ended: TracedExit) -> ProcessTrace<Watcher> {
         ProcessTrace {
             pid,
             parent: None,
@@ -224,9 +226,9 @@ mod tests {
             process(
                 7,
                 vec![thread(0, &TAKEN, &predictors), thread(1, &MIXED, &predictors)],
-                Ended::Exited(3),
+                TracedExit::Exited(3),
             ),
-            process(8, vec![thread(0, &MIXED, &predictors)], Ended::Exited(0)),
+            process(8, vec![thread(0, &MIXED, &predictors)], TracedExit::Exited(0)),
         ]);
         let found = figures(trace, Duration::from_secs(2));
         assert_eq!(found.counts.conditional, 24);
@@ -238,17 +240,18 @@ mod tests {
         assert_eq!(found.threads.len(), 3);
         assert_eq!(found.threads[1].mispredictions, [2, 1]);
         assert_eq!((found.threads[2].process, found.threads[2].thread), (8, 0));
-        assert_eq!((found.ended, found.elapsed), (Ended::Exited(3), Duration::from_secs(2)));
+        assert_eq!((found.ended, found.elapsed), (TracedExit::Exited(3), Duration::from_secs(2)));
     }
 
     #[test]
     fn a_command_that_replaced_itself_ended_as_its_successor_did() {
         let one = |pid, ended| process(pid, vec![thread(0, &TAKEN, &[])], ended);
-        let replaced = vec![one(7, Ended::Replaced), one(9, Ended::Exited(1)), one(7, Ended::Exited(5))];
-        assert_eq!(figures(trace(replaced), Duration::ZERO).ended, Ended::Exited(5));
-        let lost = vec![one(7, Ended::Replaced), one(9, Ended::Exited(1))];
-        assert_eq!(figures(trace(lost), Duration::ZERO).ended, Ended::Unknown);
-        assert_eq!(figures(trace(Vec::new()), Duration::ZERO).ended, Ended::Unknown);
+        let replaced =
+            vec![one(7, TracedExit::Replaced), one(9, TracedExit::Exited(1)), one(7, TracedExit::Exited(5))];
+        assert_eq!(figures(trace(replaced), Duration::ZERO).ended, TracedExit::Exited(5));
+        let lost = vec![one(7, TracedExit::Replaced), one(9, TracedExit::Exited(1))];
+        assert_eq!(figures(trace(lost), Duration::ZERO).ended, TracedExit::Unknown);
+        assert_eq!(figures(trace(Vec::new()), Duration::ZERO).ended, TracedExit::Unknown);
     }
 
     #[test]
@@ -256,7 +259,7 @@ mod tests {
         let mut silent = thread(1, &TAKEN, &[]);
         silent.counts.taken = None;
         let found = figures(
-            trace(vec![process(7, vec![thread(0, &TAKEN, &[]), silent], Ended::Exited(0))]),
+            trace(vec![process(7, vec![thread(0, &TAKEN, &[]), silent], TracedExit::Exited(0))]),
             Duration::ZERO,
         );
         assert_eq!(found.counts.taken, None);
@@ -266,7 +269,7 @@ mod tests {
     #[test]
     fn notes_name_their_process_where_there_are_several() {
         let noted = |pid: u32| {
-            let mut process = process(pid, vec![thread(0, &TAKEN, &[])], Ended::Exited(0));
+            let mut process = process(pid, vec![thread(0, &TAKEN, &[])], TracedExit::Exited(0));
             process.notes =
                 vec!["It changed its own code.".to_owned(), "It changed its own code.".to_owned()];
             process

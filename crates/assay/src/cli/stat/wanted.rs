@@ -1,15 +1,15 @@
 //! What was asked for with `-e`: events of the kernel, of the tracer, or of both.
 
 use assay_lab::lead::Misuse;
-use assay_linux::perf::{Event, Scope};
-use assay_trace::Counts;
+use assay_linux::perf::{CounterEvent, Scope};
+use assay_trace::ClassCounts;
 
 /// A count that the tracer keeps: its name and where it is found.
 pub struct Traced {
     /// perf's name where perf has one.
     pub name: &'static str,
     /// From what a thread executed; None where that was not looked at.
-    pub of: fn(&Counts) -> Option<u64>,
+    pub of: fn(&ClassCounts) -> Option<u64>,
 }
 
 /// What the tracer counts, in the order in which it is shown.
@@ -35,9 +35,9 @@ const USUAL: &str =
 
 /// What to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct StatRequest {
     /// Events for the kernel; those of one group are to be on counters together.
-    pub groups: Vec<Vec<Event>>,
+    pub groups: Vec<Vec<CounterEvent>>,
     /// Names of [`TRACED`], in their order.
     pub traced: Vec<&'static str>,
     /// Mispredictions, if there is no counter for them.
@@ -46,20 +46,20 @@ pub struct Wanted {
     pub named: bool,
 }
 
-impl Wanted {
+impl StatRequest {
     /// From the arguments of `-e`, each a list by commas; braces hold a group. Nothing at all is the usual.
     ///
     /// # Errors
     /// A name that neither the kernel nor the tracer has, an unpaired brace.
-    pub fn read(lists: &[String]) -> Result<Wanted, Misuse> {
+    pub fn read(lists: &[String]) -> Result<StatRequest, Misuse> {
         if lists.is_empty() {
-            let mut usual = Wanted::read(&[USUAL.to_owned()])?;
+            let mut usual = StatRequest::read(&[USUAL.to_owned()])?;
             usual.traced = TRACED.iter().map(|traced| traced.name).collect();
             usual.named = false;
             return Ok(usual);
         }
         let mut wanted =
-            Wanted { groups: Vec::new(), traced: Vec::new(), mispredictions: false, named: true };
+            StatRequest { groups: Vec::new(), traced: Vec::new(), mispredictions: false, named: true };
         for list in lists {
             for group in groups_of(list)? {
                 wanted.add(&group)?;
@@ -81,7 +81,7 @@ impl Wanted {
             }
             let bare = name.strip_suffix(":u").unwrap_or(name);
             let traced = TRACED.iter().find(|traced| traced.name == bare);
-            let event: Result<Event, _> = name.parse();
+            let event: Result<CounterEvent, _> = name.parse();
             match (event, traced) {
                 (Ok(event), _) => {
                     if let Some(traced) = traced_twin(&event) {
@@ -109,7 +109,7 @@ impl Wanted {
         for (first, second) in
             [("branches", "branch-misses"), ("cycles", "instructions"), ("cache-references", "cache-misses")]
         {
-            let alone = |groups: &[Vec<Event>], name: &str| {
+            let alone = |groups: &[Vec<CounterEvent>], name: &str| {
                 groups.iter().position(|group| group.len() == 1 && group[0].name == name)
             };
             let places = (alone(&self.groups, first), alone(&self.groups, second));
@@ -124,28 +124,28 @@ impl Wanted {
     }
 
     /// All events for the kernel.
-    pub fn events(&self) -> impl Iterator<Item = &Event> {
+    pub fn events(&self) -> impl Iterator<Item = &CounterEvent> {
         self.groups.iter().flatten()
     }
 
     /// The events without which a count says nothing: all that were named, else branches and their misses.
-    pub fn essential(&self, event: &Event) -> bool {
+    pub fn essential(&self, event: &CounterEvent) -> bool {
         self.named || matches!(event.name.as_str(), "branches" | "branch-misses")
     }
 }
 
 /// Whether tracing can stand in for this event, with an exact count or a simulated one.
-pub fn is_traceable(event: &Event) -> bool {
+pub fn is_traceable(event: &CounterEvent) -> bool {
     traced_twin(event).is_some() || is_misses(event)
 }
 
 /// The traced count of the same thing.
-fn traced_twin(event: &Event) -> Option<&'static str> {
+fn traced_twin(event: &CounterEvent) -> Option<&'static str> {
     let found = TRACED.iter().find(|traced| traced.name == event.name)?;
     (event.scope == Scope::User && !event.is_software()).then_some(found.name)
 }
 
-fn is_misses(event: &Event) -> bool {
+fn is_misses(event: &CounterEvent) -> bool {
     event.name == "branch-misses" && event.scope == Scope::User
 }
 
@@ -179,17 +179,17 @@ fn groups_of(list: &str) -> Result<Vec<Vec<&str>>, Misuse> {
 mod tests {
     use super::*;
 
-    fn wanted(list: &str) -> Wanted {
-        Wanted::read(&[list.to_owned()]).unwrap()
+    fn wanted(list: &str) -> StatRequest {
+        StatRequest::read(&[list.to_owned()]).unwrap()
     }
 
-    fn names(wanted: &Wanted) -> Vec<Vec<String>> {
+    fn names(wanted: &StatRequest) -> Vec<Vec<String>> {
         wanted.groups.iter().map(|group| group.iter().map(|event| event.to_string()).collect()).collect()
     }
 
     #[test]
     fn the_usual_events_are_perfs_with_ratios_counted_together() {
-        let usual = Wanted::read(&[]).unwrap();
+        let usual = StatRequest::read(&[]).unwrap();
         assert_eq!(names(&usual)[..2], [["branches:u", "branch-misses:u"], ["cycles:u", "instructions:u"]]);
         assert_eq!(usual.events().count(), 8);
         assert_eq!(usual.traced.len(), TRACED.len());
@@ -247,16 +247,16 @@ mod tests {
         for list in ["{a", "a}", "a,{b,{c}", "{{a}}"] {
             assert!(groups_of(list).is_err(), "{list}");
         }
-        let both = Wanted::read(&["branches".to_owned(), "cs".to_owned()]).unwrap();
+        let both = StatRequest::read(&["branches".to_owned(), "cs".to_owned()]).unwrap();
         assert_eq!(names(&both), [["branches:u"], ["context-switches"]]);
     }
 
     #[test]
     fn unknown_names_are_refused_with_what_there_is() {
-        let message = Wanted::read(&["brnches".to_owned()]).unwrap_err().0;
+        let message = StatRequest::read(&["brnches".to_owned()]).unwrap_err().0;
         assert!(
             message.contains("`brnches`") && message.contains("branch-misses") && message.contains("returns")
         );
-        assert!(Wanted::read(&[String::new()]).is_err());
+        assert!(StatRequest::read(&[String::new()]).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::info::{Summary, nonsense};
 use super::stored::Packing;
-use super::walk::{Asked, Walked, walk};
+use super::walk::{TraceRange, WalkNotes, walk};
 use super::{grouped, parse_format};
 use crate::cli::{DONE, screen};
 use anyhow::{Context, Result};
@@ -120,12 +120,12 @@ fn target(arguments: &Arguments) -> Result<Format, Misuse> {
     }
 }
 
-fn asked(arguments: &Arguments) -> Asked<'_> {
-    Asked { path: &arguments.input, from: arguments.from, stream: arguments.stream }
+fn asked(arguments: &Arguments) -> TraceRange<'_> {
+    TraceRange { path: &arguments.input, from: arguments.from, stream: arguments.stream }
 }
 
 /// Totals, which SBBT puts in front, and BT9's tables.
-fn first_pass(arguments: &Arguments, to: Format) -> Result<(Walked, Summary, bt9::Tables)> {
+fn first_pass(arguments: &Arguments, to: Format) -> Result<(WalkNotes, Summary, bt9::Tables)> {
     let (mut totals, mut tables) = (Summary::default(), bt9::Tables::default());
     let mut first = None;
     let walked = walk::<Misuse>(asked(arguments), |stored, batch, sites| {
@@ -156,7 +156,7 @@ type Lost = Vec<String>;
 fn second_pass(
     arguments: &Arguments,
     to: Format,
-    walked: &Walked,
+    walked: &WalkNotes,
     totals: &Summary,
     tables: &bt9::Tables,
     draft: &Path,
@@ -202,7 +202,7 @@ fn packing(output: &Path) -> Packing {
 fn fill<W: Write>(
     arguments: &Arguments,
     to: Format,
-    walked: &Walked,
+    walked: &WalkNotes,
     totals: &Summary,
     tables: &bt9::Tables,
     out: W,
@@ -250,7 +250,7 @@ impl<W: Write> Sink<'_, W> {
         }
     }
 
-    fn finish(self, arguments: &Arguments, walked: &Walked, chosen: u32) -> Result<(W, Lost)> {
+    fn finish(self, arguments: &Arguments, walked: &WalkNotes, chosen: u32) -> Result<(W, Lost)> {
         Ok(match self {
             Sink::Assay(mut writer, mut stream) => {
                 if let Some(block) = stream.finish() {
@@ -287,7 +287,7 @@ impl<W: Write> Sink<'_, W> {
 }
 
 /// What a trace of ours knows besides the branches: what the trace before knew of this stream, or its format.
-fn directory(arguments: &Arguments, walked: &Walked, chosen: u32, stream: &StreamWriter) -> Directory {
+fn directory(arguments: &Arguments, walked: &WalkNotes, chosen: u32, stream: &StreamWriter) -> Directory {
     let (branches, instructions) = (stream.branches(), stream.instructions());
     let totals = StreamTotals { branches, instructions, ..StreamTotals::default() };
     let known = walked.directory.as_ref().and_then(|before| {
@@ -309,7 +309,13 @@ fn directory(arguments: &Arguments, walked: &Walked, chosen: u32, stream: &Strea
     })
 }
 
-fn report(arguments: &Arguments, to: Format, walked: &Walked, totals: &Summary, lost: &Lost) -> Result<()> {
+fn report(
+    arguments: &Arguments,
+    to: Format,
+    walked: &WalkNotes,
+    totals: &Summary,
+    lost: &Lost,
+) -> Result<()> {
     let bytes = std::fs::metadata(&arguments.output).map_or(0, |facts| facts.len());
     let bits = bytes as f64 * 8.0 / totals.branches as f64;
     if arguments.json {

@@ -1,6 +1,6 @@
 //! `assay trace info`: what is in a stored trace, and whether it makes sense.
 
-use super::walk::{Asked, Walked, walk};
+use super::walk::{TraceRange, WalkNotes, walk};
 use super::{grouped, parse_format};
 use crate::cli::{DONE, screen};
 use anyhow::Result;
@@ -73,7 +73,7 @@ pub fn nonsense(continuity: &Continuity) -> Option<String> {
 /// # Errors
 /// The file is no trace, or is damaged; what is whole is described first.
 pub fn run(arguments: &Arguments) -> Result<u8> {
-    let asked = Asked { path: &arguments.file, from: arguments.from, stream: None };
+    let asked = TraceRange { path: &arguments.file, from: arguments.from, stream: None };
     let mut streams: BTreeMap<u32, Summary> = BTreeMap::new();
     let walked = walk::<Misuse>(asked, |stored, batch, sites| {
         if !batch.branches.is_empty() {
@@ -94,11 +94,11 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     }
 }
 
-fn bits_per_branch(walked: &Walked, branches: u64) -> Option<f64> {
+fn bits_per_branch(walked: &WalkNotes, branches: u64) -> Option<f64> {
     (branches > 0).then(|| walked.bytes as f64 * 8.0 / branches as f64)
 }
 
-fn as_text(arguments: &Arguments, walked: &Walked, streams: &BTreeMap<u32, Summary>) -> String {
+fn as_text(arguments: &Arguments, walked: &WalkNotes, streams: &BTreeMap<u32, Summary>) -> String {
     let sum = |of: fn(&Summary) -> u64| streams.values().map(of).sum::<u64>();
     let branches = sum(|stream| stream.branches);
     let mut text =
@@ -131,7 +131,7 @@ fn as_text(arguments: &Arguments, walked: &Walked, streams: &BTreeMap<u32, Summa
 }
 
 /// The thread that a stream is of, where the file says.
-fn owner(walked: &Walked, stream: u32) -> String {
+fn owner(walked: &WalkNotes, stream: u32) -> String {
     let found = walked.directory.as_ref().and_then(|directory| {
         let totals = directory.streams.get(stream as usize)?;
         let process = directory.processes.get(totals.process as usize)?;
@@ -170,7 +170,7 @@ fn stream_text(stream: &Summary) -> String {
     text
 }
 
-fn as_json(arguments: &Arguments, walked: &Walked, streams: &BTreeMap<u32, Summary>) -> Value {
+fn as_json(arguments: &Arguments, walked: &WalkNotes, streams: &BTreeMap<u32, Summary>) -> Value {
     let branches: u64 = streams.values().map(|stream| stream.branches).sum();
     let streams: Vec<Value> =
         streams.iter().map(|(number, stream)| stream_json(walked, *number, stream)).collect();
@@ -197,7 +197,7 @@ fn as_json(arguments: &Arguments, walked: &Walked, streams: &BTreeMap<u32, Summa
     })
 }
 
-fn stream_json(walked: &Walked, number: u32, stream: &Summary) -> Value {
+fn stream_json(walked: &WalkNotes, number: u32, stream: &Summary) -> Value {
     let totals = walked.directory.as_ref().and_then(|directory| directory.streams.get(number as usize));
     let process = walked
         .directory

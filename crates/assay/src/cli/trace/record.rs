@@ -7,7 +7,7 @@ use assay_lab::lead::Misuse;
 use assay_pure::trace::source::Fault;
 use assay_pure::trace::stored::{Block, Directory, Module, Process, StreamTotals, StreamWriter, Writer};
 use assay_pure::trace::{Branch, Site};
-use assay_trace::{Ended, Observer, Options, ProcessTrace, Refusal, Trace, check, command};
+use assay_trace::{Observer, ProcessTrace, Trace, TraceOptions, TraceRefusal, TracedExit, check, command};
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::ffi::OsString;
@@ -56,13 +56,13 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         ),
     };
     screen::find_place(&arguments.output)?;
-    let refused = |refusal: Refusal| cannot_trace(&refusal, refusal.to_string());
+    let refused = |refusal: TraceRefusal| cannot_trace(&refusal, refusal.to_string());
     // Before a recording of that name is written over.
     check(&arguments.command).map_err(refused)?;
     let cannot = || format!("cannot write {}", arguments.output.display());
     let file = File::create(&arguments.output).with_context(cannot)?;
     let recording = Recording::begin(BufWriter::new(file)).with_context(cannot)?;
-    let options = Options { follow: arguments.follow, time_limit, ..Options::default() };
+    let options = TraceOptions { follow: arguments.follow, time_limit, ..TraceOptions::default() };
     let observer = recording.clone();
     let traced = command(&arguments.command, &options, move || observer.thread());
     let mut trace = traced.map_err(|refusal| {
@@ -223,13 +223,13 @@ impl<W: Write + Send + 'static> Recording<W> {
     }
 }
 
-fn ended(ended: Ended) -> String {
+fn ended(ended: TracedExit) -> String {
     match ended {
-        Ended::Exited(code) => format!("exited with {code}"),
-        Ended::Signalled(signal) => format!("ended by signal {signal}"),
-        Ended::Replaced => "replaced by another program".to_owned(),
-        Ended::TimeLimit => "ended at the time limit".to_owned(),
-        Ended::Unknown => "ended unseen".to_owned(),
+        TracedExit::Exited(code) => format!("exited with {code}"),
+        TracedExit::Signalled(signal) => format!("ended by signal {signal}"),
+        TracedExit::Replaced => "replaced by another program".to_owned(),
+        TracedExit::TimeLimit => "ended at the time limit".to_owned(),
+        TracedExit::Unknown => "ended unseen".to_owned(),
     }
 }
 
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use assay_pure::trace::stored::Reader;
     use assay_pure::trace::{Batch, Class, Source as _};
-    use assay_trace::{Counts, ThreadTrace};
+    use assay_trace::{ClassCounts, ThreadTrace};
 
     const SITE: Site = Site { pc: 0x1000, length: 2, class: Class::CONDITIONAL, target: Some(0x1000) };
 
@@ -278,13 +278,13 @@ mod tests {
             parent: None,
             program: PathBuf::from("/bin/true"),
             threads: threads
-                .map(|(thread, observer)| ThreadTrace { thread, counts: Counts::default(), observer })
+                .map(|(thread, observer)| ThreadTrace { thread, counts: ClassCounts::default(), observer })
                 .collect(),
             sites: Vec::new(),
             blocks: Vec::new(),
             modules: Vec::new(),
             regions: Vec::new(),
-            ended: Ended::Signalled(11),
+            ended: TracedExit::Signalled(11),
             notes: vec!["A note.".to_owned()],
         }
     }

@@ -1,7 +1,7 @@
 //! `assay trace simulate`: a stored trace through predictors.
 
 use super::info::nonsense;
-use super::walk::{Asked, Walked, walk};
+use super::walk::{TraceRange, WalkNotes, walk};
 use super::{grouped, parse_format};
 use crate::cli::{DONE, screen};
 use anyhow::Result;
@@ -44,7 +44,7 @@ struct Going {
 }
 
 /// Sums over streams.
-struct Found {
+struct StreamSums {
     branches: u64,
     instructions: u64,
     judged: [u64; 3],
@@ -55,10 +55,10 @@ struct Found {
 const KINDS: [(Judged, &str); 3] =
     [(Judged::Direction, "direction"), (Judged::Target, "target"), (Judged::Return, "return")];
 
-impl Found {
-    fn new(members: usize) -> Found {
+impl StreamSums {
+    fn new(members: usize) -> StreamSums {
         let missed = [(); 3].map(|()| vec![0; members]);
-        Found { branches: 0, instructions: 0, judged: [0; 3], missed, warning: None }
+        StreamSums { branches: 0, instructions: 0, judged: [0; 3], missed, warning: None }
     }
 
     fn add(&mut self, going: &Going) {
@@ -91,8 +91,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         Ok(Going { zoo, tally: Tally::new(names.len()), continuity: Continuity::default() })
     };
     fresh()?;
-    let asked = Asked { path: &arguments.file, from: arguments.from, stream: arguments.stream };
-    let mut found = Found::new(names.len());
+    let asked = TraceRange { path: &arguments.file, from: arguments.from, stream: arguments.stream };
+    let mut found = StreamSums::new(names.len());
     let mut going: BTreeMap<u32, Going> = BTreeMap::new();
     let mut group = None;
     let walked = walk::<Misuse>(asked, |stored, batch, sites| {
@@ -130,7 +130,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 
 fn rows<'a>(
     arguments: &'a Arguments,
-    found: &'a Found,
+    found: &'a StreamSums,
 ) -> impl Iterator<Item = (&'a str, &'static str, u64, u64)> {
     arguments.predictor.iter().enumerate().flat_map(move |(member, name)| {
         let judges = zoo::entries().find(|entry| entry.name == name).map_or(&[][..], |entry| entry.judges);
@@ -146,7 +146,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-fn as_text(arguments: &Arguments, walked: &Walked, found: &Found) -> String {
+fn as_text(arguments: &Arguments, walked: &WalkNotes, found: &StreamSums) -> String {
     let mut text = format!(
         "{}: {}, {} branches, simulated\n\n{:<18} {:<9} {:>15} {:>15} {:>9} {:>9}\n",
         arguments.file.display(),
@@ -169,7 +169,7 @@ fn as_text(arguments: &Arguments, walked: &Walked, found: &Found) -> String {
     text
 }
 
-fn as_json(arguments: &Arguments, walked: &Walked, found: &Found) -> Result<Value> {
+fn as_json(arguments: &Arguments, walked: &WalkNotes, found: &StreamSums) -> Result<Value> {
     let mut predictors = Vec::new();
     for (name, of, judged, missed) in rows(arguments, found) {
         let definition = zoo::describe(name).map_err(|unknown| Misuse(unknown.to_string()))?.definition;

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::path::Path;
 
 /// What a walk came upon besides branches.
-pub struct Walked {
+pub struct WalkNotes {
     pub format: Format,
     /// Bytes of the file as it lies there.
     pub bytes: u64,
@@ -23,7 +23,7 @@ pub struct Walked {
 
 /// Which part of a trace to read.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub struct TraceRange<'a> {
     pub path: &'a Path,
     pub from: Option<Format>,
     /// Only this stream.
@@ -36,9 +36,9 @@ pub struct Asked<'a> {
 /// # Errors
 /// The file cannot be opened or is no trace, or what `each` returns.
 pub fn walk<E: From<Misuse>>(
-    asked: Asked,
+    asked: TraceRange,
     mut each: impl FnMut(&Stored, &Batch, &[Site]) -> Result<(), E>,
-) -> Result<Walked, E> {
+) -> Result<WalkNotes, E> {
     let screen = screen();
     let mut first = asked.stream.unwrap_or(0);
     loop {
@@ -54,7 +54,7 @@ pub fn walk<E: From<Misuse>>(
             return Err(no_stream(asked).into());
         }
         let broken = broken.map(|error| stored.explain(asked.path, &error));
-        return Ok(Walked {
+        return Ok(WalkNotes {
             format: stored.format,
             bytes: stored.bytes,
             directory: stored.reader.directory().cloned(),
@@ -66,7 +66,7 @@ pub fn walk<E: From<Misuse>>(
 }
 
 fn pass<E: From<Misuse>>(
-    asked: Asked,
+    asked: TraceRange,
     streams: std::ops::Range<u32>,
     screen: &ProgressBar,
     each: &mut impl FnMut(&Stored, &Batch, &[Site]) -> Result<(), E>,
@@ -88,7 +88,7 @@ fn pass<E: From<Misuse>>(
     }
 }
 
-fn no_stream(asked: Asked) -> Misuse {
+fn no_stream(asked: TraceRange) -> Misuse {
     Misuse(format!("{} has no stream {}", asked.path.display(), asked.stream.unwrap_or(0)))
 }
 

@@ -63,11 +63,11 @@ fn input(folder: &Path, bytes: usize) -> ReadyInput {
     ReadyInput { name: "i".into(), row, description, file, windows }
 }
 
-fn software(names: [&str; 3]) -> Vec<Event> {
+fn software(names: [&str; 3]) -> Vec<CounterEvent> {
     names.map(|name| name.parse().expect("perf's name")).to_vec()
 }
 
-fn outcome(program: &Path, variant: &str, input: &ReadyInput, events: &[Event]) -> Outcome {
+fn outcome(program: &Path, variant: &str, input: &ReadyInput, events: &[CounterEvent]) -> Outcome {
     let job = Job {
         program,
         variant,
@@ -142,17 +142,17 @@ fn a_variant_that_is_not_there_is_said_to_be_missing() {
 
 #[test]
 fn the_processors_events_are_chosen_only_where_all_of_them_are_counted() {
-    let conditions = Conditions { virtual_machine: true, ..Conditions::default() };
-    let names = |events: Vec<Event>| events.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let granted = |_: &[Event]| Ok(());
+    let conditions = RefusalContext { virtual_machine: true, ..RefusalContext::default() };
+    let names = |events: Vec<CounterEvent>| events.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let granted = |_: &[CounterEvent]| Ok(());
     let misses = [experiment::Event::BranchMisses];
     assert_eq!(names(events(&misses, &conditions, &granted).unwrap()), [WORK[0], WORK[1], MISSES]);
     assert_eq!(names(events(&[], &conditions, &granted).unwrap()), WORK);
     let all = names(events(&experiment::Event::ALL, &conditions, &granted).unwrap());
     assert_eq!(all, [WORK[0], WORK[1], CYCLES, MISSES]);
     // ENOENT
-    let without_misses = |events: &[Event]| match events.get(2) {
-        Some(event) => Err(Refusal::new(event, 2)),
+    let without_misses = |events: &[CounterEvent]| match events.get(2) {
+        Some(event) => Err(CounterRefusal::new(event, 2)),
         None => Ok(()),
     };
     assert!(events(&[], &conditions, &without_misses).is_ok());
