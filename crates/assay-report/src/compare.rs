@@ -13,7 +13,6 @@ mod schema;
 mod tests;
 
 pub use answer::answer;
-pub(crate) use markdown::escape;
 pub use markdown::markdown;
 pub use page::{
     Built, COMPARE_SCHEMA, ComparePage, Compared, Factor, Factors, Function, FunctionChange, GateResult,

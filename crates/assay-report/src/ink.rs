@@ -1,5 +1,7 @@
 //! Colour, where it was asked for. Meaning never rests on colour alone: every coloured word says the same in black.
 
+use anstyle::{AnsiColor, Style};
+
 /// How a stretch of text is to look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ink {
@@ -27,19 +29,26 @@ pub struct Palette {
     pub colour: bool,
 }
 
+impl Ink {
+    fn style(self) -> Style {
+        let colour = |colour: AnsiColor| colour.on_default();
+        match self {
+            Ink::Plain => Style::new(),
+            Ink::Bold => Style::new().bold(),
+            Ink::Dim => Style::new().dimmed(),
+            Ink::Good => colour(AnsiColor::Green),
+            Ink::Bad => colour(AnsiColor::Red),
+            Ink::Doubt => colour(AnsiColor::Yellow),
+            Ink::Calm => colour(AnsiColor::Cyan),
+        }
+    }
+}
+
 impl Palette {
     /// The text in this ink. Widths are to be measured before painting.
     pub fn paint(self, ink: Ink, text: &str) -> String {
-        let code = match ink {
-            Ink::Bold => "1",
-            Ink::Dim => "2",
-            Ink::Good => "32",
-            Ink::Bad => "31",
-            Ink::Doubt => "33",
-            Ink::Calm => "36",
-            Ink::Plain => return text.to_owned(),
-        };
-        if self.colour && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        let style = ink.style();
+        if self.colour && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 }
 

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod doctor;
 pub mod fit;
 pub mod ink;
+mod json;
 pub mod layout;
 pub mod limits;
 pub mod number;

@@ -53,6 +53,32 @@ fn belongs(previous: &str, word: &str) -> bool {
     (after_number && is_unit) || word.starts_with('±') || previous.ends_with('±')
 }
 
+/// Names are code of strangers: what Markdown or HTML would read as its own is taken literally.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '*' | '_' | '`' | '[' | ']' | '#' | '\\' => escaped.extend(['\\', c]),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            c if c.is_control() => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Line breaks and other control characters of a command or a name as blanks.
+pub fn on_one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The name of a file without its folders.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 /// Shortens a text to `width` columns, the last of them "…" where something was cut.
 pub fn shorten(text: &str, width: usize) -> String {
     if text.width() <= width {

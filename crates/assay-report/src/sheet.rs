@@ -9,6 +9,11 @@ use super::table::Table;
 /// The narrowest margin; a terminal that claims less is treated as this wide.
 const NARROWEST: usize = 40;
 
+/// Warnings, then what a measurement cannot tell.
+pub fn doubts<'a>(warnings: &'a [String], limits: &'a [String]) -> impl Iterator<Item = String> + 'a {
+    warnings.iter().cloned().chain(limits.iter().map(|limit| format!("Cannot tell {limit}.")))
+}
+
 /// Lines so far, with the margin and the colours they were made for.
 #[derive(Debug)]
 pub struct Sheet {
@@ -42,6 +47,24 @@ impl Sheet {
         }
     }
 
+    /// What every page begins with: the answer, then what to do about it.
+    pub fn answer(&mut self, answer: &str, next: Option<&str>) {
+        self.paragraph(Ink::Bold, "", answer);
+        if let Some(next) = next {
+            self.labelled(Ink::Plain, "next  ", next);
+        }
+    }
+
+    /// What could make the answer wrong, before anything that rests on it.
+    pub fn warnings(&mut self, warnings: impl IntoIterator<Item = impl AsRef<str>>) {
+        for (at, warning) in warnings.into_iter().enumerate() {
+            if at == 0 {
+                self.gap();
+            }
+            self.labelled(Ink::Doubt, "! ", warning.as_ref());
+        }
+    }
+
     /// A heading after a gap.
     pub fn heading(&mut self, title: &str) {
         self.gap();
@@ -69,9 +92,8 @@ impl Sheet {
     pub fn verbatim(&mut self, ink: Ink, indent: &str, text: &str) {
         let room = self.width.saturating_sub(indent.width());
         let mut used = 0;
-        let cut: String = text
+        let cut: String = prose::on_one_line(text)
             .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
             .take_while(|&c| {
                 used += unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
                 used <= room

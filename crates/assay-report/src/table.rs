@@ -1,4 +1,5 @@
 //! A table that fits its margin: it leaves out what it may, wraps what it can, and else goes on in a second block.
+//! In Markdown, which has no margin, it shows everything.
 //!
 //! The order of concessions: optional columns go (the highest `optional` first), the wrapping column narrows to
 //! 16 columns, the columns after the keys continue in further blocks with the keys repeated, and at last entries are
@@ -118,6 +119,27 @@ impl Table {
         lines
     }
 
+    /// The table in GitHub-flavoured Markdown with all columns that hold something, and an empty line after it.
+    pub fn markdown(&self) -> String {
+        if self.is_empty() {
+            return String::new();
+        }
+        let shown: Vec<usize> = (0..self.columns.len()).filter(|&at| self.is_filled(at)).collect();
+        let line = |texts: Vec<String>| format!("| {} |\n", texts.join(" | "));
+        let of = |text: &dyn Fn(usize) -> String| line(shown.iter().map(|&at| text(at)).collect());
+        let mut text = of(&|at| prose::escape(&self.columns[at].title));
+        text += &of(&|at| if self.columns[at].align == Align::Left { "---" } else { "--:" }.to_owned());
+        for row in &self.rows {
+            text += &of(&|at| prose::escape(&row[at].text));
+        }
+        text + "\n"
+    }
+
+    /// An optional column is left out where it has no entry.
+    fn is_filled(&self, at: usize) -> bool {
+        self.columns[at].optional == 0 || self.rows.iter().any(|row| !row[at].text.is_empty())
+    }
+
     fn natural_widths(&self) -> Vec<usize> {
         let entry_width = |row: &Vec<Entry>, at: usize| row[at].text.width();
         (0..self.columns.len())
@@ -130,10 +152,7 @@ impl Table {
 
     /// The columns to show, after optional ones were left out and the wrapping one narrowed.
     fn choose_columns(&self, widths: &mut [usize], width: usize) -> Vec<usize> {
-        let is_filled = |at: usize| {
-            self.columns[at].optional == 0 || self.rows.iter().any(|row| !row[at].text.is_empty())
-        };
-        let mut shown: Vec<usize> = (0..self.columns.len()).filter(|&at| is_filled(at)).collect();
+        let mut shown: Vec<usize> = (0..self.columns.len()).filter(|&at| self.is_filled(at)).collect();
         let wrapping = self.columns.iter().position(|column| column.wraps);
         let least = |shown: &[usize], widths: &[usize]| {
             let spare = wrapping
@@ -323,6 +342,15 @@ mod tests {
         let coloured: Vec<String> = sample().render(60, Palette { colour: true }).iter().map(strip).collect();
         let trimmed: Vec<String> = coloured.iter().map(|line| line.trim_end().to_owned()).collect();
         assert_eq!(trimmed, sample().render(60, PLAIN));
+    }
+
+    #[test]
+    fn markdown_has_every_filled_column_and_takes_names_literally() {
+        let columns = vec![Column::left("input"), Column::right("ns"), Column::left("note").optional(1)];
+        let mut table = Table::new(columns, 1);
+        assert_eq!(table.markdown(), "");
+        table.row(vec!["a|b".into(), "0.713".into(), "".into()]);
+        assert_eq!(table.markdown(), "| input | ns |\n| --- | --: |\n| a\\|b | 0.713 |\n\n");
     }
 
     #[test]

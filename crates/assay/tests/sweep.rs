@@ -96,7 +96,7 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
     let Some(folder) = Folder::new() else { return };
     let quiet = ["sweep", "experiment.toml", "--quiet", "--json", "page.json", "--csv", "points.csv"];
     let text = folder.said(0, &quiet);
-    assert!(text.contains("Who wins where") && text.contains("rising against level: "), "{text}");
+    assert!(text.contains("Who wins where") && text.contains("rising vs. level: "), "{text}");
     let page = folder.json("page.json");
     assert_eq!(page["schema"], "assay.sweep/2");
     let points = page["points"].as_array().unwrap();
@@ -114,7 +114,8 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
     for pair in pairs {
         for crossover in pair["crossovers"].as_array().unwrap() {
             let confirmed = crossover["confirmed"].as_bool().unwrap();
-            let doubted = ["not seen in a second campaign", "seen only while somebody else was on the core"];
+            let doubted =
+                ["not confirmed by a second campaign", "measured only while the sibling thread was busy"];
             assert_eq!(confirmed, !doubted.iter().any(|doubt| text.contains(doubt)));
             for end in [&crossover["lower"], &crossover["upper"]] {
                 let ratios = pair["ratios"].as_array().unwrap();

@@ -177,7 +177,7 @@ pub fn causes(found: &Found, verdict: &ContrastVerdict, margin: Margin) -> Vec<C
         causes.push(named(
             Cause::Work,
             format!(
-                "{} executes {:.1} instructions per call, was {:.1} ({more:+.1} %)",
+                "{} executes {:.1} instructions per call, before {:.1} ({more:+.1} %)",
                 function.name,
                 function.candidate_instructions.unwrap_or_default(),
                 function.baseline_instructions.unwrap_or_default()
@@ -194,7 +194,7 @@ pub fn causes(found: &Found, verdict: &ContrastVerdict, margin: Margin) -> Vec<C
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         causes.push(named(
             Cause::CodegenDrift,
-            format!("the machine code of {first}{more} changed, though the source it was made from did not"),
+            format!("the machine code of {first}{more} changed, but not its source"),
         ));
     }
     causes

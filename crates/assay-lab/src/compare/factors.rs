@@ -76,9 +76,9 @@ fn sentence(shares: &BTreeMap<Source, Vec<f64>>) -> String {
         .map(|(share, source)| format!("{} {}", source.name("side"), number::fraction(*share)))
         .collect();
     if told.is_empty() {
-        return "The spread cannot be split: that needs repetitions, in two rounds at the least.".into();
+        return "Unknown: splitting the spread takes repetitions in at least two rounds.".into();
     }
-    format!("Of the spread of the median benchmark: {}.", told.join(", "))
+    format!("Share of the variance in the median benchmark: {}.", told.join(", "))
 }
 
 #[cfg(test)]

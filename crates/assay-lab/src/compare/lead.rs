@@ -210,7 +210,7 @@ fn try_out(asked: &Asked, work: &Work, sides: &[Side]) -> Result<Tried> {
         };
         if let Some(rebuilt) = visit.rewritten.first() {
             bail!(Misuse(format!(
-                "the benchmark command builds {} anew, which would undo every placement; give --bench a command that \
+                "the benchmark command builds {} anew, undoing every placement. Give --bench a command that \
                  only runs what --build has built",
                 rebuilt.display()
             )));
@@ -263,8 +263,8 @@ fn files_of(link: &CapturedLink) -> impl Iterator<Item = &PathBuf> {
 
 fn limit(why: &str) -> String {
     format!(
-        "whether a difference is the code's or comes from where that code was linked ({why}); only environment, stack \
-         and addresses of the processes were varied"
+        "a change of the code from a change of where it was linked: placement was not varied ({why}), only environment, \
+         stack and addresses of the process"
     )
 }
 
@@ -274,8 +274,8 @@ fn affordable(asked: &Asked, visit_seconds: f64, sides: u32, adapter: &Adapter) 
         let rotations = asked.rotations.unwrap_or(super::spec::FEWEST_ROTATIONS);
         let need = visits_per_round(rotations, sides) as f64 * visit_seconds;
         Misuse(format!(
-            "one run of the benchmark command takes {visit_seconds:.1} s, and {} of them are needed for {rotations} \
-             rotations: raise --budget to {:.0} or more, choose fewer benchmarks (--filter), or shorter ones ({})",
+            "one run of the benchmark command takes {visit_seconds:.1} s, and {rotations} rotations need {} of them: \
+             raise --budget to {:.0} or more, choose fewer benchmarks (--filter), or shorter ones ({})",
             visits_per_round(rotations, sides),
             need.ceil(),
             shorter(adapter)
@@ -289,10 +289,10 @@ fn shorter(adapter: &Adapter) -> &'static str {
     match adapter {
         Adapter::GoogleBenchmark | Adapter::Divan => "--seconds-per-benchmark",
         Adapter::Criterion => {
-            "criterion is told by its own options alone, at the end of the benchmark command: -- --warm-up-time 0.05 \
+            "criterion takes this from its own options only, at the end of the benchmark command: -- --warm-up-time 0.05 \
              --measurement-time 0.1 --sample-size 10"
         }
-        _ => "by what the benchmark command offers for it",
+        _ => "see the benchmark command's own options",
     }
 }
 

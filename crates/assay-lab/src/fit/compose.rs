@@ -55,8 +55,8 @@ impl Examined {
 pub fn examine(asked: &Asked, bytes: &[u8]) -> Result<Examined, Misuse> {
     let recorded = Recorded::read(bytes).map_err(|error| {
         Misuse(format!(
-            "{} is no stream of varints: {error}; only varints are fitted, since generators make nothing else. Write the \
-             numbers that the branches depend on one per line, encode them with `assay inputs encode`, and fit that",
+            "{} is not a stream of varints: {error}. Only varints can be fitted, because generators make nothing else. Write the \
+             numbers that the branches depend on one per line, encode them with `assay inputs encode`, and fit the result",
             asked.file
         ))
     })?;
@@ -127,12 +127,12 @@ fn answer(
     if let [first, rest @ ..] = refusals {
         let more = match rest.len() {
             0 => String::new(),
-            1 => " One more reason below.".to_owned(),
+            1 => " 1 more reason below.".to_owned(),
             more => format!(" {more} more reasons below."),
         };
         return format!("Refused: {}.{more}", first.what);
     }
-    let Some(closeness) = closeness else { return format!("{} has nothing to fit.", asked.file) };
+    let Some(closeness) = closeness else { return format!("{} is empty: nothing to fit.", asked.file) };
     // Where there are so few that a share of them says nothing, no share is said.
     let off = |figure: &Figure| {
         let told = figure.real * asked.margin >= FLOOR;
@@ -155,7 +155,7 @@ fn answer(
         _ => String::new(),
     };
     format!(
-        "The fit is close: simulated mispredictions are {told} {}{timed}. Its table can stand for the data.",
+        "The fit is close: simulated mispredictions are {told} {}{timed}. Its table can replace the data.",
         asked.file
     )
 }
@@ -167,8 +167,8 @@ fn notes(closeness: &Option<Closeness>, lengths: &[u8], given: bool) -> Vec<Stri
         lengths.first().filter(|first| given && lengths.iter().all(|length| length == *first))
     {
         notes.push(format!(
-            "All values take {}, so the fit has nothing of their order: code that branches on the values themselves was not \
-             compared. Only the order of encoded lengths is fitted (1 byte below 128, 2 below 16,384, ...).",
+            "All values take {}, so the fit says nothing of their order. Only the order of encoded lengths is fitted (1 byte \
+             below 128, 2 below 16,384, ...); code that branches on the values themselves was not compared.",
             plural(u64::from(*length), "byte")
         ));
     }
@@ -178,15 +178,15 @@ fn notes(closeness: &Option<Closeness>, lengths: &[u8], given: bool) -> Vec<Stri
         let ((low, high), (least, most)) = (figure.real_parts, figure.fitted_parts);
         let what = if figure.name == "branches" { "branches" } else { "mispredictions" };
         notes.push(format!(
-            "The recorded stream changes as it goes, the fitted one does not: parts of it have {low:.3} to {high:.3} {what} \
-             per unit ({}), of the fitted one {least:.3} to {most:.3}. So it stands for the whole, not for a window of it.",
+            "The recorded stream changes over time, the fitted one does not: parts of it have {low:.3} to {high:.3} {what} \
+             per unit ({}), parts of the fitted one {least:.3} to {most:.3}. The fit stands for the whole, not for a window.",
             figure.name
         ));
     }
     if given {
         notes.push(
-            "What the table tells of the data: how many units there are, shares of encoded lengths and of bit lengths, \
-             and what followed which lengths, each seen 32 times at least. No value is in it, and not where one stood."
+            "What the table reveals of the data: the number of units, the shares of encoded lengths and of bit lengths, and \
+             which lengths follow which, each seen at least 32 times. It holds no value and no position."
                 .to_owned(),
         );
     }

@@ -75,7 +75,7 @@ pub fn measure(
         events,
     )?;
     if ended.interrupted {
-        bail!("interrupted while the variants were measured; nothing is said of the fit");
+        bail!("interrupted while measuring the variants: the fit is not judged");
     }
     let ledger = Ledger::open(&asked.ledger)?;
     let observed = observe(&ledger, ended.campaign, experiment.clock)?;
@@ -240,7 +240,7 @@ pub fn refusals(variants: &Variants, margin: f64) -> Vec<Reason> {
     if variants.times.is_empty() {
         reasons.push(Reason {
             what: "no variant could be measured on both inputs".into(),
-            remedy: "see what was not measured below, or leave --experiment away".into(),
+            remedy: "see below what was not measured, or leave out --experiment".into(),
         });
     }
     let apart = |count: &&Count| {
@@ -261,7 +261,7 @@ pub fn refusals(variants: &Variants, margin: f64) -> Vec<Reason> {
                 count.what.trim_start_matches(MISSES)
             ),
             remedy:
-                "the variant sees more of the order than a table of lengths holds: use the recording itself"
+                "the variant depends on more of the order than a table of lengths holds: use the recording itself"
                     .into(),
         }
     }));
@@ -280,11 +280,11 @@ fn of_time(time: &Time) -> Option<Reason> {
         Says::Close => None,
         Says::Apart => Some(Reason {
             what: format!("the time of {place} differs: {interval}"),
-            remedy: "the variant's time depends on what a table of lengths does not hold: use the recording itself"
+            remedy: "the variant's time depends on something that a table of lengths does not hold: use the recording itself"
                 .into(),
         }),
         Says::Unsure => Some(Reason {
-            what: format!("the time of {place} cannot be told to agree: {interval}"),
+            what: format!("the time of {place} may differ or not: {interval}"),
             remedy: "measure longer with --budget, or allow more with --margin".into(),
         }),
     }

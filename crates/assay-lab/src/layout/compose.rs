@@ -86,10 +86,10 @@ fn no_function(path: &str, glob: &str, all: &[facts::Function]) -> String {
     let names: Vec<String> = all.iter().map(|function| demangle(&function.place.name)).collect();
     let near = nearest_names(names.iter().map(String::as_str), glob, 3);
     let hint = match near.is_empty() {
-        true => "; `*` stands for any text, ? for one character".to_owned(),
+        true => "; `*` matches any text, `?` one character".to_owned(),
         false => format!("; the nearest are {}", near.join(", ")),
     };
-    format!("no function of {path} fits `{glob}`{hint}")
+    format!("no function of {path} matches `{glob}`{hint}")
 }
 
 fn describe(found: &facts::Function, rule: Option<FrontEnd>, timed: &SymbolTimes) -> Function {
@@ -199,7 +199,11 @@ fn reason(body: &Loop) -> String {
     .into_iter()
     .flatten()
     .collect();
-    format!("an iteration of its {}-byte loop takes {} over the offsets", body.bytes, parts.join(", "))
+    format!(
+        "depending on the offset, an iteration of its {}-byte loop takes {}",
+        body.bytes,
+        parts.join(", ")
+    )
 }
 
 fn warnings(binaries: &[Binary], selection: &Selection) -> Vec<String> {
@@ -213,7 +217,10 @@ fn warnings(binaries: &[Binary], selection: &Selection) -> Vec<String> {
             .collect();
         if let Some(first) = strange.first() {
             let count = plural(strange.len() as u64, "function");
-            found.push(format!("{}: {count} not decoded to the end, `{first}` for one", binary.path));
+            found.push(format!(
+                "{}: {count} could not be decoded to the end, for example `{first}`",
+                binary.path
+            ));
         }
     }
     let shown = |symbol: &&str| {
@@ -222,7 +229,10 @@ fn warnings(binaries: &[Binary], selection: &Selection) -> Vec<String> {
     let absent: Vec<&str> = selection.timed.symbols().filter(|symbol| !shown(symbol)).collect();
     if let (Some(first), None) = (absent.first(), &selection.functions) {
         let count = plural(absent.len() as u64, "measured function");
-        found.push(format!("{count} of the campaign not in these files, `{}` for one", demangle(first)));
+        found.push(format!(
+            "{count} of the campaign not found in these files, for example `{}`",
+            demangle(first)
+        ));
     }
     found
 }
@@ -233,10 +243,10 @@ fn answer(page: &LayoutPage) -> String {
         let same = counts.identical + counts.moved + counts.respaced;
         let unknown = match counts.unknown {
             0 => String::new(),
-            count => format!(", of {count} it cannot be told"),
+            count => format!(", {count} unknown"),
         };
         return format!(
-            "{} changed machine code; {same} did not, {} of them moved{unknown}; {} new, {} gone.",
+            "{} changed, {same} did not ({} of them moved){unknown}; {} new, {} gone.",
             plural(counts.changed, "function"),
             counts.moved + counts.respaced,
             counts.only_new,
@@ -248,7 +258,8 @@ fn answer(page: &LayoutPage) -> String {
         .filter(|function| function.loops.iter().any(|body| body.innermost && body.depends_on_place))
         .count();
     format!(
-        "{}; {depending} with an innermost loop to which it can matter where it lies.",
-        plural(functions().count() as u64, "function")
+        "{depending} of {} {} an innermost loop whose speed can depend on where it lies.",
+        plural(functions().count() as u64, "function"),
+        if depending == 1 { "has" } else { "have" }
     )
 }

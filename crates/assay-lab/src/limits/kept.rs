@@ -27,7 +27,7 @@ pub enum KeptLimits {
 pub fn path(machine: &Machine) -> Result<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     place(machine, variable("ASSAY_LIMITS"), variable("XDG_STATE_HOME"), variable("HOME"))
-        .context("nobody says where your state is kept: set HOME, XDG_STATE_HOME, or ASSAY_LIMITS=FILE")
+        .context("no place to keep the limits: set HOME, XDG_STATE_HOME or ASSAY_LIMITS=FILE")
 }
 
 fn place(
@@ -93,7 +93,7 @@ pub fn recall_width(limits: &mut Limits, before: &Limits) {
         && narrowed(now, known).is_some()
     {
         limits.notes.push(format!(
-            "The core was shared all the time, or is of another kind: it made {now:.1} additions a cycle at best, and {known:.1} when \
+            "The core was shared all the time, or is of another kind: it made {now:.1} additions per cycle at best, and {known:.1} when \
              this machine was measured before. What needs its width is too slow here; measure again at another hour (--again)."
         ));
     }

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use assay_linux::machine::Machine as Facts;
 use assay_pure::limits::{Clock, Figure, Level, Limits, SCHEMA, cache_sizes, levels};
 use assay_pure::stats::quantile::quantile;
+use assay_report::prose::plural;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -160,56 +161,58 @@ fn notes(limits: &Limits, largest: u64, last_cache: u64) -> Vec<String> {
     let mut notes = Vec::new();
     if limits.machine.virtual_machine {
         notes.push(
-            "This is a guest: what the hypervisor takes away is seen by no clock here, other guests share the caches and the \
-             memory, and the sizes of caches are what the hypervisor says."
+            "This is a virtual machine. Time that the hypervisor takes away is invisible here, other guests share the caches and \
+             the memory, and cache sizes are what the hypervisor reports."
                 .to_owned(),
         );
     }
     notes.push(
-        "One core at a time: with others busy it gets less of the last cache and of the memory.".to_owned(),
+        "One core was measured alone: with others busy it gets less of the last-level cache and of the memory.".to_owned(),
     );
     let share = limits.interrupted as f64 / limits.windows.max(1) as f64;
     if share > 0.3 {
         notes.push(format!(
-            "{:.0} % of the windows were interrupted by other work and left out; measure again on a quiet machine (--again).",
+            "{:.0} % of the windows were interrupted and left out. Measure again on a quiet machine (--again).",
             100.0 * share
         ));
     }
     if last_cache > 0 && largest < 2 * last_cache {
-        notes.push("The largest working set tried is less than twice the last cache: the memory's figures may hold hits.".into());
+        notes.push("The largest working set is less than twice the last-level cache: the figures of the memory may include cache hits.".into());
     }
     if !limits.latency.iter().any(|curve| curve.pages == "huge") {
-        notes.push("The kernel gave no huge pages: latencies beyond the nearest caches hold the looking up of pages.".into());
+        notes.push(
+            "The kernel gave no huge pages: latencies beyond the nearest caches include TLB misses.".into(),
+        );
     }
     if limits.clock.is_none() {
-        notes.push(format!(
-            "No loops are written for {}: instructions were not timed.",
-            std::env::consts::ARCH
-        ));
+        notes
+            .push(format!("There are no loops for {}: instructions were not timed.", std::env::consts::ARCH));
     }
     notes.extend(limits.levels.iter().filter_map(ends_early));
     notes
 }
 
-/// What somebody on the core's other hardware thread did to the figures, of which `despite` hold windows beside him.
+/// What a busy sibling thread did to the figures, of which `despite` include windows beside it.
 fn sharing_notes(limits: &Limits, despite: u64, no_timer: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
     let share = limits.shared as f64 / limits.windows.max(1) as f64;
     if share > 0.1 {
         notes.push(format!(
-            "Beside {:.0} % of the windows the core's other hardware thread was busy, mostly with somebody else's work; they were \
-             left out where there were others.",
+            "The sibling thread was busy during {:.0} % of the windows; these were left out where there were others.",
             100.0 * share
         ));
     }
     if despite > 0 {
         notes.push(format!(
-            "{despite} figures had fewer than three windows without somebody on the core's other hardware thread, and hold those \
-             beside him: they may be too slow. Measure again at another hour (--again)."
+            "{} had fewer than three windows with an idle sibling thread and include the others: they may be too slow. Measure \
+             again at a quieter time (--again).",
+            plural(despite, "figure")
         ));
     }
     if let Some(why) = no_timer {
-        notes.push(format!("Copies of a millisecond and more were watched at their ends alone: {why}."));
+        notes.push(format!(
+            "For copies of a millisecond and more, only start and end were checked for interruptions: {why}."
+        ));
     }
     notes
 }
@@ -220,7 +223,7 @@ fn ends_early(level: &Level) -> Option<String> {
     let kib = |bytes: u64| bytes / 1024;
     (end < size / 2).then(|| {
         format!(
-            "{} is {} KiB by the kernel's word, but loads leave it at about {} KiB: somebody shares it.",
+            "The kernel reports {} as {} KiB, but loads miss it from about {} KiB: it is shared.",
             level.name,
             kib(size),
             kib(end)
@@ -234,15 +237,18 @@ mod tests {
     use assay_report::limits::sample;
 
     #[test]
-    fn what_somebody_beside_did_to_the_figures_is_said() {
+    fn what_a_busy_sibling_did_to_the_figures_is_said() {
         let mut limits = sample::limits();
         (limits.windows, limits.shared) = (1000, 100);
         assert_eq!(sharing_notes(&limits, 0, None), [""; 0]);
         limits.shared = 101;
         let notes = sharing_notes(&limits, 2, Some("timer_create for pulses: no memory"));
-        assert!(notes[0].starts_with("Beside 10 % of the windows"), "{notes:?}");
+        assert!(notes[0].starts_with("The sibling thread was busy during 10 % of the windows"), "{notes:?}");
         assert!(notes[1].starts_with("2 figures had fewer than three windows"), "{notes:?}");
-        assert!(notes[2].ends_with("at their ends alone: timer_create for pulses: no memory."), "{notes:?}");
+        assert!(
+            notes[2].ends_with("checked for interruptions: timer_create for pulses: no memory."),
+            "{notes:?}"
+        );
         assert_eq!(notes.len(), 3);
     }
 }

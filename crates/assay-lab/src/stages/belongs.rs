@@ -20,7 +20,7 @@ pub fn other_machine(before: &Value, now: &Value) -> Option<String> {
     let name = |machine: &Value| machine["cpu"].as_str().unwrap_or("an unknown CPU").to_owned();
     is_other.then(|| {
         format!(
-            "the stages before were measured on another machine ({}; this is {})",
+            "the earlier stages were measured on another machine ({}; this is {})",
             name(before),
             name(now)
         )
@@ -39,24 +39,24 @@ fn other_inputs(before: &Value, now: &Value) -> Vec<String> {
     for (name, digest) in &old {
         match new.get(name) {
             Some(other) if other != digest => {
-                found.push(format!("{name} has another content than when the stages before were measured"))
+                found.push(format!("{name} has changed since the earlier stages were measured"))
             }
             Some(_) => {}
             None => {
-                found.push(format!("{name} was an input of the stages before and is not declared any more"))
+                found.push(format!("{name} was an input of the earlier stages and is no longer declared"))
             }
         }
     }
     found.extend(
         new.keys()
             .filter(|name| !old.contains_key(*name))
-            .map(|name| format!("{name} was no input of the stages before")),
+            .map(|name| format!("{name} was not an input of the earlier stages")),
     );
     let (old, new) = both("roles");
     for (name, task) in &old {
         if let Some(other) = new.get(name).filter(|other| *other != task) {
             found.push(format!(
-                "the role {name} does something else: {} before, {} now",
+                "the role {name} does something else now: {} before, {} now",
                 told(task),
                 told(other)
             ));

@@ -105,7 +105,7 @@ fn uneven_starts(diary: &Diary, history: &History) -> Vec<String> {
             let names: Vec<&str> =
                 without.iter().map(|(entrant, _)| diary.entrants[*entrant].name.as_str()).collect();
             told.push(format!(
-                "In {} the counts of {} hold their start-up, those of the others do not: give them an `empty_command` too",
+                "In {} the counts of {} include start-up, those of the others do not: give them an `empty_command` too",
                 of_role.name,
                 prose::list(&names)
             ));
@@ -121,11 +121,11 @@ fn warnings(history: &History) -> Vec<String> {
         told.extend(
             belongs::strange(&earlier.row, &newest.row.machine, &newest.row.inputs)
                 .into_iter()
-                .map(|why| format!("Session {} does not belong into this table: {why}", earlier.id)),
+                .map(|why| format!("Session {} does not belong in this table: {why}", earlier.id)),
         );
         let differing = belongs::differing(&earlier.row.machine, &newest.row.machine);
         if !differing.is_empty() {
-            told.push(format!("Since session {}: {}", earlier.id, differing.join("; ")));
+            told.push(format!("Changed since session {}: {}", earlier.id, differing.join("; ")));
         }
     }
     told.extend(newest.spec.warnings.iter().cloned());

@@ -96,8 +96,7 @@ pub fn try_out(diary: &Diary, role: usize, task: &Task, built: &Built, way: &Way
         Ok((_, visit)) if !visit.rewritten.is_empty() => {
             let rebuilt = visit.rewritten[0].display();
             tried.found = Err(format!(
-                "the command builds {rebuilt} anew, which would undo every placement; give one that only runs what the \
-                 build has left"
+                "the command builds {rebuilt} anew, undoing every placement. Give one that only runs what the build has left"
             ));
         }
         Ok((_, visit)) => {
@@ -107,7 +106,7 @@ pub fn try_out(diary: &Diary, role: usize, task: &Task, built: &Built, way: &Way
             });
             tried.found = match unreadable {
                 Some(unit) => Err(format!(
-                    "its figure is in `{unit}`, which is no time: let the pattern's group `unit` find ns, us, ms or s"
+                    "its figure is in `{unit}`, not a unit of time: the pattern's group `unit` must match ns, us, ms or s"
                 )),
                 None => Ok(runnable),
             };
@@ -141,7 +140,7 @@ fn start_up(task: &Task, runnable: &Runnable, built: &Built, way: &Way) -> Optio
     let share = least(&only_start)? / least(runnable)?;
     (share > MUCH_START).then(|| {
         format!(
-            "about {:.0} % of what is timed is start-up, which no stage changes: let the command do more, or print its own time \
+            "about {:.0} % of the measured time is start-up, which no stage changes. Let the command do more, or print its own time \
              (figure = {{ pattern = ... }})",
             share.min(1.0) * 100.0
         )
@@ -168,9 +167,9 @@ fn units(task: &Task, bench: &BenchCommand, way: &Way) -> Result<f64, String> {
     };
     let asking = BenchCommand { adapter: pattern_of(pattern), ..bench.clone() };
     let visit = bench::visit(&asking, &PLAIN, &way.scratch)
-        .map_err(|error| format!("its units are not known: {error}"))?;
+        .map_err(|error| format!("its units are unknown: {error}"))?;
     let value = visit.figures.first().and_then(|figure| figure.values.first());
-    value.copied().ok_or_else(|| "its units are not known: the pattern found no number above 0".to_owned())
+    value.copied().ok_or_else(|| "its units are unknown: the pattern matched no number above 0".to_owned())
 }
 
 /// Where a link's output may be executed from.

@@ -113,8 +113,8 @@ fn refuse_strangers(asked: &Asked, sessions: &[SessionRow], machine: &Value) -> 
     }
     let name = &asked.opened.diary.name;
     Err(Misuse(format!(
-        "this does not go into the same table of the diary {name}: {}. Give the diary another name to begin a new one, or \
-         --mixed to put both into one table, where each row says where it is from",
+        "this does not belong in the same table of the diary {name}: {}. Give the diary another name to begin a new one, or \
+         --mixed to keep both in one table with the session in each row",
         strange.join("; ")
     ))
     .into())
@@ -137,7 +137,7 @@ fn affordable(asked: &Asked, prepared: &[Ready], new: &BTreeSet<usize>) -> Resul
         let rotations = diary.rotations.unwrap_or(FEWEST_ROTATIONS);
         let visits = visits_per_round(rotations, count);
         Misuse(format!(
-            "the commands of a stage take {seconds:.1} s, and {visits} runs of them are needed for {rotations} rotations: \
+            "the commands of a stage take {seconds:.1} s, and {rotations} rotations need {visits} runs of them: \
              set `budget` in [diary] to {:.0} s or more, or let the commands do less",
             (visits as f64 * seconds).ceil()
         ))
@@ -152,7 +152,7 @@ fn spec_of(asked: &Asked, prepared: &[Ready], Effort { rotations, rounds, looks 
     let name = |ready: &Ready| diary.entrants[ready.number].name.clone();
     let limits = measured.iter().filter_map(|ready| {
         let why = ready.unplaced.as_ref()?;
-        Some(format!("how much of {}'s time is where it was linked ({why}); only surroundings of its processes were varied", name(ready)))
+        Some(format!("how much of {}'s time comes from where it was linked: placement was not varied ({why}), only the surroundings of its processes", name(ready)))
     });
     Spec {
         build: None,

@@ -172,9 +172,8 @@ fn shared_points(series: &[SeriesPage]) -> Option<String> {
     let (shared, all) = (values(&|ratio| ratio.shared), values(&|_| true));
     (shared > 0).then(|| {
         format!(
-            "At {shared} of {all} points the core's other hardware thread was busy in every campaign: code that needs the core's whole \
-             width takes less time alone, and what is compared may differ by who was there when (a larger --budget, another hour, \
-             or --cpu N for another core)"
+            "The sibling thread was busy in every campaign at {shared} of {all} points, which slows code that uses the whole core. \
+             Raise --budget, measure at a quieter time, or choose another core with --cpu N"
         )
     })
 }
@@ -369,7 +368,7 @@ fn step_page(
                 words::plural(rounded(*units), unit),
                 misses.map_or(String::new(), |misses| format!(": {}", go_from(misses))),
                 remembered.map_or(String::new(), |outcomes| format!(
-                    ": this CPU was seen to know {} outcomes by heart",
+                    " (this CPU memorises about {} outcomes)",
                     number::count(outcomes)
                 ))
             ),

@@ -1,4 +1,4 @@
-//! The answer in a few sentences: what differs first, then what only looks so, then what is not known.
+//! The answer in a few sentences: what differs, what is equivalent, what is undecided, what only looks different.
 
 use super::page::{ComparePage, Compared, Method};
 use crate::number;
@@ -19,75 +19,101 @@ pub fn answer(page: &ComparePage) -> String {
     }
 }
 
+/// What to do about it; none where everything is decided.
+pub(super) fn next(page: &ComparePage) -> Option<String> {
+    let open: Vec<&str> = page.with(Verdict::Inconclusive).map(|found| found.benchmark.as_str()).collect();
+    let ghosts: Vec<&str> = ghosts(page).map(|found| found.benchmark.as_str()).collect();
+    let mut told = Vec::new();
+    if !open.is_empty() {
+        told.push(format!("raise --budget to decide {}", named(&open)));
+    }
+    if !ghosts.is_empty() {
+        told.push(format!("ignore the as-built difference of {}", named(&ghosts)));
+    }
+    if page.sides.len() < 2 && !page.benchmarks.is_empty() {
+        told.push("name a revision to compare its code with this build's, apart from placement".to_owned());
+    }
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// Names, beyond [`NAMED`] their number.
+fn named<S: AsRef<str>>(names: &[S]) -> String {
+    let mut shown: Vec<String> = names.iter().take(NAMED).map(|name| name.as_ref().to_owned()).collect();
+    if names.len() > NAMED {
+        shown.push(format!("{} more", names.len() - NAMED));
+    }
+    prose::list(&shown)
+}
+
 fn of_two(page: &ComparePage, candidate: &str) -> String {
     let total = page.benchmarks.len() as u64;
-    let mut sentences = Vec::new();
-    for (verdict, word) in [(Verdict::Slower, "slower"), (Verdict::Faster, "faster")] {
-        let found: Vec<&Compared> = page.with(verdict).collect();
-        if !found.is_empty() {
-            sentences.push(differs(&found, total, word, candidate));
-        }
-    }
+    let mut sentences: Vec<String> = differs(page, candidate, total).into_iter().collect();
     let equivalent = page.with(Verdict::Equivalent).count() as u64;
     let margin = number::asked(page.measured.minimum_effect);
+    let is = |count: u64| if count == 1 { "is" } else { "are" };
     if equivalent == total {
         let all = if total == 1 { "The benchmark is".into() } else { format!("All {total} benchmarks are") };
         sentences.push(format!("{all} equivalent within {margin} in {candidate}."));
     } else if equivalent > 0 {
-        let verb = if equivalent == 1 { "is" } else { "are" };
-        sentences.push(format!("{equivalent} of {total} {verb} equivalent within {margin}."));
+        sentences.push(format!("{equivalent} of {total} {} equivalent within {margin}.", is(equivalent)));
     }
     let open = page.with(Verdict::Inconclusive).count() as u64;
     if open > 0 {
-        sentences.push(undecided(page, open, total));
+        let finest = page
+            .with(Verdict::Inconclusive)
+            .filter_map(|found| found.minimum_detectable_effect)
+            .max_by(f64::total_cmp);
+        let detectable = finest.map_or(String::new(), |effect| {
+            format!(" (an effect of {} would have been found)", number::fraction(effect))
+        });
+        sentences.push(format!("{open} of {total} {} undecided{detectable}.", is(open)));
     }
     sentences.extend(misled(page));
     sentences.join(" ")
 }
 
-fn differs(found: &[&Compared], total: u64, word: &str, candidate: &str) -> String {
-    let named = |compared: &&Compared| {
-        let size = compared.code.map(|code| number::change_with_interval(&code)).unwrap_or_default();
-        format!("{} {size}", compared.benchmark)
-    };
-    let mut by_size = found.to_vec();
-    let size = |compared: &Compared| compared.code.map_or(0.0, |code| code.ratio.ln().abs());
-    by_size.sort_by(|one, other| size(other).total_cmp(&size(one)));
-    let mut names: Vec<String> = by_size.iter().take(NAMED).map(named).collect();
-    if found.len() > NAMED {
-        names.push(format!("{} more", found.len() - NAMED));
+/// "HEAD is slower in 1 of 5 benchmarks (crc32 +5.1 % ± 0.6) and faster in 2 (sort -5.1 % ± 0.6 and copy -3.0 % ± 0.6)."
+fn differs(page: &ComparePage, candidate: &str, total: u64) -> Option<String> {
+    let mut told: Vec<String> = Vec::new();
+    for (verdict, word) in [(Verdict::Slower, "slower"), (Verdict::Faster, "faster")] {
+        let mut found: Vec<&Compared> = page.with(verdict).collect();
+        if found.is_empty() {
+            continue;
+        }
+        let size = |compared: &Compared| compared.code.map_or(0.0, |code| code.ratio.ln().abs());
+        found.sort_by(|one, other| size(other).total_cmp(&size(one)));
+        let sized: Vec<String> = found
+            .iter()
+            .map(|compared| {
+                let size = compared.code.map(|code| number::change_with_interval(&code)).unwrap_or_default();
+                format!("{} {size}", compared.benchmark)
+            })
+            .collect();
+        let of = match (told.is_empty(), total) {
+            (true, 1) => " of 1 benchmark".to_owned(),
+            (true, _) => format!(" of {total} benchmarks"),
+            (false, _) => String::new(),
+        };
+        told.push(format!("{word} in {}{of} ({})", found.len(), named(&sized)));
     }
-    let verb = if found.len() == 1 { "is" } else { "are" };
-    format!("{} of {total} benchmarks {verb} {word} in {candidate}: {}.", found.len(), prose::list(&names))
+    (!told.is_empty()).then(|| format!("{candidate} is {}.", prose::list(&told)))
 }
 
-fn undecided(page: &ComparePage, open: u64, total: u64) -> String {
-    let finest = page
-        .with(Verdict::Inconclusive)
-        .filter_map(|found| found.minimum_detectable_effect)
-        .max_by(f64::total_cmp);
-    let detectable = finest.map_or(String::new(), |effect| {
-        format!(" (effects of {} would have been found in each)", number::fraction(effect))
-    });
-    format!("{open} of {total} {} undecided{detectable}.", if open == 1 { "is" } else { "are" })
+fn ghosts(page: &ComparePage) -> impl Iterator<Item = &Compared> {
+    page.benchmarks.iter().filter(|found| found.as_built_says == Some(AsBuiltSays::Ghost))
 }
 
 fn misled(page: &ComparePage) -> Option<String> {
-    let ghosts: Vec<&str> = page
-        .benchmarks
-        .iter()
-        .filter(|found| found.as_built_says == Some(AsBuiltSays::Ghost))
-        .map(|found| found.benchmark.as_str())
-        .collect();
-    let ratios = page.benchmarks.iter().filter(|found| found.as_built_says == Some(AsBuiltSays::Ghost));
-    let span = number::change_span(ratios.filter_map(|found| found.as_built.map(|built| built.ratio)));
-    match ghosts.as_slice() {
+    let found: Vec<&Compared> = ghosts(page).collect();
+    let span = number::change_span(found.iter().filter_map(|found| found.as_built.map(|built| built.ratio)));
+    match found.as_slice() {
         [] => None,
         [one] => Some(format!(
-            "As built, {one} differs by {span}: that is where its code was linked, not what it does."
+            "As built, {} differs by {span}: that comes from where its code was linked, not from the code.",
+            one.benchmark
         )),
         many => Some(format!(
-            "As built, {} more differ, by {span}: that is where their code was linked, not what it does.",
+            "As built, {} more differ, by {span}: that comes from where their code was linked, not from the code.",
             many.len()
         )),
     }
@@ -101,12 +127,12 @@ fn of_one(page: &ComparePage) -> String {
     let (most, name) = spreads[0];
     let middle = spreads[spreads.len() / 2].0;
     let what = match page.method {
-        Method::Placements => "where the same code is linked",
-        Method::Surroundings => "the surroundings of the process",
+        Method::Placements => "Placement alone (where the linker puts the same code)",
+        Method::Surroundings => "The surroundings of the process alone (environment, stack, addresses)",
     };
     format!(
-        "Between {what}, {name} varies by {}, the median benchmark by {}: a change that is smaller than that cannot be \
-         seen in one build.",
+        "{what} changes {name} by up to {}, and the median benchmark by up to {}. A smaller change cannot be seen by timing one \
+         build against another.",
         number::fraction(most),
         number::fraction(middle)
     )

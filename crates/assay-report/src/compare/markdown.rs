@@ -1,16 +1,23 @@
 //! The summary for a pull request or a CI job: Markdown, the answer first, what is equivalent folded away.
 
+use super::answer::next;
 use super::page::{ComparePage, Compared};
-use super::terminal::function_told;
+use super::terminal::{function_told, of_two, ordered};
+use crate::Detail;
 use crate::number;
 use crate::page::{AsBuiltSays, Verdict};
-use crate::terminal::{cause_name, says_word, verdict_word};
+use crate::prose::{escape, plural};
+use crate::sheet::doubts;
+use crate::terminal::cause_name;
 
 /// The page as GitHub-flavoured Markdown.
 pub fn markdown(page: &ComparePage) -> String {
     let mut text = String::new();
     let names: Vec<&str> = page.sides.iter().map(|side| side.name.as_str()).collect();
     text += &format!("### assay compare: {}\n\n{}\n\n", escape(&names.join(" → ")), escape(&page.answer));
+    if let Some(next) = next(page) {
+        text += &format!("Next: {}.\n\n", escape(&next));
+    }
     if let Some(gate) = &page.gate {
         let word = if gate.passed { "passed" } else { "**failed**" };
         text += &format!("Gate `{}`: {word}.", gate.gate);
@@ -19,62 +26,36 @@ pub fn markdown(page: &ComparePage) -> String {
         }
         text += "\n\n";
     }
-    for warning in page.warnings.iter().chain(&page.limits) {
-        text += &format!("> {}\n>\n", escape(warning));
+    for doubt in doubts(&page.warnings, &page.limits) {
+        text += &format!("> {}\n>\n", escape(&doubt));
     }
     let telling = |found: &&Compared| {
         found.verdict != Some(Verdict::Equivalent)
             || found.as_built_says.is_some_and(|says| says != AsBuiltSays::Confirmed)
     };
-    let (shown, folded): (Vec<&Compared>, Vec<&Compared>) = page.benchmarks.iter().partition(telling);
-    text += &table(&shown);
+    let (shown, folded): (Vec<&Compared>, Vec<&Compared>) = ordered(page).into_iter().partition(telling);
+    text += &of_two(page, &shown, Detail::Full).markdown();
     text += &evidence(&shown);
     if !folded.is_empty() {
         text += &format!("<details><summary>{} equivalent</summary>\n\n", folded.len());
-        text += &table(&folded);
+        text += &of_two(page, &folded, Detail::Full).markdown();
         text += "</details>\n\n";
     }
     for found in &page.one_sided {
         text += &format!("- {} is only in {}\n", escape(&found.benchmark), escape(&found.only_in));
     }
     for spoilt in &page.spoilt {
-        text += &format!(
-            "- {} visits of {} failed: {}\n",
-            spoilt.visits,
-            escape(&spoilt.side),
-            escape(&spoilt.reason)
-        );
+        let runs = plural(spoilt.visits, "run");
+        text += &format!("- {runs} of {} failed: {}\n", escape(&spoilt.side), escape(&spoilt.reason));
     }
     text += &format!(
-        "\n<sub>Code effect: mean over {} rotations of 4 placements, interval at {} for all benchmarks together; as \
-         built: the links that the builds made. Margin {}.</sub>\n",
+        "\n<sub>Code effect: mean over {} rotations of 4 placements, with its interval at {} for all benchmarks together. As \
+         built: the one link that each build made. Margin {}.</sub>\n",
         page.measured.rotations,
         number::confidence(page.measured.confidence),
         number::asked(page.measured.minimum_effect)
     );
     text
-}
-
-fn table(rows: &[&Compared]) -> String {
-    if rows.is_empty() {
-        return String::new();
-    }
-    let mut text =
-        "| benchmark | as built | code effect | verdict | as built is | cause |\n|---|--:|--:|---|---|---|\n"
-            .to_owned();
-    for found in rows {
-        let causes: Vec<&str> = found.causes.iter().map(|cause| cause_name(cause.cause)).collect();
-        text += &format!(
-            "| {} | {} | {} | {} | {} | {} |\n",
-            escape(&found.benchmark),
-            found.as_built.map_or("-".into(), |effect| number::change(effect.ratio)),
-            found.code.map_or("-".into(), |effect| number::change_with_interval(&effect)),
-            found.verdict.map_or("-", |verdict| verdict_word(verdict).0),
-            found.as_built_says.map_or("", |says| says_word(says).0),
-            causes.join(", ")
-        );
-    }
-    text + "\n"
 }
 
 fn evidence(rows: &[&Compared]) -> String {
@@ -93,20 +74,4 @@ fn evidence(rows: &[&Compared]) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Names are code of strangers: what Markdown or HTML would read as its own is taken literally.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '|' | '*' | '_' | '`' | '[' | ']' | '#' | '\\' => escaped.extend(['\\', c]),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            c if c.is_control() => escaped.push(' '),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }

@@ -238,7 +238,7 @@ pub struct Measured {
 impl ComparePage {
     /// The JSON, with a newline at its end.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a page is plain data") + "\n"
+        crate::json::written(self)
     }
 
     /// The benchmarks with this verdict.

@@ -65,7 +65,7 @@ pub fn two() -> ComparePage {
     let mut slower = compared("BM_crc32/4096", 812.0, 1.162, 1.051, Verdict::Slower, AsBuiltSays::Inflated);
     slower.causes = vec![
         cause(CauseKind::Placement, Some(0.67), "as built +16.2 %, of which the link adds +10.6 %"),
-        cause(CauseKind::Work, None, "crc32 executes 1076.0 instructions per call, was 1024.0 (+5.1 %)"),
+        cause(CauseKind::Work, None, "crc32 executes 1076.0 instructions per call, before 1024.0 (+5.1 %)"),
     ];
     slower.functions = vec![
         function("crc32", FunctionChange::Changed, Some(1024.0), Some(1076.0), Some(false)),
@@ -78,7 +78,7 @@ pub fn two() -> ComparePage {
     faster.causes = vec![cause(
         CauseKind::CodegenDrift,
         None,
-        "the machine code of sort_small changed, though the source it was made from did not",
+        "the machine code of sort_small changed, but not its source",
     )];
     let mut ghost = compared("BM_parse", 56.2, 1.206, 1.004, Verdict::Equivalent, AsBuiltSays::Ghost);
     ghost.causes = vec![
@@ -126,7 +126,7 @@ pub fn two() -> ComparePage {
             failed: vec!["BM_crc32/4096".into()],
         }),
         factors: Some(Factors {
-            sentence: "Placement explains 71 % of the spread of the median benchmark, the side 3 %.".into(),
+            sentence: "Share of the variance in the median benchmark: placement 71 %, rest 15 %, process 10 %, side 3 %, round 1 %.".into(),
             rows: ["side", "placement", "process", "round", "rest"]
                 .into_iter()
                 .zip([0.03, 0.71, 0.1, 0.01, 0.15])
@@ -185,7 +185,7 @@ pub fn commands() -> ComparePage {
     page.benchmarks.truncate(1);
     page.benchmarks[0].as_built = None;
     page.benchmarks[0].as_built_says = None;
-    page.limits = vec!["whether a difference is the code's or the place's where it was linked".into()];
+    page.limits = vec!["a change of the code from a change of where it was linked".into()];
     (page.gate, page.factors, page.one_sided, page.spoilt, page.warnings) =
         (None, None, vec![], vec![], vec![]);
     page.measured.rotations = 0;

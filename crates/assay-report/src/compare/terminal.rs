@@ -1,12 +1,13 @@
 //! The view on a terminal.
 
+use super::answer::next;
 use super::page::{ComparePage, Compared, Function, FunctionChange, Level, Method};
 use crate::Detail;
 use crate::ink::Ink;
 use crate::number;
 use crate::page::{AsBuiltSays, TwinVerdict, Verdict};
 use crate::prose;
-use crate::sheet::Sheet;
+use crate::sheet::{Sheet, doubts};
 use crate::table::{Column, Entry, Table};
 use crate::terminal::{cause_name, says_word, verdict_word};
 
@@ -16,18 +17,13 @@ const MOST_FUNCTIONS: usize = 3;
 /// The page as text, `width` columns wide.
 pub fn render_compare(page: &ComparePage, width: usize, colour: bool, detail: Detail) -> String {
     let mut sheet = Sheet::new(width, colour);
-    sheet.paragraph(Ink::Bold, "", &page.answer);
+    sheet.answer(&page.answer, next(page).as_deref());
     if let Some(gate) = &page.gate {
         let (ink, word) = if gate.passed { (Ink::Good, "passed") } else { (Ink::Bad, "failed") };
         let by = if gate.passed { String::new() } else { format!(" by {}", prose::list(&gate.failed)) };
         sheet.labelled(ink, &format!("gate {}: ", gate.gate), &format!("{word}{by}"));
     }
-    for warning in &page.warnings {
-        sheet.labelled(Ink::Doubt, "warning: ", warning);
-    }
-    for limit in &page.limits {
-        sheet.labelled(Ink::Doubt, "cannot tell: ", limit);
-    }
+    sheet.warnings(doubts(&page.warnings, &page.limits));
     table(page, detail, &mut sheet);
     why(page, detail, &mut sheet);
     one_sided(page, &mut sheet);
@@ -44,12 +40,13 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
     match page.sides.as_slice() {
         [baseline, candidate] => {
             let over = match page.method {
-                Method::Placements => "Code effect: mean over placements",
-                Method::Surroundings => "Effect: mean over surroundings",
+                Method::Placements => "code effect: mean over placements",
+                Method::Surroundings => "code effect: mean over surroundings of the process",
             };
             let legend = format!(
-                "Time in {} against {}: -12 % takes 12 % less, +12 % takes 12 % more. {over}, ± its interval at {} for \
-                 all benchmarks together; as built: the links that the builds made.",
+                "Slower first, then faster, misleading, undecided, equivalent. Time in {} relative to {}: -12 % takes 12 % \
+                 less, +12 % takes 12 % more. {over}, ± its interval at {} for all benchmarks together. as built: the one \
+                 link that each build made.",
                 candidate.name,
                 baseline.name,
                 number::confidence(page.measured.confidence)
@@ -57,11 +54,10 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             sheet.paragraph(Ink::Dim, "  ", &legend);
             says_legend(page, sheet);
             sheet.gap();
-            sheet.table(&of_two(page, detail));
+            sheet.table(&of_two(page, &ordered(page), detail));
         }
         _ => {
-            let legend =
-                "Medians over placements; best and worst of them; as built: the link that the build made.";
+            let legend = "Widest spread first. Median, best and worst over placements. as built: the one link that the build made.";
             sheet.paragraph(Ink::Dim, "  ", legend);
             sheet.gap();
             sheet.table(&of_one(page));
@@ -91,7 +87,7 @@ fn rank(found: &Compared) -> u8 {
     }
 }
 
-fn ordered(page: &ComparePage) -> Vec<&Compared> {
+pub(super) fn ordered(page: &ComparePage) -> Vec<&Compared> {
     let mut found: Vec<&Compared> = page.benchmarks.iter().collect();
     found.sort_by_key(|found| rank(found));
     found
@@ -112,7 +108,7 @@ fn figure(page: &ComparePage, level: &Level, unit: &str) -> String {
     if unit_of(page).is_some() { figure } else { format!("{figure} {}", short(unit)) }
 }
 
-fn of_two(page: &ComparePage, detail: Detail) -> Table {
+pub(super) fn of_two(page: &ComparePage, rows: &[&Compared], detail: Detail) -> Table {
     let before = unit_of(page).map_or("before".into(), |unit| format!("before, {unit}"));
     let columns = vec![
         Column::left("benchmark"),
@@ -127,7 +123,7 @@ fn of_two(page: &ComparePage, detail: Detail) -> Table {
         Column::right("U test p").optional(6),
     ];
     let mut table = Table::new(columns, 1);
-    for found in ordered(page) {
+    for found in rows {
         let (verdict, ink) = found.verdict.map_or(("-", Ink::Plain), verdict_word);
         let says = found.as_built_says.map(says_word);
         let mut causes: Vec<&str> = found.causes.iter().map(|cause| cause_name(cause.cause)).collect();
@@ -199,7 +195,8 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             sheet.labelled(Ink::Plain, "    function ", &function_told(function));
         }
         if compared.functions.len() > shown {
-            let more = format!("{} more functions differ; all: --all", compared.functions.len() - shown);
+            let more =
+                format!("{} more functions differ; --all shows them", compared.functions.len() - shown);
             sheet.paragraph(Ink::Dim, "    ", &more);
         }
         let bare = compared.causes.is_empty() && compared.functions.is_empty();
@@ -211,30 +208,28 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
     }
 }
 
-/// "crc32: changed, 1,024 instructions per call, now 1,076 (+5.1 %), from the same source".
+/// "crc32: machine code and source changed, 1,076 instructions per call, before 1,024 (+5.1 %)".
 pub(super) fn function_told(function: &Function) -> String {
-    let mut told = match function.change {
-        FunctionChange::Changed => format!("{}: its machine code changed", function.name),
-        FunctionChange::OnlyBaseline => format!("{}: no longer executed", function.name),
-        FunctionChange::OnlyCandidate => format!("{}: newly executed", function.name),
-        FunctionChange::Unknown => format!("{}: could not be compared", function.name),
+    let change = match (function.change, function.same_source) {
+        (FunctionChange::Changed, Some(true)) => "machine code changed, source did not",
+        (FunctionChange::Changed, Some(false)) => "machine code and source changed",
+        (FunctionChange::Changed, None) => "machine code changed",
+        (FunctionChange::OnlyBaseline, _) => "no longer executed",
+        (FunctionChange::OnlyCandidate, _) => "newly executed",
+        (FunctionChange::Unknown, _) => "could not be compared",
     };
+    let mut told = format!("{}: {change}", function.name);
     match (function.baseline_instructions, function.candidate_instructions) {
         (Some(before), Some(after)) if before > 0.0 => {
             told += &format!(
-                ", {} instructions per call, was {} ({})",
+                "; {} instructions per call, before {} ({})",
                 per_call(after),
                 per_call(before),
                 number::change(after / before)
             );
         }
-        (None, Some(after)) => told += &format!(", {} instructions per call", per_call(after)),
+        (None, Some(after)) => told += &format!("; {} instructions per call", per_call(after)),
         _ => {}
-    }
-    match function.same_source {
-        Some(true) => told += ", though its source did not",
-        Some(false) => told += ", as its source did",
-        None => {}
     }
     told
 }
@@ -256,8 +251,8 @@ fn one_sided(page: &ComparePage, sheet: &mut Sheet) {
         sheet.labelled(Ink::Doubt, "  ", &format!("{}: only in {}", found.benchmark, found.only_in));
     }
     for spoilt in &page.spoilt {
-        let visits = prose::plural(spoilt.visits, "visit");
-        sheet.labelled(Ink::Bad, "  ", &format!("{visits} of {}: {}", spoilt.side, spoilt.reason));
+        let runs = prose::plural(spoilt.visits, "run");
+        sheet.labelled(Ink::Bad, "  ", &format!("{runs} of {} failed: {}", spoilt.side, spoilt.reason));
     }
 }
 
@@ -293,7 +288,7 @@ fn closing(page: &ComparePage, sheet: &mut Sheet) {
         Method::Surroundings => "drawn surroundings".to_owned(),
     };
     let text = format!(
-        "{} of the benchmark command in {} over {how} and {}; figures read as {}; {}.",
+        "{} of the benchmark command in {}, over {how} and {}; figures read as {}; {}.",
         prose::plural(measured.visits, "run"),
         number::duration(measured.seconds),
         prose::plural(measured.rounds.into(), "round"),
@@ -308,8 +303,12 @@ fn closing(page: &ComparePage, sheet: &mut Sheet) {
 
 fn twin(page: &ComparePage) -> &'static str {
     match page.twin_control.verdict {
-        TwinVerdict::Equivalent => "the baseline equals itself over disjoint rotations",
-        TwinVerdict::Different => "the baseline differs from itself over disjoint rotations",
-        TwinVerdict::Undecided => "too few rotations to hold the baseline against itself",
+        TwinVerdict::Equivalent => "twin control passed: the baseline equals itself over disjoint rotations",
+        TwinVerdict::Different => {
+            "twin control failed: the baseline differs from itself over disjoint rotations"
+        }
+        TwinVerdict::Undecided => {
+            "twin control undecided: too few rotations to compare the baseline with itself"
+        }
     }
 }

@@ -120,8 +120,6 @@ pub struct Count {
 impl FitPage {
     /// As JSON with a newline at its end.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a page has only string keys");
-        text.push('\n');
-        text
+        crate::json::written(self)
     }
 }

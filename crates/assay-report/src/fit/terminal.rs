@@ -10,13 +10,13 @@ use assay_pure::inputs::fit::closeness::{Closeness, Figure};
 use assay_pure::inputs::fit::refusal::Says;
 
 /// What a table is for.
-const TABLE: &str = "The input's table, to be pasted into an experiment file";
+const TABLE: &str = "The input's table, to paste into an experiment file";
 
 /// The page as text, no line of prose wider than `width` columns (at least 40), with ANSI colours if `colour`. The table to
 /// be pasted keeps its own lines.
 pub fn render_fit(page: &FitPage, width: usize, colour: bool) -> String {
     let mut sheet = Sheet::new(width, colour);
-    sheet.paragraph(Ink::Bold, "", &page.answer);
+    sheet.answer(&page.answer, None);
     for refusal in &page.refusals {
         sheet.gap();
         sheet.labelled(Ink::Bad, "refused  ", &refusal.what);
@@ -29,12 +29,7 @@ pub fn render_fit(page: &FitPage, width: usize, colour: bool) -> String {
     if let Some(variants) = &page.variants {
         of_variants(variants, &mut sheet);
     }
-    if !page.notes.is_empty() {
-        sheet.gap();
-    }
-    for note in &page.notes {
-        sheet.labelled(Ink::Doubt, "! ", note);
-    }
+    sheet.warnings(&page.notes);
     let Some(table) = &page.table else { return sheet.into_text() };
     sheet.gap();
     match &page.written {
@@ -54,17 +49,12 @@ fn recorded(page: &FitPage, sheet: &mut Sheet) {
     let all = if page.looked_at == page.units {
         String::new()
     } else {
-        format!(", of which the first {} are looked at", number::count(page.looked_at))
+        format!(", of which the first {} are used", number::count(page.looked_at))
     };
     sheet.labelled(
         Ink::Dim,
         "recorded  ",
-        &format!(
-            "{}: {} in {} bytes{all}",
-            page.file,
-            plural_count(page.units, "unit"),
-            number::count(page.bytes)
-        ),
+        &format!("{}: {} in {} bytes{all}", page.file, plural(page.units, "unit"), number::count(page.bytes)),
     );
     if let Some(model) = &page.model {
         let mut text = format!(
@@ -74,25 +64,21 @@ fn recorded(page: &FitPage, sheet: &mut Sheet) {
             model.bits_per_unit
         );
         if model.strictness > 1.0 {
-            text += &format!(", the penalty {:.1} times BIC's to keep the table small", model.strictness);
+            text += &format!(" (with {:.1} times its penalty, to keep the table small)", model.strictness);
         }
         sheet.labelled(Ink::Dim, "fitted    ", &text);
     }
 }
 
-fn plural_count(count: u64, singular: &str) -> String {
-    format!("{} {singular}{}", number::count(count), if count == 1 { "" } else { "s" })
-}
-
 fn side_by_side(closeness: &Closeness, sheet: &mut Sheet) {
-    sheet.heading("A decoding loop on both streams, per unit, simulated");
+    sheet.heading("A simulated decoding loop on both streams, per unit");
     let columns = vec![
         Column::left(""),
         Column::right("recorded"),
-        Column::right("its parts").optional(3),
+        Column::right("over parts").optional(3),
         Column::right("fitted"),
-        Column::right("its streams").optional(1),
-        Column::right("their parts").optional(2),
+        Column::right("over streams").optional(1),
+        Column::right("over their parts").optional(2),
         Column::right("difference"),
         Column::right("allowed"),
         Column::left(""),
@@ -103,9 +89,9 @@ fn side_by_side(closeness: &Closeness, sheet: &mut Sheet) {
         table.row(figure_row(&format!("misses {}", figure.name), figure));
     }
     sheet.table(&table);
-    sheet.heading("The least that lengths remembered leave open, per unit");
+    sheet.heading("What the previous lengths do not determine, per unit");
     let mut table = Table::new(
-        ["remembered", "bits, recorded", "bits, fitted", "misses, recorded", "misses, fitted"]
+        ["previous", "bits, recorded", "bits, fitted", "misses, recorded", "misses, fitted"]
             .into_iter()
             .map(Column::right)
             .collect(),
@@ -131,9 +117,9 @@ fn order(closeness: &Closeness, sheet: &mut Sheet) {
     };
     add("mean run of one length, units", format!("{:.2}", real.mean), format!("{:.2}", fitted.mean));
     for (name, real, fitted) in [
-        ("half of all runs are at most", real.median, fitted.median),
-        ("90 % of them", real.p90, fitted.p90),
-        ("99 % of them", real.p99, fitted.p99),
+        ("median run", real.median, fitted.median),
+        ("90 % of runs are at most", real.p90, fitted.p90),
+        ("99 % of runs are at most", real.p99, fitted.p99),
     ] {
         add(name, number::count(real), number::count(fitted));
     }
@@ -155,7 +141,7 @@ fn figure_row(name: &str, figure: &Figure) -> Vec<Entry> {
         format!("{:+.4}", figure.fitted - figure.real).into(),
         format!("{:.4}", figure.allowed).into(),
         if figure.says == Says::Close && figure.changes {
-            Entry::inked("changes", Ink::Doubt)
+            Entry::inked("varies", Ink::Doubt)
         } else {
             said(figure.says)
         },
@@ -165,13 +151,13 @@ fn figure_row(name: &str, figure: &Figure) -> Vec<Entry> {
 fn said(says: Says) -> Entry {
     match says {
         Says::Close => Entry::inked("close", Ink::Good),
-        Says::Apart => Entry::inked("apart", Ink::Bad),
-        Says::Unsure => Entry::inked("cannot be told", Ink::Doubt),
+        Says::Apart => Entry::inked("different", Ink::Bad),
+        Says::Unsure => Entry::inked("undecided", Ink::Doubt),
     }
 }
 
 fn of_variants(variants: &Variants, sheet: &mut Sheet) {
-    sheet.heading("Time of each variant, fitted / recorded, over placements");
+    sheet.heading("Time of each variant: fitted / recorded, over placements");
     let columns = vec![
         Column::left("variant"),
         Column::left("compiler").optional(1),
@@ -222,7 +208,5 @@ fn of_variants(variants: &Variants, sheet: &mut Sheet) {
         }
         sheet.table(&table);
     }
-    for failure in &variants.failures {
-        sheet.labelled(Ink::Doubt, "! ", failure);
-    }
+    sheet.warnings(&variants.failures);
 }

@@ -310,7 +310,6 @@ pub struct Place {
 impl LayoutPage {
     /// The page as one JSON object.
     pub fn to_json(&self) -> String {
-        let text = serde_json::to_string_pretty(self).expect("a page holds nothing that JSON cannot");
-        text + "\n"
+        crate::json::written(self)
     }
 }

@@ -76,9 +76,10 @@ pub fn page() -> LayoutPage {
     cold.new_lines = (12..20).map(|line| format!("src/cold.c:{line}")).collect();
     LayoutPage {
         schema: LAYOUT_SCHEMA.to_owned(),
-        answer: "1 function changed machine code; 7 did not, 4 of them moved, of 1 it cannot be told; 1 new, 1 gone."
-            .to_owned(),
-        warnings: vec!["./new: 1 function not decoded to the end, `demo::decode` for one".to_owned()],
+        answer: "1 function changed, 7 did not (4 of them moved), 1 unknown; 1 new, 1 gone.".to_owned(),
+        warnings: vec![
+            "./new: 1 function could not be decoded to the end, for example `demo::decode`".to_owned(),
+        ],
         host: Host {
             cpu: "Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz".to_owned(),
             rule: Some(Rule {
@@ -135,7 +136,7 @@ pub fn page() -> LayoutPage {
 /// One of a host that is not known, with nothing to hold it against.
 pub fn plain() -> LayoutPage {
     let mut page = page();
-    page.answer = "1 function; 1 with an innermost loop to which it can matter where it lies.".to_owned();
+    page.answer = "1 of 1 function has an innermost loop whose speed can depend on where it lies.".to_owned();
     page.host = Host { cpu: "some CPU".to_owned(), rule: None };
     page.against = None;
     page.warnings.clear();

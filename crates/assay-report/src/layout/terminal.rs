@@ -14,10 +14,8 @@ const LINES_SHOWN: usize = 6;
 /// and of the changes of each file at most `top` are shown.
 pub fn render_layout(page: &LayoutPage, width: usize, colour: bool, top: usize) -> String {
     let mut sheet = Sheet::new(width, colour);
-    sheet.paragraph(Ink::Bold, "", &page.answer);
-    for warning in &page.warnings {
-        sheet.labelled(Ink::Doubt, "! ", warning);
-    }
+    sheet.answer(&page.answer, next(page).as_deref());
+    sheet.warnings(&page.warnings);
     if let Some(against) = &page.against {
         changes(against, top, &mut sheet);
     }
@@ -26,6 +24,13 @@ pub fn render_layout(page: &LayoutPage, width: usize, colour: bool, top: usize) 
     }
     host(page, &mut sheet);
     sheet.into_text()
+}
+
+/// What to do about it, where a loop's place can matter.
+fn next(page: &LayoutPage) -> Option<String> {
+    let advised = page.binaries.iter().any(|binary| !binary.advice.is_empty());
+    advised
+        .then(|| "align what is worth pinning (below), or let `assay run` average over placements".to_owned())
 }
 
 fn one(page: &LayoutPage, binary: &Binary, (width, top): (usize, usize), sheet: &mut Sheet) {
@@ -58,10 +63,11 @@ fn one(page: &LayoutPage, binary: &Binary, (width, top): (usize, usize), sheet: 
     }
     for advice in binary.advice.iter().take(top) {
         let gain = match advice.pinned_ratio {
-            Some(ratio) => format!("; measured: {} than the mean over offsets", number::change(ratio)),
+            Some(ratio) => format!("; measured: {} relative to the mean over offsets", number::change(ratio)),
             None => String::new(),
         };
-        let text = format!("aligned(64) adds {} bytes here: {}{gain}", advice.pin_bytes, advice.reason);
+        let text =
+            format!("aligned(64) adds {} here: {}{gain}", plural(advice.pin_bytes, "byte"), advice.reason);
         sheet.labelled(Ink::Plain, &format!("  {}  ", shorten(&advice.function, width / 3)), &text);
     }
 }
@@ -165,8 +171,8 @@ fn changes(against: &Against, top: usize, sheet: &mut Sheet) {
     sheet.heading(&format!("From {} to {}", against.old, against.new));
     let counts = against.counts;
     let text = format!(
-        "{} identical, {} moved, {} respaced, {} changed, {} new, {} gone, {} unknown; {} unchanged but reaching a \
-         change",
+        "{} identical, {} moved, {} respaced, {} changed, {} new, {} gone, {} unknown; {} unchanged but calling changed \
+         code",
         counts.identical,
         counts.moved,
         counts.respaced,
@@ -239,19 +245,16 @@ fn host(page: &LayoutPage, sheet: &mut Sheet) {
             rule.window_bytes,
             rule.entry_operations,
             match rule.jump_erratum {
-                true =>
-                    "branches at 32-byte borders keep their window out of the op cache (the jump erratum)",
-                false => "branches at 32-byte borders do not matter here (no jump erratum)",
+                true => "branches at 32-byte borders keep their window out of the op cache (JCC erratum)",
+                false => "branches at 32-byte borders do not matter (no JCC erratum)",
             },
             rule.source
         ),
-        None => format!(
-            "{}: how it fetches code is not known here, so addresses are all there is.",
-            page.host.cpu
-        ),
+        None => format!("{}: how it fetches code is unknown, so only addresses are shown.", page.host.cpu),
     };
     sheet.labelled(Ink::Dim, "host  ", &text);
-    let text = "@64, @32: offset in the 64-byte line and the 32-byte window; borders: branches that cross or end at a \
-                32-byte border; entries: of the op cache, counted in instructions, so at least.";
+    let text = "@64, @32: offset in the 64-byte line and the 32-byte window. borders: branches that cross or end at a 32-byte \
+                border. entries: of the op cache, at least (counted in instructions). left out: windows outside the op \
+                cache. Marked figures are worse than at the best offset.";
     sheet.labelled(Ink::Dim, "      ", text);
 }

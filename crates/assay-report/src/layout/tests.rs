@@ -24,7 +24,7 @@ fn unwrapped(text: &str) -> String {
 #[test]
 fn a_host_that_is_not_known_gets_the_facts_of_addresses_alone() {
     let text = unwrapped(&render_layout(&sample::plain(), 80, false, 20));
-    assert!(text.contains("some CPU: how it fetches code is not known here"), "{text}");
+    assert!(text.contains("some CPU: how it fetches code is unknown"), "{text}");
     assert!(!text.contains("op cache "), "{text}");
     assert!(text.contains("head @64"), "{text}");
 }

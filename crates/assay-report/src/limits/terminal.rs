@@ -22,8 +22,8 @@ pub struct Told {
 /// if `all`.
 pub fn render_limits(limits: &Limits, told: &Told, width: usize, colour: bool, all: bool) -> String {
     let mut sheet = Sheet::new(width, colour);
-    sheet.paragraph(Ink::Bold, "", &answer(limits));
-    warnings(told, &mut sheet);
+    sheet.answer(&answer(limits), None);
+    sheet.warnings(changed(told));
     levels(limits, &mut sheet);
     costs(limits, &mut sheet);
     if let Some(clock) = &limits.clock {
@@ -32,7 +32,7 @@ pub fn render_limits(limits: &Limits, told: &Told, width: usize, colour: bool, a
     if all {
         curves(limits, &mut sheet);
     }
-    sheet.heading("What these figures cannot say");
+    sheet.heading("What these figures do not show");
     for note in &limits.notes {
         sheet.labelled(Ink::Dim, "  - ", note);
     }
@@ -40,12 +40,12 @@ pub fn render_limits(limits: &Limits, told: &Told, width: usize, colour: bool, a
     sheet.into_text()
 }
 
-/// "AMD EPYC, one core: 3.68 GHz, 6.0 instructions a cycle; reads 230 bytes per ns from L1 and 21 from memory; ..."
+/// "AMD EPYC, one core: 3.68 GHz, 6.0 instructions per cycle; reads 230 GB/s from L1, 21 from memory; ..."
 fn answer(limits: &Limits) -> String {
     let mut parts = Vec::new();
     if let Some(clock) = &limits.clock {
         let width = limits.cost(cost::INSTRUCTION).map_or(String::new(), |instruction| {
-            format!(", {:.1} instructions a cycle at best", clock.cycle_ns.median / instruction.ns.median)
+            format!(", {:.1} instructions per cycle at best", clock.cycle_ns.median / instruction.ns.median)
         });
         parts.push(format!("{:.2} GHz{width}", 1.0 / clock.cycle_ns.median));
     }
@@ -57,9 +57,9 @@ fn answer(limits: &Limits) -> String {
             limits.levels.iter().filter_map(|level| Some((level.name.as_str(), of(&level)?))).collect();
         match known.as_slice() {
             [] => {}
-            [(name, only)] => parts.push(format!("{verb} {} bytes per ns from {name}", short(*only))),
+            [(name, only)] => parts.push(format!("{verb} {} GB/s from {name}", short(*only))),
             [near, .., far] => parts.push(format!(
-                "{verb} {} bytes per ns from {}, {} from {}",
+                "{verb} {} GB/s from {}, {} from {}",
                 short(near.1),
                 near.0,
                 short(far.1),
@@ -74,7 +74,7 @@ fn answer(limits: &Limits) -> String {
         .collect();
     if let [near, .., far] = waits.as_slice() {
         parts.push(format!(
-            "a load waits {} ns for {}, {} for {}",
+            "a dependent load takes {} ns from {}, {} from {}",
             short(near.1),
             near.0,
             short(far.1),
@@ -87,16 +87,14 @@ fn answer(limits: &Limits) -> String {
     format!("{}, one core: {}.", limits.machine.cpu, parts.join("; "))
 }
 
-fn warnings(told: &Told, sheet: &mut Sheet) {
-    if told.changes.is_empty() {
-        return;
-    }
-    sheet.gap();
-    let text = format!(
-        "The machine has changed since ({}): what the kernel and its clocks cost may differ; --again measures anew.",
-        told.changes.join("; ")
-    );
-    sheet.labelled(Ink::Doubt, "! ", &text);
+fn changed(told: &Told) -> Option<String> {
+    (!told.changes.is_empty()).then(|| {
+        format!(
+            "The machine has changed since ({}): the costs of the kernel and of its clocks may differ. Measure again with \
+             --again.",
+            told.changes.join("; ")
+        )
+    })
 }
 
 fn levels(limits: &Limits, sheet: &mut Sheet) {
@@ -107,14 +105,14 @@ fn levels(limits: &Limits, sheet: &mut Sheet) {
     sheet.paragraph(
         Ink::Dim,
         "  ",
-        "Bytes per nanosecond (GB/s), by the fastest loop; a copied byte counts once. Latency: of a load that waits for the one before.",
+        "GB/s (bytes per nanosecond) of the fastest loop; a copied byte counts once. Latency: of a load that depends on the one before.",
     );
     sheet.gap();
     let mut table = Table::new(
         vec![
             Column::left("level"),
             Column::right("size"),
-            Column::right("seen to end at").optional(3),
+            Column::right("measured end").optional(3),
             Column::right("read"),
             Column::right("write"),
             Column::right("copy"),
@@ -190,16 +188,16 @@ fn frequency(clock: &Clock, sheet: &mut Sheet) {
     let first = clock.first_ns.map_or(String::new(), |first| {
         let change = 100.0 * (first / clock.cycle_ns.median - 1.0);
         let word = if change.abs() < 2.0 {
-            "as later"
+            "the same"
         } else if change > 0.0 {
             "slower"
         } else {
             "faster"
         };
-        format!("; in the first millisecond after being idle {} ({word})", ghz(first))
+        format!("; {} in the first millisecond after being idle ({word})", ghz(first))
     });
     let text = format!(
-        "{} GHz, by additions that wait for each other, a cycle each; four fifths of the windows between {} and {}{first}.",
+        "{} GHz, measured with dependent additions of one cycle each; 80 % of the windows between {} and {} GHz{first}.",
         ghz(clock.cycle_ns.median),
         ghz(clock.slowest_ns),
         ghz(clock.fastest_ns),
@@ -215,8 +213,8 @@ fn curves(limits: &Limits, sheet: &mut Sheet) {
             continue;
         }
         let title = match operation {
-            "copy" => "Copy, bytes per nanosecond by working set (source and target together)".to_owned(),
-            other => format!("{}, bytes per nanosecond by working set", capital(other)),
+            "copy" => "Copy, GB/s by working set (source and target together)".to_owned(),
+            other => format!("{}, GB/s by working set", capital(other)),
         };
         let columns: Vec<(&str, &[Point])> =
             own.iter().map(|curve| (curve.by.as_str(), curve.points.as_slice())).collect();
@@ -256,7 +254,7 @@ fn closing(limits: &Limits, told: &Told, all: bool, sheet: &mut Sheet) {
     };
     let quick = if limits.quick { ", --quick" } else { "" };
     let measured = format!(
-        "{when}{quick}, in {}, on core {}: {}, {} interrupted and {} on a shared core left out; by assay {}",
+        "{when}{quick}, in {}, on core {}: {}; left out: {} interrupted, {} with a busy sibling thread; by assay {}",
         number::duration(limits.took_seconds),
         limits.cpu,
         prose::plural(limits.windows, "window"),
@@ -266,12 +264,13 @@ fn closing(limits: &Limits, told: &Told, all: bool, sheet: &mut Sheet) {
     );
     sheet.labelled(Ink::Dim, "measured  ", &measured);
     sheet.labelled(Ink::Dim, "kept in   ", &told.file);
-    let more = "--again measures anew, --json FILE writes the data; reports of `assay run` use them";
+    let more =
+        "--again measures again, --json FILE writes the data, reports of `assay run` use these figures";
     let more = if all { more.to_owned() } else { format!("--all shows every working set, {more}") };
     sheet.labelled(Ink::Dim, "more      ", &more);
 }
 
-/// Days where there are any: nobody wants the minutes then.
+/// Days where there are any, without the minutes.
 fn ago(seconds: f64) -> String {
     const DAY: f64 = 86_400.0;
     if seconds < DAY { number::duration(seconds) } else { prose::plural((seconds / DAY) as u64, "day") }

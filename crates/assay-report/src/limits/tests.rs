@@ -44,7 +44,7 @@ fn the_page_is_the_golden_text_at_80_and_160_columns() {
 fn the_answer_is_first_and_the_age_and_the_changes_are_told() {
     let text = render_limits(&sample::limits(), &kept(), 100, false, false);
     assert!(
-        text.starts_with("AMD EPYC, one core: 3.68 GHz, 6.0 instructions a cycle at best; reads"),
+        text.starts_with("AMD EPYC, one core: 3.68 GHz, 6.0 instructions per cycle at best; reads"),
         "{text}"
     );
     assert!(text.contains("! The machine has changed since (kernel: 6.1 then, 6.12 now)"), "{text}");

@@ -44,26 +44,42 @@ pub struct SitesPage {
     pub components: Option<Components>,
 }
 
-/// By what sites are in order; the greatest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+/// Sort order of the sites; the greatest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Mean mispredictions
+    /// Mean mispredictions.
     #[default]
     Mispredictions,
-    /// Executions
+    /// Executions.
     Executions,
-    /// Times taken
+    /// Times taken.
     Taken,
-    /// Mispredictions per execution
+    /// Mispredictions per execution.
     Rate,
-    /// Mispredictions beyond the floor: what a better predictor could win
+    /// Mispredictions beyond the floor: what a better predictor could win.
     Excess,
-    /// Where they are
+    /// Where they are.
     Address,
 }
 
 impl Order {
+    /// Each of them.
+    pub const ALL: [Order; 6] =
+        [Order::Mispredictions, Order::Executions, Order::Taken, Order::Rate, Order::Excess, Order::Address];
+
+    /// What it sorts by.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Order::Mispredictions => "mean mispredictions",
+            Order::Executions => "executions",
+            Order::Taken => "times taken",
+            Order::Rate => "mispredictions per execution",
+            Order::Excess => "mispredictions beyond the floor: what a better predictor could win",
+            Order::Address => "address",
+        }
+    }
+
     /// Its name, as on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -346,8 +362,6 @@ pub enum HintOrigin {
 impl SitesPage {
     /// As JSON with a newline at its end.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a page has only string keys");
-        text.push('\n');
-        text
+        crate::json::written(self)
     }
 }

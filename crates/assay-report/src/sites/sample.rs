@@ -58,7 +58,7 @@ fn hint(verdict: HintVerdict, origin: HintOrigin, text: &str, counts: [u64; 3]) 
         mispredictions: missed([unlikely / 10, unlikely / 20]),
         cycles: is_wrong.then_some(Cycles { low: unlikely as f64, high: 4.0 * unlikely as f64 }),
         remedy: is_wrong
-            .then(|| "the side called unlikely is executed 98 % of the time: turn the hint round".to_owned()),
+            .then(|| "the side marked unlikely runs 98 % of the time: invert the hint".to_owned()),
         branches: vec!["0x1210".to_owned()],
     }
 }
@@ -105,7 +105,7 @@ pub fn page() -> SitesPage {
     sites[3].class = "call".to_owned();
     SitesPage {
         schema: SITES_SCHEMA.to_owned(),
-        answer: "The worst of 1,204 sites makes 58 % of the mispredictions: decode_all at branchy.c:9."
+        answer: "The worst of 1,204 sites causes 58 % of the mispredictions: decode_all at branchy.c:9; 76 % of them cannot be predicted from its own history."
             .to_owned(),
         command: vec!["./branchy".to_owned(), "2000".to_owned()],
         emulator: "7.2.22".to_owned(),

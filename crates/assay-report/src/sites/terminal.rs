@@ -11,8 +11,7 @@ mod hints;
 use super::names::short;
 use super::page::{Missed, Site, SitesPage};
 use crate::ink::Ink;
-use crate::number;
-use crate::prose::{plural, shorten};
+use crate::prose::{file_name, on_one_line, plural, shorten};
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 use figures::{compact, percent, span};
@@ -23,14 +22,9 @@ const WIDE: usize = 120;
 /// The page as text, no line wider than `width` columns (at least 40), with ANSI colours if `colour`.
 pub fn render_sites(page: &SitesPage, width: usize, colour: bool) -> String {
     let mut sheet = Sheet::new(width, colour);
-    sheet.paragraph(Ink::Bold, "", &page.answer);
+    sheet.answer(&page.answer, None);
     totals(page, &mut sheet);
-    if !page.warnings.is_empty() {
-        sheet.gap();
-    }
-    for warning in &page.warnings {
-        sheet.labelled(Ink::Doubt, "! ", warning);
-    }
+    sheet.warnings(&page.warnings);
     if let Some(components) = &page.components {
         components::show(components, &mut sheet);
     }
@@ -74,11 +68,8 @@ fn totals(page: &SitesPage, sheet: &mut Sheet) {
     sheet.labelled(Ink::Dim, "traced    ", &text);
     if page.processes.len() > 1 {
         let threads = page.processes.iter().map(|process| process.threads).sum();
-        let text = format!(
-            "{} with {}",
-            format_args!("{} processes", page.processes.len()),
-            plural(threads, "thread")
-        );
+        let text =
+            format!("{} with {}", plural(page.processes.len() as u64, "process"), plural(threads, "thread"));
         sheet.labelled(Ink::Dim, "          ", &text);
     }
 }
@@ -182,20 +173,20 @@ fn floor(site: &Site) -> String {
 /// Line first where there is not room for all: it says more than a name cut in half.
 fn name(site: &Site, room: usize) -> String {
     let function = site.function.as_deref().map(short);
-    let line = site.file.as_deref().zip(site.line).map(|(file, line)| format!("{}:{line}", last_part(file)));
+    let line = site.file.as_deref().zip(site.line).map(|(file, line)| format!("{}:{line}", file_name(file)));
     match (function, line) {
         (Some(function), Some(line)) => {
             let left = room.saturating_sub(line.chars().count() + 1);
             if left < 4 { shorten(&line, room) } else { format!("{line} {}", shorten(&function, left)) }
         }
         (Some(function), None) => {
-            let module = format!("{}+{}", site.module.as_deref().map_or("", last_part), site.address);
+            let module = format!("{}+{}", site.module.as_deref().map_or("", file_name), site.address);
             let left = room.saturating_sub(module.chars().count() + 1);
             if left < 8 { shorten(&function, room) } else { format!("{} {module}", shorten(&function, left)) }
         }
         (None, Some(line)) => shorten(&line, room),
         (None, None) => {
-            let module = site.module.as_deref().map_or("code made at run time", last_part);
+            let module = site.module.as_deref().map_or("code made at run time", file_name);
             shorten(&format!("{module}+{}", site.address), room)
         }
     }
@@ -207,11 +198,7 @@ fn kind(site: &Site) -> String {
 }
 
 fn address(site: &Site) -> String {
-    format!("{}+{}", site.module.as_deref().map_or("", last_part), site.address)
-}
-
-fn last_part(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+    format!("{}+{}", site.module.as_deref().map_or("", file_name), site.address)
 }
 
 fn legend(page: &SitesPage, sheet: &mut Sheet) {
@@ -221,7 +208,7 @@ fn legend(page: &SitesPage, sheet: &mut Sheet) {
             .share
             .map_or(String::new(), |share| format!(", {} of the mispredictions", percent(share)));
         let text = format!(
-            "{} more with {} branches{share}: --top N lists more",
+            "{} more, with {} branches{share}; --top N lists more",
             plural(left_out.sites, "site"),
             compact(left_out.executed as f64)
         );
@@ -231,13 +218,13 @@ fn legend(page: &SitesPage, sheet: &mut Sheet) {
         return;
     }
     let range = if page.predictors.len() > 1 {
-        "missed: from the best to the worst predictor; shares are of their mean. "
+        "missed: from the best to the worst predictor; share: of their mean. "
     } else {
         ""
     };
     let text = format!(
-        "{range}floor: what a rule would miss that knows only this branch's own last 8 outcomes; less is won by other \
-         branches' history, the rest only by other data or code without a branch."
+        "{range}floor: what the best rule that sees only this branch's last 8 outcomes would miss. Fewer misses take the \
+         history of other branches, other data or branch-free code."
     );
     sheet.paragraph(Ink::Dim, "  ", &text);
 }
@@ -255,15 +242,5 @@ fn simulated(page: &SitesPage, sheet: &mut Sheet) {
         "branches; mispredictions are simulated, not this machine's"
     };
     let text = format!("{} under QEMU {}: exact {what}", page.command.join(" "), page.emulator);
-    sheet.labelled(Ink::Dim, "command   ", &number_free(&text));
-}
-
-/// A command may hold line breaks.
-fn number_free(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// Where a count would be in the way: kept for the close-ups.
-fn exact(value: u64) -> String {
-    number::count(value)
+    sheet.labelled(Ink::Dim, "command   ", &on_one_line(&text));
 }

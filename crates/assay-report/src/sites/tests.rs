@@ -5,7 +5,6 @@ use super::page::{HintOrigin, HintVerdict, Order, SITES_SCHEMA};
 use super::{render_sites, sample};
 use crate::golden::hold_against;
 use crate::schema::{assert_every_key_is_required, assert_fits, schema_of};
-use clap::ValueEnum as _;
 use unicode_width::UnicodeWidthStr as _;
 
 #[test]
@@ -38,7 +37,7 @@ fn a_page_without_a_branch_is_the_golden_text() {
 fn the_answer_is_the_first_line_and_each_site_takes_one() {
     for width in [80, 160] {
         let text = render_sites(&sample::page(), width, false);
-        assert!(text.starts_with("The worst of 1,204 sites makes 58 %"), "{text}");
+        assert!(text.starts_with("The worst of 1,204 sites causes 58 %"), "{text}");
         let of_table = |name: &str| text.lines().filter(|line| line.contains(name)).count();
         assert_eq!(of_table("branchy.c:88 "), 1, "{text}");
     }
@@ -83,7 +82,7 @@ fn every_key_is_required_and_the_words_are_those_of_the_code() {
     let root = schema_of("sites-1");
     assert_every_key_is_required("sites-1");
     let verdicts = [HintVerdict::Wrong, HintVerdict::Unclear, HintVerdict::Right, HintVerdict::NotExecuted];
-    let orders = Order::value_variants();
+    let orders = Order::ALL;
     assert!(orders.iter().all(|order| serde_json::json!(order) == order.name()));
     let origins = [HintOrigin::Source, HintOrigin::ColdCall, HintOrigin::ColdPart];
     assert_eq!(root["$defs"]["hint_verdict"]["enum"], serde_json::json!(verdicts));

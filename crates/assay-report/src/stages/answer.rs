@@ -1,4 +1,4 @@
-//! The answer in a few sentences: what brought most, what brought nothing, how far the reference is, what is not known.
+//! The answer in a few sentences: what saved most, what saved nothing, how far the reference is, what is undecided.
 
 use super::page::{Against, Brought, Kind, Part, StagesPage, Step};
 use super::words::{count, part, times};
@@ -16,14 +16,29 @@ pub fn answer(page: &StagesPage) -> String {
     if sentences.is_empty() {
         let stages = page.entrants.iter().filter(|entrant| entrant.kind == Kind::Stage).count();
         return match stages {
-            1 => "One stage is measured; the next one will say what it brought.".into(),
-            _ => "Nothing can be said of any step yet.".into(),
+            1 => "Only one stage is measured: there is no step to judge yet.".into(),
+            _ => "No step can be judged yet.".into(),
         };
     }
     sentences.join(" ")
 }
 
-/// "release brought most: 96 % of the time saved in push (-82.1 % ± 0.3), 89 % in pop."
+/// What to do about it; none where every step is measured and decided.
+pub(super) fn next(page: &StagesPage) -> Option<String> {
+    let mut told = Vec::new();
+    if before(page).any(is_open) {
+        told.push("measure again with a larger --budget (--again) to decide the undecided steps");
+    }
+    if page.entrants.iter().any(|entrant| entrant.failed.is_some()) {
+        told.push("mend what failed (below: Not measured) and run the diary again");
+    }
+    if page.entrants.iter().filter(|entrant| entrant.kind == Kind::Stage).count() == 1 {
+        told.push("add the next stage to see what it changes");
+    }
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// "release saved most: 96 % of the time saved in push (-82.1 % ± 0.3), 89 % in pop."
 fn most(page: &StagesPage) -> Vec<String> {
     let mut best: Vec<(&str, Vec<String>)> = Vec::new();
     for role in &page.roles {
@@ -34,7 +49,7 @@ fn most(page: &StagesPage) -> Vec<String> {
             None => best.push((&top.stage, vec![told])),
         }
     }
-    best.into_iter().map(|(stage, roles)| format!("{stage} brought most: {}.", prose::list(&roles))).collect()
+    best.into_iter().map(|(stage, roles)| format!("{stage} saved most: {}.", prose::list(&roles))).collect()
 }
 
 fn told_of_best(page: &StagesPage, role: &str, top: &Part) -> Option<String> {
@@ -70,7 +85,7 @@ fn before(page: &StagesPage) -> impl Iterator<Item = &Step> {
     page.steps.iter().filter(|step| step.against == Against::Before)
 }
 
-/// Stages that brought no time in any role, told by why they seemed to.
+/// Stages that saved no time in any role, by why they seemed to.
 fn nothing(page: &StagesPage) -> Vec<String> {
     let (mut ghosts, mut idle, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     for stage in &page.entrants {
@@ -98,18 +113,15 @@ fn nothing(page: &StagesPage) -> Vec<String> {
         }
     }
     let mut told = Vec::new();
-    let verb = |names: &[String], one: &str, many: &str| {
-        if names.len() == 1 { one.to_owned() } else { many.to_owned() }
-    };
     if !ghosts.is_empty() {
-        let verb = verb(&ghosts, "is a ghost", "are ghosts");
+        let ghost = if ghosts.len() == 1 { "is a ghost" } else { "are ghosts" };
         told.push(format!(
-            "{} {verb}: only where the linker put the code differs, over placements it brought nothing.",
+            "{} {ghost}: the difference comes from where the linker put the code, not from the code.",
             prose::list(&ghosts)
         ));
     }
     if !idle.is_empty() {
-        told.push(format!("{} brought nothing, neither time nor counts.", prose::list(&idle)));
+        told.push(format!("{} changed neither time nor counts.", prose::list(&idle)));
     }
     if !counts.is_empty() {
         told.push(format!("{} changed counts but not the time.", prose::list(&counts)));
@@ -144,7 +156,7 @@ fn distance(page: &StagesPage) -> Vec<String> {
 
 fn open(page: &StagesPage) -> Option<String> {
     let open: Vec<String> = before(page)
-        .filter(|step| step.brought == Brought::Open && step.time.is_some())
+        .filter(|step| is_open(step))
         .map(|step| {
             let finest = step.time.as_ref().and_then(|time| time.minimum_detectable_effect);
             let finest = finest.map_or_else(String::new, |effect| {
@@ -156,11 +168,15 @@ fn open(page: &StagesPage) -> Option<String> {
     (!open.is_empty()).then(|| format!("Undecided: {}.", prose::list(&open)))
 }
 
-/// What nobody has asked to be measured so far.
+fn is_open(step: &Step) -> bool {
+    step.brought == Brought::Open && step.time.is_some()
+}
+
+/// What was never asked to be measured so far.
 fn waiting(page: &StagesPage) -> Option<String> {
     let never = page.entrants.iter().filter(|entrant| entrant.session.is_none() && entrant.failed.is_none());
     let names: Vec<&str> = never.map(|entrant| entrant.name.as_str()).collect();
-    (!names.is_empty()).then(|| format!("Still to be measured: {}.", prose::list(&names)))
+    (!names.is_empty()).then(|| format!("Not measured yet: {}.", prose::list(&names)))
 }
 
 fn failed(page: &StagesPage) -> Option<String> {

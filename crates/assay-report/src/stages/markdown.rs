@@ -1,12 +1,13 @@
-//! The diary as Markdown: the answer first, a table per role.
+//! The diary as Markdown: the answer first, then the tables of the terminal with all their columns.
 
-use super::page::{Against, Kind, Role, StagesPage};
-use super::words::{
-    Row, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict, times,
-};
-use crate::compare::escape;
+use super::answer::next;
+use super::page::StagesPage;
+use super::terminal::{DISTANCES, components, components_title, distances, of_role, role_title};
 use crate::number;
 use crate::page::ClaimStatus;
+use crate::prose::escape;
+use crate::sheet::doubts;
+use crate::table::Table;
 
 /// The page as GitHub-flavoured Markdown.
 pub fn markdown(page: &StagesPage) -> String {
@@ -15,38 +16,34 @@ pub fn markdown(page: &StagesPage) -> String {
         text += &format!("*{}*\n\n", escape(&page.question));
     }
     text += &format!("{}\n\n", escape(&page.answer));
-    for warning in page.warnings.iter().chain(&page.limits) {
-        text += &format!("> {}\n>\n", escape(warning));
+    if let Some(next) = next(page) {
+        text += &format!("Next: {}.\n\n", escape(&next));
+    }
+    for doubt in doubts(&page.warnings, &page.limits) {
+        text += &format!("> {}\n>\n", escape(&doubt));
     }
     for role in &page.roles {
-        text += &of_role(page, role);
+        text += &titled(&role_title(page, role), &of_role(page, role));
     }
-    text += &distances(page);
+    text += &titled(DISTANCES, &distances(page));
     for role in &page.roles {
-        text += &components(page, role);
+        text +=
+            &components(role).map_or(String::new(), |table| titled(&components_title(page, role), &table));
     }
     for step in &page.steps {
         for trap in &step.traps {
-            text += &format!(
-                "- {} against {} in {}: {}\n",
-                escape(&step.stage),
-                escape(&step.baseline),
-                escape(&step.role),
-                escape(trap)
-            );
+            let (stage, baseline, role) = (escape(&step.stage), escape(&step.baseline), escape(&step.role));
+            text += &format!("- {stage} compared with {baseline} in {role}: {}\n", escape(trap));
         }
     }
-    for entrant in page.entrants.iter().filter(|entrant| entrant.failed.is_some()) {
-        let why = entrant.failed.as_deref().unwrap_or_default();
-        text += &format!(
-            "- {} was not measured: {}\n",
-            escape(&entrant.name),
-            escape(why.lines().next().unwrap_or_default())
-        );
+    for (entrant, why) in page.entrants.iter().filter_map(|entrant| Some((entrant, entrant.failed.as_ref()?)))
+    {
+        let why = why.lines().next().unwrap_or_default();
+        text += &format!("- {} was not measured: {}\n", escape(&entrant.name), escape(why));
     }
     text += &claims(page);
     text += &format!(
-        "\n<sub>Times: median over placements; changes over rotations, interval at {} for all steps of a session together, \
+        "\n<sub>Times: median over placements. Changes: mean over rotations, interval at {} for all steps of a session together, \
          margin {}; compared within a session only, where builds take turns. Branches and instructions are exact{}.</sub>\n",
         number::confidence(page.confidence),
         number::asked(page.minimum_effect),
@@ -58,83 +55,8 @@ pub fn markdown(page: &StagesPage) -> String {
     text
 }
 
-fn of_role(page: &StagesPage, role: &Role) -> String {
-    let unit = escape(&page.unit);
-    let mut text = format!(
-        "#### {}\n\n| stage | ns/{unit} | against before | brought | of all | against first | branches/{unit} | change | misses/{unit} | rate | \
-         instructions/{unit} | code, bytes | session |\n|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-        escape(&role.name)
-    );
-    for Row { cell, entrant, before, first, share } in rows(page, role) {
-        let is_reference = entrant.kind == Kind::Reference;
-        let name = if is_reference { format!("*{}*", escape(&cell.entrant)) } else { escape(&cell.entrant) };
-        text += &format!(
-            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
-            cell.time.map_or_else(|| "-".into(), |time| number::ns(time.ns_per_unit)),
-            time_change(before),
-            before.map_or("", |step| brought(step).0),
-            part(share),
-            time_verdict(first.or(before)),
-            counted(cell, |counts| counts.branches_per_unit),
-            count_change(before, "branches"),
-            counted(cell, |counts| counts.misses_per_unit),
-            rate(cell),
-            counted(cell, |counts| counts.instructions_per_unit),
-            entrant.text_bytes.map(number::count).unwrap_or_default(),
-            session_of(page, entrant),
-        );
-    }
-    text + "\n"
-}
-
-fn distances(page: &StagesPage) -> String {
-    let mut text = String::new();
-    for step in page.steps.iter().filter(|step| step.against == Against::Reference) {
-        let code = step.time.as_ref().and_then(|time| time.code);
-        let branches =
-            step.counts.iter().find(|count| count.quantity == "branches").and_then(|count| count.ratio);
-        text += &format!(
-            "| {} | {} | {} | {} | {} |\n",
-            escape(&step.stage),
-            escape(&step.baseline),
-            escape(&step.role),
-            code.map_or_else(
-                || "-".into(),
-                |code| format!("{} ({} to {})", times(code.ratio), times(code.lower), times(code.upper))
-            ),
-            branches.map_or_else(|| "-".into(), times)
-        );
-    }
-    if text.is_empty() {
-        return text;
-    }
-    format!(
-        "| stage | reference | role | times its time | times its branches |\n|---|---|---|--:|--:|\n{text}\n"
-    )
-}
-
-fn components(page: &StagesPage, role: &Role) -> String {
-    let cells: Vec<_> = role.cells.iter().filter_map(|cell| Some((cell, cell.counts.as_ref()?))).collect();
-    let cells: Vec<_> = cells.into_iter().filter(|(_, counts)| counts.components.len() > 2).collect();
-    if cells.is_empty() {
-        return String::new();
-    }
-    let mut text =
-        format!("{}: branches per {} by component (per call)\n\n", escape(&role.name), escape(&page.unit));
-    text += "| stage | component | branches | calls | per call |\n|---|---|--:|--:|--:|\n";
-    for (cell, counts) in cells {
-        for component in &counts.components {
-            text += &format!(
-                "| {} | {} | {} | {} | {} |\n",
-                escape(&cell.entrant),
-                escape(&component.name),
-                number::ns(component.branches_per_unit),
-                number::ns(component.calls_per_unit),
-                component.branches_per_call.map(number::ns).unwrap_or_default()
-            );
-        }
-    }
-    text + "\n"
+fn titled(title: &str, table: &Table) -> String {
+    if table.is_empty() { String::new() } else { format!("#### {}\n\n{}", escape(title), table.markdown()) }
 }
 
 fn claims(page: &StagesPage) -> String {

@@ -333,7 +333,7 @@ pub struct Spoilt {
 impl StagesPage {
     /// The JSON, with a newline at its end.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a page is plain data") + "\n"
+        crate::json::written(self)
     }
 
     /// Steps of a role against one kind of baseline.

@@ -177,7 +177,7 @@ pub fn diary() -> StagesPage {
     ];
     steps[3].traps.push(
         "The miss rate rises, from 4.74 % to 7.78 %, though mispredictions fall, from 0.900 to 0.700 per operation: the \
-         branches that went away were well predicted ones."
+         branches that went away were the well-predicted ones."
             .into(),
     );
     let mut page = StagesPage {
@@ -213,10 +213,10 @@ pub fn diary() -> StagesPage {
                 source: None,
             },
         ],
-        warnings: vec!["Since session 2: kernel 6.1 before, 6.2 now".into()],
+        warnings: vec!["Changed since session 2: kernel 6.1 before, 6.2 now".into()],
         limits: vec![
-            "how much of glibc's time is where it was linked (nothing was linked for it here); only surroundings of its \
-             processes were varied"
+            "how much of glibc's time comes from where it was linked: placement was not varied (nothing was linked for it \
+             here), only the surroundings of its processes"
                 .into(),
         ],
         sessions: vec![Session {

@@ -1,13 +1,14 @@
 //! The view on a terminal.
 
-use super::page::{Against, Kind, Role, StagesPage, Step};
+use super::answer::next;
+use super::page::{Against, Brought, Kind, Role, StagesPage, Step};
 use super::words::{
     Row, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict, times,
 };
 use crate::Detail;
 use crate::ink::Ink;
 use crate::page::StoppedBecause;
-use crate::sheet::Sheet;
+use crate::sheet::{Sheet, doubts};
 use crate::table::{Column, Entry, Table};
 use crate::terminal::{cause_name, claims};
 use crate::{number, prose};
@@ -15,19 +16,31 @@ use crate::{number, prose};
 /// The page as text, `width` columns wide.
 pub fn render_stages(page: &StagesPage, width: usize, colour: bool, detail: Detail) -> String {
     let mut sheet = Sheet::new(width, colour);
-    sheet.paragraph(Ink::Bold, "", &page.answer);
-    for warning in &page.warnings {
-        sheet.labelled(Ink::Doubt, "warning: ", warning);
+    sheet.answer(&page.answer, next(page).as_deref());
+    sheet.warnings(doubts(&page.warnings, &page.limits));
+    for role in &page.roles {
+        sheet.heading(&role_title(page, role));
+        if let Some(note) = &role.note {
+            sheet.paragraph(Ink::Dim, "  ", note);
+        }
+        let table = of_role(page, role);
+        if table.is_empty() {
+            sheet.paragraph(Ink::Dim, "  ", "nothing was measured");
+        } else {
+            sheet.table(&table);
+        }
     }
-    for limit in &page.limits {
-        sheet.labelled(Ink::Doubt, "cannot tell: ", limit);
+    let table = distances(page);
+    if !table.is_empty() {
+        sheet.heading(DISTANCES);
+        sheet.gap();
+        sheet.table(&table);
     }
     for role in &page.roles {
-        of_role(page, role, &mut sheet);
-    }
-    distances(page, &mut sheet);
-    for role in &page.roles {
-        components(page, role, &mut sheet);
+        if let Some(table) = components(role) {
+            sheet.heading(&components_title(page, role));
+            sheet.table(&table);
+        }
     }
     traps(page, &mut sheet);
     reasons(page, detail, &mut sheet);
@@ -37,19 +50,19 @@ pub fn render_stages(page: &StagesPage, width: usize, colour: bool, detail: Deta
     sheet.into_text()
 }
 
+pub(super) fn role_title(page: &StagesPage, role: &Role) -> String {
+    format!("{}, per {}", role.name, page.unit)
+}
+
 /// Stages in order with their figures per unit, then references.
-fn of_role(page: &StagesPage, role: &Role, sheet: &mut Sheet) {
-    sheet.heading(&format!("{}, per {}", role.name, page.unit));
-    if let Some(note) = &role.note {
-        sheet.paragraph(Ink::Dim, "  ", note);
-    }
+pub(super) fn of_role(page: &StagesPage, role: &Role) -> Table {
     let columns = vec![
         Column::left("stage"),
         Column::right("ns"),
-        Column::right("against before"),
-        Column::left("brought"),
-        Column::right("of all").optional(4),
-        Column::right("against first").optional(5),
+        Column::right("vs. before"),
+        Column::left("verdict"),
+        Column::right("share of saving").optional(4),
+        Column::right("vs. first").optional(5),
         Column::right("branches"),
         Column::right("change").optional(2),
         Column::right("misses"),
@@ -83,25 +96,18 @@ fn of_role(page: &StagesPage, role: &Role, sheet: &mut Sheet) {
             session_of(page, entrant).into(),
         ]);
     }
-    if table.is_empty() {
-        sheet.paragraph(Ink::Dim, "  ", "nothing was measured");
-    } else {
-        sheet.table(&table);
-    }
+    table
 }
 
 fn reference_word(kind: Kind) -> &'static str {
     if kind == Kind::Reference { "reference" } else { "" }
 }
 
+/// The heading of what [`distances`] shows.
+pub(super) const DISTANCES: &str = "Distance to references: each figure divided by the reference's";
+
 /// How many times a reference's figures the first and the last stage have.
-fn distances(page: &StagesPage, sheet: &mut Sheet) {
-    let held: Vec<&Step> = page.steps.iter().filter(|step| step.against == Against::Reference).collect();
-    if held.is_empty() {
-        return;
-    }
-    sheet.heading("Distance to references");
-    sheet.paragraph(Ink::Dim, "  ", "How many times the reference's figure: 1 is level with it.");
+pub(super) fn distances(page: &StagesPage) -> Table {
     let columns = vec![
         Column::left("stage"),
         Column::left("reference"),
@@ -113,17 +119,16 @@ fn distances(page: &StagesPage, sheet: &mut Sheet) {
         Column::right("instructions").optional(1),
     ];
     let mut table = Table::new(columns, 3);
-    for step in held {
+    for step in page.steps.iter().filter(|step| step.against == Against::Reference) {
         let code = step.time.as_ref().and_then(|time| time.code);
         let time = code.map_or_else(
             || "-".into(),
             |code| format!("{} ({} to {})", times(code.ratio), times(code.lower), times(code.upper)),
         );
-        let (word, ink) = brought(step);
-        // Of a reference there is no step that could have brought nothing.
-        let word = match word {
-            "only counts" | "nothing" => "equivalent",
-            other => other,
+        // Of a reference there is no step that could have changed nothing.
+        let (word, ink) = match step.brought {
+            Brought::OnlyCounts | Brought::Nothing => ("equivalent", Ink::Plain),
+            _ => brought(step),
         };
         let ratio = |quantity: &str| {
             let found = step.counts.iter().find(|count| count.quantity == quantity);
@@ -140,12 +145,15 @@ fn distances(page: &StagesPage, sheet: &mut Sheet) {
             ratio("instructions").into(),
         ]);
     }
-    sheet.gap();
-    sheet.table(&table);
+    table
 }
 
-/// Exact branches per unit of each component, an entrant per column.
-fn components(page: &StagesPage, role: &Role, sheet: &mut Sheet) {
+pub(super) fn components_title(page: &StagesPage, role: &Role) -> String {
+    format!("{}: branches per {} by component (per call)", role.name, page.unit)
+}
+
+/// Exact branches per unit of each component, an entrant per column; none where components were not named.
+pub(super) fn components(role: &Role) -> Option<Table> {
     let cells: Vec<_> = role
         .cells
         .iter()
@@ -153,16 +161,15 @@ fn components(page: &StagesPage, role: &Role, sheet: &mut Sheet) {
         .filter(|(_, counts)| counts.components.len() > 2)
         .collect();
     if cells.is_empty() {
-        return;
+        return None;
     }
-    sheet.heading(&format!("{}: branches per {} by component (per call)", role.name, page.unit));
     let mut names: Vec<&str> = Vec::new();
     for component in cells.iter().flat_map(|(_, counts)| &counts.components) {
         if !names.contains(&component.name.as_str()) {
             names.push(&component.name);
         }
     }
-    // What nobody named comes last, whoever has it.
+    // Code outside the named components comes last.
     names.sort_by_key(|name| {
         ["other", "unattributed"].iter().position(|rest| rest == name).map_or(0, |at| at + 1)
     });
@@ -182,7 +189,7 @@ fn components(page: &StagesPage, role: &Role, sheet: &mut Sheet) {
         }
         table.row(row);
     }
-    sheet.table(&table);
+    Some(table)
 }
 
 fn traps(page: &StagesPage, sheet: &mut Sheet) {
@@ -197,7 +204,7 @@ fn traps(page: &StagesPage, sheet: &mut Sheet) {
         let against = if step.against == Against::Before {
             String::new()
         } else {
-            format!(" against {}", step.baseline)
+            format!(" compared with {}", step.baseline)
         };
         if told.insert((&step.stage, &step.role, trap)) {
             sheet.labelled(Ink::Doubt, &format!("  {}{against} in {}: ", step.stage, step.role), trap);
@@ -220,7 +227,7 @@ fn reasons(page: &StagesPage, detail: Detail, sheet: &mut Sheet) {
         sheet.paragraph(
             Ink::Bold,
             "  ",
-            &format!("{} against {} in {}", step.stage, step.baseline, step.role),
+            &format!("{} compared with {} in {}", step.stage, step.baseline, step.role),
         );
         for cause in &time.causes {
             sheet.labelled(Ink::Plain, &format!("    {}: ", cause_name(cause.cause)), &cause.evidence);
@@ -266,13 +273,13 @@ fn closing(page: &StagesPage, sheet: &mut Sheet) {
     let counts = match &page.predictor {
         Some(counter) if counter == "counted" => "as the processor counted them".to_owned(),
         Some(predictor) => format!(
-            "branches and instructions are exact, misses are simulated by {predictor}, which is a model, not the CPU"
+            "branches and instructions are exact; misses are simulated by {predictor}, a model, not the CPU"
         ),
         None => "nothing was simulated".to_owned(),
     };
     let text = format!(
-        "Times: median over placements, in nanoseconds; changes are means over rotations with their interval at {} for all steps of a \
-         session together; margin {}. Counts: {counts}.",
+        "Times: median over placements. Changes: mean over rotations with its interval at {} for all steps of a session \
+         together, margin {}. Counts: {counts}.",
         number::confidence(page.confidence),
         number::asked(page.minimum_effect),
     );
@@ -280,8 +287,8 @@ fn closing(page: &StagesPage, sheet: &mut Sheet) {
     sheet.paragraph(
         Ink::Dim,
         "",
-        "Times are only compared within a session, where builds take turns: a stage that is added is measured together with \
-         the one before it, the first one and the references, once more.",
+        "Times are compared within a session only, because only there builds take turns. A new stage is therefore measured \
+         together with the one before it, the first one and the references.",
     );
     for session in &page.sessions {
         let stopped = match session.stopped_because {

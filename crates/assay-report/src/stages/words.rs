@@ -1,4 +1,4 @@
-//! Figures and words that the terminal and Markdown share.
+//! Figures and words of the tables.
 
 use super::page::{Against, Brought, Cell, CountStep, Counts, Entrant, Role, StagesPage, Step};
 use crate::ink::Ink;
@@ -10,9 +10,9 @@ pub fn brought(step: &Step) -> (&'static str, Ink) {
         Brought::Faster => ("faster", Ink::Good),
         Brought::Slower => ("slower", Ink::Bad),
         Brought::Ghost => ("ghost", Ink::Doubt),
-        Brought::OnlyCounts => ("only counts", Ink::Plain),
-        Brought::Nothing => ("nothing", Ink::Plain),
-        Brought::Open => ("open", Ink::Doubt),
+        Brought::OnlyCounts => ("counts only", Ink::Plain),
+        Brought::Nothing => ("no change", Ink::Plain),
+        Brought::Open => ("undecided", Ink::Doubt),
     }
 }
 

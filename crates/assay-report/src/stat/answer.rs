@@ -14,12 +14,12 @@ pub fn answer(page: &StatPage) -> String {
     let how = match page.sources.as_slice() {
         [Source::Counted] => "Counted",
         [Source::Traced] => "Traced, not counted",
-        _ if counted.is_none() && traced.is_some() => "Traced, not counted",
         _ => "Counted and traced",
     };
     match (counted, traced) {
-        (Some(counted), Some(traced)) => format!("{how}: {counted}; {traced}."),
-        (Some(one), None) | (None, Some(one)) => format!("{how}: {one}."),
+        (Some(counted), Some(traced)) => format!("Counted: {counted}. Traced: {traced}."),
+        (Some(counted), None) => format!("Counted: {counted}."),
+        (None, Some(traced)) => format!("Traced, not counted: {traced}."),
         (None, None) => format!("{how}: {}.", any_event(page)),
     }
 }
@@ -45,10 +45,10 @@ fn traced_branches(page: &StatPage) -> Option<String> {
     let Some(range) = &page.mispredictions else { return Some(text) };
     let models = match page.predictors.as_slice() {
         [one] => format!("by {}", one.predictor),
-        several => format!("range over {} models", several.len()),
+        several => format!("by {} models", several.len()),
     };
     Some(format!(
-        "{text}, {} of them mispredicted (simulated, {models}; not the CPU)",
+        "{text}, {} of them mispredicted (simulated {models}, not by this CPU)",
         percents(range.of_branches)
     ))
 }

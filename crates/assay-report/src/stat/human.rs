@@ -15,7 +15,7 @@ const WIDE: usize = 120;
 /// The page as text, no line wider than `width` columns (at least 40), with ANSI colours if `colour`.
 pub fn render_stat(page: &StatPage, width: usize, colour: bool) -> String {
     let mut sheet = Sheet::new(width, colour);
-    sheet.paragraph(Ink::Bold, "", &answer(page));
+    sheet.answer(&answer(page), None);
     for reason in &page.reasons {
         sheet.paragraph(Ink::Doubt, "", reason);
     }
@@ -33,9 +33,9 @@ fn title(page: &StatPage) -> String {
     let mode = if modes.iter().all(|mode| *mode == "user") {
         "user mode only"
     } else if modes.contains(&"user") {
-        "user mode only, unless said"
+        "user mode unless noted"
     } else {
-        "mode as said"
+        "mode as noted"
     };
     let repeats = if page.repeats > 1 { format!(", {} executions", page.repeats) } else { String::new() };
     format!("`{}`, {mode}{repeats}", page.command.join(" "))
@@ -48,7 +48,7 @@ fn events(page: &StatPage, width: usize) -> Table {
         Column::left("source"),
         Column::left("±").optional(1),
         Column::left("smallest to largest").optional(2),
-        Column::left("which is").wrapping(),
+        Column::left("note").wrapping(),
     ];
     let mut table = Table::new(columns, 2);
     for row in &page.events {
@@ -173,7 +173,7 @@ fn predictors(page: &StatPage, sheet: &mut Sheet) {
     if page.predictors.is_empty() {
         return;
     }
-    sheet.heading("Simulated predictors: models, not the CPU");
+    sheet.heading("Simulated predictors: models, not this CPU");
     let columns = vec![
         Column::left("predictor"),
         Column::right("mispredictions"),
@@ -216,11 +216,12 @@ fn predictor_entries(row: &PredictorRow) -> Vec<Entry> {
 }
 
 fn what_the_columns_are(page: &StatPage) -> String {
-    let mut text = "of branches: all its mispredictions (directions, indirect targets, returns: what it judges) over all \
-                    branches; of conditional: wrong directions over conditional branches; mpki: per 1000 instructions."
+    let mut text = "of branches: mispredictions of every kind that it predicts (directions, indirect targets, returns) per \
+                    branch. of conditional: wrong directions per conditional branch. mpki: mispredictions per 1000 \
+                    instructions."
         .to_owned();
     if page.predictors.iter().any(|row| row.lost_cycles.is_some()) {
-        text.push_str(" cycles lost: mispredictions times what one costs on that CPU, published figures from low to high.");
+        text.push_str(" cycles lost: mispredictions times the published cost of one on that CPU, from the lowest to the highest figure.");
     }
     text
 }
@@ -250,16 +251,14 @@ fn differences(page: &StatPage, sheet: &mut Sheet) {
     if page.differences.is_empty() {
         return;
     }
-    sheet.heading("Counted against traced");
-    let columns = ["event", "counted", "traced or simulated", "difference"];
-    let mut table = Table::new(
-        columns
-            .iter()
-            .enumerate()
-            .map(|(at, name)| if at == 0 { Column::left(name) } else { Column::right(name) })
-            .collect(),
-        1,
-    );
+    sheet.heading("Counted and traced, compared");
+    let columns = vec![
+        Column::left("event"),
+        Column::right("counted"),
+        Column::right("traced or simulated"),
+        Column::right("difference"),
+    ];
+    let mut table = Table::new(columns, 1);
     for row in &page.differences {
         let relative = row.relative.map_or("-".to_owned(), |ends| {
             span(
@@ -348,7 +347,7 @@ fn times(page: &StatPage, source: Source, executions: &[&Execution]) -> Option<S
     }
     if source == Source::Traced {
         let emulator = page.emulator.as_deref().unwrap_or("the emulator");
-        text.push_str(&format!(" under {emulator}, which says nothing of its speed by itself"));
+        text.push_str(&format!(" under {emulator}: emulated, not its native speed"));
     }
     if executions.len() > 1 {
         text.push_str(&format!(", mean of {}", executions.len()));
@@ -367,7 +366,7 @@ fn unusual_end(execution: &Execution) -> Option<String> {
         (EndedBy::Itself, Some(0), _) => None,
         (EndedBy::Itself, Some(code), _) => Some(format!("exit code {code}")),
         (EndedBy::Itself, None, Some(signal)) => Some(format!("ended by signal {signal}")),
-        (EndedBy::Itself, None, None) => Some("ended nobody knows how".to_owned()),
+        (EndedBy::Itself, None, None) => Some("ended in an unknown way".to_owned()),
     }
 }
 

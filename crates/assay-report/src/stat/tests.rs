@@ -44,11 +44,11 @@ fn the_first_line_says_branches_mispredictions_and_whether_they_were_traced() {
     let first = |page: &StatPage| render_stat(page, 160, false).lines().next().unwrap_or_default().to_owned();
     assert_eq!(
         first(&sample::without_counters()),
-        "Traced, not counted: 256,402,113 branches, 3.17 to 3.71 % of them mispredicted (simulated, range over 3 models; \
-         not the CPU)."
+        "Traced, not counted: 256,402,113 branches, 3.17 to 3.71 % of them mispredicted (simulated by 3 models, \
+         not by this CPU)."
     );
     assert_eq!(first(&sample::counted_only()), "Counted: 256,402,130 branches, 3.47 % of them mispredicted.");
-    assert!(first(&sample::rich()).starts_with("Counted and traced: 256,402,130 branches, 3.47 % of them"));
+    assert!(first(&sample::rich()).starts_with("Counted: 256,402,130 branches, 3.47 % of them"));
     let mut refused = sample::rich();
     refused.events.retain(|row| row.source == Source::Traced || row.event == "page-faults");
     assert!(first(&refused).starts_with("Traced, not counted: 256,402,113"), "{}", first(&refused));

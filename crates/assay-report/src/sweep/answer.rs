@@ -1,7 +1,7 @@
 //! The answer of a sweep in words: who wins where, pair by pair, and the first line of the page.
 
-use super::page::{CrossoverPage, Key, PairPage, SweepPage, ZonePage};
-use super::value::{crossover, span, value};
+use super::page::{CrossoverPage, Key, Limit, PairPage, SweepPage, ZonePage};
+use super::value::{at, crossover, span, value};
 use crate::number;
 use crate::prose;
 use assay_pure::sweep::Winner;
@@ -18,6 +18,24 @@ pub fn sentence(key: &Key, pair: &PairPage, minimum_effect: f64) -> String {
     }
 }
 
+/// What to do about it; none where every pair is decided everywhere.
+pub(super) fn next(page: &SweepPage) -> Option<String> {
+    let pairs =
+        || page.series.iter().flat_map(|series| &series.pairs).filter(|pair| pair.baseline == page.baseline);
+    let crossovers = || pairs().flat_map(|pair| &pair.crossovers);
+    let mut told = Vec::new();
+    if pairs().any(|pair| {
+        pair.crossovers.is_empty() && pair.zones.iter().any(|zone| zone.winner == Winner::Unclear)
+    }) || crossovers().any(|found| !found.confirmed || found.limited_by == Some(Limit::Noise))
+    {
+        told.push("raise --budget to decide what is open");
+    }
+    if crossovers().any(|found| found.limited_by == Some(Limit::Points)) {
+        told.push("raise --refine to narrow a crossover");
+    }
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
 /// The name of a zone's winner.
 fn winner<'a>(pair: &'a PairPage, zone: &ZonePage) -> Option<&'a str> {
     match zone.winner {
@@ -28,11 +46,11 @@ fn winner<'a>(pair: &'a PairPage, zone: &ZonePage) -> Option<&'a str> {
 }
 
 fn one_flip(key: &Key, pair: &PairPage, flip: &CrossoverPage, minimum_effect: f64) -> String {
-    let place = crossover(key, flip);
+    let place = at(key, &crossover(key, flip));
     let has = |name: &str| pair.zones.iter().any(|zone| winner(pair, zone) == Some(name));
     let margin = number::asked(minimum_effect);
     let mut text = if has(&flip.faster_above) && has(&flip.faster_below) {
-        format!("{} wins above {place} of {}, {} below", flip.faster_above, key.label, flip.faster_below)
+        format!("{} wins above {place}, {} below", flip.faster_above, flip.faster_below)
     } else {
         let (who, side, other) = if has(&flip.faster_above) {
             (&flip.faster_above, "above", &flip.faster_below)
@@ -40,47 +58,44 @@ fn one_flip(key: &Key, pair: &PairPage, flip: &CrossoverPage, minimum_effect: f6
             (&flip.faster_below, "below", &flip.faster_above)
         };
         if has(who) {
-            format!("{who} wins {side} {place} of {}; {other} never by {margin} or more", key.label)
+            format!("{who} wins {side} {place}; {other} is nowhere ahead by {margin} or more")
         } else {
             format!(
-                "no practical difference: they cross at {place} of {}, neither ahead by {margin}",
-                key.label
+                "no practical difference: they cross at {place}, but neither is ahead by {margin} anywhere"
             )
         }
     };
     let near = pair.zones.iter().find(|zone| zone.winner == Winner::Neither && has(&flip.faster_above));
     if let Some(zone) = near {
-        text.push_str(&format!("; within {margin} {}", stretch(key, zone)));
+        text.push_str(&format!("; equal within {margin} {}", stretch(key, zone)));
     }
     text
 }
 
 fn several_flips(key: &Key, flips: &[CrossoverPage]) -> String {
-    let mut parts = vec![format!("{} wins up to {}", flips[0].faster_below, crossover(key, &flips[0]))];
+    let first = at(key, &crossover(key, &flips[0]));
+    let mut parts = vec![format!("{} wins up to {first}", flips[0].faster_below)];
     for pair in flips.windows(2) {
-        parts.push(format!("{} from there to {}", pair[0].faster_above, crossover(key, &pair[1])));
+        parts.push(format!("{} up to {}", pair[0].faster_above, crossover(key, &pair[1])));
     }
     let last = &flips[flips.len() - 1];
-    format!("{}, {} above (of {})", parts.join(", "), last.faster_above, key.label)
+    format!("{}, {} above", parts.join(", "), last.faster_above)
 }
 
 fn without_flip(key: &Key, pair: &PairPage, minimum_effect: f64) -> String {
     let names = format!("{} and {}", pair.candidate, pair.baseline);
     match pair.zones.as_slice() {
-        [] => format!("{names} were nowhere measured side by side"),
+        [] => format!("{names} were never measured together"),
         [zone] if covers(key, zone) => match winner(pair, zone) {
             Some(name) => format!(
-                "{name} wins everywhere from {} of {}, by {}",
-                span(key, key.from, key.to),
-                key.label,
+                "{name} wins everywhere ({}), by {}",
+                at(key, &span(key, key.from, key.to)),
                 size(zone)
             ),
-            None if zone.winner == Winner::Neither => format!(
-                "no practical difference between {names} from {} of {}",
-                span(key, key.from, key.to),
-                key.label
-            ),
-            None => format!("{names} cannot be told apart within {}", number::asked(minimum_effect)),
+            None if zone.winner == Winner::Neither => {
+                format!("no practical difference between {names} ({})", at(key, &span(key, key.from, key.to)))
+            }
+            None => format!("undecided: {names} may differ by {} or not", number::asked(minimum_effect)),
         },
         // A point of which nothing is known beside a zone does not belong to it.
         zones => {
@@ -89,15 +104,16 @@ fn without_flip(key: &Key, pair: &PairPage, minimum_effect: f64) -> String {
                 None if zone.winner == Winner::Neither => {
                     format!("no practical difference {}", stretch(key, zone))
                 }
-                None => format!("not known {}", stretch(key, zone)),
+                None => format!("undecided {}", stretch(key, zone)),
             };
             let mut parts: Vec<String> = zones.iter().map(say).collect();
             parts.extend(
-                (zones[0].from > key.from).then(|| format!("not known below {}", value(key, zones[0].from))),
+                (zones[0].from > key.from)
+                    .then(|| format!("not measured below {}", value(key, zones[0].from))),
             );
             let last = zones[zones.len() - 1].to;
-            parts.extend((last < key.to).then(|| format!("not known above {}", value(key, last))));
-            format!("{} of {}", parts.join(", "), key.label)
+            parts.extend((last < key.to).then(|| format!("not measured above {}", value(key, last))));
+            format!("{} ({})", parts.join(", "), key.label)
         }
     }
 }
@@ -173,7 +189,7 @@ fn summary(page: &SweepPage, pairs: &[&PairPage]) -> String {
         let verb = if crossing.len() == 1 { "wins" } else { "win" };
         let places: Vec<String> = crossing;
         parts.push(format!(
-            "against {} {verb}, by {}: {}",
+            "compared with {}, by {}, {verb} {}",
             page.baseline,
             page.key.label,
             prose::list(&places)
@@ -197,7 +213,7 @@ fn verb<'a>(names: &[&str], plural: &'a str, singular: &'a str) -> &'a str {
 
 /// Names of variants begin as they are written; a word of ours with a capital.
 fn capital(text: &str) -> String {
-    for word in ["no practical", "against", "nobody", "not known"] {
+    for word in ["no practical", "compared", "undecided", "not measured"] {
         if text.starts_with(word) {
             let mut letters = text.chars();
             return letters
@@ -206,9 +222,4 @@ fn capital(text: &str) -> String {
         }
     }
     text.to_owned()
-}
-
-/// A value of the key with its label, for notes.
-pub fn labelled(key: &Key, at: f64) -> String {
-    format!("{} = {}", key.label, value(key, at))
 }

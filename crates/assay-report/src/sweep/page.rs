@@ -292,8 +292,6 @@ pub struct ZonePage {
 impl SweepPage {
     /// The page as indented JSON with a newline at its end.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a page has only string keys");
-        text.push('\n');
-        text
+        crate::json::written(self)
     }
 }

@@ -1,5 +1,6 @@
 //! The view on a terminal: the answer, who wins where, what steps, a plot and a table of the points.
 
+use super::answer::next;
 use super::page::{CrossoverPage, Limit, PairPage, RatioAt, SeriesPage, StepCause, Stopped, SweepPage};
 use super::plot::plot;
 use super::value::{crossover, value};
@@ -16,11 +17,9 @@ use assay_pure::sweep::refine::Why;
 /// The page as text, `width` columns wide. In full it has every pair, else those with the baseline.
 pub fn render_sweep(page: &SweepPage, width: usize, colour: bool, detail: Detail) -> String {
     let mut sheet = Sheet::new(width, colour);
-    sheet.paragraph(Ink::Bold, "", &page.answer);
-    sheet.labelled(Ink::Dim, "question: ", &page.question);
-    for warning in &page.warnings {
-        sheet.labelled(Ink::Doubt, "warning: ", warning);
-    }
+    sheet.answer(&page.answer, next(page).as_deref());
+    sheet.labelled(Ink::Dim, "asked ", &page.question);
+    sheet.warnings(&page.warnings);
     for series in &page.series {
         if page.series.len() > 1 {
             sheet.heading(&format!("{}, {}, {}", series.input, series.compiler, series.flags));
@@ -50,7 +49,7 @@ fn winners(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
     }
     sheet.heading("Who wins where");
     for pair in pairs {
-        sheet.labelled(Ink::Plain, &format!("  {} against {}: ", pair.candidate, pair.baseline), &pair.note);
+        sheet.labelled(Ink::Plain, &format!("  {} vs. {}: ", pair.candidate, pair.baseline), &pair.note);
         for found in &pair.crossovers {
             if let Some(text) = limit(page, found) {
                 sheet.paragraph(Ink::Dim, "    ", &text);
@@ -68,18 +67,18 @@ fn unconfirmed(page: &SweepPage, pair: &PairPage, found: &CrossoverPage) -> Stri
     let is_end = |ratio: &&RatioAt| ratio.at == found.lower || ratio.at == found.upper;
     if pair.ratios.iter().filter(is_end).any(|ratio| ratio.shared) {
         return format!(
-            "an end of the crossover at {place} was seen only while somebody else was on the core, who may move it: a larger \
-             --budget tries again, another hour or --cpu N may be better"
+            "one end of the crossover at {place} was measured only while the sibling thread was busy, which may shift it: \
+             raise --budget, measure at a quieter time, or choose another core with --cpu N"
         );
     }
-    let remedy = if page.key.refine == 0 { "--refine above 0" } else { "a larger --budget" };
-    format!("the crossover at {place} was not seen in a second campaign: {remedy} does that")
+    let remedy = if page.key.refine == 0 { "set --refine above 0" } else { "raise --budget" };
+    format!("the crossover at {place} was not confirmed by a second campaign: {remedy} to confirm it")
 }
 
 /// Why a crossover is wider than wanted.
 fn limit(page: &SweepPage, found: &CrossoverPage) -> Option<String> {
     let wide = format!(
-        "the crossover at {} lies between {} and {}, wider than the wanted {}",
+        "the crossover at {} lies between {} and {} ({} was wanted)",
         crossover(&page.key, found),
         value(&page.key, found.lower),
         value(&page.key, found.upper),
@@ -87,9 +86,9 @@ fn limit(page: &SweepPage, found: &CrossoverPage) -> Option<String> {
     );
     Some(match found.limited_by? {
         Limit::Noise => format!(
-            "{wide}: nearer points could not be told from equality; a larger --budget or placement.rotations narrows it"
+            "{wide}: nearer points differ by less than the noise; raise --budget or placement.rotations to narrow it"
         ),
-        Limit::Points => format!("{wide}: a larger --refine narrows it"),
+        Limit::Points => format!("{wide}: raise --refine to narrow it"),
     })
 }
 
@@ -155,20 +154,22 @@ fn ratios(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
     }
     sheet.heading("Ratios");
     let legend = format!(
-        "Time of each against the other: -12 % takes 12 % less; ± its interval at {}; = within {}, ? not known.",
+        "Time of the first relative to the second: -12 % takes 12 % less. ±: interval at {}; =: equal within {}; ?: undecided.",
         number::confidence(page.measured.confidence),
         number::asked(page.measured.minimum_effect)
     );
     sheet.paragraph(Ink::Dim, "  ", &legend);
     if pairs.iter().any(|pair| pair.ratios.iter().any(|ratio| ratio.shared)) {
-        let legend = "! somebody else was on the core whenever it was measured; where most points have better it decides nothing.";
+        let legend = "!: measured only while the sibling thread was busy; ignored where most points were measured without.";
         sheet.paragraph(Ink::Dim, "  ", legend);
     }
     let differing = |pair: &&&PairPage| pair.campaigns_differ_by.is_some_and(|by| by > 0.0);
     let differ: Vec<String> = pairs.iter().filter(differing).map(|pair| differ(pair)).collect();
     if !differ.is_empty() {
-        let legend =
-            format!("Intervals hold what campaigns of one point differ by: {}.", prose::list(&differ));
+        let legend = format!(
+            "The intervals include how much campaigns of one point differ: {}.",
+            prose::list(&differ)
+        );
         sheet.paragraph(Ink::Dim, "  ", &legend);
     }
     let mut columns = vec![Column::right(&page.key.label)];
@@ -217,7 +218,7 @@ fn closing(page: &SweepPage, sheet: &mut Sheet) {
     let measured = &page.measured;
     let stopped = match measured.stopped_because {
         Some(Stopped::Refined) => "nothing was left to refine",
-        Some(Stopped::Points) => "all further points were spent (--refine)",
+        Some(Stopped::Points) => "all further points were used (--refine)",
         Some(Stopped::Interrupted) => "interrupted; --resume goes on",
         Some(Stopped::Nothing) => "nothing could be measured",
         None => "not finished; --resume goes on",

@@ -35,8 +35,8 @@ fn no_line_is_wider_than_asked() {
 #[test]
 fn the_pairs_of_two_candidates_are_shown_in_full_only() {
     let page = sample::share();
-    assert!(!render_sweep(&page, 100, false, Detail::Brief).contains("swar against bmi2"));
-    assert!(render_sweep(&page, 100, false, Detail::Full).contains("swar against bmi2"));
+    assert!(!render_sweep(&page, 100, false, Detail::Brief).contains("swar vs. bmi2"));
+    assert!(render_sweep(&page, 100, false, Detail::Full).contains("swar vs. bmi2"));
 }
 
 #[test]
@@ -115,11 +115,11 @@ fn a_flip_is_told_with_its_interval_and_the_zone_in_which_it_does_not_matter() {
     let (low, high) = (zone(Winner::Baseline, 0.0, 0.28), zone(Winner::Candidate, 0.34, 1.0));
     assert_eq!(
         said(vec![flip(0.31, 0.29, 0.33)], vec![low, high]),
-        "bmi2 wins above 31 % ± 2 of multi_byte, branch below"
+        "bmi2 wins above multi_byte = 31 % ± 2, branch below"
     );
     assert_eq!(
         said(vec![flip(0.31, 0.29, 0.33)], vec![low, zone(Winner::Neither, 0.3, 0.32), high]),
-        "bmi2 wins above 31 % ± 2 of multi_byte, branch below; within 1 % from 30 to 32 %"
+        "bmi2 wins above multi_byte = 31 % ± 2, branch below; equal within 1 % from 30 to 32 %"
     );
 }
 
@@ -128,11 +128,11 @@ fn a_flip_within_the_margin_is_no_practical_one() {
     let (low, equal) = (zone(Winner::Baseline, 0.0, 0.28), zone(Winner::Neither, 0.3, 1.0));
     assert_eq!(
         said(vec![flip(0.31, 0.29, 0.33)], vec![low, equal]),
-        "branch wins below 31 % ± 2 of multi_byte; bmi2 never by 1 % or more"
+        "branch wins below multi_byte = 31 % ± 2; bmi2 is nowhere ahead by 1 % or more"
     );
     assert_eq!(
         said(vec![flip(0.31, 0.29, 0.33)], vec![zone(Winner::Neither, 0.0, 1.0)]),
-        "no practical difference: they cross at 31 % ± 2 of multi_byte, neither ahead by 1 %"
+        "no practical difference: they cross at multi_byte = 31 % ± 2, but neither is ahead by 1 % anywhere"
     );
 }
 
@@ -140,33 +140,33 @@ fn a_flip_within_the_margin_is_no_practical_one() {
 fn without_a_flip_the_winner_or_its_absence_is_named() {
     assert_eq!(
         said(Vec::new(), vec![zone(Winner::Candidate, 0.0, 1.0)]),
-        "bmi2 wins everywhere from 0 to 100 % of multi_byte, by 20 to 50 %"
+        "bmi2 wins everywhere (multi_byte = 0 to 100 %), by 20 to 50 %"
     );
     assert_eq!(
         said(Vec::new(), vec![zone(Winner::Baseline, 0.0, 1.0)]),
-        "branch wins everywhere from 0 to 100 % of multi_byte, by 20 to 50 %"
+        "branch wins everywhere (multi_byte = 0 to 100 %), by 20 to 50 %"
     );
     assert_eq!(
         said(Vec::new(), vec![zone(Winner::Neither, 0.0, 1.0)]),
-        "no practical difference between bmi2 and branch from 0 to 100 % of multi_byte"
+        "no practical difference between bmi2 and branch (multi_byte = 0 to 100 %)"
     );
     assert_eq!(
         said(Vec::new(), vec![zone(Winner::Unclear, 0.0, 1.0)]),
-        "bmi2 and branch cannot be told apart within 1 %"
+        "undecided: bmi2 and branch may differ by 1 % or not"
     );
     assert_eq!(
         said(Vec::new(), vec![zone(Winner::Candidate, 0.0, 0.5), zone(Winner::Neither, 0.6, 1.0)]),
-        "bmi2 wins from 0 to 50 % by 20 to 50 %, no practical difference from 60 to 100 % of multi_byte"
+        "bmi2 wins from 0 to 50 % by 20 to 50 %, no practical difference from 60 to 100 % (multi_byte)"
     );
     assert_eq!(
         said(Vec::new(), vec![zone(Winner::Candidate, 0.25, 0.75)]),
-        "bmi2 wins from 25 to 75 % by 20 to 50 %, not known below 25 %, not known above 75 % of multi_byte"
+        "bmi2 wins from 25 to 75 % by 20 to 50 %, not measured below 25 %, not measured above 75 % (multi_byte)"
     );
     assert_eq!(
         said(Vec::new(), vec![zone(Winner::Candidate, 0.0, 0.0), zone(Winner::Neither, 0.6, 1.0)]),
-        "bmi2 wins at 0 % by 20 to 50 %, no practical difference from 60 to 100 % of multi_byte"
+        "bmi2 wins at 0 % by 20 to 50 %, no practical difference from 60 to 100 % (multi_byte)"
     );
-    assert_eq!(said(Vec::new(), Vec::new()), "bmi2 and branch were nowhere measured side by side");
+    assert_eq!(said(Vec::new(), Vec::new()), "bmi2 and branch were never measured together");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn several_flips_are_told_in_order() {
         CrossoverPage { faster_below: "bmi2".into(), faster_above: "branch".into(), ..flip(0.9, 0.88, 0.92) };
     assert_eq!(
         said(vec![flip(0.31, 0.29, 0.33), back], Vec::new()),
-        "branch wins up to 31 % ± 2, bmi2 from there to 90 % ± 2, branch above (of multi_byte)"
+        "branch wins up to multi_byte = 31 % ± 2, bmi2 up to 90 % ± 2, branch above"
     );
 }
 

@@ -19,6 +19,11 @@ pub fn span(key: &Key, from: f64, to: f64) -> String {
     format!("{} to {}", plain(from, 6), plain(to, 6))
 }
 
+/// Where something is: `units = 25,000 ± 1,200`.
+pub fn at(key: &Key, shown: &str) -> String {
+    format!("{} = {shown}", key.label)
+}
+
 /// A crossover with the longer side of its interval: `31 % ± 2`, `25,000 ± 1,200`.
 pub fn crossover(key: &Key, found: &CrossoverPage) -> String {
     let side = (found.upper - found.at).max(found.at - found.lower);

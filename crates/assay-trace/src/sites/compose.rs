@@ -249,12 +249,12 @@ fn warnings(
     }
     if let Some(first) = trace.processes.first() {
         match first.ended {
-            TracedExit::Signalled(signal) => {
-                warnings.push(format!("The command was ended by signal {signal}; the figures end there."))
-            }
-            TracedExit::TimeLimit => {
-                warnings.push("The command was ended at the time limit; the figures end there.".to_owned())
-            }
+            TracedExit::Signalled(signal) => warnings.push(format!(
+                "The command was ended by signal {signal}: the figures cover what ran until then."
+            )),
+            TracedExit::TimeLimit => warnings.push(
+                "The command was ended at the time limit: the figures cover what ran until then.".to_owned(),
+            ),
             TracedExit::Exited(code) if code != 0 => {
                 warnings.push(format!("The command exited with code {code}."))
             }
@@ -265,7 +265,7 @@ fn warnings(
     warnings.extend(modules.iter().filter_map(|module| without_lines(module, totals)));
     if let Some(pattern) = wish.function.as_deref().filter(|_| chosen.is_empty() && totals.sites > 0) {
         warnings.push(format!(
-            "No function that was executed fits `{pattern}`; * stands for any text, ? for one character."
+            "No executed function matches `{pattern}`; `*` matches any text, `?` one character."
         ));
     }
     warnings
@@ -282,12 +282,12 @@ fn without_lines(module: &Module, totals: &Totals) -> Option<String> {
     let percent = (part * 100.0).round();
     Some(match &module.lines_note {
         Some(why) => format!(
-            "The debug information of {} ({percent} % of {of_what}) can't be read: {why}.",
+            "The debug information of {} ({percent} % of {of_what}) cannot be read: {why}.",
             module.path
         ),
         None => format!(
-            "{} ({percent} % of {of_what}) has no debug information: functions are known by symbols, lines are not. Build \
-             with -g, or install the package of its debug symbols.",
+            "{} ({percent} % of {of_what}) has no debug information, so its lines are unknown. Build with -g, or install the \
+             package of its debug symbols.",
             module.path
         ),
     })

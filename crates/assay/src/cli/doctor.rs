@@ -10,7 +10,6 @@ use super::{DONE, FAILED, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_report::doctor::examination::{Examination, State, render_examination};
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 /// Say what is wrong with this machine, an experiment or a program, why it matters and what to change
@@ -138,14 +137,8 @@ fn show(arguments: &Arguments, json: &str, text: &dyn Fn(bool) -> String) -> Res
         screen::write(file, json)?;
     }
     let to_screen = arguments.output.is_none();
-    let text = if json_alone {
-        json.to_owned()
-    } else {
-        let colour = to_screen
-            && std::io::stderr().is_terminal()
-            && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        text(colour)
-    };
+    let text =
+        if json_alone { json.to_owned() } else { text(to_screen && screen::colour_of(&std::io::stderr())) };
     match &arguments.output {
         Some(file) => screen::write(file, &text),
         None if arguments.program.is_none() => {

@@ -1,10 +1,11 @@
 //! Where pages go: how wide, with colour or not, and files that are written whole.
 
+use anstream::stream::RawStream;
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
 use assay_report::prose;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Columns where nobody says otherwise.
@@ -27,9 +28,14 @@ fn of_terminal(terminal: &console::Term) -> Option<usize> {
     terminal.size_checked().map(|(_, columns)| usize::from(columns))
 }
 
-/// Colour only where a terminal shows it and nobody refused (no-color.org).
+/// Colour on standard output, where it is a terminal that shows it.
 pub fn colour() -> bool {
-    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    colour_of(&std::io::stdout())
+}
+
+/// Colour where a terminal shows it, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM have it (no-color.org, bixense.com/clicolors).
+pub fn colour_of(stream: &impl RawStream) -> bool {
+    anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
 }
 
 /// Prints text; a reader that has gone away is no error.

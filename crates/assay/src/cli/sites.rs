@@ -10,8 +10,8 @@ use assay_report::sites::{SitesPage, render_sites};
 use assay_trace::sites::components::{ComponentSpecs, of_trace};
 use assay_trace::sites::{BudgetRequest, OtherBudget, SimulatedPredictor, SiteSelection, Watch, compose};
 use assay_trace::{Trace, TraceOptions, TracedExit, command};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsString;
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +19,14 @@ use std::time::Duration;
 const TIME_LIMIT: u8 = 124;
 /// Added to a signal's number, as shells do.
 const SIGNALLED: i32 = 128;
+
+/// The sort orders, each with what it means.
+fn order() -> impl TypedValueParser<Value = Order> {
+    let values = Order::ALL.map(|order| PossibleValue::new(order.name()).help(order.meaning()));
+    PossibleValuesParser::new(values).map(|name| {
+        Order::ALL.into_iter().find(|order| order.name() == name).expect("only names of orders are possible")
+    })
+}
 
 /// Show which branches of a command are mispredicted most, by source line
 #[derive(clap::Args, Clone, Debug)]
@@ -49,8 +57,8 @@ pub struct Arguments {
     /// How many of them with source and code around
     #[arg(long, default_value_t = 3, value_name = "N")]
     pub closeups: usize,
-    /// By what they are in order
-    #[arg(long, value_enum, default_value_t = Order::Mispredictions)]
+    /// Sort order
+    #[arg(long, value_parser = order(), default_value = Order::default().name())]
     pub sort: Order,
     /// Only functions that fit; * stands for any text, ? for one character
     #[arg(long, value_name = "GLOB")]
@@ -215,10 +223,7 @@ fn show(arguments: &Arguments, page: &SitesPage) -> Result<()> {
     let text = if json_alone {
         page.to_json()
     } else {
-        let colour = to_screen
-            && std::io::stderr().is_terminal()
-            && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        render_sites(page, screen::width(), colour)
+        render_sites(page, screen::width(), to_screen && screen::colour_of(&std::io::stderr()))
     };
     match &arguments.output {
         Some(file) => screen::write(file, &text),

@@ -227,9 +227,7 @@ fn show(arguments: &Arguments, page: &StatPage) -> Result<()> {
     } else if arguments.json_output {
         lines_of_json(page)
     } else {
-        let colour = to_screen
-            && std::io::stderr().is_terminal()
-            && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let colour = to_screen && screen::colour_of(&std::io::stderr());
         let text = render_stat(page, screen::width(), colour);
         if to_screen { format!("\n{text}") } else { text }
     };

@@ -70,12 +70,12 @@ fn trap_told(trap: &Trap, unit: &str) -> String {
     let misses = |misses: &[f64; 2]| format!("{:.3} to {:.3} per {unit}", misses[0], misses[1]);
     match trap {
         Trap::RateRoseMissesFell { rates: of, misses: count } => format!(
-            "The miss rate rises, {}, though mispredictions fall, from {}: the branches that went away were well predicted ones.",
+            "The miss rate rises, {}, though mispredictions fall, from {}: the branches that went away were the well-predicted ones.",
             rates(of),
             misses(count)
         ),
         Trap::RateFellMissesRose { rates: of, misses: count } => format!(
-            "The miss rate falls, {}, though mispredictions rise, from {}: it is divided by more branches.",
+            "The miss rate falls, {}, though mispredictions rise, from {}: it is a share of more branches.",
             rates(of),
             misses(count)
         ),
@@ -86,13 +86,13 @@ fn trap_told(trap: &Trap, unit: &str) -> String {
             units[0]
         ),
         Trap::Quantised { step_ns, fraction } => format!(
-            "Its times come in steps of {} ns per {unit}, {} of the time: what is smaller than a step cannot be seen; let the \
-             command take longer, or read a finer clock.",
+            "Its times come in steps of {} ns per {unit}, {} of the time: a smaller change cannot be seen. Let the command take \
+             longer, or read a finer clock.",
             number::ns(*step_ns),
             number::fraction(*fraction)
         ),
         Trap::Unsteady { branches } => format!(
-            "Two executions of the same program had {} and {} branches: counts are exact of one execution only.",
+            "Two executions of the same program had {} and {} branches: a count is exact for one execution only.",
             number::count(branches[0]),
             number::count(branches[1])
         ),

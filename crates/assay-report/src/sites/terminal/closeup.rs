@@ -1,8 +1,10 @@
 //! One site with the source and the code around it.
 
 use super::figures::{compact, percent};
-use super::{exact, last_part, short};
+use super::short;
 use crate::ink::Ink;
+use crate::number::count;
+use crate::prose::file_name;
 use crate::sheet::Sheet;
 use crate::sites::page::Site;
 
@@ -11,7 +13,7 @@ pub fn show(site: &Site, sheet: &mut Sheet) {
     sheet.heading(&format!("{}  {}", site.rank, title(site)));
     for frame in &site.inlined_into {
         let place = frame.file.as_deref().zip(frame.line);
-        let place = place.map_or(String::new(), |(file, line)| format!(", {}:{line}", last_part(file)));
+        let place = place.map_or(String::new(), |(file, line)| format!(", {}:{line}", file_name(file)));
         let function = frame.function.as_deref().map_or_else(|| "?".to_owned(), short);
         sheet.paragraph(Ink::Dim, "   ", &format!("inlined into {function}{place}"));
     }
@@ -29,7 +31,7 @@ pub fn show(site: &Site, sheet: &mut Sheet) {
     let width = site.code.iter().map(|line| line.address.trim_start_matches("0x").len()).max().unwrap_or(0);
     for line in &site.code {
         let (mark, ink) = if line.here { ('>', Ink::Bold) } else { (' ', Ink::Plain) };
-        let note = if line.target { "   <- where it goes" } else { "" };
+        let note = if line.target { "   <- taken target" } else { "" };
         let address = line.address.trim_start_matches("0x");
         sheet.verbatim(ink, "", &format!("  {mark} {address:>width$}  {}{note}", line.text));
     }
@@ -46,16 +48,16 @@ fn title(site: &Site) -> String {
 
 fn did(site: &Site) -> String {
     let taken = site.taken as f64 / site.executed.max(1) as f64;
-    let mut text = format!("{}, executed {} times", site.class, exact(site.executed));
+    let mut text = format!("{}, executed {} times", site.class, count(site.executed));
     if site.class.starts_with("conditional") {
-        text += &format!(", taken {} ({})", exact(site.taken), percent(taken));
+        text += &format!(", taken {} ({})", count(site.taken), percent(taken));
     }
     let missed: Vec<String> = site
         .mispredictions
         .iter()
         .map(|missed| {
             let rate = missed.count as f64 / site.executed.max(1) as f64;
-            format!("{} {} ({})", missed.predictor, exact(missed.count), percent(rate))
+            format!("{} {} ({})", missed.predictor, count(missed.count), percent(rate))
         })
         .collect();
     if !missed.is_empty() {
@@ -68,9 +70,9 @@ fn did(site: &Site) -> String {
 fn could_be_known(site: &Site) -> Option<String> {
     let floor = site.floor.as_ref()?;
     let of = |count: f64| format!("{} ({})", compact(count), percent(count / site.executed.max(1) as f64));
-    let constant = format!("always the same way would miss {}", of(floor.constant as f64));
+    let constant = format!("always predicting the same side misses {}", of(floor.constant as f64));
     Some(match floor.best {
-        Some(best) => format!("floor: {constant}, by its own last outcomes {}", of(best)),
-        None => format!("floor: {constant}; there was no room to count patterns"),
+        Some(best) => format!("floor: {constant}, the best rule on its last 8 outcomes {}", of(best)),
+        None => format!("floor: {constant}; patterns of its outcomes were not counted (too many sites)"),
     })
 }

@@ -3,7 +3,7 @@
 use super::figures::{compact, percent, span};
 use super::short;
 use crate::ink::Ink;
-use crate::prose::shorten;
+use crate::prose::{on_one_line, shorten};
 use crate::sheet::Sheet;
 use crate::sites::components::{ComponentRow, Components, Figures, FunctionShare, RowKind};
 use crate::sites::names::NO_SYMBOL;
@@ -19,10 +19,7 @@ pub fn show(components: &Components, sheet: &mut Sheet) {
     for row in components.rows.iter().filter(|row| row.kind != RowKind::Component) {
         functions(row, sheet);
     }
-    for glob in &components.idle {
-        let text = format!("{glob} fits no function that was executed");
-        sheet.labelled(Ink::Doubt, "! ", &text);
-    }
+    sheet.warnings(components.idle.iter().map(|glob| format!("{glob} matches no executed function")));
     legend(components, sheet);
 }
 
@@ -133,11 +130,11 @@ fn name(part: &FunctionShare, all: u64) -> String {
 
 fn legend(components: &Components, sheet: &mut Sheet) {
     if let Some(reference) = &components.reference {
-        let text = format!("reference: {}", super::number_free(&reference.command.join(" ")));
+        let text = format!("reference: {}", on_one_line(&reference.command.join(" ")));
         sheet.paragraph(Ink::Dim, "  ", &text);
     }
-    let text = "Each branch counts once, for the innermost function or inlined function that a glob fits; what no glob \
-                fits is other, whoever called it, code without a name unattributed. per call: per call from outside the \
-                component; calls that were inlined have no branch and are not counted.";
+    let text = "Each branch counts once, for the innermost function (inlined ones included) that a glob matches. other: \
+                functions that no glob matches. unattributed: code without a name. per call: per call from outside the \
+                component; inlined calls have no branch and are not counted.";
     sheet.paragraph(Ink::Dim, "  ", text);
 }

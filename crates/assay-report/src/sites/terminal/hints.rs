@@ -1,8 +1,9 @@
 //! The hints: the wrong ones at length, the unclear ones with their reason, the right ones counted.
 
 use super::figures::{compact, percent, span};
-use super::{last_part, short};
+use super::short;
 use crate::ink::Ink;
+use crate::prose::file_name;
 use crate::sheet::Sheet;
 use crate::sites::page::{Hint, HintOrigin, HintVerdict, Hints};
 
@@ -13,7 +14,7 @@ const LISTED: usize = 8;
 pub fn show(hints: &Hints, sheet: &mut Sheet) {
     sheet.heading("Hints");
     let counts = format!(
-        "{} right, {} wrong, {} unclear, {} with no branch executed",
+        "{} right, {} wrong, {} unclear, {} never executed",
         hints.right, hints.wrong, hints.unclear, hints.not_executed
     );
     sheet.paragraph(Ink::Plain, "  ", &counts);
@@ -51,7 +52,7 @@ fn unclear(hints: &[&Hint], sheet: &mut Sheet) {
 }
 
 fn place(hint: &Hint) -> String {
-    let at = hint.file.as_deref().zip(hint.line).map(|(file, line)| format!("{}:{line}", last_part(file)));
+    let at = hint.file.as_deref().zip(hint.line).map(|(file, line)| format!("{}:{line}", file_name(file)));
     let function = hint.function.as_deref().map(short);
     let where_it_is = match (at, function) {
         (Some(at), Some(function)) => format!("{at} {function}"),
@@ -75,7 +76,7 @@ fn wrong(hint: &Hint, sheet: &mut Sheet) {
         _ => String::new(),
     };
     let mut text = format!(
-        "the unlikely side {} of {} times ({share}); {} taken branches{missed}",
+        "the unlikely side ran {} of {} times ({share}); {} taken branches{missed}",
         compact(hint.unlikely as f64),
         compact(total as f64),
         compact(hint.taken as f64)
@@ -92,15 +93,15 @@ fn wrong(hint: &Hint, sheet: &mut Sheet) {
 fn legend(hints: &Hints, sheet: &mut Sheet) {
     sheet.gap();
     let text = format!(
-        "A hint is wrong if the side that it calls unlikely is executed mostly (confidence 0.95). Fewer than {} executions \
-         are not judged: below that 60 to 40 can't be told from even, and nothing is lost. Sides are told apart by the \
-         lines of the debug information, not by taken and not taken, which compilers invert.",
+        "A hint is wrong if the side that it calls unlikely runs most of the time (confidence 95 %). Branches with fewer \
+         than {} executions are not judged: too few to tell 60 % from 50 %. Sides are identified by the lines of the debug \
+         information, because compilers swap taken and not taken.",
         hints.fewest
     );
     sheet.paragraph(Ink::Dim, "  ", &text);
     if hints.wrong > 0 {
-        let text = "Cycles: 10 to 20 per misprediction, which another hint does not change by itself, and 0 to 2 per \
-                    taken branch, which it does.";
+        let text = "Cycles: 10 to 20 per misprediction, which inverting a hint does not change, and 0 to 2 per taken branch, \
+                    which it does.";
         sheet.paragraph(Ink::Dim, "  ", text);
     }
 }

@@ -1,7 +1,7 @@
-//! The first sentence: how concentrated mispredictions are, where the worst are, and whether they can be learned.
+//! The first sentence: how concentrated mispredictions are, where the worst are, and whether they can be predicted.
 
 use assay_report::number;
-use assay_report::prose::plural;
+use assay_report::prose::{file_name, plural};
 use assay_report::sites::names::short;
 use assay_report::sites::page::{HintVerdict, Order, Site, SitesPage};
 
@@ -20,7 +20,7 @@ fn about_sites(page: &SitesPage) -> String {
     let Some(worst) = page.sites.first() else {
         return match page.totals.branches {
             0 => "No branch was executed.".to_owned(),
-            _ => "No site is listed.".to_owned(),
+            _ => "No site matches.".to_owned(),
         };
     };
     if page.totals.cost <= 0.0 || page.sorted_by == Order::Address {
@@ -34,18 +34,18 @@ fn about_sites(page: &SitesPage) -> String {
         );
     }
     if page.sorted_by != Order::Mispredictions {
-        return format!("First by {}: {}.", page.sorted_by.name(), described(worst));
+        return format!("First, sorted by {}: {}.", page.sorted_by.name(), described(worst));
     }
     let running = page.sites.iter().find(|site| site.running.is_some_and(|running| running >= MOST));
     let concentration = match running {
-        Some(site) if site.rank == 1 => format!("One site of {} makes", number::count(page.totals.sites)),
+        Some(site) if site.rank == 1 => format!("1 of {} sites causes", number::count(page.totals.sites)),
         Some(site) => format!(
-            "{} sites of {} make {} of the mispredictions; the worst makes",
+            "{} of {} sites cause {} of the mispredictions; the worst causes",
             number::count(site.rank),
             number::count(page.totals.sites),
             number::fraction(site.running.unwrap_or(0.0))
         ),
-        None => format!("The worst of {} makes", plural(page.totals.sites, "site")),
+        None => format!("The worst of {} causes", plural(page.totals.sites, "site")),
     };
     let share = number::fraction(worst.share.unwrap_or(0.0));
     let of_what = if concentration.contains("of the mispredictions") { "" } else { " of the mispredictions" };
@@ -55,20 +55,16 @@ fn about_sites(page: &SitesPage) -> String {
 /// Function, file and line, as much as is known.
 pub fn whereabouts(site: &Site) -> String {
     let function = site.function.as_deref().map(short);
-    let line = site.file.as_deref().zip(site.line).map(|(file, line)| format!("{}:{line}", last_part(file)));
+    let line = site.file.as_deref().zip(site.line).map(|(file, line)| format!("{}:{line}", file_name(file)));
     match (function, line) {
         (Some(function), Some(line)) => format!("{function} at {line}"),
         (Some(function), None) => format!("{function} at {}", site.address),
         (None, Some(line)) => line,
         (None, None) => {
-            let module = site.module.as_deref().map_or("code made at run time", last_part);
+            let module = site.module.as_deref().map_or("code made at run time", file_name);
             format!("{module} at {}", site.address)
         }
     }
-}
-
-fn last_part(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn described(site: &Site) -> String {
@@ -80,19 +76,19 @@ fn described(site: &Site) -> String {
     )
 }
 
-/// How much of a site's mispredictions its own past could not have told.
+/// How much of a site's mispredictions cannot be predicted from its own history, and what helps.
 fn floor(site: &Site) -> String {
     let Some(best) = site.floor.as_ref().and_then(|floor| floor.best).filter(|_| site.cost > 0.0) else {
         return String::new();
     };
     let inherent = best / site.cost;
     if inherent >= 0.95 {
-        "; its own past does not tell them: only other data or code without a branch helps".to_owned()
+        "; they cannot be predicted from its own history: change the data or remove the branch".to_owned()
     } else if inherent >= 0.5 {
-        format!("; its own past does not tell {} of them", number::fraction(inherent))
+        format!("; {} of them cannot be predicted from its own history", number::fraction(inherent))
     } else {
         format!(
-            "; its own past tells all but {} of them: a better predictor or a simpler pattern helps",
+            "; only {} of them cannot be predicted from its own history: simplify the pattern",
             number::fraction(inherent)
         )
     }
@@ -103,14 +99,12 @@ fn about_hints(page: &SitesPage) -> Option<String> {
     let judged = hints.right + hints.wrong;
     let wrong = hints.list.iter().find(|hint| hint.verdict == HintVerdict::Wrong);
     Some(match wrong {
-        None if judged + hints.unclear + hints.not_executed == 0 => {
-            "There are no hints that could be seen.".to_owned()
-        }
-        None => format!("Of {} that could be judged none is wrong.", plural(judged, "hint")),
+        None if judged + hints.unclear + hints.not_executed == 0 => "No hints were found.".to_owned(),
+        None => format!("None of {} is wrong.", plural(judged, "judged hint")),
         Some(worst) => {
             let place = worst.file.as_deref().zip(worst.line);
             let place = place
-                .map_or(String::new(), |(file, line)| format!(": {}:{line} costs most", last_part(file)));
+                .map_or(String::new(), |(file, line)| format!(": {}:{line} costs most", file_name(file)));
             format!(
                 "{} of {} wrong{place}.",
                 number::count(hints.wrong),

@@ -93,24 +93,24 @@ fn cycles(taken: u64, missed: &[Missed]) -> Cycles {
 
 fn remedy(held: &AuditedHint) -> String {
     let percent = held.unlikely as f64 * 100.0 / (held.likely + held.unlikely).max(1) as f64;
-    let often = format!("the side called unlikely is executed {percent:.0} % of the time");
+    let often = format!("the side marked unlikely runs {percent:.0} % of the time");
     match (&held.origin, held.form) {
         (AuditOrigin::ColdCall, _) => {
-            format!("{often}: take the mark off the function, or call another one here")
+            format!("{often}: remove the mark from the function, or call another one here")
         }
         (AuditOrigin::ColdPart, _) => format!(
-            "{often}: look for what makes the compiler hold it to be cold (a cold or noreturn function, a hint), or build \
-             with a profile"
+            "{often}: find what makes the compiler treat it as cold (a cold or noreturn function, a hint), or build with \
+             a profile"
         ),
-        (AuditOrigin::Written, Some(Form::ColdPath)) => format!("{often}: take the cold_path() away"),
+        (AuditOrigin::Written, Some(Form::ColdPath)) => format!("{often}: remove the cold_path()"),
         (AuditOrigin::Written, Some(Form::Attribute)) => {
-            format!("{often}: take the attribute away, or put it on the other side")
+            format!("{often}: remove the attribute, or put it on the other side")
         }
         (AuditOrigin::Written, Some(Form::BranchHint)) => {
-            format!("{often}: take the hint away, or put it into the other block")
+            format!("{often}: remove the hint, or put it into the other block")
         }
         (AuditOrigin::Written, _) => {
-            format!("{often}: turn the hint round, or take it away and build with a profile")
+            format!("{often}: invert the hint, or remove it and build with a profile")
         }
     }
 }

@@ -7,6 +7,7 @@ use super::traced;
 use super::wanted::{StatRequest, TRACED, is_traceable};
 use assay_linux::perf::{CounterEvent, CounterReading, CounterRefusal, End, RefusalContext, Scope};
 use assay_pure::predict::Judged;
+use assay_report::prose;
 use assay_report::stat::forms::label;
 use assay_report::stat::page::{
     Difference, EndedBy, Ends, EventRow, Execution, MispredictionRange, Missed, PredictorRow, STAT_SCHEMA,
@@ -156,17 +157,16 @@ fn partly(readings: &[CounterReading], share: f64, scaled: bool) -> Option<Strin
     let without = readings.iter().filter(|reading| !reading.was_counted()).count();
     if without == readings.len() {
         return Some(if readings.iter().all(|reading| reading.enabled_ns == 0) {
-            "the kernel never began to count it, as for a program that gains privileges when it starts"
-                .to_owned()
+            "the kernel did not count it, as for a program that gains privileges when it starts".to_owned()
         } else {
-            "it never had its turn on a counter: too many events for the counters there are".to_owned()
+            "it was never scheduled on a counter: more events than counters".to_owned()
         });
     }
     if share >= 1.0 {
         return None;
     }
     let missing = if without > 0 {
-        format!(", and not at all in {without} of {} executions", readings.len())
+        format!(", and never in {without} of {} executions", readings.len())
     } else {
         String::new()
     };
@@ -175,7 +175,7 @@ fn partly(readings: &[CounterReading], share: f64, scaled: bool) -> Option<Strin
         format!("extrapolated from {percent:.0} % of the time on a counter{missing}")
     } else {
         format!(
-            "on a counter for {percent:.0} % of the time{missing}, so this is a part; --scale extrapolates"
+            "on a counter for {percent:.0} % of the time{missing}, so this is only a part; --scale extrapolates"
         )
     })
 }
@@ -187,7 +187,8 @@ fn traced_rows(question: &Question, executions: &[&traced::TracedRun]) -> Vec<Ev
             executions.iter().map(|figures| (traced.of)(&figures.counts).map(Number::from)).collect();
         let Some(value) = values.as_deref().and_then(Spread::of) else {
             if question.wanted.named && !executions.is_empty() {
-                let reason = "not looked at when only counts are traced; a predictor needs it".to_owned();
+                let reason =
+                    "not observed when only counts are traced; simulate a predictor to see it".to_owned();
                 rows.push(EventRow { reason: Some(reason), ..traced_row(traced.name, None) });
             }
             continue;
@@ -222,7 +223,8 @@ fn refused_rows(question: &Question, counted: &[&counted::CountedRun]) -> Vec<Ev
         let reason = match refusal {
             Some(refusal) => refusal.reason(&question.conditions),
             None if question.wanted.named && !is_traceable(event) => {
-                "a traced execution has only the emulator's; `--source both` counts it in another".to_owned()
+                "a traced execution has only the emulator's; `--source both` counts it in a second execution"
+                    .to_owned()
             }
             None => return None,
         };
@@ -375,9 +377,9 @@ fn notes(question: &Question, traced: &[&traced::TracedRun]) -> Vec<String> {
         processes.dedup();
         if first.threads.len() > 1 && !question.per_thread {
             notes.push(format!(
-                "these are sums over {} threads of {} processes; --per-thread lists them",
-                first.threads.len(),
-                processes.len()
+                "these are sums over {} of {}; --per-thread lists them",
+                prose::plural(first.threads.len() as u64, "thread"),
+                prose::plural(processes.len() as u64, "process")
             ));
         }
         if traced.iter().any(|figures| figures.counts != first.counts) {
@@ -389,11 +391,11 @@ fn notes(question: &Question, traced: &[&traced::TracedRun]) -> Vec<String> {
 
 fn why_they_differ(question: &Question) -> String {
     let mut text =
-        "each execution was counted exactly, but they were not the same: the program took another way, as \
-                    time, random numbers (hash seeds, addresses), threads or files written before make it"
+        "each execution was counted exactly, but they differ: time, random numbers (hash seeds, addresses), \
+                    threads or files written before make the program take another path"
             .to_owned();
     if question.input_is_consumed {
-        text.push_str("; the first execution may also have read all of the standard input");
+        text.push_str("; the first execution may also have consumed the standard input");
     }
     text
 }

@@ -30,7 +30,9 @@ pub struct Model {
 impl Model {
     fn of(name: &str) -> Result<Model, Misuse> {
         let found = zoo::describe(name).map_err(|error| {
-            Misuse(format!("--predictor: {error}; `--predictor help` lists them, `none` simulates nothing"))
+            Misuse(format!(
+                "--predictor: {error}; `--predictor help` lists them, `none` is for no simulation"
+            ))
         })?;
         let cpu = profile::find(name);
         let penalty = |cpu: &profile::Cpu| Ends {
@@ -62,7 +64,7 @@ pub fn choose(asked: &[String], architecture: Option<&str>) -> Result<Vec<Model>
     if names.contains(&NONE) {
         return match names.as_slice() {
             [NONE] => Ok(Vec::new()),
-            _ => Err(Misuse("--predictor none stands alone".to_owned())),
+            _ => Err(Misuse("--predictor none cannot be combined with others".to_owned())),
         };
     }
     if names.is_empty() {
@@ -87,7 +89,7 @@ fn usual(architecture: Option<&str>) -> Vec<&'static str> {
 
 /// What there is, for `--predictor help`.
 pub fn list() -> String {
-    let mut text = "Predictors, by name (--predictor NAME,...; none simulates nothing):\n".to_owned();
+    let mut text = "Predictors, by name (--predictor NAME,...; `none` for no simulation):\n".to_owned();
     let width = zoo::entries().map(|entry| entry.name.len()).max().unwrap_or(0);
     for entry in zoo::entries() {
         text.push_str(&format!(

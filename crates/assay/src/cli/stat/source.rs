@@ -73,10 +73,10 @@ pub fn choose(
         .collect();
     let only_traced = wanted.groups.is_empty();
     match asked {
-        SourceChoice::Counted if only_traced => {
-            Err(Misuse("--source counted: no counter has what -e names; --source traced has".to_owned())
-                .into())
-        }
+        SourceChoice::Counted if only_traced => Err(Misuse(
+            "--source counted: no counter counts what -e names, but --source traced does".to_owned(),
+        )
+        .into()),
         SourceChoice::Counted if !missing.is_empty() => {
             let text = format!("{} `--source traced` needs no counters.", explained.join(" "));
             Err(Unable(text).into())
@@ -90,7 +90,8 @@ pub fn choose(
         }
         _ if only_traced => traced(wanted),
         _ if missing.is_empty() && simulated => {
-            let reason = "Predictors are simulated on a trace, so the command was executed twice: counted, and traced.";
+            let reason =
+                "Predictors need a trace, so the command was executed twice: once counted, once traced.";
             let sources = vec![Source::Counted, Source::Traced];
             Ok(Choice { sources, groups, reasons: vec![reason.to_owned()], refused })
         }
@@ -109,9 +110,10 @@ fn traced(wanted: &StatRequest) -> anyhow::Result<Choice> {
         wanted.events().filter(|event| !is_traceable(event)).map(|event| event.to_string()).collect();
     if wanted.traced.is_empty() && !wanted.mispredictions {
         let names = prose::list(&blind);
-        return Err(
-            Misuse(format!("--source traced: tracing does not see {names}; --source counted may")).into()
-        );
+        return Err(Misuse(format!(
+            "--source traced: tracing does not see {names}, but --source counted may"
+        ))
+        .into());
     }
     Ok(Choice { sources: vec![Source::Traced], groups: Vec::new(), reasons: Vec::new(), refused: Vec::new() })
 }
@@ -151,7 +153,7 @@ pub fn explain(refused: &[CounterRefusal], conditions: &RefusalContext) -> Vec<S
         }
     }
     let sentence = |(reason, remedy, events): (String, Option<String>, Vec<&str>)| {
-        let remedy = remedy.map(|remedy| format!(" What would allow it: {remedy}.")).unwrap_or_default();
+        let remedy = remedy.map(|remedy| format!(" To allow it: {remedy}.")).unwrap_or_default();
         format!("{} cannot be counted: {reason}.{remedy}", prose::list(&events))
     };
     groups.into_iter().map(sentence).collect()
@@ -233,7 +235,7 @@ mod tests {
             refusal
                 .starts_with("branches:u, branch-misses:u, cycles:u and instructions:u cannot be counted: ")
         );
-        for part in ["ENOENT", "What would allow it: ", "bare metal", "--source traced"] {
+        for part in ["ENOENT", "To allow it: ", "bare metal", "--source traced"] {
             assert!(refusal.contains(part), "{part}: {refusal}");
         }
         let refusal = sources(SourceChoice::Auto, &["cycles"], false, &software).unwrap_err();

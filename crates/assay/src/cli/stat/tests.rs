@@ -157,7 +157,7 @@ fn an_event_without_a_turn_has_no_value_and_is_not_zero() {
     let page = compose(&question, &never);
     let row = page.row("branches", Source::Counted).unwrap();
     assert_eq!((&row.value, row.counted_share), (&None, Some(0.0)));
-    assert!(row.reason.as_ref().unwrap().contains("never had its turn"), "{:?}", row.reason);
+    assert!(row.reason.as_ref().unwrap().contains("never scheduled"), "{:?}", row.reason);
     let gained = compose(&question, &[counted(&[("branches", Ok(reading(0, 0, 0)))])]);
     let row = gained.row("branches", Source::Counted).unwrap();
     assert!(row.value.is_none() && row.reason.as_ref().unwrap().contains("privileges"), "{:?}", row.reason);
@@ -168,7 +168,7 @@ fn an_event_without_a_turn_has_no_value_and_is_not_zero() {
     let page = compose(&question, &sometimes);
     let row = page.row("branches", Source::Counted).unwrap();
     assert_eq!(row.value.as_ref().unwrap().values, [Number::Whole(70)]);
-    assert!(row.reason.as_ref().unwrap().contains("not at all in 1 of 2"), "{:?}", row.reason);
+    assert!(row.reason.as_ref().unwrap().contains("never in 1 of 2"), "{:?}", row.reason);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn counted_stands_against_traced_with_its_difference() {
     assert_eq!(page.differences[1].relative, Some(Ends { low: -0.75, high: -0.5 }));
     assert_eq!((page.differences[0].simulated, page.differences[1].simulated), (false, true));
     let text = render_stat(&page, 120, false);
-    assert!(text.contains("Counted against traced") && text.contains("+25.0 %"), "{text}");
+    assert!(text.contains("Counted and traced, compared") && text.contains("+25.0 %"), "{text}");
 }
 
 #[test]
@@ -245,11 +245,7 @@ fn threads_are_summed_and_listed_when_asked_for() {
         ))
     };
     let page = compose(&question, &[two()]);
-    assert!(
-        page.threads.is_empty() && page.notes[0].contains("2 threads of 1 processes"),
-        "{:?}",
-        page.notes
-    );
+    assert!(page.threads.is_empty() && page.notes[0].contains("2 threads of 1 process;"), "{:?}", page.notes);
     question.per_thread = true;
     let page = compose(&question, &[two()]);
     assert_eq!(page.threads.iter().map(|row| row.branches).collect::<Vec<_>>(), [10, 5]);
