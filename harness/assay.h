@@ -813,7 +813,7 @@ struct assay_copies {
     size_t next;     /* of the order */
 };
 
-struct assay_manner {
+struct assay_usage {
     enum assay_coldness state;
     int dependent; /* each call waits for the last one's answer */
     uint64_t step; /* from one call's window to the next one's */
@@ -891,28 +891,28 @@ ASSAY_OUTLINE void assay_time_chained_states(uint64_t (*run)(const void *), cons
 }
 
 /* The listed calls of either kind, waiting for each other or not. */
-static inline void assay_time_as(const struct assay_manner *manner, uint64_t (*call)(const uint8_t *, size_t),
+static inline void assay_time_as(const struct assay_usage *usage, uint64_t (*call)(const uint8_t *, size_t),
                                  uint64_t (*run)(const void *), uint64_t iterations, uint64_t *combined,
                                  struct assay_region *region)
 {
-    if (run != NULL && manner->dependent) {
-        assay_time_chained_states(run, manner->calls, iterations, combined, region);
+    if (run != NULL && usage->dependent) {
+        assay_time_chained_states(run, usage->calls, iterations, combined, region);
     } else if (run != NULL) {
-        assay_time_listed_states(run, manner->calls, iterations, combined, region);
-    } else if (manner->dependent) {
-        assay_time_chained(call, manner->calls, iterations, combined, region);
+        assay_time_listed_states(run, usage->calls, iterations, combined, region);
+    } else if (usage->dependent) {
+        assay_time_chained(call, usage->calls, iterations, combined, region);
     } else {
-        assay_time_listed(call, manner->calls, iterations, combined, region);
+        assay_time_listed(call, usage->calls, iterations, combined, region);
     }
 }
 
 /* The same with functions that do nothing: so that neither the clocks, nor the loop around the calls, nor the list of them
  * are cold. */
-static inline void assay_warm_surroundings(const struct assay_manner *manner, int prepared, uint64_t iterations)
+static inline void assay_warm_surroundings(const struct assay_usage *usage, int prepared, uint64_t iterations)
 {
     struct assay_region ignored;
     uint64_t nothing = 0;
-    assay_time_as(manner, prepared ? NULL : assay_nothing, prepared ? assay_nothing_of_state : NULL, iterations, &nothing,
+    assay_time_as(usage, prepared ? NULL : assay_nothing, prepared ? assay_nothing_of_state : NULL, iterations, &nothing,
                   &ignored);
 }
 
@@ -980,17 +980,17 @@ static inline void assay_walk_lines(const uint8_t *start, size_t bytes)
 }
 
 /* Fills all caches with memory that is used for nothing else. Returns NULL or why not. */
-static inline const char *assay_evict(struct assay_manner *manner)
+static inline const char *assay_evict(struct assay_usage *usage)
 {
-    if (manner->evict == NULL) {
-        void *map = mmap(NULL, manner->evict_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (usage->evict == NULL) {
+        void *map = mmap(NULL, usage->evict_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (map == MAP_FAILED) {
             return "no memory to empty the caches with";
         }
-        manner->evict = (uint8_t *)map;
-        memset(map, 1, manner->evict_bytes); /* pages that were never written are all the same page of zeros */
+        usage->evict = (uint8_t *)map;
+        memset(map, 1, usage->evict_bytes); /* pages that were never written are all the same page of zeros */
     }
-    assay_walk_lines(manner->evict, manner->evict_bytes);
+    assay_walk_lines(usage->evict, usage->evict_bytes);
     return NULL;
 }
 
@@ -1148,9 +1148,9 @@ static inline const char *assay_make_copies(const struct assay_variant *variant,
 }
 
 /* Gives back what a request was given. */
-static inline void assay_end_manner(const struct assay_variant *variant, struct assay_manner *manner)
+static inline void assay_end_usage(const struct assay_variant *variant, struct assay_usage *usage)
 {
-    struct assay_copies *copies = &manner->copies;
+    struct assay_copies *copies = &usage->copies;
     size_t turn;
     for (turn = 0; copies->states != NULL && variant->release != NULL && turn < copies->count; turn++) {
         variant->release(copies->states[turn]);
@@ -1160,18 +1160,18 @@ static inline void assay_end_manner(const struct assay_variant *variant, struct 
     if (copies->map != NULL) {
         munmap(copies->map, copies->mapped_bytes);
     }
-    if (manner->evict != NULL) {
-        munmap(manner->evict, manner->evict_bytes);
+    if (usage->evict != NULL) {
+        munmap(usage->evict, usage->evict_bytes);
     }
-    free(manner->calls);
-    memset(manner, 0, sizeof *manner);
+    free(usage->calls);
+    memset(usage, 0, sizeof *usage);
 }
 
 /* What a request asks for and cannot have, or NULL with all that its samples need made ready. */
-static inline const char *assay_begin_manner(const struct assay_variant *variant, const struct assay_loaded *input,
-                                             struct assay_manner *manner, uint64_t iterations)
+static inline const char *assay_begin_usage(const struct assay_variant *variant, const struct assay_loaded *input,
+                                            struct assay_usage *usage, uint64_t iterations)
 {
-    if (manner->state == ASSAY_HOT && !manner->dependent && manner->step == 1) {
+    if (usage->state == ASSAY_HOT && !usage->dependent && usage->step == 1) {
         return NULL;
     }
     if (variant->kind == ASSAY_STATE_LOOP) {
@@ -1181,38 +1181,38 @@ static inline const char *assay_begin_manner(const struct assay_variant *variant
     if (iterations > ASSAY_LISTED_MAX) {
         return "more calls in a sample than can be listed";
     }
-    if (manner->state == ASSAY_COLD_CODE && !ASSAY_FLUSHES) {
+    if (usage->state == ASSAY_COLD_CODE && !ASSAY_FLUSHES) {
         return "no instruction here puts code out of the caches";
     }
-    if (manner->state == ASSAY_COLD_CODE && (iterations != 1 || manner->dependent)) {
+    if (usage->state == ASSAY_COLD_CODE && (iterations != 1 || usage->dependent)) {
         return "state=cold_code takes one call per sample, which waits for no other";
     }
-    if (manner->state == ASSAY_COLD_DATA && iterations > (variant->kind == ASSAY_PREPARED ? 1 : input->window_count)) {
+    if (usage->state == ASSAY_COLD_DATA && iterations > (variant->kind == ASSAY_PREPARED ? 1 : input->window_count)) {
         return "state=cold_data would visit a window twice in a sample, the second time warm";
     }
-    if (manner->state == ASSAY_COLD_DATA && iterations > 1 && assay_declared_1.count != 0) {
+    if (usage->state == ASSAY_COLD_DATA && iterations > 1 && assay_declared_1.count != 0) {
         return "every call reads the memory that the program declared, so state=cold_data takes one call per sample";
     }
-    if (manner->state == ASSAY_COLD_DATA && assay_declared_1.count > ASSAY_DECLARED_MAX) {
+    if (usage->state == ASSAY_COLD_DATA && assay_declared_1.count > ASSAY_DECLARED_MAX) {
         return "the program declared more stretches of memory by assay_reads than can be kept";
     }
-    manner->calls = (struct assay_listed *)calloc((size_t)iterations, sizeof *manner->calls);
-    if (manner->calls == NULL) {
+    usage->calls = (struct assay_listed *)calloc((size_t)iterations, sizeof *usage->calls);
+    if (usage->calls == NULL) {
         return "out of memory";
     }
-    return manner->state == ASSAY_ROTATING ? assay_make_copies(variant, input, &manner->copies) : NULL;
+    return usage->state == ASSAY_ROTATING ? assay_make_copies(variant, input, &usage->copies) : NULL;
 }
 
 /* Lists the calls of one sample. Returns the units in them. */
 static inline uint64_t assay_list_calls(const struct assay_variant *variant, size_t index, struct assay_loaded *input,
-                                        struct assay_manner *manner, size_t *at, uint64_t iterations)
+                                        struct assay_usage *usage, size_t *at, uint64_t iterations)
 {
-    struct assay_copies *copies = &manner->copies;
-    size_t step = (size_t)(manner->step % input->window_count), turn = 0;
+    struct assay_copies *copies = &usage->copies;
+    size_t step = (size_t)(usage->step % input->window_count), turn = 0;
     uint64_t units = 0, i;
     for (i = 0; i < iterations; i++) {
         const struct assay_window *window = &input->windows[*at];
-        struct assay_listed *listed = &manner->calls[i];
+        struct assay_listed *listed = &usage->calls[i];
         if (copies->map != NULL) {
             turn = copies->next;
             copies->next = turn + 1 == copies->count ? 0 : turn + 1;
@@ -1232,22 +1232,22 @@ static inline uint64_t assay_list_calls(const struct assay_variant *variant, siz
 }
 
 /* Makes cold what the listed calls will read. Returns NULL or why not. */
-static inline const char *assay_cool_data(const struct assay_loaded *input, struct assay_manner *manner, int prepared,
+static inline const char *assay_cool_data(const struct assay_loaded *input, struct assay_usage *usage, int prepared,
                                           uint64_t iterations)
 {
     const struct assay_declared *declared = &assay_declared_1;
     uint64_t i;
     if (!ASSAY_FLUSHES || (prepared && declared->count == 0)) {
         /* Only the program knows where a prepared state lies, so all caches are emptied. */
-        const char *why = assay_evict(manner);
-        assay_warm_surroundings(manner, prepared, iterations);
+        const char *why = assay_evict(usage);
+        assay_warm_surroundings(usage, prepared, iterations);
         return why;
     }
     for (i = 0; i < declared->count; i++) {
         assay_flush_lines(declared->memory[i].start, declared->memory[i].bytes, 0);
     }
     for (i = 0; i < iterations && !prepared; i++) {
-        assay_flush_lines(manner->calls[i].data, manner->calls[i].size, 0);
+        assay_flush_lines(usage->calls[i].data, usage->calls[i].size, 0);
     }
     if (prepared) {
         assay_flush_lines(input->map, input->size, 0);
@@ -1256,13 +1256,13 @@ static inline const char *assay_cool_data(const struct assay_loaded *input, stru
 }
 
 /* Fills the branch predictor; then the bytes that the call gets, the clocks and the code around the call are warm. */
-static inline const char *assay_fill_predictor(const struct assay_manner *manner, int prepared)
+static inline const char *assay_fill_predictor(const struct assay_usage *usage, int prepared)
 {
     const char *why = assay_do_other_work();
     if (!prepared) {
-        assay_walk_lines(manner->calls[0].data, manner->calls[0].size);
+        assay_walk_lines(usage->calls[0].data, usage->calls[0].size);
     }
-    assay_warm_surroundings(manner, prepared, 1);
+    assay_warm_surroundings(usage, prepared, 1);
     return why;
 }
 
@@ -1282,12 +1282,12 @@ static inline void assay_flush_entry(uintptr_t entry, uintptr_t around)
  * The call of nothing that warms its surroundings may be predicted to go where the last sample's call went, and a wrong
  * guess fetches the first lines of that code (without more ado they were warm half of the time on Zen 4). So the predictor
  * is filled and led astray once before the code is flushed, and the first lines are flushed once more at the end. */
-static inline const char *assay_cool_code(const struct assay_variant *variant, const struct assay_manner *manner)
+static inline const char *assay_cool_code(const struct assay_variant *variant, const struct assay_usage *usage)
 {
     int prepared = variant->kind == ASSAY_PREPARED;
-    const char *why = assay_fill_predictor(manner, prepared);
+    const char *why = assay_fill_predictor(usage, prepared);
     why = why != NULL ? why : assay_flush_code();
-    why = why != NULL ? why : assay_fill_predictor(manner, prepared);
+    why = why != NULL ? why : assay_fill_predictor(usage, prepared);
     assay_flush_entry(prepared ? (uintptr_t)variant->run : (uintptr_t)variant->call,
                       prepared ? (uintptr_t)assay_time_listed_states : (uintptr_t)assay_time_listed);
     return why;
@@ -1295,20 +1295,20 @@ static inline const char *assay_cool_code(const struct assay_variant *variant, c
 
 /* One sample of listed calls. Returns NULL or why there is none. */
 static inline const char *assay_sample_listed(const struct assay_program *program, size_t index, struct assay_loaded *input,
-                                              struct assay_manner *manner, size_t *at, uint64_t iterations,
+                                              struct assay_usage *usage, size_t *at, uint64_t iterations,
                                               uint64_t *combined, uint64_t *units, struct assay_region *region)
 {
     const struct assay_variant *variant = program->variants[index];
     int prepared = variant->kind == ASSAY_PREPARED;
     const char *why = NULL;
-    *units = assay_list_calls(variant, index, input, manner, at, iterations);
-    if (manner->state == ASSAY_COLD_DATA) {
-        why = assay_cool_data(input, manner, prepared, iterations);
-    } else if (manner->state == ASSAY_COLD_CODE) {
-        why = assay_cool_code(variant, manner);
+    *units = assay_list_calls(variant, index, input, usage, at, iterations);
+    if (usage->state == ASSAY_COLD_DATA) {
+        why = assay_cool_data(input, usage, prepared, iterations);
+    } else if (usage->state == ASSAY_COLD_CODE) {
+        why = assay_cool_code(variant, usage);
     }
     if (why == NULL) {
-        assay_time_as(manner, variant->call, variant->run, iterations, combined, region);
+        assay_time_as(usage, variant->call, variant->run, iterations, combined, region);
     }
     return why;
 }
@@ -1867,21 +1867,21 @@ static inline void assay_serve_answer(struct assay_channel *channel, struct assa
 }
 
 /* How a request wants its calls made. */
-static inline struct assay_manner assay_read_manner(struct assay_fields *fields)
+static inline struct assay_usage assay_read_usage(struct assay_fields *fields)
 {
     static const char *const states[] = {"hot", "rotating", "cold_data", "cold_code"};
     static const char *const measures[] = {"throughput", "latency"};
-    struct assay_manner manner;
-    memset(&manner, 0, sizeof manner);
-    manner.state = (enum assay_coldness)assay_word(fields, "state", states, 4);
-    manner.dependent = assay_word(fields, "measure", measures, 2) == 1;
-    manner.copies.count = (size_t)assay_number_or(fields, "copies", 0, ASSAY_COPIES_MAX, 0);
-    manner.step = assay_number_or(fields, "step", 1, UINT64_MAX, 1);
-    manner.evict_bytes = (size_t)assay_number_or(fields, "evict", 0, SIZE_MAX / 4, 0);
-    if (manner.evict_bytes == 0) {
-        manner.evict_bytes = ASSAY_EVICT_BYTES;
+    struct assay_usage usage;
+    memset(&usage, 0, sizeof usage);
+    usage.state = (enum assay_coldness)assay_word(fields, "state", states, 4);
+    usage.dependent = assay_word(fields, "measure", measures, 2) == 1;
+    usage.copies.count = (size_t)assay_number_or(fields, "copies", 0, ASSAY_COPIES_MAX, 0);
+    usage.step = assay_number_or(fields, "step", 1, UINT64_MAX, 1);
+    usage.evict_bytes = (size_t)assay_number_or(fields, "evict", 0, SIZE_MAX / 4, 0);
+    if (usage.evict_bytes == 0) {
+        usage.evict_bytes = ASSAY_EVICT_BYTES;
     }
-    return manner;
+    return usage;
 }
 
 static inline void assay_serve_measure(struct assay_channel *channel, struct assay_program *program, struct assay_fields *fields)
@@ -1891,7 +1891,7 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
     uint64_t iterations = assay_number(fields, "iterations", 1, UINT64_MAX);
     uint64_t warmup = assay_number(fields, "warmup", 0, ASSAY_SAMPLES_MAX - 1);
     uint64_t samples = assay_number(fields, "samples", 1, ASSAY_SAMPLES_MAX - warmup);
-    struct assay_manner manner = assay_read_manner(fields);
+    struct assay_usage usage = assay_read_usage(fields);
     uint64_t check = 0, units, i;
     const char *why;
     char pulses[128] = "";
@@ -1901,13 +1901,13 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
         assay_say(channel, "error reason=measure: %s", fields->problem);
         return;
     }
-    why = assay_begin_manner(program->variants[variant], input, &manner, iterations);
+    why = assay_begin_usage(program->variants[variant], input, &usage, iterations);
     before = assay_take_pulse();
     for (i = 0; why == NULL && i < warmup + samples; i++) {
         struct assay_region region;
-        why = manner.calls == NULL
+        why = usage.calls == NULL
                   ? assay_sample(program, variant, input, &at, iterations, &check, &units, &region)
-                  : assay_sample_listed(program, variant, input, &manner, &at, iterations, &check, &units, &region);
+                  : assay_sample_listed(program, variant, input, &usage, &at, iterations, &check, &units, &region);
         if (why != NULL) {
             break;
         }
@@ -1921,7 +1921,7 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
                   i < warmup, (unsigned long long)region.wall_ns, (unsigned long long)region.cpu_ns, (unsigned long long)units,
                   (unsigned long long)region.switches, pulses);
     }
-    assay_end_manner(program->variants[variant], &manner);
+    assay_end_usage(program->variants[variant], &usage);
     if (why == NULL) {
         assay_say(channel, "measured check=%016llx", (unsigned long long)check);
     } else {
@@ -2064,7 +2064,7 @@ struct assay_row {
     const char *problem; /* NULL, or why there is no figure */
 };
 
-static inline void assay_usage(FILE *out, const char *program)
+static inline void assay_print_help(FILE *out, const char *program)
 {
     fprintf(out,
             "%s: a benchmark built with assay.h\n"
@@ -2114,7 +2114,7 @@ static inline int assay_read_options(int argc, char **argv, struct assay_options
         const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         char *end = NULL;
         if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
-            assay_usage(stdout, argv[0]);
+            assay_print_help(stdout, argv[0]);
             return 0;
         }
         if (strcmp(option, "--list") == 0) {

@@ -3,8 +3,8 @@
 use crate::channel::{Channel, LINE_MAX, Line};
 use crate::fields::{Fields, digits};
 use crate::inputs::{Input, map_file};
-use crate::manner::{self, Manner};
 use crate::state::Pass;
+use crate::usage::{self, Usage};
 use crate::variant::{Variant, objection};
 use crate::{listed, pulse, sample, trace};
 use std::ffi::OsStr;
@@ -73,7 +73,7 @@ impl Lab<'_> {
             costs.cpu_read_ns,
             costs.region_wall_ns,
             costs.region_cpu_ns,
-            manner::abilities()
+            usage::abilities()
         ));
     }
 
@@ -185,17 +185,17 @@ impl Lab<'_> {
         let iterations = fields.number("iterations", 1, u64::MAX)?;
         let warmup = fields.number("warmup", 0, SAMPLES_MAX - 1)?;
         let samples = fields.number("samples", 1, SAMPLES_MAX - warmup)?;
-        let manner = Manner::read(fields)?;
+        let usage = Usage::read(fields)?;
         let measured = &self.variants[variant];
         let mut check = 0;
         let mut samples_of = |input: &mut Input| {
-            manner.begin(&measured.body, input, iterations)?;
+            usage.begin(&measured.body, input, iterations)?;
             let mut before = pulse::take();
             for index in 0..warmup + samples {
-                let sample = if manner.is_plain() {
+                let sample = if usage.is_plain() {
                     sample::take(measured, variant, input, &mut at, iterations, &mut check)?
                 } else {
-                    listed::take(measured, variant, input, &manner, &mut at, iterations, &mut check)?
+                    listed::take(measured, variant, input, &usage, &mut at, iterations, &mut check)?
                 };
                 let (region, units, warm) = (sample.region, sample.units, u8::from(index < warmup));
                 let after = pulse::take();
@@ -213,8 +213,8 @@ impl Lab<'_> {
             Ok(())
         };
         let taken: Result<(), String> = samples_of(input);
-        if !manner.is_plain() {
-            manner::end(input);
+        if !usage.is_plain() {
+            usage::end(input);
         }
         taken.map(|()| format!("measured check={check:016x}"))
     }

@@ -43,7 +43,6 @@ mod flush;
 mod inputs;
 mod lab;
 mod listed;
-mod manner;
 mod options;
 mod pulse;
 mod sample;
@@ -51,6 +50,7 @@ mod state;
 mod system;
 mod table;
 mod trace;
+mod usage;
 mod variant;
 
 pub use bench::Bench;

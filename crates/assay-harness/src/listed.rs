@@ -4,9 +4,9 @@
 use crate::clock::{Opened, Region};
 use crate::cool::{self, Place};
 use crate::inputs::Input;
-use crate::manner::{Manner, State};
 use crate::sample::{Sample, combine};
 use crate::system;
+use crate::usage::{State, Usage};
 use crate::variant::{Body, How, Variant};
 use std::any::Any;
 
@@ -101,9 +101,9 @@ pub(crate) fn of_states<S: 'static>(
 }
 
 /// The windows of one sample from `*at` on, as numbers.
-fn windows(input: &Input, manner: &Manner, at: &mut usize, iterations: u64) -> Vec<usize> {
+fn windows(input: &Input, usage: &Usage, at: &mut usize, iterations: u64) -> Vec<usize> {
     let count = input.windows.len();
-    let step = (manner.step % count as u64) as usize;
+    let step = (usage.step % count as u64) as usize;
     let next = |_| std::mem::replace(at, (*at + step) % count);
     (0..iterations).map(next).collect()
 }
@@ -113,24 +113,24 @@ pub(crate) fn take(
     variant: &Variant,
     index: usize,
     input: &mut Input,
-    manner: &Manner,
+    usage: &Usage,
     at: &mut usize,
     iterations: u64,
     combined: &mut u64,
 ) -> Result<Sample, String> {
-    let how = How { dependent: manner.dependent, idle: false };
+    let how = How { dependent: usage.dependent, idle: false };
     let idle = How { idle: true, ..how };
     match &variant.body {
         Body::Call(call) => {
-            let windows = windows(input, manner, at, iterations);
+            let windows = windows(input, usage, at, iterations);
             let units = windows.iter().fold(0u64, |sum, &w| sum.wrapping_add(input.windows[w].units));
-            let listed: Vec<&'static [u8]> = match manner.state {
+            let listed: Vec<&'static [u8]> = match usage.state {
                 State::Rotating => windows.iter().map(|&window| input.copied_window(window)).collect(),
                 _ => windows.iter().map(|&window| input.windows[window].data).collect(),
             };
             let mut warm = || _ = of_calls(*call, &listed, idle, &mut 0);
-            match manner.state {
-                State::ColdData => cool::data(&listed, manner.evict_bytes, &mut warm)?,
+            match usage.state {
+                State::ColdData => cool::data(&listed, usage.evict_bytes, &mut warm)?,
                 State::ColdCode => {
                     let place = Place {
                         entry: system::address(variant.entry),
@@ -144,10 +144,10 @@ pub(crate) fn take(
         }
         Body::Prepared { prepare, time_listed, .. } => {
             let (units, bytes) = (iterations.wrapping_mul(input.units), input.data);
-            if manner.state != State::Rotating {
+            if usage.state != State::Rotating {
                 input.prepared[index].get_or_insert_with(|| prepare(input.data));
             }
-            let listed: Vec<&dyn Any> = match manner.state {
+            let listed: Vec<&dyn Any> = match usage.state {
                 State::Rotating => input.copied_states(iterations),
                 _ => {
                     let state = input.prepared[index].as_deref().expect("made above");
@@ -155,8 +155,8 @@ pub(crate) fn take(
                 }
             };
             let mut warm = || _ = time_listed(&listed, idle, &mut 0);
-            match manner.state {
-                State::ColdData => cool::prepared_data(bytes, manner.evict_bytes, &mut warm)?,
+            match usage.state {
+                State::ColdData => cool::prepared_data(bytes, usage.evict_bytes, &mut warm)?,
                 State::ColdCode => {
                     let place = Place { entry: system::address(variant.entry), around: None };
                     cool::code(&[], place, &mut warm)?;

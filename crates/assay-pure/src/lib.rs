@@ -4,8 +4,7 @@
 //! numeric claim can be tested against an independent source.
 #![forbid(unsafe_code)]
 
-pub mod comparison;
-pub mod diary;
+pub mod compare;
 pub mod event;
 pub mod experiment;
 pub mod figures;
@@ -16,6 +15,7 @@ pub mod placement;
 pub mod predict;
 pub mod protocol;
 pub mod pulse;
+pub mod stages;
 pub mod stats;
 pub mod sweep;
 pub mod trace;

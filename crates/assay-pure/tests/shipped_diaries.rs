@@ -1,6 +1,6 @@
 //! The diaries that the repository ships, held against the reader.
 
-use assay_pure::diary::Diary;
+use assay_pure::stages::Diary;
 use std::path::{Path, PathBuf};
 
 /// Every STAGES.toml in a folder of fixtures or of the casebook.

@@ -32,7 +32,7 @@ pub fn answer(page: &Page) -> String {
         return nothing_compared(page);
     }
     let variants = if findings.is_empty() { String::new() } else { found(page, &findings) };
-    let flips = super::uses::flips(page).join(" ");
+    let flips = super::usage::flips(page).join(" ");
     let text = [
         twin_failed(page),
         learned(page),

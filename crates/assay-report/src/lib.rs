@@ -24,7 +24,7 @@ pub mod stat;
 pub mod sweep;
 pub mod table;
 pub mod terminal;
-mod uses;
+mod usage;
 
 #[cfg(test)]
 mod golden;

@@ -48,7 +48,7 @@ pub fn add(cells: &mut [Cell], inputs: &[KnownInput], counts: &[CellCounts], lim
         let Some(spread) = cell.ns_per_unit.filter(|spread| spread.median > 0.0) else { continue };
         let input = inputs.iter().find(|(spec, ..)| spec.name == cell.input);
         // The limits are of calls that are hot and overlap.
-        if input.is_some_and(|(spec, ..)| !spec.use_.is_plain()) {
+        if input.is_some_and(|(spec, ..)| !spec.usage.is_plain()) {
             continue;
         }
         let counts = counts.iter().find(|counts| {
@@ -124,7 +124,7 @@ fn shown(bound: &Bound) -> CellLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::experiment::InputUse;
+    use assay_pure::experiment::Usage;
     use assay_pure::experiment::spec::InputSpec;
     use assay_pure::inputs::{Generator, describe};
     use assay_pure::verdict::counts::MissCount;
@@ -162,7 +162,7 @@ mod tests {
             format: Format::Varint,
             window_units: 0,
             production_units: None,
-            use_: InputUse::default(),
+            usage: Usage::default(),
             of: None,
         };
         let shown = page::Input {

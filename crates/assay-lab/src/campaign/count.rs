@@ -173,7 +173,7 @@ impl Phase<'_> {
                     !is_known && !failed.contains(&(group, *input))
                 };
                 // A walk is hot and independent: it says nothing of cold code, and of others nothing new.
-                let is_hot = |input: &usize| self.prepared.experiment.inputs[*input].use_.is_plain();
+                let is_hot = |input: &usize| self.prepared.experiment.inputs[*input].usage.is_plain();
                 let all = 0..self.prepared.inputs.len();
                 let inputs: Vec<usize> = all.filter(is_hot).filter(is_open).collect();
                 if !inputs.is_empty() {

@@ -299,7 +299,7 @@ pub fn sentence(evidence: &str) -> String {
 /// The input that stands for what is counted, where this one is another use of it.
 fn uncounted_use(experiment: &Experiment, input: &str) -> Option<String> {
     let spec = experiment.inputs.iter().find(|spec| spec.name == input)?;
-    (!spec.use_.is_plain()).then(|| spec.file_name().to_owned())
+    (!spec.usage.is_plain()).then(|| spec.file_name().to_owned())
 }
 
 fn is_cell(cell: &CellCounts, name: &CellName) -> bool {

@@ -351,8 +351,8 @@ impl Campaign<'_> {
     /// What programs are asked for so that an input is used as the experiment wants it.
     fn wanted(&self, number: usize) -> tune::Wanted {
         let (spec, ready) = (&self.prepared.experiment.inputs[number], &self.prepared.inputs[number]);
-        let last_level = uses::last_level_bytes(&self.prepared.machine.caches);
-        uses::wanted(spec.use_, ready.row.bytes, &ready.windows, last_level)
+        let last_level = usage::last_level_bytes(&self.prepared.machine.caches);
+        usage::wanted(spec.usage, ready.row.bytes, &ready.windows, last_level)
     }
 
     /// One round, kept as a whole. False: asked to stop, nothing of it is kept.
@@ -368,7 +368,7 @@ impl Campaign<'_> {
             .iter()
             .enumerate()
             .map(|(number, input)| InputPlan {
-                manner: self.wanted(number).manner,
+                usage: self.wanted(number).usage,
                 windows: input.windows,
                 iterations: input.iterations,
                 warmup: input.warmup,

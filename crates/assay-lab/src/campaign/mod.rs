@@ -21,7 +21,7 @@ pub mod prove;
 pub mod start;
 pub mod steps;
 mod unoptimised;
-pub mod uses;
+pub mod usage;
 
 use crate::lead::{Hold, Misuse, hold, measuring_cpu};
 pub use crate::run::retake::Core;

@@ -35,7 +35,7 @@ pub fn outlook(
     let experiment = &outline.experiment;
     let compiler_names: Vec<String> =
         outline.compilers.iter().map(|compiler| compiler.name.clone()).collect();
-    let last_level = uses::last_level_bytes(&machine.caches);
+    let last_level = usage::last_level_bytes(&machine.caches);
     let inputs = inputs(&experiment.inputs, &outline.folder, last_level)?;
     let work = Work::of(outline, runnable.len() as u64);
     let cached = ledger.map_or(Ok(false), |ledger| measured_before(ledger, &outline.text))?;
@@ -132,10 +132,10 @@ fn beside_samples_seconds(shown: &page::Input, spec: &InputSpec, last_level: u64
     const COPY_SECONDS_PER_BYTE: f64 = 0.6e-9;
     const FLUSH_SECONDS: f64 = 0.5e-3;
     const COLD_CODE_SECONDS: f64 = 15e-3;
-    match spec.use_.state {
+    match spec.usage.state {
         State::Hot => 0.0,
         State::Rotating => {
-            let copied = uses::copies(spec.use_, shown.bytes, last_level) * shown.bytes;
+            let copied = usage::copies(spec.usage, shown.bytes, last_level) * shown.bytes;
             copied as f64 * COPY_SECONDS_PER_BYTE
         }
         State::ColdData => FLUSH_SECONDS,
@@ -165,9 +165,9 @@ fn inputs(specs: &[InputSpec], folder: &Path, last_level: u64) -> Result<Vec<pag
                 summary: spec.description.clone(),
                 recipe: Some(compose::recipe(&spec.source)),
                 description: serde_json::Value::Null,
-                state: spec.use_.state.word().into(),
-                measure: spec.use_.measure.word().into(),
-                copies: Some(uses::copies(spec.use_, bytes.len() as u64, last_level))
+                state: spec.usage.state.word().into(),
+                measure: spec.usage.measure.word().into(),
+                copies: Some(usage::copies(spec.usage, bytes.len() as u64, last_level))
                     .filter(|&copies| copies > 0),
                 of: spec.of.clone(),
             })

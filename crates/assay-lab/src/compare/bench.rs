@@ -5,7 +5,7 @@ use super::places::Binaries;
 use crate::store::FigureRow;
 use anyhow::Result;
 use assay_link::adopt::bench::{self, VisitError};
-use assay_pure::comparison::Visit;
+use assay_pure::compare::Visit;
 use std::path::PathBuf;
 
 /// One side at work.

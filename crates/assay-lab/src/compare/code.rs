@@ -208,7 +208,7 @@ fn ratio(function: &Function) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::comparison::{Place, Seen, Side, contrasts};
+    use assay_pure::compare::{Place, Seen, Side, contrasts};
     use assay_pure::verdict::{Options, judge};
 
     /// The candidate takes `ratio` times as long, without noise.

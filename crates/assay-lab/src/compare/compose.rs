@@ -8,7 +8,7 @@ use crate::campaign::compose::{cause, contrast, rfc3339, twin_of};
 use crate::lead::Misuse;
 use crate::store::{ComparisonRow, Ledger, SideRow, VisitRow};
 use anyhow::{Context, Result};
-use assay_pure::comparison::{Missing, Place, Seen, Side, benchmarks};
+use assay_pure::compare::{Missing, Place, Seen, Side, benchmarks};
 use assay_pure::ledger::Stopped;
 use assay_pure::stats::mann_whitney::mann_whitney;
 use assay_pure::stats::quantile::median;

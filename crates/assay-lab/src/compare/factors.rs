@@ -1,6 +1,6 @@
 //! Where the spread of a benchmark's figures comes from: side, placement, process, round, or none of them.
 
-use assay_pure::comparison::{Place, Seen, Side, benchmarks};
+use assay_pure::compare::{Place, Seen, Side, benchmarks};
 use assay_pure::stats::components::{Components, Observation, Source, components};
 use assay_pure::stats::quantile::median;
 use assay_report::compare::{Factor, Factors};
@@ -15,7 +15,7 @@ pub fn factors(seen: &[Seen], sides: &[Side], placements: bool) -> Factors {
     let mut rows = Vec::new();
     let mut shares: BTreeMap<Source, Vec<f64>> = BTreeMap::new();
     let all = benchmarks(seen, sides);
-    for benchmark in all.iter().filter(|found| found.missing == assay_pure::comparison::Missing::Nowhere) {
+    for benchmark in all.iter().filter(|found| found.missing == assay_pure::compare::Missing::Nowhere) {
         let Ok(found) = components(&observations(seen, &benchmark.name, placements), CONFIDENCE) else {
             continue;
         };
@@ -84,7 +84,7 @@ fn sentence(shares: &BTreeMap<Source, Vec<f64>>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::comparison::{PHASES, round};
+    use assay_pure::compare::{PHASES, round};
 
     #[test]
     fn what_depends_on_the_placement_is_laid_to_it() {

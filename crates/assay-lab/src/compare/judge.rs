@@ -4,7 +4,7 @@ use super::code::Found;
 use super::spec::{Method, Spec};
 use crate::store::{Ledger, VisitRow};
 use anyhow::{Context, Result};
-use assay_pure::comparison::{PHASES, Place, Seen, Side, contrasts};
+use assay_pure::compare::{PHASES, Place, Seen, Side, contrasts};
 use assay_pure::verdict::cause::Cause;
 use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge as judge_contrasts};
 use std::collections::{BTreeMap, HashMap};

@@ -14,7 +14,7 @@ use crate::store::{Ledger, NewComparison, SideRow};
 use anyhow::{Context, Result, bail};
 use assay_link::adopt::bench::{self, Adapter, BenchCommand, BenchRun, Surroundings};
 use assay_link::adopt::capture::CapturedLink;
-use assay_pure::comparison::Gate;
+use assay_pure::compare::Gate;
 use assay_pure::event::Event;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
@@ -333,7 +333,7 @@ fn players(asked: &Asked, work: &Work, adapter: &Adapter, sides: Vec<Side>, meth
 
 /// One placement ahead of all measuring: what the linker cannot do is known, and the size of the code.
 fn with_links(mut warnings: Vec<String>, players: &mut [Player]) -> Result<Vec<String>> {
-    use assay_pure::comparison::Place;
+    use assay_pure::compare::Place;
     for player in players {
         if let Some(binaries) = &mut player.binaries {
             binaries.make(Place::Placed { rotation: 0, phase_bytes: 0 })?;

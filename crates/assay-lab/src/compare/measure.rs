@@ -4,7 +4,7 @@ use super::spec::Spec;
 use crate::lead::turn;
 use crate::store::{FigureRow, Ledger, VisitRow};
 use anyhow::Result;
-use assay_pure::comparison::{Place, Visit, round};
+use assay_pure::compare::{Place, Visit, round};
 use assay_pure::event::Event;
 use assay_pure::ledger::Stopped;
 use std::collections::HashSet;
@@ -75,7 +75,7 @@ pub fn measure(
     let asked_to_stop = &assay_linux::interrupt::asked;
     for number in 0..spec.rounds {
         let planned =
-            round(spec.seed, number, spec.rotations, &assay_pure::comparison::PHASES, spec.sides as usize);
+            round(spec.seed, number, spec.rotations, &assay_pure::compare::PHASES, spec.sides as usize);
         let total = planned.len() as u64;
         let mut added = false;
         for (visit, position) in planned.iter().zip(0_u64..) {

@@ -8,7 +8,7 @@ use super::left_behind::{self, Displaced};
 use anyhow::{Context, Result};
 use assay_link::adopt::capture::{CapturedLink, Repeated};
 use assay_link::build::Link;
-use assay_pure::comparison::Place;
+use assay_pure::compare::Place;
 use assay_pure::experiment::plan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

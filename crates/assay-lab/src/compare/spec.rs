@@ -1,6 +1,6 @@
 //! A comparison as it was planned: what the ledger keeps of it, from which its page is made again.
 
-use assay_pure::comparison::{Gate, PHASES};
+use assay_pure::compare::{Gate, PHASES};
 use assay_pure::stats::margin::Margin;
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,7 @@ use super::taken::Taken;
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::plan::{self, Block};
 use assay_pure::ledger::Flag;
-use assay_pure::protocol::{Kind, Manner};
+use assay_pure::protocol::{CallUsage, Kind};
 use assay_pure::pulse::OwnCore;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -46,7 +46,7 @@ pub struct InputPlan {
     /// Samples per visit that count.
     pub samples: u64,
     /// How the calls are made.
-    pub manner: Manner,
+    pub usage: CallUsage,
 }
 
 /// All variants of one artifact on one input; the baseline's subject first.
@@ -177,7 +177,7 @@ impl Walk<'_> {
             iterations: plan.iterations,
             warmup: plan.warmup,
             samples: plan.samples,
-            manner: plan.manner,
+            usage: plan.usage,
         };
         match self.bench.visit(subject, &request) {
             Ok(visited) => {
@@ -376,8 +376,8 @@ mod tests {
     }
 
     fn plans() -> Vec<InputPlan> {
-        let manner = Manner::default();
-        vec![InputPlan { windows: 100, iterations: 5, warmup: 1, samples: 3, manner }; 2]
+        let usage = CallUsage::default();
+        vec![InputPlan { windows: 100, iterations: 5, warmup: 1, samples: 3, usage }; 2]
     }
 
     fn scripted() -> Scripted {

@@ -5,7 +5,7 @@ use super::fault::Fault;
 use super::round::{Bench, InputPlan};
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::State;
-use assay_pure::protocol::Manner;
+use assay_pure::protocol::CallUsage;
 use std::time::Instant;
 
 /// A sample's aim, nanoseconds: short enough to fit between the gaps that other work cuts into a pinned core, long
@@ -68,7 +68,7 @@ pub fn settled(visits: &[Vec<f64>]) -> Option<usize> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// How they are made.
-    pub manner: Manner,
+    pub usage: CallUsage,
     /// Calls per sample, at most.
     pub most_iterations: u64,
 }
@@ -101,14 +101,14 @@ pub fn input(
     subjects: &[usize],
     samples: u64,
 ) -> Tuned {
-    let manner = wanted.manner;
+    let usage = wanted.usage;
     let probe = VisitRequest {
         input: number as u32,
         window: windows / 2,
         iterations: 1,
         warmup: 2,
         samples: 5,
-        manner,
+        usage,
     };
     let most_iterations = most_iterations(bench, subjects, wanted);
     let mut call_ns = Vec::new();
@@ -129,10 +129,10 @@ pub fn input(
     let slowest = call_ns.iter().copied().filter(|ns| ns.is_finite()).fold(1.0, f64::max);
     let mut samples = samples;
     let mut most = (WATCHED_NS / (slowest * iterations as f64)) as u64;
-    if manner != Manner::default() {
+    if usage != CallUsage::default() {
         samples = cooled_samples(&call_ns, iterations, sample_costs_ns, samples);
         // In regions of so few nanoseconds nothing can be seen to settle, and after other work nothing has.
-        let is_long = slowest * iterations as f64 >= WATCHED_LEAST_NS && manner.state != State::ColdCode;
+        let is_long = slowest * iterations as f64 >= WATCHED_LEAST_NS && usage.state != State::ColdCode;
         let affordable = (MOST_COOLING_NS / sample_costs_ns.max(1.0)) as u64;
         most = if is_long { most.min(affordable) } else { 0 };
     }
@@ -156,20 +156,20 @@ pub fn input(
     // Where much warm-up is paid, more is taken from the visit.
     let samples = samples.max(warmup / 2);
     let mut visit_ns = mean_ns * iterations as f64 * (warmup + samples) as f64;
-    if manner != Manner::default() {
+    if usage != CallUsage::default() {
         // Copying and making cold take time that no sample shows.
         let request = VisitRequest { iterations, warmup, samples, ..probe };
         let begun = Instant::now();
         let visited = usable.iter().filter(|&&subject| bench.visit(subject, &request).is_ok()).count();
         visit_ns = begun.elapsed().as_nanos() as f64 / visited.max(1) as f64;
     }
-    Tuned { visit_ns, plan: InputPlan { windows, iterations, warmup, samples, manner }, unsettled, faults }
+    Tuned { visit_ns, plan: InputPlan { windows, iterations, warmup, samples, usage }, unsettled, faults }
 }
 
 /// Calls per sample, at most. What all calls read is cold for one of them only.
 fn most_iterations(bench: &dyn Bench, subjects: &[usize], wanted: &Wanted) -> u64 {
     let shared = || subjects.iter().any(|&subject| bench.reads_elsewhere(subject));
-    if wanted.manner.state == State::ColdData && shared() { 1 } else { wanted.most_iterations }
+    if wanted.usage.state == State::ColdData && shared() { 1 } else { wanted.most_iterations }
 }
 
 /// Samples of a visit where single ones are shorter than aimed at: so many that together they are as long, as far as what
@@ -341,7 +341,7 @@ mod tests {
     fn calls_shorter_than_the_clock_can_tell_are_probed_in_bulk() {
         for call_ns in [0.3, 2.0, 500.0, 3e6] {
             let mut bench = Steady { call_ns, asked: Vec::new(), reads_elsewhere: false };
-            let wanted = Wanted { manner: Manner::default(), most_iterations: u64::MAX };
+            let wanted = Wanted { usage: CallUsage::default(), most_iterations: u64::MAX };
             let tuned = input(&mut bench, (0, 1), &wanted, &[0], 20);
             let sample_ns = call_ns * tuned.plan.iterations as f64;
             let single = call_ns > LONGEST_NS && tuned.plan.iterations == 1;
@@ -354,9 +354,9 @@ mod tests {
     fn calls_that_are_made_cold_are_never_more_than_stay_cold() {
         let cold = |most_iterations, reads_elsewhere| {
             let mut bench = Steady { call_ns: 3.0, asked: Vec::new(), reads_elsewhere };
-            let manner = Manner { state: State::ColdData, ..Manner::default() };
-            let tuned = input(&mut bench, (0, 1000), &Wanted { manner, most_iterations }, &[0], 4);
-            assert_eq!(tuned.plan.manner, manner);
+            let usage = CallUsage { state: State::ColdData, ..CallUsage::default() };
+            let tuned = input(&mut bench, (0, 1000), &Wanted { usage, most_iterations }, &[0], 4);
+            assert_eq!(tuned.plan.usage, usage);
             assert_eq!(bench.asked.iter().max(), Some(&tuned.plan.iterations), "{:?}", bench.asked);
             tuned.plan.iterations
         };

@@ -4,7 +4,7 @@
 use super::fault::{Fault, Stage};
 use super::flag::{RawSample, RegionCost};
 use assay_linux::process::{Incoming, Launch, WorkerProcess};
-use assay_pure::protocol::{Abilities, Kind, MAX_LINE, Manner, Problem, Reply, Request};
+use assay_pure::protocol::{Abilities, CallUsage, Kind, MAX_LINE, Problem, Reply, Request};
 use std::time::{Duration, Instant};
 
 /// A variant as the program announced it.
@@ -36,7 +36,7 @@ pub struct VisitRequest {
     /// Samples that count.
     pub samples: u64,
     /// How the calls are made.
-    pub manner: Manner,
+    pub usage: CallUsage,
 }
 
 /// What a visit returns.
@@ -179,8 +179,8 @@ impl Worker {
     /// Any fault, among them samples that claim more time than has passed.
     pub fn measure(&mut self, variant: u32, visit: &VisitRequest) -> Result<Visited, Fault> {
         let stage = Stage::Measure;
-        if !self.abilities.has(&visit.manner) {
-            let Manner { state, measure, .. } = visit.manner;
+        if !self.abilities.has(&visit.usage) {
+            let CallUsage { state, measure, .. } = visit.usage;
             return Err(self.fault(
                 stage,
                 format!(
@@ -196,7 +196,7 @@ impl Worker {
             iterations: visit.iterations,
             warmup: visit.warmup as u32,
             samples: visit.samples as u32,
-            manner: visit.manner,
+            usage: visit.usage,
         };
         let begun = Instant::now();
         let deadline = begun + self.patience;

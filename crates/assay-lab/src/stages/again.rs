@@ -6,8 +6,8 @@
 use super::spec;
 use crate::store::{Ledger, SessionRow};
 use anyhow::Result;
-use assay_pure::diary::Diary;
 use assay_pure::ledger::Stopped;
+use assay_pure::stages::Diary;
 use std::collections::BTreeSet;
 
 /// What a session measures.
@@ -75,7 +75,7 @@ pub fn wanted(diary: &Diary, known: &BTreeSet<usize>, only: Option<&BTreeSet<usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::diary::Diary;
+    use assay_pure::stages::Diary;
 
     /// Stages a, b, c, then d after b; a reference r.
     fn diary() -> Diary {

@@ -4,11 +4,11 @@ use crate::compare::revisions::Repository;
 use crate::lead::Misuse;
 use anyhow::{Context, Result};
 use assay_link::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
-use assay_pure::diary::file::{Places, Recipe};
-use assay_pure::diary::{Diary, Entrant};
 use assay_pure::event::Event;
 use assay_pure::inputs::digest::digest;
 use assay_pure::placement::layout;
+use assay_pure::stages::file::{Places, Recipe};
+use assay_pure::stages::{Diary, Entrant};
 use std::path::{Path, PathBuf};
 
 /// An entrant whose commands can be run.

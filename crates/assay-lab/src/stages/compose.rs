@@ -10,7 +10,7 @@ use super::belongs;
 use crate::lead::Misuse;
 use crate::store::Ledger;
 use anyhow::{Result, bail};
-use assay_pure::diary::{Diary, Kind as OfFile};
+use assay_pure::stages::{Diary, Kind as OfFile};
 use assay_report::prose;
 use assay_report::stages::answer;
 use assay_report::stages::page::{Entrant, Kind, Role, STAGES_SCHEMA, StagesPage};
@@ -70,7 +70,7 @@ pub fn kept(ledger: &Ledger, name: &str) -> Result<Diary> {
 }
 
 fn entrants(diary: &Diary, history: &History) -> Vec<Entrant> {
-    let of = |(number, entrant): (usize, &assay_pure::diary::Entrant)| {
+    let of = |(number, entrant): (usize, &assay_pure::stages::Entrant)| {
         let kept = history.entrant(number);
         let row = kept.map(|(_, row)| row);
         Entrant {

@@ -3,8 +3,8 @@
 use super::build::Built;
 use assay_link::adopt::bench::{self, Adapter, BenchCommand, Surroundings, Unit, VisitError};
 use assay_link::adopt::capture::CapturedLink;
-use assay_pure::diary::Diary;
-use assay_pure::diary::file::{Task, Time, Units};
+use assay_pure::stages::Diary;
+use assay_pure::stages::file::{Task, Time, Units};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

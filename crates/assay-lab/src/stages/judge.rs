@@ -4,8 +4,8 @@ use crate::compare::judge::{complete_rounds, judged, seen_at};
 use crate::compare::spec::Spec;
 use crate::store::{Ledger, VisitRow};
 use anyhow::Result;
-use assay_pure::comparison::{Seen, Side, contrasts};
-use assay_pure::diary::Diary;
+use assay_pure::compare::{Seen, Side, contrasts};
+use assay_pure::stages::Diary;
 use assay_pure::verdict::{Judgement, ObservedContrast};
 
 /// What a stage is held against.

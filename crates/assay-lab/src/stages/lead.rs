@@ -16,10 +16,10 @@ use crate::store::{
     DiaryCount, DiaryEntrant, DiaryTask, Ledger, NewComparison, NewSession, SessionRow, SideRow,
 };
 use anyhow::{Result, bail};
-use assay_pure::diary::{Diary, Entrant};
 use assay_pure::event::Event;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
+use assay_pure::stages::{Diary, Entrant};
 use assay_report::prose;
 use assay_trace::sites::SimulatedPredictor;
 use serde_json::{Value, json};

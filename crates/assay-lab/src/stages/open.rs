@@ -2,11 +2,11 @@
 
 use crate::lead::Misuse;
 use anyhow::{Context, Result};
-use assay_pure::diary::file::{Component, Places};
-use assay_pure::diary::{Diary, Entrant, Parsed};
 use assay_pure::experiment::Diagnostic;
 use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::inputs::digest::digest;
+use assay_pure::stages::file::{Component, Places};
+use assay_pure::stages::{Diary, Entrant, Parsed};
 use assay_trace::sites::components::ComponentSpecs;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use crate::compare::measure::{Bench, Ran};
 use crate::compare::places::Binaries;
 use crate::store::FigureRow;
 use anyhow::Result;
-use assay_pure::comparison::Visit;
+use assay_pure::compare::Visit;
 use std::path::PathBuf;
 
 /// One entrant at work.

@@ -7,9 +7,9 @@ use super::lead::Asked;
 use crate::compare::left_behind::Workplace;
 use crate::compare::places::Binaries;
 use anyhow::{Context, Result, bail};
-use assay_pure::comparison::Place;
-use assay_pure::diary::Diary;
+use assay_pure::compare::Place;
 use assay_pure::event::Event;
+use assay_pure::stages::Diary;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! A session as it was planned, in the ledger's words.
 
-use assay_pure::diary::Diary;
+use assay_pure::stages::Diary;
 use serde_json::{Map, Value, json};
 
 /// What an entrant is: how it is built and what is run of it. If that changes, it is measured anew.

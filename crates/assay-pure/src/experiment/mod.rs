@@ -28,4 +28,4 @@ pub use read::Parsed;
 pub use spans::{Place, Spans};
 pub use spec::Experiment;
 pub use surroundings::Surroundings;
-pub use usage::{InputUse, Measure, State};
+pub use usage::{Measure, State, Usage};

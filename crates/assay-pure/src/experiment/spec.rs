@@ -1,6 +1,6 @@
 //! The experiment file as meaning: what is compared, on which inputs, built how, measured how long.
 
-use super::{Acceptance, ClaimSpec, ContrastSpec, Event, InputUse};
+use super::{Acceptance, ClaimSpec, ContrastSpec, Event, Usage};
 use crate::inputs::{self, Description, FormatError, Generator, Settings, Window};
 use crate::stats::margin::Margin;
 
@@ -70,7 +70,7 @@ impl Experiment {
         for input in &self.inputs {
             if found.iter().all(|known| known.name != input.file_name()) {
                 let name = input.file_name().to_owned();
-                found.push(InputSpec { name, use_: InputUse::default(), of: None, ..input.clone() });
+                found.push(InputSpec { name, usage: Usage::default(), of: None, ..input.clone() });
             }
         }
         found
@@ -122,7 +122,7 @@ pub struct InputSpec {
     pub production_units: Option<u64>,
     /// What is cold when a call begins, and whether calls wait for each other.
     #[serde(default, rename = "use")]
-    pub use_: InputUse,
+    pub usage: Usage,
     /// The input of the file that it was made from, where it is used in another way than the file's own name stands for.
     #[serde(default)]
     pub of: Option<String>,

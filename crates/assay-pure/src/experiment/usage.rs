@@ -1,6 +1,6 @@
 //! How an input is used: what is cold when a call begins, and whether calls wait for each other.
 //!
-//! Uses are no axis of the plan. An input that is to be measured in several ways becomes several inputs of the same
+//! Usages are no axis of the plan. An input that is to be measured in several ways becomes several inputs of the same
 //! bytes, so that cells, contrasts, claims, the ledger and pages know them by their names alone: `mixed` (hot, throughput),
 //! `mixed@cold-data`, `mixed@rotating-64`, `mixed@latency`, `mixed@cold-data,latency`.
 
@@ -76,7 +76,7 @@ impl fmt::Display for Measure {
 
 /// How an input is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct InputUse {
+pub struct Usage {
     /// What is cold when a call begins.
     #[serde(default)]
     pub state: State,
@@ -88,7 +88,7 @@ pub struct InputUse {
     pub copies: Option<u64>,
 }
 
-impl InputUse {
+impl Usage {
     /// Hot and throughput: what is measured where nothing else is asked for.
     #[must_use]
     pub fn is_plain(&self) -> bool {
@@ -118,13 +118,13 @@ impl InputUse {
 /// Cold code is measured once whatever the measures are: its region holds one call, which has no last call to wait for.
 /// `copies` belongs to the uses that rotate.
 #[must_use]
-pub fn uses(states: &[State], measures: &[Measure], copies: Option<u64>) -> Vec<InputUse> {
+pub fn usages(states: &[State], measures: &[Measure], copies: Option<u64>) -> Vec<Usage> {
     let mut spanned = Vec::new();
     for &state in states {
         for &measure in measures {
             let measure = if state == State::ColdCode { Measure::Throughput } else { measure };
             let copies = copies.filter(|_| state == State::Rotating);
-            let one = InputUse { state, measure, copies };
+            let one = Usage { state, measure, copies };
             if !spanned.contains(&one) {
                 spanned.push(one);
             }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn suffixes(states: &[State], measures: &[Measure], copies: Option<u64>) -> Vec<String> {
-        uses(states, measures, copies).iter().map(InputUse::suffix).collect()
+        usages(states, measures, copies).iter().map(Usage::suffix).collect()
     }
 
     #[test]
@@ -161,20 +161,19 @@ mod tests {
     #[test]
     fn cold_code_is_measured_once_and_has_no_latency() {
         assert_eq!(suffixes(&[State::ColdCode], &[Measure::Latency], Some(9)), ["@cold-code"]);
-        let one = uses(&[State::ColdCode], &[Measure::Latency], Some(9))[0];
+        let one = usages(&[State::ColdCode], &[Measure::Latency], Some(9))[0];
         assert_eq!((one.measure, one.copies), (Measure::Throughput, None));
     }
 
     #[test]
     fn only_hot_and_throughput_is_plain() {
-        let plain: Vec<bool> =
-            uses(&State::ALL, &Measure::ALL, None).iter().map(InputUse::is_plain).collect();
+        let plain: Vec<bool> = usages(&State::ALL, &Measure::ALL, None).iter().map(Usage::is_plain).collect();
         assert_eq!(plain, [true, false, false, false, false, false, false]);
     }
 
     #[test]
     fn a_spec_of_an_older_campaign_is_hot_and_throughput() {
-        let none: InputUse = serde_json::from_str("{}").expect("every key has a default");
-        assert_eq!(none, InputUse::default());
+        let none: Usage = serde_json::from_str("{}").expect("every key has a default");
+        assert_eq!(none, Usage::default());
     }
 }

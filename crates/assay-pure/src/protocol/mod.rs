@@ -9,14 +9,14 @@
 
 mod error;
 mod fields;
-mod manner;
 mod reply;
 mod request;
+mod usage;
 
 pub use error::{Problem, ProtocolError};
-pub use manner::{Abilities, Manner};
 pub use reply::{Kind, Reply};
 pub use request::Request;
+pub use usage::{Abilities, CallUsage};
 
 /// The version spoken here. Optional fields may be added within a version; anything else makes the next one.
 pub const VERSION: u32 = 1;

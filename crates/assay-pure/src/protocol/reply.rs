@@ -2,7 +2,7 @@
 
 use super::error::{Problem, ProtocolError};
 use super::fields::{Fields, digits};
-use super::manner::Abilities;
+use super::usage::Abilities;
 use crate::pulse::Pulse;
 use std::fmt;
 

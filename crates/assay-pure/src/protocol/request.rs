@@ -2,7 +2,7 @@
 
 use super::error::{Problem, ProtocolError};
 use super::fields::{Fields, digits};
-use super::manner::Manner;
+use super::usage::CallUsage;
 use crate::inputs::Window;
 use std::fmt::Write as _;
 
@@ -45,7 +45,7 @@ pub enum Request {
         /// Samples to take after them, at least 1.
         samples: u32,
         /// How the calls are made.
-        manner: Manner,
+        usage: CallUsage,
     },
     /// Walk over windows, each pass between two marks that a tracer sees; nothing is timed. Answered by
     /// [`super::Reply::Traced`].
@@ -81,9 +81,9 @@ impl Request {
                 text
             }
             Self::Answer { variant, input } => format!("answer variant={variant} input={input}\n"),
-            Self::Measure { variant, input, window, iterations, warmup, samples, manner } => format!(
+            Self::Measure { variant, input, window, iterations, warmup, samples, usage } => format!(
                 "measure variant={variant} input={input} window={window} iterations={iterations} warmup={warmup} samples={samples}{}\n",
-                manner.to_text()
+                usage.to_text()
             ),
             Self::Trace { variant, input, window, windows, passes } => format!(
                 "trace variant={variant} input={input} window={window} windows={windows} passes={passes}\n"
@@ -113,7 +113,7 @@ impl Request {
                 iterations: fields.number("iterations")?,
                 warmup: fields.number("warmup")?,
                 samples: fields.number("samples")?,
-                manner: Manner::read(&fields)?,
+                usage: CallUsage::read(&fields)?,
             },
             "trace" => Self::Trace {
                 variant: fields.number("variant")?,

@@ -7,14 +7,14 @@ use crate::page::{Cell, Page};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
-use crate::uses::{self, Used};
+use crate::usage::{self, Used};
 
 /// Builds in the brief view.
 const MOST_BUILDS: usize = 2;
 
 /// Adds the section; nothing where every input is used in one way.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    let used = uses::used(page);
+    let used = usage::used(page);
     if used.is_empty() || page.cells.iter().all(|cell| cell.ns_per_unit.is_none()) {
         return;
     }
@@ -68,7 +68,7 @@ fn table(page: &Page, used: &Used<'_>, (compiler, flags): (&str, &str)) -> Table
             None => Entry::inked("-", Ink::Dim),
         };
         let figures: Vec<Entry> = variants.iter().map(figure).collect();
-        table.row(std::iter::once(uses::label(input).into()).chain(figures).collect());
+        table.row(std::iter::once(usage::label(input).into()).chain(figures).collect());
     }
     table
 }

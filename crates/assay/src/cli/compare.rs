@@ -8,7 +8,7 @@ use assay_lab::compare::{self, Asked, compose};
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
 use assay_link::adopt::bench::Adapter;
-use assay_pure::comparison::Gate;
+use assay_pure::compare::Gate;
 use assay_pure::stats::margin::Margin;
 use assay_report::compare::{ComparePage, markdown};
 use assay_report::page::StoppedBecause;

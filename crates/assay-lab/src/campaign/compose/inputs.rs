@@ -1,6 +1,6 @@
 //! The inputs that a campaign used, with what was found in them.
 
-use crate::campaign::uses;
+use crate::campaign::usage;
 use crate::store::{CampaignRow, Ledger};
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
@@ -35,8 +35,8 @@ pub(super) fn inputs_of(
             summary: spec.description.clone(),
             recipe: Some(recipe(&spec.source)),
             description: kept.description,
-            state: spec.use_.state.word().into(),
-            measure: spec.use_.measure.word().into(),
+            state: spec.usage.state.word().into(),
+            measure: spec.usage.measure.word().into(),
             copies: copies(spec, kept.bytes, row),
             of: spec.of.clone(),
         };
@@ -48,7 +48,7 @@ pub(super) fn inputs_of(
 /// The copies that a campaign rotated over, as it reckoned them itself.
 fn copies(spec: &InputSpec, bytes: u64, row: &CampaignRow) -> Option<u64> {
     let caches: Vec<String> = serde_json::from_value(row.machine["caches"].clone()).unwrap_or_default();
-    let copies = uses::copies(spec.use_, bytes, uses::last_level_bytes(&caches));
+    let copies = usage::copies(spec.usage, bytes, usage::last_level_bytes(&caches));
     (copies > 0).then_some(copies)
 }
 

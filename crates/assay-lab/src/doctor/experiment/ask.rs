@@ -7,7 +7,7 @@ use crate::run::lineup::environment;
 use crate::run::worker::{VisitRequest, WalkRequest, Worker};
 use crate::run::{Fault, Stage};
 use assay_linux::process::Launch;
-use assay_pure::protocol::{Kind, Manner, Request};
+use assay_pure::protocol::{CallUsage, Kind, Request};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -213,9 +213,9 @@ impl Asked {
         let mut iterations = 1;
         let mut least = f64::INFINITY;
         for samples in [3, SAMPLES] {
-            let manner = Manner::default();
+            let usage = CallUsage::default();
             let visit =
-                VisitRequest { input: which.id(input), window: 0, iterations, warmup: 1, samples, manner };
+                VisitRequest { input: which.id(input), window: 0, iterations, warmup: 1, samples, usage };
             let visited = self.worker.measure(self.variant, &visit)?;
             let region = self.worker.region;
             let taken = visited.samples.iter().filter(|sample| !sample.warmup);

@@ -2,7 +2,7 @@
 
 use super::history::History;
 use crate::store::DiaryCount;
-use assay_pure::diary::{Diary, Figures, Quantity};
+use assay_pure::stages::{Diary, Figures, Quantity};
 use assay_report::stages::page::{Cell, Component, CountSource, Counts, Missed, Role, Time};
 
 /// A role with its cells; the ranking is the caller's.

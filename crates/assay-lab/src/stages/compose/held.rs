@@ -2,9 +2,9 @@
 
 use super::history::{History, Past};
 use crate::stages::judge::{Against, Question, questions};
-use assay_pure::diary::step::{Brought, TimeFound, brought};
-use assay_pure::diary::traps::{self, Trap};
-use assay_pure::diary::{Diary, Figures};
+use assay_pure::stages::step::{Brought, TimeFound, brought};
+use assay_pure::stages::traps::{self, Trap};
+use assay_pure::stages::{Diary, Figures};
 use assay_pure::verdict::ContrastVerdict;
 
 /// A question in a role.

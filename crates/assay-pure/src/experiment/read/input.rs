@@ -5,11 +5,11 @@ use toml_edit::TableLike;
 use super::entries::{self, Entry, Names};
 use super::reader::{Reader, Table};
 use super::schema::{self, Key};
-use super::uses::{self, Uses};
+use super::usage::{self, Usages};
 use super::{convert, generator};
 use crate::experiment::diagnostic::{self, Diagnostic};
 use crate::experiment::spec::{InputSource, InputSpec};
-use crate::experiment::usage::InputUse;
+use crate::experiment::usage::Usage;
 use crate::inputs::Format;
 
 const UNITS: u64 = 1_000_000;
@@ -25,7 +25,7 @@ const FORMATS: &[(&str, Format)] = &[
 /// All inputs, each in all of its uses; a single empty one where the file has none, so that a call is measured all the
 /// same.
 pub(super) fn read(reader: &mut Reader, top: &Table) -> (Vec<InputSpec>, Names) {
-    let default = uses::read(reader, top, &Uses::default());
+    let default = usage::read(reader, top, &Usages::default());
     let entries = entries::entries(reader, top, "inputs", schema::INPUT, false);
     let (read, names) = if entries.is_empty() && reader.problems.iter().all(|problem| problem.key != "inputs")
     {
@@ -37,15 +37,16 @@ pub(super) fn read(reader: &mut Reader, top: &Table) -> (Vec<InputSpec>, Names) 
         (entries.iter().map(with_uses).collect(), Names::new("input", &entries))
     };
     let complete = read.iter().all(Option::is_some);
-    let expanded = read.into_iter().flatten().flat_map(|(input, uses)| uses::expand(&input, &uses.spanned()));
+    let expanded =
+        read.into_iter().flatten().flat_map(|(input, uses)| usage::expand(&input, &uses.spanned()));
     let inputs: Vec<InputSpec> = expanded.collect();
-    uses::refuse_idle_copies(reader, top, &inputs);
+    usage::refuse_idle_copies(reader, top, &inputs);
     let names = names.renamed(inputs.iter().map(|input| input.name.clone()).collect(), complete);
     (inputs, names)
 }
 
-fn read_uses(reader: &mut Reader, entry: &Entry, default: &Uses) -> Uses {
-    uses::read(reader, &Table::new(&entry.path, entry.items, &[schema::INPUT]), default)
+fn read_uses(reader: &mut Reader, entry: &Entry, default: &Usages) -> Usages {
+    usage::read(reader, &Table::new(&entry.path, entry.items, &[schema::INPUT]), default)
 }
 
 fn no_input() -> InputSpec {
@@ -56,7 +57,7 @@ fn no_input() -> InputSpec {
         format: Format::Whole,
         window_units: 0,
         production_units: None,
-        use_: InputUse::default(),
+        usage: Usage::default(),
         of: None,
     }
 }
@@ -87,7 +88,7 @@ fn read_input(reader: &mut Reader, entry: &Entry) -> Option<InputSpec> {
         format,
         window_units: window_units.map_or(WINDOW_UNITS, |units| units as u64),
         production_units: production_units.map(|units| units as u64),
-        use_: InputUse::default(),
+        usage: Usage::default(),
         of: None,
     })
 }

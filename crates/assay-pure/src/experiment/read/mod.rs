@@ -24,7 +24,7 @@ mod sweeps;
 mod swept;
 #[cfg(test)]
 mod tests;
-mod uses;
+mod usage;
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::experiment::spec::{FlagSet, InputSource, PlacementSpec};
-use crate::experiment::{Axis, ClaimSpec, ContrastSpec, InputUse, Measure, Says, State};
+use crate::experiment::{Axis, ClaimSpec, ContrastSpec, Measure, Says, State, Usage};
 use crate::inputs::{Format, Generator};
 
 const MINIMAL: &str = r#"
@@ -508,8 +508,8 @@ fn an_input_in_several_uses_is_several_inputs_of_the_same_bytes() {
     assert_eq!(experiment.inputs[3].file_name(), "a");
     let files = experiment.file_inputs();
     assert_eq!(files.iter().map(|input| input.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-    assert!(files.iter().all(|input| input.use_.is_plain() && input.of.is_none()));
-    let uses: Vec<InputUse> = experiment.inputs.iter().map(|input| input.use_).collect();
+    assert!(files.iter().all(|input| input.usage.is_plain() && input.of.is_none()));
+    let uses: Vec<Usage> = experiment.inputs.iter().map(|input| input.usage).collect();
     assert!(uses[0].is_plain());
     assert_eq!((uses[3].state, uses[3].measure, uses[3].copies), (State::ColdData, Measure::Latency, None));
     assert_eq!((uses[4].state, uses[4].copies), (State::Rotating, Some(9)));

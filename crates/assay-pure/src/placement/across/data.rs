@@ -11,7 +11,7 @@ const OPEN_BYTES: u64 = 64;
 
 /// How a place is referred to.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub struct Referral {
     /// How much of it may be read.
     pub extent: Extent,
     /// What follows if it is not the same.
@@ -154,8 +154,8 @@ impl Graph<'_, '_> {
         found: &mut Found,
     ) -> Result<bool, Trouble> {
         let tie = if equal { Tie::Perhaps } else { Tie::Part };
-        let manner = Manner { extent: Extent::Object, tie, offsets: false, whole: false };
-        match self.place(a, b, manner, found) {
+        let referral = Referral { extent: Extent::Object, tie, offsets: false, whole: false };
+        match self.place(a, b, referral, found) {
             Err(Trouble::Different) if equal => {
                 Trouble::unknown(format!("the data at {:#x} may be addresses or numbers", pair.a))
             }

@@ -1,7 +1,7 @@
 //! Whether two addresses, one of each file, are the same place.
 
 use super::data;
-use super::data::Manner;
+use super::data::Referral;
 use super::graph::{Found, Graph, Tie, Trouble};
 use super::listing::{Extent, Leads, Listing};
 use super::names::unnumbered;
@@ -16,13 +16,13 @@ impl Graph<'_, '_> {
         (b, to_b): (&Listing, &Leads),
         found: &mut Found,
     ) -> Result<(), Trouble> {
-        let manner =
-            |extent, tie| Manner { extent, tie, offsets: a.reads_offsets, whole: a.unexplained.is_some() };
+        let referral =
+            |extent, tie| Referral { extent, tie, offsets: a.reads_offsets, whole: a.unexplained.is_some() };
         match (to_a, to_b) {
             (&Leads::Code(to_a), &Leads::Code(to_b)) => self.target((a, to_a), (b, to_b), found),
             (&Leads::Data(to_a, extent), &Leads::Data(to_b, other)) if extent == other => {
                 match (a.inside(to_a), b.inside(to_b)) {
-                    (None, None) => self.place(to_a, to_b, manner(extent, Tie::Part), found),
+                    (None, None) => self.place(to_a, to_b, referral(extent, Tie::Part), found),
                     // Its own bytes, which are compared anyway.
                     (in_a, in_b) if in_a == in_b => Ok(()),
                     _ => Err(Trouble::Different),
@@ -38,7 +38,7 @@ impl Graph<'_, '_> {
                 }
                 let certain = first != second || (begins(self.a, first) && begins(self.b, second));
                 let tie = if certain { Tie::Part } else { Tie::Perhaps };
-                match self.place(first, second, manner(Extent::Object, tie), found) {
+                match self.place(first, second, referral(Extent::Object, tie), found) {
                     Err(Trouble::Different) if !certain => {
                         Trouble::unknown(format!("{first:#x} may be an address or a number"))
                     }
@@ -151,7 +151,7 @@ impl Graph<'_, '_> {
 
     /// What the loader writes at two places.
     pub fn slots(&mut self, a: &Slot, b: &Slot, tie: Tie, found: &mut Found) -> Result<(), Trouble> {
-        let manner = Manner { extent: Extent::Object, tie, offsets: false, whole: false };
+        let referral = Referral { extent: Extent::Object, tie, offsets: false, whole: false };
         match (a, b) {
             (Slot::Symbol { name, .. }, Slot::Symbol { name: other, .. }) if a == b => {
                 self.import(name);
@@ -159,7 +159,7 @@ impl Graph<'_, '_> {
                 Ok(())
             }
             (&Slot::Inside(a), &Slot::Inside(b)) | (&Slot::Resolver(a), &Slot::Resolver(b)) => {
-                self.place(a, b, manner, found)
+                self.place(a, b, referral, found)
             }
             (&Slot::Thread(first), &Slot::Thread(second)) => thread(
                 self.a.thread_variable_in_file(first),
@@ -185,36 +185,36 @@ impl Graph<'_, '_> {
     }
 
     /// Two addresses of code or data.
-    pub fn place(&mut self, a: u64, b: u64, manner: Manner, found: &mut Found) -> Result<(), Trouble> {
+    pub fn place(&mut self, a: u64, b: u64, referral: Referral, found: &mut Found) -> Result<(), Trouble> {
         let (old, new) = (self.a, self.b);
         match (old.image.is_code(a), new.image.is_code(b)) {
-            (true, true) => return self.code(a, b, manner.tie, found),
+            (true, true) => return self.code(a, b, referral.tie, found),
             (false, false) => {}
             _ => return Err(Trouble::Different),
         }
         match (old.variable_at(a), new.variable_at(b)) {
             (Some(first), Some(second)) => {
                 let into = (a - first.address, b - second.address);
-                return self.variables((first, into.0), (second, into.1), manner, found);
+                return self.variables((first, into.0), (second, into.1), referral, found);
             }
             (None, None) => {}
             // Only one of the files still has the name.
-            _ => return self.nameless(a, b, manner, found),
+            _ => return self.nameless(a, b, referral, found),
         }
         if let (Some(first), Some(second)) = (old.slot(a), new.slot(b)) {
-            return self.follow((a, b), |graph| graph.slots(first, second, manner.tie, found));
+            return self.follow((a, b), |graph| graph.slots(first, second, referral.tie, found));
         }
         if common_name(old, a, new, b) {
             return Ok(());
         }
-        self.nameless(a, b, manner, found)
+        self.nameless(a, b, referral, found)
     }
 
     fn variables(
         &mut self,
         (a, into_a): (&super::side::Variable, u64),
         (b, into_b): (&super::side::Variable, u64),
-        manner: Manner,
+        referral: Referral,
         found: &mut Found,
     ) -> Result<(), Trouble> {
         let named = a.name == b.name
@@ -226,17 +226,17 @@ impl Graph<'_, '_> {
                 a: a.address,
                 b: b.address,
                 shape,
-                offsets: manner.offsets,
-                whole: manner.whole,
+                offsets: referral.offsets,
+                whole: referral.whole,
             }));
-            found.tie(node, if manner.tie == Tie::Part { Tie::Named } else { manner.tie });
+            found.tie(node, if referral.tie == Tie::Part { Tie::Named } else { referral.tie });
             return Ok(());
         }
         if named {
             return Err(Trouble::Different);
         }
         if self.a.is_constant(a.address) && self.b.is_constant(b.address) {
-            return self.nameless(a.address + into_a, b.address + into_b, manner, found);
+            return self.nameless(a.address + into_a, b.address + into_b, referral, found);
         }
         if self.a.has_variable(&b.name) || self.b.has_variable(&a.name) {
             return Err(Trouble::Different);
@@ -245,7 +245,7 @@ impl Graph<'_, '_> {
     }
 
     /// Data that no name tells.
-    fn nameless(&mut self, a: u64, b: u64, manner: Manner, found: &mut Found) -> Result<(), Trouble> {
+    fn nameless(&mut self, a: u64, b: u64, referral: Referral, found: &mut Found) -> Result<(), Trouble> {
         match (is_mapped(self.a, a), is_mapped(self.b, b)) {
             (true, true) => {}
             (false, false) if a == b => return Ok(()),
@@ -259,14 +259,14 @@ impl Graph<'_, '_> {
             }
             _ => return Err(Trouble::Different),
         }
-        let shape = match manner.extent {
+        let shape = match referral.extent {
             Extent::Bytes(0) => return Trouble::unknown("an operand of unknown size"),
             Extent::Bytes(size) => Shape::Sized(size, size),
             Extent::Object => Shape::Open,
         };
-        let pair = DataPair { a, b, shape, offsets: manner.offsets, whole: manner.whole };
+        let pair = DataPair { a, b, shape, offsets: referral.offsets, whole: referral.whole };
         let node = self.node(Node::Data(pair));
-        found.tie(node, manner.tie);
+        found.tie(node, referral.tie);
         Ok(())
     }
 }

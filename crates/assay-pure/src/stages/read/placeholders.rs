@@ -1,8 +1,8 @@
 //! Words in braces that the lab fills in.
 
-use crate::diary::file::PLACEHOLDERS;
 use crate::experiment::diagnostic::nearest;
 use crate::experiment::read::reader::{Reader, Table};
+use crate::stages::file::PLACEHOLDERS;
 
 /// Notes what looks like a placeholder with a letter wrong. Other braces are the shell's or the program's.
 pub(super) fn check_placeholders(reader: &mut Reader, table: &Table, name: &str, text: Option<&str>) {

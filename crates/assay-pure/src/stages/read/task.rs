@@ -2,10 +2,10 @@
 
 use super::placeholders::check_placeholders;
 use super::schema;
-use crate::diary::file::{Task, Time, Units};
 use crate::experiment::read::convert;
 use crate::experiment::read::reader::{Reader, Table, Wrong};
 use crate::figures::pattern::Pattern;
+use crate::stages::file::{Task, Time, Units};
 use toml_edit::{TableLike, Value};
 
 /// What a table says of a task.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// How the calls of a request are made. What is as ever is not said, so that a program that was built before there was a
 /// choice is asked as ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manner {
+pub struct CallUsage {
     /// What is cold when a call begins.
     pub state: State,
     /// Whether calls wait for each other.
@@ -21,13 +21,13 @@ pub struct Manner {
     pub evict_bytes: u64,
 }
 
-impl Default for Manner {
+impl Default for CallUsage {
     fn default() -> Self {
         Self { state: State::Hot, measure: Measure::Throughput, copies: 0, step: 1, evict_bytes: 0 }
     }
 }
 
-impl Manner {
+impl CallUsage {
     /// The fields that differ from the default, each with a space before it.
     pub(super) fn to_text(self) -> String {
         let mut text = String::new();
@@ -87,13 +87,13 @@ pub struct Abilities {
 }
 
 impl Abilities {
-    /// Whether a manner may be asked for: a program that does not know a field ignores it, and would measure something
+    /// Whether a usage may be asked for: a program that does not know a field ignores it, and would measure something
     /// else without saying so.
     #[must_use]
-    pub fn has(&self, manner: &Manner) -> bool {
-        let state = manner.state == State::Hot || self.states.contains(&manner.state);
-        let measure = manner.measure == Measure::Throughput || self.measures.contains(&manner.measure);
-        state && measure && (manner.step == 1 || !self.states.is_empty())
+    pub fn has(&self, usage: &CallUsage) -> bool {
+        let state = usage.state == State::Hot || self.states.contains(&usage.state);
+        let measure = usage.measure == Measure::Throughput || self.measures.contains(&usage.measure);
+        state && measure && (usage.step == 1 || !self.states.is_empty())
     }
 
     /// The fields of `ready`, each with a space before it.
@@ -130,29 +130,34 @@ impl Abilities {
 mod tests {
     use super::*;
 
-    fn cold() -> Manner {
-        Manner { state: State::ColdData, ..Manner::default() }
+    fn cold() -> CallUsage {
+        CallUsage { state: State::ColdData, ..CallUsage::default() }
     }
 
     #[test]
     fn what_is_as_ever_is_not_said() {
-        assert_eq!(Manner::default().to_text(), "");
-        let all =
-            Manner { state: State::Rotating, measure: Measure::Latency, copies: 3, step: 5, evict_bytes: 9 };
+        assert_eq!(CallUsage::default().to_text(), "");
+        let all = CallUsage {
+            state: State::Rotating,
+            measure: Measure::Latency,
+            copies: 3,
+            step: 5,
+            evict_bytes: 9,
+        };
         assert_eq!(all.to_text(), " state=rotating copies=3 step=5 evict=9 measure=latency");
     }
 
     #[test]
     fn an_older_program_may_only_be_asked_as_ever() {
         let none = Abilities::default();
-        assert!(none.has(&Manner::default()));
+        assert!(none.has(&CallUsage::default()));
         assert!(!none.has(&cold()));
-        assert!(!none.has(&Manner { measure: Measure::Latency, ..Manner::default() }));
-        assert!(!none.has(&Manner { step: 2, ..Manner::default() }));
+        assert!(!none.has(&CallUsage { measure: Measure::Latency, ..CallUsage::default() }));
+        assert!(!none.has(&CallUsage { step: 2, ..CallUsage::default() }));
         let states = vec![State::Rotating, State::ColdData];
         let some = Abilities { states, ..Abilities::default() };
-        assert!(some.has(&cold()) && some.has(&Manner { step: 2, ..cold() }));
-        assert!(!some.has(&Manner { state: State::ColdCode, ..cold() }));
-        assert!(!some.has(&Manner { measure: Measure::Latency, ..cold() }));
+        assert!(some.has(&cold()) && some.has(&CallUsage { step: 2, ..cold() }));
+        assert!(!some.has(&CallUsage { state: State::ColdCode, ..cold() }));
+        assert!(!some.has(&CallUsage { measure: Measure::Latency, ..cold() }));
     }
 }

@@ -3,28 +3,28 @@
 use super::reader::{Reader, Table};
 use super::{convert, entries};
 use crate::experiment::spec::InputSpec;
-use crate::experiment::usage::{self, InputUse, Measure, State};
+use crate::experiment::usage::{self, Measure, State, Usage};
 
 const MOST_COPIES: i64 = 1_000_000;
 
 /// What the keys say.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Uses {
+pub(super) struct Usages {
     states: Vec<State>,
     measures: Vec<Measure>,
     copies: Option<u64>,
 }
 
-impl Default for Uses {
+impl Default for Usages {
     fn default() -> Self {
         Self { states: vec![State::Hot], measures: vec![Measure::Throughput], copies: None }
     }
 }
 
-impl Uses {
+impl Usages {
     /// One use for each combination.
-    pub(super) fn spanned(&self) -> Vec<InputUse> {
-        usage::uses(&self.states, &self.measures, self.copies)
+    pub(super) fn spanned(&self) -> Vec<Usage> {
+        usage::usages(&self.states, &self.measures, self.copies)
     }
 
     /// Whether `copies` is used by none.
@@ -34,11 +34,11 @@ impl Uses {
 }
 
 /// Reads the three keys of a table; what it leaves out is as in `default`.
-pub(super) fn read(reader: &mut Reader, table: &Table, default: &Uses) -> Uses {
+pub(super) fn read(reader: &mut Reader, table: &Table, default: &Usages) -> Usages {
     let states = list(reader, table, "states", State::ALL.map(|state| (state.word(), state)));
     let measures = list(reader, table, "measure", Measure::ALL.map(|measure| (measure.word(), measure)));
     let copies = reader.read(table, "copies", convert::whole(2..=MOST_COPIES));
-    let uses = Uses {
+    let uses = Usages {
         states: states.unwrap_or_else(|| default.states.clone()),
         measures: measures.unwrap_or_else(|| default.measures.clone()),
         copies: copies.map(|copies| copies as u64).or(default.copies),
@@ -51,7 +51,7 @@ pub(super) fn read(reader: &mut Reader, table: &Table, default: &Uses) -> Uses {
 
 /// Notes copies above the tables that no input rotates over.
 pub(super) fn refuse_idle_copies(reader: &mut Reader, top: &Table, inputs: &[InputSpec]) {
-    if top.has("copies") && inputs.iter().all(|input| input.use_.state != State::Rotating) {
+    if top.has("copies") && inputs.iter().all(|input| input.usage.state != State::Rotating) {
         refuse(reader, top);
     }
 }
@@ -79,11 +79,11 @@ fn list<T: Copy + PartialEq + ToString, const N: usize>(
 }
 
 /// The input in each of its uses, named after it.
-pub(super) fn expand(input: &InputSpec, uses: &[InputUse]) -> Vec<InputSpec> {
-    let used = |&use_: &InputUse| InputSpec {
-        name: format!("{}{}", input.name, use_.suffix()),
-        use_,
-        of: if use_.is_plain() { input.of.clone() } else { Some(input.name.clone()) },
+pub(super) fn expand(input: &InputSpec, uses: &[Usage]) -> Vec<InputSpec> {
+    let used = |&usage: &Usage| InputSpec {
+        name: format!("{}{}", input.name, usage.suffix()),
+        usage,
+        of: if usage.is_plain() { input.of.clone() } else { Some(input.name.clone()) },
         ..input.clone()
     };
     uses.iter().map(used).collect()

@@ -2,9 +2,9 @@
 //! a sample may have. All of it follows from the file, the bytes and the machine, so a campaign that goes on asks the same.
 
 use crate::run::tune::Wanted;
-use assay_pure::experiment::{InputUse, Measure, State};
+use assay_pure::experiment::{Measure, State, Usage};
 use assay_pure::inputs::Window;
-use assay_pure::protocol::Manner;
+use assay_pure::protocol::CallUsage;
 
 /// The last-level cache where the machine does not tell its own, bytes.
 const UNKNOWN_LAST_LEVEL: u64 = 32 << 20;
@@ -36,7 +36,7 @@ pub fn last_level_bytes(caches: &[String]) -> u64 {
 }
 
 /// How many copies are rotated over: as many as asked for, else so many that they exceed twice the last-level cache.
-pub fn copies(used: InputUse, input_bytes: u64, last_level: u64) -> u64 {
+pub fn copies(used: Usage, input_bytes: u64, last_level: u64) -> u64 {
     if used.state != State::Rotating {
         return 0;
     }
@@ -47,12 +47,12 @@ pub fn copies(used: InputUse, input_bytes: u64, last_level: u64) -> u64 {
 }
 
 /// What programs are asked for so that an input is used as the experiment wants it.
-pub fn wanted(used: InputUse, input_bytes: u64, windows: &[Window], last_level: u64) -> Wanted {
-    let mut manner = Manner {
+pub fn wanted(used: Usage, input_bytes: u64, windows: &[Window], last_level: u64) -> Wanted {
+    let mut usage = CallUsage {
         state: used.state,
         measure: used.measure,
         copies: copies(used, input_bytes, last_level),
-        ..Manner::default()
+        ..CallUsage::default()
     };
     let mut most_iterations = match (used.state, used.measure) {
         (State::Hot, Measure::Throughput) => u64::MAX,
@@ -60,12 +60,12 @@ pub fn wanted(used: InputUse, input_bytes: u64, windows: &[Window], last_level: 
         _ => MOST_LISTED,
     };
     if used.state == State::ColdData {
-        manner.evict_bytes = 2 * last_level;
+        usage.evict_bytes = 2 * last_level;
         let (step, most) = spaced(windows);
-        manner.step = step;
+        usage.step = step;
         most_iterations = most_iterations.min(most);
     }
-    Wanted { manner, most_iterations }
+    Wanted { usage, most_iterations }
 }
 
 /// Steps that are tried for one input.
@@ -116,8 +116,8 @@ mod tests {
         (0..count).map(|number| Window { offset: number * size, size, units: 1 }).collect()
     }
 
-    fn used(state: State) -> InputUse {
-        InputUse { state, ..InputUse::default() }
+    fn used(state: State) -> Usage {
+        Usage { state, ..Usage::default() }
     }
 
     #[test]
@@ -136,20 +136,20 @@ mod tests {
         assert_eq!(copies(rotating, 1 << 28, 32 << 20), 2, "one would be the input itself");
         assert_eq!(copies(rotating, 1 << 34, 32 << 20), 2);
         assert_eq!(copies(rotating, 1, 32 << 20), MOST_COPIES);
-        assert_eq!(copies(InputUse { copies: Some(7), ..rotating }, 1 << 20, 32 << 20), 7);
+        assert_eq!(copies(Usage { copies: Some(7), ..rotating }, 1 << 20, 32 << 20), 7);
         assert_eq!(copies(used(State::Hot), 1 << 20, 32 << 20), 0);
     }
 
     #[test]
     fn hot_throughput_is_asked_for_as_ever() {
-        let wanted = wanted(InputUse::default(), 1000, &windows(10, 100), 1 << 20);
-        assert_eq!((wanted.manner, wanted.most_iterations), (Manner::default(), u64::MAX));
+        let wanted = wanted(Usage::default(), 1000, &windows(10, 100), 1 << 20);
+        assert_eq!((wanted.usage, wanted.most_iterations), (CallUsage::default(), u64::MAX));
     }
 
     #[test]
     fn cold_code_is_one_call_and_what_waits_is_listed() {
         assert_eq!(wanted(used(State::ColdCode), 1000, &windows(10, 100), 1 << 20).most_iterations, 1);
-        let latency = InputUse { measure: Measure::Latency, ..InputUse::default() };
+        let latency = Usage { measure: Measure::Latency, ..Usage::default() };
         assert_eq!(wanted(latency, 1000, &windows(10, 100), 1 << 20).most_iterations, MOST_LISTED);
     }
 
@@ -160,9 +160,9 @@ mod tests {
         {
             let windows = windows(count, size);
             let cold = wanted(used(State::ColdData), count * size, &windows, 1 << 20);
-            let (step, calls) = (cold.manner.step, cold.most_iterations);
+            let (step, calls) = (cold.usage.step, cold.most_iterations);
             assert!(calls >= 1 && calls <= count, "{count} {size}: {calls}");
-            assert_eq!(cold.manner.evict_bytes, 2 << 20);
+            assert_eq!(cold.usage.evict_bytes, 2 << 20);
             let mut places: Vec<u64> = (0..calls).map(|call| call * step % count).collect();
             places.sort_unstable();
             places.dedup();

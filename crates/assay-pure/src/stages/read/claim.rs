@@ -1,13 +1,13 @@
 //! `[[claims]]` of a diary.
 
 use super::schema;
-use crate::diary::claims::{Against, DiaryClaim, Direction};
-use crate::diary::file::Entrant;
-use crate::diary::quantity::Quantity;
 use crate::experiment::diagnostic::nearest;
 use crate::experiment::read::convert;
 use crate::experiment::read::entries::{self, Element, Names};
 use crate::experiment::read::reader::{Reader, Table, Wrong};
+use crate::stages::claims::{Against, DiaryClaim, Direction};
+use crate::stages::file::Entrant;
+use crate::stages::quantity::Quantity;
 use toml_edit::TableLike;
 
 const OF: &[(&str, Quantity)] = &[

@@ -1,7 +1,7 @@
 use super::super::file::{Time, Units};
 use super::*;
-use crate::diary::claims::{Against, Direction};
-use crate::diary::quantity::Quantity;
+use crate::stages::claims::{Against, Direction};
+use crate::stages::quantity::Quantity;
 
 const WHOLE: &str = r#"
 [diary]

@@ -23,7 +23,7 @@ pub(crate) enum State {
 
 /// How the calls of a request are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Manner {
+pub(crate) struct Usage {
     pub(crate) state: State,
     /// Each call waits for the last one's answer.
     pub(crate) dependent: bool,
@@ -40,7 +40,7 @@ pub(crate) fn abilities() -> String {
     format!("states=hot,rotating,cold_data{code} measures=throughput,latency declared={declared}")
 }
 
-impl Manner {
+impl Usage {
     /// Reads the optional fields of `measure`.
     pub(crate) fn read(fields: &Fields<'_>) -> Result<Self, String> {
         let states = [
