@@ -8,7 +8,7 @@ use super::prepare::Prepared;
 use super::prove;
 use super::start::{self, Cell, Started};
 use super::steps::{self, Done, Limits, Step};
-use super::{unoptimised, uses};
+use super::{unoptimised, usage};
 use crate::lead::turn;
 use crate::run::lineup::Conditions;
 use crate::run::retake::Core;

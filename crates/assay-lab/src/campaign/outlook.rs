@@ -1,7 +1,7 @@
 //! What a campaign would measure and about how long it would take, without building or measuring anything.
 
 use super::prepare::Outline;
-use super::{compose, measure, uses};
+use super::{compose, measure, usage};
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_linux::machine::Machine;
