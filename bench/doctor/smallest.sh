@@ -15,7 +15,7 @@ experiment() { # NAME BASELINE CANDIDATE SOURCE...
     sources=$(printf '"%s", ' "$@")
     # A margin so small that nothing is decided early.
     cat > "$work/$name.toml" <<TOML
-question = "What can be told apart?"
+question = "What can be detected?"
 unit = "value"
 baseline = "$baseline"
 variants = ["$baseline", "$candidate"]

@@ -199,7 +199,7 @@ doctor() { # $1 stage: its findings' lines into $folder/found
     python3 -c '
 import json, os, sys
 for finding in json.load(open(sys.argv[1]))["findings"]:
-    place = finding["place"]
+    place = finding["code"]
     print(os.path.basename(place.get("file") or "-") + ":" + str(place.get("line")))' "$folder/doctor.json" | sort -u > "$folder/found"
 }
 

@@ -1,14 +1,13 @@
-//! What is in the way of a program's speed: the page of `assay doctor` as plain data, on a terminal and as JSON.
+//! What the doctor says of a machine, an experiment or a program: the page as plain data, on a terminal and as JSON.
 //!
-//! The JSON is an interface (schema "assay.doctor/1", `schema/doctor-1.schema.json`, held against this file by a test).
+//! The JSON is an interface (schema "assay.doctor/3", `schema/doctor-3.schema.json`, compared with this file by a test).
 
-pub mod examination;
 pub mod page;
 #[cfg(test)]
-pub(crate) mod sample;
+mod sample;
 mod terminal;
 #[cfg(test)]
 mod tests;
 
-pub use page::DoctorPage;
-pub use terminal::{place, render_doctor};
+pub use page::{CheckResult, CheckState, CodePlace, Examination, Figure, Finding, Subject, Traced};
+pub use terminal::render_examination;

@@ -35,7 +35,7 @@ mod schema;
 
 pub use answer::answer;
 pub use compare::{ComparePage, render_compare};
-pub use doctor::{DoctorPage, render_doctor};
+pub use doctor::render_examination;
 pub use fit::{FitPage, render_fit};
 pub use layout::{LayoutPage, render_layout};
 pub use page::Page;

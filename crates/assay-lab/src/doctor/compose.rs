@@ -1,107 +1,161 @@
-//! From a subject to the page.
+//! From facts to the page: every check runs, what the file accepts is told apart, the answer names the first thing to fix.
 
-use super::checks::CHECKS;
-use super::subject::Subject;
-use assay_report::doctor::page::{Check, DOCTOR_SCHEMA, DoctorPage, Finding, Traced};
-use assay_report::prose::{list, plural};
+use super::check::{Check, Facts, Found, Looked, Place};
+use assay_pure::experiment::Acceptance;
+use assay_pure::words::plural;
+use assay_report::doctor::page::DOCTOR_SCHEMA;
+use assay_report::doctor::{CheckResult, CheckState, Examination, Finding, Subject};
+use std::cmp::Reverse;
 
-/// What was asked for.
-#[derive(Clone, Debug, Default)]
-pub struct Asked {
-    /// The program's file.
-    pub program: String,
-    /// The command that was traced; empty where it was not.
-    pub command: Vec<String>,
-    /// The emulator's version.
-    pub emulator: Option<String>,
-    /// The predictors.
-    pub predictors: Vec<String>,
-    /// Why it was not traced.
-    pub not_traced: Option<String>,
-    /// What the reader must know.
-    pub warnings: Vec<String>,
+/// What came of all checks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// In the order of the checks.
+    pub checks: Vec<CheckResult>,
+    /// Warnings first, what is accepted last; else in the order of the checks.
+    pub findings: Vec<Finding>,
 }
 
-/// Looks for everything.
-pub fn compose(subject: &Subject, asked: &Asked) -> DoctorPage {
-    let mut findings: Vec<Finding> = Vec::new();
-    let mut checks = Vec::new();
-    for check in &CHECKS {
-        let ran = subject.is_traced || !check.needs_trace;
-        let found = if ran { check.look(subject) } else { Vec::new() };
-        checks.push(Check {
-            name: check.name.to_owned(),
-            title: check.title.to_owned(),
-            ran,
-            reason: asked.not_traced.clone().filter(|_| !ran),
-            findings: found.len() as u64,
-        });
-        findings.extend(found);
+/// Runs the checks.
+pub fn run<'a, F: Facts + 'a>(
+    checks: impl IntoIterator<Item = &'a Check<F>>,
+    facts: &F,
+    accept: &[Acceptance],
+) -> Results {
+    let mut results = Results::default();
+    for check in checks {
+        let (result, found) = run_one(check, facts, accept);
+        results.checks.push(result);
+        results.findings.extend(found);
     }
-    let mut warnings = asked.warnings.clone();
-    warnings.extend(unread(subject));
-    DoctorPage {
-        schema: DOCTOR_SCHEMA.to_owned(),
-        answer: answer(&findings, &checks),
-        program: asked.program.clone(),
-        command: asked.command.clone(),
-        emulator: asked.emulator.clone(),
-        warnings,
-        traced: subject.is_traced.then(|| traced(subject, asked)),
-        checks,
-        findings,
-    }
+    results.findings.sort_by_key(|finding| (finding.accepted.is_some(), Reverse(finding.state)));
+    results
 }
 
-fn traced(subject: &Subject, asked: &Asked) -> Traced {
-    let whole = subject.whole;
-    Traced {
-        instructions: whole.instructions,
-        branches: whole.branches,
-        misses: (!asked.predictors.is_empty()).then_some(whole.misses),
-        predictors: asked.predictors.clone(),
-        system_calls: whole.system_calls,
-        units: subject.heat.units,
-        hot_from: subject.heat.least(),
-        hottest: subject.heat.hottest,
-    }
-}
-
-/// Files whose code or lines can't be read.
-fn unread(subject: &Subject) -> Vec<String> {
-    use assay_trace::sites::image::LineSource;
-    use assay_trace::sites::instruction::ModuleCode;
-    let mut said = Vec::new();
-    for (image, _) in subject.images.iter().zip(&subject.own).filter(|(_, own)| **own) {
-        if image.architecture != ModuleCode::X86_64 {
-            said.push(format!(
-                "{} is not for x86-64: conditions, guards and the shape of its code are not read.",
-                image.path.display()
-            ));
-        }
-        if matches!(image.lines, LineSource::Missing | LineSource::Unreadable(_)) {
-            said.push(format!(
-                "{} has no debug information: places are functions, not lines. Build it with -g.",
-                image.path.display()
-            ));
-        }
-    }
-    said
-}
-
-fn answer(findings: &[Finding], checks: &[Check]) -> String {
-    let skipped = checks.iter().filter(|check| !check.ran).count() as u64;
-    let unlooked = match skipped {
-        0 => String::new(),
-        _ => format!(" {} of {} could not be looked for.", skipped, plural(checks.len() as u64, "thing")),
+fn run_one<F: Facts>(check: &Check<F>, facts: &F, accept: &[Acceptance]) -> (CheckResult, Vec<Finding>) {
+    let (state, saw, mut found) = match check.run(facts) {
+        Looked::Found(found) => (CheckState::Ok, None, found),
+        Looked::Clear(saw) => (CheckState::Ok, saw, Vec::new()),
+        Looked::CannotTell(reason) => (CheckState::CannotTell, Some(reason), Vec::new()),
+        Looked::NotAsked(reason) => (CheckState::NotAsked, Some(reason), Vec::new()),
     };
-    if findings.is_empty() {
-        return format!("Nothing was found that should not be there.{unlooked}");
+    // What costs most first; facts without costs keep their order.
+    found.sort_by(|one, other| {
+        let weight = |found: &Found| found.cost.branches.max(found.cost.executed.unwrap_or(0));
+        weight(other).cmp(&weight(one)).then_with(|| line(one).cmp(&line(other)))
+    });
+    let findings: Vec<Finding> =
+        found.into_iter().map(|found| finding(check, found, facts, accept)).collect();
+    let open = || findings.iter().filter(|finding| finding.accepted.is_none());
+    let result = CheckResult {
+        name: check.name.to_owned(),
+        title: check.title.to_owned(),
+        state: open().map(|finding| finding.state).max().unwrap_or(state),
+        saw,
+        findings: open().count() as u64,
+        accepted: (findings.len() - open().count()) as u64,
+    };
+    (result, findings)
+}
+
+fn line(found: &Found) -> Option<(Option<&str>, Option<u32>, &str)> {
+    found.place.code().map(|code| (code.file.as_deref(), code.line, code.address.as_str()))
+}
+
+fn finding<F: Facts>(check: &Check<F>, found: Found, facts: &F, accept: &[Acceptance]) -> Finding {
+    let shares = facts.shares(&found.cost);
+    let mut finding = Finding {
+        check: check.name.to_owned(),
+        state: found.state,
+        also: found.also,
+        saw: found.saw,
+        executed: found.cost.executed,
+        per_unit: shares.per_unit,
+        share_of_branches: shares.branches,
+        share_of_misses: shares.misses,
+        why: found.advice.why.to_owned(),
+        remedy: found.advice.remedy.into_owned(),
+        ..Finding::default()
+    };
+    match found.place {
+        Place::Machine => finding.place = check.title.to_lowercase(),
+        Place::Experiment { label, variant, inputs } => {
+            (finding.place, finding.variant, finding.inputs) = (label, variant, inputs);
+        }
+        Place::Code(code) => (finding.place, finding.code) = (code.label(), Some(code)),
     }
-    let kinds: Vec<String> = checks
-        .iter()
-        .filter(|check| check.findings > 0)
-        .map(|check| format!("{} ({})", check.name, check.findings))
-        .collect();
-    format!("{}: {}.{unlooked}", plural(findings.len() as u64, "finding"), list(&kinds))
+    finding.accepted = accept.iter().find(|entry| covers(entry, &finding)).map(|entry| entry.because.clone());
+    finding
+}
+
+/// Whether an entry of the file accepts a finding.
+pub fn covers(entry: &Acceptance, finding: &Finding) -> bool {
+    let inputs: Vec<&str> = finding.inputs.iter().map(String::as_str).collect();
+    entry.covers(&finding.check, finding.variant.as_deref(), &inputs)
+}
+
+impl Results {
+    /// What is found and not accepted.
+    pub fn open(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.accepted.is_none())
+    }
+
+    /// Problems in the order in which to fix them: the greatest share of branches first, else as the checks come.
+    pub fn problems(&self) -> Vec<&Finding> {
+        let mut problems: Vec<&Finding> =
+            self.open().filter(|finding| finding.state == CheckState::Warning).collect();
+        let share = |finding: &Finding| finding.share_of_branches.unwrap_or(0.0);
+        problems.sort_by(|one, other| share(other).total_cmp(&share(one)));
+        problems
+    }
+
+    /// The answer in a line: "3 problems found; the first to fix: dead-code (hash on long)."
+    pub fn answer(&self) -> String {
+        let mut text = match self.problems().as_slice() {
+            [] => "No problems found.".to_owned(),
+            [one] => format!("1 problem found: {} ({}).", one.check, one.place),
+            [first, rest @ ..] => format!(
+                "{} found; the first to fix: {} ({}).",
+                plural(rest.len() as u64 + 1, "problem"),
+                first.check,
+                first.place
+            ),
+        };
+        let notes = self.open().filter(|finding| finding.state == CheckState::Note).count() as u64;
+        if notes > 0 {
+            text += &format!(" {}.", plural(notes, "note"));
+        }
+        let accepted = (self.findings.len() - self.open().count()) as u64;
+        if accepted > 0 {
+            let is = if accepted == 1 { "is" } else { "are" };
+            text += &format!(" {} {is} marked as intended.", plural(accepted, "finding"));
+        }
+        let skipped = self.checks.iter().filter(|check| check.state == CheckState::CannotTell).count();
+        if skipped > 0 {
+            text += &format!(" {skipped} of {} could not run.", plural(self.checks.len() as u64, "check"));
+        }
+        text
+    }
+
+    /// What to change first, or what to do where nothing is wrong.
+    pub fn next(&self, otherwise: &str) -> String {
+        self.problems().first().map_or(otherwise, |first| &first.remedy).to_owned()
+    }
+
+    /// A page of these results, to which its subject adds what only it has.
+    pub fn page(self, kind: Subject, subject: &str, answer: String, next: String) -> Examination {
+        Examination {
+            schema: DOCTOR_SCHEMA.to_owned(),
+            kind,
+            answer,
+            next,
+            subject: subject.to_owned(),
+            method: Vec::new(),
+            warnings: Vec::new(),
+            traced: None,
+            figures: Vec::new(),
+            checks: self.checks,
+            findings: self.findings,
+        }
+    }
 }

@@ -1,24 +1,44 @@
-//! What is in the way of speed that nobody meant to be there? A program looked at and traced, and held against a list of checks.
+//! What is wrong with a machine, an experiment or a program, why it matters, and what to change?
 //!
-//! [`subject`] is what is known of the program: its files, what a trace saw of each site, instruction and call. [`heat`] says
-//! what counts as executed often. Each file of [`checks`] looks for one thing. [`listing`], [`origin`] and [`stores`] read
-//! machine code: where the operands of a condition come from, and whether that is ever written. [`compose`] makes the page.
+//! All three go the same way: [`machine`], [`experiment`] and [`program`] each gather facts and have their checks, grouped by topic;
+//! every check has one shape ([`check`]), and [`compose`] makes one kind of page of what they found.
 //!
-//! The rules and their limits: docs/methodology/doctor.md. Checked by planted faults and their passing twins
-//! (`fixtures/doctor`).
+//! The rules and their limits: docs/methodology/doctor.md. Checked by planted faults and their passing twins (`fixtures/doctor`) and
+//! by facts made up on both sides of every threshold.
 
-pub mod calls;
-pub mod checks;
+pub mod check;
 pub mod compose;
 pub mod experiment;
-pub mod heat;
-pub mod listing;
 pub mod machine;
-pub mod names;
-pub mod origin;
-mod scratch;
-pub mod stores;
-pub mod subject;
+pub mod program;
 
-pub use compose::{Asked, compose};
-pub use subject::Subject;
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+
+/// The folder, until it is dropped.
+#[derive(Debug)]
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A folder of this process's own below `parent`.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn new(parent: &Path) -> Result<Scratch> {
+        let path = parent.join(format!("assay-examined-{}", std::process::id()));
+        std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        // The kernel names mappings by their full paths.
+        Ok(Scratch(path.canonicalize()?))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,36 +1,74 @@
-//! What the doctor found, as plain data.
+//! What was looked for, what was seen, why it matters and what to change: one shape for machines, experiments and programs.
 
+use crate::sites::names::short;
 use serde::{Deserialize, Serialize};
 
 /// The value of `schema` in every page written by this version.
-pub const DOCTOR_SCHEMA: &str = "assay.doctor/1";
+pub const DOCTOR_SCHEMA: &str = "assay.doctor/3";
 
-/// What was found in one program.
+/// What was examined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// This machine.
+    Machine,
+    /// An experiment's file, program and inputs.
+    Experiment,
+    /// A program, its file alone or traced.
+    Program,
+}
+
+/// What came of a check; the order is that of the report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckState {
+    /// It ran and found nothing.
+    Ok,
+    /// The file does not set what it needs.
+    NotAsked,
+    /// It could not run; the reason says why.
+    CannotTell,
+    /// Worth knowing; figures can be trusted all the same.
+    Note,
+    /// Figures are worse for it, or wrong.
+    #[default]
+    Warning,
+}
+
+/// One examination.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DoctorPage {
+pub struct Examination {
     /// Always [`DOCTOR_SCHEMA`].
     pub schema: String,
-    /// In plain words.
+    /// What was examined.
+    pub kind: Subject,
+    /// In plain words: how many problems, and which to fix first.
     pub answer: String,
-    /// The program's file.
-    pub program: String,
-    /// The command that was traced; empty where the program was only looked at.
-    pub command: Vec<String>,
-    /// The emulator's version, where it was traced.
-    pub emulator: Option<String>,
-    /// What the reader must know before believing it.
+    /// What to do next.
+    pub next: String,
+    /// The machine in a line, the experiment's or the program's file.
+    pub subject: String,
+    /// How it was examined: what was built, traced, timed.
+    pub method: Vec<String>,
+    /// What the reader must know before trusting it.
     pub warnings: Vec<String>,
-    /// What was executed and what counts as often; none where the program was only looked at.
+    /// What a program executed; none of other subjects, and where it was not traced.
     pub traced: Option<Traced>,
+    /// What was measured.
+    pub figures: Vec<Figure>,
     /// What was looked for, whether or not anything was found.
-    pub checks: Vec<Check>,
-    /// What was found, the greatest share of branches first within each check.
+    pub checks: Vec<CheckResult>,
+    /// What was found: warnings first, intended ones last; of one check the greatest share of branches first.
     pub findings: Vec<Finding>,
 }
 
-/// What was executed.
+/// What a program executed, and what counts as hot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Traced {
+    /// The command.
+    pub command: Vec<String>,
+    /// The emulator's version.
+    pub emulator: String,
     /// Instructions.
     pub instructions: u64,
     /// Branches.
@@ -39,34 +77,49 @@ pub struct Traced {
     pub misses: Option<f64>,
     /// The predictors that were simulated.
     pub predictors: Vec<String>,
-    /// Calls of the system.
+    /// System calls.
     pub system_calls: u64,
     /// Units of work that the command did.
     pub units: Option<u64>,
-    /// From so many executions on a place is hot.
+    /// Executions from which on a place is hot.
     pub hot_from: u64,
     /// Executions of the most executed conditional branch of the program's own files.
     pub hottest: u64,
 }
 
-/// Something that is looked for.
+/// A measured figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Check {
-    /// Its name, as in findings.
+pub struct Figure {
+    /// Its name: `smallest_effect`.
     pub name: String,
-    /// What is looked for.
-    pub title: String,
-    /// Whether it could be looked for.
-    pub ran: bool,
-    /// Why not.
-    pub reason: Option<String>,
-    /// How often it was found.
-    pub findings: u64,
+    /// Its value, in its unit.
+    pub value: f64,
+    /// The unit: `ns`, `fraction`, `count`.
+    pub unit: String,
+    /// What it is, and what is assumed.
+    pub meaning: String,
 }
 
-/// A place in the program.
+/// What came of one check.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// Its name, as in findings.
+    pub name: String,
+    /// What is looked for, as a heading.
+    pub title: String,
+    /// The worst of what was found and is not accepted.
+    pub state: CheckState,
+    /// What was seen where nothing is wrong, or why it could not run.
+    pub saw: Option<String>,
+    /// Findings that are not accepted.
+    pub findings: u64,
+    /// Findings that the experiment's file accepts.
+    pub accepted: u64,
+}
+
+/// A place in a program's source and machine code.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct CodePlace {
     /// The function, as its source has it; by the symbol where there are no lines.
     pub function: Option<String>,
     /// The source file.
@@ -80,35 +133,70 @@ pub struct Place {
 }
 
 /// Something that was found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The check that found it.
     pub check: String,
+    /// How bad it is: a note or a warning.
+    pub state: CheckState,
+    /// Where: a part of the machine, a variant on an input in a build, or a line of source.
+    pub place: String,
+    /// The place in a program's code.
+    pub code: Option<CodePlace>,
+    /// Other places of the same.
+    pub also: Vec<String>,
+    /// The variant, if it concerns one.
+    pub variant: Option<String>,
+    /// The inputs that show it.
+    pub inputs: Vec<String>,
     /// What is there.
     pub saw: String,
-    /// Where.
-    pub place: Place,
-    /// Other places of the same: `function at file:line`.
-    pub also: Vec<String>,
-    /// Times executed; none where the program was only looked at.
+    /// Times executed; none where nothing was traced.
     pub executed: Option<u64>,
     /// Times per unit of work.
     pub per_unit: Option<f64>,
-    /// The part of all branches that goes there, 0 to 1.
+    /// The share of all branches, 0 to 1.
     pub share_of_branches: Option<f64>,
-    /// The part of all mispredictions, 0 to 1.
+    /// The share of all mispredictions, 0 to 1.
     pub share_of_misses: Option<f64>,
     /// Why it matters.
     pub why: String,
     /// What to change.
     pub remedy: String,
+    /// Why it is intended, if the experiment's file says so.
+    pub accepted: Option<String>,
 }
 
-impl DoctorPage {
+impl Examination {
     /// As JSON with a newline at its end.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("a page has only string keys");
         text.push('\n');
         text
     }
+
+    /// What was found and is not accepted.
+    pub fn open(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.accepted.is_none())
+    }
+}
+
+impl CodePlace {
+    /// Line first, since that is where one goes: "tiny.c:104 tiny_alloc".
+    pub fn label(&self) -> String {
+        let line =
+            self.file.as_deref().zip(self.line).map(|(file, line)| format!("{}:{line}", last_part(file)));
+        let function = self.function.as_deref().map(short);
+        let address = || format!("{}+{}", last_part(&self.module), self.address);
+        match (line, function) {
+            (Some(line), Some(function)) => format!("{line} {function}"),
+            (Some(line), None) => line,
+            (None, Some(function)) => format!("{function} ({})", address()),
+            (None, None) => address(),
+        }
+    }
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }

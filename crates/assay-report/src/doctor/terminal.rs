@@ -1,11 +1,9 @@
-//! The findings as text: the answer, a paragraph per finding, then what was looked for and not found.
+//! The examination as text: the answer, what to do, a paragraph per finding, then what passed, what is intended, what did not run.
 
-use super::page::{Check, DoctorPage, Finding, Place, Traced};
+use super::page::{CheckResult, CheckState, Examination, Finding, Subject, Traced};
 use crate::ink::Ink;
-use crate::number;
-use crate::prose::plural;
 use crate::sheet::Sheet;
-use crate::sites::names::short;
+use assay_pure::words::{count, fraction, list, plural, short};
 
 /// Findings of one check that are shown.
 const SHOWN: usize = 12;
@@ -13,11 +11,19 @@ const SHOWN: usize = 12;
 const ALSO: usize = 4;
 
 /// The page as text, no line wider than `width` columns (at least 40), with ANSI colours if `colour`.
-pub fn render_doctor(page: &DoctorPage, width: usize, colour: bool) -> String {
+pub fn render_examination(page: &Examination, width: usize, colour: bool) -> String {
     let mut sheet = Sheet::new(width, colour);
     sheet.paragraph(Ink::Bold, "", &page.answer);
-    if let Some(traced) = &page.traced {
-        sheet.labelled(Ink::Dim, "traced    ", &executed(traced));
+    sheet.labelled(Ink::Good, "-> ", &page.next);
+    sheet.gap();
+    let label = match page.kind {
+        Subject::Machine => "machine     ",
+        Subject::Experiment => "experiment  ",
+        Subject::Program => "program     ",
+    };
+    sheet.labelled(Ink::Dim, label, &page.subject);
+    for method in page.method.iter().cloned().chain(page.traced.as_ref().map(executed)) {
+        sheet.labelled(Ink::Dim, "examined    ", &method);
     }
     if !page.warnings.is_empty() {
         sheet.gap();
@@ -25,121 +31,138 @@ pub fn render_doctor(page: &DoctorPage, width: usize, colour: bool) -> String {
     for warning in &page.warnings {
         sheet.labelled(Ink::Doubt, "! ", warning);
     }
-    for check in page.checks.iter().filter(|check| check.findings > 0) {
-        sheet.heading(&check.title);
-        let own: Vec<&Finding> = page.findings.iter().filter(|finding| finding.check == check.name).collect();
-        let shown = &own[..own.len().min(SHOWN)];
-        for (at, finding) in shown.iter().enumerate() {
-            show(finding, &mut sheet);
-            // What is said of several in a row is said once, behind the last.
-            let words = |finding: &Finding| (finding.why.clone(), finding.remedy.clone());
-            if shown.get(at + 1).is_none_or(|next| words(next) != words(finding)) {
-                sheet.paragraph(Ink::Dim, "    ", &finding.why);
-                sheet.labelled(Ink::Good, "    -> ", &finding.remedy);
-            }
-        }
-        if own.len() > SHOWN {
-            let text = format!("and {} more: --json lists them", own.len() - SHOWN);
-            sheet.paragraph(Ink::Dim, "  ", &text);
+    for state in [CheckState::Warning, CheckState::Note] {
+        for check in &page.checks {
+            found(page, check, state, &mut sheet);
         }
     }
+    accepted(page, &mut sheet);
     rest(page, &mut sheet);
     sheet.into_text()
 }
 
 fn executed(traced: &Traced) -> String {
     let mut text = format!(
-        "{} instructions, {} branches, {}",
-        number::count(traced.instructions),
-        number::count(traced.branches),
+        "traced: {} instructions, {}, {}",
+        count(traced.instructions),
+        plural(traced.branches, "branch"),
         plural(traced.system_calls, "system call")
     );
     if let Some(misses) = traced.misses {
-        let missed = number::count(misses.round() as u64);
-        text += &format!(", {missed} mispredictions (mean of {})", traced.predictors.join(", "));
+        let missed = plural(misses.round() as u64, "misprediction");
+        text += &format!(", {missed} (mean of {})", list(&traced.predictors));
     }
-    let least = number::count(traced.hot_from);
+    let least = count(traced.hot_from);
     text += &match traced.units {
-        Some(units) => format!("; {} of work, hot from {least} executions on", plural(units, "unit")),
-        None => format!(
-            "; hot from {least} executions on, a hundredth of the hottest branch's {}; --units N makes it figures per unit",
-            number::count(traced.hottest)
-        ),
+        Some(units) => format!("; {} of work, hot from {least} executions", plural(units, "unit")),
+        None => format!("; hot from {least} executions; --units N gives figures per unit of work"),
     };
     text
 }
 
-fn show(finding: &Finding, sheet: &mut Sheet) {
-    sheet.paragraph(Ink::Bad, "  ", &place(&finding.place));
-    sheet.paragraph(Ink::Plain, "    ", &format!("{}{}", finding.saw, figures(finding)));
-    if !finding.also.is_empty() {
-        let mut also: Vec<String> = finding.also.iter().take(ALSO).cloned().collect();
-        if finding.also.len() > ALSO {
-            also.push(format!("{} more", finding.also.len() - ALSO));
+fn found(page: &Examination, check: &CheckResult, state: CheckState, sheet: &mut Sheet) {
+    let is_of = |finding: &&Finding| finding.check == check.name && finding.state == state;
+    let own: Vec<&Finding> = page.open().filter(is_of).collect();
+    if own.is_empty() {
+        return;
+    }
+    let mark = if state == CheckState::Note { " (note)" } else { "" };
+    sheet.heading(&format!("{}{mark}", check.title));
+    let shown = &own[..own.len().min(SHOWN)];
+    for (at, finding) in shown.iter().enumerate() {
+        let ink = if state == CheckState::Note { Ink::Doubt } else { Ink::Bad };
+        let saw = format!("{}{}", finding.saw, figures(finding));
+        if page.kind == Subject::Machine {
+            // The heading says where.
+            sheet.paragraph(ink, "    ", &saw);
+        } else {
+            sheet.paragraph(ink, "  ", &finding.place);
+            sheet.paragraph(Ink::Plain, "    ", &saw);
         }
-        sheet.paragraph(Ink::Dim, "    ", &format!("also: {}", also.join(", ")));
+        also(finding, sheet);
+        // Advice for several findings in a row is given once, after the last.
+        let advice = |finding: &Finding| (finding.why.clone(), finding.remedy.clone());
+        if shown.get(at + 1).is_none_or(|next| advice(next) != advice(finding)) {
+            sheet.paragraph(Ink::Dim, "    ", &finding.why);
+            sheet.labelled(Ink::Good, "    -> ", &finding.remedy);
+        }
+    }
+    if own.len() > SHOWN {
+        sheet.paragraph(Ink::Dim, "  ", &format!("and {} more: --json lists them", own.len() - SHOWN));
     }
 }
 
 fn figures(finding: &Finding) -> String {
     let Some(executed) = finding.executed else { return String::new() };
-    let mut text = format!(": {} times", number::count(executed));
+    let mut text = format!(": {}", plural(executed, "time"));
     if let Some(rate) = finding.per_unit {
-        text += &format!(", {rate:.2} per unit");
+        text += &format!(", {} per unit", short(rate));
     }
-    let share = |share: f64| if share < 0.0005 { "<0.1 %".to_owned() } else { number::fraction(share) };
     if let Some(branches) = finding.share_of_branches {
-        text += &format!(", {} of branches", share(branches));
+        text += &format!(", {} of branches", fraction(branches));
     }
     if let Some(misses) = finding.share_of_misses {
-        text += &format!(", {} of mispredictions", share(misses));
+        text += &format!(", {} of mispredictions", fraction(misses));
     }
     text
 }
 
-/// Line first: it is what one goes to.
-pub fn place(place: &Place) -> String {
-    let line =
-        place.file.as_deref().zip(place.line).map(|(file, line)| format!("{}:{line}", last_part(file)));
-    let function = place.function.as_deref().map(short);
-    match (line, function) {
-        (Some(line), Some(function)) => format!("{line} {function}"),
-        (Some(line), None) => line,
-        (None, Some(function)) => format!("{function} ({}+{})", last_part(&place.module), place.address),
-        (None, None) => format!("{}+{}", last_part(&place.module), place.address),
+fn also(finding: &Finding, sheet: &mut Sheet) {
+    let mut places: Vec<String> = finding.also.iter().take(ALSO).cloned().collect();
+    if finding.also.len() > ALSO {
+        places.push(format!("{} more", finding.also.len() - ALSO));
+    }
+    if !places.is_empty() {
+        sheet.paragraph(Ink::Dim, "    ", &format!("also: {}", places.join(", ")));
     }
 }
 
-fn last_part(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+/// What the file marks as intended, by its reason.
+fn accepted(page: &Examination, sheet: &mut Sheet) {
+    let mut groups: Vec<((&str, &str), Vec<&str>)> = Vec::new();
+    for finding in &page.findings {
+        if let Some(because) = &finding.accepted {
+            add(&mut groups, (&finding.check, because), &finding.place);
+        }
+    }
+    for ((check, because), places) in groups {
+        let place = match places.as_slice() {
+            [first, others @ ..] if !others.is_empty() => format!("{first} and {} more", others.len()),
+            places => places.concat(),
+        };
+        sheet.gap();
+        sheet.labelled(Ink::Doubt, "intended  ", &format!("{check}: {place}; reason in the file: {because}"));
+    }
 }
 
-/// What was looked for and not found, and what could not be looked for.
-fn rest(page: &DoctorPage, sheet: &mut Sheet) {
-    let clean: Vec<&str> = page
-        .checks
-        .iter()
-        .filter(|check| check.ran && check.findings == 0)
-        .map(|check| check.name.as_str())
-        .collect();
-    if !clean.is_empty() {
-        sheet.gap();
-        sheet.labelled(Ink::Good, "not found  ", &clean.join(", "));
+/// What passed and what did not run.
+fn rest(page: &Examination, sheet: &mut Sheet) {
+    let clean = page.checks.iter().filter(|check| check.state == CheckState::Ok && check.accepted == 0);
+    let (seen, silent): (Vec<&CheckResult>, Vec<&CheckResult>) = clean.partition(|check| check.saw.is_some());
+    sheet.gap();
+    for check in seen {
+        let saw = check.saw.as_deref().unwrap_or_default();
+        sheet.labelled(Ink::Good, "passed  ", &format!("{}: {saw}", check.name));
+    }
+    if !silent.is_empty() {
+        let names: Vec<&str> = silent.iter().map(|check| check.name.as_str()).collect();
+        sheet.labelled(Ink::Good, "passed  ", &names.join(", "));
     }
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for check in page.checks.iter().filter(|check| !check.ran) {
-        let reason = reason(check);
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, names)) => names.push(&check.name),
-            None => reasons.push((reason, vec![&check.name])),
+    for state in [CheckState::CannotTell, CheckState::NotAsked] {
+        for check in page.checks.iter().filter(|check| check.state == state) {
+            add(&mut reasons, check.saw.as_deref().unwrap_or_default(), &check.name);
         }
     }
     for (reason, names) in reasons {
-        sheet.gap();
-        sheet.labelled(Ink::Doubt, "not looked for  ", &format!("{}: {reason}", names.join(", ")));
+        sheet.labelled(Ink::Doubt, "not run  ", &format!("{}: {reason}", names.join(", ")));
     }
 }
 
-fn reason(check: &Check) -> &str {
-    check.reason.as_deref().unwrap_or_default()
+/// Adds a value to its key's list; keys stay in the order of their first value.
+fn add<K: PartialEq, V>(groups: &mut Vec<(K, Vec<V>)>, key: K, value: V) {
+    match groups.iter_mut().find(|(known, _)| *known == key) {
+        Some((_, values)) => values.push(value),
+        None => groups.push((key, vec![value])),
+    }
 }

@@ -1,80 +1,77 @@
 //! `assay doctor`: what is wrong with this machine, with an experiment, or with a program.
 
-mod experiment;
-mod machine;
-mod program;
-
 use super::run::Places;
-use super::stat::predictors;
+use super::stat::{predictors, program};
 use super::{DONE, FAILED, screen};
 use anyhow::Result;
-use assay_lab::lead::Misuse;
-use assay_report::doctor::examination::{Examination, State, render_examination};
-use std::path::PathBuf;
+use assay_lab::campaign;
+use assay_lab::doctor::program::{ProgramFacts, TracedCommand};
+use assay_lab::doctor::{experiment, machine, program as examined};
+use assay_lab::lead::{Misuse, Unable};
+use assay_link::build::text::split;
+use assay_pure::event::Event;
+use assay_pure::predict::{Judged, Zoo};
+use assay_report::doctor::{CheckState, Examination, Subject, render_examination};
+use assay_report::{Progress, Show};
+use assay_trace::sites::gather::SiteCounts;
+use assay_trace::sites::image::ModuleImage;
+use assay_trace::sites::{Watch, gather};
+use assay_trace::{Blame, Trace, TraceOptions, TracedExit, command};
+use std::ffi::OsString;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-/// Say what is wrong with this machine, an experiment or a program, why it matters and what to change
+/// Seconds of measuring a machine where nobody says otherwise.
+const MACHINE_SECONDS: f64 = 6.0;
+/// Seconds of tracing an experiment where nobody says otherwise.
+const TRACE_SECONDS: f64 = 120.0;
+/// How long a program may take for one reply; under the emulator it is slower.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Find what is wrong with this machine, an experiment or a program, and what to change
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  \
-    assay doctor                                  what can be told apart here?\n  \
-    assay doctor e.toml                           does it measure what it asks?\n  \
-    assay doctor e.toml --production 5_000_000    held against real data's size\n  \
-    assay doctor --program ./bench                traced, for all that is known\n  \
-    assay doctor --program './b 500' --units 500  with figures per unit of work\n  \
-    assay doctor --program ./bench --static       the file alone, not executed\n  \
-    assay doctor --json found.json                for another program\n\n\
-    Of a machine: clock frequency, SMT, isolation, neighbours, timer, counters, ASLR, containers, memory, tools, and the\n\
-    smallest effect that can be told apart in 60 s, measured.\n\n\
-    Of an experiment: dead code, hoisted work, times shorter than the work, answers that say nothing, unequal work, a setup\n\
-    inside the region, too few units for the timer, memorised inputs, inputs smaller than production's, everything in L1,\n\
-    unpaired sizes. What is meant is accepted in the file, by [[accept]] with check and because.\n\n\
-    Of a program: unoptimised code; assertions and debug guards; getenv, clocks, rdtsc, text and random numbers in a hot\n\
-    place; hints that contradict what happens; branches on a value that never changes; indirect calls that always go to\n\
-    one function; a system call per unit. A place is hot if it is executed once in twenty units, or, without --units, a\n\
-    hundredth as often as the program's hottest branch. Build with -O2 -g for lines. The command's own output is left alone;\n\
-    the report goes to standard error, or to -o FILE.\n\n\
-    Exit codes: 0 done, of a program nothing found; 1 something found in a program, or anywhere with --strict;\n\
-    2 misuse; 3 nothing could be looked at.")]
+#[command(after_help = include_str!("help/doctor.txt"))]
 pub struct Arguments {
-    /// The experiment file; without it and without --program, this machine
+    /// Experiment file; without it and without --program, this machine is examined
     pub experiment: Option<PathBuf>,
-    /// A program, or a command with arguments; split into words as a shell does
+    /// Program or command, split into words as a shell does
     #[arg(long, value_name = "PROGRAM|COMMAND", conflicts_with = "experiment")]
     pub program: Option<String>,
-    /// Of a program: units of work that the command does, for figures per unit
+    /// Program: units of work that the command does, for figures per unit
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "program")]
     pub units: Option<u64>,
-    /// Of a program: execute nothing, look at the file alone
+    /// Program: read the file alone, execute nothing
     #[arg(long = "static", requires = "program")]
     pub still: bool,
-    /// Of a program: predictors or CPU profiles to simulate, `none`, or `help` for a list
+    /// Program: predictors or CPU profiles to simulate, `none`, or `help` for a list
     #[arg(long, value_name = "NAME,...")]
     pub predictor: Vec<String>,
-    /// Of an experiment: units that production goes through before it meets the same data again
+    /// Experiment: units that production processes before it meets the same data again
     #[arg(long, value_name = "N", value_parser = whole, requires = "experiment")]
     pub production: Option<u64>,
-    /// Of an experiment: seconds of tracing; of the machine: seconds of measuring
+    /// Experiment: seconds of tracing. Machine: seconds of measuring
     #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
     pub budget: Option<f64>,
-    /// Of an experiment: only inputs with these names (globs)
+    /// Experiment: only inputs with these names (globs)
     #[arg(long = "input", value_name = "GLOB", requires = "experiment")]
     pub inputs: Vec<String>,
-    /// Of an experiment: only these compilers (names or globs)
+    /// Experiment: only these compilers (names or globs)
     #[arg(long = "compiler", value_name = "NAME", requires = "experiment")]
     pub compilers: Vec<String>,
     /// The processor to measure on; the last one allowed if not given
     #[arg(long)]
     pub cpu: Option<usize>,
-    /// Exit with 1 where a warning was found
+    /// Exit with 1 if a problem is found
     #[arg(long)]
     pub strict: bool,
-    /// One JSON object (schema/doctor-2.schema.json; of a program doctor-1), instead of the report, or into FILE; - is standard
-    /// output
+    /// One JSON object (schema/doctor-3.schema.json) instead of the report, or into FILE; - is standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", value_parser = super::screen::path_or_nothing())]
     pub json: Option<PathBuf>,
     /// Write the report to a file
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// End a program's command after so many seconds
+    /// Program: end the command after this time
     #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
     pub time_limit: Option<f64>,
     /// The tracer's plugin, if it is not beside assay itself
@@ -84,7 +81,7 @@ pub struct Arguments {
     pub places: Places,
 }
 
-/// A whole number from 1, its thousands set apart by `_` if one likes.
+/// A whole number from 1, with `_` between thousands if wanted.
 fn whole(text: &str) -> Result<u64, String> {
     match text.replace('_', "").parse::<u64>() {
         Ok(number) if number > 0 => Ok(number),
@@ -104,44 +101,35 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     for file in [&arguments.json, &arguments.output].into_iter().flatten() {
         screen::find_place(file)?;
     }
-    if let Some(text) = &arguments.program {
-        return program::run(arguments, text);
-    }
-    if let Some(file) = arguments.experiment.as_deref().filter(|file| is_program(file)) {
-        let file = file.display();
-        return Err(
-            Misuse(format!("{file} is a program, not an experiment: assay doctor --program {file}")).into()
-        );
-    }
-    assay_linux::interrupt::catch();
-    let page = match &arguments.experiment {
-        Some(file) => experiment::examine(arguments, file)?,
-        None => machine::examine(arguments)?,
+    let page = match (&arguments.program, &arguments.experiment) {
+        (Some(text), _) => of_program(arguments, text)?,
+        (None, Some(file)) => of_experiment(arguments, file)?,
+        (None, None) => of_machine(arguments)?,
     };
-    show(arguments, &page.to_json(), &|colour| render_examination(&page, screen::width(), colour))?;
-    let is_wrong = |page: &Examination| page.open().any(|finding| finding.state == State::Warning);
-    Ok(if arguments.strict && is_wrong(&page) { FAILED } else { DONE })
-}
-
-fn is_program(file: &std::path::Path) -> bool {
-    use std::io::Read as _;
-    let mut first = [0; 4];
-    let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut first));
-    read.is_ok() && first == *b"\x7fELF"
+    show(arguments, &page)?;
+    let is_wrong = match page.kind {
+        Subject::Program => !page.findings.is_empty(),
+        _ => arguments.strict && page.open().any(|finding| finding.state == CheckState::Warning),
+    };
+    Ok(if is_wrong { FAILED } else { DONE })
 }
 
 /// Shows a page as it is asked for: as text, as JSON, in a file.
-fn show(arguments: &Arguments, json: &str, text: &dyn Fn(bool) -> String) -> Result<()> {
+fn show(arguments: &Arguments, page: &Examination) -> Result<()> {
     let json_alone = arguments.json.as_ref().is_some_and(|file| file.as_os_str().is_empty());
     if let Some(file) = arguments.json.as_ref().filter(|_| !json_alone) {
-        screen::write(file, json)?;
+        screen::write(file, &page.to_json())?;
     }
     let to_screen = arguments.output.is_none();
-    let text =
-        if json_alone { json.to_owned() } else { text(to_screen && screen::colour_of(&std::io::stderr())) };
+    let text = if json_alone {
+        page.to_json()
+    } else {
+        let colour = to_screen && screen::colour_of(&std::io::stderr());
+        render_examination(page, screen::width(), colour)
+    };
     match &arguments.output {
         Some(file) => screen::write(file, &text),
-        None if arguments.program.is_none() => {
+        None if page.kind != Subject::Program => {
             screen::print(&text);
             Ok(())
         }
@@ -151,4 +139,154 @@ fn show(arguments: &Arguments, json: &str, text: &dyn Fn(bool) -> String) -> Res
             Ok(())
         }
     }
+}
+
+/// Does something with its progress on the screen.
+fn with_progress<T>(act: impl FnOnce(&mut dyn FnMut(Event)) -> Result<T>) -> Result<T> {
+    let mut progress = Progress::new(Show::choose(false, std::io::stderr().is_terminal()));
+    act(&mut |event| progress.event(&event))
+}
+
+fn of_machine(arguments: &Arguments) -> Result<Examination> {
+    assay_linux::interrupt::catch();
+    let request = machine::Request {
+        cpu: arguments.cpu,
+        seconds: arguments.budget.unwrap_or(MACHINE_SECONDS),
+        plugin: arguments.plugin.clone(),
+    };
+    with_progress(|events| machine::examine(&request, events))
+}
+
+fn of_experiment(arguments: &Arguments, file: &Path) -> Result<Examination> {
+    if is_program(file) {
+        let file = file.display();
+        return Err(
+            Misuse(format!("{file} is a program, not an experiment: assay doctor --program {file}")).into()
+        );
+    }
+    assay_linux::interrupt::catch();
+    let request = experiment::Request {
+        asked: campaign::Asked {
+            experiment: file.to_owned(),
+            ledger: arguments.places.ledger.clone(),
+            store: arguments.places.store(),
+            quick: false,
+            resume: false,
+            cpu: arguments.cpu,
+            patience: PATIENCE,
+            budget: None,
+            inputs: arguments.inputs.clone(),
+            compilers: arguments.compilers.clone(),
+            seed: None,
+        },
+        plugin: arguments.plugin.clone(),
+        trace_seconds: arguments.budget.unwrap_or(TRACE_SECONDS),
+        production_units: arguments.production,
+    };
+    with_progress(|events| experiment::examine(&request, events))
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::io::Read as _;
+    let mut first = [0; 4];
+    let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == *b"\x7fELF"
+}
+
+/// Reads a program, and traces it unless that was declined.
+fn of_program(arguments: &Arguments, text: &str) -> Result<Examination> {
+    let line = line(text)?;
+    let path = program::find(&line[0], std::env::var_os("PATH").as_deref())?;
+    let architecture = program::machine(&path).map(program::architecture);
+    let models = predictors::choose(&arguments.predictor, architecture.as_deref())?;
+    assay_linux::interrupt::catch();
+    if arguments.still {
+        return still(arguments, &path, "--static: nothing was executed");
+    }
+    let zoo: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
+    let options = TraceOptions {
+        follow: true,
+        plugin: arguments.plugin.clone(),
+        time_limit: arguments
+            .time_limit
+            .map(|limit| Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX)),
+        ..TraceOptions::default()
+    };
+    let watch = move || Watch::new(Zoo::new(&zoo).expect("the names were looked up before")).with_calls();
+    match command(&line, &options, watch) {
+        Ok(trace) => Ok(traced(arguments, &line, &path, &models, &trace)),
+        Err(refusal) if refusal.blame == Blame::Machine => still(arguments, &path, &refusal.to_string()),
+        Err(refusal) => Err(Misuse(refusal.to_string()).into()),
+    }
+}
+
+fn line(text: &str) -> Result<Vec<OsString>, Misuse> {
+    // A file whose name has blanks is a program, not a command.
+    if Path::new(text).is_file() {
+        return Ok(vec![text.into()]);
+    }
+    let words = split(text).filter(|words| !words.is_empty());
+    let words = words.ok_or_else(|| {
+        Misuse(format!("--program `{text}` is not a command: a quote is open, or it is empty"))
+    })?;
+    Ok(words.into_iter().map(OsString::from).collect())
+}
+
+/// Only what the file says, and why.
+fn still(arguments: &Arguments, path: &Path, reason: &str) -> Result<Examination> {
+    let image = ModuleImage::open(path).map_err(Unable)?;
+    let facts = ProgramFacts::still(image, arguments.units, reason.to_owned());
+    Ok(examined::compose(&facts, &path.display().to_string(), None))
+}
+
+fn traced(
+    arguments: &Arguments,
+    line: &[OsString],
+    path: &Path,
+    models: &[predictors::Model],
+    trace: &Trace<Watch>,
+) -> Examination {
+    let gathered = gather(trace, false);
+    let traced = TracedCommand {
+        command: line.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        emulator: trace.emulator.clone(),
+        predictors: models.iter().map(|model| model.name.clone()).collect(),
+        warnings: warnings(trace, &gathered.notes),
+    };
+    let costs = gathered.seen.iter().map(|seen| cost(models, seen)).collect();
+    let threads = trace.processes.iter().flat_map(|process| &process.threads);
+    let system_calls = threads.map(|thread| thread.counts.system_calls).sum();
+    let started = trace.processes.first().map_or(path, |process| &process.program);
+    let facts = ProgramFacts::traced(gathered, started, costs, system_calls, arguments.units);
+    examined::compose(&facts, &path.display().to_string(), Some(traced))
+}
+
+/// Mispredictions of a site: the mean over the predictors that judge branches of its class.
+fn cost(models: &[predictors::Model], seen: &SiteCounts) -> f64 {
+    let about = Judged::of(seen.class);
+    let judges = |model: &predictors::Model| about.is_some_and(|about| model.judges.contains(&about));
+    let judged: Vec<u64> = models
+        .iter()
+        .zip(&seen.missed)
+        .filter(|(model, _)| judges(model))
+        .map(|(_, missed)| *missed)
+        .collect();
+    judged.iter().sum::<u64>() as f64 / judged.len().max(1) as f64
+}
+
+fn warnings(trace: &Trace<Watch>, notes: &[String]) -> Vec<String> {
+    let mut said: Vec<String> = trace.processes.iter().flat_map(|process| process.notes.clone()).collect();
+    said.extend_from_slice(notes);
+    said.dedup();
+    match trace.processes.first().map(|process| process.ended) {
+        Some(TracedExit::Exited(code)) if code != 0 => said.push(format!("The command exited with code {code}.")),
+        Some(TracedExit::Signalled(signal)) => {
+            said.push(format!("The command was ended by signal {signal}; the figures end there."));
+        }
+        Some(TracedExit::TimeLimit) => {
+            said.push("The command was ended at the time limit; the figures end there.".to_owned());
+        }
+        _ => {}
+    }
+    said
 }

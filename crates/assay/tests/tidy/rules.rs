@@ -77,6 +77,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
             "crate::store",
             "crate::lead",
             "crate::run",
+            "crate::limits",
             "crate::campaign",
             "assay_link::build",
             "assay_trace",

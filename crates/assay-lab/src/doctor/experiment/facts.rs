@@ -1,12 +1,12 @@
-//! What is known of an experiment when it is held against the checks: plain data, so that every check can be tested without
-//! building or measuring anything.
+//! What is known of an experiment: plain data, so that every check can be tested without building or measuring anything.
 
+use crate::doctor::check::{Facts, Needs, Place};
 use assay_pure::protocol::Kind;
 use assay_pure::verdict::learned::Learned;
 
 /// An experiment, looked at, timed and traced.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct ExperimentFacts {
     /// What figures are divided by, singular.
     pub unit: String,
     /// Bytes of the first-level data cache, where the kernel tells.
@@ -17,7 +17,7 @@ pub struct Facts {
     pub inputs: Vec<Input>,
     /// One per build, variant and input that could be examined.
     pub cells: Vec<Cell>,
-    /// Inputs that the predictor knows by heart; none where nothing was simulated.
+    /// Inputs that the predictor memorises; none where nothing was simulated.
     pub learned: Option<Vec<Learned>>,
     /// Why nothing was traced, where nothing was.
     pub not_traced: Option<String>,
@@ -60,9 +60,9 @@ pub struct Cell {
     /// What it read of its input.
     pub pages: Option<Pages>,
     /// How its time grows with the input.
-    pub times: Option<Times>,
+    pub times: Option<GrowthTimes>,
     /// How it would be sampled by `assay run`.
-    pub sample: Option<Sample>,
+    pub sample: Option<PlannedSample>,
     /// What it executed.
     pub work: Option<Work>,
 }
@@ -114,7 +114,7 @@ impl Sizes {
 
 /// Times of one call, the least of several samples, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Times {
+pub struct GrowthTimes {
     /// The pieces.
     pub sizes: Sizes,
     /// On the piece.
@@ -125,7 +125,7 @@ pub struct Times {
 
 /// A sample as `assay run` would take it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sample {
+pub struct PlannedSample {
     /// One call on one of the experiment's windows, nanoseconds.
     pub call_ns: f64,
     /// Units of such a call, the mean.
@@ -172,22 +172,47 @@ impl Work {
     }
 }
 
-impl Times {
+impl GrowthTimes {
     /// Nanoseconds by which a call on the piece exceeds one on its half, per byte that it has more.
     pub fn per_more_byte(&self) -> Option<f64> {
         (self.sizes.more_bytes() > 0.0).then(|| (self.ns - self.half_ns) / self.sizes.more_bytes())
     }
 }
 
-impl Facts {
-    /// Where a cell is, for readers.
-    pub fn place(&self, cell: &Cell) -> String {
-        let input = self.inputs.get(cell.input).map_or("", |input| input.name.as_str());
+impl Facts for ExperimentFacts {
+    fn lacks(&self, needs: Needs) -> Option<String> {
+        let is_called = match needs {
+            Needs::Files => true,
+            Needs::Calls => !self.cells.is_empty(),
+            Needs::Trace => match &self.not_traced {
+                Some(reason) => return Some(reason.clone()),
+                None => self.cells.iter().any(|cell| cell.work.is_some()),
+            },
+        };
+        (!is_called).then(|| "no variant could be built and started".to_owned())
+    }
+}
+
+impl ExperimentFacts {
+    /// Where a cell is.
+    pub fn place(&self, cell: &Cell) -> Place {
+        let inputs: Vec<String> =
+            self.inputs.get(cell.input).map(|input| input.name.clone()).into_iter().collect();
         let builds: std::collections::BTreeSet<&str> =
             self.cells.iter().map(|cell| cell.build.as_str()).collect();
-        match builds.len() {
-            0 | 1 => format!("{} on {input}", cell.variant),
-            _ => format!("{} on {input}, {}", cell.variant, cell.build),
+        let mut label = format!("{} on {}", cell.variant, inputs.concat());
+        if builds.len() > 1 {
+            label += &format!(", {}", cell.build);
         }
+        Place::Experiment { label, variant: Some(cell.variant.clone()), inputs }
     }
+}
+
+/// What is said beside the findings.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    /// How it was examined.
+    pub method: Vec<String>,
+    /// What the reader must know.
+    pub warnings: Vec<String>,
 }

@@ -1,15 +1,13 @@
-//! Leads an examination: inputs cut, program built, each variant of each build asked by itself and under the emulator.
+//! Leads an examination: inputs cut, program built, each variant of each build called by itself and under the emulator.
 
-use super::ask::{Asked, Laid, Surroundings, Which};
-use super::compose::Told;
-use super::facts::{Cell, Facts, Input, Sample};
-use super::simulated::simulated;
+use super::facts::{Cell, ExperimentFacts, Input, Notes, PlannedSample};
 use super::specimen::{Specimen, made, probe_units};
-use super::walk;
+use super::started::{Laid, StartOptions, Started, Which};
+use super::traced::{self, Tracing};
 use crate::campaign::count::capped_flags;
 use crate::campaign::prepare::{self, Outline};
 use crate::campaign::{self, inputs, left_out};
-use crate::doctor::scratch::Scratch;
+use crate::doctor::Scratch;
 use crate::lead::{Misuse, Unable, measuring_cpu, turn};
 use crate::run::tune;
 use anyhow::{Context, Result};
@@ -18,7 +16,7 @@ use assay_linux::machine::{self, Machine};
 use assay_pure::event::Event;
 use assay_pure::experiment::Acceptance;
 use assay_pure::experiment::spec::{Clock, FlagSet, InputSource, InputSpec, Program};
-use assay_report::prose::plural;
+use assay_pure::words::{list, plural};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -38,13 +36,13 @@ pub struct Request {
 
 /// What is known.
 #[derive(Clone, Debug, Default)]
-pub struct Gathered {
+pub struct Examined {
     /// For the checks.
-    pub facts: Facts,
+    pub facts: ExperimentFacts,
     /// Findings that the file accepts.
     pub accept: Vec<Acceptance>,
-    /// What is said beside them.
-    pub told: Told,
+    /// What is said beside the findings.
+    pub notes: Notes,
 }
 
 /// One linked program: a compiler and a flag set.
@@ -59,12 +57,16 @@ struct Built {
 ///
 /// # Errors
 /// A recorded input cannot be read.
-pub fn outlined(outline: &Outline, machine: &Machine, production_units: Option<u64>) -> Result<Facts> {
-    let mut facts = Facts {
+pub fn outlined(
+    outline: &Outline,
+    machine: &Machine,
+    production_units: Option<u64>,
+) -> Result<ExperimentFacts> {
+    let mut facts = ExperimentFacts {
         unit: outline.experiment.unit.clone(),
         l1d_bytes: cache(machine, "L1d"),
         l2_bytes: cache(machine, "L2"),
-        ..Facts::default()
+        ..ExperimentFacts::default()
     };
     for spec in &outline.experiment.inputs {
         let (bytes, units) = beginning(spec, &outline.folder)?;
@@ -129,39 +131,44 @@ fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u6
 ///
 /// # Errors
 /// [`Misuse`] with every problem of the file; [`Unable`] where nothing can be built; the store cannot be written.
-pub fn gather(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Gathered> {
+pub fn gather(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Examined> {
     let mut outline = prepare::outline(&request.asked)?;
-    // Each input once, whatever its uses: what is examined is hot.
+    // Each input once, whatever its uses: only the hot use is examined.
     outline.experiment.inputs = outline.experiment.file_inputs();
     let machine = machine::facts();
     let cpu = measuring_cpu(request.asked.cpu)?;
     let mut facts = outlined(&outline, &machine, request.production_units)?;
     let (runnable, skipped) = left_out::variants(&outline.experiment, &machine);
-    let mut told = Told { subject: request.asked.experiment.display().to_string(), ..Told::default() };
-    told.warnings.extend(skipped.iter().map(|failure| {
+    let mut notes = Notes::default();
+    notes.warnings.extend(skipped.iter().map(|failure| {
         format!("{} is not examined: {}.", failure.variant.as_deref().unwrap_or_default(), failure.reason)
     }));
     let folder = Scratch::new(&request.asked.store)?;
     let laid = lay(&outline, folder.path())?;
     let builder = Builder::new(&request.asked.store)?;
-    let built = build(&outline, &builder, events, &mut told)?;
-    let surroundings = Surroundings { cpu, patience: request.asked.patience };
-    facts.cells = by_itself(&outline, &built, &runnable, &laid, &surroundings, &mut told, events)?;
-    traced(request, &outline, (&builder, &built), &laid, &surroundings, &mut facts, &mut told);
-    // The first build that could be asked speaks for all.
+    let built = build(&outline, &builder, events, &mut notes)?;
+    let options = StartOptions { cpu, patience: request.asked.patience };
+    facts.cells = by_itself(&outline, &built, &runnable, &laid, &options, &mut notes, events)?;
+    let tracing = Tracing {
+        plugin: request.plugin.as_deref(),
+        seconds: request.trace_seconds,
+        store: &request.asked.store,
+        ledger: &request.asked.ledger,
+    };
+    trace_all(&tracing, &outline, (&builder, &built), &laid, &options, &mut facts, &mut notes);
+    // The first build that could be called speaks for all.
     let first = built.iter().find(|built| facts.cells.iter().any(|cell| cell.build == built.name));
     let programs: Vec<(&Path, String)> = programs(&facts, first.map_or(&[], std::slice::from_ref))
         .into_iter()
         .map(|(built, variant)| (built.artifact.path.as_path(), variant))
         .collect();
-    simulated(request, &outline, &programs, &surroundings, &mut facts, &mut told)?;
+    traced::simulate_predictor(&tracing, &outline, &programs, &options, &mut facts, &mut notes)?;
     let builds: Vec<&str> = built.iter().map(|built| built.name.as_str()).collect();
-    told.method.insert(
-        0,
-        format!("built as linked by {}; each variant asked on pieces of each input", builds.join(" and by ")),
-    );
-    told.warnings.dedup();
-    Ok(Gathered { facts, accept: outline.experiment.accept, told })
+    let built_by =
+        format!("built by {}; each variant called on pieces of each input", builds.join(" and by "));
+    notes.method.insert(0, built_by);
+    notes.warnings.dedup();
+    Ok(Examined { facts, accept: outline.experiment.accept, notes })
 }
 
 /// The inputs in pieces; none of those without bytes.
@@ -182,7 +189,7 @@ fn build(
     outline: &Outline,
     builder: &Builder,
     events: &mut dyn FnMut(Event),
-    told: &mut Told,
+    notes: &mut Notes,
 ) -> Result<Vec<Built>> {
     events(Event::Phase { name: "build".into() });
     let mut built = Vec::new();
@@ -202,7 +209,7 @@ fn build(
     if built.is_empty() {
         return Err(Unable(failed.join("\n\n")).into());
     }
-    told.warnings.extend(failed);
+    notes.warnings.extend(failed);
     Ok(built)
 }
 
@@ -212,8 +219,8 @@ fn by_itself(
     built: &[Built],
     runnable: &[usize],
     laid: &[(usize, Laid)],
-    surroundings: &Surroundings,
-    told: &mut Told,
+    options: &StartOptions,
+    notes: &mut Notes,
     events: &mut dyn FnMut(Event),
 ) -> Result<Vec<Cell>> {
     events(Event::Phase { name: "examine".into() });
@@ -221,15 +228,14 @@ fn by_itself(
     for built in built {
         for &variant in runnable {
             let name = &outline.experiment.variants[variant].name;
-            let Some(_turn) = turn::take(surroundings.cpu, &mut || {}, &assay_linux::interrupt::asked)?
-            else {
+            let Some(_turn) = turn::take(options.cpu, &mut || {}, &assay_linux::interrupt::asked)? else {
                 return Ok(cells);
             };
-            let found = Asked::start(&built.artifact.path, &[], name, surroundings).and_then(|mut asked| {
+            let found = Started::start(&built.artifact.path, &[], name, options).and_then(|mut started| {
                 let clock = outline.experiment.clock;
                 let found: Result<Vec<Cell>, _> =
-                    laid.iter().map(|(input, laid)| cell(&mut asked, laid, *input, clock)).collect();
-                asked.stop().and(found)
+                    laid.iter().map(|(input, laid)| cell(&mut started, laid, *input, clock)).collect();
+                started.stop().and(found)
             });
             match found {
                 Ok(found) => cells.extend(found.into_iter().map(|cell| Cell {
@@ -237,7 +243,7 @@ fn by_itself(
                     build: built.name.clone(),
                     ..cell
                 })),
-                Err(fault) => told.warnings.push(format!("{name}, {}: {fault}", built.name)),
+                Err(fault) => notes.warnings.push(format!("{name}, {}: {fault}", built.name)),
             }
         }
     }
@@ -245,16 +251,16 @@ fn by_itself(
     Ok(cells)
 }
 
-fn cell(asked: &mut Asked, laid: &Laid, input: usize, clock: Clock) -> Result<Cell, crate::run::Fault> {
-    asked.load(laid, input)?;
-    let answers = asked.answers(laid, input)?;
-    let pages = asked.pages(laid, input)?;
-    let times = asked.times(laid, input)?;
-    let call_ns = asked.call_ns(Which::Probe, input)?;
-    let (wall, cpu) = asked.region_ns();
+fn cell(started: &mut Started, laid: &Laid, input: usize, clock: Clock) -> Result<Cell, crate::run::Fault> {
+    started.load(laid, input)?;
+    let answers = started.answers(laid, input)?;
+    let pages = started.pages(laid, input)?;
+    let times = started.times(laid, input)?;
+    let call_ns = started.call_ns(Which::Probe, input)?;
+    let (wall, cpu) = started.region_ns();
     let region_ns = if clock == Clock::Wall { wall } else { cpu };
-    let sample = Sample { call_ns, region_ns, ..Sample::default() };
-    let (kind, sample) = (Some(asked.kind), Some(sample));
+    let sample = PlannedSample { call_ns, region_ns, ..PlannedSample::default() };
+    let (kind, sample) = (Some(started.kind), Some(sample));
     Ok(Cell { input, kind, answers: Some(answers), pages, times, sample, ..Cell::default() })
 }
 
@@ -281,16 +287,16 @@ fn sampled(cells: &mut [Cell], laid: &[(usize, Laid)]) {
 }
 
 /// What each cell executes, as far as the emulator and the time allow.
-fn traced(
-    request: &Request,
+fn trace_all(
+    tracing: &Tracing,
     outline: &Outline,
     (builder, built): (&Builder, &[Built]),
     laid: &[(usize, Laid)],
-    surroundings: &Surroundings,
-    facts: &mut Facts,
-    told: &mut Told,
+    options: &StartOptions,
+    facts: &mut ExperimentFacts,
+    notes: &mut Notes,
 ) {
-    let deadline = Instant::now() + Duration::from_secs_f64(request.trace_seconds);
+    let deadline = Instant::now() + Duration::from_secs_f64(tracing.seconds);
     let inputs: Vec<(usize, &Laid)> = laid.iter().map(|(input, laid)| (*input, laid)).collect();
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     let mut seen = 0;
@@ -298,12 +304,11 @@ fn traced(
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() || assay_linux::interrupt::asked() {
             *reasons
-                .entry("the time for tracing was over (--budget SECONDS gives more)".into())
+                .entry("the time for tracing was over (--budget SECONDS allows more)".into())
                 .or_default() += 1;
             continue;
         }
-        let plugin = request.plugin.as_deref();
-        let try_it = |path: &Path| walk::walk(path, &variant, &inputs, surroundings, plugin, left);
+        let try_it = |path: &Path| traced::walk(path, &variant, &inputs, options, tracing.plugin, left);
         let mut walked = try_it(&program.artifact.path);
         if walked.stopped.as_ref().is_some_and(|stopped| stopped.lacks_instruction)
             && let Some(capped) = capped(outline, builder, program)
@@ -323,18 +328,19 @@ fn traced(
             }
         }
     }
-    let lines = reasons.iter().map(|(reason, times)| format!("{}: {reason}", plural(*times, "program")));
-    let why = lines.collect::<Vec<_>>().join("; ");
+    let lines = reasons.iter().map(|(reason, times)| format!("{} ({reason})", plural(*times, "variant")));
+    let why = list(&lines.collect::<Vec<_>>());
     if seen == 0 {
         facts.not_traced = Some(if why.is_empty() { "there was nothing to trace".to_owned() } else { why });
     } else {
-        told.method.push(format!("{seen} of {} traced", plural(facts.cells.len() as u64, "cell")));
-        told.warnings.extend((!why.is_empty()).then(|| format!("not traced: {why}.")));
+        let all = facts.cells.len();
+        notes.method.push(format!("{seen} of {all} pairs of variant and input traced"));
+        notes.warnings.extend((!why.is_empty()).then(|| format!("Not traced: {why}.")));
     }
 }
 
-/// The programs and variants that could be asked, in order.
-fn programs<'a>(facts: &Facts, built: &'a [Built]) -> Vec<(&'a Built, String)> {
+/// The programs and variants that could be called, in order.
+fn programs<'a>(facts: &ExperimentFacts, built: &'a [Built]) -> Vec<(&'a Built, String)> {
     let mut found: Vec<(&Built, String)> = Vec::new();
     for cell in &facts.cells {
         let Some(program) = built.iter().find(|built| built.name == cell.build) else { continue };

@@ -1,21 +1,61 @@
-//! Does an experiment measure what it asks? Its program built as `assay run` builds it, asked by itself and under the
-//! emulator, and its inputs looked at; held against the mistakes that microbenchmarks are known for.
+//! Does an experiment measure what it asks? Its program is built as `assay run` builds it, called by itself and under the emulator,
+//! its inputs are examined, and all of it is checked for the mistakes that microbenchmarks are known for.
 //!
-//! [`facts`] is what is known, plain data; [`specimen`] cuts the inputs into pieces, [`ask`] and [`walk`] try the variants on
-//! them, [`gather`] leads that, each file of [`checks`] looks for one thing, [`compose`] makes the page.
+//! [`facts`] is what is known; [`specimen`] cuts the inputs into pieces, [`started`] and [`traced`] try the variants on them,
+//! [`gather`] leads that, [`checks`] judge.
 //!
-//! The rules and their limits: docs/methodology/doctor.md. Checked by experiments with planted
-//! faults and their passing twins (`fixtures/doctor/experiments`), and by the casebook's.
+//! The rules and their limits: docs/methodology/doctor.md. Checked by experiments with planted faults and their passing twins
+//! (`fixtures/doctor/experiments`), and by the casebook's.
 
-pub mod ask;
 pub mod checks;
-pub mod compose;
 pub mod facts;
 pub mod gather;
-mod pages;
-mod simulated;
 pub mod specimen;
-pub mod walk;
+pub mod started;
+pub mod traced;
 
-pub use compose::{compose, in_short};
-pub use gather::{Gathered, Request, gather, outlined};
+pub use gather::{Request, outlined};
+
+use super::check::Needs;
+use super::compose;
+use anyhow::Result;
+use assay_pure::event::Event;
+use assay_pure::experiment::Acceptance;
+use assay_pure::words::list;
+use assay_report::doctor::{Examination, Subject};
+use checks::CHECKS;
+use facts::{ExperimentFacts, Notes};
+use gather::Examined;
+
+/// Examines an experiment.
+///
+/// # Errors
+/// See [`gather::gather`].
+pub fn examine(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Examination> {
+    let Examined { facts, accept, notes } = gather::gather(request, events)?;
+    Ok(compose(&facts, &accept, notes, &request.asked.experiment.display().to_string()))
+}
+
+/// The page; `file` is the experiment's.
+pub fn compose(facts: &ExperimentFacts, accept: &[Acceptance], notes: Notes, file: &str) -> Examination {
+    let results = compose::run(&CHECKS, facts, accept);
+    let Notes { method, mut warnings } = notes;
+    let idle = accept.iter().filter(|entry| !results.findings.iter().any(|one| compose::covers(entry, one)));
+    warnings.extend(
+        idle.map(|entry| {
+            format!("The file accepts {} ({}), but it was not found.", entry.check, entry.because)
+        }),
+    );
+    let (answer, next) = (results.answer(), results.next(&format!("measure it with `assay run {file}`")));
+    Examination { method, warnings, ..results.page(Subject::Experiment, file, answer, next) }
+}
+
+/// The checks that find something the file does not accept, of those that need the file and its inputs only; none where nothing is
+/// found.
+pub fn in_short(facts: &ExperimentFacts, accept: &[Acceptance]) -> Option<String> {
+    let cheap = CHECKS.iter().filter(|check| check.needs == Needs::Files);
+    let results = compose::run(cheap, facts, accept);
+    let mut names: Vec<&str> = results.open().map(|finding| finding.check.as_str()).collect();
+    names.dedup();
+    (!names.is_empty()).then(|| list(&names))
+}

@@ -1,8 +1,20 @@
-//! What is known of a machine when it is held against the checks: what the kernel says, and what was measured. Plain data, so
-//! that every check can be tested without the machine that it is about.
+//! What is known of a machine: what the kernel's files say, and what was measured. Plain data, so that every check can be tested
+//! without the machine that it is about.
 
+use crate::doctor::check::Facts;
 use assay_pure::stats::sharing::Sharing;
 use std::path::Path;
+
+/// A machine.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MachineFacts {
+    /// What the kernel's files say.
+    pub kernel: Kernel,
+    /// What was measured.
+    pub measured: Measured,
+}
+
+impl Facts for MachineFacts {}
 
 /// What the kernel's files say; what they don't is absent.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,7 +46,7 @@ pub struct Kernel {
     /// `randomize_va_space`.
     pub aslr: Option<u32>,
     /// What the control group allows.
-    pub limits: Limits,
+    pub limits: GroupLimits,
     /// Whether it is a virtual machine.
     pub hypervisor: bool,
     /// Memory, bytes.
@@ -47,7 +59,7 @@ pub struct Kernel {
 
 /// What the control group allows; absent where there is no limit.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Limits {
+pub struct GroupLimits {
     /// Processors' worth of time.
     pub cpus: Option<f64>,
     /// Periods in which it was made to wait, since the group was made.
@@ -85,11 +97,11 @@ pub struct Measured {
     /// Independent additions per cycle that the core has made at best, as far as `assay limits` knows.
     pub known_width: Option<f64>,
     /// Pairs of identical code at one place.
-    pub null: Option<Null>,
+    pub same_place: Option<SamePlace>,
     /// Two identical functions over placements, as `assay run` measures them, or why there are none.
-    pub pair: Option<Result<Pair, String>>,
+    pub two_places: Option<Result<TwoPlaces, String>>,
     /// Events that were tried.
-    pub counters: Vec<Tried>,
+    pub counters: Vec<TriedEvent>,
     /// The emulator's version, or why nothing can be traced.
     pub tracing: Option<Result<String, String>>,
     /// Compilers that experiments can be built with, with their versions.
@@ -100,7 +112,7 @@ pub struct Measured {
 
 /// An event that was to be counted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tried {
+pub struct TriedEvent {
     /// Its name.
     pub event: String,
     /// Why it cannot be counted, if it cannot.
@@ -141,7 +153,7 @@ pub struct Timer {
 
 /// Two identical functions over placements.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Pair {
+pub struct TwoPlaces {
     /// Rotations of placements.
     pub rotations: u64,
     /// Seconds of measuring.
@@ -154,7 +166,7 @@ pub struct Pair {
 
 /// Pairs of identical code at one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Null {
+pub struct SamePlace {
     /// Pairs.
     pub pairs: u64,
     /// Seconds that they took.
@@ -287,8 +299,8 @@ fn mitigations(root: &Path) -> Vec<(String, String)> {
 }
 
 /// The tightest limits of the process's own group and of those above it, of either version of control groups.
-fn limits(text: &dyn Fn(&str) -> Option<String>) -> Limits {
-    let mut limits = Limits::default();
+fn limits(text: &dyn Fn(&str) -> Option<String>) -> GroupLimits {
+    let mut limits = GroupLimits::default();
     for line in text("proc/self/cgroup").unwrap_or_default().lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
@@ -310,7 +322,7 @@ fn limits(text: &dyn Fn(&str) -> Option<String>) -> Limits {
     limits
 }
 
-fn tighten(limits: &mut Limits, text: &dyn Fn(&str) -> Option<String>, folder: &str) {
+fn tighten(limits: &mut GroupLimits, text: &dyn Fn(&str) -> Option<String>, folder: &str) {
     let number = |path: &str| text(&format!("{folder}/{path}")).and_then(|value| value.parse::<f64>().ok());
     let second = text(&format!("{folder}/cpu.max")).and_then(|line| {
         let (quota, period) = line.split_once(' ')?;
@@ -355,7 +367,7 @@ mod tests {
         assert_eq!(found.load, Some([0.01, 0.02, 0.0]));
         assert_eq!(found.clock_source, Some(("tsc".to_owned(), vec!["tsc".to_owned(), "hpet".to_owned()])));
         assert_eq!((found.paranoid, found.aslr, found.hypervisor), (Some(1), Some(2), false));
-        assert_eq!(found.limits, Limits::default());
+        assert_eq!(found.limits, GroupLimits::default());
         let memory = Memory { total: 16_384_000 << 10, available: 12_000_000 << 10, swapped: 0 };
         assert_eq!((found.memory, found.huge_pages.as_deref()), (Some(memory), Some("madvise")));
         assert_eq!(found.mitigations, []);
@@ -370,7 +382,7 @@ mod tests {
         assert_eq!(found.clock_source.map(|(current, _)| current).as_deref(), Some("hpet"));
         assert_eq!((found.paranoid, found.aslr, found.hypervisor), (Some(4), Some(0), true));
         // The group above allows less than the group itself.
-        let limits = Limits { cpus: Some(1.5), throttled: Some(17), memory_bytes: Some(512 << 20) };
+        let limits = GroupLimits { cpus: Some(1.5), throttled: Some(17), memory_bytes: Some(512 << 20) };
         assert_eq!(found.limits, limits);
         assert_eq!(found.memory.map(|memory| memory.swapped), Some(500_000 << 10));
         assert_eq!(found.mitigations, [("spectre_v2".to_owned(), "Retpolines".to_owned())]);
@@ -409,8 +421,8 @@ mod tests {
             };
             limits(&text)
         };
-        assert_eq!(told("-1", "9223372036854771712"), Limits::default());
-        let tight = Limits { cpus: Some(0.5), throttled: None, memory_bytes: Some(1 << 20) };
+        assert_eq!(told("-1", "9223372036854771712"), GroupLimits::default());
+        let tight = GroupLimits { cpus: Some(0.5), throttled: None, memory_bytes: Some(1 << 20) };
         assert_eq!(told("50000", "1048576"), tight);
     }
 

@@ -1,20 +1,20 @@
-//! Measures what no file says: time that is taken away, who shares the core, the clocks, pairs of identical code, which events
-//! open.
+//! Measures what no file says: time taken away, a busy sibling thread, the clocks, pairs of identical code, which events open.
 //!
-//! Method: a thread bound to the measuring processor first only reads the clock and sums the gaps, then takes pulses, then times
-//! one function against itself in the design of a campaign: visits of one warm-up sample and five of 0.2 ms, in turn and in turned
-//! order, interrupted samples left out, a log ratio of medians per pair. The kernel's counts of stolen and busy time are read
-//! around it all.
-//! Known limits: the function lies at one place, so placement's own spread is not in it ([`super::pair`] has it);
+//! Method: a thread bound to the measuring processor first only reads the clock and sums the gaps, then takes pulses one after
+//! another, then times one function twice in the design of a campaign: visits of one warm-up sample and five of 0.2 ms, in turn and
+//! in reversed order, interrupted samples discarded, a log ratio of medians per pair. The kernel's counts of stolen and busy time
+//! are read before and after.
+//! Known limits: the function lies at one place, so the spread of placement is not included ([`super::pair`] has it);
 //! docs/methodology/doctor.md says what is assumed.
 
-use super::facts::{Gaps, Kernel, Measured, Null, Timer, Tried, cpu_list};
-use super::pulses;
+use super::facts::{Gaps, Kernel, Measured, SamePlace, Timer, TriedEvent, cpu_list};
 use assay_linux::clock::{KernelClock, now};
 use assay_linux::perf::{CounterEvent, RefusalContext, Running, Target};
-use assay_linux::pin;
+use assay_linux::{pin, pulse};
+use assay_pure::pulse::Pulse;
 use assay_pure::stats::foresight::foresee;
 use assay_pure::stats::quantile::median;
+use assay_pure::stats::sharing::{Sharing, Taken, sharing};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -31,6 +31,8 @@ const UNDISTURBED: f64 = 0.98;
 /// The budget that is foreseen, seconds, and the level.
 pub(super) const BUDGET_SECONDS: f64 = 60.0;
 const ALPHA: f64 = 0.05;
+/// Pulses that are kept at most: a second's worth on a fast machine, thrice.
+const MOST_PULSES: usize = 1 << 20;
 /// Events that campaigns ask for, and cycles.
 const EVENTS: [&str; 4] = ["instructions:u", "branches:u", "branch-misses:u", "cycles:u"];
 
@@ -43,9 +45,9 @@ pub fn measure(kernel: &Kernel, seconds: f64) -> Measured {
         pin::pin(0, cpu).ok()?;
         let gaps = gaps(Duration::from_secs_f64(seconds * GAPS_SHARE));
         let timer = timer();
-        let sharing = pulses::take(Duration::from_secs_f64(seconds * PULSES_SHARE));
-        let null = null(Duration::from_secs_f64(seconds * (1.0 - GAPS_SHARE - PULSES_SHARE)));
-        Some((gaps, timer, sharing, null))
+        let sharing = pulses(Duration::from_secs_f64(seconds * PULSES_SHARE));
+        let same_place = same_place(Duration::from_secs_f64(seconds * (1.0 - GAPS_SHARE - PULSES_SHARE)));
+        Some((gaps, timer, sharing, same_place))
     });
     let bound = bound.join().expect("the measuring thread only computes");
     let after = Ticks::here();
@@ -59,8 +61,8 @@ pub fn measure(kernel: &Kernel, seconds: f64) -> Measured {
         timer: bound.map(|(_, timer, ..)| timer),
         sharing: bound.and_then(|(_, _, sharing, _)| sharing),
         known_width: None,
-        null: bound.and_then(|(.., null)| null),
-        pair: None,
+        same_place: bound.and_then(|(.., same_place)| same_place),
+        two_places: None,
         counters: counters(),
         tracing: None,
         compilers: Vec::new(),
@@ -141,6 +143,21 @@ fn switches() -> Option<u64> {
     status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:")?.trim().parse().ok())
 }
 
+/// Takes pulses for so long, on the processor that the thread is bound to; none where too few were clean, or where the loops are
+/// not written for the processor.
+fn pulses(duration: Duration) -> Option<Sharing> {
+    let begun = now(KernelClock::Monotonic);
+    let mut taken = Vec::new();
+    loop {
+        let at = now(KernelClock::Monotonic) - begun;
+        if at >= duration || taken.len() == MOST_PULSES {
+            return sharing(&taken);
+        }
+        let (chain_ns, wide_ns) = pulse::take()?;
+        taken.push(Taken { at_ns: at.as_nanos() as f64, pulse: Pulse { chain_ns, wide_ns } });
+    }
+}
+
 fn timer() -> Timer {
     const READS: usize = 20_000;
     let (mono, raw) = (now(KernelClock::Monotonic), now(KernelClock::Raw));
@@ -187,7 +204,7 @@ fn work(buffer: &[u64], calls: u64) -> u64 {
 }
 
 /// Pairs of visits to the same code, for so long; none where too few samples were clean.
-fn null(duration: Duration) -> Option<Null> {
+fn same_place(duration: Duration) -> Option<SamePlace> {
     let buffer: Vec<u64> = (0..512).map(|word: u64| word.wrapping_mul(0x2545_f491_4f6c_dd1d)).collect();
     let calls = tuned(&buffer);
     let begun = now(KernelClock::Monotonic);
@@ -208,7 +225,7 @@ fn null(duration: Duration) -> Option<Null> {
     }
     let seconds = (now(KernelClock::Monotonic) - begun).as_secs_f64();
     let foreseen = foresee(&ratios, seconds, BUDGET_SECONDS, ALPHA).ok()?;
-    Some(Null {
+    Some(SamePlace {
         pairs: ratios.len() as u64,
         seconds,
         interrupted: lost as f64 / taken.max(1) as f64,
@@ -239,14 +256,14 @@ fn sample(buffer: &[u64], calls: u64) -> Option<f64> {
 }
 
 /// Which events open for this thread, and why others don't.
-fn counters() -> Vec<Tried> {
+fn counters() -> Vec<TriedEvent> {
     let conditions = RefusalContext::here();
     let open = |name: &str| {
         let event: CounterEvent = name.parse().expect("perf's own name");
         let opened = Running::open(std::slice::from_ref(&event), Target::Here).map(drop);
         let refusal = opened.err();
         let refused = refusal.as_ref().map(|refusal| refusal.reason(&conditions));
-        Tried {
+        TriedEvent {
             event: name.to_owned(),
             refused,
             remedy: refusal.and_then(|refusal| refusal.remedy(&conditions)),
@@ -287,7 +304,7 @@ mod tests {
         assert!(gaps.lasted_ns > 0.0 && gaps.taken_ns <= gaps.lasted_ns && gaps.longest_ns <= gaps.taken_ns);
         assert!(timer.read_ns > 0.0 && timer.cpu_read_ns > 0.0);
         assert_eq!(measured.counters.len(), EVENTS.len());
-        assert!(measured.pair.is_none(), "it is measured by who has compilers");
+        assert!(measured.two_places.is_none(), "it is measured by who has compilers");
         if let Some(sharing) = measured.sharing {
             assert!((0.0..=1.0).contains(&sharing.share) && sharing.slowdown >= 1.0, "{sharing:?}");
         }

@@ -1,5 +1,5 @@
-/* Two functions that are the same: what tells them apart is the machine and the place. An ordinary loop, with a branch that
- * nobody can guess now and then. */
+/* Two functions that are the same: only the machine and their placement differ. An ordinary loop, with a branch that
+ * no predictor can guess now and then. */
 #include <assay.h>
 
 #if defined(__clang__)

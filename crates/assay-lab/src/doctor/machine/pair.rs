@@ -1,13 +1,13 @@
-//! What would `assay run` tell apart here in 60 s? A short campaign of two identical functions, and what a longer one would show.
+//! What would `assay run` detect here in 60 s? A short campaign of two identical functions, extrapolated.
 //!
-//! Method: the functions are built, placed and measured as any experiment's, with the rotations of a first look, in a folder that
-//! vanishes; [`foresee_campaign`] makes of their effect what 60 s would show, at the level of a contrast that stands alone.
-//! Known limits: one ordinary loop with some mispredictions stands for all; one that is bound by the core's front end feels its
-//! place more. More contrasts share the 60 s, and the error that may be made.
+//! Method: the functions are built, placed and measured as any experiment's, with the rotations of a first look, in a temporary
+//! folder; [`foresee_campaign`] extrapolates their effect to 60 s, at the level of a single contrast.
+//! Known limits: one ordinary loop with some mispredictions stands for all; a loop bound by the front end depends more on its
+//! placement. Several contrasts share the 60 s and the error probability.
 
-use super::facts::Pair;
+use super::facts::TwoPlaces;
 use crate::campaign::{self, judge, prepare, steps};
-use crate::doctor::scratch::Scratch;
+use crate::doctor::Scratch;
 use crate::store::Ledger;
 use anyhow::{Result, bail};
 use assay_link::build::Compiler;
@@ -17,7 +17,7 @@ use assay_pure::experiment::Experiment;
 use assay_pure::stats::foresight::{Longer, foresee_campaign};
 use assay_pure::stats::multiplicity::{MOST_SHARE, alpha_per_look};
 use assay_pure::verdict::effect::{code_effect, observe};
-use assay_report::prose::list;
+use assay_pure::words::list;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub fn measure(
     compilers: &[Compiler],
     seconds: f64,
     events: &mut dyn FnMut(Event),
-) -> Result<Pair> {
+) -> Result<TwoPlaces> {
     let Some(compiler) = compilers.first() else { bail!("there is no compiler") };
     let folder = Scratch::new(&std::env::temp_dir())?;
     std::fs::write(folder.path().join("pair.c"), PROGRAM)?;
@@ -78,14 +78,14 @@ pub fn measure(
 
 fn experiment(compiler: &str, rotations: u32) -> String {
     format!(
-        "question = \"What can be told apart here?\"\nunit = \"value\"\nbaseline = \"one\"\nvariants = [\"one\", \"other\"]\n\
+        "question = \"What can be detected here?\"\nunit = \"value\"\nbaseline = \"one\"\nvariants = [\"one\", \"other\"]\n\
          compilers = [\"{compiler}\"]\nflags = [\"-O2\"]\nevents = []\n\n[program]\nsources = [\"pair.c\"]\n\n\
          [placement]\nrotations = {rotations}\nmax_rotations = {rotations}\n\n\
          [inputs.mixed]\ngenerator = \"lengths\"\nweights = [80, 18, 2]\nunits = 500_000\nwindow_units = 8192\n"
     )
 }
 
-fn foreseen(ledger: &Ledger, campaign: i64, experiment: &Experiment, compiler: &str) -> Result<Pair> {
+fn foreseen(ledger: &Ledger, campaign: i64, experiment: &Experiment, compiler: &str) -> Result<TwoPlaces> {
     let judged = judge::judge_ledger(experiment, &[compiler.to_owned()], ledger, campaign, (1, 1))?;
     let Some(contrast) = judged.contrasts.first() else {
         let failures = ledger.failures(campaign)?;
@@ -105,7 +105,7 @@ fn foreseen(ledger: &Ledger, campaign: i64, experiment: &Experiment, compiler: &
         alpha: MOST_SHARE * alpha_per_look(CONFIDENCE, looks),
     };
     let foreseen = foresee_campaign(&effect, sampling, &longer)?;
-    Ok(Pair {
+    Ok(TwoPlaces {
         rotations: effect.rotations as u64,
         seconds,
         smallest: foreseen.smallest.exp_m1(),

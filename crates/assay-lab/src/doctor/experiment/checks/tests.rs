@@ -1,17 +1,20 @@
 //! Every check on facts that fail it and on facts that pass it, and its thresholds from both sides.
 
-use super::super::facts::{Answers, Cell, Facts, Input, Pages, Sample, Sizes, Times, Work};
-use super::{CHECKS, Looked};
-use crate::doctor::experiment::compose::{Told, compose, in_short};
+use super::super::facts::{
+    Answers, Cell, ExperimentFacts, GrowthTimes, Input, Notes, Pages, PlannedSample, Sizes, Work,
+};
+use super::CHECKS;
+use crate::doctor::check::Looked;
+use crate::doctor::experiment::{compose, in_short};
 use assay_pure::experiment::{Acceptance, acceptance};
 use assay_pure::protocol::Kind;
 use assay_pure::verdict::learned::Learned;
-use assay_report::doctor::examination::{Examination, State};
+use assay_report::doctor::{CheckState as State, Examination};
 
 const SIZES: Sizes = Sizes { units: 8192, half_units: 4096, bytes: 8192, half_bytes: 4096 };
 
 /// A variant that reads each byte, in two inputs of which one is longer than any cache.
-fn sound() -> Facts {
+fn sound() -> ExperimentFacts {
     let input = |name: &str, family: &str, units: u64| Input {
         name: name.into(),
         family: family.into(),
@@ -28,8 +31,8 @@ fn sound() -> Facts {
         kind: Some(Kind::Call),
         answers: Some(Answers { whole: 7, half: Some(3), other: Some(8) }),
         pages: Some(Pages { read: 2, of: 2 }),
-        times: Some(Times { sizes: SIZES, ns: 2000.0, half_ns: 1000.0 }),
-        sample: Some(Sample {
+        times: Some(GrowthTimes { sizes: SIZES, ns: 2000.0, half_ns: 1000.0 }),
+        sample: Some(PlannedSample {
             call_ns: 1000.0,
             units: 4096.0,
             bytes: 4096.0,
@@ -47,36 +50,36 @@ fn sound() -> Facts {
             calls: vec![("memcpy".into(), 1)],
         }),
     };
-    Facts {
+    ExperimentFacts {
         unit: "byte".into(),
         l1d_bytes: Some(32 << 10),
         l2_bytes: Some(1 << 20),
         inputs: vec![input("short", "a", 4096), input("long", "a", 4_000_000)],
         cells: vec![cell],
         learned: Some(Vec::new()),
-        ..Facts::default()
+        ..ExperimentFacts::default()
     }
 }
 
-fn look(name: &str, facts: &Facts) -> Looked {
+fn look(name: &str, facts: &ExperimentFacts) -> Looked {
     let check = CHECKS.iter().find(|check| check.name == name).expect("a check of that name");
-    (check.look)(facts)
+    check.run(facts)
 }
 
 /// The checks that find something.
-fn found(facts: &Facts) -> Vec<&'static str> {
-    let finds = |check: &&super::Check| matches!((check.look)(facts), Looked::Found(_));
-    CHECKS.iter().filter(finds).map(|check| check.name).collect()
+fn found(facts: &ExperimentFacts) -> Vec<&'static str> {
+    let finding = CHECKS.iter().filter(|check| matches!(check.run(facts), Looked::Found(_)));
+    finding.map(|check| check.name).collect()
 }
 
 /// The sound facts with one cell changed.
-fn with(change: impl Fn(&mut Cell)) -> Facts {
+fn with(change: impl Fn(&mut Cell)) -> ExperimentFacts {
     let mut facts = sound();
     change(&mut facts.cells[0]);
     facts
 }
 
-fn work(change: impl Fn(&mut Work)) -> Facts {
+fn work(change: impl Fn(&mut Work)) -> ExperimentFacts {
     with(|cell| change(cell.work.as_mut().unwrap()))
 }
 
@@ -109,7 +112,7 @@ fn code_whose_work_and_time_do_not_grow_is_dead() {
     let flat = |work: u64, ns: f64| {
         with(move |cell| {
             cell.work.as_mut().unwrap().passes = vec![8200 + work; 5];
-            cell.times = Some(Times { sizes: SIZES, ns: 1000.0 + ns, half_ns: 1000.0 });
+            cell.times = Some(GrowthTimes { sizes: SIZES, ns: 1000.0 + ns, half_ns: 1000.0 });
         })
     };
     assert_eq!(found(&flat(0, 0.0)), ["dead-code"]);
@@ -119,7 +122,7 @@ fn code_whose_work_and_time_do_not_grow_is_dead() {
     assert_eq!(found(&flat(3, 4.2)), [""; 0], "a string instruction is one however long it is");
     let shrinks = with(|cell| {
         cell.work.as_mut().unwrap().half = vec![16_300; 3];
-        cell.times = Some(Times { sizes: SIZES, ns: 2000.0, half_ns: 2500.0 });
+        cell.times = Some(GrowthTimes { sizes: SIZES, ns: 2000.0, half_ns: 2500.0 });
     });
     assert_eq!(
         found(&shrinks),
@@ -133,20 +136,20 @@ fn without_a_trace_time_alone_tells_dead_code() {
     let untraced = |ns: f64| {
         with(move |cell| {
             (cell.work, cell.pages) = (None, None);
-            cell.times = Some(Times { sizes: SIZES, ns, half_ns: 2.0 });
+            cell.times = Some(GrowthTimes { sizes: SIZES, ns, half_ns: 2.0 });
         })
     };
     assert_eq!(found(&untraced(2.1)), ["dead-code"]);
     assert_eq!(found(&untraced(900.0)), [""; 0]);
     let shrinks = with(|cell| {
         (cell.work, cell.pages) = (None, None);
-        cell.times = Some(Times { sizes: SIZES, ns: 2.0, half_ns: 900.0 });
+        cell.times = Some(GrowthTimes { sizes: SIZES, ns: 2.0, half_ns: 900.0 });
     });
     assert_eq!(found(&shrinks), [""; 0], "time that shrinks depends on something");
     let small = Sizes { units: 2046, half_units: 1023, bytes: 2046, half_bytes: 1023 };
     let jitter = with(|cell| {
         (cell.work, cell.pages) = (None, None);
-        cell.times = Some(Times { sizes: small, ns: 2.0, half_ns: 2.0 });
+        cell.times = Some(GrowthTimes { sizes: small, ns: 2.0, half_ns: 2.0 });
     });
     assert!(matches!(look("dead-code", &jitter), Looked::CannotTell(_)), "too little for the clock");
     let unknown = with(|cell| (cell.work, cell.pages, cell.times) = (None, None, None));
@@ -161,16 +164,16 @@ fn work_ahead_of_a_loop_is_hoisted_and_not_dead() {
             let work = cell.work.as_mut().unwrap();
             (work.passes, work.half) = (vec![5; 5], vec![5; 3]);
             work.ahead = Some((1000 + ahead, 1000));
-            cell.times = Some(Times { sizes: SIZES, ns: 1.0, half_ns: 1.0 });
+            cell.times = Some(GrowthTimes { sizes: SIZES, ns: 1.0, half_ns: 1.0 });
         })
     };
-    let of_program = |facts: &Facts| -> Vec<&str> {
+    let of_program = |facts: &ExperimentFacts| -> Vec<&str> {
         found(facts).into_iter().filter(|name| *name != "unpaired-sizes").collect()
     };
     assert_eq!(of_program(&hoisted(410)), ["hoisted-work"]);
     assert_eq!(of_program(&hoisted(409)), ["dead-code"], "less than one instruction for ten units");
     let mut copied = hoisted(410);
-    copied.cells[0].times = Some(Times { sizes: SIZES, ns: 100.0, half_ns: 50.0 });
+    copied.cells[0].times = Some(GrowthTimes { sizes: SIZES, ns: 100.0, half_ns: 50.0 });
     assert_eq!(of_program(&copied), [""; 0], "a string instruction is one however long it is");
 }
 
@@ -218,7 +221,7 @@ fn an_answer_that_never_changes_is_not_used() {
         ..single.cells[0].clone()
     };
     single.cells.push(other);
-    assert!(matches!(look("unused-answers", &single), Looked::Well(_)));
+    assert!(matches!(look("unused-answers", &single), Looked::Clear(_)));
 }
 
 #[test]
@@ -292,7 +295,7 @@ fn a_sample_must_last_a_hundred_empty_regions() {
     beside.cells.push(slow);
     beside.cells[1].sample.as_mut().unwrap().call_ns = 1e6;
     let Looked::Found(told) = look("too-few-units", &beside) else { panic!("not found") };
-    assert!(told.len() == 1 && told[0].remedy.contains("`slow` takes 1000 µs"), "{told:?}");
+    assert!(told.len() == 1 && told[0].advice.remedy.contains("`slow` takes 1.00 ms"), "{told:?}");
 }
 
 #[test]
@@ -338,7 +341,7 @@ fn a_memorised_input_is_excused_by_a_longer_one_of_its_family() {
 }
 
 #[test]
-fn production_is_held_against_the_units_of_an_input() {
+fn production_is_compared_with_the_units_of_an_input() {
     let production = |units: u64| {
         let mut facts = sound();
         facts.inputs[1].production_units = Some(units);
@@ -357,7 +360,7 @@ fn caches_are_left_by_one_input_at_least() {
     };
     assert_eq!(found(&largest(32 << 10)), ["all-in-l1"]);
     assert_eq!(found(&largest((32 << 10) + 1)), [""; 0]);
-    let unknown = Facts { l1d_bytes: None, ..largest(1) };
+    let unknown = ExperimentFacts { l1d_bytes: None, ..largest(1) };
     assert!(matches!(look("all-in-l1", &unknown), Looked::CannotTell(_)));
 }
 
@@ -403,7 +406,7 @@ fn what_was_not_traced_cannot_be_told() {
 }
 
 /// The page of sound facts with dead code and a small largest input, of which these are accepted.
-fn page(accepted: &[&str]) -> (Facts, Vec<Acceptance>, Examination) {
+fn page(accepted: &[&str]) -> (ExperimentFacts, Vec<Acceptance>, Examination) {
     let mut facts = with(|cell| cell.pages = Some(Pages { read: 0, of: 2 }));
     facts.inputs[1].bytes = 9000;
     let accept = accepted.iter().map(|check| Acceptance {
@@ -413,7 +416,7 @@ fn page(accepted: &[&str]) -> (Facts, Vec<Acceptance>, Examination) {
         because: "it is meant".to_owned(),
     });
     let accept: Vec<Acceptance> = accept.collect();
-    let page = compose(&facts, &accept, &Told::default());
+    let page = compose(&facts, &accept, Notes::default(), "e.toml");
     (facts, accept, page)
 }
 
@@ -429,7 +432,8 @@ fn what_is_accepted_is_shown_last_and_counted_apart() {
     };
     assert_eq!(counted("dead-code"), (State::Ok, 0, 1));
     assert_eq!(counted("all-in-l1"), (State::Warning, 1, 0));
-    assert!(page.answer.starts_with("1 finding in this experiment: all-in-l1 (1). 1 finding is accepted"));
+    assert_eq!(page.answer, "1 problem found: all-in-l1 (all inputs). 1 finding is marked as intended.");
+    assert!(page.next.starts_with("add an input several times as large"), "{}", page.next);
     assert_eq!(in_short(&facts, &accept).as_deref(), Some("all-in-l1"), "what needs no program");
     assert!(page.warnings.is_empty());
 }
@@ -439,6 +443,7 @@ fn an_acceptance_that_covers_nothing_is_told() {
     let (facts, accept, page) = page(&["all-in-l1", "sub-cycle"]);
     assert_eq!(page.warnings.len(), 1);
     assert!(page.warnings[0].contains("accepts sub-cycle (it is meant)"), "{:?}", page.warnings);
+    assert!(page.answer.starts_with("1 problem found: dead-code (sum on long)."), "{}", page.answer);
     assert_eq!(in_short(&facts, &accept), None);
     assert_eq!(page.findings.last().and_then(|last| last.accepted.as_deref()), Some("it is meant"));
 }

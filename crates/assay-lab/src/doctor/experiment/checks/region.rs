@@ -1,0 +1,230 @@
+//! Is only the work in the measured region, the same in each call, and long enough for the clock?
+
+use super::in_cells;
+use super::work::{is_dead, is_hoisted, too_fast};
+use crate::doctor::check::{Advice, Found, Looked};
+use crate::doctor::experiment::facts::{Cell, ExperimentFacts, PlannedSample, Work};
+use crate::doctor::program::names::{Purpose, purpose};
+use assay_pure::stats::quantile::quantile;
+use assay_pure::words::{count, plural, time};
+use assay_report::sites::names::short;
+
+/// A settled call that executes less than this share of the first has found something done.
+const DONE_BEFORE: f64 = 0.9;
+/// A last call that executes more than this times the second has found something left behind.
+const GREW: f64 = 1.05;
+/// Instructions that must be between them, or a branch more or less decides.
+const LEAST: u64 = 256;
+/// The upper decile of windows over the lower one from which on they are unequal.
+const UNEQUAL: f64 = 1.5;
+/// Fewer windows of one size have no deciles.
+pub const FEWEST_WINDOWS: usize = 8;
+/// A sample of so many windows averages over them.
+const AVERAGED: u64 = 16;
+/// Names that a message shows.
+const SHOWN: usize = 4;
+/// A sample must last so many times what an empty region takes.
+const TIMES: f64 = 100.0;
+/// A variant that takes so many times as long sets the number of calls for the other.
+const SLOWER: f64 = 10.0;
+
+const DONE: Advice = Advice::new(
+    "Samples time later calls, on data that an earlier call has already worked on (a sorted list sorted again).",
+    "give each call fresh data: make a copy in the call, in all variants alike, and subtract nothing",
+);
+const GROWS: Advice = Advice::new(
+    "The later a sample is taken, the longer it takes: the time depends on how often assay calls.",
+    "free or reset in the call what the call leaves behind, or make the state anew in each call",
+);
+const WINDOWS: Advice = Advice::new(
+    "Samples of few calls then differ by their windows, not by the machine, and more of them are needed for the same certainty.",
+    "use larger windows (window_units), so that each holds the same mix, or an input for each kind of work",
+);
+const SETUP: Advice = Advice::new(
+    "Setup is timed with the code under test in each call, and differs between machines more than that code does.",
+    "do it before the region: in a prepared variant (ASSAY_VARIANT_PREPARED), or once in a static buffer; if it is what you \
+     measure, mark it with [[accept]]",
+);
+const TOO_SHORT: &str = "What the clock takes is subtracted, but known only to some nanoseconds: that is a visible part of so short \
+a sample, and so are the clock's steps.";
+
+/// What allocates, by the names of C, C++, Rust and Zig.
+const ALLOCATION: [&str; 17] = [
+    "malloc",
+    "__libc_malloc",
+    "calloc",
+    "__libc_calloc",
+    "realloc",
+    "__libc_realloc",
+    "reallocarray",
+    "aligned_alloc",
+    "posix_memalign",
+    "memalign",
+    "free",
+    "__libc_free",
+    "cfree",
+    "operator new",
+    "operator delete",
+    "operator new[]",
+    "operator delete[]",
+];
+
+/// What opens, reads and writes files by way of a library.
+const FILES: [&str; 14] = [
+    "fopen",
+    "fopen64",
+    "_IO_fopen",
+    "fclose",
+    "_IO_fclose",
+    "fread",
+    "_IO_fread",
+    "fwrite",
+    "_IO_fwrite",
+    "fgets",
+    "getline",
+    "getdelim",
+    "fscanf",
+    "fflush",
+];
+
+/// Is each call the same work? Instructions of calls one after another on the same bytes, and of neighbouring windows.
+pub fn unequal_work(facts: &ExperimentFacts) -> Looked {
+    let mut found = Vec::new();
+    for cell in facts.cells.iter().filter(|cell| !is_hoisted(cell)) {
+        let Some(work) = &cell.work else { continue };
+        let evidence =
+            [(grows(work), GROWS), (done_before(work), DONE), (unequal_windows(cell, work), WINDOWS)];
+        found.extend(
+            evidence
+                .into_iter()
+                .filter_map(|(saw, advice)| Some(Found::new(facts.place(cell), saw?, advice))),
+        );
+    }
+    Looked::found_or(found, None)
+}
+
+fn grows(work: &Work) -> Option<String> {
+    let later = work.passes.get(1..).filter(|later| later.len() >= 3)?;
+    let rises = later.windows(2).all(|pair| pair[1] > pair[0]);
+    let (second, last) = (*later.first()?, *later.last()?);
+    let much = last as f64 > GREW * second as f64 && last - second >= LEAST;
+    let each = || work.passes.iter().map(|passes| count(*passes)).collect::<Vec<_>>().join(" - ");
+    (rises && much).then(|| format!("calls on the same bytes execute more and more instructions: {}", each()))
+}
+
+fn done_before(work: &Work) -> Option<String> {
+    let fell = |passes: &[u64]| {
+        let (first, last) = (*passes.first()?, *passes.last()?);
+        // Falling once: what goes on falling is a state that shrinks, and reported all the same.
+        Some(first >= last + LEAST && (last as f64) < DONE_BEFORE * first as f64)
+    };
+    let again = fell(&work.other).or_else(|| fell(&work.half))?;
+    (fell(&work.passes)? && again).then(|| {
+        format!(
+            "the first call on some bytes executes {} instructions and later ones {}; other bytes start over",
+            count(work.passes[0]),
+            count(work.passes[work.passes.len() - 1])
+        )
+    })
+}
+
+fn unequal_windows(cell: &Cell, work: &Work) -> Option<String> {
+    let sample = cell.sample.filter(|sample| sample.iterations < AVERAGED)?;
+    let most = work.windows.iter().map(|(units, _)| *units).max()?;
+    let full = work.windows.iter().filter(|(units, _)| *units == most && *units > 0);
+    let each: Vec<f64> = full.map(|(units, instructions)| *instructions as f64 / *units as f64).collect();
+    if each.len() < FEWEST_WINDOWS {
+        return None;
+    }
+    let (low, high) = (quantile(&each, 0.1)?, quantile(&each, 0.9)?);
+    (low > 0.0 && high > UNEQUAL * low).then(|| {
+        format!(
+            "windows of {} execute {low:.1} to {high:.1} instructions per unit, and a sample holds only {}",
+            plural(most, "unit"),
+            plural(sample.iterations, "window")
+        )
+    })
+}
+
+/// Is something timed that belongs before the region? Functions called and system calls made between the marks, in a call when
+/// nothing is new.
+pub fn setup_inside(facts: &ExperimentFacts) -> Looked {
+    in_cells(facts, |cell| Some((setup(facts, cell)?, SETUP)))
+}
+
+fn setup(facts: &ExperimentFacts, cell: &Cell) -> Option<String> {
+    let work = cell.work.as_ref()?;
+    let mut parts: Vec<String> = Vec::new();
+    let named = work.calls.iter().filter_map(|(name, times)| Some((setup_kind(name)?, name, *times)));
+    for (kind, name, times) in named.take(SHOWN) {
+        parts.push(format!("{} ({kind}) {}", short(name), plural(times, "time")));
+    }
+    if work.system_calls > 0 {
+        parts.push(plural(work.system_calls, "system call"));
+    }
+    let units = plural(work.sizes.units, &facts.unit);
+    (!parts.is_empty()).then(|| format!("a call of {units} makes: {}", parts.join(", ")))
+}
+
+/// What a function is for, if it has no place in a region.
+fn setup_kind(name: &str) -> Option<&'static str> {
+    let bare = short(name);
+    let bare = bare.split('(').next().unwrap_or_default().trim();
+    if ALLOCATION.contains(&bare) || bare.starts_with("alloc::alloc::") || bare.starts_with("__rust_alloc") {
+        return Some("memory");
+    }
+    if FILES.contains(&bare) {
+        return Some("file");
+    }
+    Some(match purpose(name)? {
+        Purpose::Environment => "environment",
+        Purpose::Clock => "clock",
+        Purpose::Text => "text",
+        Purpose::Random => "random numbers",
+        Purpose::System => "system",
+    })
+}
+
+/// Is a sample long compared with what the clock itself takes? All variants of an input get one number of calls per sample, so a
+/// slow one leaves the fast one with too few.
+pub fn too_few_units(facts: &ExperimentFacts) -> Looked {
+    let mut found = Vec::new();
+    let mut shortest = f64::INFINITY;
+    for cell in &facts.cells {
+        let Some(sample) = cell.sample else { continue };
+        let lasts = sample.call_ns * sample.iterations as f64;
+        shortest = shortest.min(lasts);
+        // What does nothing, or only a part, is fast for another reason, which another check reports.
+        let is_reported = is_dead(facts, cell) || is_hoisted(cell) || too_fast(facts, cell).is_some();
+        if lasts < TIMES * sample.region_ns && !is_reported {
+            let saw = format!(
+                "a sample of {} lasts {lasts:.0} ns, and an empty region takes {:.0} ns on the same clock",
+                plural(sample.iterations, "call"),
+                sample.region_ns
+            );
+            found.push(Found::new(facts.place(cell), saw, longer(facts, cell, &sample)));
+        }
+    }
+    let saw = shortest.is_finite().then(|| format!("the shortest sample lasts {}", time(shortest)));
+    Looked::found_or(found, saw)
+}
+
+fn longer(facts: &ExperimentFacts, cell: &Cell, sample: &PlannedSample) -> Advice {
+    let slowest = facts
+        .cells
+        .iter()
+        .filter(|other| other.input == cell.input)
+        .filter_map(|other| Some((other.sample?.call_ns, other.variant.as_str())));
+    let slowest = slowest.max_by(|one, other| one.0.total_cmp(&other.0));
+    match slowest.filter(|(ns, _)| *ns > SLOWER * sample.call_ns) {
+        Some((ns, variant)) => Advice::with(
+            TOO_SHORT,
+            format!(
+                "`{variant}` takes {} per call, which sets the number of calls for all: move it to another experiment, or use \
+                 smaller windows for both",
+                time(ns)
+            ),
+        ),
+        None => Advice::new(TOO_SHORT, "give a call more units (window_units)"),
+    }
+}

@@ -1,0 +1,357 @@
+//! Variants under the emulator: what they execute on pieces of the inputs, call by call, and which short inputs a predictor
+//! memorises.
+//!
+//! Method: per input an empty pass (what the marks cost), several passes over the beginning, over its half and over other
+//! bytes, then single windows of the experiment's own. Instructions and system calls come from the tracer's counts
+//! between the marks; functions from the targets of calls and jumps there. For the predictor, each short input is passed over
+//! several times.
+//! Known limits: one build speaks for all where the predictor is simulated, and inputs too long to be memorised are not simulated.
+
+use super::facts::{ExperimentFacts, Notes, Work};
+use super::started::{Laid, StartOptions, Started, Which};
+use crate::campaign::count::simulate;
+use crate::campaign::prepare::Outline;
+use crate::campaign::{self, inputs};
+use crate::run::Fault;
+use crate::store::Ledger;
+use anyhow::Result;
+use assay_linux::machine;
+use assay_pure::experiment::spec::{InputSource, InputSpec};
+use assay_pure::protocol::Kind;
+use assay_pure::trace::{Branch, Kind as BranchKind, Site};
+use assay_pure::verdict::counts::CellCounts;
+use assay_pure::verdict::learned::learned;
+use assay_pure::words::list;
+use assay_trace::sites::image::ModuleImage;
+use assay_trace::{
+    MappedModule, Mark, Observer, ProcessTrace, RegionCounts, Session, TraceDetail, TraceOptions,
+};
+use std::collections::HashMap;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// Passes over the beginning and over other bytes.
+const PASSES: u32 = 5;
+/// Passes over the half.
+const HALF_PASSES: u32 = 3;
+/// Single windows that are looked at.
+const WINDOWS: usize = 24;
+/// Fewer windows than the check of them needs are not passed over: they may be long.
+const LEAST_WINDOWS: usize = super::checks::FEWEST_WINDOWS;
+/// Units up to which an input may be memorised.
+const SHORT: u64 = 60_000;
+
+/// How and for how long programs are traced.
+#[derive(Clone, Copy, Debug)]
+pub struct Tracing<'a> {
+    /// The tracer's plugin, if it is not beside assay itself.
+    pub plugin: Option<&'a Path>,
+    /// Seconds for all variants' work, and again for the predictor.
+    pub seconds: f64,
+    /// Where inputs are kept.
+    pub store: &'a Path,
+    /// What is known of the machine's predictor.
+    pub ledger: &'a Path,
+}
+
+/// What one pass showed besides counts.
+#[derive(Clone, Debug, Default)]
+struct Pass {
+    input: u32,
+    ahead: u64,
+    arrivals: HashMap<u64, u64>,
+}
+
+/// Sees where calls and jumps go between marks, and how much is executed ahead of them.
+#[derive(Debug, Default)]
+struct Watcher {
+    ahead: u64,
+    open: Option<Pass>,
+    passes: Vec<Pass>,
+}
+
+impl Observer for Watcher {
+    fn branches(&mut self, _: &[Site], branches: &[Branch]) {
+        let Some(pass) = &mut self.open else {
+            self.ahead += branches.iter().map(|branch| u64::from(branch.instructions())).sum::<u64>();
+            return;
+        };
+        for branch in branches {
+            let class = branch.class();
+            let arrives = match class.kind() {
+                BranchKind::Call => true,
+                BranchKind::Jump => class.is_indirect(),
+                BranchKind::Return => false,
+            };
+            if arrives && branch.taken() {
+                *pass.arrivals.entry(branch.target).or_default() += 1;
+            }
+        }
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        match mark {
+            Mark::RegionBegins { input, .. } => {
+                let ahead = std::mem::take(&mut self.ahead);
+                self.open = Some(Pass { input, ahead, ..Pass::default() });
+            }
+            Mark::RegionEnds => {
+                self.passes.extend(self.open.take());
+                self.ahead = 0;
+            }
+        }
+    }
+}
+
+/// What came of a program under the emulator.
+#[derive(Debug, Default)]
+pub struct Walked {
+    /// Input and what was executed on it.
+    pub work: Vec<(usize, Work)>,
+    /// Why no more is known.
+    pub stopped: Option<NotTraced>,
+}
+
+/// Why a program was not traced to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotTraced {
+    /// It uses an instruction that the emulator lacks.
+    pub lacks_instruction: bool,
+    /// In words.
+    pub reason: String,
+}
+
+/// Walks one variant through its inputs.
+pub fn walk(
+    program: &Path,
+    variant: &str,
+    inputs: &[(usize, &Laid)],
+    options: &StartOptions,
+    plugin: Option<&Path>,
+    time_limit: Duration,
+) -> Walked {
+    let tracing = TraceOptions {
+        detail: TraceDetail::Branches,
+        time_limit: Some(time_limit),
+        plugin: plugin.map(Path::to_owned),
+        ..TraceOptions::default()
+    };
+    let session = match Session::open(program, &tracing, Watcher::default) {
+        Ok(session) => session,
+        Err(refusal) => return stopped(false, refusal.to_string()),
+    };
+    let mut asked_for = Vec::new();
+    let begun = Instant::now();
+    let spoken = Started::start(program, session.prefix(), variant, options).and_then(|mut started| {
+        let kind = started.kind;
+        for (input, laid) in inputs {
+            if begun.elapsed() > time_limit {
+                break;
+            }
+            started.load(laid, *input)?;
+            asked_for.push((*input, converse(&mut started, laid, *input)?, kind));
+        }
+        started.stop()
+    });
+    let ended = spoken.is_ok().then(|| ExitStatus::from_raw(0));
+    let said = spoken.err().map(|fault: Fault| NotTraced {
+        lacks_instruction: fault.what.contains("SIGILL"),
+        reason: fault.to_string(),
+    });
+    let process = match session.finish(ended) {
+        Ok(trace) => trace.processes.into_iter().next(),
+        Err(refusal) => {
+            return said.map_or_else(
+                || stopped(false, refusal.to_string()),
+                |why| Walked { work: Vec::new(), stopped: Some(why) },
+            );
+        }
+    };
+    let Some(process) = process else { return stopped(false, "the tracer saw no process".to_owned()) };
+    let work = asked_for
+        .iter()
+        .filter_map(|(input, windows, kind)| {
+            let laid = inputs.iter().find(|(number, _)| number == input)?.1;
+            Some((*input, read(&process, laid, *input, windows, *kind)?))
+        })
+        .collect();
+    Walked { work, stopped: said }
+}
+
+fn stopped(lacks_instruction: bool, reason: String) -> Walked {
+    Walked { work: Vec::new(), stopped: Some(NotTraced { lacks_instruction, reason }) }
+}
+
+/// Asks for all passes over one input; returns the units of the single windows.
+fn converse(started: &mut Started, laid: &Laid, input: usize) -> Result<Vec<u64>, Fault> {
+    if started.kind == Kind::Prepared {
+        // Its marks part what loading executed from what preparing the beginning does.
+        started.walk(Which::Probe.id(input), 0, 0, 1)?;
+    }
+    started.walk(Which::Whole.id(input), 0, 0, 1)?;
+    started.walk(Which::Whole.id(input), 0, 1, PASSES)?;
+    if laid.piece(Which::Half).is_some() {
+        started.walk(Which::Half.id(input), 0, 1, HALF_PASSES)?;
+    }
+    if laid.piece(Which::Other).is_some() {
+        started.walk(Which::Other.id(input), 0, 1, PASSES)?;
+    }
+    let windows = &laid.specimen.probe.windows;
+    if started.kind != Kind::Call || windows.len() < LEAST_WINDOWS {
+        return Ok(Vec::new());
+    }
+    let chosen = windows.len().min(WINDOWS);
+    let mut units = Vec::new();
+    for window in 0..chosen as u32 {
+        units.push(started.walk(Which::Probe.id(input), window, 1, 1)?);
+    }
+    Ok(units)
+}
+
+/// What the passes over one input come to; none where one is missing.
+fn read(
+    process: &ProcessTrace<Watcher>,
+    laid: &Laid,
+    input: usize,
+    windows: &[u64],
+    kind: Kind,
+) -> Option<Work> {
+    let counts = |which: Which| -> Vec<&RegionCounts> {
+        process.regions.iter().filter(|region| region.input == which.id(input)).collect()
+    };
+    let seen = &process.threads.first()?.observer.passes;
+    let passes =
+        |which: Which| -> Vec<&Pass> { seen.iter().filter(|pass| pass.input == which.id(input)).collect() };
+    let whole = counts(Which::Whole);
+    let (marks, whole) = whole.split_first()?;
+    let net = |region: &RegionCounts| region.counts.instructions.saturating_sub(marks.counts.instructions);
+    let last = whole.last()?;
+    let ahead = |which: Which| passes(which).last().map(|pass| pass.ahead);
+    // What is prepared is prepared ahead of the first pass, and only there.
+    let ahead_of_first = |which: Which, nth: usize| passes(which).get(nth).map(|pass| pass.ahead);
+    let ahead = match kind {
+        Kind::Call => None,
+        Kind::Loop => ahead(Which::Whole).zip(ahead(Which::Half)),
+        // The empty pass prepared the beginning: its own request did.
+        Kind::Prepared => ahead_of_first(Which::Whole, 0).zip(ahead_of_first(Which::Half, 0)),
+    };
+    Some(Work {
+        sizes: laid.sizes(),
+        passes: whole.iter().map(|region| net(region)).collect(),
+        half: counts(Which::Half).into_iter().map(net).collect(),
+        other: counts(Which::Other).into_iter().map(net).collect(),
+        ahead,
+        windows: windows.iter().copied().zip(counts(Which::Probe).into_iter().map(net)).collect(),
+        system_calls: last.counts.system_calls.saturating_sub(marks.counts.system_calls),
+        calls: names(&process.modules, &passes(Which::Whole).last()?.arrivals),
+    })
+}
+
+/// The functions that begin where calls and jumps arrived, and how often; the most frequent first.
+fn names(modules: &[MappedModule], arrivals: &HashMap<u64, u64>) -> Vec<(String, u64)> {
+    let mut images: HashMap<PathBuf, Option<ModuleImage>> = HashMap::new();
+    let mut called: HashMap<String, u64> = HashMap::new();
+    for (&target, &times) in arrivals {
+        let Some(module) = modules.iter().rev().find(|module| (module.start..module.end).contains(&target))
+        else {
+            continue;
+        };
+        let image = images.entry(module.path.clone()).or_insert_with(|| ModuleImage::open(&module.path).ok());
+        let Some(image) = image else { continue };
+        let Some(address) = image.address_of_offset(target - module.start + module.file_offset) else {
+            continue;
+        };
+        if let Some(function) = image.function(address).filter(|function| function.start == address) {
+            *called.entry(function.name()).or_default() += times;
+        }
+    }
+    let mut called: Vec<(String, u64)> = called.into_iter().collect();
+    called.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    called
+}
+
+/// Passes the `programs`, executables with a variant each, over the short inputs.
+///
+/// # Errors
+/// The ledger or the store cannot be read or written.
+pub fn simulate_predictor(
+    tracing: &Tracing,
+    outline: &Outline,
+    programs: &[(&Path, String)],
+    options: &StartOptions,
+    facts: &mut ExperimentFacts,
+    notes: &mut Notes,
+) -> Result<()> {
+    let short = |spec: &&InputSpec| {
+        facts.inputs.iter().any(|input| input.name == spec.name && (1..=SHORT).contains(&input.distinct))
+    };
+    let short: Vec<&InputSpec> = outline.experiment.inputs.iter().filter(short).collect();
+    if short.is_empty() {
+        facts.learned = Some(Vec::new());
+        return Ok(());
+    }
+    if facts.not_traced.is_some() {
+        facts.not_simulated.clone_from(&facts.not_traced);
+        return Ok(());
+    }
+    let ledger = Ledger::open(tracing.ledger)?;
+    let folder = tracing.store.join("inputs");
+    let mut ready = Vec::new();
+    for spec in short {
+        // What repeats itself is passed over once.
+        let mut once = spec.clone();
+        if let InputSource::Generated { units, distinct_units, .. } = &mut once.source {
+            *units = distinct_units.take().unwrap_or(*units).min(*units);
+        }
+        ready.push(inputs::ready(&once, &outline.folder, &folder, &ledger)?);
+    }
+    let ready: Vec<&inputs::ReadyInput> = ready.iter().filter(|ready| ready.row.bytes > 0).collect();
+    let counts = simulated(tracing, programs, &ready, options);
+    let unseen: Vec<&str> = ready
+        .iter()
+        .map(|ready| ready.name.as_str())
+        .filter(|name| counts.iter().all(|count| count.input != *name))
+        .collect();
+    if !unseen.is_empty() {
+        let reason = format!(
+            "no prediction was simulated on {}: within {:.0} s no variant finished it under the emulator (--budget SECONDS allows \
+             more)",
+            list(&unseen),
+            tracing.seconds
+        );
+        if unseen.len() == ready.len() {
+            facts.not_simulated = Some(reason);
+            return Ok(());
+        }
+        notes.warnings.push(format!("{reason}."));
+    }
+    let key = campaign::compose::machine_json(&machine::facts(), &outline.compilers, options.cpu);
+    let memory = simulate::memory(&ledger, &key)?;
+    facts.learned = Some(learned(&counts, memory));
+    Ok(())
+}
+
+fn simulated(
+    tracing: &Tracing,
+    programs: &[(&Path, String)],
+    inputs: &[&inputs::ReadyInput],
+    options: &StartOptions,
+) -> Vec<CellCounts> {
+    let deadline = Instant::now() + Duration::from_secs_f64(tracing.seconds);
+    let cpu_id = machine::facts().cpu_id;
+    let walk = |(program, variant): &(&Path, String)| {
+        simulate::simulate(&simulate::Asked {
+            program,
+            variant,
+            inputs,
+            cpu: options.cpu,
+            patience: options.patience,
+            deadline,
+            plugin: tracing.plugin,
+            cpu_id: &cpu_id,
+        })
+    };
+    programs.iter().flat_map(walk).collect()
+}

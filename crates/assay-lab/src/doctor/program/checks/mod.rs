@@ -1,0 +1,49 @@
+//! The checks of a program, by topic. The rules and their limits: docs/methodology/doctor.md.
+
+mod branches;
+mod build;
+mod hot_calls;
+
+use super::facts::ProgramFacts;
+use crate::doctor::check::{Check, Found, Looked, Needs};
+
+const fn check(
+    name: &'static str,
+    title: &'static str,
+    needs: Needs,
+    look: fn(&ProgramFacts) -> Looked,
+) -> Check<ProgramFacts> {
+    Check { name, title, needs, look }
+}
+
+/// All checks, in the order of the report.
+pub const CHECKS: [Check<ProgramFacts>; 10] = [
+    check("unoptimised", "Unoptimised code", Needs::Files, build::unoptimised),
+    check("guards", "Assertions and debug checks in a hot place", Needs::Trace, build::guards),
+    check("environment", "Environment variables read in a hot place", Needs::Trace, hot_calls::environment),
+    check("clock", "Clocks read in a hot place", Needs::Trace, hot_calls::clock),
+    check("text", "Text formatted or written in a hot place", Needs::Trace, hot_calls::text),
+    check("random", "Random numbers drawn in a hot place", Needs::Trace, hot_calls::random),
+    check("hints", "Wrong branch hints", Needs::Trace, branches::hints),
+    check("configuration", "Branches on a value that never changes", Needs::Trace, branches::configuration),
+    check("dispatch", "Indirect calls with a single target", Needs::Trace, branches::dispatch),
+    check("system-calls", "A system call per unit", Needs::Trace, hot_calls::system_calls),
+];
+
+/// Whether two findings are of one line of source.
+fn on_one_line(one: &Found, other: &Found) -> bool {
+    let line = |found: &Found| found.place.code().and_then(|code| Some((code.file.clone(), code.line?)));
+    line(one).is_some_and(|known| Some(known) == line(other))
+}
+
+/// Findings of the same source line made one: copies that were inlined, parts of one condition.
+fn by_line(found: Vec<Found>) -> Vec<Found> {
+    let mut merged: Vec<Found> = Vec::new();
+    for one in found {
+        match merged.iter_mut().find(|known| known.saw == one.saw && on_one_line(known, &one)) {
+            Some(known) => known.cost = known.cost.plus(&one.cost),
+            None => merged.push(one),
+        }
+    }
+    merged
+}
