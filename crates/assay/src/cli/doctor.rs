@@ -279,7 +279,9 @@ fn warnings(trace: &Trace<Watch>, notes: &[String]) -> Vec<String> {
     said.extend_from_slice(notes);
     said.dedup();
     match trace.processes.first().map(|process| process.ended) {
-        Some(TracedExit::Exited(code)) if code != 0 => said.push(format!("The command exited with code {code}.")),
+        Some(TracedExit::Exited(code)) if code != 0 => {
+            said.push(format!("The command exited with code {code}."))
+        }
         Some(TracedExit::Signalled(signal)) => {
             said.push(format!("The command was ended by signal {signal}; the figures end there."));
         }

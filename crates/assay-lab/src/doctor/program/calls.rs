@@ -53,8 +53,9 @@ pub fn calls(facts: &ProgramFacts) -> Vec<Call> {
             found.extend(by_function.call(facts, number, to, times));
         }
     }
-    let is_stub =
-        |place: SiteAddress| place.image.is_some_and(|image| facts.images[image].stub(place.address).is_some());
+    let is_stub = |place: SiteAddress| {
+        place.image.is_some_and(|image| facts.images[image].stub(place.address).is_some())
+    };
     for (from, to, times) in facts.arrivals.iter().filter(|(from, ..)| facts.is_own(*from) && !is_stub(*from))
     {
         let Some(&number) = number.get(from) else { continue };

@@ -301,8 +301,9 @@ impl Facts for ProgramFacts {
 }
 
 fn spot_of(image: &ModuleImage, address: u64, frames: &[SourceFrame]) -> CodePlace {
-    let is_own =
-        |frame: &&SourceFrame| frame.file.as_deref().is_some_and(|file| !is_library(file)) && frame.at.line > 0;
+    let is_own = |frame: &&SourceFrame| {
+        frame.file.as_deref().is_some_and(|file| !is_library(file)) && frame.at.line > 0
+    };
     let frame = frames.iter().find(is_own).or_else(|| frames.first());
     let by_symbol = || image.function(address).map(|function| function.name());
     CodePlace {
