@@ -8,9 +8,13 @@ MAKEFLAGS += --no-print-directory
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 assay := target/release/assay
+# Tells the slowest tests.
+timed := $(if $(shell command -v python3),scripts/time_tests.py)
+# What is proved by scripts.
+scripted := $(addprefix casebook/,$(addsuffix /test.sh,allocator transport varint dispatch lookup)) fixtures/verdicts/peers/tests.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup-demo setup-dispatch setup-test build demo dispatch test lint bench calibrate calibrate-peers sizes clean
+.PHONY: help setup-demo setup-dispatch setup-test build demo dispatch test lint bench calibrate calibrate-peers sizes clean $(scripted)
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,13 +26,12 @@ dispatch: setup-dispatch build ## ... or dispatch in C++, over two versions of g
 	$(assay) run casebook/dispatch/experiment.toml
 
 test: setup-test lint ## set up, check format and lints, pass all tests
-	cargo test --workspace --locked --no-fail-fast
-	casebook/varint/test.sh
-	casebook/dispatch/test.sh
-	casebook/lookup/test.sh
-	casebook/transport/test.sh
-	casebook/allocator/test.sh
-	python3 fixtures/verdicts/peers/tests.py
+	$(timed) cargo test --workspace --locked --no-fail-fast
+	$(MAKE) -k -j$$(nproc) -Otarget $(scripted)
+
+# None of these measures: they may run side by side. The longest first.
+$(scripted):
+	MAKEFLAGS= $(if $(filter %.py,$@),python3 )$@
 
 setup-demo:
 	@scripts/setup.sh demo

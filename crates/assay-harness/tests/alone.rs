@@ -1,10 +1,8 @@
 //! Programs run alone, without a lab: the C and the Rust harness print the same.
 
-mod support;
-
+use crate::support::{build, compilers, input, repository, rust_program, scratch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{build, compilers, input, repository, rust_program, scratch};
 
 fn programs() -> Vec<PathBuf> {
     let source = [repository().join("harness/vectors.c")];

@@ -1,12 +1,10 @@
 //! The C header, as C and as C++ by every compiler found, and this crate speak the same protocol.
 
-mod support;
-
+use crate::support::{build, compilers, is_as_expected, repository, rust_program, scratch, talk, vectors};
 use assay_pure::protocol::{Kind, Reply};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{build, compilers, is_as_expected, repository, rust_program, scratch, talk, vectors};
 
 fn source() -> Vec<PathBuf> {
     vec![repository().join("harness/vectors.c")]

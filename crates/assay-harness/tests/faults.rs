@@ -1,10 +1,8 @@
 //! The programs of fixtures/faults do what their table says, as seen on the channel; what the lab makes of it is tested
 //! with the lab.
 
-mod support;
-
+use crate::support::{Conversation, build, compilers, input, repository, talk};
 use std::path::PathBuf;
-use support::{Conversation, build, compilers, input, repository, talk};
 
 const SIGSEGV: i32 = 128 + 11;
 const SIGABRT: i32 = 128 + 6;

@@ -1,11 +1,9 @@
 //! How calls are made in each state and measure, told by a program that records where it was called: without a clock.
 
-mod support;
-
+use crate::support::{self, build, compilers, input, repository, talk};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{build, compilers, input, repository, talk};
 
 const CALL: u32 = 0;
 const PREPARED: u32 = 1;

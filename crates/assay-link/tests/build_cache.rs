@@ -1,9 +1,7 @@
 //! Is nothing built twice, and nothing used that was made from something else, cut or changed?
 
-mod build_support;
-
+use crate::build_support::{any_compiler, flags, fresh, program};
 use assay_link::build::{Artifact, Builder, Link, Recipe};
-use build_support::{any_compiler, flags, fresh, program};
 use std::fs;
 use std::path::{Path, PathBuf};
 

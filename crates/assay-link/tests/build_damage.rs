@@ -1,10 +1,8 @@
 //! Do files with damaged bytes give an error or an answer, and never a panic?
 
-mod build_support;
-
+use crate::build_support::{any_compiler, fixtures, flags, fresh, program};
 use assay_link::build::Link;
 use assay_pure::placement::{layout, optimised, sections};
-use build_support::{any_compiler, fixtures, flags, fresh, program};
 
 /// Xorshift (Marsaglia, 2003), so that a failure can be repeated.
 struct Draw(u64);

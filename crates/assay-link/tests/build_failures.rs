@@ -1,9 +1,7 @@
 //! What does the user read when something does not build?
 
-mod build_support;
-
+use crate::build_support::{any_compiler, flags, fresh, program};
 use assay_link::build::{BuildFailure, Builder, Link, Stage, find_compilers_in};
-use build_support::{any_compiler, flags, fresh, program};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -1,10 +1,8 @@
 //! Does a rotation really move every function of the program to every offset, whatever compiler and linker made it?
 
-mod build_support;
-
+use crate::build_support::{compilers, fixtures, flags, fresh, has_linker, program};
 use assay_link::build::{Artifact, Builder, Compiler, Link, Recipe};
 use assay_pure::placement::layout::{self, FunctionPlace};
-use build_support::{compilers, fixtures, flags, fresh, has_linker, program};
 use std::collections::BTreeMap;
 
 const PHASES: [u32; 4] = [0, 16, 32, 48];

@@ -1,13 +1,10 @@
 //! Machine-code identity across two files, on what the compilers of this machine make of C.
 
-#[path = "identity/toolchain.rs"]
-mod toolchain;
-
+use crate::identity::toolchain::{Scratch, compilers, link, run};
 use assay_pure::placement::identity::Identity;
 use assay_pure::placement::layout::LayoutError;
 use assay_pure::placement::{Change, FunctionChange, Reached, compare, same_code_across};
 use std::collections::BTreeMap;
-use toolchain::{Scratch, compilers, link, run};
 
 /// A library of functions around one that is told to change, `cold`.
 const SOURCE: &str = r#"

@@ -5,11 +5,9 @@
 //! counts and hashes were taken on 2026-11-21. Golden.csv has another program of the same name and author, that of the
 //! championship of 2011, with 16 tables.
 
-mod golden;
-
+use crate::golden::{StreamHash, stream};
 use assay_pure::predict::ittage::Ittage;
 use assay_pure::predict::{Tally, TargetPredictor, Zoo};
-use golden::{StreamHash, stream};
 
 const INRIA: [(&str, u64, u64, u64); 2] = [
     ("CBP-NG/gcc_test", 5439, 261, 0x4376_e10d_9496_43ee),

@@ -1,8 +1,6 @@
 //! Are the golden streams the ones that the reference predictors saw?
 
-mod golden;
-
-use golden::{STREAMS, golden, golden_bits, stream, synthetic};
+use crate::golden::{self, STREAMS, golden, golden_bits, stream, synthetic};
 
 #[test]
 fn each_stream_has_as_many_branches_as_the_references_saw() {

@@ -1,11 +1,9 @@
 //! Does TAGE-SC-L predict each branch of the golden streams as the published program does?
 
-mod golden;
-
+use crate::golden::{Golden, STREAMS, StreamHash, golden, golden_bits, stream};
 use assay_pure::predict::DirectionPredictor;
 use assay_pure::predict::tage_sc_l::{Kb8, Kb64, Tage, TageScL};
 use assay_pure::trace::Branch;
-use golden::{Golden, STREAMS, StreamHash, golden, golden_bits, stream};
 
 /// Runs the predictor as the reference was run, and keeps each prediction.
 fn run(predictor: &mut impl DirectionPredictor, branches: &[Branch]) -> (Golden, Vec<bool>) {

@@ -4,8 +4,7 @@
 //! where bit streams were kept each prediction. The others against a second implementation, written here from the
 //! definition as plainly as can be.
 
-mod golden;
-
+use crate::golden::{STREAMS, StreamHash, golden, golden_bits, stream};
 use assay_pure::predict::bimodal::Bimodal;
 use assay_pure::predict::gshare::{Gshare, Gshare32k};
 use assay_pure::predict::last_target::LastTarget;
@@ -14,7 +13,6 @@ use assay_pure::predict::tournament::Tournament;
 use assay_pure::predict::two_level::TwoLevel;
 use assay_pure::predict::{DirectionPredictor, Judged, Tally, TargetPredictor, Zoo};
 use assay_pure::trace::{Branch, Kind};
-use golden::{STREAMS, StreamHash, golden, golden_bits, stream};
 use std::collections::HashMap;
 
 /// What a predictor says of each conditional branch.

@@ -3,12 +3,12 @@
 #[path = "identity/pairs.rs"]
 mod pairs;
 #[path = "identity/toolchain.rs"]
-mod toolchain;
+pub mod toolchain;
 
+use self::pairs::{COLD, LOOP, SWITCH, SWITCHES, TEXT, pair, recursion, twins};
+use self::toolchain::{compilers, link};
 use assay_pure::placement::identity::{Identity, same_code};
 use assay_pure::placement::layout::LayoutError;
-use pairs::{COLD, LOOP, SWITCH, SWITCHES, TEXT, pair, recursion, twins};
-use toolchain::{compilers, link};
 
 /// `one` against `two` as each compiler makes them with each set of flags.
 fn compared(source: &str, flags: &[&[&str]]) -> Vec<(String, Identity)> {

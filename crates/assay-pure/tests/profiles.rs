@@ -1,7 +1,6 @@
 //! Do the models of CPUs have the properties that were measured of the CPUs?
 
-mod golden;
-
+use crate::golden;
 use assay_pure::predict::profile::{self, Cpu};
 use assay_pure::predict::{Judged, Tally, Zoo};
 use assay_pure::trace::{Branch, Class, Site};

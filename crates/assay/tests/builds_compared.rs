@@ -3,11 +3,7 @@
 //!
 //! No verdict is held against a time: only which contrasts there are, of which cells, and that each has one.
 
-#[allow(dead_code, reason = "the robustness tests use the rest of it")]
-#[path = "robust/lab.rs"]
-mod lab;
-
-use lab::Lab;
+use crate::robust::lab::Lab;
 use serde_json::Value;
 
 const AXES: &str = r#"

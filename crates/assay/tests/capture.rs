@@ -3,9 +3,9 @@
 #[path = "capture/project.rs"]
 mod project;
 
+use self::project::{Project, assert_placed, assert_repeats, has, output, path_of, placed};
 use assay_link::adopt::capture::{BuildError, Repeated, ReplayError};
 use assay_link::build::Link;
-use project::{Project, assert_placed, assert_repeats, has, output, path_of, placed};
 use std::process::Command;
 
 const SECTIONS: &str = "CFLAGS='-O2 -ffunction-sections'";

@@ -1,14 +1,11 @@
 //! Budgets by component, of a program whose parts have known numbers of branches.
 
+use crate::trace_fixtures;
 use assay_pure::predict::Zoo;
 use assay_trace::sites::components::{Budget, BudgetRow, BudgetSums, ComponentSpecs, RowPurpose, of_trace};
 use assay_trace::sites::{Watch, gather};
 use assay_trace::{Trace, TraceOptions, command};
 use std::process::Command;
-
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "trace_fixtures/mod.rs"]
-mod trace_fixtures;
 
 const TIMES: u64 = 700;
 

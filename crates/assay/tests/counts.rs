@@ -2,14 +2,9 @@
 //!
 //! Limits: x86-64 only, and skipped with the reason where gcc or the emulator is missing.
 
-#[allow(dead_code, reason = "the robustness tests use the rest of it")]
-#[path = "robust/lab.rs"]
-mod lab;
-#[allow(dead_code, reason = "the tracer's tests use the rest of it")]
-mod trace_fixtures;
-
+use crate::robust::lab::Lab;
+use crate::trace_fixtures;
 use assay_linux::perf::{Running, Target};
-use lab::Lab;
 use serde_json::Value;
 
 /// Per byte: `count` executes 4 instructions, one of them a branch that is always taken but at the end; `decide` executes 5

@@ -1,12 +1,9 @@
 //! Planted faults and their passing twins (`fixtures/doctor`): each fault is found at its line, the twins are clean.
 
+use crate::trace_fixtures;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "trace_fixtures/mod.rs"]
-mod trace_fixtures;
 
 const PROGRAMS: [&str; 10] = [
     "clock",

@@ -4,13 +4,10 @@
 //! Files that differ by their variants alone are examined as one experiment with all of these: a build and a baseline for several
 //! faults. `bench/doctor/run.sh` examines each file by itself.
 
+use crate::trace_fixtures;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "trace_fixtures/mod.rs"]
-mod trace_fixtures;
 
 /// Checks that need a trace, where a page says why they could not look.
 const TRACED: [&str; 4] = ["hoisted-work", "unequal-work", "setup-inside", "memorised"];

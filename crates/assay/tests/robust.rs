@@ -12,7 +12,7 @@ mod builds;
 #[path = "robust/disks.rs"]
 mod disks;
 #[path = "robust/lab.rs"]
-mod lab;
+pub mod lab;
 #[path = "robust/ledgers.rs"]
 mod ledgers;
 #[path = "robust/programs.rs"]

@@ -3,6 +3,7 @@
 //! The fixtures say behind each hint whether it is right, wrong or unclear. What must never happen is the opposite verdict;
 //! what a compiler made unrecognisable may be unclear, but with the usual flags most must be decided.
 
+use crate::trace_fixtures;
 use assay_pure::predict::{Zoo, zoo};
 use assay_report::sites::page::{Hint, HintOrigin, HintVerdict, SitesPage};
 use assay_trace::sites::{SimulatedPredictor, SiteSelection, Watch, compose};
@@ -10,10 +11,6 @@ use assay_trace::{TraceOptions, command};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "trace_fixtures/mod.rs"]
-mod trace_fixtures;
 
 const PREDICTORS: [&str; 2] = ["bimodal", "gshare"];
 

@@ -1,13 +1,10 @@
 //! `assay stages` from a file to a page, on programs that print their figures instead of taking them: what is said of the
 //! steps must then be the same on any machine. Counts are taken for real, where this machine can trace.
 
+use crate::trace_fixtures;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "trace_fixtures/mod.rs"]
-mod trace_fixtures;
 
 /// Prints TIME, and a tenth more for each 16 bytes that `work` lies behind the beginning of its line.
 const PROGRAM: &str = r#"

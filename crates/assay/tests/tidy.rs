@@ -12,7 +12,7 @@ mod source;
 #[path = "tidy/tokens.rs"]
 mod tokens;
 
-use rules::Violation;
+use self::rules::Violation;
 
 fn violations_of(rule: impl Fn(&source::File) -> Vec<Violation>) -> Vec<Violation> {
     source::tracked_files().iter().flat_map(rule).collect()

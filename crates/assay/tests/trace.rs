@@ -1,9 +1,7 @@
 //! Do traced counts equal those derived by hand? The derivations are in the programs, `fixtures/branches`.
 
-mod trace_fixtures;
-
+use crate::trace_fixtures::{Seen, Target, build, trace, trace_with};
 use assay_trace::{ClassCounts, TraceDetail, TraceOptions, TracedExit};
-use trace_fixtures::{Seen, Target, build, trace, trace_with};
 
 /// Both levels of detail give these counts, and the stream adds up to them.
 fn gives(name: &str, target: Target, expected: ClassCounts) {

@@ -2,13 +2,11 @@
 //!
 //! Whatever the C library does at start-up cancels between two numbers of rounds; see `fixtures/branches`.
 
-mod trace_fixtures;
-
+use crate::trace_fixtures::{Seen, Target, build, root, trace, trace_with};
 use assay_trace::{ClassCounts, ProcessTrace, TraceDetail, TraceOptions, TracedExit};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use trace_fixtures::{Seen, Target, build, root, trace, trace_with};
 
 const TARGETS: [Target; 2] = [Target::X86_64, Target::Aarch64];
 const DETAILS: [TraceDetail; 2] = [TraceDetail::Counts, TraceDetail::Branches];

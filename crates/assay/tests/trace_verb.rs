@@ -1,8 +1,6 @@
 //! Does `assay trace` say what it promises, of good files and of bad ones? The real binary, on the golden streams.
 
-#[expect(dead_code, reason = "shared with the tests of the tracer, which need more of it")]
-mod trace_fixtures;
-
+use crate::trace_fixtures;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,5 +1,4 @@
 //! Building measured programs and talking to them, for the tests of this crate.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

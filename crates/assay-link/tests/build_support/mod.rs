@@ -1,5 +1,4 @@
 //! What the tests of `build` share: this machine's compilers, the fixtures, a fresh cache.
-#![allow(dead_code, reason = "each test file uses some of it")]
 
 use assay_link::build::{Builder, Compiler, find_compilers};
 use assay_pure::experiment::spec::{FlagSet, Program};

@@ -1,5 +1,4 @@
 //! The golden streams and what reference predictors made of them (fixtures/traces/README.md).
-#![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod synthetic;
 

@@ -1,7 +1,7 @@
 //! The rules, each a function from one file to what is wrong in it.
 
-use crate::source::File;
-use crate::tokens::{NamedPath, paths, tokens};
+use super::source::File;
+use super::tokens::{NamedPath, paths, tokens};
 use std::fmt;
 
 /// One place where a rule is broken.

@@ -1,0 +1,20 @@
+//! The integration tests of this crate, one program: each one more would be linked and started on its own, and what they
+//! share would be compiled and prepared again.
+
+mod across;
+mod experiment_files;
+mod facts;
+mod figures;
+mod golden;
+mod golden_ittage;
+mod golden_streams;
+mod golden_tage;
+mod golden_tage_sc_l;
+mod golden_textbook;
+mod identity;
+mod profiles;
+mod protocol;
+mod shipped_diaries;
+mod shipped_experiments;
+mod trace_document;
+mod trace_formats;
