@@ -72,6 +72,22 @@ fn links_between_documents_lead_somewhere() {
     assert_none(&violations_of(|file| rules::dead_links(file, &paths)));
 }
 
+/// With `autotests = false` a file that no program names would never be compiled.
+#[test]
+fn every_file_of_tests_is_in_the_program_of_its_crate() {
+    let files = source::tracked_files();
+    let forgotten = |file: &&source::File| {
+        let Some((krate, below)) = file.in_crate() else { return false };
+        let name = below.strip_prefix("tests/").and_then(|name| name.strip_suffix(".rs"));
+        let Some(name) = name.filter(|name| *name != "it" && !name.contains('/')) else { return false };
+        let program = format!("crates/{krate}/tests/it.rs");
+        let text = files.iter().find(|file| file.path == program).map(|file| &file.text);
+        text.is_some_and(|text| !text.lines().any(|line| line == format!("mod {name};")))
+    };
+    let found: Vec<&str> = files.iter().filter(forgotten).map(|file| file.path.as_str()).collect();
+    assert!(found.is_empty(), "tests/it.rs of their crate does not name {found:?}");
+}
+
 mod planted {
     //! The checker, checked: each rule finds what it is for and lets its neighbour pass.
 
