@@ -207,7 +207,7 @@ fn an_interrupted_session_goes_on_where_it_stopped() {
              UPDATE comparison SET stopped_because = NULL, finished_at = NULL",
         )
         .unwrap();
-    let again = project.page(&["STAGES.toml"], 0);
+    let again = project.page(&["STAGES.toml", "--resume"], 0);
     assert_eq!(again["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(again["sessions"][0]["visits"], whole["sessions"][0]["visits"]);
     assert_eq!(again["steps"], whole["steps"]);

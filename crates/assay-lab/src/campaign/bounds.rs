@@ -135,7 +135,7 @@ mod tests {
         CampaignRow {
             id: 1,
             experiment: "e".to_owned(),
-            experiment_digest: String::new(),
+            question: String::new(),
             experiment_text: String::new(),
             spec: Value::Null,
             machine,

@@ -3,7 +3,6 @@
 use super::observe::{self, Observed};
 use super::placements::Group;
 use super::prepare::Prepared;
-use super::steps::Done;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
@@ -60,12 +59,28 @@ pub fn judge_ledger(
     compilers: &[String],
     ledger: &Ledger,
     campaign: i64,
-    (look, looks): (u32, u32),
+    look: (u32, u32),
 ) -> Result<Judged> {
     let observed = observe::observe(ledger, campaign, experiment.clock)?;
+    let (contrasts, judgement) = judge_observed(experiment, compilers, ledger, campaign, &observed, look)?;
+    Ok(Judged { observed, contrasts, judgement })
+}
+
+/// Judges what was read of a campaign.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn judge_observed(
+    experiment: &Experiment,
+    compilers: &[String],
+    ledger: &Ledger,
+    campaign: i64,
+    observed: &Observed,
+    (look, looks): (u32, u32),
+) -> Result<(Vec<ObservedContrast>, Judgement)> {
     let failures = ledger.failures(campaign)?;
     let identical = observe::identical_code(ledger, campaign, experiment)?;
-    let contrasts = observe::contrasts(experiment, compilers, &observed, &failures, &identical);
+    let contrasts = observe::contrasts(experiment, compilers, observed, &failures, &identical);
     let options = Options {
         margin: experiment.minimum_effect,
         confidence: experiment.confidence,
@@ -73,9 +88,10 @@ pub fn judge_ledger(
         looks,
         seconds_per_rotation: seconds_per_rotation(ledger, campaign)?,
         unoptimised_flags: unoptimised(experiment),
+        ..Options::default()
     };
     let judgement = judge_contrasts(&contrasts, &options);
-    Ok(Judged { observed, contrasts, judgement })
+    Ok((contrasts, judgement))
 }
 
 /// What one rotation took so far, seconds of measuring.
@@ -115,39 +131,30 @@ impl Open {
     }
 }
 
-/// All runnable cells before the first look; afterwards both sides of the contrasts that are undecided.
-///
-/// # Errors
-/// The ledger cannot be read.
-pub fn open_cells(
-    prepared: &Prepared,
-    ledger: &Ledger,
-    campaign: i64,
-    done: &Done,
-    looks: u32,
-) -> Result<Open> {
-    let mut open = Open::default();
-    let experiment = &prepared.experiment;
-    if done.looks == 0 {
-        for cell in assay_pure::experiment::matrix::cells(experiment, prepared.compilers.len()) {
-            if prepared.runnable.contains(&cell.variant) {
-                let group = Group { compiler: cell.compiler, flags: cell.flags };
-                open.cells.insert((group, cell.input, cell.variant));
+impl Open {
+    /// All cells that this machine can run: what is open before the first look.
+    pub fn all(prepared: &Prepared) -> Open {
+        let cells = assay_pure::experiment::matrix::cells(&prepared.experiment, prepared.compilers.len());
+        let runnable = cells.into_iter().filter(|cell| prepared.runnable.contains(&cell.variant));
+        let open = runnable
+            .map(|cell| (Group { compiler: cell.compiler, flags: cell.flags }, cell.input, cell.variant));
+        Open { cells: open.collect() }
+    }
+
+    /// Both sides of the contrasts that a look left undecided.
+    pub fn after(prepared: &Prepared, judged: &Judged) -> Open {
+        let (mut open, experiment) = (Open::default(), &prepared.experiment);
+        for contrast in judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided) {
+            for side in [Side::Candidate, Side::Baseline] {
+                let (variant, input, compiler, flags) = contrast.between().cell(side);
+                let position = |found: Option<usize>| found.expect("the contrast was made from these axes");
+                let compiler = position(prepared.compilers.iter().position(|found| found.name == compiler));
+                let flags = position(experiment.flags.iter().position(|set| set.name == flags));
+                let input = position(experiment.inputs.iter().position(|found| found.name == input));
+                let variant = position(experiment.variants.iter().position(|found| found.name == variant));
+                open.cells.insert((Group { compiler, flags }, input, variant));
             }
         }
-        return Ok(open);
+        open
     }
-    let judged = judge(prepared, ledger, campaign, done.looks, looks)?;
-    for contrast in judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided) {
-        for side in [Side::Candidate, Side::Baseline] {
-            let (variant, input, compiler, flags) = contrast.between().cell(side);
-            let position = |found: Option<usize>| found.expect("the contrast was made from these axes");
-            let compiler = position(prepared.compilers.iter().position(|found| found.name == compiler));
-            let flags = position(experiment.flags.iter().position(|set| set.name == flags));
-            let input = position(experiment.inputs.iter().position(|found| found.name == input));
-            let variant = position(experiment.variants.iter().position(|found| found.name == variant));
-            open.cells.insert((Group { compiler, flags }, input, variant));
-        }
-    }
-    Ok(open)
 }

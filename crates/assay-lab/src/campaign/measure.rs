@@ -2,13 +2,13 @@
 //! What comes next is decided by [`super::steps`] from what the ledger holds, so a killed campaign goes on.
 
 use super::blocks::{blocks, cell_group, failed_cells, tuning_subjects};
-use super::judge;
+use super::judge::{self, Open};
 use super::placements::{Group, Placements};
 use super::prepare::Prepared;
 use super::prove;
 use super::start::{self, Cell, Started};
 use super::steps::{self, Done, Limits, Step};
-use super::{unoptimised, usage};
+use super::{shared, unoptimised, usage};
 use crate::lead::turn;
 use crate::run::lineup::Conditions;
 use crate::run::retake::Core;
@@ -18,7 +18,6 @@ use crate::store::{CampaignInput, CampaignRow, Ledger, Round, SampleRow};
 use anyhow::Result;
 use assay_pure::event::Event;
 use assay_pure::ledger::Stopped;
-use assay_pure::pulse::OwnCore;
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -42,6 +41,8 @@ struct Campaign<'a> {
     id: i64,
     conditions: Conditions,
     failed: HashSet<Cell>,
+    /// What the last look left undecided.
+    open: Open,
     inputs: Vec<CampaignInput>,
     visit_seconds: f64,
     round: u32,
@@ -71,7 +72,7 @@ pub fn measure(
     events: &mut dyn FnMut(Event),
 ) -> Result<Stopped> {
     let rounds = ledger.rounds(row.id)?;
-    core.own.join(learned(ledger, row.id)?);
+    core.own.join(shared::learned(ledger, row.id)?);
     let mut campaign = Campaign {
         prepared,
         placements,
@@ -79,6 +80,7 @@ pub fn measure(
         id: row.id,
         conditions: Conditions { cpu: Some(cpu), patience },
         failed: failed_cells(prepared, ledger, row.id)?,
+        open: Open::all(prepared),
         inputs: ledger.campaign_inputs(row.id)?,
         visit_seconds: 0.0,
         round: rounds.last().map_or(0, |round| round.round + 1),
@@ -91,8 +93,9 @@ pub fn measure(
     let mut done = Done { looks, measured_seconds: campaign.measured_seconds, ..Done::default() };
     done.rounds_at_level = rounds_at(&rounds, &levels, looks as usize).len() as u32;
     if looks > 0 {
-        done.undecided =
-            Some(judge::judge(prepared, ledger, row.id, looks, levels.len() as u32)?.undecided());
+        let judged = judge::judge(prepared, ledger, row.id, looks, levels.len() as u32)?;
+        done.undecided = Some(judged.undecided());
+        campaign.open = Open::after(prepared, &judged);
     }
     let mut limits = Limits {
         levels,
@@ -113,20 +116,6 @@ pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u3
     let share = if last { 1.0 } else { LOOK_SHARE };
     let affordable = left_seconds.max(0.0) * share / round_seconds.max(1e-6);
     (affordable.floor() as u32).clamp(1, MOST_ROUNDS)
-}
-
-/// What a campaign's samples so far tell of a core of one's own.
-///
-/// # Errors
-/// The ledger cannot be read.
-pub fn learned(ledger: &Ledger, campaign: i64) -> Result<OwnCore> {
-    let samples = ledger.samples(campaign)?;
-    let mut own_core = OwnCore::default();
-    // Round by round, as it was learned when they were measured: in one of them the core may have been alone.
-    for round in samples.chunk_by(|a, b| a.round == b.round) {
-        own_core.learn(round.iter().filter_map(|sample| sample.pulses));
-    }
-    Ok(own_core)
 }
 
 /// Takes over what a round of a level takes, with `spent_seconds` measured before it.
@@ -184,6 +173,7 @@ impl Campaign<'_> {
                     *done = Done { looks, undecided: Some(undecided), rounds_at_level: 0, ..done.clone() };
                     limits.round_seconds =
                         self.next_round_seconds(limits, looks as usize, judged.open_cells());
+                    self.open = Open::after(self.prepared, &judged);
                     end(level.take(), events);
                 }
                 Step::Round { level: index } => {
@@ -229,7 +219,7 @@ impl Campaign<'_> {
     ) -> Result<Option<Level>> {
         let from = if index == 0 { 0 } else { limits.levels[index - 1] };
         let rotations: Vec<u32> = (from..limits.levels[index]).collect();
-        let open = judge::open_cells(self.prepared, self.ledger, self.id, done, limits.levels.len() as u32)?;
+        let open = &self.open;
         let groups: Vec<Group> =
             self.placements.groups().into_iter().filter(|group| open.has_group(*group)).collect();
         events(Event::Phase { name: "link".into() });
@@ -270,7 +260,7 @@ impl Campaign<'_> {
         {
             return Ok(None);
         }
-        let blocks = blocks(self.prepared, &started, &open, &self.failed);
+        let blocks = blocks(self.prepared, &started, &self.open, &self.failed);
         if done.rounds_at_level == 0 {
             let visits: usize = blocks.iter().map(|block| block.subjects.len()).sum();
             learn(limits, index, done.measured_seconds, visits as f64 * self.visit_seconds);
@@ -434,10 +424,6 @@ impl Campaign<'_> {
             elapsed_ns: outcome.elapsed.as_nanos() as u64,
         };
         self.ledger.put_round(self.id, &round, &samples)?;
-        if let Some(limit) = self.core.own.limit() {
-            // What this round taught holds for those before it, too.
-            self.ledger.flag_shared(self.id, limit)?;
-        }
         self.round += 1;
         self.measured_seconds += outcome.elapsed.as_secs_f64();
         let visits: usize = level.blocks.iter().map(|block| block.subjects.len()).sum();

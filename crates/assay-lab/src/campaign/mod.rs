@@ -18,14 +18,15 @@ pub mod outlook;
 pub mod placements;
 pub mod prepare;
 pub mod prove;
+pub mod shared;
 pub mod start;
 pub mod steps;
 mod unoptimised;
 pub mod usage;
 
-use crate::lead::{Hold, Misuse, hold, measuring_cpu};
+use crate::lead::{Lead, Misuse, Question, measuring_cpu};
 pub use crate::run::retake::Core;
-use crate::store::{CampaignRow, Ledger, NewCampaign};
+use crate::store::{CampaignRow, Led, Ledger, NewCampaign};
 use anyhow::{Result, bail};
 use assay_linux::machine::Machine;
 use assay_pure::event::Event;
@@ -136,7 +137,7 @@ pub fn run_outline(
     let ledger = Ledger::open(&asked.ledger)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
-    let (campaign, _hold) = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
+    let (campaign, lead) = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
     begun(&ledger, campaign.id)?;
     let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign.id, events)?;
     let conditions = (cpu, asked.patience, core);
@@ -145,7 +146,7 @@ pub fn run_outline(
         count::count(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
     }
     let stopped = if assay_linux::interrupt::asked() { Stopped::Interrupted } else { stopped };
-    ledger.finish(campaign.id, Some(stopped))?;
+    lead.end(&ledger, stopped)?;
     events(Event::Finished);
     Ok(Ended { campaign: campaign.id, interrupted: stopped == Stopped::Interrupted })
 }
@@ -175,58 +176,30 @@ fn begin_or_resume(
     ledger: &Ledger,
     cpu: usize,
     events: &mut dyn FnMut(Event),
-) -> Result<(CampaignRow, Hold)> {
+) -> Result<(CampaignRow, Lead)> {
     let spec = serde_json::to_value(&prepared.experiment)?;
     let compilers: Vec<&str> = prepared.compilers.iter().map(|compiler| compiler.sha256.as_str()).collect();
-    let asked_digest =
+    let question =
         digest(json!([prepared.text, spec, compilers, prepared.contents()?, cpu]).to_string().as_bytes());
-    if asked.resume {
-        let (found, hold) = find_unfinished(ledger, &asked_digest)?;
-        let rounds = ledger.rounds(found.id)?.len();
-        events(Event::Warning(format!("going on with campaign {} after {rounds} finished rounds", found.id)));
-        ledger.finish(found.id, None)?;
-        return Ok((found, hold));
-    }
-    let mut machine = compose::machine_json(&prepared.machine, &prepared.compilers, cpu);
-    bounds::keep(&mut machine, &prepared.machine);
-    let id = ledger.begin(&NewCampaign {
-        experiment: &prepared.experiment.name,
-        experiment_digest: &asked_digest,
-        experiment_text: &prepared.text,
-        spec: &spec,
-        machine: &machine,
-        pinned_cpu: Some(cpu),
+    let of = "of this experiment as it is now (same file, options and compilers)";
+    let question = Question { led: Led::Campaign, digest: &question, of, resume: asked.resume };
+    let lead = question.begin_or_resume(ledger, || {
+        let mut machine = compose::machine_json(&prepared.machine, &prepared.compilers, cpu);
+        bounds::keep(&mut machine, &prepared.machine);
+        ledger.begin(&NewCampaign {
+            experiment: &prepared.experiment.name,
+            question: question.digest,
+            experiment_text: &prepared.text,
+            spec: &spec,
+            machine: &machine,
+            pinned_cpu: Some(cpu),
+        })
     })?;
-    let Some(hold) = hold::take(ledger.path(), &format!("campaign-{id}"))? else {
-        bail!("campaign {id} was taken by another assay")
-    };
-    for failure in &prepared.skipped {
-        ledger.put_failure(id, failure)?;
-    }
-    let Some(row) = ledger.campaign(id)? else { bail!("the ledger lost the campaign it just began") };
-    Ok((row, hold))
-}
-
-/// The newest unfinished campaign that nobody works on.
-fn find_unfinished(ledger: &Ledger, asked_digest: &str) -> Result<(CampaignRow, Hold)> {
-    let unfinished = ledger.unfinished(asked_digest)?;
-    let running: Vec<String> = unfinished.iter().map(|row| row.id.to_string()).collect();
-    for row in unfinished {
-        if let Some(hold) = hold::take(ledger.path(), &format!("campaign-{}", row.id))? {
-            return Ok((row, hold));
-        }
-    }
-    let ledger = ledger.path().display();
-    Err(Misuse(if running.is_empty() {
-        format!(
-            "nothing to resume: the ledger {ledger} has no unfinished campaign of this experiment as it is now (same \
-             file, options and compilers); run without --resume"
-        )
+    if lead.resumed {
+        lead.tell(&format!("{} finished rounds", ledger.rounds(lead.id)?.len()), events);
     } else {
-        format!(
-            "nothing to resume: another assay is still measuring campaign {} of the ledger {ledger}",
-            running.join(", ")
-        )
-    })
-    .into())
+        prepared.skipped.iter().try_for_each(|failure| ledger.put_failure(lead.id, failure))?;
+    }
+    let Some(row) = ledger.campaign(lead.id)? else { bail!("the ledger lost the campaign it just began") };
+    Ok((row, lead))
 }

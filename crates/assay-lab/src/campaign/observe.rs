@@ -1,6 +1,7 @@
 //! From the ledger's samples to what the verdict sees: usable samples only, the region's own cost subtracted, divided
 //! by units, grouped by placement.
 
+use super::shared;
 use crate::store::{Failure, Ledger, ProcessRow, SampleRow};
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
@@ -64,9 +65,19 @@ const MUCH: f64 = 0.3;
 /// # Errors
 /// The ledger cannot be read.
 pub fn observe(ledger: &Ledger, campaign: i64, clock: Clock) -> Result<Observed> {
+    let known = shared::learned_by(ledger, ledger.with_its_sweep(campaign)?)?;
+    observe_on(ledger, campaign, clock, &known)
+}
+
+/// [`observe`], where it is known what an unshared core shows.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn observe_on(ledger: &Ledger, campaign: i64, clock: Clock, known: &OwnCore) -> Result<Observed> {
     let processes: HashMap<i64, ProcessRow> =
         ledger.processes(campaign)?.into_iter().map(|process| (process.id, process)).collect();
-    let samples = ledger.samples(campaign)?;
+    let mut samples = ledger.samples(campaign)?;
+    shared::flag(&mut samples, known);
     let uses_shared = too_few_alone(&processes, &samples);
     let mut own_core = OwnCore::default();
     own_core.learn(samples.iter().filter_map(|sample| sample.pulses));

@@ -5,7 +5,6 @@ use super::spec::{Method, Spec};
 use crate::store::{Ledger, VisitRow};
 use anyhow::{Context, Result};
 use assay_pure::compare::{PHASES, Place, Seen, Side, contrasts};
-use assay_pure::verdict::cause::Cause;
 use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge as judge_contrasts};
 use std::collections::{BTreeMap, HashMap};
 
@@ -66,21 +65,10 @@ pub(crate) fn judged(contrasts: &[ObservedContrast], spec: &Spec, visits: &[Visi
         look: spec.look(complete_rounds(visits, spec)),
         looks: spec.looks.len() as u32,
         seconds_per_rotation: seconds_per_rotation(visits, spec),
-        unoptimised_flags: Vec::new(),
+        over_inputs: false,
+        ..Options::default()
     };
-    let mut judgement = judge_contrasts(contrasts, &options);
-    judgement.contrasts.iter_mut().for_each(forget_inputs);
-    judgement
-}
-
-/// Benchmarks are no inputs of one variant: that another one goes the other way explains nothing.
-fn forget_inputs(contrast: &mut assay_pure::verdict::ContrastVerdict) {
-    let Some(at) = contrast.causes.iter().position(|cause| cause.cause == Cause::Input) else { return };
-    let evidence = contrast.causes.remove(at).evidence;
-    let said = evidence.to_lowercase();
-    contrast
-        .reasons
-        .retain(|reason| reason.to_lowercase().trim_end_matches('.') != said.trim_end_matches('.'));
+    judge_contrasts(contrasts, &options)
 }
 
 /// What a visit gave, as one of a side.

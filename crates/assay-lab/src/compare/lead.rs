@@ -9,8 +9,8 @@ use super::places::{self, Binaries};
 use super::sides::{self, Ready, Side, What};
 use super::spec::{Effort, Method, Spec, effort, visits_per_round};
 use crate::campaign::compose::machine_json;
-use crate::lead::{Hold, Misuse, hold, measuring_cpu};
-use crate::store::{Ledger, NewComparison, SideRow};
+use crate::lead::{Lead, Misuse, Question, measuring_cpu};
+use crate::store::{Led, Ledger, NewComparison, SideRow};
 use anyhow::{Context, Result, bail};
 use assay_link::adopt::bench::{self, Adapter, BenchCommand, BenchRun, Surroundings};
 use assay_link::adopt::capture::CapturedLink;
@@ -112,8 +112,9 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
         limits,
         warnings: with_links(warnings, &mut players.1)?,
     };
-    let (comparison, spec, _hold) = begin_or_resume(asked, &ledger, spec, &players.0, cpu, on)?;
+    let (lead, spec) = begin_or_resume(asked, &ledger, spec, &players.0, cpu, on)?;
     let names: Vec<String> = tried.visits[0].figures.iter().map(|figure| figure.name.clone()).collect();
+    let comparison = lead.id;
     put_sides(&ledger, comparison, &players)?;
     if asked.code && players.1.len() == 2 && method == Method::Placements {
         examine(&ledger, comparison, &players.1, &tried.adapter, &names, on)?;
@@ -128,7 +129,7 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     // Put back before anything else can fail.
     drop(bench);
     let stopped = stopped?;
-    ledger.finish_comparison(comparison, Some(stopped))?;
+    lead.end(&ledger, stopped)?;
     on(Event::Finished);
     Ok(Ended { comparison, interrupted: stopped == Stopped::Interrupted })
 }
@@ -352,7 +353,7 @@ fn begin_or_resume(
     names: &[(String, Option<String>)],
     cpu: usize,
     on: &mut dyn FnMut(Event),
-) -> Result<(i64, Spec, Hold)> {
+) -> Result<(Lead, Spec)> {
     // Not what was found out, as how long a run takes: that is a little different every time.
     let question = json!([
         spec.build,
@@ -372,31 +373,31 @@ fn begin_or_resume(
         asked.rotations
     ]);
     let question = digest(question.to_string().as_bytes());
-    if asked.resume {
-        let found = ledger.unfinished_comparison(&question)?.ok_or_else(|| {
-            Misuse(format!(
-                "nothing to resume: the ledger {} has no unfinished comparison of the same commits, commands and \
-                 options; run without --resume",
-                ledger.path().display()
-            ))
-        })?;
-        let Some(hold) = hold::take(ledger.path(), &format!("comparison-{}", found.id))? else {
-            bail!(Misuse(format!("another assay is still measuring comparison {}", found.id)))
+    let of = "of the same commits, commands and options";
+    let question = Question { led: Led::Comparison, digest: &question, of, resume: asked.resume };
+    let lead = question.begin_or_resume(ledger, || {
+        let machine = machine_json(&assay_linux::machine::facts(), &[], cpu);
+        let asked = serde_json::to_value(&spec)?;
+        let new = NewComparison {
+            question: question.digest,
+            asked: &asked,
+            machine: &machine,
+            pinned_cpu: Some(cpu),
         };
-        let kept: Spec = serde_json::from_value(found.asked)?;
-        let done = ledger.visits(found.id)?.len();
-        on(Event::Warning(format!("going on with comparison {} after {done} runs", found.id)));
-        ledger.finish_comparison(found.id, None)?;
-        return Ok((found.id, Spec { budget_seconds: asked.budget, gate: asked.gate, ..kept }, hold));
+        ledger.begin_comparison(&new)
+    })?;
+    if lead.resumed {
+        let kept = planned(ledger, &lead, on)?;
+        return Ok((lead, Spec { budget_seconds: asked.budget, gate: asked.gate, ..kept }));
     }
-    let machine = machine_json(&assay_linux::machine::facts(), &[], cpu);
-    let kept = serde_json::to_value(&spec)?;
-    let new = NewComparison { question: &question, asked: &kept, machine: &machine, pinned_cpu: Some(cpu) };
-    let id = ledger.begin_comparison(&new)?;
-    let Some(hold) = hold::take(ledger.path(), &format!("comparison-{id}"))? else {
-        bail!("comparison {id} was taken by another assay")
-    };
-    Ok((id, spec, hold))
+    Ok((lead, spec))
+}
+
+/// What is resumed as it was planned, and a word on how far it is.
+pub(crate) fn planned(ledger: &Ledger, lead: &Lead, on: &mut dyn FnMut(Event)) -> Result<Spec> {
+    let kept = ledger.comparison(Some(lead.id))?.context("the ledger lost what it just found")?;
+    lead.tell(&format!("{} runs", ledger.visits(lead.id)?.len()), on);
+    Ok(serde_json::from_value(kept.asked)?)
 }
 
 fn put_sides(ledger: &Ledger, comparison: i64, (names, players): &Cast) -> Result<()> {

@@ -19,5 +19,5 @@ pub mod revisions;
 pub mod sides;
 pub mod spec;
 
-pub(crate) use lead::put_back;
 pub use lead::{Asked, Ended, run};
+pub(crate) use lead::{planned, put_back};

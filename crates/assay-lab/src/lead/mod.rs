@@ -2,10 +2,12 @@
 //! resumed, is held by one lab at a time, waits for its turn to measure, ends for a reason. What it measures next is its own
 //! matter.
 
+mod begin;
 mod cpu;
 pub mod hold;
 pub mod turn;
 
+pub use begin::{Lead, Question};
 pub use cpu::measuring_cpu;
 pub use hold::Hold;
 

@@ -99,8 +99,8 @@ pub fn lost(visits: &[Made], taken: &[Taken], own_core: &OwnCore) -> HashSet<(us
     good.into_iter().filter_map(|(visit, good)| (!good).then_some(visit)).collect()
 }
 
-/// Flags what was shared; and of a visit that was made again, all but the best one's samples: a position in a round is one
-/// sample.
+/// Flags, of a visit that was made again, all but the best one's samples: a position in a round is one sample. What else was shared
+/// is not flagged: its pulses say so to whoever reads it, by what later rounds know better.
 pub fn leave_out(visits: &[Made], taken: &mut [Taken], own_core: &OwnCore) {
     let mut best: HashMap<(usize, usize), (usize, usize)> = HashMap::new();
     for (at, made) in visits.iter().enumerate() {
@@ -111,13 +111,8 @@ pub fn leave_out(visits: &[Made], taken: &mut [Taken], own_core: &OwnCore) {
         }
     }
     for (at, made) in visits.iter().enumerate() {
-        let is_best = best[&made.visit].0 == at;
-        for taken in &mut taken[made.samples.clone()] {
-            if !is_best {
-                taken.flagged = Some(Flag::Retaken);
-            } else if taken.flagged.is_none() && own_core.is_shared(taken.raw.pulses) {
-                taken.flagged = Some(Flag::Shared);
-            }
+        if best[&made.visit].0 != at {
+            taken[made.samples.clone()].iter_mut().for_each(|taken| taken.flagged = Some(Flag::Retaken));
         }
     }
 }

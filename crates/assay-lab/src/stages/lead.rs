@@ -9,11 +9,11 @@ use super::{again, belongs, judge, spec};
 use crate::campaign::compose::machine_json;
 use crate::compare::measure::{self, Standing, Where};
 use crate::compare::places::Binaries;
-use crate::compare::put_back;
 use crate::compare::spec::{Effort, FEWEST_ROTATIONS, Method, Spec, effort, visits_per_round};
-use crate::lead::{Misuse, hold, measuring_cpu};
+use crate::compare::{planned, put_back};
+use crate::lead::{Lead, Misuse, Question, hold, measuring_cpu};
 use crate::store::{
-    DiaryCount, DiaryEntrant, DiaryTask, Ledger, NewComparison, NewSession, SessionRow, SideRow,
+    DiaryCount, DiaryEntrant, DiaryTask, Led, Ledger, NewComparison, NewSession, SessionRow, SideRow,
 };
 use anyhow::{Result, bail};
 use assay_pure::event::Event;
@@ -40,6 +40,8 @@ pub struct Asked {
     pub only: Vec<String>,
     /// Measure all of them again.
     pub again: bool,
+    /// Go on with the newest unfinished session of the same builds, inputs and options.
+    pub resume: bool,
     /// Put stages of another machine or input into the same table.
     pub mixed: bool,
     /// Predictors, the one of the table first.
@@ -94,12 +96,12 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     let work = Work::new(asked, cpu)?;
     let prepared = prepare(asked, &work, &wanted, on)?;
     let spec = spec_of(asked, &prepared, affordable(asked, &prepared, &wanted.new)?);
-    let before = Before { sessions: &sessions, machine: &machine };
-    let (session, spec) = begin_or_resume(asked, &ledger, &before, spec, (&prepared, cpu), on)?;
+    let (lead, spec) = begin_or_resume(asked, &ledger, &machine, spec, (&prepared, cpu), on)?;
+    let session = lead.id;
     keep(&ledger, session, diary, &prepared)?;
     count(asked, &ledger, session, &prepared, on)?;
     let stopped = time(asked, &ledger, (session, &spec), prepared, &work, on)?;
-    ledger.finish_comparison(session, Some(stopped))?;
+    lead.end(&ledger, stopped)?;
     on(Event::Finished);
     Ok(Ended { session: Some(session), interrupted: stopped == Stopped::Interrupted })
 }
@@ -190,21 +192,15 @@ fn warnings(diary: &Diary, prepared: &[Ready]) -> Vec<String> {
     found.into_iter().map(|(text, names)| format!("{}: {text}", prose::list(&names))).collect()
 }
 
-/// What there was before this session.
-struct Before<'a> {
-    sessions: &'a [SessionRow],
-    machine: &'a Value,
-}
-
-/// Begins a session, or goes on with the one of the same builds and options that was interrupted.
+/// Begins a session, or resumes the one of the same builds and options that was interrupted.
 fn begin_or_resume(
     asked: &Asked,
     ledger: &Ledger,
-    before: &Before<'_>,
+    machine: &Value,
     spec: Spec,
     (prepared, cpu): (&[Ready], usize),
     on: &mut dyn FnMut(Event),
-) -> Result<(i64, Spec)> {
+) -> Result<(Lead, Spec)> {
     let diary = &asked.opened.diary;
     let sides = prepared.iter().map(|ready| {
         let artifact = ready.built.as_ref().ok().and_then(|built| built.artifact.clone());
@@ -226,30 +222,20 @@ fn begin_or_resume(
         diary.rounds
     ]);
     let question = digest(question.to_string().as_bytes());
-    let open = ledger.unfinished_comparison(&question)?;
-    if let Some(open) =
-        open.filter(|open| before.sessions.iter().any(|session| session.comparison == open.id))
-    {
-        let kept: Spec = serde_json::from_value(open.asked)?;
-        let done = ledger.visits(open.id)?.len();
-        on(Event::Warning(format!("going on with session {} after {done} runs", open.id)));
-        ledger.finish_comparison(open.id, None)?;
-        return Ok((open.id, Spec { budget_seconds: diary.budget_seconds, ..kept }));
-    }
-    let kept = serde_json::to_value(&spec)?;
-    let diary_json = serde_json::to_value(diary)?;
-    let session = ledger.begin_session(&NewSession {
-        diary: &diary.name,
-        comparison: NewComparison {
-            question: &question,
-            asked: &kept,
-            machine: before.machine,
-            pinned_cpu: Some(cpu),
-        },
-        spec: &diary_json,
-        inputs: &asked.opened.inputs,
+    let of = format!("of the diary {} with the same builds, inputs and options", diary.name);
+    let question = Question { led: Led::Session, digest: &question, of: &of, resume: asked.resume };
+    let lead = question.begin_or_resume(ledger, || {
+        let (spec, plan) = (serde_json::to_value(diary)?, serde_json::to_value(&spec)?);
+        let comparison =
+            NewComparison { question: question.digest, asked: &plan, machine, pinned_cpu: Some(cpu) };
+        let inputs = &asked.opened.inputs;
+        ledger.begin_session(&NewSession { diary: &diary.name, comparison, spec: &spec, inputs })
     })?;
-    Ok((session, spec))
+    if lead.resumed {
+        let kept = planned(ledger, &lead, on)?;
+        return Ok((lead, Spec { budget_seconds: diary.budget_seconds, ..kept }));
+    }
+    Ok((lead, spec))
 }
 
 /// What was built and tried goes to the ledger before anything is measured.

@@ -8,7 +8,7 @@ use super::rows::{
     ProcessRow, Round, SampleRow,
 };
 use anyhow::Result;
-use assay_pure::ledger::{Flag, Stopped};
+use assay_pure::ledger::Flag;
 use rusqlite::params;
 
 impl Ledger {
@@ -18,11 +18,11 @@ impl Ledger {
     /// The ledger cannot be written.
     pub fn begin(&self, new: &NewCampaign<'_>) -> Result<i64> {
         self.write(
-            "INSERT INTO campaign (experiment, experiment_digest, experiment_text, spec, machine, pinned_cpu, \
+            "INSERT INTO campaign (experiment, question, experiment_text, spec, machine, pinned_cpu, \
              assay_version, started_at) VALUES (?,?,?,?,?,?,?,?)",
             params![
                 new.experiment,
-                new.experiment_digest,
+                new.question,
                 new.experiment_text,
                 new.spec.to_string(),
                 new.machine.to_string(),
@@ -32,17 +32,6 @@ impl Ledger {
             ],
         )?;
         Ok(self.connection.last_insert_rowid())
-    }
-
-    /// Ends a campaign, or marks an interrupted one as going on again with `None`.
-    ///
-    /// # Errors
-    /// The ledger cannot be written.
-    pub fn finish(&self, campaign: i64, because: Option<Stopped>) -> Result<()> {
-        self.write(
-            "UPDATE campaign SET finished_at = ?, stopped_because = ? WHERE id = ?",
-            params![because.map(|_| now()), because.map(Stopped::word), campaign],
-        )
     }
 
     /// Keeps an input.
@@ -217,20 +206,6 @@ impl Ledger {
         })
     }
 
-    /// Flags what was kept as used before anybody knew that the core was shared: samples with a pulse beside them whose wide
-    /// loop took more than `limit` times the chain, whatever a clock's grain of so many nanoseconds made of both.
-    ///
-    /// # Errors
-    /// The ledger cannot be written.
-    pub fn flag_shared(&self, campaign: i64, (limit, grain_ns): (f64, u64)) -> Result<()> {
-        self.write(
-            "UPDATE sample SET flagged = 'shared' WHERE campaign = ?1 AND flagged IS NULL AND \
-             (wide_before_ns - ?3 > ?2 * (nullif(chain_before_ns, 0) + ?3) OR \
-              wide_after_ns - ?3 > ?2 * (nullif(chain_after_ns, 0) + ?3))",
-            params![campaign, limit, grain_ns as i64],
-        )
-    }
-
     /// Keeps a failure.
     ///
     /// # Errors
@@ -337,73 +312,5 @@ impl Ledger {
              (?1, (SELECT coalesce(max(look), 0) + 1 FROM look WHERE campaign = ?1), ?2, ?3, ?4, ?5)",
             params![campaign, rotations, decided as i64, contrasts as i64, now()],
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::sample;
-    use super::*;
-    use assay_pure::pulse::{OwnCore, Pulse};
-    use serde_json::json;
-    use std::path::Path;
-
-    /// A ledger with a campaign and one process of it.
-    fn campaign(folder: &Path) -> (Ledger, i64, i64) {
-        let ledger = Ledger::open(&folder.join("ledger.db")).expect("a new ledger");
-        let (spec, machine) = (json!({}), json!({}));
-        let new = NewCampaign {
-            experiment: "pulses",
-            experiment_digest: "",
-            experiment_text: "",
-            spec: &spec,
-            machine: &machine,
-            pinned_cpu: None,
-        };
-        let campaign = ledger.begin(&new).expect("a campaign");
-        let artifact = "INSERT INTO artifact VALUES ('a', '{}', '[]', '{}', '[]', '[]', 0)";
-        ledger.write(artifact, []).expect("an artifact");
-        let mut process = sample::process("v", Some((0, 0)));
-        ledger.put_processes(campaign, &mut [&mut process]).expect("a process");
-        (ledger, campaign, process.id)
-    }
-
-    #[test]
-    fn what_a_later_round_teaches_flags_the_samples_that_it_would_have_flagged() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (ledger, campaign, process) = campaign(folder.path());
-        let pulse = |chain_ns, wide_ns| Pulse { chain_ns, wide_ns };
-        // Around the limit from both sides, at either end of a sample; pulses that say nothing; none at all.
-        let mut pulses: Vec<Option<[Pulse; 2]>> = (1600..1800)
-            .flat_map(|wide| [[pulse(1000, wide), pulse(1000, 1600)], [pulse(1010, 1600), pulse(990, wide)]])
-            .map(Some)
-            .collect();
-        pulses.extend([None, Some([pulse(0, 9000); 2]), Some([pulse(1000, 0), pulse(0, 0)])]);
-        let sample = |(position, pulses): (usize, &Option<[Pulse; 2]>)| SampleRow {
-            position: position as u32,
-            pulses: *pulses,
-            ..sample::of(process, (position == 7).then_some(Flag::Preempted))
-        };
-        let samples: Vec<SampleRow> = pulses.iter().enumerate().map(sample).collect();
-        let round = Round { round: 0, rotations: vec![0], started_at: 0.0, elapsed_ns: 1 };
-        ledger.put_round(campaign, &round, &samples).expect("a round");
-        let kept = ledger.samples(campaign).expect("samples");
-        assert!(kept.iter().zip(&samples).all(|(kept, put)| kept.pulses == put.pulses), "they come back");
-
-        let mut own_core = OwnCore::default();
-        own_core.learn((0..40).map(|at| [pulse(1000, 1600), pulse(1000 + at % 2 * 10, 1600)]));
-        ledger.flag_shared(campaign, own_core.limit().expect("learned")).expect("flags");
-        let (mut flagged, mut left) = (0, 0);
-        for (sample, position) in ledger.samples(campaign).expect("samples").iter().zip(0..) {
-            let expected = match (position, own_core.is_shared(sample.pulses)) {
-                (7, _) => Some(Flag::Preempted),
-                (_, true) => Some(Flag::Shared),
-                (_, false) => None,
-            };
-            assert_eq!(sample.flagged, expected, "{:?}", sample.pulses);
-            flagged += u32::from(expected == Some(Flag::Shared));
-            left += u32::from(expected.is_none());
-        }
-        assert!(flagged > 50 && left > 50, "{flagged} flagged, {left} left");
     }
 }

@@ -98,17 +98,6 @@ impl Ledger {
         Ok(self.connection.last_insert_rowid())
     }
 
-    /// Ends a comparison, or marks an interrupted one as going on again with `None`.
-    ///
-    /// # Errors
-    /// The ledger cannot be written.
-    pub fn finish_comparison(&self, comparison: i64, because: Option<Stopped>) -> Result<()> {
-        self.write(
-            "UPDATE comparison SET finished_at = ?, stopped_because = ? WHERE id = ?",
-            params![because.map(|_| now()), because.map(Stopped::word), comparison],
-        )
-    }
-
     /// Keeps a side; told again when a comparison goes on.
     ///
     /// # Errors
@@ -187,19 +176,6 @@ impl Ledger {
         let mut statement = self.connection.prepare(sql)?;
         let numbers = statement.query_map([], |row| row.get(0))?;
         numbers.collect::<rusqlite::Result<_>>().context("listing comparisons")
-    }
-
-    /// The newest unfinished comparison of this question.
-    ///
-    /// # Errors
-    /// The ledger cannot be read.
-    pub fn unfinished_comparison(&self, question: &str) -> Result<Option<ComparisonRow>> {
-        let sql = format!(
-            "{COMPARISON} WHERE question = ? AND (stopped_because IS NULL OR stopped_because = 'interrupted') \
-             ORDER BY id DESC LIMIT 1"
-        );
-        let found = self.connection.query_row(&sql, [question], read_comparison);
-        found.optional().context("reading the unfinished comparisons")
     }
 
     /// Both sides of a comparison, the baseline first.
@@ -367,22 +343,13 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_unfinished_goes_on() {
+    fn a_comparison_is_found_by_its_number() {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
         let nothing = json!({});
-        let begin = |question| {
-            let new = NewComparison { question, asked: &nothing, machine: &nothing, pinned_cpu: None };
-            ledger.begin_comparison(&new).unwrap()
-        };
-        let (first, second, other) = (begin("q"), begin("q"), begin("another"));
-        let open = || ledger.unfinished_comparison("q").unwrap().map(|row| row.id);
-        assert_eq!(open(), Some(second));
-        ledger.finish_comparison(second, Some(Stopped::Rounds)).unwrap();
-        assert_eq!(open(), Some(first));
-        ledger.finish_comparison(first, Some(Stopped::Interrupted)).unwrap();
-        assert_eq!(open(), Some(first));
-        assert_eq!(ledger.comparison(Some(other)).unwrap().unwrap().id, other);
+        let new = NewComparison { question: "q", asked: &nothing, machine: &nothing, pinned_cpu: None };
+        let [first, _] = [0; 2].map(|_| ledger.begin_comparison(&new).unwrap());
+        assert_eq!(ledger.comparison(Some(first)).unwrap().unwrap().id, first);
         assert!(ledger.comparison(Some(99)).unwrap().is_none());
     }
 }

@@ -3,6 +3,7 @@
 mod campaigns;
 mod comparisons;
 mod diaries;
+mod heads;
 mod ledger;
 mod queries;
 mod rows;
@@ -13,6 +14,7 @@ mod sweeps;
 pub use comparisons::{ComparisonRow, FigureRow, NewComparison, SideRow, VisitRow};
 pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow};
 
+pub use heads::Led;
 pub use ledger::{FORMAT, Ledger, Unusable};
 pub use rows::{
     Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Identity, InputRow,

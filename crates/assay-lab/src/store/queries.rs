@@ -12,7 +12,7 @@ use assay_pure::pulse::Pulse;
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
-const CAMPAIGN: &str = "SELECT id, experiment, experiment_digest, experiment_text, spec, machine, pinned_cpu, \
+const CAMPAIGN: &str = "SELECT id, experiment, question, experiment_text, spec, machine, pinned_cpu, \
                         started_at, finished_at, stopped_because FROM campaign";
 
 impl Ledger {
@@ -33,20 +33,6 @@ impl Ledger {
         let mut query = self.connection.prepare(&format!("{CAMPAIGN} ORDER BY id DESC"))?;
         let rows = query.query_map([], campaign_row)?.collect::<rusqlite::Result<_>>();
         rows.context("reading the campaigns")
-    }
-
-    /// The campaigns of this experiment that did not come to their end, newest first.
-    ///
-    /// # Errors
-    /// The ledger cannot be read.
-    pub fn unfinished(&self, experiment_digest: &str) -> Result<Vec<CampaignRow>> {
-        let sql = format!(
-            "{CAMPAIGN} WHERE experiment_digest = ? AND (finished_at IS NULL OR stopped_because = 'interrupted') \
-             ORDER BY id DESC"
-        );
-        let mut query = self.connection.prepare(&sql)?;
-        let rows = query.query_map([experiment_digest], campaign_row)?.collect::<rusqlite::Result<_>>();
-        rows.context("looking for unfinished campaigns")
     }
 
     /// An input by what made it.
@@ -192,6 +178,23 @@ impl Ledger {
             })
         })?;
         rows.collect::<rusqlite::Result<_>>().context("reading the campaign's samples")
+    }
+
+    /// The pulses on both sides of a campaign's samples in the order in which they were taken, each with its round.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn pulses(&self, campaign: i64) -> Result<Vec<(u32, [Pulse; 2])>> {
+        let mut query = self.connection.prepare(
+            "SELECT round, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns FROM sample \
+             WHERE campaign = ? ORDER BY id",
+        )?;
+        let rows = query.query_map([campaign], |row| {
+            let round: u32 = row.get(0)?;
+            Ok(pulse(row, 1)?.zip(pulse(row, 3)?).map(|(before, after)| (round, [before, after])))
+        })?;
+        let found = rows.filter_map(Result::transpose);
+        found.collect::<rusqlite::Result<_>>().context("reading the campaign's pulses")
     }
 
     /// What is known of two variants' machine code.
@@ -344,7 +347,7 @@ fn campaign_row(row: &Row<'_>) -> rusqlite::Result<CampaignRow> {
     Ok(CampaignRow {
         id: row.get(0)?,
         experiment: row.get(1)?,
-        experiment_digest: row.get(2)?,
+        question: row.get(2)?,
         experiment_text: row.get(3)?,
         spec: json(row, 4)?,
         machine: json(row, 5)?,

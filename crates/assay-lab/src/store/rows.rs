@@ -10,7 +10,7 @@ pub struct NewCampaign<'a> {
     /// The experiment's name.
     pub experiment: &'a str,
     /// SHA-256 of what was asked.
-    pub experiment_digest: &'a str,
+    pub question: &'a str,
     /// The file as it was.
     pub experiment_text: &'a str,
     /// Every default filled in.
@@ -29,7 +29,7 @@ pub struct CampaignRow {
     /// The experiment's name.
     pub experiment: String,
     /// SHA-256 of what was asked.
-    pub experiment_digest: String,
+    pub question: String,
     /// The file as it was.
     pub experiment_text: String,
     /// Every default filled in.

@@ -1,6 +1,6 @@
 //! Rows for tests.
 
-use super::rows::{ProcessRow, SampleRow};
+use super::rows::{ArtifactRow, ProcessRow, SampleRow};
 use assay_pure::ledger::Flag;
 use assay_pure::pulse::Pulse;
 
@@ -20,6 +20,20 @@ pub fn process(variant: &str, placed: Option<(u32, u32)>) -> ProcessRow {
         region_cpu_ns: 0.0,
         wall_read_ns: 0.0,
         cpu_read_ns: 0.0,
+    }
+}
+
+/// The artifact of [`process`].
+pub fn artifact() -> ArtifactRow {
+    let nothing = || serde_json::json!([]);
+    ArtifactRow {
+        hash: "a".into(),
+        compiler: nothing(),
+        flags: nothing(),
+        link: nothing(),
+        command: nothing(),
+        functions: nothing(),
+        text_bytes: 0,
     }
 }
 

@@ -5,7 +5,7 @@
 CREATE TABLE campaign (
     id               INTEGER PRIMARY KEY,
     experiment       TEXT NOT NULL,     -- its name
-    experiment_digest TEXT NOT NULL,    -- SHA-256 of what was asked: file, overrides and seed
+    question         TEXT NOT NULL,     -- SHA-256 of what was asked: file, overrides and seed
     experiment_text  TEXT NOT NULL,     -- the TOML file as it was
     spec             TEXT NOT NULL,     -- JSON: the experiment with every default filled in
     machine          TEXT NOT NULL,     -- JSON: facts of the machine

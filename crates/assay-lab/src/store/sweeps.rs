@@ -79,17 +79,6 @@ impl Ledger {
         Ok(self.connection.last_insert_rowid())
     }
 
-    /// Ends a sweep, or marks an interrupted one as going on again with `None`.
-    ///
-    /// # Errors
-    /// The ledger cannot be written.
-    pub fn finish_sweep(&self, sweep: i64, because: Option<Stopped>) -> Result<()> {
-        self.write(
-            "UPDATE sweep SET finished_at = ?, stopped_because = ? WHERE id = ?",
-            params![because.map(|_| now()), because.map(Stopped::word), sweep],
-        )
-    }
-
     /// Keeps a step; told again when its campaign goes on.
     ///
     /// # Errors
@@ -132,34 +121,19 @@ impl Ledger {
             .context("reading a campaign's sweep")
     }
 
-    /// The newest unfinished sweep of this question.
+    /// The campaigns of the sweep that a campaign is a step of, in order; of no sweep, it alone.
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn unfinished_sweep(&self, question: &str) -> Result<Option<SweepRow>> {
-        let sql = format!(
-            "{SWEEP} WHERE question = ? AND (stopped_because IS NULL OR stopped_because = 'interrupted') \
-             ORDER BY id DESC LIMIT 1"
-        );
-        self.connection
-            .query_row(&sql, [question], sweep_row)
-            .optional()
-            .context("reading the unfinished sweeps")
-    }
-
-    /// The newest sweep of this question that came to its end.
-    ///
-    /// # Errors
-    /// The ledger cannot be read.
-    pub fn finished_sweep(&self, question: &str) -> Result<Option<SweepRow>> {
-        let sql = format!(
-            "{SWEEP} WHERE question = ? AND stopped_because IS NOT NULL AND stopped_because <> 'interrupted' \
-             ORDER BY id DESC LIMIT 1"
-        );
-        self.connection
-            .query_row(&sql, [question], sweep_row)
-            .optional()
-            .context("reading the finished sweeps")
+    pub fn with_its_sweep(&self, campaign: i64) -> Result<Vec<i64>> {
+        let mut query = self.connection.prepare(
+            "SELECT campaign FROM sweep_step WHERE sweep = (SELECT sweep FROM sweep_step WHERE campaign = ?) \
+             ORDER BY step",
+        )?;
+        let rows = query.query_map([campaign], |row| row.get(0))?;
+        let steps: Vec<i64> =
+            rows.collect::<rusqlite::Result<_>>().context("reading the steps beside a campaign")?;
+        Ok(if steps.is_empty() { vec![campaign] } else { steps })
     }
 
     /// The steps of a sweep, in order.

@@ -139,8 +139,10 @@ fn twin(ledger: &Ledger, family: &Family) -> Result<Option<(TwinVerdict, String)
             .flatten()
             .filter_map(|compiler| compiler["name"].as_str().map(str::to_owned))
             .collect();
-        let judged = judge::judge_ledger(&step.experiment, &compilers, ledger, step.row.id, (1, 1))?;
-        let found = twin_of(&judged.judgement.twin);
+        let (campaign, look) = (step.row.id, (1, 1));
+        let judged =
+            judge::judge_observed(&step.experiment, &compilers, ledger, campaign, &step.observed, look)?;
+        let found = twin_of(&judged.1.twin);
         if worst.as_ref().is_none_or(|(known, _)| rank(found.verdict) > rank(*known)) {
             worst = Some((found.verdict, found.note.unwrap_or_default()));
         }

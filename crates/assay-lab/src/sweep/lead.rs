@@ -7,9 +7,9 @@
 use super::asked::{AskedSweep, Subject};
 use super::behind;
 use super::readings::{self, Family};
-use crate::campaign::{self, Asked, Core};
-use crate::lead::Misuse;
-use crate::store::{Ledger, NewSweep, SweepPoint, SweepRow, SweepStep};
+use crate::campaign::{self, Asked, Core, shared};
+use crate::lead::{Lead, Misuse, Question};
+use crate::store::{Led, Ledger, NewSweep, SweepPoint, SweepRow, SweepStep};
 use anyhow::{Context, Result, bail};
 use assay_linux::machine::Machine;
 use assay_pure::event::Event;
@@ -17,7 +17,6 @@ use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSpec;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
-use assay_pure::pulse::OwnCore;
 use assay_pure::sweep::confirm;
 use assay_pure::sweep::key::{SweptKey, inputs_at};
 use assay_pure::sweep::refine::{self, Why, Wish};
@@ -48,7 +47,7 @@ pub struct Ended {
 }
 
 /// One sweep under way.
-struct Lead<'a> {
+struct Way<'a> {
     asked: &'a AskedSweep,
     subject: &'a Subject,
     machine: &'a Machine,
@@ -70,15 +69,15 @@ pub fn run(asked: &AskedSweep, events: &mut dyn FnMut(Event)) -> Result<Vec<Ende
         something_to_resume(asked, &subjects, &ledger)?;
     }
     for subject in &subjects {
-        let (sweep, done) = begin_or_resume(asked, subject, &ledger)?;
-        if done {
+        let (sweep, lead) = begin_or_resume(asked, subject, &ledger)?;
+        let Some(lead) = lead else {
             ended.push(Ended { sweep, interrupted: false });
             continue;
-        }
+        };
         let key = SweptKey::parse(&subject.sweep.key)?;
-        let lead = Lead { asked, subject, machine: &machine, ledger: &ledger, sweep, key };
-        let stopped = lead.walk(events)?;
-        ledger.finish_sweep(sweep, Some(stopped))?;
+        let way = Way { asked, subject, machine: &machine, ledger: &ledger, sweep, key };
+        let stopped = way.walk(events)?;
+        lead.end(&ledger, stopped)?;
         let interrupted = stopped == Stopped::Interrupted;
         ended.push(Ended { sweep, interrupted });
         if interrupted {
@@ -108,42 +107,41 @@ fn question(asked: &AskedSweep, subject: &Subject) -> Result<(Value, Value, Stri
 /// Of the sweeps that are asked for, one at least must be unfinished.
 fn something_to_resume(asked: &AskedSweep, subjects: &[Subject], ledger: &Ledger) -> Result<()> {
     for subject in subjects {
-        if ledger.unfinished_sweep(&question(asked, subject)?.2)?.is_some() {
+        if !ledger.unfinished(Led::Sweep, &question(asked, subject)?.2)?.is_empty() {
             return Ok(());
         }
     }
     let names: Vec<&str> = subjects.iter().map(|subject| subject.sweep.name.as_str()).collect();
-    Err(Misuse(format!(
-        "nothing to resume: the ledger {} has no unfinished sweep {} of this experiment as it is now (same file, options \
-         and compilers); run without --resume",
-        ledger.path().display(),
-        names.join(" or ")
-    ))
-    .into())
+    let of = format!("{} {SAME}", names.join(" or "));
+    let none = Question { led: Led::Sweep, digest: "", of: &of, resume: true };
+    Err(none.nothing(ledger, &[]).into())
 }
 
-/// The number of a sweep, and whether it is at its end already: when several go on, those that were finished stay as they are.
-fn begin_or_resume(asked: &AskedSweep, subject: &Subject, ledger: &Ledger) -> Result<(i64, bool)> {
+/// What must be the same for a sweep to be resumed.
+const SAME: &str = "of this experiment as it is now (same file, options and compilers)";
+
+/// A sweep's number, and the right to work on it. None: when several are resumed, those that are at their end stay as they are, and
+/// those that were not reached begin.
+fn begin_or_resume(asked: &AskedSweep, subject: &Subject, ledger: &Ledger) -> Result<(i64, Option<Lead>)> {
     let (spec, wishes, question) = question(asked, subject)?;
-    if asked.campaign.resume {
-        if let Some(found) = ledger.unfinished_sweep(&question)? {
-            ledger.finish_sweep(found.id, None)?;
-            return Ok((found.id, false));
-        }
-        if let Some(found) = ledger.finished_sweep(&question)? {
-            return Ok((found.id, true));
-        }
+    let resume = asked.campaign.resume && !ledger.unfinished(Led::Sweep, &question)?.is_empty();
+    if asked.campaign.resume
+        && !resume
+        && let Some(finished) = ledger.finished(Led::Sweep, &question)?
+    {
+        return Ok((finished, None));
     }
     let new = NewSweep { name: &subject.sweep.name, question: &question, spec: &spec, asked: &wishes };
-    Ok((ledger.begin_sweep(&new)?, false))
+    let of = format!("{} {SAME}", subject.sweep.name);
+    let question = Question { led: Led::Sweep, digest: &question, of: &of, resume };
+    let lead = question.begin_or_resume(ledger, || ledger.begin_sweep(&new))?;
+    Ok((lead.id, Some(lead)))
 }
 
-impl Lead<'_> {
+impl Way<'_> {
     /// Walks the steps; says why it stopped.
     fn walk(&self, events: &mut dyn FnMut(Event)) -> Result<Stopped> {
         let mut core = self.core()?;
-        // The sweep may have been killed between a step and this.
-        self.flag_shared(&core)?;
         loop {
             let family = readings::family(self.ledger, &self.row()?)?;
             if let Some(open) = family.steps.iter().find(|step| step.is_open()) {
@@ -173,12 +171,9 @@ impl Lead<'_> {
 
     /// What the steps so far tell of the measuring core, and the time that all may wait for it.
     fn core(&self) -> Result<Core> {
-        let mut own = OwnCore::default();
-        for step in self.ledger.sweep_steps(self.sweep)? {
-            own.join(campaign::measure::learned(self.ledger, step.campaign)?);
-        }
+        let steps = self.ledger.sweep_steps(self.sweep)?;
         Ok(Core {
-            own,
+            own: shared::learned_by(self.ledger, steps.iter().map(|step| step.campaign))?,
             spare: Duration::try_from_secs_f64(SPARE * self.subject.outline.experiment.budget_seconds)
                 .unwrap_or(Duration::MAX),
         })
@@ -340,15 +335,7 @@ impl Lead<'_> {
         if self.ledger.campaign(ended.campaign)?.is_none() {
             bail!("the ledger lost the campaign it just measured");
         }
-        self.flag_shared(core)?;
         Ok(!ended.interrupted)
-    }
-
-    /// What this step taught of a core of one's own holds for those before it, too.
-    fn flag_shared(&self, core: &Core) -> Result<()> {
-        let Some(limit) = core.own.limit() else { return Ok(()) };
-        let steps = self.ledger.sweep_steps(self.sweep)?;
-        steps.iter().try_for_each(|step| self.ledger.flag_shared(step.campaign, limit))
     }
 }
 

@@ -54,14 +54,17 @@ pub fn judge(contrasts: &[ObservedContrast], options: &Options) -> Judgement {
         .zip(&drafts)
         .map(|(contrast, draft)| settle(contrast, draft, &twin, options))
         .collect();
-    let causes: Vec<_> = verdicts.iter().map(|found| input_cause(found, &verdicts, options.margin)).collect();
+    let (mut causes, mut dependence) = (Vec::new(), Vec::new());
+    if options.over_inputs {
+        causes = verdicts.iter().map(|found| input_cause(found, &verdicts, options.margin)).collect();
+        dependence = input_dependence(&verdicts, options.margin);
+    }
     for (found, cause) in verdicts.iter_mut().zip(causes) {
         found.reasons.extend(cause.as_ref().map(|cause| reasons::sentence(&cause.evidence)));
         found.causes.extend(cause);
     }
-    let input_dependence = input_dependence(&verdicts, options.margin);
     let warnings = warnings(contrasts, &drafts, &twin, options);
-    Judgement { contrasts: verdicts, twin, input_dependence, warnings }
+    Judgement { contrasts: verdicts, twin, input_dependence: dependence, warnings }
 }
 
 /// The controls, the decomposition, the causes and the reasons of one contrast.

@@ -17,6 +17,9 @@ pub struct Options {
     pub seconds_per_rotation: Option<f64>,
     /// Names of flag sets that compile without optimisation.
     pub unoptimised_flags: Vec<String>,
+    /// Contrasts of one candidate differ in their input, so that one which answers otherwise explains another. The benchmarks of a
+    /// build are no such inputs.
+    pub over_inputs: bool,
 }
 
 impl Default for Options {
@@ -28,6 +31,7 @@ impl Default for Options {
             looks: 1,
             seconds_per_rotation: None,
             unoptimised_flags: Vec::new(),
+            over_inputs: true,
         }
     }
 }

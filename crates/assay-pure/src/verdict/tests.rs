@@ -330,6 +330,12 @@ fn a_sign_that_flips_between_inputs_is_reported_with_who_wins_where() {
     let same = judge(&[on("short", 1.2), on("long", 1.2)], &Options::default());
     assert_eq!(same.input_dependence[0].dependence, Dependence::None);
     assert!(!has(&same.contrasts[0], Cause::Input));
+    let apart = judge(&all, &Options { over_inputs: false, ..Options::default() });
+    assert!(apart.input_dependence.is_empty());
+    for (apart, found) in apart.contrasts.iter().zip(&judgement.contrasts) {
+        assert!(!has(apart, Cause::Input));
+        assert_eq!(apart.reasons[..], found.reasons[..found.reasons.len() - 1], "nothing else is said less");
+    }
 }
 
 #[test]

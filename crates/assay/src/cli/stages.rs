@@ -67,7 +67,7 @@ const HELP: &str = "Examples:\n  \
     of = \"branches\"\n  \
     change = \"-47 %\"\n\n\
     All keys: docs/stages.md. A wrong key is reported with the nearest right one.\n\n\
-    Exit codes: 0 done, 1 a stage failed or it was interrupted (run it again to go on), 2 misuse, 3 nothing could be\n\
+    Exit codes: 0 done, 1 a stage failed or it was interrupted (--resume goes on), 2 misuse, 3 nothing could be\n\
     measured.";
 
 #[derive(clap::Subcommand, Clone, Debug)]
@@ -91,6 +91,9 @@ struct Wishes {
     /// Measure all stages again
     #[arg(long, conflicts_with = "show")]
     again: bool,
+    /// Go on with the newest unfinished session of the same builds, inputs and options
+    #[arg(long, conflicts_with = "show")]
+    resume: bool,
     /// Show the diary without measuring
     #[arg(long)]
     show: bool,
@@ -177,7 +180,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let page = compose::page(&Ledger::open(&wishes.places.ledger)?, &diary)?;
     let code = show(wishes, &page)?;
     if interrupted {
-        screen::tell("assay: interrupted; every finished run is kept. The same command goes on from there.");
+        screen::tell("assay: interrupted; every finished run is kept. `--resume` goes on from there.");
     }
     Ok(code)
 }
@@ -190,6 +193,7 @@ fn asked(wishes: &Wishes, opened: stages::Opened, only: &[String]) -> Result<Ask
         store: wishes.places.store(),
         only: only.to_vec(),
         again: wishes.again,
+        resume: wishes.resume,
         mixed: wishes.mixed,
         plugin: wishes.plugin.clone(),
         time: !wishes.no_time,

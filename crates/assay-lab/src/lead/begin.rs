@@ -1,0 +1,135 @@
+//! Beginning and resuming, by one rule: with `--resume` the newest unfinished one of the same question goes on that no other
+//! lab works on; without it a new one begins.
+
+use super::Misuse;
+use super::hold::{self, Hold};
+use crate::store::{Led, Ledger};
+use anyhow::{Result, bail};
+use assay_pure::event::Event;
+use assay_pure::ledger::Stopped;
+
+/// What is to be led.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// Its kind.
+    pub led: Led,
+    /// SHA-256 of what was asked: what must be equal for it to be resumed.
+    pub digest: &'a str,
+    /// What that is, as the end of a sentence.
+    pub of: &'a str,
+    /// Go on with an unfinished one.
+    pub resume: bool,
+}
+
+/// Something under way: nobody else works on it until this is dropped.
+#[derive(Debug)]
+pub struct Lead {
+    /// Its number in the ledger.
+    pub id: i64,
+    /// It was begun before.
+    pub resumed: bool,
+    led: Led,
+    _hold: Hold,
+}
+
+impl Question<'_> {
+    /// Begins it as a new row, whose number `row` returns, or resumes it.
+    ///
+    /// # Errors
+    /// [`Misuse`]: there is nothing to resume. The ledger cannot be read or written.
+    pub fn begin_or_resume(&self, ledger: &Ledger, row: impl FnOnce() -> Result<i64>) -> Result<Lead> {
+        if self.resume {
+            return self.resume(ledger);
+        }
+        let id = row()?;
+        match self.hold(ledger, id)? {
+            Some(hold) => Ok(Lead { id, resumed: false, led: self.led, _hold: hold }),
+            None => bail!("{} {id} was taken by another assay", self.led.word()),
+        }
+    }
+
+    fn resume(&self, ledger: &Ledger) -> Result<Lead> {
+        let unfinished = ledger.unfinished(self.led, self.digest)?;
+        for &id in &unfinished {
+            if let Some(hold) = self.hold(ledger, id)? {
+                ledger.finish(self.led, id, None)?;
+                return Ok(Lead { id, resumed: true, led: self.led, _hold: hold });
+            }
+        }
+        Err(self.nothing(ledger, &unfinished).into())
+    }
+
+    fn hold(&self, ledger: &Ledger, id: i64) -> Result<Option<Hold>> {
+        hold::take(ledger.path(), &format!("{}-{id}", self.led.word()))
+    }
+
+    /// That there is nothing to resume, as all that is unfinished is being worked on.
+    pub fn nothing(&self, ledger: &Ledger, running: &[i64]) -> Misuse {
+        let (word, ledger) = (self.led.word(), ledger.path().display());
+        Misuse(if running.is_empty() {
+            let of = self.of;
+            format!(
+                "nothing to resume: the ledger {ledger} has no unfinished {word} {of}; run without --resume"
+            )
+        } else {
+            let running: Vec<String> = running.iter().map(ToString::to_string).collect();
+            let running = running.join(", ");
+            format!(
+                "nothing to resume: another assay is still measuring {word} {running} of the ledger {ledger}"
+            )
+        })
+    }
+}
+
+impl Lead {
+    /// Says that it goes on, and after what.
+    pub fn tell(&self, after: &str, on: &mut dyn FnMut(Event)) {
+        on(Event::Warning(format!("going on with {} {} after {after}", self.led.word(), self.id)));
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn end(self, ledger: &Ledger, because: Stopped) -> Result<()> {
+        ledger.finish(self.led, self.id, Some(because))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::NewSweep;
+    use serde_json::json;
+
+    fn question(digest: &str, resume: bool) -> Question<'_> {
+        Question { led: Led::Sweep, digest, of: "of that kind", resume }
+    }
+
+    fn said(result: Result<Lead>) -> String {
+        result.expect_err("nothing to resume").to_string()
+    }
+
+    #[test]
+    fn the_newest_unfinished_one_that_nobody_holds_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
+        let nothing = json!({});
+        let lead = |digest: &str, resume| {
+            let new = NewSweep { name: "s", question: digest, spec: &nothing, asked: &nothing };
+            question(digest, resume).begin_or_resume(&ledger, || ledger.begin_sweep(&new))
+        };
+        let none = said(lead("q", true));
+        assert!(none.ends_with("no unfinished sweep of that kind; run without --resume"), "{none}");
+        let (first, second) = (lead("q", false).unwrap(), lead("q", false).unwrap());
+        lead("other", false).unwrap();
+        assert!(said(lead("q", true)).contains("another assay is still measuring sweep 2, 1 of the ledger"));
+        drop(first);
+        let again = lead("q", true).unwrap();
+        assert_eq!((again.id, again.resumed), (1, true), "2 is held");
+        again.end(&ledger, Stopped::Interrupted).unwrap();
+        second.end(&ledger, Stopped::Refined).unwrap();
+        assert_eq!(ledger.finished(Led::Sweep, "q").unwrap(), Some(2));
+        assert_eq!(lead("q", true).unwrap().id, 1, "what was interrupted goes on, what is over does not");
+    }
+}

@@ -1,0 +1,77 @@
+//! Heads: what is alike in the rows of all that is led. Each has an `id`, the `question` that was asked, when it began and
+//! ended, why it stopped.
+
+use super::Ledger;
+use super::ledger::now;
+use anyhow::{Context, Result};
+use assay_pure::ledger::Stopped;
+use rusqlite::{OptionalExtension as _, params};
+
+/// What is led.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Led {
+    /// A campaign of an experiment.
+    Campaign,
+    /// A comparison of two builds.
+    Comparison,
+    /// A session of a diary: a comparison of many sides, among whose rows it is kept.
+    Session,
+    /// A sweep.
+    Sweep,
+}
+
+impl Led {
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Led::Campaign => "campaign",
+            Led::Comparison => "comparison",
+            Led::Session => "session",
+            Led::Sweep => "sweep",
+        }
+    }
+
+    fn table(self) -> &'static str {
+        if self == Led::Session { Led::Comparison.word() } else { self.word() }
+    }
+}
+
+impl Ledger {
+    /// Ends something, or marks what was interrupted as going on again with `None`.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn finish(&self, led: Led, id: i64, because: Option<Stopped>) -> Result<()> {
+        self.write(
+            &format!("UPDATE {} SET finished_at = ?, stopped_because = ? WHERE id = ?", led.table()),
+            params![because.map(|_| now()), because.map(Stopped::word), id],
+        )
+    }
+
+    /// The numbers of all of this question that did not come to their end, the newest first.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn unfinished(&self, led: Led, question: &str) -> Result<Vec<i64>> {
+        let sql = format!("SELECT id FROM {} WHERE question = ? AND {OPEN} ORDER BY id DESC", led.table());
+        let mut query = self.connection.prepare(&sql)?;
+        let numbers = query.query_map([question], |row| row.get(0))?.collect::<rusqlite::Result<_>>();
+        numbers.with_context(|| format!("looking for an unfinished {}", led.word()))
+    }
+
+    /// The newest of this question that came to its end.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn finished(&self, led: Led, question: &str) -> Result<Option<i64>> {
+        let sql = format!(
+            "SELECT id FROM {} WHERE question = ? AND NOT {OPEN} ORDER BY id DESC LIMIT 1",
+            led.table()
+        );
+        let found = self.connection.query_row(&sql, [question], |row| row.get(0));
+        found.optional().with_context(|| format!("looking for a finished {}", led.word()))
+    }
+}
+
+/// It runs, was killed, or was interrupted.
+const OPEN: &str = "(stopped_because IS NULL OR stopped_because = 'interrupted')";
