@@ -1,6 +1,6 @@
 //! Numbers as a reader wants them: the rules of `assay_pure::words`, and an effect of the page.
 
-use super::page::Effect;
+use super::page::RatioInterval;
 
 pub use assay_pure::words::{
     TimeUnit, asked, bytes, change, change_span, confidence, count, duration, fraction, ns, ns_with_interval,
@@ -8,6 +8,6 @@ pub use assay_pure::words::{
 };
 
 /// A ratio with its interval: "+8.9 % ± 0.5".
-pub fn change_with_interval(effect: &Effect) -> String {
+pub fn change_with_interval(effect: &RatioInterval) -> String {
     assay_pure::words::change_with_interval(effect.ratio, effect.lower, effect.upper)
 }

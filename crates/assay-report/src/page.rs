@@ -1,8 +1,7 @@
 //! What is known of one campaign, as plain data: the one thing that the terminal, the JSON file and later formats show.
 //!
-//! The types repeat some of `assay-pure`'s words on purpose: their JSON is an interface (schema "assay.campaign/1",
-//! `schema/campaign-1.schema.json`, held against this file by a test), so a change of an inner type can't change it
-//! unseen. Numbers are kept as measured; rounding belongs to the reader. All times of a contrast are ratios, time of the
+//! The JSON is an interface (schema "assay.campaign/1", `schema/campaign-1.schema.json`). Its words (verdicts, causes, axes)
+//! are those of `assay-pure`; a test compares all of them with the schema, so none changes unseen. Numbers are kept as measured; rounding belongs to the reader. All times of a contrast are ratios, time of the
 //! candidate divided by time of the baseline: 0.9 is 10 % less time.
 
 mod cell;
@@ -11,12 +10,16 @@ mod count;
 mod limit;
 
 pub use self::cell::{AtOffset, AtPair, Cell, Companion, Failed, OffsetShare, Range, Reached, Spread};
-pub use self::contrast::{
-    AsBuiltSays, Axis, Build, Cause, CauseKind, Contrast, Effect, Flips, InputDependence, TwinControl,
+pub use self::contrast::{Contrast, InputDependence, TwinControl};
+pub use self::count::{BranchCost, Count, Explained, LearnedInput, Residual};
+pub use self::limit::{CellLimit, LimitsUsed};
+// Words that the JSON shares with what decides: defined there, spelt once.
+pub use assay_pure::experiment::Axis;
+pub use assay_pure::limits::{LimitKind, LimitSource, LimitStanding};
+pub use assay_pure::verdict::{
+    AsBuiltSays, Build, Cause, CauseEvidence, ClaimStatus, CountSource, Dependence, RatioInterval,
     TwinVerdict, Verdict,
 };
-pub use self::count::{BranchCost, Count, CountSource, Explained, LearnedInput, Residual};
-pub use self::limit::{CellLimit, LimitKind, LimitSource, LimitStanding, LimitsUsed};
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -276,18 +279,6 @@ pub struct Claim {
     pub found: String,
     /// Who said it, where.
     pub source: Option<String>,
-}
-
-/// Whether a claim holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ClaimStatus {
-    /// It holds.
-    Confirmed,
-    /// It does not hold, or cannot.
-    Refuted,
-    /// The campaign does not settle it.
-    Undecided,
 }
 
 /// Something that was not measured.

@@ -2,11 +2,11 @@
 
 use super::answer;
 use super::page::{
-    AsBuiltSays, AtOffset, AtPair, Axis, BranchCost, Build, Campaign, Cause, CauseKind, Cell, CellLimit,
-    Claim, ClaimStatus, Companion, Compiler, Contrast, Count, CountSource, Effect, Explained, Failed,
-    Failure, FailureKind, FlagSet, Flips, Input, InputDependence, Landing, Layout, LearnedInput, LimitKind,
-    LimitSource, LimitStanding, LimitsUsed, Machine, OffsetShare, Page, Range, Reached, Residual, SCHEMA,
-    Spread, StoppedBecause, Timer, TwinControl, TwinVerdict, Variant, Verdict,
+    AsBuiltSays, AtOffset, AtPair, Axis, BranchCost, Build, Campaign, Cause, CauseEvidence, Cell, CellLimit,
+    Claim, ClaimStatus, Companion, Compiler, Contrast, Count, CountSource, Dependence, Explained, Failed,
+    Failure, FailureKind, FlagSet, Input, InputDependence, Landing, Layout, LearnedInput, LimitKind,
+    LimitSource, LimitStanding, LimitsUsed, Machine, OffsetShare, Page, Range, RatioInterval, Reached,
+    Residual, SCHEMA, Spread, StoppedBecause, Timer, TwinControl, TwinVerdict, Variant, Verdict,
 };
 use super::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
 
@@ -27,7 +27,7 @@ pub(super) fn contrast(
         axis: Axis::Variant,
         against: None,
         as_built: None,
-        code: Some(Effect { ratio: code, lower: code - 0.005, upper: code + 0.005 }),
+        code: Some(RatioInterval { ratio: code, lower: code - 0.005, upper: code + 0.005 }),
         placement_ratio: None,
         verdict,
         as_built_says: None,
@@ -42,7 +42,7 @@ pub(super) fn contrast(
 
 /// The same with what one plain link shows.
 pub(super) fn built(mut contrast: Contrast, ratio: f64, says: AsBuiltSays) -> Contrast {
-    contrast.as_built = Some(Effect { ratio, lower: ratio - 0.002, upper: ratio + 0.002 });
+    contrast.as_built = Some(RatioInterval { ratio, lower: ratio - 0.002, upper: ratio + 0.002 });
     contrast.placement_ratio = contrast.code.map(|code| ratio / code.ratio);
     contrast.as_built_says = Some(says);
     contrast
@@ -50,8 +50,11 @@ pub(super) fn built(mut contrast: Contrast, ratio: f64, says: AsBuiltSays) -> Co
 
 /// An undecided contrast that four rotations and `rotations` more would decide.
 pub(super) fn undecided(mut contrast: Contrast, rotations: u32, seconds: f64) -> Contrast {
-    contrast.code =
-        contrast.code.map(|code| Effect { lower: code.ratio - 0.021, upper: code.ratio + 0.021, ..code });
+    contrast.code = contrast.code.map(|code| RatioInterval {
+        lower: code.ratio - 0.021,
+        upper: code.ratio + 0.021,
+        ..code
+    });
     contrast.verdict = Verdict::Inconclusive;
     contrast.rotations = 4;
     contrast.rotations_needed = Some(4 + rotations);
@@ -60,8 +63,8 @@ pub(super) fn undecided(mut contrast: Contrast, rotations: u32, seconds: f64) ->
     contrast
 }
 
-fn cause(cause: CauseKind, share: Option<f64>, evidence: &str) -> Cause {
-    Cause { cause, share, evidence: evidence.to_owned() }
+fn cause(cause: Cause, share: Option<f64>, evidence: &str) -> CauseEvidence {
+    CauseEvidence { cause, share, evidence: evidence.to_owned() }
 }
 
 /// A page without contrasts, cells and claims: nothing could be measured.
@@ -210,12 +213,12 @@ fn page_contrasts() -> Vec<Contrast> {
     let mut ghost = built(contrast("copy", "p80", "gcc-12", Equivalent, 1.004), 1.206, Ghost);
     ghost.causes = vec![
         cause(
-            CauseKind::IdenticalCode,
+            Cause::IdenticalCode,
             None,
             "both functions are the same 47 bytes of machine code after relocation",
         ),
         cause(
-            CauseKind::Placement,
+            Cause::Placement,
             Some(0.98),
             "as built, branch starts at offset 0 (0.713 ns) and copy at 16 (0.872 ns)",
         ),
@@ -223,9 +226,9 @@ fn page_contrasts() -> Vec<Contrast> {
     ghost.reasons = vec!["the interval of the code effect lies within ±1 %".to_owned()];
     let mut reversed = built(contrast("table", "all-1", "gcc-12", Slower, 1.212), 0.931, Reversed);
     reversed.causes =
-        vec![cause(CauseKind::Placement, None, "as built, branch starts at its slowest offset, 48")];
+        vec![cause(Cause::Placement, None, "as built, branch starts at its slowest offset, 48")];
     let mut slower = built(contrast("table", "log-uniform", "gcc-12", Slower, 1.382), 1.361, Confirmed);
-    slower.causes = vec![cause(CauseKind::Work, Some(0.9), "5 more instructions per byte")];
+    slower.causes = vec![cause(Cause::Work, Some(0.9), "5 more instructions per byte")];
     slower.reasons =
         vec!["the interval of the code effect excludes 0 and the estimate is beyond 1 %".to_owned()];
     let mut open =
@@ -496,7 +499,7 @@ fn dependence(compiler: &str, note: &str) -> InputDependence {
         compiler: compiler.to_owned(),
         flags: "O2".to_owned(),
         against: None,
-        flips: Flips::Sign,
+        flips: Dependence::Sign,
         favours_candidate: vec!["log-uniform".to_owned()],
         favours_baseline: vec!["all-1".to_owned()],
         note: note.to_owned(),

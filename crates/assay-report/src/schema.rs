@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::page::{
-    AsBuiltSays, Axis, CauseKind, ClaimStatus, CountSource, FailureKind, Flips, LimitKind, LimitSource,
+    AsBuiltSays, Axis, Cause, ClaimStatus, CountSource, Dependence, FailureKind, LimitKind, LimitSource,
     LimitStanding, SCHEMA, StoppedBecause, TwinVerdict, Verdict,
 };
 use super::plan::PLAN_SCHEMA;
@@ -229,7 +229,7 @@ fn words<T: serde::Serialize>(values: &[T]) -> Value {
 fn the_words_of_the_schema_are_those_of_the_code() {
     let root = schema();
     let defs = &root["$defs"];
-    use {AsBuiltSays as A, CauseKind as C, StoppedBecause as S, Verdict as V};
+    use {AsBuiltSays as A, Cause as C, StoppedBecause as S, Verdict as V};
     let pairs = [
         (&defs["verdict"]["enum"], words(&[V::Faster, V::Slower, V::Equivalent, V::Inconclusive])),
         (
@@ -260,7 +260,10 @@ fn the_words_of_the_schema_are_those_of_the_code() {
             words(&[ClaimStatus::Confirmed, ClaimStatus::Refuted, ClaimStatus::Undecided]),
         ),
         (&defs["failure"]["properties"]["kind"]["enum"], words(&[FailureKind::Failed, FailureKind::Skipped])),
-        (&defs["input_dependence"]["properties"]["flips"]["enum"], words(&[Flips::Sign, Flips::Size])),
+        (
+            &defs["input_dependence"]["properties"]["flips"]["enum"],
+            words(&[Dependence::Sign, Dependence::Size]),
+        ),
         (
             &defs["cell_limit"]["properties"]["limit"]["enum"],
             words(&[

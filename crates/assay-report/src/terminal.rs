@@ -14,11 +14,10 @@ mod times;
 mod verdicts;
 
 pub(crate) use closing::claims;
-pub(crate) use reasons::cause_name;
 
 use super::ink::Ink;
 use super::number;
-use super::page::{AsBuiltSays, Axis, Contrast, Effect, Page, TwinVerdict, Verdict};
+use super::page::{AsBuiltSays, Axis, Contrast, Page, RatioInterval, TwinVerdict, Verdict};
 use super::sheet::Sheet;
 
 /// How much is shown.
@@ -81,7 +80,7 @@ fn twin_found(page: &Page) -> String {
     };
     let size = match (twin.ratio, twin.lower, twin.upper) {
         (Some(ratio), Some(lower), Some(upper)) => {
-            format!(" by {}", number::change_with_interval(&Effect { ratio, lower, upper }))
+            format!(" by {}", number::change_with_interval(&RatioInterval { ratio, lower, upper }))
         }
         (Some(ratio), ..) => format!(" by {}", number::change(ratio)),
         _ => return format!("{word}."),

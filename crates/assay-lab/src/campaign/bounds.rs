@@ -9,9 +9,9 @@ use crate::store::CampaignRow;
 use assay_linux::machine::Machine as Facts;
 use assay_pure::experiment::spec::InputSource;
 use assay_pure::inputs::{Description, Format};
-use assay_pure::limits::{Bound, Limit, Limits, Misses, Row, Source, Standing, binding};
-use assay_pure::verdict::counts::{CellCounts, Source as CountSource};
-use assay_report::page::{Cell, CellLimit, LimitKind, LimitSource, LimitStanding, LimitsUsed};
+use assay_pure::limits::{Bound, LimitStanding, Limits, Misses, Row, binding};
+use assay_pure::verdict::counts::{CellCounts, CountSource};
+use assay_report::page::{Cell, CellLimit, LimitsUsed};
 use serde_json::{Value, json};
 
 /// Where they are among the facts of the machine.
@@ -95,29 +95,14 @@ fn repeats(description: &Description) -> bool {
 
 fn shown(bound: &Bound) -> CellLimit {
     CellLimit {
-        limit: match bound.limit {
-            Limit::Bytes => LimitKind::Bytes,
-            Limit::Latency => LimitKind::Latency,
-            Limit::Mispredictions => LimitKind::Mispredictions,
-            Limit::Instructions => LimitKind::Instructions,
-            Limit::Branches => LimitKind::Branches,
-        },
-        source: match bound.source {
-            Source::Given => LimitSource::Given,
-            Source::Counted => LimitSource::Counted,
-            Source::Traced => LimitSource::Traced,
-            Source::Entropy => LimitSource::Entropy,
-        },
+        limit: bound.limit,
+        source: bound.source,
         ns: bound.ns,
         share: bound.share,
-        standing: match bound.standing {
-            Standing::Binds => LimitStanding::Binds,
-            Standing::Leaves => LimitStanding::Leaves,
-            Standing::Assumed => LimitStanding::Assumed,
-            Standing::Exceeded => LimitStanding::Exceeded,
-        },
+        standing: bound.standing,
         made_of: bound.made_of.clone(),
-        exceeded_because: (bound.standing == Standing::Exceeded).then(|| bound.why_exceeded().to_owned()),
+        exceeded_because: (bound.standing == LimitStanding::Exceeded)
+            .then(|| bound.why_exceeded().to_owned()),
     }
 }
 

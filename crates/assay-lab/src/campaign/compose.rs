@@ -11,8 +11,7 @@ pub(super) use self::inputs::KnownInput;
 pub use self::inputs::recipe;
 pub use self::machine::{compiler, machine_json};
 pub(crate) use self::moment::rfc3339;
-pub use self::verdicts::axis;
-pub(crate) use self::verdicts::{cause, contrast, twin_of};
+pub(crate) use self::verdicts::{contrast, twin_of};
 
 use super::bounds;
 use super::companions::Companions;

@@ -12,7 +12,7 @@ use assay_pure::stats::penalty::{Memory, Penalty};
 use assay_pure::verdict::VariantPlacement;
 use assay_pure::verdict::build::Side;
 use assay_pure::verdict::cause::Cause;
-use assay_pure::verdict::counts::{CellCounts, MissCount, Sides, Source, THIS_CPU, explain};
+use assay_pure::verdict::counts::{CellCounts, CountSource, MissCount, Sides, THIS_CPU, explain};
 use assay_pure::verdict::explained::{TimedCell, explain_times};
 use assay_pure::verdict::learned::{Learned, flips, learned};
 use assay_pure::verdict::{ContrastVerdict, Judgement};
@@ -158,10 +158,7 @@ impl Counted {
     pub fn per_unit(&self, name: &CellName) -> BTreeMap<String, page::Count> {
         let mut counts = BTreeMap::new();
         let Some(cell) = self.cells.iter().find(|cell| is_cell(cell, name)) else { return counts };
-        let source = match cell.source {
-            Source::Counted => page::CountSource::Counted,
-            Source::Traced => page::CountSource::Traced,
-        };
+        let source = cell.source;
         let plain = |value| page::Count { value, source, lower: None, upper: None, predictor: None };
         for event in &self.asked {
             let count = match event {
@@ -175,7 +172,7 @@ impl Counted {
                     let (Some(modern), Some((lower, upper))) = (cell.modern(), cell.miss_range()) else {
                         continue;
                     };
-                    let simulated = cell.source == Source::Traced;
+                    let simulated = cell.source == CountSource::Traced;
                     page::Count {
                         lower: simulated.then_some(lower),
                         upper: simulated.then_some(upper),
@@ -221,7 +218,7 @@ impl Counted {
             })
         };
         let cells: Vec<TimedCell> = times.iter().filter_map(timed).collect();
-        let simulated = self.cells.iter().filter(|cell| cell.source == Source::Traced);
+        let simulated = self.cells.iter().filter(|cell| cell.source == CountSource::Traced);
         let predictor = simulated.filter_map(CellCounts::modern).map(|miss| miss.predictor.clone()).next();
         let price = |price: assay_pure::verdict::explained::Price| page::Spread {
             median: price.ns,
@@ -321,7 +318,7 @@ fn cell(rows: &[CountRow], name: &CellName, input: &CampaignInput) -> Option<(Ce
         input: name.1.clone(),
         compiler: name.2.clone(),
         flags: name.3.clone(),
-        source: if row.source == "counted" { Source::Counted } else { Source::Traced },
+        source: if row.source == "counted" { CountSource::Counted } else { CountSource::Traced },
         instructions: per_unit(row.instructions, row),
         branches: per_unit(row.branches, row),
         conditional: row.conditional.map(|conditional| per_unit(conditional, row)),

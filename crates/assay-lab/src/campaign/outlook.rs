@@ -58,7 +58,7 @@ pub fn outlook(
             .iter()
             .filter(|contrast| runnable.contains(&contrast.candidate.variant))
             .count() as u64,
-        along: experiment.contrasts.along.iter().map(|&axis| compose::axis(axis)).collect(),
+        along: experiment.contrasts.along.clone(),
         skipped: skipped.to_vec(),
         compiles: amount(work.compiles),
         links: amount(work.links),

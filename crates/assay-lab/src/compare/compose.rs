@@ -4,7 +4,7 @@ use super::code::{self, Found};
 use super::factors::factors;
 use super::judge::{self, Judged};
 use super::spec::{Method, Spec};
-use crate::campaign::compose::{cause, contrast, rfc3339, twin_of};
+use crate::campaign::compose::{contrast, rfc3339, twin_of};
 use crate::lead::Misuse;
 use crate::store::{ComparisonRow, Ledger, SideRow, VisitRow};
 use anyhow::{Context, Result};
@@ -122,9 +122,7 @@ fn one(judged: &Judged, found: &assay_pure::verdict::ContrastVerdict, spec: &Spe
     let shown = contrast(found);
     let code = judged.code.get(&found.input);
     let mut causes = shown.causes;
-    causes.extend(
-        code.map(|code| code::causes(code, found, spec.minimum_effect)).unwrap_or_default().iter().map(cause),
-    );
+    causes.extend(code.map(|code| code::causes(code, found, spec.minimum_effect)).unwrap_or_default());
     Some(Compared {
         benchmark: found.input.clone(),
         unit: judged.units.get(&found.input).cloned().unwrap_or_default(),

@@ -10,10 +10,10 @@ use super::belongs;
 use crate::lead::Misuse;
 use crate::store::Ledger;
 use anyhow::{Result, bail};
-use assay_pure::stages::{Diary, Kind as OfFile};
+use assay_pure::stages::Diary;
 use assay_report::prose;
 use assay_report::stages::answer;
-use assay_report::stages::page::{Entrant, Kind, Role, STAGES_SCHEMA, StagesPage};
+use assay_report::stages::page::{Entrant, Role, STAGES_SCHEMA, StagesPage};
 use history::History;
 
 /// Composes the page of a diary: as its file says now, or as its newest session had it.
@@ -75,10 +75,7 @@ fn entrants(diary: &Diary, history: &History) -> Vec<Entrant> {
         let row = kept.map(|(_, row)| row);
         Entrant {
             name: entrant.name.clone(),
-            kind: match entrant.kind {
-                OfFile::Stage => Kind::Stage,
-                OfFile::Reference => Kind::Reference,
-            },
+            kind: entrant.kind,
             after: entrant.after.map(|after| diary.entrants[after].name.clone()),
             note: entrant.note.clone(),
             flags: entrant.recipe.as_ref().map(|recipe| recipe.flags.clone()),

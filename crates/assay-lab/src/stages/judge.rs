@@ -6,18 +6,8 @@ use crate::store::{Ledger, VisitRow};
 use anyhow::Result;
 use assay_pure::compare::{Seen, Side, contrasts};
 use assay_pure::stages::Diary;
+use assay_pure::stages::step::Against;
 use assay_pure::verdict::{Judgement, ObservedContrast};
-
-/// What a stage is held against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Against {
-    /// The stage before.
-    Before,
-    /// The first stage.
-    First,
-    /// A reference.
-    Reference,
-}
 
 /// One question of a diary: an entrant against another one, in every role that both have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use assay_pure::sweep::refine::{self, Pair, narrowing};
 use assay_pure::sweep::{Curve, Reading, Step, SweepSpec, Winner, crossovers, steps, zones};
 use assay_pure::words;
 use assay_report::number;
-use assay_report::page::{Effect, Failure, FailureKind, Spread, TwinVerdict};
+use assay_report::page::{Failure, FailureKind, RatioInterval, Spread, TwinVerdict};
 use assay_report::sweep::answer::{answer, sentence};
 use assay_report::sweep::page::{
     CacheSize, CrossoverPage, CurvePage, Key, Limit, Machine, Measured, PairPage, Point, RatioAt, SeriesPage,
@@ -279,7 +279,7 @@ fn pair_page(
         let half = reading.half_width(alpha);
         RatioAt {
             at: reading.at,
-            ratio: Effect {
+            ratio: RatioInterval {
                 ratio: reading.estimate.exp(),
                 lower: (reading.estimate - half).exp(),
                 upper: (reading.estimate + half).exp(),

@@ -3,10 +3,13 @@
 use std::fmt;
 
 /// An axis whose levels are compared, in otherwise equal cells. Placement is none: it is averaged over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Axis {
     /// What the program registers.
+    #[default]
     Variant,
     /// Who compiled it.
     Compiler,

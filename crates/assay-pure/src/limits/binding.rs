@@ -55,8 +55,9 @@ pub struct Misses {
 }
 
 /// What is limited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Limit {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitKind {
     /// Bytes through the caches or the memory.
     Bytes,
     /// Loads that wait for each other.
@@ -69,22 +70,23 @@ pub enum Limit {
     Branches,
 }
 
-impl Limit {
+impl LimitKind {
     /// Its name in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Limit::Bytes => "bytes",
-            Limit::Latency => "latency",
-            Limit::Mispredictions => "mispredictions",
-            Limit::Instructions => "instructions",
-            Limit::Branches => "branches",
+            LimitKind::Bytes => "bytes",
+            LimitKind::Latency => "latency",
+            LimitKind::Mispredictions => "mispredictions",
+            LimitKind::Instructions => "instructions",
+            LimitKind::Branches => "branches",
         }
     }
 }
 
 /// Where the count of a limit comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Source {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitSource {
     /// The input and the kind of measurement say it.
     Given,
     /// Counted by the CPU.
@@ -96,8 +98,9 @@ pub enum Source {
 }
 
 /// How a least time stands to the measured one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standing {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitStanding {
     /// It is the largest, and at least half of the time.
     Binds,
     /// It is smaller than another, or small.
@@ -112,32 +115,32 @@ pub enum Standing {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     /// Which.
-    pub limit: Limit,
+    pub limit: LimitKind,
     /// Where its count comes from.
-    pub source: Source,
+    pub source: LimitSource,
     /// Nanoseconds.
     pub ns: f64,
     /// Of the measured time, 1 is all of it.
     pub share: f64,
     /// How it stands to the others.
-    pub standing: Standing,
+    pub standing: LimitStanding,
     /// What it is made of, in words: "2.76 bytes at 96 per ns (L2)".
     pub made_of: String,
 }
 
 impl Bound {
-    /// Why the measured time can be below this least time, in words; for one that is [`Standing::Exceeded`].
+    /// Why the measured time can be below this least time, in words; for one that is [`LimitStanding::Exceeded`].
     pub fn why_exceeded(&self) -> &'static str {
         match (self.limit, self.source) {
-            (Limit::Bytes, _) => "its bytes lay nearer than the size of its input says",
-            (Limit::Latency, _) => "its loads did not wait for each other",
-            (Limit::Mispredictions, Source::Entropy) => {
+            (LimitKind::Bytes, _) => "its bytes lay nearer than the size of its input says",
+            (LimitKind::Latency, _) => "its loads did not wait for each other",
+            (LimitKind::Mispredictions, LimitSource::Entropy) => {
                 "it does not branch on each unit, or the units were learned"
             }
-            (Limit::Mispredictions, _) => {
+            (LimitKind::Mispredictions, _) => {
                 "this CPU predicts better than the model, or resolves these branches early"
             }
-            (Limit::Instructions | Limit::Branches, _) => {
+            (LimitKind::Instructions | LimitKind::Branches, _) => {
                 "more of them are fused or left out than in the loops measured"
             }
         }
@@ -157,21 +160,21 @@ pub fn binding(row: &Row, limits: &Limits) -> Vec<Bound> {
     for bound in &mut found {
         bound.share = bound.ns / row.ns;
         if bound.share > 1.0 + TOLERANCE {
-            bound.standing = Standing::Exceeded;
+            bound.standing = LimitStanding::Exceeded;
         }
     }
     found.retain(|bound| bound.ns > 0.0);
     found.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let binds = found.iter_mut().find(|bound| bound.standing == Standing::Leaves);
+    let binds = found.iter_mut().find(|bound| bound.standing == LimitStanding::Leaves);
     if let Some(bound) = binds.filter(|bound| bound.share >= LEAST_SHARE) {
-        bound.standing = Standing::Binds;
+        bound.standing = LimitStanding::Binds;
     }
     found
 }
 
 /// A bound whose share is not known yet.
-fn bound(limit: Limit, source: Source, ns: f64, made_of: String) -> Bound {
-    Bound { limit, source, ns, share: 0.0, standing: Standing::Leaves, made_of }
+fn bound(limit: LimitKind, source: LimitSource, ns: f64, made_of: String) -> Bound {
+    Bound { limit, source, ns, share: 0.0, standing: LimitStanding::Leaves, made_of }
 }
 
 fn bytes(row: &Row, limits: &Limits) -> Option<Bound> {
@@ -190,7 +193,12 @@ fn bytes(row: &Row, limits: &Limits) -> Option<Bound> {
         (true, false) => format!("{} bytes read", short(read)),
         (false, _) => format!("{} bytes written", short(written)),
     };
-    Some(bound(Limit::Bytes, Source::Given, ns, format!("{what}, {} per ns from {level}", short(per_ns))))
+    Some(bound(
+        LimitKind::Bytes,
+        LimitSource::Given,
+        ns,
+        format!("{what}, {} per ns from {level}", short(per_ns)),
+    ))
 }
 
 /// Bytes per nanosecond of the fastest way of an operation at a working set.
@@ -205,7 +213,7 @@ fn latency(row: &Row, limits: &Limits) -> Option<Bound> {
     let each = super::levels::at(&small.points, set)?;
     let level = limits.level_of(set).map_or("memory", |level| &level.name);
     let made_of = format!("{} loads in a row, {} ns each from {level}", short(loads), short(each));
-    Some(bound(Limit::Latency, Source::Given, loads * each, made_of))
+    Some(bound(LimitKind::Latency, LimitSource::Given, loads * each, made_of))
 }
 
 fn instructions(row: &Row, limits: &Limits) -> Option<Bound> {
@@ -214,18 +222,18 @@ fn instructions(row: &Row, limits: &Limits) -> Option<Bound> {
     let rate =
         width.map_or(format!("{} per ns", short(1.0 / each)), |width| format!("{} a cycle", short(width)));
     let made_of = format!("{} instructions, {rate} at best", short(count));
-    Some(bound(Limit::Instructions, source(row), count * each, made_of))
+    Some(bound(LimitKind::Instructions, source(row), count * each, made_of))
 }
 
 fn branches(row: &Row, limits: &Limits) -> Option<Bound> {
     let each = [cost::UNTAKEN, cost::TAKEN].iter().filter_map(|name| Some(limits.cost(name)?.ns.median));
     let (count, each) = (row.branches?, each.reduce(f64::min)?);
     let made_of = format!("{} branches, {} ns each at best", short(count), short(each));
-    Some(bound(Limit::Branches, source(row), count * each, made_of))
+    Some(bound(LimitKind::Branches, source(row), count * each, made_of))
 }
 
-fn source(row: &Row) -> Source {
-    if row.misses.is_some_and(|misses| misses.counted) { Source::Counted } else { Source::Traced }
+fn source(row: &Row) -> LimitSource {
+    if row.misses.is_some_and(|misses| misses.counted) { LimitSource::Counted } else { LimitSource::Traced }
 }
 
 /// By count and by entropy.
@@ -239,7 +247,7 @@ fn mispredictions(row: &Row, limits: &Limits) -> Vec<Bound> {
     if let Some(misses) = row.misses {
         let how = if misses.counted { "counted" } else { "simulated" };
         found.push(bound(
-            Limit::Mispredictions,
+            LimitKind::Mispredictions,
             source(row),
             misses.per_unit * penalty,
             made_of(misses.per_unit, how),
@@ -250,11 +258,11 @@ fn mispredictions(row: &Row, limits: &Limits) -> Vec<Bound> {
     // units that depend on each other.
     let standing = match row.misses {
         Some(misses) if misses.fewest < NEAR_FLOOR * floor => return found,
-        Some(_) => Standing::Leaves,
-        None => Standing::Assumed,
+        Some(_) => LimitStanding::Leaves,
+        None => LimitStanding::Assumed,
     };
     let by_entropy =
-        bound(Limit::Mispredictions, Source::Entropy, floor * penalty, made_of(floor, "by entropy"));
+        bound(LimitKind::Mispredictions, LimitSource::Entropy, floor * penalty, made_of(floor, "by entropy"));
     found.push(Bound { standing, ..by_entropy });
     found
 }
@@ -264,7 +272,7 @@ mod tests {
     use super::super::sample;
     use super::*;
 
-    fn shares(row: &Row) -> Vec<(Limit, Source, i64, Standing)> {
+    fn shares(row: &Row) -> Vec<(LimitKind, LimitSource, i64, LimitStanding)> {
         let thousandths = |share: f64| (1000.0 * share).round() as i64;
         let found = binding(row, &sample::limits());
         found
@@ -294,11 +302,11 @@ mod tests {
         assert_eq!(
             shares(&row),
             [
-                (Limit::Mispredictions, Source::Traced, 850, Standing::Binds),
-                (Limit::Mispredictions, Source::Entropy, 800, Standing::Leaves),
-                (Limit::Instructions, Source::Traced, 200, Standing::Leaves),
-                (Limit::Branches, Source::Traced, 75, Standing::Leaves),
-                (Limit::Bytes, Source::Given, 6, Standing::Leaves),
+                (LimitKind::Mispredictions, LimitSource::Traced, 850, LimitStanding::Binds),
+                (LimitKind::Mispredictions, LimitSource::Entropy, 800, LimitStanding::Leaves),
+                (LimitKind::Instructions, LimitSource::Traced, 200, LimitStanding::Leaves),
+                (LimitKind::Branches, LimitSource::Traced, 75, LimitStanding::Leaves),
+                (LimitKind::Bytes, LimitSource::Given, 6, LimitStanding::Leaves),
             ]
         );
         let found = binding(&row, &sample::limits());
@@ -322,8 +330,8 @@ mod tests {
         assert_eq!(
             shares(&row),
             [
-                (Limit::Instructions, Source::Traced, 750, Standing::Binds),
-                (Limit::Mispredictions, Source::Traced, 31, Standing::Leaves),
+                (LimitKind::Instructions, LimitSource::Traced, 750, LimitStanding::Binds),
+                (LimitKind::Mispredictions, LimitSource::Traced, 31, LimitStanding::Leaves),
             ]
         );
     }
@@ -331,9 +339,15 @@ mod tests {
     #[test]
     fn without_counts_the_entropy_is_an_assumption_and_never_binds() {
         let row = Row { ns: 5.0, floor_misses: Some(0.8), ..Row::default() };
-        assert_eq!(shares(&row), [(Limit::Mispredictions, Source::Entropy, 800, Standing::Assumed)]);
+        assert_eq!(
+            shares(&row),
+            [(LimitKind::Mispredictions, LimitSource::Entropy, 800, LimitStanding::Assumed)]
+        );
         let fast = Row { ns: 1.6, ..row };
-        assert_eq!(shares(&fast), [(Limit::Mispredictions, Source::Entropy, 2500, Standing::Exceeded)]);
+        assert_eq!(
+            shares(&fast),
+            [(LimitKind::Mispredictions, LimitSource::Entropy, 2500, LimitStanding::Exceeded)]
+        );
     }
 
     #[test]
@@ -343,15 +357,21 @@ mod tests {
         assert_eq!(
             shares(&row),
             [
-                (Limit::Mispredictions, Source::Traced, 3000, Standing::Exceeded),
-                (Limit::Instructions, Source::Traced, 600, Standing::Binds),
+                (LimitKind::Mispredictions, LimitSource::Traced, 3000, LimitStanding::Exceeded),
+                (LimitKind::Instructions, LimitSource::Traced, 600, LimitStanding::Binds),
             ]
         );
         // Within the tolerance it is all of the time.
         let all = Row { ns: 1.0, instructions: Some(20.9), ..Row::default() };
-        assert_eq!(shares(&all), [(Limit::Instructions, Source::Traced, 1045, Standing::Binds)]);
+        assert_eq!(
+            shares(&all),
+            [(LimitKind::Instructions, LimitSource::Traced, 1045, LimitStanding::Binds)]
+        );
         let beyond = Row { ns: 1.0, instructions: Some(21.2), ..Row::default() };
-        assert_eq!(shares(&beyond), [(Limit::Instructions, Source::Traced, 1060, Standing::Exceeded)]);
+        assert_eq!(
+            shares(&beyond),
+            [(LimitKind::Instructions, LimitSource::Traced, 1060, LimitStanding::Exceeded)]
+        );
     }
 
     #[test]
@@ -369,7 +389,7 @@ mod tests {
         };
         let found = binding(&row, &sample::limits());
         let mut words: Vec<&str> = found.iter().map(Bound::why_exceeded).collect();
-        assert!(found.iter().all(|bound| bound.standing == Standing::Exceeded) && words.len() == 6);
+        assert!(found.iter().all(|bound| bound.standing == LimitStanding::Exceeded) && words.len() == 6);
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), 5, "instructions and branches share theirs");
@@ -378,9 +398,15 @@ mod tests {
     #[test]
     fn nothing_binds_where_every_share_is_small() {
         let row = Row { ns: 1.0, instructions: Some(9.9), ..Row::default() };
-        assert_eq!(shares(&row), [(Limit::Instructions, Source::Traced, 495, Standing::Leaves)]);
+        assert_eq!(
+            shares(&row),
+            [(LimitKind::Instructions, LimitSource::Traced, 495, LimitStanding::Leaves)]
+        );
         let half = Row { ns: 1.0, instructions: Some(10.0), ..Row::default() };
-        assert_eq!(shares(&half), [(Limit::Instructions, Source::Traced, 500, Standing::Binds)]);
+        assert_eq!(
+            shares(&half),
+            [(LimitKind::Instructions, LimitSource::Traced, 500, LimitStanding::Binds)]
+        );
     }
 
     #[test]
@@ -393,12 +419,12 @@ mod tests {
             working_set_bytes: Some(8192.0),
             ..Row::default()
         };
-        assert_eq!(shares(&row), [(Limit::Bytes, Source::Given, 900, Standing::Binds)]);
+        assert_eq!(shares(&row), [(LimitKind::Bytes, LimitSource::Given, 900, LimitStanding::Binds)]);
         // 16 bytes touched in 0.18 ns: 88.9 per ns.
         let made_of = &binding(&row, &sample::limits())[0].made_of;
         assert_eq!(made_of, "8.00 bytes read and 16.0 written, 88.9 per ns from L1");
         let written = Row { bytes_read: None, ..row };
-        assert_eq!(shares(&written), [(Limit::Bytes, Source::Given, 800, Standing::Binds)]);
+        assert_eq!(shares(&written), [(LimitKind::Bytes, LimitSource::Given, 800, LimitStanding::Binds)]);
         let unknown = Row { working_set_bytes: None, ..written };
         assert_eq!(binding(&unknown, &sample::limits()), []);
     }
@@ -408,7 +434,7 @@ mod tests {
         // Half of a load per unit from memory: 50 of 60 ns.
         let row =
             Row { ns: 60.0, dependent_loads: Some(0.5), working_set_bytes: Some(1e9), ..Row::default() };
-        assert_eq!(shares(&row), [(Limit::Latency, Source::Given, 833, Standing::Binds)]);
+        assert_eq!(shares(&row), [(LimitKind::Latency, LimitSource::Given, 833, LimitStanding::Binds)]);
         assert_eq!(
             binding(&row, &sample::limits())[0].made_of,
             "0.50 loads in a row, 100 ns each from memory"
@@ -420,7 +446,7 @@ mod tests {
         let counted = Some(Misses { per_unit: 1.0, fewest: 1.0, counted: true });
         let row = Row { ns: 8.0, misses: counted, instructions: Some(4.0), ..Row::default() };
         let found = binding(&row, &sample::limits());
-        assert_eq!((found[0].source, found[1].source), (Source::Counted, Source::Counted));
+        assert_eq!((found[0].source, found[1].source), (LimitSource::Counted, LimitSource::Counted));
         assert_eq!(found[0].made_of, "1.00 mispredictions counted, 5.00 ns each");
     }
 

@@ -11,7 +11,7 @@ mod binding;
 mod kept;
 mod levels;
 
-pub use binding::{Bound, Limit, Misses, Row, Source, Standing, binding};
+pub use binding::{Bound, LimitKind, LimitSource, LimitStanding, Misses, Row, binding};
 pub use kept::{LimitsError, SCHEMA};
 pub use levels::{Cache, Measured, Moved, Point, cache_sizes, levels};
 

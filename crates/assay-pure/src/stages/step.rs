@@ -29,6 +29,18 @@ pub struct TimeFound {
     pub as_built_says: Option<AsBuiltSays>,
 }
 
+/// What a stage is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Against {
+    /// The stage before.
+    Before,
+    /// The first stage.
+    First,
+    /// A reference.
+    Reference,
+}
+
 /// What a step brought in a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -12,7 +12,7 @@ pub enum Side {
 }
 
 /// A compiler with a flag set, by name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Build {
     /// Compiler name.
     pub compiler: String,

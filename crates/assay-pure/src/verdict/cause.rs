@@ -1,7 +1,7 @@
 //! Why a verdict is what it is: causes, each with its evidence and, where there is one, its share.
 
 /// A cause. All that the design names; `work`, `prediction`, `memory` and `codegen-drift` need counts or sweeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// Where the linker put the code.
@@ -24,8 +24,25 @@ pub enum Cause {
     Build,
 }
 
+impl Cause {
+    /// Its name in tables and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::Placement => "placement",
+            Cause::IdenticalCode => "identical-code",
+            Cause::Work => "work",
+            Cause::Prediction => "prediction",
+            Cause::Input => "input",
+            Cause::Memory => "memory",
+            Cause::CodegenDrift => "codegen-drift",
+            Cause::Noise => "noise",
+            Cause::Build => "build",
+        }
+    }
+}
+
 /// A cause with what speaks for it.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct CauseEvidence {
     /// The cause.
     pub cause: Cause,

@@ -5,7 +5,7 @@ use super::cause::CauseEvidence;
 use crate::stats::interval::Interval;
 
 /// A ratio of times (candidate / baseline) with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RatioInterval {
     /// Time of the candidate / time of the baseline; below 1 the candidate is faster.
     pub ratio: f64,
@@ -28,8 +28,8 @@ impl RatioInterval {
 }
 
 /// What is said of the candidate's code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It takes less time: the interval excludes 0 and the estimate lies beyond the minimum effect.
     Faster,
@@ -58,22 +58,22 @@ impl Verdict {
     }
 }
 
-/// What the as-built comparison is worth beside the code's verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// What the as-built comparison is worth beside the code's verdict; the order is how wrong it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AsBuiltSays {
-    /// The same word, and a size that is right within a half.
-    Confirmed,
+    /// The wrong sign.
+    Reversed,
     /// A difference where the code is equivalent.
     Ghost,
+    /// No difference where the code differs.
+    Masked,
     /// The right sign, too large by more than a half.
     Inflated,
     /// The right sign, too small by more than a half.
     Deflated,
-    /// No difference where the code differs.
-    Masked,
-    /// The wrong sign.
-    Reversed,
+    /// The same word, and a size that is right within a half.
+    Confirmed,
 }
 
 impl AsBuiltSays {

@@ -25,28 +25,29 @@ const SAME_WORK: f64 = 0.01;
 pub const THIS_CPU: &str = "this CPU";
 
 /// Where counts come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountSource {
     /// Hardware counters.
     Counted,
     /// An emulator's exact trace; mispredictions are those of simulated predictors.
     Traced,
 }
 
-impl Source {
+impl CountSource {
     /// The word for mispredictions of this source.
     fn of_misses(self) -> &'static str {
         match self {
-            Source::Counted => "counted",
-            Source::Traced => "simulated",
+            CountSource::Counted => "counted",
+            CountSource::Traced => "simulated",
         }
     }
 
     /// The word for other events of this source.
     fn of_work(self) -> &'static str {
         match self {
-            Source::Counted => "counted",
-            Source::Traced => "traced",
+            CountSource::Counted => "counted",
+            CountSource::Traced => "traced",
         }
     }
 }
@@ -72,7 +73,7 @@ pub struct CellCounts {
     /// Flag set name.
     pub flags: String,
     /// Where they come from.
-    pub source: Source,
+    pub source: CountSource,
     /// Instructions per unit.
     pub instructions: f64,
     /// Branches of all classes per unit.
@@ -176,8 +177,8 @@ fn prediction(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) ->
     }
     let source = sides.candidate.source.of_misses();
     let by = match sides.candidate.source {
-        Source::Counted => String::new(),
-        Source::Traced => format!(" by {}", candidate.predictor),
+        CountSource::Counted => String::new(),
+        CountSource::Traced => format!(" by {}", candidate.predictor),
     };
     let counts = format!(
         "{} mispredicts {:.3} times per {} and {} {:.3} times ({source}{by}); at {:.2} ns each ({:.2} to {:.2}, measured here) that is {:+.2} ns of {difference_ns:+.2} ns",
@@ -270,7 +271,7 @@ pub(super) mod tests {
             input: "random".into(),
             compiler: "gcc-12".into(),
             flags: "O2".into(),
-            source: Source::Traced,
+            source: CountSource::Traced,
             instructions,
             branches: instructions / 4.0,
             conditional: Some(instructions / 5.0),
@@ -454,7 +455,7 @@ pub(super) mod tests {
     #[test]
     fn counted_mispredictions_are_called_so() {
         let counted = |name, misses| CellCounts {
-            source: Source::Counted,
+            source: CountSource::Counted,
             ..cell(name, 20.0, &[("this CPU", misses)])
         };
         let found = explained(&counted("bmi2", 0.0), &counted("branch", 0.8), Verdict::Faster, 0.5);

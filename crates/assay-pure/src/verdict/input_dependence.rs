@@ -13,15 +13,13 @@ use crate::stats::margin::Margin;
 use crate::words::list;
 
 /// How the answer depends on the input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Dependence {
     /// Faster on some inputs, slower on others.
     Sign,
     /// The same sign, or none, but sizes that differ.
     Size,
-    /// No dependence was found.
-    None,
 }
 
 /// One candidate, one compiler, one flag set, over all inputs.
@@ -45,8 +43,8 @@ pub struct InputDependence {
     pub slower: Vec<String>,
     /// Inputs on which nothing can be said.
     pub inconclusive: Vec<String>,
-    /// What kind of dependence there is.
-    pub dependence: Dependence,
+    /// What kind of dependence there is; `None`: none was found.
+    pub dependence: Option<Dependence>,
     /// The whole in one sentence.
     pub statement: String,
 }
@@ -128,9 +126,9 @@ fn summarise(group: &[&ContrastVerdict], margin: Margin) -> InputDependence {
     let any_pair =
         group.iter().enumerate().any(|(at, a)| group[at + 1..].iter().any(|b| differ(a, b, margin)));
     let dependence = match (faster.is_empty() || slower.is_empty(), any_pair) {
-        (false, _) => Dependence::Sign,
-        (true, true) => Dependence::Size,
-        (true, false) => Dependence::None,
+        (false, _) => Some(Dependence::Sign),
+        (true, true) => Some(Dependence::Size),
+        (true, false) => None,
     };
     let mut summary = InputDependence {
         candidate: first.candidate.clone(),
@@ -161,9 +159,9 @@ fn statement(summary: &InputDependence, (candidate, baseline): &(String, String)
     .map(|(word, inputs)| format!("{word} on {}", list(inputs)))
     .collect();
     let end = match summary.dependence {
-        Dependence::Sign => ": which is faster depends on the input",
-        Dependence::Size => ": by how much depends on the input",
-        Dependence::None => "",
+        Some(Dependence::Sign) => ": which is faster depends on the input",
+        Some(Dependence::Size) => ": by how much depends on the input",
+        None => "",
     };
     format!(
         "{candidate} against {baseline} ({}, {}): {}{end}.",

@@ -39,8 +39,11 @@ mod build_tests;
 mod tests;
 
 pub use build::{Between, Build};
+pub use cause::{Cause, CauseEvidence};
+pub use claims::ClaimStatus;
 pub use companion::{Companion, PlacedTime, companion};
 pub use contrast::{AsBuiltSays, ContrastVerdict, RatioInterval, Verdict};
+pub use counts::CountSource;
 pub use input_dependence::{Dependence, InputDependence};
 pub use judge::{Judgement, judge};
 pub use observed::{Observation, ObservedContrast, PairAt, Rotation};

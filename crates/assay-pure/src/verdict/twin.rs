@@ -29,8 +29,8 @@ use crate::words::{asked, confidence, list};
 pub const MIN_TWIN_ROTATIONS: usize = 4;
 
 /// What the twin control says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TwinVerdict {
     /// The baseline equals itself within the minimum effect.
     Equivalent,

@@ -8,7 +8,6 @@ use crate::number;
 use crate::page::{AsBuiltSays, Verdict};
 use crate::prose::{escape, plural};
 use crate::sheet::doubts;
-use crate::terminal::cause_name;
 
 /// The page as GitHub-flavoured Markdown.
 pub fn markdown(page: &ComparePage) -> String {
@@ -64,7 +63,7 @@ fn evidence(rows: &[&Compared]) -> String {
         let told = found
             .causes
             .iter()
-            .map(|cause| format!("{}: {}", cause_name(cause.cause), cause.evidence))
+            .map(|cause| format!("{}: {}", cause.cause.name(), cause.evidence))
             .chain(found.functions.iter().take(3).map(function_told));
         for line in told {
             text += &format!("- {}: {}\n", escape(&found.benchmark), escape(&line));

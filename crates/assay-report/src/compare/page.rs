@@ -1,6 +1,6 @@
 //! A comparison as plain data; its JSON is an interface (schema/comparison-1.schema.json).
 
-use crate::page::{AsBuiltSays, Cause, Effect, StoppedBecause, TwinControl, Verdict};
+use crate::page::{AsBuiltSays, CauseEvidence, RatioInterval, StoppedBecause, TwinControl, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the JSON.
@@ -93,9 +93,9 @@ pub struct Compared {
     /// Its figures on the candidate's side; `null` with one side.
     pub candidate: Option<Level>,
     /// Candidate / baseline as the builds left them.
-    pub as_built: Option<Effect>,
+    pub as_built: Option<RatioInterval>,
     /// Candidate / baseline over placements.
-    pub code: Option<Effect>,
+    pub code: Option<RatioInterval>,
     /// as built / code.
     pub placement_ratio: Option<f64>,
     /// Probability that Google Benchmark's compare.py gives this difference by chance: its U test on the runs as built.
@@ -105,7 +105,7 @@ pub struct Compared {
     /// What the as-built comparison is worth.
     pub as_built_says: Option<AsBuiltSays>,
     /// Why.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<CauseEvidence>,
     /// Sentences with their numbers.
     pub reasons: Vec<String>,
     /// Complete rotations.

@@ -1,10 +1,12 @@
 //! Pages for tests: two revisions with every kind of verdict, one build alone, two commands.
 
 use super::page::*;
-use crate::page::{AsBuiltSays, Cause, CauseKind, Effect, StoppedBecause, TwinControl, TwinVerdict, Verdict};
+use crate::page::{
+    AsBuiltSays, Cause, CauseEvidence, RatioInterval, StoppedBecause, TwinControl, TwinVerdict, Verdict,
+};
 
-fn effect(ratio: f64, half: f64) -> Option<Effect> {
-    Some(Effect { ratio, lower: ratio - half, upper: ratio + half })
+fn effect(ratio: f64, half: f64) -> Option<RatioInterval> {
+    Some(RatioInterval { ratio, lower: ratio - half, upper: ratio + half })
 }
 
 fn level(ns: f64) -> Level {
@@ -40,8 +42,8 @@ fn compared(
     }
 }
 
-fn cause(cause: CauseKind, share: Option<f64>, evidence: &str) -> Cause {
-    Cause { cause, share, evidence: evidence.into() }
+fn cause(cause: Cause, share: Option<f64>, evidence: &str) -> CauseEvidence {
+    CauseEvidence { cause, share, evidence: evidence.into() }
 }
 
 fn function(
@@ -64,8 +66,8 @@ fn function(
 pub fn two() -> ComparePage {
     let mut slower = compared("BM_crc32/4096", 812.0, 1.162, 1.051, Verdict::Slower, AsBuiltSays::Inflated);
     slower.causes = vec![
-        cause(CauseKind::Placement, Some(0.67), "as built +16.2 %, of which the link adds +10.6 %"),
-        cause(CauseKind::Work, None, "crc32 executes 1076.0 instructions per call, before 1024.0 (+5.1 %)"),
+        cause(Cause::Placement, Some(0.67), "as built +16.2 %, of which the link adds +10.6 %"),
+        cause(Cause::Work, None, "crc32 executes 1076.0 instructions per call, before 1024.0 (+5.1 %)"),
     ];
     slower.functions = vec![
         function("crc32", FunctionChange::Changed, Some(1024.0), Some(1076.0), Some(false)),
@@ -76,14 +78,14 @@ pub fn two() -> ComparePage {
     faster.functions =
         vec![function("sort_small", FunctionChange::Changed, Some(80.2), Some(71.0), Some(true))];
     faster.causes = vec![cause(
-        CauseKind::CodegenDrift,
+        Cause::CodegenDrift,
         None,
         "the machine code of sort_small changed, but not its source",
     )];
     let mut ghost = compared("BM_parse", 56.2, 1.206, 1.004, Verdict::Equivalent, AsBuiltSays::Ghost);
     ghost.causes = vec![
-        cause(CauseKind::Placement, Some(0.98), "as built +20.6 %, of which the link adds +20.1 %"),
-        cause(CauseKind::IdenticalCode, None, "all 12 functions that it executes are the same machine code"),
+        cause(Cause::Placement, Some(0.98), "as built +20.6 %, of which the link adds +20.1 %"),
+        cause(Cause::IdenticalCode, None, "all 12 functions that it executes are the same machine code"),
     ];
     let mut open = compared("BM_hash", 3.2, 0.98, 1.013, Verdict::Inconclusive, AsBuiltSays::Masked);
     open.as_built_says = None;

@@ -9,7 +9,7 @@ use crate::page::{AsBuiltSays, TwinVerdict, Verdict};
 use crate::prose;
 use crate::sheet::{Sheet, doubts};
 use crate::table::{Column, Entry, Table};
-use crate::terminal::{cause_name, says_word, verdict_word};
+use crate::terminal::{says_word, verdict_word};
 
 /// Functions named per benchmark in the brief view.
 const MOST_FUNCTIONS: usize = 3;
@@ -126,7 +126,7 @@ pub(super) fn of_two(page: &ComparePage, rows: &[&Compared], detail: Detail) -> 
     for found in rows {
         let (verdict, ink) = found.verdict.map_or(("-", Ink::Plain), verdict_word);
         let says = found.as_built_says.map(says_word);
-        let mut causes: Vec<&str> = found.causes.iter().map(|cause| cause_name(cause.cause)).collect();
+        let mut causes: Vec<&str> = found.causes.iter().map(|cause| cause.cause.name()).collect();
         causes.dedup();
         let name = &found.benchmark;
         table.row(vec![
@@ -188,7 +188,7 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
         sheet.gap();
         sheet.paragraph(Ink::Bold, "  ", &compared.benchmark);
         for cause in &compared.causes {
-            sheet.labelled(Ink::Plain, &format!("    {}: ", cause_name(cause.cause)), &cause.evidence);
+            sheet.labelled(Ink::Plain, &format!("    {}: ", cause.cause.name()), &cause.evidence);
         }
         let shown = if detail == Detail::Full { compared.functions.len() } else { MOST_FUNCTIONS };
         for function in compared.functions.iter().take(shown) {

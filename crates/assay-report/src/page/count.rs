@@ -1,6 +1,7 @@
 //! What was counted per unit, as a page shows it, and what it explains of the times.
 
 use super::Spread;
+use assay_pure::verdict::CountSource;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,16 +21,6 @@ pub struct Count {
     /// The predictor whose mispredictions `value` counts.
     #[serde(default)]
     pub predictor: Option<String>,
-}
-
-/// Where a count comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CountSource {
-    /// Hardware counters.
-    Counted,
-    /// An emulator's exact trace, or a predictor simulated on it.
-    Traced,
 }
 
 /// An input that is known by heart while it is measured, so that it measures the predictor's memory.

@@ -1,5 +1,6 @@
 //! Limits of the machine as a page shows them beside a cell's time.
 
+use assay_pure::limits::{LimitKind, LimitSource, LimitStanding};
 use serde::{Deserialize, Serialize};
 
 /// The limits of the machine that cells are held against (`assay limits`).
@@ -28,48 +29,4 @@ pub struct CellLimit {
     pub made_of: String,
     /// Why its model can be wrong here; null unless it is exceeded.
     pub exceeded_because: Option<String>,
-}
-
-/// Limits by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LimitKind {
-    /// Bytes of the input through caches and memory.
-    Bytes,
-    /// Loads that wait for each other.
-    Latency,
-    /// Branches that no predictor knows.
-    Mispredictions,
-    /// Instructions side by side.
-    Instructions,
-    /// Branches side by side.
-    Branches,
-}
-
-/// Where the count of a limit comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LimitSource {
-    /// The input and the kind of measurement.
-    Given,
-    /// Hardware counters.
-    Counted,
-    /// A trace, or a predictor simulated on it.
-    Traced,
-    /// The entropy of the input's lengths.
-    Entropy,
-}
-
-/// How a limit stands to a measured time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LimitStanding {
-    /// The largest share, and at least a half.
-    Binds,
-    /// Another is larger, or its share is small.
-    Leaves,
-    /// It would be so if the code branched on each unit, which is not known.
-    Assumed,
-    /// Its least time is above the measured one: its model is wrong here.
-    Exceeded,
 }

@@ -1,6 +1,10 @@
 //! A diary as plain data; its JSON is an interface (schema/stages-1.schema.json).
 
-use crate::page::{AsBuiltSays, Cause, Claim, Effect, StoppedBecause, TwinVerdict, Verdict};
+use crate::page::{
+    AsBuiltSays, CauseEvidence, Claim, CountSource, RatioInterval, StoppedBecause, TwinVerdict, Verdict,
+};
+pub use assay_pure::stages::Kind;
+pub use assay_pure::stages::step::{Against, Brought};
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the JSON.
@@ -41,16 +45,6 @@ pub struct StagesPage {
     pub sessions: Vec<Session>,
     /// The file that keeps every figure.
     pub ledger: Option<String>,
-}
-
-/// Whether something is a step of the work or what it is held against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// A stage.
-    Stage,
-    /// A reference.
-    Reference,
 }
 
 /// A stage or reference.
@@ -125,16 +119,6 @@ pub struct Time {
     pub total_ns: f64,
 }
 
-/// Where counts come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CountSource {
-    /// The processor's counters.
-    Counted,
-    /// An emulator; exact, mispredictions simulated.
-    Traced,
-}
-
 /// What one command executes in all, start-up subtracted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
@@ -190,36 +174,6 @@ pub struct Component {
     pub branches_per_call: Option<f64>,
 }
 
-/// What a stage is held against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Against {
-    /// The stage before.
-    Before,
-    /// The first stage.
-    First,
-    /// A reference.
-    Reference,
-}
-
-/// What a step brought in a role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Brought {
-    /// Less time.
-    Faster,
-    /// More time.
-    Slower,
-    /// Nothing, though the builds as linked differ.
-    Ghost,
-    /// The same time by other counts.
-    OnlyCounts,
-    /// Neither time nor counts.
-    Nothing,
-    /// Not known.
-    Open,
-}
-
 /// A stage against another one, in one role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
@@ -245,15 +199,15 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeStep {
     /// As the builds left them.
-    pub as_built: Option<Effect>,
+    pub as_built: Option<RatioInterval>,
     /// Over placements.
-    pub code: Option<Effect>,
+    pub code: Option<RatioInterval>,
     /// On the code.
     pub verdict: Verdict,
     /// What the as-built comparison is worth.
     pub as_built_says: Option<AsBuiltSays>,
     /// Why.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<CauseEvidence>,
     /// Sentences with their numbers.
     pub reasons: Vec<String>,
     /// Complete rotations.

@@ -2,7 +2,8 @@
 
 use super::page::*;
 use crate::page::{
-    AsBuiltSays, Cause, CauseKind, Claim, ClaimStatus, Effect, StoppedBecause, TwinVerdict, Verdict,
+    AsBuiltSays, Cause, CauseEvidence, Claim, ClaimStatus, CountSource, RatioInterval, StoppedBecause,
+    TwinVerdict, Verdict,
 };
 
 fn entrant(name: &str, kind: Kind, after: Option<&str>, flags: &str, text: u64) -> Entrant {
@@ -72,8 +73,8 @@ fn cell(name: &str, ns: f64, branches: u64, misses: u64) -> Cell {
     }
 }
 
-fn effect(ratio: f64, half: f64) -> Effect {
-    Effect { ratio, lower: ratio - half, upper: ratio + half }
+fn effect(ratio: f64, half: f64) -> RatioInterval {
+    RatioInterval { ratio, lower: ratio - half, upper: ratio + half }
 }
 
 fn counts(own: &Cell, other: &Cell) -> Vec<CountStep> {
@@ -96,7 +97,7 @@ fn step(
     (stage, baseline): (&str, &str),
     against: Against,
     brought: Brought,
-    code: Effect,
+    code: RatioInterval,
     as_built: f64,
 ) -> Step {
     let (verdict, says) = match brought {
@@ -119,8 +120,8 @@ fn step(
             verdict,
             as_built_says: (brought != Brought::Open).then_some(says),
             causes: match brought {
-                Brought::Ghost => vec![Cause {
-                    cause: CauseKind::Placement,
+                Brought::Ghost => vec![CauseEvidence {
+                    cause: Cause::Placement,
                     share: Some(0.97),
                     evidence: "97 % of the difference as built is placement.".into(),
                 }],

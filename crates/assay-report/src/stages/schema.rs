@@ -1,7 +1,8 @@
 //! The published schema of `assay stages` held against the code, in both directions.
 
-use super::page::{Against, Brought, CountSource, Kind, STAGES_SCHEMA};
+use super::page::{Against, Brought, Kind, STAGES_SCHEMA};
 use super::{StagesPage, sample};
+use crate::page::CountSource;
 use crate::schema::{assert_fits, schema_of};
 use serde_json::Value;
 

@@ -10,7 +10,7 @@ use crate::ink::Ink;
 use crate::page::StoppedBecause;
 use crate::sheet::{Sheet, doubts};
 use crate::table::{Column, Entry, Table};
-use crate::terminal::{cause_name, claims};
+use crate::terminal::claims;
 use crate::{number, prose};
 
 /// The page as text, `width` columns wide.
@@ -230,7 +230,7 @@ fn reasons(page: &StagesPage, detail: Detail, sheet: &mut Sheet) {
             &format!("{} compared with {} in {}", step.stage, step.baseline, step.role),
         );
         for cause in &time.causes {
-            sheet.labelled(Ink::Plain, &format!("    {}: ", cause_name(cause.cause)), &cause.evidence);
+            sheet.labelled(Ink::Plain, &format!("    {}: ", cause.cause.name()), &cause.evidence);
         }
         for reason in &time.reasons {
             sheet.paragraph(Ink::Plain, "    ", reason);

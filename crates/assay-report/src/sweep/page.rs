@@ -1,6 +1,6 @@
 //! A sweep as plain data; its JSON is an interface (`schema/sweep-2.schema.json`, held against this file by a test).
 
-use crate::page::{Effect, Failure, Spread, TwinVerdict};
+use crate::page::{Failure, RatioInterval, Spread, TwinVerdict};
 use assay_pure::sweep::refine::Why;
 use assay_pure::sweep::{Scale, Winner};
 use serde::{Deserialize, Serialize};
@@ -234,7 +234,7 @@ pub struct RatioAt {
     /// The key's value.
     pub at: f64,
     /// Time of candidate / time of baseline, with its interval.
-    pub ratio: Effect,
+    pub ratio: RatioInterval,
     /// Who wins there.
     pub winner: Winner,
     /// Campaigns that measured it: those that had the core for themselves, or all where none had.

@@ -2,7 +2,7 @@
 
 use super::answer::{answer, sentence};
 use super::page::*;
-use crate::page::{Effect, Failure, FailureKind, Spread, TwinVerdict};
+use crate::page::{Failure, FailureKind, RatioInterval, Spread, TwinVerdict};
 use assay_pure::sweep::refine::Why;
 use assay_pure::sweep::{Scale, Winner};
 
@@ -29,7 +29,7 @@ fn pair(key: &Key, candidate: &CurvePage, baseline: &CurvePage, crossovers: Vec<
             r if (r - 1.0).abs() < 0.005 => Winner::Neither,
             _ => Winner::Unclear,
         };
-        let ratio_here = Effect { ratio, lower: ratio * 0.995, upper: ratio * 1.005 };
+        let ratio_here = RatioInterval { ratio, lower: ratio * 0.995, upper: ratio * 1.005 };
         ratios.push(RatioAt { at: new.at, ratio: ratio_here, winner, campaigns: 1, shared: false });
         match zones.last_mut() {
             _ if winner == Winner::Unclear => {}

@@ -3,7 +3,7 @@
 use super::{Detail, build_name, candidate_name, distinct, says_word, verdict_word};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{AsBuiltSays, CauseKind, Contrast, Flips, InputDependence, Page, Verdict};
+use crate::page::{AsBuiltSays, Contrast, Dependence, InputDependence, Page, Verdict};
 use crate::prose;
 use crate::sheet::Sheet;
 
@@ -18,21 +18,6 @@ const INDENT: &str = "                ";
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     explain(page, detail, sheet);
     input_dependence(page, detail, sheet);
-}
-
-/// The word of a cause as in the JSON.
-pub(crate) fn cause_name(cause: CauseKind) -> &'static str {
-    match cause {
-        CauseKind::Placement => "placement",
-        CauseKind::IdenticalCode => "identical-code",
-        CauseKind::Work => "work",
-        CauseKind::Prediction => "prediction",
-        CauseKind::Input => "input",
-        CauseKind::Memory => "memory",
-        CauseKind::CodegenDrift => "codegen-drift",
-        CauseKind::Noise => "noise",
-        CauseKind::Build => "build",
-    }
 }
 
 fn explain(page: &Page, detail: Detail, sheet: &mut Sheet) {
@@ -110,11 +95,7 @@ fn one(page: &Page, group: &[&Contrast], detail: Detail, sheet: &mut Sheet) {
     }
     for cause in &contrast.causes {
         let share = cause.share.map(|share| format!(" {}", number::fraction(share))).unwrap_or_default();
-        sheet.paragraph(
-            Ink::Plain,
-            INDENT,
-            &format!("{}{share}: {}", cause_name(cause.cause), cause.evidence),
-        );
+        sheet.paragraph(Ink::Plain, INDENT, &format!("{}{share}: {}", cause.cause.name(), cause.evidence));
     }
     let takes = what_it_takes(contrast);
     if detail == Detail::Full || (contrast.causes.is_empty() && takes.is_none()) {
@@ -194,8 +175,8 @@ fn sides(entry: &InputDependence) -> String {
         }
     }
     let what = match entry.flips {
-        Flips::Sign => "",
-        Flips::Size => ", by different amounts",
+        Dependence::Sign => "",
+        Dependence::Size => ", by different amounts",
     };
     format!("{}{what}", sides.join(", "))
 }

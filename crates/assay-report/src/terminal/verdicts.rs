@@ -70,8 +70,7 @@ fn by_contrast(page: &Page, contrasts: &[&Contrast]) -> Table {
         let candidate = candidate_name(page, contrast);
         let (verdict, verdict_ink) = verdict_word(contrast.verdict);
         let says = contrast.as_built_says.map(says_word);
-        let causes: Vec<&str> =
-            contrast.causes.iter().map(|cause| super::reasons::cause_name(cause.cause)).collect();
+        let causes: Vec<&str> = contrast.causes.iter().map(|cause| cause.cause.name()).collect();
         table.row(vec![
             if candidate == previous { Entry::default() } else { candidate.clone().into() },
             contrast.input.clone().into(),

@@ -6,7 +6,7 @@ use crate::campaign::judge::Judged;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSource;
 use assay_pure::verdict;
-use assay_pure::verdict::claims::{self, CellFigure, ClaimContext, ClaimStatus, InputFacts};
+use assay_pure::verdict::claims::{self, CellFigure, ClaimContext, InputFacts};
 use assay_report::page;
 
 pub(super) fn claims_of(
@@ -56,11 +56,7 @@ pub(super) fn claims_of(
         let result = claims::check(claim, &context);
         page::Claim {
             text: result.text,
-            status: match result.status {
-                ClaimStatus::Confirmed => page::ClaimStatus::Confirmed,
-                ClaimStatus::Refuted => page::ClaimStatus::Refuted,
-                ClaimStatus::Undecided => page::ClaimStatus::Undecided,
-            },
+            status: result.status,
             found: result.found,
             source: claim.source.clone(),
         }

@@ -1,4 +1,4 @@
-//! Verdicts as they are shown: the words of the page for those of the statistics.
+//! Verdicts as they are shown.
 
 use crate::campaign::judge::Judged;
 use assay_pure::verdict;
@@ -11,24 +11,11 @@ pub(crate) fn twin_of(twin: &verdict::TwinControl) -> page::TwinControl {
         .max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()));
     let ratio = worst.or(twin.ratio);
     page::TwinControl {
-        verdict: match twin.verdict {
-            verdict::TwinVerdict::Equivalent => page::TwinVerdict::Equivalent,
-            verdict::TwinVerdict::Undecided => page::TwinVerdict::Undecided,
-            verdict::TwinVerdict::Different => page::TwinVerdict::Different,
-        },
+        verdict: twin.verdict,
         ratio: ratio.map(|ratio| ratio.ratio),
         lower: ratio.map(|ratio| ratio.lower),
         upper: ratio.map(|ratio| ratio.upper),
         note: Some(twin.statement.clone()),
-    }
-}
-
-fn verdict_word(verdict: verdict::Verdict) -> page::Verdict {
-    match verdict {
-        verdict::Verdict::Faster => page::Verdict::Faster,
-        verdict::Verdict::Slower => page::Verdict::Slower,
-        verdict::Verdict::Equivalent => page::Verdict::Equivalent,
-        verdict::Verdict::Inconclusive => page::Verdict::Inconclusive,
     }
 }
 
@@ -39,21 +26,14 @@ pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::Contrast {
         input: found.input.clone(),
         compiler: found.compiler.clone(),
         flags: found.flags.clone(),
-        axis: axis(found.between().axis()),
-        against: found.against.as_ref().map(build),
-        as_built: found.as_built.map(effect),
-        code: found.code.map(effect),
+        axis: found.between().axis(),
+        against: found.against.clone(),
+        as_built: found.as_built,
+        code: found.code,
         placement_ratio: found.placement_ratio,
-        verdict: verdict_word(found.verdict),
-        as_built_says: found.as_built_says.map(|says| match says {
-            verdict::AsBuiltSays::Confirmed => page::AsBuiltSays::Confirmed,
-            verdict::AsBuiltSays::Ghost => page::AsBuiltSays::Ghost,
-            verdict::AsBuiltSays::Inflated => page::AsBuiltSays::Inflated,
-            verdict::AsBuiltSays::Deflated => page::AsBuiltSays::Deflated,
-            verdict::AsBuiltSays::Masked => page::AsBuiltSays::Masked,
-            verdict::AsBuiltSays::Reversed => page::AsBuiltSays::Reversed,
-        }),
-        causes: found.causes.iter().map(cause).collect(),
+        verdict: found.verdict,
+        as_built_says: found.as_built_says,
+        causes: found.causes.clone(),
         reasons: found.reasons.clone(),
         rotations: found.rotations as u32,
         rotations_needed: found.rotations_needed,
@@ -62,49 +42,8 @@ pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::Contrast {
     }
 }
 
-pub(crate) fn cause(found: &verdict::cause::CauseEvidence) -> page::Cause {
-    use verdict::cause::Cause;
-    page::Cause {
-        cause: match found.cause {
-            Cause::Placement => page::CauseKind::Placement,
-            Cause::IdenticalCode => page::CauseKind::IdenticalCode,
-            Cause::Work => page::CauseKind::Work,
-            Cause::Prediction => page::CauseKind::Prediction,
-            Cause::Input => page::CauseKind::Input,
-            Cause::Memory => page::CauseKind::Memory,
-            Cause::CodegenDrift => page::CauseKind::CodegenDrift,
-            Cause::Noise => page::CauseKind::Noise,
-            Cause::Build => page::CauseKind::Build,
-        },
-        share: found.share,
-        evidence: found.evidence.clone(),
-    }
-}
-
-fn effect(ratio: verdict::RatioInterval) -> page::Effect {
-    page::Effect { ratio: ratio.ratio, lower: ratio.lower, upper: ratio.upper }
-}
-
-/// An axis as shown.
-pub fn axis(axis: assay_pure::experiment::Axis) -> page::Axis {
-    use assay_pure::experiment::Axis;
-    match axis {
-        Axis::Variant => page::Axis::Variant,
-        Axis::Compiler => page::Axis::Compiler,
-        Axis::Flags => page::Axis::Flags,
-    }
-}
-
-fn build(build: &verdict::Build) -> page::Build {
-    page::Build { compiler: build.compiler.clone(), flags: build.flags.clone() }
-}
-
 pub(super) fn dependence(found: &verdict::InputDependence, judged: &Judged) -> Option<page::InputDependence> {
-    let flips = match found.dependence {
-        verdict::Dependence::Sign => page::Flips::Sign,
-        verdict::Dependence::Size => page::Flips::Size,
-        verdict::Dependence::None => return None,
-    };
+    let flips = found.dependence?;
     let size = |input: &String| {
         let contrast = judged.judgement.contrasts.iter().find(|contrast| {
             &contrast.input == input
@@ -125,7 +64,7 @@ pub(super) fn dependence(found: &verdict::InputDependence, judged: &Judged) -> O
         baseline: found.baseline.clone(),
         compiler: found.compiler.clone(),
         flags: found.flags.clone(),
-        against: found.against.as_ref().map(build),
+        against: found.against.clone(),
         flips,
         favours_candidate: largest_first(&found.faster),
         favours_baseline: largest_first(&found.slower),

@@ -8,7 +8,7 @@ use crate::campaign::inputs::ReadyInput;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::stats::penalty::Memory;
-use assay_pure::verdict::counts::{CellCounts, MissCount, Source};
+use assay_pure::verdict::counts::{CellCounts, CountSource, MissCount};
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ pub fn simulate(asked: &Asked<'_>) -> Vec<CellCounts> {
                 input: asked.inputs[input].name.clone(),
                 compiler: String::new(),
                 flags: String::new(),
-                source: Source::Traced,
+                source: CountSource::Traced,
                 cycles: None,
                 instructions: per_unit(settled.executed.instructions, settled.units),
                 branches: per_unit(settled.executed.branches, settled.units),

@@ -3,7 +3,8 @@
 use super::history::History;
 use crate::store::DiaryCount;
 use assay_pure::stages::{Diary, Figures, Quantity};
-use assay_report::stages::page::{Cell, Component, CountSource, Counts, Missed, Role, Time};
+use assay_report::page::CountSource;
+use assay_report::stages::page::{Cell, Component, Counts, Missed, Role, Time};
 
 /// A role with its cells; the ranking is the caller's.
 pub fn role(diary: &Diary, history: &History, role: usize) -> Role {

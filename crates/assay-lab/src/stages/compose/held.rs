@@ -1,8 +1,8 @@
 //! Each question of the diary with all that is known of both sides.
 
 use super::history::{History, Past};
-use crate::stages::judge::{Against, Question, questions};
-use assay_pure::stages::step::{Brought, TimeFound, brought};
+use crate::stages::judge::{Question, questions};
+use assay_pure::stages::step::{Against, Brought, TimeFound, brought};
 use assay_pure::stages::traps::{self, Trap};
 use assay_pure::stages::{Diary, Figures};
 use assay_pure::verdict::ContrastVerdict;

@@ -3,16 +3,15 @@
 use super::held::Held;
 use super::history::History;
 use crate::campaign::compose::contrast;
-use crate::stages::judge::{Against, Question};
+use crate::stages::judge::Question;
 use assay_pure::stages::claims::{self, Against as Of, DiaryClaim, Seen};
-use assay_pure::stages::step::{Brought, parts};
+use assay_pure::stages::step::{Against, parts};
 use assay_pure::stages::traps::Trap;
 use assay_pure::stages::{Diary, Figures, Quantity};
-use assay_pure::verdict::claims::ClaimStatus as Status;
 use assay_pure::words;
 use assay_report::number;
-use assay_report::page::{Claim, ClaimStatus};
-use assay_report::stages::page::{self, CountStep, Part, Step, TimeStep};
+use assay_report::page::Claim;
+use assay_report::stages::page::{CountStep, Part, Step, TimeStep};
 
 /// Counts that a step tells of.
 const TOLD: [Quantity; 5] =
@@ -38,20 +37,9 @@ pub fn step(diary: &Diary, held: &Held<'_>) -> Step {
     Step {
         stage: name(held.question.candidate),
         baseline: name(held.question.baseline),
-        against: match held.question.against {
-            Against::Before => page::Against::Before,
-            Against::First => page::Against::First,
-            Against::Reference => page::Against::Reference,
-        },
+        against: held.question.against,
         role: diary.roles[held.role].name.clone(),
-        brought: match held.brought {
-            Brought::Faster => page::Brought::Faster,
-            Brought::Slower => page::Brought::Slower,
-            Brought::Ghost => page::Brought::Ghost,
-            Brought::OnlyCounts => page::Brought::OnlyCounts,
-            Brought::Nothing => page::Brought::Nothing,
-            Brought::Open => page::Brought::Open,
-        },
+        brought: held.brought,
         time,
         counts: TOLD.iter().filter_map(|quantity| count(held, *quantity)).collect(),
         traps: held.traps.iter().map(|trap| trap_told(trap, &diary.unit)).collect(),
@@ -150,12 +138,7 @@ pub fn claims(diary: &Diary, history: &History, held: &[Held<'_>]) -> Vec<Claim>
     let check = |claim: &DiaryClaim| {
         let seen = seen(diary, history, held, claim);
         let result = claims::check(claim, &seen, diary.minimum_effect);
-        let status = match result.status {
-            Status::Confirmed => ClaimStatus::Confirmed,
-            Status::Refuted => ClaimStatus::Refuted,
-            Status::Undecided => ClaimStatus::Undecided,
-        };
-        Claim { text: result.text, status, found: result.found, source: claim.source.clone() }
+        Claim { text: result.text, status: result.status, found: result.found, source: claim.source.clone() }
     };
     diary.claims.iter().map(check).collect()
 }

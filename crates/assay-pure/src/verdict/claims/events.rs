@@ -7,7 +7,7 @@ use super::context::ClaimContext;
 use super::finding::{Finding, Standing, tolerance};
 use super::scope;
 use crate::experiment::ClaimSpec;
-use crate::verdict::counts::{CellCounts, Source};
+use crate::verdict::counts::{CellCounts, CountSource};
 
 /// One finding per statement and cell.
 pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
@@ -43,8 +43,8 @@ fn of_cell(
     let agrees = (count - claimed).abs() <= tolerance(claim) * claimed;
     let standing = if agrees { Standing::Holds } else { Standing::Contradicted };
     let source = match cell.source {
-        Source::Counted => "counted",
-        Source::Traced => "traced",
+        CountSource::Counted => "counted",
+        CountSource::Traced => "traced",
     };
     let text =
         format!("{} takes {count:.2} {event} per unit on {place}, {source}, claimed {claimed}", cell.variant);

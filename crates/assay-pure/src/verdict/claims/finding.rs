@@ -3,8 +3,8 @@
 use crate::experiment::ClaimSpec;
 
 /// How a claim came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ClaimStatus {
     /// Everything it states about the measurement holds, everywhere it speaks of.
     Confirmed,

@@ -8,7 +8,7 @@ use super::context::ClaimContext;
 use super::finding::{Finding, Standing, tolerance};
 use super::scope::place_of as place;
 use crate::experiment::ClaimSpec;
-use crate::verdict::counts::{CellCounts, MissCount, Source};
+use crate::verdict::counts::{CellCounts, CountSource, MissCount};
 
 /// One finding per statement and cell.
 pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
@@ -69,8 +69,8 @@ fn standing(cell: &CellCounts, agrees: impl Fn(&MissCount) -> bool) -> Standing 
 fn source(cell: &CellCounts) -> String {
     let place = place(cell);
     match (cell.source, cell.miss_range()) {
-        (Source::Counted, _) | (_, None) => format!("on {place}, counted"),
-        (Source::Traced, Some((least, most))) => format!(
+        (CountSource::Counted, _) | (_, None) => format!("on {place}, counted"),
+        (CountSource::Traced, Some((least, most))) => format!(
             "on {place}, simulated by {}; {least:.3} to {most:.3} per unit over {} predictors",
             cell.misses[0].predictor,
             cell.misses.len()

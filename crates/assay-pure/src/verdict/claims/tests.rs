@@ -5,7 +5,7 @@ use crate::experiment::Says;
 use crate::stats::margin::Margin;
 use crate::verdict::Judgement;
 use crate::verdict::contrast::{ContrastVerdict, RatioInterval, Verdict};
-use crate::verdict::counts::{CellCounts, MissCount, Source};
+use crate::verdict::counts::{CellCounts, CountSource, MissCount};
 use crate::verdict::{Options, judge};
 
 fn contrast(candidate: &str, input: &str, compiler: &str, verdict: Verdict, ratio: f64) -> ContrastVerdict {
@@ -123,11 +123,11 @@ fn result(claim: &ClaimSpec) -> ClaimResult {
 
 /// The same with mispredictions counted: 0.24 and 0.30 per unit by two predictors on realistic, over 2 branches, 1.5 of them
 /// conditional.
-fn counted(claim: &ClaimSpec, source: Source, misses: &[f64]) -> ClaimResult {
+fn counted(claim: &ClaimSpec, source: CountSource, misses: &[f64]) -> ClaimResult {
     counted_over(1.5, claim, source, misses)
 }
 
-fn counted_over(conditional: f64, claim: &ClaimSpec, source: Source, misses: &[f64]) -> ClaimResult {
+fn counted_over(conditional: f64, claim: &ClaimSpec, source: CountSource, misses: &[f64]) -> ClaimResult {
     let judgement = measured();
     let miss = |(at, &per_unit): (usize, &f64)| MissCount { predictor: format!("p{at}"), per_unit };
     let counts = [CellCounts {
@@ -139,7 +139,7 @@ fn counted_over(conditional: f64, claim: &ClaimSpec, source: Source, misses: &[f
         instructions: 8.0,
         branches: 2.0,
         conditional: Some(conditional),
-        cycles: (source == Source::Counted).then_some(12.0),
+        cycles: (source == CountSource::Counted).then_some(12.0),
         misses: misses.iter().enumerate().map(miss).collect(),
         units: 1000,
         fresh_misses: None,
@@ -164,18 +164,18 @@ fn counted_over(conditional: f64, claim: &ClaimSpec, source: Source, misses: &[f
 #[test]
 fn a_count_is_confirmed_if_all_predictors_agree_and_refuted_if_none_does() {
     let says = |misses| ClaimSpec { misses_per_unit: Some(misses), ..about("branch", &["realistic"]) };
-    let status = |misses, simulated: &[f64]| counted(&says(misses), Source::Traced, simulated).status;
+    let status = |misses, simulated: &[f64]| counted(&says(misses), CountSource::Traced, simulated).status;
     assert_eq!(status(0.25, &[0.24, 0.26]), ClaimStatus::Confirmed);
     assert_eq!(status(0.25, &[0.24, 0.30]), ClaimStatus::Undecided);
     assert_eq!(status(0.25, &[0.30, 0.24]), ClaimStatus::Undecided);
     assert_eq!(status(0.25, &[0.28, 0.30]), ClaimStatus::Refuted);
     assert_eq!(status(0.25, &[0.237, 0.237]), ClaimStatus::Refuted, "the tolerance is 5 %");
-    let found = counted(&says(0.25), Source::Traced, &[0.24, 0.30]).found;
+    let found = counted(&says(0.25), CountSource::Traced, &[0.24, 0.30]).found;
     assert!(
         found.contains("0.240 times per unit on realistic (gcc-12, O2), simulated by p0; 0.240 to 0.300"),
         "{found}"
     );
-    let found = counted(&says(0.24), Source::Counted, &[0.24]);
+    let found = counted(&says(0.24), CountSource::Counted, &[0.24]);
     assert_eq!(found.status, ClaimStatus::Confirmed);
     assert!(found.found.contains("on realistic (gcc-12, O2), counted, claimed 0.24"), "{found:?}");
 }
@@ -183,7 +183,7 @@ fn a_count_is_confirmed_if_all_predictors_agree_and_refuted_if_none_does() {
 #[test]
 fn a_rate_may_be_meant_of_all_branches_or_of_the_conditional_ones() {
     let says = |rate| ClaimSpec { miss_rate: Some(rate), ..about("branch", &["realistic"]) };
-    let status = |rate| counted(&says(rate), Source::Traced, &[0.30]).status;
+    let status = |rate| counted(&says(rate), CountSource::Traced, &[0.30]).status;
     // 15 % of all, 20 % of the conditional ones; give or take 5 % of the claim.
     assert_eq!(status(0.15), ClaimStatus::Confirmed);
     assert_eq!(status(0.18), ClaimStatus::Confirmed);
@@ -191,14 +191,14 @@ fn a_rate_may_be_meant_of_all_branches_or_of_the_conditional_ones() {
     assert_eq!(status(0.212), ClaimStatus::Refuted);
     assert_eq!(status(0.142), ClaimStatus::Refuted);
     assert_eq!(status(0.143), ClaimStatus::Confirmed);
-    let found = counted(&says(0.15), Source::Traced, &[0.30]).found;
+    let found = counted(&says(0.15), CountSource::Traced, &[0.30]).found;
     assert!(found.contains("15.0 % of all branches, 20.0 % of the conditional ones"), "{found}");
 }
 
 #[test]
 fn a_rate_of_branches_that_are_never_executed_stays_open() {
     let says = ClaimSpec { miss_rate: Some(0.15), ..about("branch", &["realistic"]) };
-    let found = counted_over(0.0, &says, Source::Traced, &[0.30]);
+    let found = counted_over(0.0, &says, CountSource::Traced, &[0.30]);
     assert_eq!(found.status, ClaimStatus::Undecided);
     assert!(found.found.contains("executes no conditional branch on realistic"), "{found:?}");
 }
@@ -206,7 +206,7 @@ fn a_rate_of_branches_that_are_never_executed_stays_open() {
 #[test]
 fn what_is_impossible_is_refuted_whatever_was_simulated() {
     let says = ClaimSpec { misses_per_unit: Some(0.1), ..about("branch", &["realistic"]) };
-    let found = counted(&says, Source::Traced, &[0.1]);
+    let found = counted(&says, CountSource::Traced, &[0.1]);
     assert_eq!(found.status, ClaimStatus::Refuted);
     assert!(found.found.starts_with("impossible"), "{found:?}");
 }
@@ -214,7 +214,7 @@ fn what_is_impossible_is_refuted_whatever_was_simulated() {
 #[test]
 fn counts_of_another_variant_settle_nothing() {
     let says = ClaimSpec { misses_per_unit: Some(0.25), ..about("table", &["realistic"]) };
-    assert_eq!(counted(&says, Source::Traced, &[0.25]).status, ClaimStatus::Undecided);
+    assert_eq!(counted(&says, CountSource::Traced, &[0.25]).status, ClaimStatus::Undecided);
 }
 
 fn status(claim: &ClaimSpec) -> ClaimStatus {
@@ -558,7 +558,7 @@ fn counts_of_instructions_branches_and_cycles_are_held_against_what_was_counted(
     let branches = |count| ClaimSpec { branches_per_unit: Some(count), ..about() };
     let cycles = |count| ClaimSpec { cycles_per_unit: Some(count), ..about() };
     // 8 instructions, 2 branches and, where they were counted, 12 cycles; 5 % either way.
-    for source in [Source::Traced, Source::Counted] {
+    for source in [CountSource::Traced, CountSource::Counted] {
         assert_eq!(status(instructions(8.3), source), ClaimStatus::Confirmed);
         assert_eq!(status(instructions(8.5), source), ClaimStatus::Refuted);
         assert_eq!(status(instructions(7.7), source), ClaimStatus::Confirmed);
@@ -566,11 +566,11 @@ fn counts_of_instructions_branches_and_cycles_are_held_against_what_was_counted(
         assert_eq!(status(branches(2.0), source), ClaimStatus::Confirmed);
         assert_eq!(status(branches(0.0), source), ClaimStatus::Refuted);
     }
-    assert_eq!(status(cycles(12.5), Source::Counted), ClaimStatus::Confirmed);
-    assert_eq!(status(cycles(10.0), Source::Counted), ClaimStatus::Refuted);
-    let traced = counted(&cycles(12.0), Source::Traced, &[]);
+    assert_eq!(status(cycles(12.5), CountSource::Counted), ClaimStatus::Confirmed);
+    assert_eq!(status(cycles(10.0), CountSource::Counted), ClaimStatus::Refuted);
+    let traced = counted(&cycles(12.0), CountSource::Traced, &[]);
     assert_eq!(traced.status, ClaimStatus::Undecided);
     assert!(traced.found.contains("no trace tells cycles"), "{}", traced.found);
     let elsewhere = ClaimSpec { inputs: vec!["burst".into()], ..instructions(8.0) };
-    assert_eq!(counted(&elsewhere, Source::Traced, &[]).status, ClaimStatus::Undecided);
+    assert_eq!(counted(&elsewhere, CountSource::Traced, &[]).status, ClaimStatus::Undecided);
 }
