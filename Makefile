@@ -19,8 +19,8 @@ scripted := $(addprefix casebook/,$(addsuffix /test.sh,allocator transport varin
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: setup-demo build ## set up, build, measure the varint decoders, print the verdicts
-	$(assay) run casebook/varint/experiment.toml
+demo: setup-demo build ## set up, build, ask one question of two varint decoders (a minute)
+	$(assay) run casebook/varint/demo.toml
 
 dispatch: setup-dispatch build ## ... or dispatch in C++, over two versions of gcc and of clang (10 minutes)
 	$(assay) run casebook/dispatch/experiment.toml

@@ -1,7 +1,11 @@
-//! The answer: what the contrasts say to the question in the file, in plain words, at most about three lines.
+//! The answer: what the contrasts say to the question in the file, in plain words, at most about five lines; then what to
+//! do about what it leaves open (`next`).
 //!
 //! Method: per candidate, each input is classed by the verdicts it has in all builds (`finding`); a sentence names the
-//! classes with the span of the estimates (`sentence`). It opens with "Yes" or "No" only where the question can be
+//! classes with the span of the estimates (`sentence`). However many contrasts there are, three rules keep it honest. An
+//! input counts for a class only if every build that is decided says so. Builds that disagree on an input are told by name,
+//! or that input is told to depend on them. What a build leaves undecided is named, or counted, in the same sentence: so no
+//! "on all 9 inputs" hides an open contrast. It opens with "Yes" or "No" only where the question can be
 //! understood to ask for that, and names a winner only where one was asked for (`asked`, `winner`). A failed twin control
 //! comes before everything. Sizes are of the code effect, never as built; percentages are of the baseline's time ("12 %
 //! less time", as "12 % faster" has two meanings).
@@ -10,14 +14,16 @@
 mod asked;
 mod builds;
 mod finding;
+mod next;
 mod sentence;
 mod winner;
 
 use self::asked::Asked;
 use self::finding::{Class, Finding};
+pub use self::next::next;
 use self::sentence::Sentence;
 use super::number;
-use super::page::{AsBuiltSays, Axis, Contrast, Page, TwinVerdict};
+use super::page::{AsBuiltSays, Axis, Contrast, LearnedInput, Page, TwinVerdict};
 use super::prose;
 use std::collections::BTreeSet;
 
@@ -35,10 +41,10 @@ pub fn answer(page: &Page) -> String {
     let flips = super::usage::flips(page).join(" ");
     let text = [
         twin_failed(page),
-        learned(page),
         variants,
         unmeasured(page),
         flips,
+        learned(page),
         misled(page, &findings),
         builds,
     ];
@@ -80,36 +86,29 @@ fn twin_failed(page: &Page) -> String {
     if page.twin_control.verdict != TwinVerdict::Different {
         return String::new();
     }
-    let distance =
-        page.twin_control.ratio.map_or("measurably".to_owned(), |ratio| number::fraction(ratio - 1.0));
-    format!("Not to be trusted: the twin control found the baseline {distance} apart from itself.")
+    let distance = page
+        .twin_control
+        .ratio
+        .map_or("a measurable amount".to_owned(), |ratio| number::fraction(ratio - 1.0));
+    format!("Not to be trusted: the baseline differs from itself by {distance} (twin control).")
 }
 
-/// "The input `short` is learned by heart: 83,000 varints would be enough." ahead of what was found on it.
+/// "A predictor memorises log-uniform (10,000 varints)." of inputs whose times are those of a memory.
 fn learned(page: &Page) -> String {
-    let enough = |count: u64| prose::plural(count, &page.unit);
-    let how = |in_part: bool| if in_part { "learned by heart in part" } else { "learned by heart" };
+    let one = |input: &LearnedInput| {
+        let part = if input.in_part { ", in part" } else { "" };
+        format!("{} ({}{part})", input.input, prose::plural(input.units, &page.unit))
+    };
     match page.learned_inputs.as_slice() {
         [] => String::new(),
-        [one] => {
-            let has = enough(one.units);
-            let needs = enough(one.enough_units);
-            format!("The input `{}` ({has}) is {}: {needs} would be enough.", one.input, how(one.in_part))
-        }
         several => {
-            let names: Vec<String> = several
-                .iter()
-                .map(|one| {
-                    let part = if one.in_part { " in part" } else { "" };
-                    format!("`{}`{part} ({} would be enough)", one.input, enough(one.enough_units))
-                })
-                .collect();
-            format!("Inputs that are learned by heart: {}.", prose::list(&names))
+            let names: Vec<String> = several.iter().map(one).collect();
+            format!("Short enough for the predictor to memorise: {}.", prose::list(&names))
         }
     }
 }
 
-/// "djb could not be measured: see below." of variants that failed wherever they were tried, while others were compared.
+/// "djb could not be measured; the reasons are below." of variants that failed wherever they were tried, while others were compared.
 fn unmeasured(page: &Page) -> String {
     let measured: BTreeSet<&str> =
         page.cells.iter().filter(|cell| cell.failed.is_none()).map(|cell| cell.variant.as_str()).collect();
@@ -119,7 +118,7 @@ fn unmeasured(page: &Page) -> String {
     if variants.is_empty() {
         return String::new();
     }
-    format!("{} could not be measured: see below.", prose::list(&variants))
+    format!("{} could not be measured; the reasons are below.", prose::list(&variants))
 }
 
 fn found(page: &Page, findings: &[Finding]) -> String {
@@ -130,7 +129,11 @@ fn found(page: &Page, findings: &[Finding]) -> String {
         return about_one(only);
     }
     if asked::asks_for_a_winner(question) {
-        return format!("{} {}", sentence::capital(&winner::sentence(findings)), all_of(&sentence, findings));
+        return format!(
+            "{} {}",
+            sentence::capital(&winner::sentence(findings, sentence.axis())),
+            all_of(&sentence, findings)
+        );
     }
     // A question about one of several candidates is answered first.
     let (named, others): (Vec<&Finding>, Vec<&Finding>) =
@@ -153,7 +156,7 @@ fn several<'a>(sentence: &Sentence, findings: impl IntoIterator<Item = &'a Findi
     if findings.len() <= MOST_CLAUSES { sentence.several(&findings) } else { sentence.many(&findings) }
 }
 
-/// "As built, 3 of 18 contrasts mislead: 2 ghosts and 1 reversed." where that is news.
+/// "As built (one ordinary link), 3 of 18 contrasts mislead: 2 ghosts and 1 reversed." where that is news.
 fn misled(page: &Page, findings: &[Finding]) -> String {
     let count = |says| page.along(Axis::Variant).filter(|c| c.as_built_says == Some(says)).count() as u64;
     let (ghosts, reversed, masked) =
@@ -175,7 +178,7 @@ fn misled(page: &Page, findings: &[Finding]) -> String {
     }
     let verb = if all == 1 { "misleads" } else { "mislead" };
     let contrasts = prose::plural(page.along(Axis::Variant).count() as u64, "contrast");
-    format!("As built, {all} of {contrasts} {verb}: {}.", prose::list(&kinds))
+    format!("As built (one ordinary link), {all} of {contrasts} {verb}: {}.", prose::list(&kinds))
 }
 
 #[cfg(test)]

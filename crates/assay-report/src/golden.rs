@@ -119,7 +119,7 @@ fn the_answer_is_the_first_thing() {
 #[test]
 fn a_failed_twin_control_is_said_before_any_verdict() {
     let text = render(&failing_twin(), 80, false, Detail::Brief);
-    assert!(text.starts_with("Not to be trusted: the twin control"), "{text}");
+    assert!(text.starts_with("Not to be trusted: the baseline differs from itself"), "{text}");
     let (warning, verdicts) = (text.find("The twin control failed"), text.find("\nVerdicts\n"));
     assert!(warning.is_some() && warning < verdicts, "{text}");
 }

@@ -56,8 +56,11 @@ pub struct Page {
     pub campaign: Campaign,
     /// The baseline against itself.
     pub twin_control: TwinControl,
-    /// What the reader must know before believing a figure, the gravest first; the twin control's note may be one.
+    /// What changes what the reader should do, the gravest first; the twin control's note may be one.
     pub warnings: Vec<String>,
+    /// What is true of the measurement and needs nothing done: the verdicts allow for it.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Every contrast, along each axis asked for, in otherwise equal cells.
     pub contrasts: Vec<Contrast>,
     /// Every cell that was planned, the failed ones included.

@@ -147,10 +147,10 @@ fn axes(plan: &PlanPage, sheet: &mut Sheet) {
     let phases: Vec<String> = plan.phases.iter().map(u32::to_string).collect();
     let inputs: Vec<&str> = plan.inputs.iter().map(|input| input.name.as_str()).collect();
     let placement = format!(
-        "phases {} bytes, {} to {} rotations, and as built",
-        phases.join(", "),
+        "{} to {} rotations of phases {} bytes, and one ordinary link (as built)",
         plan.rotations,
-        plan.max_rotations
+        plan.max_rotations,
+        phases.join(", ")
     );
     for (label, text) in [
         ("variants", variants.join("; ")),
@@ -174,7 +174,7 @@ fn amounts(plan: &PlanPage, sheet: &mut Sheet) {
     sheet.heading("What it takes");
     let amount = |amount: Amount, noun: &str| {
         let cached = if amount.cached > 0 {
-            format!(", {} in the store", number::count(amount.cached))
+            format!(", {} cached", number::count(amount.cached))
         } else {
             String::new()
         };
@@ -183,7 +183,7 @@ fn amounts(plan: &PlanPage, sheet: &mut Sheet) {
     let estimate = &plan.estimate;
     let before = estimate.build_seconds + estimate.answers_seconds;
     let time = format!(
-        "about {} of building and {} of inputs and answers; measuring {} to the first verdicts, {} at most (budget {}); {} in all",
+        "about {} to build, {} for inputs and answers, {} of measuring to the first verdicts and {} at most (budget {}); {} in all",
         number::duration(estimate.build_seconds),
         number::duration(estimate.answers_seconds),
         number::duration(estimate.first_look_seconds),
@@ -195,12 +195,13 @@ fn amounts(plan: &PlanPage, sheet: &mut Sheet) {
     let contrasts = prose::plural(plan.contrasts, "contrast");
     let cells = format!("{}, {contrasts} along {}", prose::plural(plan.cells, "cell"), prose::list(&axes));
     let build = format!("{}; {}", amount(plan.compiles, "compilation"), amount(plan.links, "link"));
-    let programs = format!("{} alive, one at a time measuring", prose::plural(plan.processes, "program"));
+    let programs =
+        format!("{} started, one of them measuring at a time", prose::plural(plan.processes, "program"));
     for (label, text) in [
         ("cells", cells),
         ("build", build),
         ("programs", programs),
-        ("answers", format!("{} to prove before timing", prose::plural(plan.answers, "answer"))),
+        ("answers", format!("{} checked before timing", prose::plural(plan.answers, "answer"))),
         ("time", time),
         ("seed", plan.seed.to_string()),
     ] {

@@ -89,6 +89,7 @@ pub(super) fn nothing() -> Page {
             note: Some("The twin control is undecided: it needs at least 4 rotations.".to_owned()),
         },
         warnings: Vec::new(),
+        notes: Vec::new(),
         contrasts: Vec::new(),
         cells: Vec::new(),
         layouts: Vec::new(),
@@ -486,7 +487,7 @@ fn claims() -> Vec<Claim> {
         claim(
             "bmi2 is 5 % faster on p80",
             ClaimStatus::Undecided,
-            "-9.2 % with gcc-12, not decided with clang-16 (about 12 more rotations)",
+            "-9.2 % with gcc-12, undecided with clang-16 (about 12 more rotations)",
             None,
         ),
     ]
@@ -521,8 +522,10 @@ pub(super) fn page() -> Page {
             upper: Some(1.004),
             note: Some("branch equals itself over disjoint rotations: -0.2 to +0.4 %, inside the minimum effect of 1 %".to_owned()),
         },
+        notes: vec!["2 rotations lacked usable samples at some placement and were left out (over all contrasts).".to_owned()],
         warnings: vec![
-            "The input \"p80\" repeats after 1,000,000 values; a predictor may learn shorter ones by heart."
+            "A sibling thread was busy beside 8 % of the samples, too many to leave them out: raise --budget, or measure on \
+             another core (--cpu N)."
                 .to_owned(),
         ],
         contrasts: page_contrasts(),

@@ -3,6 +3,7 @@
 //! Made for 80 columns and for 160: a table leaves out or adds columns, nothing runs past the margin. No colour carries
 //! meaning alone. Checked by golden texts at both widths (`tests/golden`) and by a test that no line exceeds its width.
 
+mod build_column;
 mod builds;
 mod closing;
 mod companions;
@@ -15,6 +16,7 @@ mod verdicts;
 
 pub(crate) use closing::claims;
 
+use super::answer;
 use super::ink::Ink;
 use super::number;
 use super::page::{AsBuiltSays, Axis, Contrast, Page, RatioInterval, TwinVerdict, Verdict};
@@ -35,7 +37,7 @@ pub enum Detail {
 /// Whether colour is wanted (a terminal, NO_COLOR unset) is the caller's business.
 pub fn render(page: &Page, width: usize, colour: bool, detail: Detail) -> String {
     let mut sheet = Sheet::new(width, colour);
-    opening(page, &mut sheet);
+    opening(page, detail, &mut sheet);
     verdicts::show(page, detail, &mut sheet);
     builds::verdicts(page, detail, &mut sheet);
     builds::side_by_side(page, detail, &mut sheet);
@@ -48,8 +50,11 @@ pub fn render(page: &Page, width: usize, colour: bool, detail: Detail) -> String
     sheet.into_text()
 }
 
-fn opening(page: &Page, sheet: &mut Sheet) {
+fn opening(page: &Page, detail: Detail, sheet: &mut Sheet) {
     sheet.paragraph(Ink::Bold, "", &page.answer);
+    if let Some(next) = answer::next(page) {
+        sheet.labelled(Ink::Plain, "next      ", &next);
+    }
     sheet.labelled(Ink::Dim, "asked     ", &page.question);
     if let Some(prediction) = &page.prediction {
         sheet.labelled(Ink::Dim, "expected  ", prediction);
@@ -58,12 +63,17 @@ fn opening(page: &Page, sheet: &mut Sheet) {
     // Where nothing was compared, there is nothing that it could weaken.
     let twin = Some(twin_found(page))
         .filter(|_| !page.contrasts.is_empty())
-        .filter(|twin| page.twin_control.verdict != TwinVerdict::Equivalent && !page.warnings.contains(twin));
-    if twin.is_some() || !page.warnings.is_empty() {
+        .filter(|twin| page.twin_control.verdict == TwinVerdict::Different && !page.warnings.contains(twin));
+    let notes = page.notes.iter().filter(|_| detail == Detail::Full);
+    let told: Vec<(Ink, &String)> = (twin.iter().chain(&page.warnings))
+        .map(|warning| (Ink::Doubt, warning))
+        .chain(notes.map(|note| (Ink::Dim, note)))
+        .collect();
+    if !told.is_empty() {
         sheet.gap();
     }
-    for warning in twin.iter().chain(&page.warnings) {
-        sheet.labelled(Ink::Doubt, "! ", warning);
+    for (ink, text) in told {
+        sheet.labelled(ink, if ink == Ink::Doubt { "! " } else { "- " }, text);
     }
 }
 

@@ -35,8 +35,8 @@ pub fn warnings(observed: &Observed) -> Vec<String> {
     let mut told: Vec<String> = found.iter().take(TOLD).map(sentence).collect();
     if found.len() > TOLD {
         told.push(format!(
-            "{} more processes were out of line with all others of their cell.",
-            found.len() - TOLD
+            "{} were out of line in the same way.",
+            prose::plural((found.len() - TOLD) as u64, "more process")
         ));
     }
     told
@@ -66,8 +66,8 @@ fn sentence(
     let times: Vec<String> =
         inputs.iter().map(|(input, times)| format!("{times:.1} times the median on {input}")).collect();
     format!(
-        "One process of {variant} ({compiler}, {flags}; rotation {rotation}, phase {phase}) took longer than all its like: {}. \
-         Placement does not do that: the process did. It is not left out; another --seed starts others.",
+        "One process of {variant} ({compiler}, {flags}; rotation {rotation}, phase {phase}) took {}; placement does not do \
+         that. It is not left out: confirm with another --seed.",
         prose::list(&times)
     )
 }

@@ -22,7 +22,7 @@ use crate::store::{CampaignRow, Failure, Ledger};
 use anyhow::{Context, Result, bail};
 use assay_pure::experiment::Experiment;
 use assay_pure::ledger::{Stage, Stopped};
-use assay_pure::verdict;
+use assay_pure::verdict::{self, Verdict};
 use assay_report::page::{self, Page};
 
 /// Composes the page of a campaign.
@@ -58,6 +58,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     let claims = claims::claims_of(&experiment, (&judged, &counted), &inputs);
     let any_figure = cells.iter().any(|cell| cell.ns_per_unit.is_some());
     let campaign = campaign_of(ledger, &row, &experiment, &judged, any_figure)?;
+    let (warnings, notes) = told(&judged, &by_heart, bounds::kept_with(&row).and_then(|limits| limits.width));
     let mut page = Page {
         schema: page::SCHEMA.into(),
         experiment: row.experiment.clone(),
@@ -71,7 +72,8 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         machine,
         campaign,
         twin_control: twin_of(&judged.judgement.twin),
-        warnings: warnings(&judged, &by_heart, bounds::kept_with(&row).and_then(|limits| limits.width)),
+        warnings,
+        notes,
         contrasts: judged.judgement.contrasts.iter().map(contrast).collect(),
         cells,
         layouts: super::landing::layouts(ledger, &row, &experiment)?,
@@ -146,17 +148,26 @@ fn campaign_of(
     })
 }
 
-/// What the reader must know first; of nothing compared there is nothing to doubt.
-fn warnings(judged: &Judged, by_heart: &[page::LearnedInput], known_width: Option<f64>) -> Vec<String> {
+/// What changes what the reader should do, then what needs nothing done; of nothing compared there is nothing to doubt.
+///
+/// Samples that were left out make verdicts wait, not wrong: they are worth a warning while something is undecided.
+fn told(
+    judged: &Judged,
+    by_heart: &[page::LearnedInput],
+    known_width: Option<f64>,
+) -> (Vec<String>, Vec<String>) {
     if judged.contrasts.is_empty() {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     }
-    let inputs = by_heart.iter().map(|found| counted::sentence(&found.note));
-    let processes = super::alone::warnings(&judged.observed);
-    let own = judged.judgement.warnings.iter().cloned();
-    let disturbances =
-        judged.observed.disturbances().into_iter().chain(judged.observed.shared_all_the_time(known_width));
-    own.chain(disturbances).chain(processes).chain(inputs).collect()
+    let (mut warnings, mut notes) = (judged.judgement.warnings.clone(), judged.judgement.notes.clone());
+    let is_open = judged.judgement.contrasts.iter().any(|found| found.verdict == Verdict::Inconclusive);
+    let (kept, left_out) = (judged.observed.shared_kept(), judged.observed.interruptions());
+    warnings.extend(kept.into_iter().chain(judged.observed.shared_all_the_time(known_width)));
+    if is_open { &mut warnings } else { &mut notes }.extend(left_out);
+    warnings.extend(super::alone::warnings(&judged.observed));
+    // What to do about these stands below the answer.
+    notes.extend(by_heart.iter().map(|found| counted::sentence(&found.note)));
+    (warnings, notes)
 }
 
 fn failure(found: &Failure) -> page::Failure {

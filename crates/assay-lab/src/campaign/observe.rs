@@ -176,21 +176,18 @@ impl Observed {
         found as f64 / self.counted.max(1) as f64
     }
 
-    /// What disturbed so many samples that the reader must know.
-    pub fn disturbances(&self) -> Vec<String> {
-        let mut found = self.interruptions();
-        if !self.uses_shared.is_empty() {
+    /// A sibling thread was busy beside so many samples that they are used all the same.
+    pub fn shared_kept(&self) -> Option<String> {
+        (!self.uses_shared.is_empty()).then(|| {
             let inputs: BTreeSet<&String> = self.cells.keys().map(|cell| &cell.1).collect();
             let (of, all) = (self.uses_shared.len(), inputs.len());
             let on = if of < all { format!("on {of} of {all} inputs ") } else { String::new() };
-            found.push(format!(
-                "The core's other hardware thread was busy beside {:.0} % of the samples, {on}too many to leave them out: code that \
-                 needs the core's whole width takes less time alone, and what is compared may differ by who was there when \
-                 (a larger --budget, or --cpu N for another core)",
+            format!(
+                "A sibling thread was busy beside {:.0} % of the samples, {on}too many to leave them out: raise --budget, or \
+                 measure on another core (--cpu N).",
                 self.share(&[Flag::Shared]) * 100.0
-            ));
-        }
-        found
+            )
+        })
     }
 
     /// What so many samples were left out for that the reader must know.
@@ -200,15 +197,14 @@ impl Observed {
         let mut found = Vec::new();
         if interrupted > MUCH {
             found.push(format!(
-                "{:.0} % of the samples were interrupted and left out: other work runs on the measuring processor \
-                 (--cpu N chooses another)",
+                "{:.0} % of the samples were interrupted and left out: another core (--cpu N) may decide sooner.",
                 interrupted * 100.0
             ));
         }
         if self.uses_shared.is_empty() && shared > MUCH {
             found.push(format!(
-                "{:.0} % of the samples were left out because the core's other hardware thread was busy: on a virtual \
-                 machine with another guest, elsewhere with other work (--cpu N chooses another core)",
+                "{:.0} % of the samples were left out because a sibling thread was busy: another core (--cpu N) may decide \
+                 sooner.",
                 shared * 100.0
             ));
         }
@@ -220,9 +216,8 @@ impl Observed {
         let (width, known) = (self.width?, known?);
         let part = narrowed(width, known)?;
         Some(format!(
-            "The core was shared all the time, so nothing was left out for it: it made {width:.1} additions a cycle at best, {:.0} % of \
-             the {known:.1} that `assay limits` has seen on this machine; code that needs its width takes less time alone \
-             (measure at another hour, or --cpu N for another core; a core of another kind looks the same)",
+            "The core was shared throughout (at best {width:.1} additions a cycle, {:.0} % of the {known:.1} of `assay limits`): \
+             measure at another time or on another core (--cpu N).",
             part * 100.0
         ))
     }
@@ -441,14 +436,15 @@ mod tests {
         let mut observed = Observed { uses_shared, ..Observed::default() };
         both.iter().for_each(|sample| observed.take(&processes[&sample.process], sample, Clock::Wall));
         assert_eq!((observed.counted, observed.flagged), (48, 1), "one of bytes is left out");
-        assert!(observed.disturbances()[0].contains("on 1 of 2 inputs too many to leave them out"));
+        let told = observed.shared_kept().expect("a warning");
+        assert!(told.contains("on 1 of 2 inputs too many to leave them out"), "{told}");
     }
 
     #[test]
     fn a_core_that_never_showed_its_known_width_was_shared_all_the_time() {
         let observed = |width| Observed { width, ..Observed::default() };
         let told = observed(Some(2.6)).shared_all_the_time(Some(4.0)).expect("two thirds of the width");
-        assert!(told.contains("it made 2.6 additions a cycle at best, 65 % of the 4.0"), "{told}");
+        assert!(told.contains("at best 2.6 additions a cycle, 65 % of the 4.0"), "{told}");
         for (width, known) in [(Some(3.8), Some(4.0)), (Some(2.6), None), (None, Some(4.0))] {
             assert_eq!(observed(width).shared_all_the_time(known), None);
         }
@@ -465,21 +461,18 @@ mod tests {
             observed
         };
         let few = observe(&[0, 1]);
-        assert_eq!((few.counted, few.flagged, few.disturbances().len()), (24, 2, 0));
+        assert_eq!((few.counted, few.flagged, few.interruptions().len()), (24, 2, 0));
         let some = observe(&[0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!((some.counted, some.flagged), (24, 8));
         assert!(
-            some.disturbances()[0].starts_with("33 % of the samples were left out"),
+            some.interruptions()[0].starts_with("33 % of the samples were left out"),
             "{:?}",
-            some.disturbances()
+            some.interruptions()
         );
         let shared: Vec<i64> = (0..16).collect();
         let many = observe(&shared);
         assert_eq!((many.counted, many.flagged), (24, 0));
-        assert!(
-            many.disturbances()[0].contains("busy beside 67 % of the samples"),
-            "{:?}",
-            many.disturbances()
-        );
+        let told = many.shared_kept().expect("a warning");
+        assert!(told.contains("busy beside 67 % of the samples"), "{told}");
     }
 }

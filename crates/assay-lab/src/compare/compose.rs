@@ -49,6 +49,7 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Res
         one_sided: one_sided(&judged, &spec, &sides),
         spoilt: spoilt(&visits, &sides),
         warnings: warnings(&judged, &spec),
+        notes: if judged.contrasts.is_empty() { Vec::new() } else { judged.judgement.notes.clone() },
         limits: spec.limits.clone(),
         gate: None,
         factors: with_factors.then(|| {

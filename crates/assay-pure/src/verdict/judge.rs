@@ -39,6 +39,8 @@ pub struct Judgement {
     pub input_dependence: Vec<InputDependence>,
     /// What the reader should know first; a failed twin control comes first of all.
     pub warnings: Vec<String>,
+    /// What is true of the measurement and needs nothing done.
+    pub notes: Vec<String>,
 }
 
 /// Judges all contrasts of an experiment.
@@ -63,8 +65,11 @@ pub fn judge(contrasts: &[ObservedContrast], options: &Options) -> Judgement {
         found.reasons.extend(cause.as_ref().map(|cause| reasons::sentence(&cause.evidence)));
         found.causes.extend(cause);
     }
-    let warnings = warnings(contrasts, &drafts, &twin, options);
-    Judgement { contrasts: verdicts, twin, input_dependence: dependence, warnings }
+    let any_difference = verdicts.iter().any(|found| found.verdict.is_difference());
+    let (mut warnings, mut notes) = (warnings(contrasts, &twin, options), notes(&drafts, &twin));
+    // An equivalence that a disturbed round helped to would be taken for one anyway; a difference would be acted on.
+    if any_difference { &mut warnings } else { &mut notes }.extend(few_rounds(&drafts));
+    Judgement { contrasts: verdicts, twin, input_dependence: dependence, warnings, notes }
 }
 
 /// The controls, the decomposition, the causes and the reasons of one contrast.
@@ -159,14 +164,10 @@ fn set_need(found: &mut ContrastVerdict, draft: &Draft, options: &Options) {
         .map(|(need, seconds)| f64::from(need.saturating_sub(found.rotations as u32)) * seconds);
 }
 
-fn warnings(
-    contrasts: &[ObservedContrast],
-    drafts: &[Draft],
-    twin: &TwinControl,
-    options: &Options,
-) -> Vec<String> {
+/// What changes what the reader should do, each with what to do.
+fn warnings(contrasts: &[ObservedContrast], twin: &TwinControl, options: &Options) -> Vec<String> {
     let mut warnings = Vec::new();
-    if twin.verdict != TwinVerdict::Equivalent && !contrasts.is_empty() {
+    if twin.verdict == TwinVerdict::Different && !contrasts.is_empty() {
         warnings.push(twin.statement.clone());
     }
     let mut unoptimised: Vec<&str> = contrasts
@@ -177,14 +178,25 @@ fn warnings(
     unoptimised.sort_unstable();
     unoptimised.dedup();
     for flags in unoptimised {
-        warnings.push(format!("The flags \"{flags}\" compile without optimisation."));
+        warnings.push(format!(
+            "The flags \"{flags}\" compile without optimisation: add -O2 before believing their times."
+        ));
     }
-    warnings.extend(few_rounds(drafts));
+    warnings
+}
+
+/// What is true of the measurement and needs nothing done: the verdicts allow for it.
+fn notes(drafts: &[Draft], twin: &TwinControl) -> Vec<String> {
+    let mut notes = Vec::new();
+    if twin.verdict == TwinVerdict::Undecided && !drafts.is_empty() {
+        notes.push(twin.statement.clone());
+    }
     let incomplete: usize = drafts.iter().map(|draft| draft.observations.incomplete).sum();
     if incomplete > 0 {
-        warnings.push(format!(
-            "Left out for want of usable samples at some placement: {} (over all contrasts).",
-            plural(incomplete as u64, "rotation")
+        notes.push(format!(
+            "{} lacked usable samples at some placement and {} left out (over all contrasts).",
+            plural(incomplete as u64, "rotation"),
+            if incomplete == 1 { "was" } else { "were" }
         ));
     }
     let fewest = drafts
@@ -193,16 +205,16 @@ fn warnings(
         .map(|draft| draft.observations.fewest_pairs)
         .min();
     if let Some(fewest) = fewest.filter(|fewest| *fewest < FEW_PAIRS) {
-        let has = if fewest == 0 {
+        let pairs = if fewest == 0 {
             "no pair".to_owned()
         } else {
             format!("only {}", plural(fewest as u64, "pair"))
         };
-        warnings.push(format!(
-            "Some placement has {has} of samples; below {FEW_PAIRS} a few interrupted samples can move a rotation and widen the intervals."
+        notes.push(format!(
+            "Some placement has {pairs} of samples; with fewer than {FEW_PAIRS}, a few interrupted samples widen the intervals."
         ));
     }
-    warnings
+    notes
 }
 
 /// What all rotations share in a round shows only between rounds: few of them, and few contrasts, hide it.
@@ -213,7 +225,7 @@ fn few_rounds(drafts: &[Draft]) -> Option<String> {
     let hidden = effects.len() < MIN_CONTRASTS && effects.iter().any(unknown);
     hidden.then(|| {
         format!(
-            "Measured in fewer than {FEW_ROUNDS} rounds, with fewer than {MIN_CONTRASTS} contrasts: what a disturbed round did to all rotations alike may not show in the intervals."
+            "Fewer than {FEW_ROUNDS} rounds: a disturbance of a whole round may not show in the intervals; measure again, or raise --budget, to confirm a difference."
         )
     })
 }

@@ -18,7 +18,7 @@ pub(super) fn sentences(page: &Page) -> String {
 }
 
 /// "Between compilers: the code of visit differs (69 to 70 % less time); virtual and fnptr take the same time; 3 of 24
-/// contrasts are not decided. As built 7 of 24 mislead, by up to +20.6 %."
+/// contrasts are undecided. As built 7 of 24 mislead, by up to +20.6 %."
 fn sentence(axis: &str, contrasts: &[&Contrast]) -> String {
     let mut variants: Vec<&str> = Vec::new();
     for contrast in contrasts {
@@ -49,7 +49,7 @@ fn sentence(axis: &str, contrasts: &[&Contrast]) -> String {
     }
     let open = contrasts.iter().filter(|contrast| contrast.verdict == Verdict::Inconclusive).count();
     if open > 0 {
-        parts.push(format!("{open} of {} contrasts not decided", contrasts.len()));
+        parts.push(format!("{open} of {} contrasts undecided", contrasts.len()));
     }
     format!("Between {axis}: {}.{}", parts.join("; "), misled(contrasts))
 }
@@ -70,7 +70,7 @@ fn misled(contrasts: &[&Contrast]) -> String {
     let Some(farthest) = farthest else { return String::new() };
     let verb = if found.len() == 1 { "misleads" } else { "mislead" };
     format!(
-        " As built {} of {} {verb}, by up to {} of placement.",
+        " As built (one ordinary link), {} of {} {verb}, by up to {} of placement.",
         found.len(),
         contrasts.len(),
         number::change(farthest)
@@ -108,11 +108,11 @@ mod tests {
         assert_eq!(
             sentences(&page),
             "Between compilers: the code of visit differs (-70.0 % in 1 contrast); virtual and fnptr take the same \
-             time. As built 1 of 3 misleads, by up to +20.5 % of placement."
+             time. As built (one ordinary link), 1 of 3 misleads, by up to +20.5 % of placement."
         );
         let mut flags = across("visit", Verdict::Inconclusive, 1.01);
         flags.axis = Axis::Flags;
         page.contrasts = vec![flags];
-        assert_eq!(sentences(&page), "Between flag sets: 1 of 1 contrasts not decided.");
+        assert_eq!(sentences(&page), "Between flag sets: 1 of 1 contrasts undecided.");
     }
 }

@@ -1,6 +1,5 @@
 //! One candidate's contrasts, classed by input.
 
-use super::super::number;
 use super::super::page::{Contrast, Verdict};
 use super::super::prose;
 
@@ -78,6 +77,11 @@ impl<'a> Finding<'a> {
         classes
     }
 
+    /// Inputs of a class.
+    pub(super) fn held(&self, class: Class) -> usize {
+        self.inputs.iter().filter(|(_, own)| *own == class).count()
+    }
+
     /// The estimated ratios behind a class.
     pub(super) fn ratios(&self, class: Class) -> Vec<f64> {
         let verdict = match class {
@@ -95,31 +99,49 @@ impl<'a> Finding<'a> {
     pub(super) fn place(&self, class: Class) -> String {
         let named: Vec<&str> =
             self.inputs.iter().filter(|(_, c)| *c == class).map(|&(name, _)| name).collect();
+        self.place_of(&named)
+    }
+
+    /// The same of any inputs.
+    pub(super) fn place_of(&self, named: &[&str]) -> String {
         let total = self.total;
         match named.len() {
             n if n == total && total == 2 => "on both inputs".to_owned(),
             n if n == total && total > 2 => format!("on all {total} inputs"),
-            n if n <= MOST_NAMED => format!("on {}", prose::list(&named)),
+            n if n <= MOST_NAMED => format!("on {}", prose::list(named)),
             n => format!("on {n} of {total} inputs"),
         }
     }
 
-    /// Undecided contrasts on inputs that other builds decide.
-    pub(super) fn open(&self) -> usize {
+    /// Undecided contrasts on inputs that other builds decide alike.
+    pub(super) fn open(&self) -> Vec<&'a Contrast> {
         let is_open = |c: &&&Contrast| {
-            c.verdict == Verdict::Inconclusive && self.class_of(&c.input) != Class::Undecided
+            let class = self.class_of(&c.input);
+            c.verdict == Verdict::Inconclusive && class != Class::Undecided && class != Class::Mixed
         };
-        self.contrasts.iter().filter(is_open).count()
+        self.contrasts.iter().filter(is_open).copied().collect()
     }
 
-    /// "about 12 more rotations, 8 s" for the undecided contrasts together.
-    pub(super) fn cost(&self) -> Option<String> {
-        let undecided = self.contrasts.iter().filter(|c| c.verdict == Verdict::Inconclusive);
-        let needed = undecided.filter_map(|c| c.more_rotations().map(|more| (more, c.seconds_needed)));
-        // Rotations serve all contrasts at once: the most demanding one decides.
-        let (more, seconds) = needed.max_by_key(|&(more, _)| more)?;
-        let seconds = seconds.map(|seconds| format!(", {}", number::duration(seconds))).unwrap_or_default();
-        Some(format!("about {}{seconds}", prose::plural(u64::from(more), "more rotation")))
+    /// Inputs on which builds disagree, in groups of which the same builds say the same.
+    pub(super) fn disagreeing(&self) -> Vec<(Vec<&'a str>, Vec<&'a Contrast>)> {
+        let mut groups: Vec<(Vec<&'a str>, Vec<&'a Contrast>)> = Vec::new();
+        for &(input, _) in self.inputs.iter().filter(|(_, class)| *class == Class::Mixed) {
+            let own: Vec<&Contrast> = self.contrasts.iter().copied().filter(|c| c.input == input).collect();
+            let says = |found: &[&'a Contrast]| -> Vec<(Build<'a>, Verdict)> {
+                found.iter().map(|c| (Build::of(c), c.verdict)).collect()
+            };
+            match groups
+                .iter_mut()
+                .find(|(_, known)| says(&known[..own.len().min(known.len())]) == says(&own))
+            {
+                Some((inputs, known)) => {
+                    inputs.push(input);
+                    known.extend(own);
+                }
+                None => groups.push((vec![input], own)),
+            }
+        }
+        groups
     }
 
     /// Its builds, in page order.

@@ -10,6 +10,18 @@ use crate::prose;
 const MOST_BUILD_GROUPS: usize = 3;
 /// Builds that are named; more are counted.
 const MOST_BUILDS_NAMED: usize = 4;
+/// Groups of inputs on which builds disagree that are told build by build.
+const MOST_MIXED: usize = 2;
+/// Undecided contrasts that are named; more are counted.
+const MOST_OPEN_NAMED: usize = 2;
+
+/// Verdicts as a clause says them.
+const WORDS: [(Verdict, &str); 4] = [
+    (Verdict::Faster, "less"),
+    (Verdict::Slower, "more"),
+    (Verdict::Equivalent, "the same"),
+    (Verdict::Inconclusive, "undecided"),
+];
 
 /// What all sentences of one answer share.
 pub(super) struct Sentence<'a> {
@@ -44,19 +56,18 @@ impl<'a> Sentence<'a> {
         let builds = self.names(&finding.builds());
         match finding.classes().as_slice() {
             [Class::Undecided] => {
-                let cost = finding.cost().map(|cost| format!("; {cost}, would tell")).unwrap_or_default();
                 let place = finding.place(Class::Undecided);
-                format!("Not decided: {candidate} against {baseline} {place}{cost} ({builds}).")
+                format!("Undecided: {candidate} against {baseline} {place} ({builds}).")
             }
             [Class::Same] => {
-                let (place, open) = (finding.place(Class::Same), open_clause(finding));
+                let (place, open) = (finding.place(Class::Same), self.open_clause(finding));
                 let ghost = ghost_clause(finding);
                 let take = format!("{candidate} and {baseline} take the same time {}", self.margin);
                 format!("No difference: {take} {place}{open} ({builds}){ghost}.")
             }
             classes if classes.contains(&Class::Mixed) => self.by_build(finding),
             classes => {
-                let lead = lead(classes, finding.open() > 0, asked);
+                let lead = lead(classes, !finding.open().is_empty(), asked);
                 format!(
                     "{lead}{candidate} takes {} ({builds}).",
                     self.clause(finding, &format!(" than {baseline}"))
@@ -71,7 +82,9 @@ impl<'a> Sentence<'a> {
         let groups = finding.agreeing_builds();
         let axis = self.axis();
         if groups.len() > MOST_BUILD_GROUPS {
-            return format!("It depends on the {axis}: {candidate} against {baseline} {}.", tally(finding));
+            let builds = self.names(&finding.builds());
+            let said = self.clause(finding, &format!(" than {baseline}"));
+            return format!("It depends on the {axis}: {candidate} takes {said} ({builds}).");
         }
         let mut clauses = Vec::new();
         for group in &groups {
@@ -103,9 +116,6 @@ impl<'a> Sentence<'a> {
             };
             let said = match finding.classes().as_slice() {
                 [Class::Undecided] => format!("is {}", self.clause(finding, "")),
-                classes if classes.contains(&Class::Mixed) => {
-                    format!("depends on the {}, {}", self.axis(), tally(finding))
-                }
                 _ => format!("takes {}", self.clause(finding, "")),
             };
             format!("{candidate} {said}{only}")
@@ -123,7 +133,7 @@ impl<'a> Sentence<'a> {
                 [Class::Faster] => ("less time".to_owned(), sizes(Class::Faster)),
                 [Class::Slower] => ("more time".to_owned(), sizes(Class::Slower)),
                 [Class::Same] => (format!("the same time {}", self.margin), String::new()),
-                [Class::Undecided] => ("not decided".to_owned(), String::new()),
+                [Class::Undecided] => ("undecided".to_owned(), String::new()),
                 classes if classes.contains(&Class::Mixed) => {
                     (format!("depends on the {}", self.axis()), String::new())
                 }
@@ -140,34 +150,90 @@ impl<'a> Sentence<'a> {
         clauses.join("; ")
     }
 
-    /// "12 to 38 % more time than branch on all 9 inputs, the same (within ±1 %) on p80".
+    /// "12 to 38 % more time than branch on 7 of 9 inputs, the same (within ±1 %) on p80, less or more by compiler on burst".
+    ///
+    /// The largest holding first; inputs on which builds disagree, then those that are undecided, last.
     fn clause(&self, finding: &Finding, than: &str) -> String {
-        let mut parts = Vec::new();
-        for class in finding.classes() {
+        let mut classes = finding.classes();
+        classes.sort_by_key(|class| {
+            let last = matches!(class, Class::Mixed | Class::Undecided);
+            (last, last as usize * *class as usize, std::cmp::Reverse(finding.held(*class)))
+        });
+        let mut parts: Vec<String> = Vec::new();
+        for class in classes {
             let place = finding.place(class);
             let (noun, than) = if parts.is_empty() { (" time", than) } else { ("", "") };
-            parts.push(match class {
-                Class::Faster => {
-                    format!("{} less{noun}{than} {place}", number::size_span(finding.ratios(class)))
-                }
-                Class::Slower => {
-                    format!("{} more{noun}{than} {place}", number::size_span(finding.ratios(class)))
-                }
+            let size = || number::size_span(finding.ratios(class));
+            match class {
+                Class::Faster => parts.push(format!("{} less{noun}{than} {place}", size())),
+                Class::Slower => parts.push(format!("{} more{noun}{than} {place}", size())),
                 Class::Same => {
-                    format!("the same{noun}{} {} {place}", than.replacen(" than", " as", 1), self.margin)
+                    let than = than.replacen(" than", " as", 1);
+                    parts.push(format!("the same{noun}{than} {} {place}", self.margin));
                 }
-                Class::Mixed => format!("less or more by {} {place}", self.axis()),
-                Class::Undecided => {
-                    let cost = finding.cost().map(|cost| format!(" ({cost})")).unwrap_or_default();
-                    format!("not decided {place}{cost}")
-                }
-            });
+                Class::Mixed => parts.extend(self.mixed(finding, noun, than)),
+                Class::Undecided => parts.push(format!("undecided {place}")),
+            }
         }
-        format!("{}{}", parts.join(", "), open_clause(finding))
+        format!("{}{}", parts.join(", "), self.open_clause(finding))
+    }
+
+    /// What builds say that disagree: each by name where there is room, else that they do.
+    fn mixed(&self, finding: &Finding, noun: &str, than: &str) -> Vec<String> {
+        let groups = finding.disagreeing();
+        if groups.len() > MOST_MIXED {
+            let says = |verdict| groups.iter().any(|(_, found)| found.iter().any(|c| c.verdict == verdict));
+            let words = match (says(Verdict::Faster), says(Verdict::Slower)) {
+                (true, true) => "more or less",
+                (true, false) => "less or the same",
+                _ => "more or the same",
+            };
+            return vec![format!("{words}{noun}{than}, by {}, {}", self.axis(), finding.place(Class::Mixed))];
+        }
+        let of_group = |(inputs, contrasts): &(Vec<&str>, Vec<&Contrast>), noun: &str, than: &str| {
+            let mut said = Vec::new();
+            for (verdict, word) in WORDS {
+                let own: Vec<&Contrast> =
+                    contrasts.iter().copied().filter(|c| c.verdict == verdict).collect();
+                if own.is_empty() {
+                    continue;
+                }
+                let mut builds: Vec<Build> = own.iter().map(|c| Build::of(c)).collect();
+                builds.truncate(own.iter().filter(|c| c.input == own[0].input).count());
+                let size = match verdict {
+                    Verdict::Faster | Verdict::Slower => {
+                        number::size_span(own.iter().filter_map(|c| c.code.map(|code| code.ratio))) + " "
+                    }
+                    Verdict::Equivalent | Verdict::Inconclusive => String::new(),
+                };
+                let (noun, than) = if said.is_empty() { (noun, than) } else { ("", "") };
+                said.push(format!("{size}{word}{noun}{than} with {}", self.names(&builds)));
+            }
+            format!("{} {}", said.join(", "), finding.place_of(inputs))
+        };
+        let each = groups.iter().enumerate();
+        each.map(|(at, group)| if at == 0 { of_group(group, noun, than) } else { of_group(group, "", "") })
+            .collect()
+    }
+
+    /// ", undecided on p80 with clang-16", or how many, of those on inputs that other builds decide.
+    fn open_clause(&self, finding: &Finding) -> String {
+        let open = finding.open();
+        match open.as_slice() {
+            [] => String::new(),
+            few if few.len() <= MOST_OPEN_NAMED => {
+                let names: Vec<String> = few
+                    .iter()
+                    .map(|c| format!("on {} with {}", c.input, self.names(&[Build::of(c)])))
+                    .collect();
+                format!(", undecided {}", prose::list(&names))
+            }
+            many => format!(", {} undecided", prose::plural(many.len() as u64, "contrast")),
+        }
     }
 
     /// What the builds differ in.
-    fn axis(&self) -> &'static str {
+    pub(super) fn axis(&self) -> &'static str {
         match (self.names_compiler, self.names_flags) {
             (true, true) => "build",
             (false, true) => "flags",
@@ -213,16 +279,6 @@ fn lead(classes: &[Class], open: bool, asked: Asked) -> &'static str {
     }
 }
 
-/// ", 1 contrast not decided (about 12 more rotations, 8 s)" for those that no "not decided on" tells of.
-fn open_clause(finding: &Finding) -> String {
-    if finding.open() == 0 {
-        return String::new();
-    }
-    let told = finding.classes().contains(&Class::Undecided);
-    let cost = finding.cost().filter(|_| !told).map(|cost| format!(" ({cost})")).unwrap_or_default();
-    format!(", {} not decided{cost}", prose::plural(finding.open() as u64, "contrast"))
-}
-
 /// "; the +20.6 % seen as built on p80 is placement" for the largest ghost.
 fn ghost_clause(finding: &Finding) -> String {
     let ghosts = finding.contrasts.iter().filter(|c| c.as_built_says == Some(AsBuiltSays::Ghost));
@@ -231,22 +287,4 @@ fn ghost_clause(finding: &Finding) -> String {
     largest.map_or(String::new(), |(ratio, input)| {
         format!("; the {} seen as built on {input} is placement", number::change(ratio))
     })
-}
-
-/// "is faster in 12 of 40 contrasts, slower in 20, the same in 8".
-fn tally(finding: &Finding) -> String {
-    let names = [
-        (Verdict::Faster, "faster"),
-        (Verdict::Slower, "slower"),
-        (Verdict::Equivalent, "the same"),
-        (Verdict::Inconclusive, "not decided"),
-    ];
-    let total = finding.contrasts.len();
-    let count = |verdict| finding.contrasts.iter().filter(|c: &&&Contrast| c.verdict == verdict).count();
-    let mut parts = Vec::new();
-    for (verdict, name) in names.into_iter().filter(|(verdict, _)| count(*verdict) > 0) {
-        let of = if parts.is_empty() { format!(" of {total} contrasts") } else { String::new() };
-        parts.push(format!("{name} in {}{of}", count(verdict)));
-    }
-    format!("is {}", parts.join(", "))
 }

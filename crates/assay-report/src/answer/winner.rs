@@ -1,15 +1,40 @@
-//! Who takes the least time on each input, where that can be said.
+//! Who takes the least time on each input, as far as that can be said.
 //!
-//! A candidate wins on an input when it is faster than the baseline and its interval lies below those of all other
-//! candidates, in every build. The baseline wins when every candidate is slower. Intervals are those against the baseline, so
-//! two that only touch leave it open: stricter than a comparison of the two would be.
+//! A variant is out of the running on an input in a build when something else is shown to be faster there: a candidate when
+//! it is slower than the baseline, or when its interval lies above that of another candidate that is decided; the baseline
+//! when any candidate is faster. Intervals are those against the baseline, so two that only touch leave it open: stricter
+//! than a comparison of the two would be. Over several builds those are told that are in the running in any of them. So
+//! "branch or table" says that all others are slower, and never which of the two is faster.
 
 use super::finding::{Build, Finding};
 use crate::page::{Contrast, Verdict};
 use crate::prose;
 
-/// "bmi2 takes least time on p80, branch on all-1; no clear winner on burst."
-pub(super) fn sentence(findings: &[Finding]) -> String {
+/// Who may be the fastest on an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Running<'a> {
+    /// Variants in the running in any build, in the order of the page.
+    variants: Vec<&'a str>,
+    how: How,
+}
+
+/// Why there is more than one, if there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum How {
+    /// There is one.
+    Alone,
+    /// Each build has one of its own.
+    ByBuild,
+    /// They are equivalent in every build.
+    Tied,
+    /// Nothing tells them apart.
+    Either,
+    /// Nobody is out.
+    Open,
+}
+
+/// "bmi2 takes least time on p80, branch or table on all-1; no clear winner on burst." `axis` is what builds differ in.
+pub(super) fn sentence(findings: &[Finding], axis: &str) -> String {
     let all: Vec<&Contrast> = findings.iter().flat_map(|finding| finding.contrasts.iter().copied()).collect();
     let mut inputs: Vec<&str> = Vec::new();
     for contrast in &all {
@@ -17,62 +42,101 @@ pub(super) fn sentence(findings: &[Finding]) -> String {
             inputs.push(&contrast.input);
         }
     }
-    let mut groups: Vec<(Option<&str>, Vec<&str>)> = Vec::new();
+    let mut groups: Vec<(Running, Vec<&str>)> = Vec::new();
     for &input in &inputs {
-        let winner = winner(all.iter().copied().filter(|c| c.input == input).collect());
-        match groups.iter_mut().find(|(known, _)| *known == winner) {
-            Some((_, won)) => won.push(input),
-            None => groups.push((winner, vec![input])),
+        let running = running(&all.iter().copied().filter(|c| c.input == input).collect::<Vec<_>>());
+        match groups.iter_mut().find(|(known, _)| *known == running) {
+            Some((_, held)) => held.push(input),
+            None => groups.push((running, vec![input])),
         }
     }
-    // The unclear ones last, the larger holdings first.
-    groups.sort_by_key(|(winner, won)| (winner.is_none(), std::cmp::Reverse(won.len())));
-    let place = |won: &[&str]| match won.len() {
+    // The clearest first, of equally clear ones the larger holdings.
+    groups.sort_by_key(|(running, held)| (running.how, std::cmp::Reverse(held.len())));
+    let place = |held: &[&str]| match held.len() {
         n if n == inputs.len() && n > 1 => format!("on all {n} inputs"),
-        n if n <= 3 => format!("on {}", prose::list(won)),
+        n if n <= 3 => format!("on {}", prose::list(held)),
         n => format!("on {n} of {} inputs", inputs.len()),
     };
     let mut parts = Vec::new();
-    for (winner, won) in &groups {
-        parts.push(match winner {
-            Some(name) if parts.is_empty() => format!("{name} takes least time {}", place(won)),
-            Some(name) => format!("{name} {}", place(won)),
-            None => format!("no clear winner {}", place(won)),
+    for (running, held) in &groups {
+        let (names, plural) = running.told(axis);
+        parts.push(match (running.how, parts.is_empty()) {
+            (How::Open, _) => format!("no clear winner {}", place(held)),
+            (_, true) => {
+                format!("{names} {} least time {}", if plural { "take" } else { "takes" }, place(held))
+            }
+            (_, false) => format!("{names} {}", place(held)),
         });
     }
     format!("{}.", parts.join(", "))
 }
 
-/// The one that wins in every build; all contrasts are of one input.
-fn winner(contrasts: Vec<&Contrast>) -> Option<&str> {
+impl Running<'_> {
+    /// The names as a subject, and whether it takes a plural verb.
+    fn told(&self, axis: &str) -> (String, bool) {
+        match self.how {
+            How::Alone | How::Open => (prose::list(&self.variants), false),
+            How::Tied => (format!("{} (equivalent)", prose::list(&self.variants)), true),
+            How::Either => (either(&self.variants), false),
+            How::ByBuild => (format!("{}, by {axis},", either(&self.variants)), false),
+        }
+    }
+}
+
+fn either(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => prose::list(names),
+    }
+}
+
+/// Who is in the running; all contrasts are of one input.
+fn running<'a>(contrasts: &[&'a Contrast]) -> Running<'a> {
     let mut builds: Vec<Build> = Vec::new();
-    for contrast in &contrasts {
+    let mut variants: Vec<&str> = Vec::new();
+    for contrast in contrasts {
         if !builds.contains(&Build::of(contrast)) {
             builds.push(Build::of(contrast));
         }
+        for name in [contrast.baseline.as_str(), contrast.candidate.as_str()] {
+            if !variants.contains(&name) {
+                variants.push(name);
+            }
+        }
     }
-    let of_build = |build: &Build| {
-        let own: Vec<&Contrast> = contrasts.iter().copied().filter(|c| Build::of(c) == *build).collect();
-        winner_of_build(&own)
+    let of_builds: Vec<(Vec<&str>, bool)> = builds
+        .iter()
+        .map(|build| {
+            of_build(&contrasts.iter().copied().filter(|c| Build::of(c) == *build).collect::<Vec<_>>())
+        })
+        .collect();
+    let in_any: Vec<&str> =
+        variants.iter().copied().filter(|name| of_builds.iter().any(|(own, _)| own.contains(name))).collect();
+    let how = match in_any.len() {
+        1 => How::Alone,
+        _ if of_builds.iter().all(|(own, _)| own.len() == 1) => How::ByBuild,
+        _ if of_builds.iter().all(|(own, tied)| *tied && *own == of_builds[0].0) => How::Tied,
+        n if n == variants.len() => How::Open,
+        _ => How::Either,
     };
-    let winners: Vec<Option<&str>> = builds.iter().map(of_build).collect();
-    let first = *winners.first()?;
-    if winners.iter().all(|winner| *winner == first) { first } else { None }
+    Running { variants: in_any, how }
 }
 
-fn winner_of_build<'a>(contrasts: &[&'a Contrast]) -> Option<&'a str> {
-    if contrasts.iter().all(|c| c.verdict == Verdict::Slower) {
-        return contrasts.first().map(|c| c.baseline.as_str());
-    }
-    let wins = |candidate: &Contrast| {
-        let below = |other: &Contrast| match (candidate.code, other.code) {
-            (Some(own), Some(theirs)) => own.upper < theirs.lower,
-            _ => false,
-        };
-        candidate.verdict == Verdict::Faster
-            && contrasts.iter().all(|other| other.candidate == candidate.candidate || below(other))
+/// Who is in the running in one build, and whether they are all known to be equivalent.
+fn of_build<'a>(contrasts: &[&'a Contrast]) -> (Vec<&'a str>, bool) {
+    let below = |own: &Contrast, other: &Contrast| match (own.code, other.code) {
+        (Some(own), Some(other)) => own.upper < other.lower,
+        _ => false,
     };
-    contrasts.iter().find(|candidate| wins(candidate)).map(|candidate| candidate.candidate.as_str())
+    let is_out = |candidate: &Contrast| {
+        candidate.verdict == Verdict::Slower
+            || contrasts.iter().any(|o| o.verdict != Verdict::Inconclusive && below(o, candidate))
+    };
+    let left: Vec<&Contrast> = contrasts.iter().copied().filter(|c| !is_out(c)).collect();
+    let baseline_is_out = contrasts.iter().any(|c| c.verdict == Verdict::Faster);
+    let tied = !baseline_is_out && left.iter().all(|c| c.verdict == Verdict::Equivalent);
+    let baseline = contrasts.first().filter(|_| !baseline_is_out).map(|c| c.baseline.as_str());
+    (baseline.into_iter().chain(left.into_iter().map(|c| c.candidate.as_str())).collect(), tied)
 }
 
 #[cfg(test)]
@@ -95,11 +159,14 @@ mod tests {
             contrast("table", "log", "gcc-12", Verdict::Slower, 1.2),
             contrast("bmi2", "log", "gcc-12", Verdict::Faster, 0.4),
         ];
-        assert_eq!(sentence(&findings(&contrasts)), "bmi2 takes least time on p80 and log, branch on all-1.");
+        assert_eq!(
+            sentence(&findings(&contrasts), "compiler"),
+            "bmi2 takes least time on p80 and log, branch on all-1."
+        );
     }
 
     #[test]
-    fn leaves_open_what_overlaps_is_undecided_or_differs_by_build() {
+    fn names_who_is_left_where_intervals_overlap_or_builds_differ() {
         let contrasts = [
             contrast("table", "overlap", "gcc-12", Verdict::Faster, 0.803),
             contrast("bmi2", "overlap", "gcc-12", Verdict::Faster, 0.8),
@@ -110,6 +177,29 @@ mod tests {
             contrast("table", "builds", "clang-16", Verdict::Faster, 0.8),
             contrast("bmi2", "builds", "clang-16", Verdict::Faster, 0.7),
         ];
-        assert_eq!(sentence(&findings(&contrasts)), "no clear winner on all 3 inputs.");
+        assert_eq!(
+            sentence(&findings(&contrasts), "compiler"),
+            "table or bmi2, by compiler, takes least time on builds, table or bmi2 on overlap, branch or table on open."
+        );
+    }
+
+    #[test]
+    fn says_nothing_of_who_is_not_known_to_be_slower() {
+        let contrasts = [
+            undecided(contrast("table", "p80", "gcc-12", Verdict::Faster, 0.99), 9, 1.0),
+            undecided(contrast("bmi2", "p80", "gcc-12", Verdict::Faster, 0.99), 9, 1.0),
+            contrast("table", "log", "gcc-12", Verdict::Equivalent, 1.0),
+            contrast("bmi2", "log", "gcc-12", Verdict::Slower, 1.3),
+        ];
+        assert_eq!(
+            sentence(&findings(&contrasts), "compiler"),
+            "branch and table (equivalent) take least time on log, no clear winner on p80."
+        );
+        // Only what is decided puts another candidate out of the running.
+        let contrasts = [
+            undecided(contrast("table", "p80", "gcc-12", Verdict::Faster, 0.8), 9, 1.0),
+            contrast("bmi2", "p80", "gcc-12", Verdict::Faster, 0.95),
+        ];
+        assert_eq!(sentence(&findings(&contrasts), "compiler"), "table or bmi2 takes least time on p80.");
     }
 }

@@ -33,8 +33,11 @@ pub struct ComparePage {
     pub one_sided: Vec<OneSided>,
     /// Visits that gave no figures.
     pub spoilt: Vec<Spoilt>,
-    /// What the reader should know before the rest.
+    /// What changes what the reader should do.
     pub warnings: Vec<String>,
+    /// What is true of the measurement and needs nothing done: the verdicts allow for it.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// What this comparison cannot tell, and why.
     pub limits: Vec<String>,
     /// The gate and what it made of it.

@@ -120,6 +120,10 @@ pub fn two() -> ComparePage {
             reason: "the command ended with signal 11".into(),
             visits: 2,
         }],
+        notes: vec![
+            "1 rotation lacked usable samples at some placement and was left out (over all contrasts)."
+                .into(),
+        ],
         warnings: vec!["the working tree has changes that are in neither revision".into()],
         limits: vec![],
         gate: Some(GateResult {

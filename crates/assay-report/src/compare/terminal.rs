@@ -24,6 +24,9 @@ pub fn render_compare(page: &ComparePage, width: usize, colour: bool, detail: De
         sheet.labelled(ink, &format!("gate {}: ", gate.gate), &format!("{word}{by}"));
     }
     sheet.warnings(doubts(&page.warnings, &page.limits));
+    for note in page.notes.iter().filter(|_| detail == Detail::Full) {
+        sheet.labelled(Ink::Dim, "- ", note);
+    }
     table(page, detail, &mut sheet);
     why(page, detail, &mut sheet);
     one_sided(page, &mut sheet);

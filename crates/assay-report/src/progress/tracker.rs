@@ -97,7 +97,7 @@ impl Tracker {
             None if self.total > 0 => {
                 parts.push(format!("{} of {}", self.done, prose::plural(self.total, self.noun)));
                 if self.cached > 0 {
-                    parts.push(format!("{} in the store", self.cached));
+                    parts.push(format!("{} cached", self.cached));
                 }
                 parts.extend(
                     self.left_at_pace(now).map(|left| format!("about {} left", number::duration(left))),
@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn the_pace_of_links_leaves_out_those_in_the_store() {
         let linked = |done, cached| [Event::Linked { done, total: 20, cached }];
-        assert_eq!(after(&linked(14, 10), 8).0, "14 of 20 links, 10 in the store, about 12 s left");
-        assert_eq!(after(&linked(11, 10), 8).0, "11 of 20 links, 10 in the store");
+        assert_eq!(after(&linked(14, 10), 8).0, "14 of 20 links, 10 cached, about 12 s left");
+        assert_eq!(after(&linked(11, 10), 8).0, "11 of 20 links, 10 cached");
         assert_eq!(after(&linked(20, 0), 8).0, "20 of 20 links");
     }
 

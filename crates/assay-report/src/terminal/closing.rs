@@ -17,7 +17,7 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     if detail == Detail::Full {
         inputs(page, sheet);
     }
-    footer(page, sheet);
+    footer(page, detail, sheet);
 }
 
 /// What somebody said, with what was found.
@@ -99,17 +99,19 @@ fn inputs(page: &Page, sheet: &mut Sheet) {
     sheet.table(&crate::plan::input_table(&page.inputs, &page.unit));
 }
 
-fn footer(page: &Page, sheet: &mut Sheet) {
+fn footer(page: &Page, detail: Detail, sheet: &mut Sheet) {
     sheet.gap();
+    // That it holds, or is undecided, needs nothing done; that it failed is told first of all.
+    let twin = if detail == Detail::Full { twin_found(page) } else { String::new() };
     for (label, text) in [
         ("measured", measured(page)),
-        ("twin", twin_found(page)),
+        ("twin", twin),
         ("machine", machine(page)),
         ("built by", built_by(page)),
         ("kept in", kept_in(page)),
         (
             "more",
-            "--all shows every row, --json FILE writes the data, `assay report` shows this page again"
+            "--all shows everything, --json FILE writes the data, `assay report` shows this page again"
                 .to_owned(),
         ),
     ] {
@@ -126,11 +128,11 @@ fn measured(page: &Page) -> String {
         StoppedBecause::Decided => "every contrast is decided",
         StoppedBecause::BudgetSpent => "the budget is spent",
         StoppedBecause::RotationsSpent => "the largest number of rotations is reached",
-        StoppedBecause::Interrupted => "it was interrupted (--resume goes on)",
+        StoppedBecause::Interrupted => "interrupted (--resume continues)",
         StoppedBecause::NothingToMeasure => "nothing could be measured",
     };
     format!(
-        "{}, {}, {} ({} left out: interrupted, or the core was shared); {} of measuring (allowed {}), {} in all; ended because {stopped}",
+        "{}, {}, {} ({} left out: interrupted or sibling thread busy), {} of measuring (budget {}), {} in all; {stopped}",
         prose::plural(campaign.rounds, "round"),
         prose::plural(u64::from(campaign.rotations), "rotation"),
         prose::plural(campaign.samples, "sample"),

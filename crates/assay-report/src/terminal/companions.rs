@@ -9,8 +9,8 @@ use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Table};
 
-/// Rows in the brief view.
-const MOST: usize = 6;
+/// Pairs of functions that the brief view names.
+const MOST: usize = 3;
 /// Names of functions that moved alike.
 const NAMED: usize = 2;
 
@@ -22,20 +22,28 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
         return;
     }
     found.sort_by(|a, b| (b.1.share - b.2).total_cmp(&(a.1.share - a.2)));
+    if detail == Detail::Brief {
+        let pairs = super::distinct(
+            found.iter().map(|(cell, companion, _)| (cell.variant.as_str(), names(companion))),
+        );
+        let told: Vec<String> = pairs
+            .iter()
+            .take(MOST)
+            .map(|(own, other)| format!("{own} also depends on where {other} starts"))
+            .collect();
+        let text =
+            format!("{} ({}; --all shows them).", told.join(", "), prose::plural(found.len() as u64, "cell"));
+        sheet.paragraph(Ink::Plain, "  ", &text);
+        return;
+    }
     sheet.gap();
     let cells = prose::plural(found.len() as u64, "cell");
     let text = format!(
-        "In {cells} it depends on where one more function starts too. Of the variance, a variant's own start explains, and \
-         both together:"
+        "{cells} also depend on where another function starts. Variance explained by the variant's own start, and by both:"
     );
     sheet.paragraph(Ink::Plain, "  ", &text);
     sheet.gap();
-    let most = if detail == Detail::Full { found.len() } else { MOST };
-    sheet.table(&table(&found[..found.len().min(most)]));
-    if found.len() > most {
-        sheet.gap();
-        sheet.paragraph(Ink::Dim, "  ", &format!("{} more: --all", found.len() - most));
-    }
+    sheet.table(&table(&found));
     sheet.gap();
 }
 

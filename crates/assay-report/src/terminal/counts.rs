@@ -1,9 +1,10 @@
 //! Events per unit, what a misprediction costs, and what both explain of the times.
 
+use super::build_column::BuildColumn;
 use super::{Detail, build_name, distinct};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{Cell, Count, CountSource, Explained, Page};
+use crate::page::{Cell, Count, CountSource, Explained, Page, Spread};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
@@ -11,6 +12,9 @@ use crate::table::{Column, Entry, Table};
 /// Events in the order in which a figure shows them, with their digits.
 const EVENTS: [(&str, usize); 4] =
     [("instructions", 1), ("branches", 1), ("branch-misses", 2), ("cycles", 1)];
+
+/// Rows in the brief view.
+const MOST_ROWS: usize = 12;
 
 /// Adds the sections.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
@@ -23,8 +27,12 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
 
 fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let counts = || page.cells.iter().flat_map(|cell| cell.per_unit.iter());
-    let events: Vec<(&str, usize)> =
+    let mut events: Vec<(&str, usize)> =
         EVENTS.into_iter().filter(|(event, _)| counts().any(|(name, _)| name == event)).collect();
+    // Three figures in an entry leave no room for variants.
+    if detail == Detail::Brief && events.len() > 2 {
+        events.retain(|(event, _)| ["instructions", "branch-misses"].contains(event));
+    }
     let uncounted: Vec<(&Cell, &str)> =
         page.cells.iter().filter_map(|cell| Some((cell, cell.uncounted.as_ref()?.reason.as_str()))).collect();
     if events.is_empty() && uncounted.is_empty() {
@@ -33,18 +41,12 @@ fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
     sheet.heading(&format!("Events per {}", page.unit));
     if !events.is_empty() {
         sheet.paragraph(Ink::Dim, "  ", &legend(counts().map(|(_, count)| count), &events));
-        let builds = distinct(page.cells.iter().map(|cell| (&cell.compiler, &cell.flags)));
-        let most = if detail == Detail::Full { builds.len() } else { 1 };
-        for &(compiler, flags) in builds.iter().take(most) {
-            let own: Vec<&Cell> =
-                page.cells.iter().filter(|c| (&c.compiler, &c.flags) == (compiler, flags)).collect();
+        sheet.gap();
+        let (table, left) = table(page, detail, &events);
+        sheet.table(&table);
+        if left > 0 {
             sheet.gap();
-            sheet.table(&table(&own, &build_name(compiler, flags), &events));
-        }
-        if builds.len() > most {
-            sheet.gap();
-            let text = format!("{} more: --all", prose::plural((builds.len() - most) as u64, "build"));
-            sheet.paragraph(Ink::Dim, "  ", &text);
+            sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", prose::plural(left as u64, "more row")));
         }
     }
     for note in distinct(page.cells.iter().filter_map(|cell| cell.count_note.as_ref())) {
@@ -92,16 +94,33 @@ fn legend<'a>(counts: impl Iterator<Item = &'a Count> + Clone, events: &[(&str, 
     format!("{}, {}{misses}.", names.join(" / "), sources.join(" or "))
 }
 
-fn table(cells: &[&Cell], build: &str, events: &[(&str, usize)]) -> Table {
-    let variants = distinct(cells.iter().map(|cell| &cell.variant));
-    let titles = variants.iter().map(|variant| Column::right(variant));
-    let mut table = Table::new(std::iter::once(Column::left(build)).chain(titles).collect(), 1);
-    for input in distinct(cells.iter().map(|cell| &cell.input)) {
-        let cell = |variant: &&String| cells.iter().find(|c| &c.input == input && &c.variant == *variant);
-        let figures = variants.iter().map(|variant| figure(cell(variant).copied(), events));
-        table.row(std::iter::once(input.clone().into()).chain(figures).collect());
+/// A row per input and build, a column per variant; and how many rows are left out.
+fn table(page: &Page, detail: Detail, events: &[(&str, usize)]) -> (Table, usize) {
+    let builds = BuildColumn::of(page);
+    let variants = distinct(page.cells.iter().map(|cell| &cell.variant));
+    let mut columns = vec![Column::left("input")];
+    columns.extend(builds.column());
+    let keys = columns.len();
+    columns.extend(variants.iter().map(|variant| Column::right(variant)));
+    let mut table = Table::new(columns, keys);
+    let rows = distinct(page.cells.iter().map(|c| (&c.input, &c.compiler, &c.flags)));
+    let inputs = distinct(rows.iter().map(|(input, ..)| *input));
+    let by_input = inputs.iter().flat_map(|input| rows.iter().filter(move |(own, ..)| own == input));
+    let most = if detail == Detail::Full { rows.len() } else { MOST_ROWS };
+    let mut previous = "";
+    for &(input, compiler, flags) in by_input.take(most) {
+        let cell = |variant: &&String| {
+            page.cells.iter().find(|c| {
+                (&c.input, &c.compiler, &c.flags) == (input, compiler, flags) && &c.variant == *variant
+            })
+        };
+        let mut row = vec![if input == previous { Entry::default() } else { input.clone().into() }];
+        row.extend(builds.entry(compiler, flags));
+        row.extend(variants.iter().map(|variant| figure(cell(variant), events)));
+        table.row(row);
+        previous = input;
     }
-    table
+    (table, rows.len().saturating_sub(most))
 }
 
 fn figure(cell: Option<&Cell>, events: &[(&str, usize)]) -> Entry {
@@ -116,19 +135,22 @@ fn figure(cell: Option<&Cell>, events: &[(&str, usize)]) -> Entry {
 
 fn cost(page: &Page, sheet: &mut Sheet) {
     let Some(cost) = &page.branch_cost else { return };
-    let tosses = |count: u64| format!("{} random outcomes", number::count(count));
     let memory = match (cost.learned_outcomes, cost.unlearned_outcomes) {
-        (Some(learned), Some(unlearned)) => {
-            format!("; it knows {} by heart, and nothing of {}", tosses(learned), tosses(unlearned))
+        (Some(learned), Some(unlearned)) => format!(
+            " Its predictor memorises {} random outcomes, and none of {}.",
+            number::count(learned),
+            number::count(unlearned)
+        ),
+        (Some(learned), None) => {
+            format!(" Its predictor memorises {} random outcomes.", number::count(learned))
         }
-        (Some(learned), None) => format!("; it knows {} by heart", tosses(learned)),
         _ => String::new(),
     };
     let text = format!(
-        "A misprediction costs this CPU {} ns ({} to {}), measured by timing alone{memory}.",
-        number::ns(cost.penalty_ns),
-        number::ns(cost.lower),
-        number::ns(cost.upper)
+        "A misprediction costs this CPU {} ({} to {}), measured by timing alone.{memory}",
+        number::time(cost.penalty_ns),
+        number::time(cost.lower),
+        number::time(cost.upper)
     );
     sheet.gap();
     sheet.paragraph(Ink::Plain, "  ", &text);
@@ -147,40 +169,61 @@ fn times_explained(page: &Page, explained: &Explained, detail: Detail, sheet: &m
         (explained.r_squared, &explained.ns_per_instruction, &explained.ns_per_misprediction)
     else {
         let reason = explained.note.as_deref().unwrap_or("no fit is possible");
-        sheet.paragraph(Ink::Doubt, "  ", &format!("Not known: {reason}."));
+        sheet.paragraph(Ink::Doubt, "  ", &format!("Unknown: {reason}."));
         return;
     };
+    let verb = if explained.holds { "explain" } else { "do not explain the times, only" };
+    let own = if explained.constants_ns.len() > 1 { " and a constant per variant" } else { "" };
+    let mut text = format!(
+        "Instructions and mispredictions ({by}){own} {verb} {:.1} % of the variance over {}: {:.3} ns per instruction, \
+         {} ns per misprediction.",
+        100.0 * r_squared,
+        prose::plural(explained.cells, "cell"),
+        instruction.median,
+        number::ns(misprediction.median),
+    );
+    if detail == Detail::Full {
+        text += &fit_in_full(page, explained, (instruction, misprediction));
+    }
+    sheet.paragraph(if explained.holds { Ink::Plain } else { Ink::Doubt }, "  ", &text);
+    if detail == Detail::Full {
+        sheet.gap();
+        sheet.table(&furthest(explained));
+    }
+}
+
+/// Intervals, constants and residuals of the fit.
+fn fit_in_full(
+    page: &Page,
+    explained: &Explained,
+    (instruction, misprediction): (&Spread, &Spread),
+) -> String {
     let measured = page.branch_cost.as_ref().map_or(String::new(), |cost| {
         format!(
-            "; measured by itself {} ({} to {})",
+            ", measured directly {} ({} to {})",
             number::ns(cost.penalty_ns),
             number::ns(cost.lower),
             number::ns(cost.upper)
         )
     });
-    let verb = if explained.holds { "explain" } else { "do not explain the times, only" };
-    let own = if explained.constants_ns.len() > 1 { " and a constant per variant" } else { "" };
     let plain = explained
         .r_squared_one_constant
-        .filter(|_| !own.is_empty())
-        .map_or(String::new(), |plain| format!("; with one constant for all variants R² is {plain:.3}"));
-    let text = format!(
-        "Over {} instructions and mispredictions ({by}){own} {verb} {:.1} % of the variance (R² {r_squared:.3}{plain}): \
-         {:.3} ns per instruction ({:.3} to {:.3}), {} ns per misprediction ({} to {}{measured}). Whatever the counts: {}. \
+        .filter(|_| explained.constants_ns.len() > 1)
+        .map_or(String::new(), |plain| format!(", {plain:.3} with one constant for all variants"));
+    format!(
+        " R² is {:.3}{plain}. An instruction costs {:.3} to {:.3} ns, a misprediction {} to {} ns{measured}. Constant part: {}. \
          The typical residual is {} ns.",
-        prose::plural(explained.cells, "cell"),
-        100.0 * r_squared,
-        instruction.median,
+        explained.r_squared.unwrap_or_default(),
         instruction.lower,
         instruction.upper,
-        number::ns(misprediction.median),
         number::ns(misprediction.lower),
         number::ns(misprediction.upper),
         constants(explained),
         number::ns(explained.typical_residual_ns.unwrap_or_default()),
-    );
-    sheet.paragraph(if explained.holds { Ink::Plain } else { Ink::Doubt }, "  ", &text);
-    sheet.gap();
+    )
+}
+
+fn furthest(explained: &Explained) -> Table {
     let mut table = Table::new(
         vec![
             Column::left("furthest from it"),
@@ -191,8 +234,7 @@ fn times_explained(page: &Page, explained: &Explained, detail: Detail, sheet: &m
         ],
         1,
     );
-    let most = if detail == Detail::Full { explained.worst.len() } else { 3 };
-    for worst in explained.worst.iter().take(most) {
+    for worst in &explained.worst {
         table.row(vec![
             format!("{} on {}", worst.variant, worst.input).into(),
             build_name(&worst.compiler, &worst.flags).into(),
@@ -201,5 +243,5 @@ fn times_explained(page: &Page, explained: &Explained, detail: Detail, sheet: &m
             format!("{:+.2}", worst.ns - worst.fitted_ns).into(),
         ]);
     }
-    sheet.table(&table);
+    table
 }

@@ -1,22 +1,23 @@
 //! Which limit of the machine a time is near, and how near.
 
+use super::build_column::BuildColumn;
 use super::{Detail, build_name, distinct};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{Cell, CellLimit, LimitKind, LimitSource, LimitStanding, LimitsUsed, Page};
+use crate::page::{Cell, CellLimit, LimitSource, LimitStanding, LimitsUsed, Page};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 
 /// Rows in the brief view; beyond it, of each input the fastest variant and the baseline, and beyond it with these, the fastest.
 const MOST_ROWS: usize = 8;
-/// Shares below this are not worth a word in the brief view.
-const LEAST_SHARE: f64 = 0.1;
 
 /// Adds the section.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let Some(used) = &page.limits else {
-        hint(page, sheet);
+        if detail == Detail::Full {
+            hint(page, sheet);
+        }
         return;
     };
     let cells: Vec<&Cell> = page.cells.iter().filter(|cell| !cell.limits.is_empty()).collect();
@@ -25,26 +26,15 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
     sheet.heading("Limits");
     sheet.paragraph(Ink::Dim, "  ", &legend(page, used));
-    let builds = distinct(cells.iter().map(|cell| (&cell.compiler, &cell.flags)));
-    let most = if detail == Detail::Full { builds.len() } else { 1 };
-    for &build in builds.iter().take(most) {
-        let own: Vec<&Cell> =
-            cells.iter().copied().filter(|cell| (&cell.compiler, &cell.flags) == build).collect();
-        let rows = if detail == Detail::Full { own.clone() } else { telling(&own, &page.baseline) };
-        sheet.gap();
-        sheet.table(&table(&rows, &build_name(build.0, build.1), detail));
-        if rows.len() < own.len() {
-            let text = format!("{} more: --all", prose::plural((own.len() - rows.len()) as u64, "cell"));
-            sheet.paragraph(Ink::Dim, "  ", &text);
-        }
-    }
-    if builds.len() > most {
-        let text = format!("{} more: --all", prose::plural((builds.len() - most) as u64, "build"));
+    let rows = if detail == Detail::Full { cells.clone() } else { telling(&cells, &page.baseline) };
+    sheet.gap();
+    sheet.table(&table(page, &rows, detail));
+    if rows.len() < cells.len() {
+        let text = format!("{}: --all", prose::plural((cells.len() - rows.len()) as u64, "more cell"));
         sheet.paragraph(Ink::Dim, "  ", &text);
     }
     if cells.iter().any(|cell| binding(cell).is_none()) {
-        let text = "none: no limit takes half of the time. What binds is not among them: most often a chain of instructions \
-                    each of which waits for the one before.";
+        let text = "none: no limit takes half of the time; the bottleneck is something else, usually a dependency chain.";
         sheet.paragraph(Ink::Dim, "  ", text);
     }
     exceeded(&cells, sheet);
@@ -54,11 +44,12 @@ fn binding(cell: &Cell) -> Option<&CellLimit> {
     cell.limits.iter().find(|limit| limit.standing == LimitStanding::Binds)
 }
 
-/// How to come by them, where anything was measured that could be held against them.
+/// How to come by them, where anything was measured that could be compared with them.
 fn hint(page: &Page, sheet: &mut Sheet) {
     if page.cells.iter().any(|cell| cell.ns_per_unit.is_some()) {
         sheet.gap();
-        let text = "Which limit of this machine a time is near is not known: `assay limits` measures them once, in under a minute.";
+        let text =
+            "To see which limit of this machine each time is near, run `assay limits` once (under a minute).";
         sheet.paragraph(Ink::Dim, "  ", text);
     }
 }
@@ -67,8 +58,8 @@ fn legend(page: &Page, used: &LimitsUsed) -> String {
     let day = used.measured.split('T').next().unwrap_or_default();
     let when = if used.with_campaign { day.to_owned() } else { format!("{day}, after this campaign") };
     format!(
-        "The part of the time per {} that this machine needs at least for one reason alone; the largest binds, if it is a half or \
-         more (`assay limits` of {when}).",
+        "The share of the time per {} that one limit of this machine accounts for at least. The largest is the bottleneck if it is \
+         half of the time or more (`assay limits` of {when}).",
         page.unit
     )
 }
@@ -80,30 +71,28 @@ fn telling<'a>(cells: &[&'a Cell], baseline: &str) -> Vec<&'a Cell> {
     }
     let ns = |cell: &Cell| cell.ns_per_unit.map_or(f64::INFINITY, |spread| spread.median);
     let is_fastest = |cell: &Cell| {
-        let mut own = cells.iter().filter(|other| other.input == cell.input);
+        let place = |cell: &Cell| (cell.input.clone(), cell.compiler.clone(), cell.flags.clone());
+        let mut own = cells.iter().filter(|other| place(other) == place(cell));
         own.all(|other| ns(cell) <= ns(other))
     };
     let mut rows: Vec<&Cell> =
         cells.iter().copied().filter(|cell| cell.variant == baseline || is_fastest(cell)).collect();
     if rows.len() > MOST_ROWS {
         rows.retain(|cell| is_fastest(cell));
+        rows.truncate(MOST_ROWS);
     }
     rows
 }
 
-fn table(cells: &[&Cell], build: &str, detail: Detail) -> Table {
-    let mut table = Table::new(
-        vec![
-            Column::left(build),
-            Column::left("variant"),
-            Column::right("ns"),
-            Column::left("bound by"),
-            Column::right("share"),
-            Column::left("others").wrapping(),
-            Column::left("because").optional(1),
-        ],
-        2,
-    );
+fn table(page: &Page, cells: &[&Cell], detail: Detail) -> Table {
+    let (builds, full) = (BuildColumn::of(page), detail == Detail::Full);
+    let mut columns = vec![Column::left("input"), Column::left("variant")];
+    columns.extend(builds.column());
+    let keys = columns.len();
+    columns.extend([Column::right("ns"), Column::left("bottleneck"), Column::right("share")]);
+    columns.extend(full.then(|| Column::left("others").wrapping()));
+    columns.push(Column::left("because").optional(1));
+    let mut table = Table::new(columns, keys);
     for cell in cells {
         let binds = binding(cell);
         let nearest =
@@ -111,38 +100,30 @@ fn table(cells: &[&Cell], build: &str, detail: Detail) -> Table {
         let bound = match (binds, nearest) {
             (Some(limit), _) => Entry::from(name(limit)),
             (None, Some(limit)) => Entry::inked(format!("none; nearest {}", name(limit)), Ink::Dim),
-            (None, None) => Entry::inked("not known", Ink::Dim),
+            (None, None) => Entry::inked("unknown", Ink::Dim),
         };
-        let least = if detail == Detail::Full { 0.0 } else { LEAST_SHARE };
         let others: Vec<String> = cell
             .limits
             .iter()
-            .filter(|limit| {
-                nearest.is_none_or(|nearest| !std::ptr::eq(*limit, nearest)) && limit.share >= least
-            })
+            .filter(|limit| nearest.is_none_or(|nearest| !std::ptr::eq(*limit, nearest)))
             .map(other)
             .collect();
-        table.row(vec![
-            cell.input.clone().into(),
-            cell.variant.clone().into(),
+        let mut row = vec![cell.input.clone().into(), cell.variant.clone().into()];
+        row.extend(builds.entry(&cell.compiler, &cell.flags));
+        row.extend([
             cell.ns_per_unit.map(|spread| number::ns(spread.median)).unwrap_or_default().into(),
             bound,
             nearest.map(|limit| share(limit.share)).unwrap_or_default().into(),
-            others.join(", ").into(),
-            nearest.map(|limit| limit.made_of.clone()).unwrap_or_default().into(),
         ]);
+        row.extend(full.then(|| others.join(", ").into()));
+        row.push(nearest.map(|limit| limit.made_of.clone()).unwrap_or_default().into());
+        table.row(row);
     }
     table
 }
 
 fn name(limit: &CellLimit) -> String {
-    let name = match limit.limit {
-        LimitKind::Bytes => "bytes",
-        LimitKind::Latency => "latency",
-        LimitKind::Mispredictions => "mispredictions",
-        LimitKind::Instructions => "instructions",
-        LimitKind::Branches => "branches",
-    };
+    let name = limit.limit.name();
     if limit.source == LimitSource::Entropy { format!("{name} by entropy") } else { name.to_owned() }
 }
 

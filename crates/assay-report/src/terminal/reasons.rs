@@ -8,7 +8,7 @@ use crate::prose;
 use crate::sheet::Sheet;
 
 /// Groups explained in the brief view.
-const MOST_EXPLAINED: usize = 6;
+const MOST_EXPLAINED: usize = 3;
 /// With so few contrasts each is explained, noteworthy or not.
 const FEW: usize = 4;
 /// Where causes and reasons start.
@@ -17,7 +17,10 @@ const INDENT: &str = "                ";
 /// Adds both sections.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     explain(page, detail, sheet);
-    input_dependence(page, detail, sheet);
+    // In the brief view the answer tells it.
+    if detail == Detail::Full {
+        input_dependence(page, detail, sheet);
+    }
 }
 
 fn explain(page: &Page, detail: Detail, sheet: &mut Sheet) {
@@ -43,7 +46,9 @@ fn explain(page: &Page, detail: Detail, sheet: &mut Sheet) {
 fn noteworthy(page: &Page) -> Vec<Vec<&Contrast>> {
     let key = |c: &Contrast| (rank(c), candidate_name(page, c), c.compiler.clone(), c.flags.clone());
     let mut groups: Vec<Vec<&Contrast>> = Vec::new();
-    for contrast in page.contrasts.iter().filter(|c| rank(c) < ORDINARY) {
+    // What would decide an undecided one stands below the answer.
+    let told = |c: &&Contrast| rank(c) < ORDINARY && rank(c) != UNDECIDED;
+    for contrast in page.contrasts.iter().filter(told) {
         match groups.iter_mut().find(|group| key(group[0]) == key(contrast)) {
             Some(group) => group.push(contrast),
             None => groups.push(vec![contrast]),
@@ -64,6 +69,7 @@ fn telling(contrast: &Contrast) -> f64 {
     }
 }
 
+const UNDECIDED: u8 = 3;
 const ORDINARY: u8 = 6;
 
 /// What misleads most comes first.
@@ -72,7 +78,7 @@ fn rank(contrast: &Contrast) -> u8 {
         (Some(AsBuiltSays::Reversed), _) => 0,
         (Some(AsBuiltSays::Ghost), _) => 1,
         (Some(AsBuiltSays::Masked), _) => 2,
-        (_, Verdict::Inconclusive) => 3,
+        (_, Verdict::Inconclusive) => UNDECIDED,
         (Some(AsBuiltSays::Inflated), _) => 4,
         (Some(AsBuiltSays::Deflated), _) => 5,
         _ => ORDINARY,

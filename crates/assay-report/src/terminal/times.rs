@@ -1,18 +1,19 @@
 //! Absolute times: per variant and input, and by where the function starts in its cache line.
 
+use super::build_column::BuildColumn;
 use super::{Detail, build_name, companions, distinct};
 use crate::ink::Ink;
-use crate::number;
+use crate::number::{self, TimeUnit};
 use crate::page::{Cell, OffsetShare, Page};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 use assay_pure::stats::margin::Margin;
 
-/// Builds with a table of medians in the brief view.
-const MOST_BUILDS: usize = 4;
-/// Offset tables in the brief view.
-const MOST_OFFSET_TABLES: usize = 2;
+/// Rows of medians in the brief view.
+const MOST_ROWS: usize = 24;
+/// Rows of times by placement in the brief view.
+const MOST_MOVING: usize = 6;
 
 /// Adds both sections.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
@@ -26,71 +27,82 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
 
 fn medians(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let with = if detail == Detail::Full { ", with its interval" } else { "" };
-    sheet.heading(&format!("Nanoseconds per {}", page.unit));
+    let (builds, unit) = (BuildColumn::of(page), unit(page));
+    sheet.heading(&builds.heading(&format!("Times, {} per {}", unit.name, page.unit)));
     sheet.paragraph(Ink::Dim, "  ", &format!("Median over all placements{with}."));
+    sheet.gap();
     let variants = distinct(page.cells.iter().map(|cell| &cell.variant));
-    let builds = distinct(page.cells.iter().map(|cell| (&cell.compiler, &cell.flags)));
-    let most = if detail == Detail::Full { builds.len() } else { MOST_BUILDS };
-    for &(compiler, flags) in builds.iter().take(most) {
-        sheet.gap();
-        let own: Vec<&Cell> =
-            page.cells.iter().filter(|c| (&c.compiler, &c.flags) == (compiler, flags)).collect();
-        let titles = variants.iter().map(|variant| Column::right(variant));
-        let build = build_name(compiler, flags);
-        let mut table = Table::new(std::iter::once(Column::left(&build)).chain(titles).collect(), 1);
-        for input in distinct(own.iter().map(|cell| &cell.input)) {
-            let cell =
-                |variant: &&String| own.iter().find(|c| &c.input == input && &c.variant == *variant).copied();
-            let figures = variants.iter().map(|variant| figure(cell(variant), detail));
-            table.row(std::iter::once(input.clone().into()).chain(figures).collect());
-        }
-        sheet.table(&table);
+    let mut columns = vec![Column::left("input")];
+    columns.extend(builds.column());
+    let keys = columns.len();
+    columns.extend(variants.iter().map(|variant| Column::right(variant)));
+    let mut table = Table::new(columns, keys);
+    let inputs = distinct(page.cells.iter().map(|cell| cell.input.as_str()));
+    let places = distinct(page.cells.iter().map(|cell| (cell.compiler.as_str(), cell.flags.as_str())));
+    let rows = inputs.len() * places.len();
+    let most = if detail == Detail::Full { rows } else { MOST_ROWS };
+    for (at, (input, (compiler, flags))) in inputs
+        .iter()
+        .flat_map(|input| places.iter().map(move |place| (*input, *place)))
+        .take(most)
+        .enumerate()
+    {
+        let cell = |variant: &&String| {
+            let is = |c: &&Cell| {
+                (c.input.as_str(), c.compiler.as_str(), c.flags.as_str()) == (input, compiler, flags)
+                    && &c.variant == *variant
+            };
+            page.cells.iter().find(is)
+        };
+        let mut row = vec![if at % places.len() == 0 { input.into() } else { Entry::default() }];
+        row.extend(builds.entry(compiler, flags));
+        row.extend(variants.iter().map(|variant| figure(cell(variant), unit, detail)));
+        table.row(row);
     }
-    if builds.len() > most {
+    sheet.table(&table);
+    if rows > most {
         sheet.gap();
-        let left = prose::plural((builds.len() - most) as u64, "more build");
-        sheet.paragraph(Ink::Dim, "  ", &format!("{left}: --all"));
+        sheet.paragraph(Ink::Dim, "  ", &format!("{} more rows: --all", rows - most));
     }
 }
 
-fn figure(cell: Option<&Cell>, detail: Detail) -> Entry {
+/// The unit of all times of the page: that of the median cell.
+fn unit(page: &Page) -> TimeUnit {
+    let times: Vec<f64> =
+        page.cells.iter().filter_map(|cell| cell.ns_per_unit.map(|spread| spread.median)).collect();
+    TimeUnit::of(assay_pure::stats::quantile::median(&times).unwrap_or(1.0))
+}
+
+fn figure(cell: Option<&Cell>, unit: TimeUnit, detail: Detail) -> Entry {
     match cell {
         None => Entry::inked("-", Ink::Dim),
         Some(Cell { failed: Some(_), .. }) => Entry::inked("failed", Ink::Bad),
         Some(Cell { ns_per_unit: None, .. }) => Entry::inked("-", Ink::Dim),
         Some(Cell { ns_per_unit: Some(spread), .. }) if detail == Detail::Full => {
-            number::ns_with_interval(spread.median, spread.lower, spread.upper).into()
+            let scaled = |ns: f64| ns / unit.ns;
+            number::ns_with_interval(scaled(spread.median), scaled(spread.lower), scaled(spread.upper)).into()
         }
-        Some(Cell { ns_per_unit: Some(spread), .. }) => number::ns(spread.median).into(),
+        Some(Cell { ns_per_unit: Some(spread), .. }) => unit.figure(spread.median).into(),
     }
-}
-
-/// All variants on one input in one build.
-struct Group<'a> {
-    input: &'a str,
-    build: String,
-    cells: Vec<&'a Cell>,
-    /// Of the variant that moves most: slowest offset / fastest offset - 1.
-    spread: f64,
 }
 
 fn offsets(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    let mut groups = groups(page);
-    if groups.is_empty() {
-        return;
-    }
-    groups.sort_by(|a, b| b.spread.total_cmp(&a.spread));
-    sheet.heading("Placement");
-    let largest = groups[0].spread;
+    let mut cells: Vec<&Cell> = page.cells.iter().filter(|cell| cell.by_offset.len() > 1).collect();
+    let Some(largest) = cells.iter().map(|cell| spread(cell)).max_by(f64::total_cmp) else { return };
+    let builds = BuildColumn::of(page);
     let margin = Margin::of(page.campaign.minimum_effect);
-    groups.retain(|group| margin.is_exceeded_by(1.0 + group.spread));
-    if groups.is_empty() {
+    if detail == Detail::Brief || !margin.is_exceeded_by(1.0 + largest) {
+        cells.retain(|cell| margin.is_exceeded_by(1.0 + spread(cell)));
+        cells.sort_by(|a, b| spread(b).total_cmp(&spread(a)));
+    }
+    sheet.heading(&builds.heading("Placement"));
+    if cells.is_empty() {
         let text = format!("No variant moves by more than {} between placements.", number::fraction(largest));
         sheet.paragraph(Ink::Plain, "  ", &text);
     } else {
-        offset_tables(page, detail, &groups, sheet);
+        offset_table(page, detail, &cells, sheet);
     }
-    if let Some(text) = explained(page) {
+    if let Some(text) = explained(page, detail) {
         sheet.gap();
         sheet.paragraph(Ink::Plain, "  ", &text);
     }
@@ -104,65 +116,46 @@ fn offsets(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
 }
 
-fn offset_tables(page: &Page, detail: Detail, groups: &[Group], sheet: &mut Sheet) {
+fn offset_table(page: &Page, detail: Detail, cells: &[&Cell], sheet: &mut Sheet) {
+    let (builds, unit) = (BuildColumn::of(page), unit(page));
+    let order = if detail == Detail::Full { "" } else { " Widest spread first." };
     let legend = format!(
-        "Nanoseconds per {} by where the function starts in its 64-byte line; spread: the slowest start against the fastest.",
-        page.unit
+        "{} per {} by where the function starts in its 64-byte line. spread: slowest start against fastest.{order}",
+        unit.name, page.unit
     );
     sheet.paragraph(Ink::Dim, "  ", &legend);
-    let most = if detail == Detail::Full { groups.len() } else { MOST_OFFSET_TABLES };
-    for group in groups.iter().take(most) {
-        sheet.gap();
-        sheet.paragraph(Ink::Plain, "  ", &format!("{}, {}", group.input, group.build));
-        sheet.table(&offset_table(&group.cells));
-    }
-    if groups.len() > most {
-        let (count, next) = (groups.len() - most, number::fraction(groups[most].spread));
-        let text = format!("{count} more with a spread of at most {next}: --all");
-        sheet.gap();
-        sheet.paragraph(Ink::Dim, "  ", &text);
-    }
-}
-
-fn groups(page: &Page) -> Vec<Group<'_>> {
-    let keys = distinct(page.cells.iter().map(|c| (c.compiler.as_str(), c.flags.as_str(), c.input.as_str())));
-    let group = |(compiler, flags, input): (&str, &str, &str)| {
-        let is_own =
-            |c: &&Cell| (c.compiler.as_str(), c.flags.as_str(), c.input.as_str()) == (compiler, flags, input);
-        page.cells.iter().filter(is_own).filter(|c| c.by_offset.len() > 1).collect::<Vec<&Cell>>()
-    };
-    keys.into_iter()
-        .map(|key| (key, group(key)))
-        .filter(|(_, cells)| !cells.is_empty())
-        .map(|((compiler, flags, input), cells)| {
-            let spread = cells.iter().map(|cell| spread(cell)).fold(0.0, f64::max);
-            Group { input, build: build_name(compiler, flags), cells, spread }
-        })
-        .collect()
-}
-
-fn offset_table(cells: &[&Cell]) -> Table {
-    let mut offsets = distinct(cells.iter().flat_map(|cell| cell.by_offset.iter().map(|at| at.offset)));
+    let most = if detail == Detail::Full { cells.len() } else { MOST_MOVING };
+    let (shown, left) = cells.split_at(cells.len().min(most));
+    let mut offsets = distinct(shown.iter().flat_map(|cell| cell.by_offset.iter().map(|at| at.offset)));
     offsets.sort_unstable();
-    let mut columns = vec![Column::left("variant")];
+    let mut columns = vec![Column::left("variant"), Column::left("input")];
+    columns.extend(builds.column());
+    let keys = columns.len();
     columns.extend(offsets.iter().map(|offset| Column::right(&format!("@{offset}"))));
     columns.extend([Column::right("spread"), Column::right("as built").optional(1)]);
-    let mut table = Table::new(columns, 1);
-    for cell in cells {
+    let mut table = Table::new(columns, keys);
+    for cell in shown {
         let at = |offset: &u64| cell.by_offset.iter().find(|at| at.offset == *offset);
         let figure =
-            |offset: &u64| Entry::from(at(offset).map_or("-".to_owned(), |at| number::ns(at.ns_per_unit)));
-        let mut row = vec![cell.variant.clone().into()];
+            |offset: &u64| Entry::from(at(offset).map_or("-".to_owned(), |at| unit.figure(at.ns_per_unit)));
+        let mut row = vec![cell.variant.clone().into(), cell.input.clone().into()];
+        row.extend(builds.entry(&cell.compiler, &cell.flags));
         row.extend(offsets.iter().map(figure));
         row.push(number::change(1.0 + spread(cell)).trim_start_matches('+').into());
-        row.push(cell.as_built_ns.map(number::ns).unwrap_or_default().into());
+        row.push(cell.as_built_ns.map(|ns| unit.figure(ns)).unwrap_or_default().into());
         table.row(row);
     }
-    table
+    sheet.gap();
+    sheet.table(&table);
+    if let Some(next) = left.first() {
+        let (count, next) = (prose::plural(left.len() as u64, "more row"), number::fraction(spread(next)));
+        sheet.gap();
+        sheet.paragraph(Ink::Dim, "  ", &format!("{count} with a spread of at most {next}: --all"));
+    }
 }
 
 /// What the times of cells that move go with: the medians of the parts, and the cell of which the start explains least.
-fn explained(page: &Page) -> Option<String> {
+fn explained(page: &Page, detail: Detail) -> Option<String> {
     let margin = Margin::of(page.campaign.minimum_effect);
     let moving = page.cells.iter().filter(|cell| margin.is_exceeded_by(1.0 + spread(cell)));
     let shares: Vec<(&Cell, OffsetShare)> =
@@ -173,16 +166,23 @@ fn explained(page: &Page) -> Option<String> {
     let (offset, shuffle, rest) = (median(|of| of.offset)?, median(|of| of.shuffle)?, median(|of| of.rest)?);
     let (cell, least) = shares.iter().min_by(|a, b| a.1.offset.total_cmp(&b.1.offset))?;
     let cells = prose::plural(shares.len() as u64, "cell");
+    let fewest = if detail == Detail::Full {
+        format!(
+            " The start explains least, {}, of {} on {}, {}.",
+            number::fraction(least.offset),
+            cell.variant,
+            cell.input,
+            build_name(&cell.compiler, &cell.flags)
+        )
+    } else {
+        String::new()
+    };
     Some(format!(
-        "Of the variance of a time over placements, where the function starts in its line explains {}, the order of \
-         the functions {}, neither alone {} (medians over {cells} that move); least, {}, of {} on {}, {}.",
+        "Variance over placements: {} from where the function starts in its line, {} from the order of the functions, \
+         {} unexplained (medians of the {cells} that move).{fewest}",
         number::fraction(offset),
         number::fraction(shuffle),
         number::fraction(rest),
-        number::fraction(least.offset),
-        cell.variant,
-        cell.input,
-        build_name(&cell.compiler, &cell.flags)
     ))
 }
 

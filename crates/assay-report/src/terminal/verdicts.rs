@@ -1,9 +1,10 @@
 //! The verdict tables: a row per contrast, or per candidate and verdict where there would be too many rows.
 
-use super::{Detail, build_name, candidate_name, distinct, says_word, verdict_word};
+use super::build_column::BuildColumn;
+use super::{Detail, candidate_name, distinct, says_word, verdict_word};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{AsBuiltSays, Axis, Contrast, Page};
+use crate::page::{AsBuiltSays, Axis, Contrast, Page, Verdict};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
@@ -11,35 +12,40 @@ use crate::table::{Column, Entry, Table};
 /// More contrasts than this are grouped in the brief view: a screenful.
 const MOST_ROWS: usize = 24;
 
-/// Adds the section, one table per build.
+/// Adds the section: one table, in which a column tells the builds apart.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    let all: Vec<&Contrast> = page.along(Axis::Variant).collect();
+    let mut all: Vec<&Contrast> = page.along(Axis::Variant).collect();
     if all.is_empty() {
         return;
     }
+    let order = |of: &dyn Fn(&Contrast) -> String| distinct(page.along(Axis::Variant).map(of));
+    let candidates = order(&|c| candidate_name(page, c));
+    let inputs = order(&|c| c.input.clone());
+    let at = |names: &[String], name: &str| names.iter().position(|known| known == name);
+    all.sort_by_key(|c| (at(&candidates, &candidate_name(page, c)), at(&inputs, &c.input)));
     let grouped = detail == Detail::Brief && all.len() > MOST_ROWS;
-    sheet.heading("Verdicts");
+    let builds = BuildColumn::of(page);
+    sheet.heading(&builds.heading("Verdicts"));
     legend(page, sheet);
-    for (compiler, flags) in distinct(all.iter().map(|c| (&c.compiler, &c.flags))) {
-        sheet.gap();
-        sheet.paragraph(Ink::Bold, "  ", &build_name(compiler, flags));
-        let own: Vec<&Contrast> =
-            all.iter().copied().filter(|c| (&c.compiler, &c.flags) == (compiler, flags)).collect();
-        sheet.table(&if grouped { by_verdict(page, &own) } else { by_contrast(page, &own) });
-    }
+    sheet.gap();
+    sheet.table(&if grouped {
+        by_verdict(page, &all, &builds)
+    } else {
+        by_contrast(page, &all, &builds, detail)
+    });
     if grouped {
         sheet.gap();
-        let rows = format!("{} grouped; every row: --all", prose::plural(all.len() as u64, "contrast"));
+        let rows = format!("{} in groups; --all shows each", prose::plural(all.len() as u64, "contrast"));
         sheet.paragraph(Ink::Dim, "  ", &rows);
     }
 }
 
 fn legend(page: &Page, sheet: &mut Sheet) {
     let legend = format!(
-        "Time of the candidate against {}: -12 % takes 12 % less, +12 % takes 12 % more. Code effect: mean over \
-         placements, ± its interval at {} for all contrasts together; as built: one plain link.",
+        "Time relative to {}: -12 % takes 12 % less. code effect: mean over all placements, ± its interval ({} for all \
+         contrasts together). as built: one ordinary link.",
         page.baseline,
-        number::confidence(page.campaign.confidence)
+        number::asked(page.campaign.confidence)
     );
     sheet.paragraph(Ink::Dim, "  ", &legend);
     let mut occurring: Vec<AsBuiltSays> = distinct(page.contrasts.iter().filter_map(|c| c.as_built_says));
@@ -51,73 +57,124 @@ fn legend(page: &Page, sheet: &mut Sheet) {
     }
 }
 
-fn by_contrast(page: &Page, contrasts: &[&Contrast]) -> Table {
-    let columns = vec![
-        Column::left("candidate"),
-        Column::left("input"),
-        Column::right("as built"),
-        Column::right("placement").optional(3),
+fn by_contrast(page: &Page, contrasts: &[&Contrast], builds: &BuildColumn, detail: Detail) -> Table {
+    let mut columns = vec![Column::left("variant"), Column::left("input")];
+    columns.extend(builds.column());
+    let keys = columns.len();
+    columns.extend([
         Column::right("code effect"),
         Column::left("verdict"),
-        Column::left("as built is"),
+        Column::left("as built").optional(1),
+        Column::right("placement").optional(3),
         Column::left("cause").optional(2),
         Column::right("rotations").optional(4),
         Column::right("detectable").optional(5),
-    ];
-    let mut table = Table::new(columns, 2);
-    let mut previous = String::new();
+    ]);
+    let mut table = Table::new(columns, keys);
+    let room = contrasts.iter().map(|c| as_built_change(c).len()).max().unwrap_or(0);
+    let (mut previous, mut previous_input) = (String::new(), "");
     for contrast in contrasts {
         let candidate = candidate_name(page, contrast);
         let (verdict, verdict_ink) = verdict_word(contrast.verdict);
-        let says = contrast.as_built_says.map(says_word);
+        // That an ordinary link agrees is no news.
+        let is_news = |says: &AsBuiltSays| detail == Detail::Full || *says != AsBuiltSays::Confirmed;
+        let says = contrast.as_built_says.filter(is_news).map(says_word);
         let causes: Vec<&str> = contrast.causes.iter().map(|cause| cause.cause.name()).collect();
-        table.row(vec![
-            if candidate == previous { Entry::default() } else { candidate.clone().into() },
-            contrast.input.clone().into(),
-            contrast.as_built.map_or("-".to_owned(), |effect| number::change(effect.ratio)).into(),
-            contrast.placement_ratio.map(number::change).unwrap_or_default().into(),
+        let (same, same_input) = (candidate == previous, contrast.input == previous_input);
+        let once = |again: bool, text: &str| if again { Entry::default() } else { text.into() };
+        let mut row = vec![once(same, &candidate), once(same && same_input, &contrast.input)];
+        row.extend(builds.entry(&contrast.compiler, &contrast.flags));
+        row.extend([
             contrast.code.map_or("-".to_owned(), |effect| number::change_with_interval(&effect)).into(),
             Entry::inked(verdict, verdict_ink),
-            says.map_or(Entry::default(), |(word, ink, _)| Entry::inked(word, ink)),
+            as_built_entry(contrast, says, room),
+            contrast.placement_ratio.map(number::change).unwrap_or_default().into(),
             causes.join(", ").into(),
             contrast.rotations.to_string().into(),
             contrast.minimum_detectable_effect.map(number::fraction).unwrap_or_default().into(),
         ]);
-        previous = candidate;
+        table.row(row);
+        (previous, previous_input) = (candidate, &contrast.input);
     }
     table
 }
 
-fn by_verdict(page: &Page, contrasts: &[&Contrast]) -> Table {
-    let columns = vec![
-        Column::left("candidate"),
-        Column::left("verdict"),
+fn as_built_change(contrast: &Contrast) -> String {
+    contrast.as_built.map_or("-".to_owned(), |effect| number::change(effect.ratio))
+}
+
+/// "-6.9 % reversed": the number to the right of `room` columns, then the word.
+fn as_built_entry(contrast: &Contrast, says: Option<(&str, Ink, &str)>, room: usize) -> Entry {
+    let change = as_built_change(contrast);
+    match says {
+        Some((word, ink, _)) => Entry::inked(format!("{change:>room$} {word}"), ink),
+        None => format!("{change:>room$}").into(),
+    }
+}
+
+/// A row per candidate, verdict and set of inputs; builds that have that verdict on the same inputs share it.
+fn by_verdict(page: &Page, contrasts: &[&Contrast], builds: &BuildColumn) -> Table {
+    let mut columns = vec![Column::left("variant"), Column::left("verdict")];
+    columns.extend(builds.column());
+    columns.extend([
         Column::right("code effect"),
         Column::right("as built").optional(2),
         Column::left("as built is").optional(1),
         Column::left("inputs").wrapping(),
-    ];
+    ]);
     let mut table = Table::new(columns, 1);
     for candidate in distinct(contrasts.iter().map(|c| candidate_name(page, c))) {
         let own: Vec<&Contrast> =
             contrasts.iter().copied().filter(|c| candidate_name(page, c) == candidate).collect();
+        let all_builds = distinct(own.iter().map(|c| builds.name(&c.compiler, &c.flags)));
+        let all_inputs = distinct(own.iter().map(|c| c.input.as_str())).len();
         let mut verdicts = distinct(own.iter().map(|c| c.verdict));
         verdicts.sort_unstable();
-        for (index, verdict) in verdicts.into_iter().enumerate() {
-            let group: Vec<&Contrast> = own.iter().copied().filter(|c| c.verdict == verdict).collect();
-            let (word, ink) = verdict_word(verdict);
-            let inputs: Vec<&str> = group.iter().map(|c| c.input.as_str()).collect();
-            table.row(vec![
+        let groups = verdicts.into_iter().flat_map(|verdict| alike(&own, verdict, builds));
+        for (index, group) in groups.enumerate() {
+            let (word, ink) = verdict_word(group.contrasts[0].verdict);
+            let mut row = vec![
                 if index == 0 { candidate.clone().into() } else { Entry::default() },
                 Entry::inked(word, ink),
-                number::change_span(group.iter().filter_map(|c| c.code.map(|code| code.ratio))).into(),
-                number::change_span(group.iter().filter_map(|c| c.as_built.map(|built| built.ratio))).into(),
-                misleading(&group),
-                tell_inputs(&inputs, own.len()).into(),
+            ];
+            row.extend(builds.title().map(|_| Entry::from(tell_inputs(&group.builds, all_builds.len()))));
+            let ratios = |of: fn(&Contrast) -> Option<f64>| group.contrasts.iter().filter_map(move |c| of(c));
+            row.extend([
+                number::change_span(ratios(|c| c.code.map(|code| code.ratio))).into(),
+                number::change_span(ratios(|c| c.as_built.map(|built| built.ratio))).into(),
+                misleading(&group.contrasts),
+                tell_inputs(&group.inputs, all_inputs).into(),
             ]);
+            table.row(row);
         }
     }
     table
+}
+
+/// Contrasts of one candidate with one verdict, by builds that have it on the same inputs.
+struct Alike<'a> {
+    builds: Vec<String>,
+    inputs: Vec<&'a str>,
+    contrasts: Vec<&'a Contrast>,
+}
+
+fn alike<'a>(own: &[&'a Contrast], verdict: Verdict, builds: &BuildColumn) -> Vec<Alike<'a>> {
+    let mut groups: Vec<Alike> = Vec::new();
+    let name = |c: &Contrast| builds.name(&c.compiler, &c.flags);
+    for build in distinct(own.iter().map(|c| name(c))) {
+        let of_build: Vec<&Contrast> =
+            own.iter().copied().filter(|c| c.verdict == verdict && name(c) == build).collect();
+        let inputs: Vec<&str> = of_build.iter().map(|c| c.input.as_str()).collect();
+        match groups.iter_mut().find(|group| group.inputs == inputs) {
+            _ if inputs.is_empty() => {}
+            Some(group) => {
+                group.builds.push(build);
+                group.contrasts.extend(of_build);
+            }
+            None => groups.push(Alike { builds: vec![build], inputs, contrasts: of_build }),
+        }
+    }
+    groups
 }
 
 /// "all 4", or which of them.
