@@ -77,11 +77,8 @@ pub fn two() -> ComparePage {
         compared("BM_sort<int>", 10_250.0, 0.951, 0.949, Verdict::Faster, AsBuiltSays::Confirmed);
     faster.functions =
         vec![function("sort_small", FunctionChange::Changed, Some(80.2), Some(71.0), Some(true))];
-    faster.causes = vec![cause(
-        Cause::CodegenDrift,
-        None,
-        "the machine code of sort_small changed, but not its source",
-    )];
+    faster.causes =
+        vec![cause(Cause::CodegenDrift, None, "the machine code of sort_small changed, but not its source")];
     let mut ghost = compared("BM_parse", 56.2, 1.206, 1.004, Verdict::Equivalent, AsBuiltSays::Ghost);
     ghost.causes = vec![
         cause(Cause::Placement, Some(0.98), "as built +20.6 %, of which the link adds +20.1 %"),
