@@ -7,6 +7,7 @@
 //! Usage: predict_speed [REPEATS [NAME...]]; NAME may be several with commas, which then walk together.
 
 #[path = "../../crates/assay-pure/tests/golden/mod.rs"]
+#[allow(dead_code, reason = "only the streams are needed here")]
 mod golden;
 
 use assay_pure::predict::{Floor, Tally, Zoo, zoo};

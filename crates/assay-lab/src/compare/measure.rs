@@ -174,7 +174,6 @@ mod tests {
     use super::super::spec::Method;
     use super::*;
     use crate::store::NewComparison;
-    use assay_pure::stats::margin::Margin;
     use serde_json::json;
 
     /// Takes a second per visit; the candidate takes twice as long per iteration.
