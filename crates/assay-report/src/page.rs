@@ -72,7 +72,7 @@ pub struct Page {
     pub inputs: Vec<Input>,
     /// Contrasts whose sign or size depends on the input.
     pub input_dependence: Vec<InputDependence>,
-    /// Inputs that are known by heart while they are measured.
+    /// Inputs that a predictor memorises while they are measured.
     #[serde(default)]
     pub learned_inputs: Vec<LearnedInput>,
     /// What a misprediction costs on this machine; absent where nobody asked for mispredictions.
@@ -81,7 +81,7 @@ pub struct Page {
     /// What instructions and mispredictions explain of all times; absent where nobody asked for both.
     #[serde(default)]
     pub explained: Option<Explained>,
-    /// Which measured limits of the machine the cells are held against; null where none are kept for it.
+    /// Which measured limits of the machine the cells are compared with; null where none are kept for it.
     #[serde(default)]
     pub limits: Option<LimitsUsed>,
     /// What somebody says, and what was found.

@@ -437,7 +437,7 @@ fn learned_input() -> LearnedInput {
         repeated_misses_per_unit: 0.002,
         predictor: "tage-sc-l-64k".to_owned(),
         enough_units: 84_000,
-        note: "the input `log-uniform` is learned by heart".to_owned(),
+        note: "the input log-uniform is memorised by the predictor".to_owned(),
     }
 }
 

@@ -115,7 +115,7 @@ impl Counted {
         self.cells.iter().find(|cell| cell.is_of(side, contrast))
     }
 
-    /// The inputs that are known by heart while they are measured.
+    /// The inputs that a predictor memorises while they are measured.
     pub fn learned(&self) -> Vec<Learned> {
         learned(&self.cells, self.memory())
     }
@@ -254,17 +254,17 @@ impl Counted {
 /// A learned input as shown, with its sentence.
 pub fn learned_input(found: &Learned, unit: &str) -> page::LearnedInput {
     let units = |count: u64| prose::plural(count, unit);
-    let how = if found.in_part { "learned by heart in part" } else { "learned by heart" };
+    let how = if found.in_part { "memorised in part" } else { "memorised" };
     let memory = found.remembered.map_or(String::new(), |remembered| {
-        format!(", and this CPU knows {} tosses by heart", number::count(remembered))
+        format!(", and this CPU memorises {}", number::count(remembered))
     });
     let source = match found.predictor.as_str() {
         THIS_CPU => "counted".to_owned(),
         predictor => format!("simulated by {predictor}"),
     };
     let note = format!(
-        "the input `{}` is {how}: its {} hold as much to remember as {} coin tosses{memory} ({:.3} mispredictions per {unit} on the \
-         first walk, {:.3} once it is known, {source}); {} would be enough",
+        "the input {} is {how} by the predictor: its {} amount to {} random outcomes{memory} ({:.3} mispredictions per {unit} on \
+         the first walk, {:.3} on later ones, {source}); {} are enough",
         found.input,
         units(found.units),
         number::count(found.tosses),

@@ -318,7 +318,7 @@ impl Campaign<'_> {
             }
             if tuned.unsettled {
                 events(Event::Warning(format!(
-                    "input {}: still getting faster after {} warm-up samples (is the CPU learning it by heart?)",
+                    "input {}: still getting faster after {} warm-up samples (is the predictor memorising it?)",
                     ready.name, tuned.plan.warmup
                 )));
             }
@@ -452,7 +452,7 @@ fn end(level: Option<Level>, events: &mut dyn FnMut(Event)) {
     for (variant, bytes) in level.started.lineup.printed() {
         if bytes > MUCH_OUTPUT {
             events(Event::Warning(format!(
-                "{variant}: the program printed {bytes} bytes while it was measured: what it prints takes part of its time"
+                "{variant}: the program printed {bytes} bytes while it was measured, which takes part of its time"
             )));
         }
     }

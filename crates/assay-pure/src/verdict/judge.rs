@@ -22,10 +22,10 @@ use crate::words::plural;
 /// Rotations beyond which an answer is called out of reach.
 pub const ROTATION_LIMIT: u32 = 10_000;
 
-/// Pairs per placement below which a warning is given: with four, two spoilt samples carry the median.
+/// Pairs per placement below which it is noted: with four, two spoilt samples carry the median.
 pub const FEW_PAIRS: usize = 8;
 
-/// Rounds below which a warning is given when there are too few contrasts to borrow from.
+/// Rounds below which it is told when there are too few contrasts to borrow from.
 pub const FEW_ROUNDS: f64 = 4.0;
 
 /// Everything said of one experiment.
@@ -37,7 +37,7 @@ pub struct Judgement {
     pub twin: TwinControl,
     /// Per candidate, compiler and flags: which inputs favour whom.
     pub input_dependence: Vec<InputDependence>,
-    /// What the reader should know first; a failed twin control comes first of all.
+    /// What changes what the reader should do; a failed twin control comes first of all.
     pub warnings: Vec<String>,
     /// What is true of the measurement and needs nothing done.
     pub notes: Vec<String>,

@@ -135,9 +135,9 @@ fn as_built(found: &ContrastVerdict) -> Option<String> {
             format!("{head}: reversed, an ordinary benchmark would name the wrong one.")
         }
         None if found.verdict == Verdict::Inconclusive => {
-            format!("{head}: nothing is said of it while the code effect is inconclusive.")
+            format!("{head}: it is not judged while the code effect is inconclusive.")
         }
-        None => format!("{head}: too wide to be held against the code effect."),
+        None => format!("{head}: too wide to be compared with the code effect."),
     })
 }
 

@@ -23,7 +23,7 @@ pub struct Count {
     pub predictor: Option<String>,
 }
 
-/// An input that is known by heart while it is measured, so that it measures the predictor's memory.
+/// An input that the predictor memorises while it is measured, so that it measures the predictor's memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LearnedInput {
     /// Input name.
@@ -57,7 +57,7 @@ pub struct BranchCost {
     pub lower: f64,
     /// Upper end.
     pub upper: f64,
-    /// The longest repeated random sequence that the CPU knows by heart, outcomes; null: none.
+    /// The longest repeated random sequence that the CPU memorises, outcomes; null: none.
     pub learned_outcomes: Option<u64>,
     /// The shortest of which it knows nothing; null: the longest tried is known in part.
     pub unlearned_outcomes: Option<u64>,

@@ -3,7 +3,7 @@
 use assay_pure::limits::{LimitKind, LimitSource, LimitStanding};
 use serde::{Deserialize, Serialize};
 
-/// The limits of the machine that cells are held against (`assay limits`).
+/// The limits of the machine that cells are compared with (`assay limits`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LimitsUsed {
     /// When they were measured: RFC 3339, UTC.

@@ -38,16 +38,14 @@ pub(super) fn ensure(
             ledger.put_branch_timing(campaign, &row)?;
             if shared > 0 {
                 events(Event::Warning(format!(
-                    "what a misprediction costs here was measured beside somebody on the core's other hardware thread in \
-                     {shared} of {} windows, as there were too few without him: it may be too much",
+                    "the cost of a misprediction was measured beside a busy sibling thread in {shared} of {} windows: it may be \
+                     too high",
                     row.windows
                 )));
             }
         }
         Err(reason) => {
-            events(Event::Warning(format!(
-                "what a misprediction costs here could not be measured: {reason}"
-            )));
+            events(Event::Warning(format!("the cost of a misprediction could not be measured: {reason}")));
         }
     }
     Ok(())
