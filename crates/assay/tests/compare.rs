@@ -160,7 +160,7 @@ fn commands_are_compared_as_they_are_and_it_is_said_what_that_cannot_tell() {
     assert_eq!(page["method"], "surroundings");
     assert_eq!(benchmark(&page, "a")["verdict"], "slower");
     assert!(benchmark(&page, "a")["as_built"].is_null());
-    assert!(page["limits"][0].as_str().unwrap().contains("where that code was linked"), "{page}");
+    assert!(page["limits"][0].as_str().unwrap().contains("where it was linked"), "{page}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn what_changed_is_told_with_its_source_line_and_what_only_calls_it_is_not() {
     assert!(changes.iter().all(|change| change["name"] != "sum" || change["own"] == "moved"), "{changes:?}");
     let text = assay(&[&new, "--against", &old]);
     let text = String::from_utf8_lossy(&text.stdout);
-    assert!(text.starts_with("1 function changed machine code; "), "{text}");
+    assert!(text.starts_with("1 function changed, "), "{text}");
 }
 
 #[test]

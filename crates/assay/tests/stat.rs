@@ -262,7 +262,7 @@ fn simulated_figures_are_labelled_in_every_form() {
     };
     let human = with(&[]);
     assert!(human.trim_start().starts_with("Traced, not counted: "), "{human}");
-    assert!(human.contains("simulated") && human.contains("models, not the CPU"), "{human}");
+    assert!(human.contains("simulated") && human.contains("models, not this CPU"), "{human}");
     let fields = with(&["-x,"]);
     assert!(
         fields.contains(",simulated/gshare-mispredictions/,") && fields.contains(",traced/branches/,"),

@@ -123,17 +123,17 @@ mod tests {
     fn another_processor_file_or_command_is_named() {
         let other = json!({"cpu": "Xeon", "cpu_id": "GenuineIntel 6 85"});
         let found = strange(&row(other, inputs()), &machine(), &inputs());
-        assert_eq!(found, ["the stages before were measured on another machine (Xeon; this is EPYC)"]);
+        assert_eq!(found, ["the earlier stages were measured on another machine (Xeon; this is EPYC)"]);
         let changed = json!({"files": {"a": "2", "b": "1"}, "roles": {"alloc": ["./b", {"fixed": 20}, "wall"], "free": []}});
         let found = strange(&row(machine(), inputs()), &machine(), &changed);
         assert_eq!(found.len(), 3, "{found:?}");
-        assert!(found[0].starts_with("a has another content"), "{found:?}");
-        assert_eq!(found[1], "b was no input of the stages before");
+        assert!(found[0].starts_with("a has changed since"), "{found:?}");
+        assert_eq!(found[1], "b was not an input of the earlier stages");
         assert_eq!(
             found[2],
-            "the role alloc does something else: `./b` (10 units) before, `./b` (20 units) now"
+            "the role alloc does something else now: `./b` (10 units) before, `./b` (20 units) now"
         );
         let fewer = json!({"files": {}, "roles": {"alloc": ["./b", {"fixed": 10}, "wall"]}});
-        assert!(strange(&row(machine(), inputs()), &machine(), &fewer)[0].contains("not declared any more"));
+        assert!(strange(&row(machine(), inputs()), &machine(), &fewer)[0].contains("no longer declared"));
     }
 }
