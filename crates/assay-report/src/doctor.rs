@@ -6,8 +6,90 @@ pub mod page;
 #[cfg(test)]
 mod sample;
 mod terminal;
-#[cfg(test)]
-mod tests;
 
 pub use page::{CheckResult, CheckState, CodePlace, Examination, Figure, Finding, Subject, Traced};
 pub use terminal::render_examination;
+
+#[cfg(test)]
+mod tests {
+    use super::page::DOCTOR_SCHEMA;
+    use super::{Examination, render_examination, sample};
+    use crate::golden::hold_against;
+    use crate::schema::{assert_every_key_is_required, assert_fits};
+    use unicode_width::UnicodeWidthStr as _;
+
+    fn pages() -> [Examination; 4] {
+        [sample::experiment(), sample::machine(), sample::program(), sample::nothing()]
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked() {
+        for page in pages() {
+            for width in 40..200 {
+                for line in render_examination(&page, width, false).lines() {
+                    assert!(line.width() <= width, "{width}: {line:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_page_is_the_golden_text_at_80_and_160_columns() {
+        let hold = |name: &str, page: &Examination, width| {
+            hold_against(&format!("{name}-{width}.txt"), &render_examination(page, width, false));
+        };
+        let [experiment, machine, program, nothing] = pages();
+        for width in [80, 160] {
+            hold("doctor", &program, width);
+            hold("doctor-experiment", &experiment, width);
+        }
+        hold("doctor-machine", &machine, 80);
+        hold("doctor-nothing", &nothing, 80);
+    }
+
+    #[test]
+    fn the_answer_is_first_and_what_to_do_second() {
+        for page in pages() {
+            let text = render_examination(&page, 500, false);
+            let first: Vec<&str> = text.lines().take(2).collect();
+            assert_eq!(first, [page.answer, format!("-> {}", page.next)]);
+        }
+    }
+
+    #[test]
+    fn what_passed_what_is_intended_and_what_did_not_run_is_said() {
+        let text = render_examination(&sample::experiment(), 120, false);
+        for said in [
+            "intended  setup-inside: libc on mixed and 1 more; reason in the file: the C library's",
+            "not run  memorised: there is no emulator",
+            "not run  smaller-than-production: no input sets",
+            "passed  too-few-units: the shortest",
+            "passed  hoisted-work",
+            "All inputs fit the L1 cache (note)",
+        ] {
+            assert!(text.contains(said), "{said}\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_finding_in_code_has_its_line_and_its_figures() {
+        let text = render_examination(&sample::program(), 100, false);
+        assert!(
+            text.contains("tiny.c:104 tiny_alloc") && text.contains("300,000 times, 3.00 per unit"),
+            "{text}"
+        );
+        assert!(
+            text.contains("not run  hints: --static") && text.contains("passed  unoptimised, dispatch"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn pages_fit_the_schema_and_the_rich_ones_show_every_key() {
+        let json = |page: Examination| serde_json::to_value(page).expect("a page has only string keys");
+        let [experiment, machine, program, nothing] = pages().map(json);
+        let root = assert_fits("doctor-3", &[experiment, program], &[machine, nothing]);
+        assert_eq!(root["properties"]["schema"]["const"], DOCTOR_SCHEMA);
+        assert_every_key_is_required("doctor-3");
+    }
+}

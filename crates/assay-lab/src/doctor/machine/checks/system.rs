@@ -55,8 +55,11 @@ pub fn counters(facts: &MachineFacts) -> Looked {
     };
     let level =
         facts.kernel.paranoid.map_or(String::new(), |level| format!(" (perf_event_paranoid is {level})"));
-    let counted = if open.is_empty() { "no event".to_owned() } else { list(&open) };
-    let saw = format!("{counted} can be counted; {} cannot: {reason}{level}", refused.event);
+    let saw = if open.is_empty() {
+        format!("no event can be counted: {reason}{level}")
+    } else {
+        format!("{} can be counted; {} cannot: {reason}{level}", list(&open), refused.event)
+    };
     let otherwise = "use a machine that has them, or rely on the simulation";
     Looked::note(saw, Advice::with(COUNTERS, refused.remedy.clone().unwrap_or_else(|| otherwise.to_owned())))
 }
