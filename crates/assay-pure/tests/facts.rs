@@ -1,6 +1,6 @@
 //! Where functions, loops and branches lie, against what nm and objdump say of programs of this machine.
 
-use assay_pure::placement::facts::{self, Flow, Function};
+use assay_pure::placement::facts::{self, BranchFlow, Function};
 use assay_pure::placement::layout::LINE_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -159,7 +159,7 @@ fn loops_and_branches_are_those_that_objdump_shows() {
             let jumps = function
                 .operations
                 .iter()
-                .filter(|found| matches!(found.flow, Flow::Conditional(_) | Flow::Jump(_)))
+                .filter(|found| matches!(found.flow, BranchFlow::Conditional(_) | BranchFlow::Jump(_)))
                 .count();
             assert_eq!(jumps, listed.values().filter(|(_, target)| target.is_some()).count());
             loops += found.len();

@@ -2,7 +2,7 @@
 
 use crate::golden::{Golden, STREAMS, StreamHash, golden, golden_bits, stream};
 use assay_pure::predict::DirectionPredictor;
-use assay_pure::predict::tage_sc_l::{Kb8, Kb64, Tage, TageScL};
+use assay_pure::predict::tage_sc_l::{Kb8, Kb64, PublishedTage, TageScL};
 use assay_pure::trace::Branch;
 
 /// Runs the predictor as the reference was run, and keeps each prediction.
@@ -40,7 +40,7 @@ fn tage_sc_l_of_64_kb_equals_the_published_one() {
 
 #[test]
 fn tage_of_64_kb_equals_the_published_one() {
-    equals_the_published(Tage::<Kb64>::new, "TAGE-SC-L-64KB-Only-TAGE");
+    equals_the_published(PublishedTage::<Kb64>::new, "TAGE-SC-L-64KB-Only-TAGE");
 }
 
 /// Misses within 1 % of the published ones, and those that our definition makes.
@@ -74,7 +74,7 @@ fn tage_of_8_kb_comes_within_1_percent_of_the_published_one() {
         (49_075, 3_380_307_251_177_342_882),
         (444_336, 17_158_104_684_951_956_233),
     ];
-    comes_near_the_published(Tage::<Kb8>::new, "TAGE-SC-L-8KB-Only-TAGE", own);
+    comes_near_the_published(PublishedTage::<Kb8>::new, "TAGE-SC-L-8KB-Only-TAGE", own);
 }
 
 /// Added up from the sizes that gem5 and Scarab give: entries times their bits, table by table.
@@ -83,8 +83,8 @@ fn the_sizes_take_the_bits_of_their_tables_and_keep_to_the_championships_budgets
     // Tagged entries, base table, history, path, random state, counter of failures, weak-entry counters.
     let tage_64 = 10_240 * (8 + 3 + 1) + 20_480 * (12 + 3 + 1) + 8192 + 2048 + 3000 + 27 + 32 + 10 + 16 * 5;
     let tage_8 = 9 * 128 * (8 + 3 + 2) + 17 * 128 * (12 + 3 + 2) + 4096 + 1024 + 1000 + 32 + 32 + 10 + 16 * 5;
-    assert_eq!(Tage::<Kb64>::new().storage_bits(), tage_64);
-    assert_eq!(Tage::<Kb8>::new().storage_bits(), tage_8);
+    assert_eq!(PublishedTage::<Kb64>::new().storage_bits(), tage_64);
+    assert_eq!(PublishedTage::<Kb8>::new().storage_bits(), tage_8);
     // Bias tables and weight; thresholds and choosers; components of 6-bit counters, each with 8 weights; histories.
     let corrector_64 = (3 * 256 + 8) * 6
         + 12

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::spans::Place;
+use super::spans::FilePlace;
 
 /// One problem of an experiment file. `Display` prints file:line:column, the line with carets, what was expected,
 /// the nearest known key and an example, at most 80 columns wide where words allow it.
@@ -34,7 +34,7 @@ impl std::error::Error for Diagnostic {}
 
 impl Diagnostic {
     /// A problem at a place of a file, so far without advice.
-    pub fn new(file: &str, place: Place, key: &str, message: impl Into<String>) -> Self {
+    pub fn new(file: &str, place: FilePlace, key: &str, message: impl Into<String>) -> Self {
         Diagnostic {
             file: file.to_owned(),
             line: place.line,
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     fn diagnostic(source_line: &str, column: usize, length: usize) -> Diagnostic {
-        let place = Place { line: 12, column, source_line: source_line.to_owned(), length };
+        let place = FilePlace { line: 12, column, source_line: source_line.to_owned(), length };
         Diagnostic::new("a.toml", place, "unit", "`unit` has the wrong type: an integer")
     }
 

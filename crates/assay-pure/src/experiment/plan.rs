@@ -30,7 +30,7 @@ pub struct Block {
 
 /// One step of a round: one subject measured in one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Visit {
+pub struct CellVisit {
     /// The block's id.
     pub block: usize,
     /// The subject, as named in the block.
@@ -71,13 +71,13 @@ pub fn environment_bytes(seed: u64, process: &[u64]) -> u64 {
 ///
 /// Input: blocks with distinct ids, in any order (it does not matter); the campaign's seed; the round, from 0.
 /// Cost: linear in the number of visits.
-pub fn round(blocks: &[Block], seed: u64, round: u32) -> Vec<Visit> {
+pub fn round(blocks: &[Block], seed: u64, round: u32) -> Vec<CellVisit> {
     let mut order: Vec<&Block> = blocks.iter().collect();
     order.sort_by_key(|block| block.id);
     Order::new(seed, &[BLOCKS, u64::from(round)]).shuffle(&mut order);
     let visits = order.iter().flat_map(|block| {
         let row = row_of(block, seed, round as usize);
-        row.into_iter().map(|place| Visit { block: block.id, subject: block.subjects[place] })
+        row.into_iter().map(|place| CellVisit { block: block.id, subject: block.subjects[place] })
     });
     visits.collect()
 }
@@ -137,8 +137,8 @@ mod tests {
     }
 
     /// The subjects of one block in the order of a round, as places in the block.
-    fn order_of(visits: &[Visit], block: &Block) -> Vec<usize> {
-        let place = |visit: &Visit| block.subjects.iter().position(|&s| s == visit.subject);
+    fn order_of(visits: &[CellVisit], block: &Block) -> Vec<usize> {
+        let place = |visit: &CellVisit| block.subjects.iter().position(|&s| s == visit.subject);
         visits.iter().filter(|v| v.block == block.id).map(|v| place(v).expect("its own subject")).collect()
     }
 

@@ -7,7 +7,7 @@ use toml_edit::{Item, TableLike, Value};
 
 /// A stretch of one line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePlace {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
@@ -38,7 +38,7 @@ impl Spans {
     /// Input: a dotted key as in `program.sources[0]`, `inputs[2].path`, `inputs.NAME.path`, `claims[0].inputs[0]`. Entries
     /// of `variants`, `inputs` and `flags` are found by number whichever form the file has. Returns: the place of the key, or of the nearest part of the
     /// file around it (`variants[1]` for `variants[1].name` in a plain list of names); `None` if the file has nothing of it, because a default stands.
-    pub fn locate(&self, key: &str) -> Option<Place> {
+    pub fn locate(&self, key: &str) -> Option<FilePlace> {
         let mut key = key;
         loop {
             if let Some(range) = self.ranges.get(key) {
@@ -49,18 +49,18 @@ impl Spans {
     }
 
     /// Where a key itself stands, rather than its value; the file's beginning if it is not there.
-    pub(super) fn locate_key(&self, key: &str) -> Place {
+    pub(super) fn locate_key(&self, key: &str) -> FilePlace {
         self.keys.get(key).map_or_else(|| self.beginning(), |range| self.place(range.clone()))
     }
 
     /// The place of a byte range of the file.
-    pub(super) fn place(&self, range: Range<usize>) -> Place {
+    pub(super) fn place(&self, range: Range<usize>) -> FilePlace {
         // A syntax error may lie behind the last character.
         let start = self.boundary(range.start);
         let line_start = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = self.text[start..].find('\n').map_or(self.text.len(), |length| start + length);
         let end = self.boundary(range.end).clamp(start, line_end);
-        Place {
+        FilePlace {
             line: self.text[..line_start].matches('\n').count() + 1,
             column: self.text[line_start..start].chars().count() + 1,
             source_line: self.text[line_start..line_end].trim_end_matches('\r').to_owned(),
@@ -78,8 +78,8 @@ impl Spans {
     }
 
     /// The place of something that is nowhere: the file's beginning, nothing marked.
-    pub(crate) fn beginning(&self) -> Place {
-        Place { length: 0, ..self.place(0..0) }
+    pub(crate) fn beginning(&self) -> FilePlace {
+        FilePlace { length: 0, ..self.place(0..0) }
     }
 
     /// A file of which no key is known yet.

@@ -21,23 +21,23 @@ pub const NAME: &str = "criterion";
 const COMPLETE: &str = "\"benchmark-complete\"";
 
 #[derive(Deserialize)]
-struct Benchmark {
+struct CriterionBenchmark {
     full_id: String,
 }
 
 #[derive(Deserialize)]
-struct Sample {
+struct CriterionSample {
     iters: Vec<f64>,
     times: Vec<f64>,
 }
 
 #[derive(Deserialize)]
 struct Estimates {
-    median: Estimate,
+    median: PointEstimate,
 }
 
 #[derive(Deserialize)]
-struct Estimate {
+struct PointEstimate {
     point_estimate: f64,
 }
 
@@ -96,10 +96,10 @@ fn read_folder(
     reading: &mut Reading,
 ) -> Result<(), FigureError> {
     let file = |name: &str| files.iter().find(|file| folder_of(file, name) == Some(folder));
-    let Benchmark { full_id } = parsed(benchmark, "`full_id`")?;
+    let CriterionBenchmark { full_id } = parsed(benchmark, "`full_id`")?;
     let unit = Unit::ns_per("iteration");
     if let Some(file) = file("sample.json") {
-        let sample: Sample = parsed(file, "`iters` and `times`")?;
+        let sample: CriterionSample = parsed(file, "`iters` and `times`")?;
         let values = per_call(&sample.times, &sample.iters, &file.name)?;
         reading.add(full_id, unit, Clock::Wall, &values, None);
     } else if let Some(file) = file("estimates.json") {

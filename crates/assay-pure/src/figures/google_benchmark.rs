@@ -24,20 +24,20 @@ pub const NAME: &str = "google-benchmark";
 const COLUMNS: [&str; 4] = ["Benchmark", "Time", "CPU", "Iterations"];
 
 #[derive(Deserialize)]
-struct Report {
-    context: Option<Context>,
-    benchmarks: Vec<Entry>,
+struct GoogleReport {
+    context: Option<RunContext>,
+    benchmarks: Vec<BenchmarkEntry>,
 }
 
 #[derive(Deserialize)]
-struct Context {
+struct RunContext {
     executable: Option<String>,
     library_build_type: Option<String>,
     cpu_scaling_enabled: Option<bool>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct BenchmarkEntry {
     name: String,
     run_name: Option<String>,
     run_type: Option<String>,
@@ -57,7 +57,7 @@ struct Entry {
 
 /// One benchmark of one program: its repetitions and its aggregates.
 #[derive(Default)]
-struct Series {
+struct BenchmarkSeries {
     name: String,
     failed: Option<String>,
     cpu: Vec<f64>,
@@ -66,7 +66,7 @@ struct Series {
 }
 
 /// What tells benchmarks apart: the program, the name, and the places in the program of those registered under one name.
-type Key = (String, String, Option<u64>, Option<u64>);
+type BenchmarkKey = (String, String, Option<u64>, Option<u64>);
 
 /// Whether an output is Google Benchmark's, its JSON or its table.
 pub fn is_in(output: &Output) -> bool {
@@ -100,7 +100,7 @@ pub fn read(output: &Output) -> Result<Reading, FigureError> {
         if several_programs && !key.0.is_empty() {
             name = format!("{}: {name}", key.0);
         }
-        let namesakes = |other: &&Key| other.0 == key.0 && other.1 == key.1;
+        let namesakes = |other: &&BenchmarkKey| other.0 == key.0 && other.1 == key.1;
         if order.iter().filter(namesakes).count() > 1 {
             let number = order.iter().filter(namesakes).take_while(|other| *other != key).count() + 1;
             name = format!("{name}#{number}");
@@ -116,7 +116,7 @@ pub fn read(output: &Output) -> Result<Reading, FigureError> {
     Ok(reading)
 }
 
-fn reports(output: &Output) -> Result<Vec<Report>, FigureError> {
+fn reports(output: &Output) -> Result<Vec<GoogleReport>, FigureError> {
     const EXPECTED: &str = "JSON documents with `benchmarks`";
     if !output.google_benchmark.trim().is_empty() {
         return documents(&output.google_benchmark).map_err(|error| {
@@ -129,7 +129,7 @@ fn reports(output: &Output) -> Result<Vec<Report>, FigureError> {
             FigureError::malformed(NAME, "the file of BENCHMARK_OUT", EXPECTED, format!("{error}{more}"))
         });
     }
-    let (found, broken) = documents_among_lines::<Report>(&output.stdout, "\"benchmarks\"");
+    let (found, broken) = documents_among_lines::<GoogleReport>(&output.stdout, "\"benchmarks\"");
     if !found.is_empty() {
         return Ok(found);
     }
@@ -141,7 +141,7 @@ fn reports(output: &Output) -> Result<Vec<Report>, FigureError> {
     Err(FigureError::nothing(NAME, expected, &output.stdout))
 }
 
-fn note_context(reports: &[Report], reading: &mut Reading) {
+fn note_context(reports: &[GoogleReport], reading: &mut Reading) {
     let contexts = || reports.iter().filter_map(|report| report.context.as_ref());
     if contexts().any(|context| context.library_build_type.as_deref() == Some("debug")) {
         // Debian's package says so of an optimised library: it is built without NDEBUG.
@@ -154,9 +154,11 @@ fn note_context(reports: &[Report], reading: &mut Reading) {
     }
 }
 
-fn gather(reports: Vec<Report>) -> Result<(Vec<Key>, BTreeMap<Key, Series>), FigureError> {
-    let mut order: Vec<Key> = Vec::new();
-    let mut all: BTreeMap<Key, Series> = BTreeMap::new();
+fn gather(
+    reports: Vec<GoogleReport>,
+) -> Result<(Vec<BenchmarkKey>, BTreeMap<BenchmarkKey, BenchmarkSeries>), FigureError> {
+    let mut order: Vec<BenchmarkKey> = Vec::new();
+    let mut all: BTreeMap<BenchmarkKey, BenchmarkSeries> = BTreeMap::new();
     for report in reports {
         let program = report.context.and_then(|context| context.executable).unwrap_or_default();
         let program = program.rsplit('/').next().unwrap_or_default().to_owned();
@@ -175,7 +177,7 @@ fn gather(reports: Vec<Report>) -> Result<(Vec<Key>, BTreeMap<Key, Series>), Fig
             let key = (program.clone(), name.clone(), entry.family_index, entry.per_family_instance_index);
             let series = all.entry(key).or_insert_with_key(|key| {
                 order.push(key.clone());
-                Series { name, ..Series::default() }
+                BenchmarkSeries { name, ..BenchmarkSeries::default() }
             });
             take(series, &entry, aggregate)?;
         }
@@ -184,7 +186,7 @@ fn gather(reports: Vec<Report>) -> Result<(Vec<Key>, BTreeMap<Key, Series>), Fig
 }
 
 /// Which statistic an entry is; None for one repetition. Versions before 1.5 tell it by the name alone.
-fn aggregate_of(entry: &Entry) -> Option<String> {
+fn aggregate_of(entry: &BenchmarkEntry) -> Option<String> {
     match (entry.run_type.as_deref(), &entry.aggregate_name) {
         (Some("aggregate"), name) => Some(name.clone().unwrap_or_default()),
         (Some(_), _) => None,
@@ -195,7 +197,11 @@ fn aggregate_of(entry: &Entry) -> Option<String> {
     }
 }
 
-fn take(series: &mut Series, entry: &Entry, aggregate: Option<String>) -> Result<(), FigureError> {
+fn take(
+    series: &mut BenchmarkSeries,
+    entry: &BenchmarkEntry,
+    aggregate: Option<String>,
+) -> Result<(), FigureError> {
     if entry.error_occurred || entry.skipped {
         let said = entry.error_message.as_ref().or(entry.skip_message.as_ref());
         series.failed = Some(said.cloned().unwrap_or_default());
@@ -220,7 +226,7 @@ fn take(series: &mut Series, entry: &Entry, aggregate: Option<String>) -> Result
     Ok(())
 }
 
-fn add(reading: &mut Reading, name: String, series: &Series) {
+fn add(reading: &mut Reading, name: String, series: &BenchmarkSeries) {
     if let Some(message) = &series.failed {
         reading.notes.push(format!("{name}: the benchmark says that it failed: {message}"));
         return;

@@ -19,12 +19,12 @@ const NS_PER_S: f64 = 1e9;
 const KEY: &str = "\"median(elapsed)\"";
 
 #[derive(Deserialize)]
-struct Report {
-    results: Vec<Record>,
+struct NanobenchReport {
+    results: Vec<NanobenchRecord>,
 }
 
 #[derive(Deserialize)]
-struct Record {
+struct NanobenchRecord {
     #[serde(default)]
     title: String,
     name: String,
@@ -43,7 +43,7 @@ struct Measurement {
 }
 
 /// Values of one title, name and unit.
-struct Series {
+struct NanobenchSeries {
     title: String,
     name: String,
     unit: String,
@@ -61,7 +61,7 @@ pub fn is_in(output: &Output) -> bool {
 /// There is no JSON of nanobench, it is broken, or has no time.
 pub fn read(output: &Output) -> Result<Reading, FigureError> {
     const EXPECTED: &str = "`results` with `measurements`";
-    let (mut reports, broken) = documents_among_lines::<Report>(&output.stdout, "\"results\"");
+    let (mut reports, broken) = documents_among_lines::<NanobenchReport>(&output.stdout, "\"results\"");
     if reports.is_empty() && output.stdout.contains(KEY) {
         let found =
             broken.map_or_else(|| "no document that begins a line".to_owned(), |error| error.to_string());
@@ -71,7 +71,7 @@ pub fn read(output: &Output) -> Result<Reading, FigureError> {
         for file in output.json.iter().filter(|file| file.text.contains(KEY)) {
             let found = documents(&file.text)
                 .map_err(|error| FigureError::malformed(NAME, &file.name, EXPECTED, error))?;
-            reports.extend::<Vec<Report>>(found);
+            reports.extend::<Vec<NanobenchReport>>(found);
         }
     }
     if reports.is_empty() {
@@ -86,8 +86,8 @@ pub fn read(output: &Output) -> Result<Reading, FigureError> {
     Ok(reading)
 }
 
-fn gather(reports: Vec<Report>) -> Vec<Series> {
-    let mut all: Vec<Series> = Vec::new();
+fn gather(reports: Vec<NanobenchReport>) -> Vec<NanobenchSeries> {
+    let mut all: Vec<NanobenchSeries> = Vec::new();
     for result in reports.into_iter().flat_map(|report| report.results) {
         let per_unit = |seconds: Option<f64>| {
             seconds.unwrap_or(f64::NAN) * NS_PER_S / result.batch.filter(|batch| *batch > 0.0).unwrap_or(1.0)
@@ -96,18 +96,19 @@ fn gather(reports: Vec<Report>) -> Vec<Series> {
         if values.is_empty() {
             values.push(per_unit(result.median_s));
         }
-        let Record { title, name, unit, .. } = result;
-        let same = |known: &&mut Series| known.title == title && known.name == name && known.unit == unit;
+        let NanobenchRecord { title, name, unit, .. } = result;
+        let same =
+            |known: &&mut NanobenchSeries| known.title == title && known.name == name && known.unit == unit;
         match all.iter_mut().find(same) {
             Some(known) => known.values.extend(values),
-            None => all.push(Series { title, name, unit, values }),
+            None => all.push(NanobenchSeries { title, name, unit, values }),
         }
     }
     all
 }
 
 /// Names alone where they tell all apart, else with their titles, else with their units too.
-fn figures(all: Vec<Series>) -> Reading {
+fn figures(all: Vec<NanobenchSeries>) -> Reading {
     let mut reading = Reading::default();
     for series in &all {
         let namesakes = || all.iter().filter(|other| other.name == series.name);

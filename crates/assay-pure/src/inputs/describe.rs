@@ -10,7 +10,7 @@ use super::floor::floor_from_probabilities;
 use super::history::{ORDERS, history};
 use super::period::period;
 use super::varint::MAX_LENGTH;
-use super::{Format, FormatError, History};
+use super::{Format, FormatError, OrderFacts};
 
 /// What an input looks like; filled by [`describe`].
 ///
@@ -30,7 +30,7 @@ pub struct Description {
     /// The classes that occur, rising, with their shares: the length histogram.
     pub classes: Vec<ClassShare>,
     /// Entropy and floors when the classes of the last 0, 1, 2 and 3 units are known.
-    pub histories: Vec<History>,
+    pub histories: Vec<OrderFacts>,
     /// Mean number of neighbouring units of one class; 0 for an empty input.
     pub mean_run_units: f64,
     /// Smallest p such that the classes repeat every p units: `units`, or by chance a few less, if they do not.

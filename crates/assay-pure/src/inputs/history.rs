@@ -30,7 +30,7 @@ const TABLE_CELLS: u64 = 1 << 20;
 
 /// What a predictor that knows the classes of the last `order` units can know of the next.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct History {
+pub struct OrderFacts {
     /// How many units back the predictor sees.
     pub order: u32,
     /// How many different sequences of `order` classes were seen; 1 at order 0.
@@ -44,7 +44,7 @@ pub struct History {
 }
 
 /// Sums over all contexts of one order.
-struct Sums {
+struct ContextSums {
     units: u64,
     contexts: u64,
     /// Different pairs of context and class.
@@ -58,7 +58,7 @@ struct Sums {
 ///
 /// Input: `symbols` below `symbol_count`, numbered by rising class; `loops` when a class is a number of loop turns.
 /// Cost: a pass per order, and a sort of eight bytes per unit when the table of all contexts would be large.
-pub(super) fn history(symbols: &[u32], symbol_count: usize, order: u32, loops: bool) -> History {
+pub(super) fn history(symbols: &[u32], symbol_count: usize, order: u32, loops: bool) -> OrderFacts {
     let sums = sum(&tally(symbols, symbol_count as u64, order), symbol_count as u64);
     let least = (UNITS_PER_CONTEXT * sums.contexts).max(UNITS_PER_CELL * sums.cells);
     let enough = sums.units > 0 && sums.units >= least;
@@ -67,7 +67,7 @@ pub(super) fn history(symbols: &[u32], symbol_count: usize, order: u32, loops: b
         let correction = (sums.cells - sums.contexts) as f64 / (2.0 * units * std::f64::consts::LN_2);
         (sums.bits / units + correction).clamp(0.0, (symbol_count as f64).log2())
     };
-    History {
+    OrderFacts {
         order,
         contexts: sums.contexts,
         entropy_bits_per_unit: enough.then(entropy),
@@ -100,8 +100,8 @@ fn tally(symbols: &[u32], symbol_count: u64, order: u32) -> Vec<(u64, u64)> {
 }
 
 /// Adds up entropy and misses over the contexts of a tally.
-fn sum(tally: &[(u64, u64)], symbol_count: u64) -> Sums {
-    let mut sums = Sums { units: 0, contexts: 0, cells: tally.len() as u64, bits: 0.0, misses: 0 };
+fn sum(tally: &[(u64, u64)], symbol_count: u64) -> ContextSums {
+    let mut sums = ContextSums { units: 0, contexts: 0, cells: tally.len() as u64, bits: 0.0, misses: 0 };
     for context in tally.chunk_by(|a, b| a.0 / symbol_count == b.0 / symbol_count) {
         let units: u64 = context.iter().map(|&(_, count)| count).sum();
         let mut reach = units;

@@ -158,7 +158,7 @@ impl Markov {
     /// Panics if [`Markov::check`] fails.
     pub(super) fn generate(&self, units: u64, seed: u64) -> Vec<u8> {
         self.check().expect("the caller has checked the generator");
-        let tree = Tree::of(&self.contexts);
+        let tree = ContextTree::of(&self.contexts);
         let bits: Vec<Option<Weights>> = (1..=MAX_LENGTH)
             .map(|length| {
                 let weights = self.weights_of_bits(length);
@@ -201,33 +201,33 @@ fn usable(weights: &[f64]) -> bool {
 }
 
 /// The contexts as a tree that is walked from the latest length backwards.
-struct Tree {
-    nodes: Vec<Node>,
+struct ContextTree {
+    nodes: Vec<ContextNode>,
 }
 
 #[derive(Default)]
-struct Node {
+struct ContextNode {
     /// By the length before, from 1; 0 where there is none.
     before: [u32; MAX_LENGTH],
     weights: Option<Weights>,
 }
 
-impl Tree {
-    fn of(contexts: &BTreeMap<String, Vec<f64>>) -> Tree {
-        let mut nodes = vec![Node::default()];
+impl ContextTree {
+    fn of(contexts: &BTreeMap<String, Vec<f64>>) -> ContextTree {
+        let mut nodes = vec![ContextNode::default()];
         for (context, weights) in contexts {
             let mut at = 0;
             for &length in parse_context(context).expect("checked").iter().rev() {
                 let slot = usize::from(length) - 1;
                 if nodes[at].before[slot] == 0 {
                     nodes[at].before[slot] = nodes.len() as u32;
-                    nodes.push(Node::default());
+                    nodes.push(ContextNode::default());
                 }
                 at = nodes[at].before[slot] as usize;
             }
             nodes[at].weights = Some(Weights::new(weights));
         }
-        Tree { nodes }
+        ContextTree { nodes }
     }
 
     /// The weights of the longest context that a history ends with: four bits per length, the latest lowest.

@@ -23,7 +23,7 @@ pub use floor::{branches_from_probabilities, floor_from_probabilities};
 pub use format::{Format, Window};
 pub use format_error::FormatError;
 pub use generate::{Generator, GeneratorError};
-pub use history::History;
+pub use history::OrderFacts;
 pub use markov::{Markov, MarkovError};
 pub use repeat::repeated;
 pub use settings::Settings;

@@ -28,11 +28,11 @@ mod x86;
 use super::identity::Identity;
 use super::layout::{FunctionPlace, LayoutError};
 pub use differing::{Differing, differing};
-use graph::{Graph, Own};
-use names::Pair;
+use graph::{Graph, OwnCode};
+use names::NamePair;
 use node::Node;
 pub use reached::Reached;
-use side::Side;
+use side::FileSide;
 
 /// A linked file to be compared.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,7 @@ pub fn compare(old: &[u8], new: &[u8]) -> Result<Vec<FunctionChange>, LayoutErro
 /// # Errors
 /// One of the files is no ELF file, or there are no function symbols.
 pub fn compare_linked(old: Linked, new: Linked) -> Result<Vec<FunctionChange>, LayoutError> {
-    let sides = (Side::parse(old.elf, old.symbols)?, Side::parse(new.elf, new.symbols)?);
+    let sides = (FileSide::parse(old.elf, old.symbols)?, FileSide::parse(new.elf, new.symbols)?);
     let (old, new) = (&sides.0, &sides.1);
     let pairs = names::pairs(&old.named, &new.named);
     let unsuitable = unsuitable(old, new);
@@ -120,14 +120,14 @@ pub fn compare_linked(old: Linked, new: Linked) -> Result<Vec<FunctionChange>, L
     let mut found = Vec::new();
     for pair in &pairs {
         match pair {
-            &Pair::Both(a, b) => {
+            &NamePair::Both(a, b) => {
                 let node = Node::Code(old.named[a].address, new.named[b].address);
                 let number = unsuitable.is_none().then(|| graph.node(node));
                 found.push((Some(a), Some(b), number, unsuitable.clone()));
             }
-            &Pair::OnlyOld(a) => found.push((Some(a), None, None, None)),
-            &Pair::OnlyNew(b) => found.push((None, Some(b), None, None)),
-            Pair::Doubt(left, right, reason) => {
+            &NamePair::OnlyOld(a) => found.push((Some(a), None, None, None)),
+            &NamePair::OnlyNew(b) => found.push((None, Some(b), None, None)),
+            NamePair::Doubt(left, right, reason) => {
                 found.extend(left.iter().map(|&a| (Some(a), None, None, Some(reason.clone()))));
                 found.extend(right.iter().map(|&b| (None, Some(b), None, Some(reason.clone()))));
             }
@@ -164,7 +164,7 @@ pub fn compare_linked(old: Linked, new: Linked) -> Result<Vec<FunctionChange>, L
     Ok(changes)
 }
 
-fn place(side: &Side, index: usize) -> FunctionPlace {
+fn place(side: &FileSide, index: usize) -> FunctionPlace {
     let named = &side.named[index];
     FunctionPlace {
         name: named.name.clone(),
@@ -177,15 +177,15 @@ fn place(side: &Side, index: usize) -> FunctionPlace {
 
 fn own(graph: &Graph, number: usize, moved: bool) -> Change {
     match graph.own(number) {
-        Own::Same if graph.is_respaced(number) => Change::Respaced,
-        Own::Same if moved => Change::Moved,
-        Own::Same => Change::Identical,
-        Own::Different { at } => Change::Changed { at: *at },
-        Own::Unknown { at, reason } => Change::Unknown { reason: format!("at byte {at}: {reason}") },
+        OwnCode::Same if graph.is_respaced(number) => Change::Respaced,
+        OwnCode::Same if moved => Change::Moved,
+        OwnCode::Same => Change::Identical,
+        OwnCode::Different { at } => Change::Changed { at: *at },
+        OwnCode::Unknown { at, reason } => Change::Unknown { reason: format!("at byte {at}: {reason}") },
     }
 }
 
-fn unsuitable(old: &Side, new: &Side) -> Option<String> {
+fn unsuitable(old: &FileSide, new: &FileSide) -> Option<String> {
     let kinds =
         (old.aarch64 != new.aarch64).then(|| "the files are of different instruction sets".to_owned());
     old.unsuitable().or_else(|| new.unsuitable()).or(kinds)
@@ -211,7 +211,7 @@ pub fn same_code_across(
 /// # Errors
 /// One of the files is no ELF file, has no function symbols, or none of this name.
 pub fn same_code_linked(old: (Linked, &str), new: (Linked, &str)) -> Result<Identity, LayoutError> {
-    let sides = (Side::parse(old.0.elf, old.0.symbols)?, Side::parse(new.0.elf, new.0.symbols)?);
+    let sides = (FileSide::parse(old.0.elf, old.0.symbols)?, FileSide::parse(new.0.elf, new.0.symbols)?);
     let mut entries = [0; 2];
     for (entry, (side, name)) in entries.iter_mut().zip([(&sides.0, old.1), (&sides.1, new.1)]) {
         match addresses(side, name).as_slice() {
@@ -233,7 +233,7 @@ pub fn same_code_linked(old: (Linked, &str), new: (Linked, &str)) -> Result<Iden
     Ok(graph.identity(number))
 }
 
-fn addresses(side: &Side, name: &str) -> Vec<u64> {
+fn addresses(side: &FileSide, name: &str) -> Vec<u64> {
     let mut found: Vec<u64> =
         side.named.iter().filter(|named| named.name == name).map(|named| named.address).collect();
     found.sort_unstable();

@@ -13,10 +13,10 @@ mod loops;
 mod tests;
 
 use super::across::Linked;
-use super::identity::image::Image;
+use super::identity::image::LinkedImage;
 use super::layout::{FunctionPlace, LINE_BYTES, LayoutError};
 use super::{identity, layout};
-pub use decode::{Flow, Operation};
+pub use decode::{BranchFlow, DecodedInstruction};
 pub use loops::Loop;
 use object::{Architecture, Object as _};
 
@@ -46,7 +46,7 @@ pub struct Function {
     /// Bytes of padding between what lies ahead and this function; 0 if it is no padding.
     pub padding_bytes: u64,
     /// Its instructions, as far as they are known.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<DecodedInstruction>,
     /// Its loops, by their heads.
     pub loops: Vec<Loop>,
     /// Offset of bytes that are no known instruction.
@@ -87,10 +87,10 @@ pub fn touched(address: u64, size: u64, grain: u64) -> u64 {
     (address.saturating_add(last) / grain).saturating_sub(address / grain) + 1
 }
 
-fn border_branches(operations: &[Operation], address: u64) -> Vec<BorderBranch> {
+fn border_branches(operations: &[DecodedInstruction], address: u64) -> Vec<BorderBranch> {
     let mut found = Vec::new();
     for (index, operation) in operations.iter().enumerate() {
-        if operation.flow == Flow::Next {
+        if operation.flow == BranchFlow::Next {
             continue;
         }
         let before = index.checked_sub(1).map(|index| &operations[index]);
@@ -128,7 +128,7 @@ pub fn functions(linked: Linked, wanted: impl Fn(&str) -> bool) -> Result<Vec<Fu
         Architecture::Aarch64 => true,
         other => return Err(LayoutError::UnknownCode { architecture: format!("{other:?}") }),
     };
-    let image = Image::parse_with(linked.elf, named)?;
+    let image = LinkedImage::parse_with(linked.elf, named)?;
     let mut found: Vec<Function> = Vec::new();
     let mut end: u64 = 0;
     let mut budget = 8 * image.code_bytes() + (1 << 20);
@@ -166,7 +166,7 @@ pub fn functions(linked: Linked, wanted: impl Fn(&str) -> bool) -> Result<Vec<Fu
 }
 
 /// Bytes between two functions, if they are all padding.
-fn padding(image: &Image, end: u64, start: u64, aarch64: bool) -> u64 {
+fn padding(image: &LinkedImage, end: u64, start: u64, aarch64: bool) -> u64 {
     // What lies ahead of the first function of a section is another section.
     let gap = start.checked_sub(end).filter(|gap| *gap > 0 && *gap < 4096);
     let bytes = gap.and_then(|gap| image.bytes(end, gap)).unwrap_or_default();

@@ -4,7 +4,7 @@
 //! iteration touches if all code is 0, 16, 32 or 48 bytes further. Limits: instructions are counted, not the micro-ops
 //! that they become, so what is said to fit may not; unknown processors get no rule. Checked: by hand, below.
 
-use super::facts::{Flow, Function, Loop, touched};
+use super::facts::{BranchFlow, Function, Loop, touched};
 use super::layout::LINE_BYTES;
 
 /// How far all code is moved, bytes.
@@ -179,7 +179,7 @@ fn ruled(function: &Function, body: &Loop, start: u64, borders: &[u64], rule: Fr
         if skipped {
             continue;
         }
-        let closes = matches!(operation.flow, Flow::Jump(_) | Flow::Call | Flow::Away);
+        let closes = matches!(operation.flow, BranchFlow::Jump(_) | BranchFlow::Call | BranchFlow::Away);
         match counts.last_mut().filter(|last| last.0 == window) {
             Some(last) => {
                 if last.2 == rule.entry_operations {
@@ -199,7 +199,7 @@ fn ruled(function: &Function, body: &Loop, start: u64, borders: &[u64], rule: Fr
         rule.jump_erratum
             && borders.iter().any(|&at| {
                 let found =
-                    inside.iter().find(|operation| operation.at >= at && operation.flow != Flow::Next);
+                    inside.iter().find(|operation| operation.at >= at && operation.flow != BranchFlow::Next);
                 let end = found.map_or(at, |operation| operation.at + operation.bytes - 1);
                 (start.wrapping_add(at) / rule.window_bytes..=start.wrapping_add(end) / rule.window_bytes)
                     .contains(&window)
@@ -227,7 +227,7 @@ pub fn depends_on_place(at: &[AtPhase]) -> bool {
 
 /// A measured time beside what a loop touches at that offset.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Beside {
+pub struct LoopTime {
     /// What it touches.
     pub at: AtPhase,
     /// Nanoseconds per unit that were measured with the function at this offset.
@@ -237,7 +237,7 @@ pub struct Beside {
 /// Joins what a loop touches with an experiment's table of times by the offset of the function's entry.
 ///
 /// Input: the phases of one of its loops; (offset in the 64-byte line, nanoseconds per unit).
-pub fn beside(at: &[AtPhase], by_offset: &[(u64, f64)]) -> Vec<Beside> {
+pub fn beside(at: &[AtPhase], by_offset: &[(u64, f64)]) -> Vec<LoopTime> {
     let time = |offset: u64| by_offset.iter().find(|(found, _)| *found == offset).map(|(_, ns)| *ns);
-    at.iter().map(|&at| Beside { at, ns_per_unit: time(at.offset) }).collect()
+    at.iter().map(|&at| LoopTime { at, ns_per_unit: time(at.offset) }).collect()
 }

@@ -24,8 +24,8 @@ mod pair;
 mod tests;
 
 use super::layout::{self, LayoutError};
-use code::Code;
-use image::Image;
+use code::Disassembly;
+use image::LinkedImage;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
@@ -81,23 +81,23 @@ pub fn same_code(elf: &[u8], a: &str, b: &str) -> Result<Identity, LayoutError> 
 /// # Errors
 /// The file is no ELF file or has no function symbols.
 pub fn same_code_at(elf: &[u8], a: u64, b: u64) -> Result<Identity, LayoutError> {
-    let image = Image::parse(elf)?;
+    let image = LinkedImage::parse(elf)?;
     if let Some(reason) = image.unsuitable() {
         return Ok(Identity::Unknown { reason });
     }
-    Ok(Comparison::new(&image).run(a, b))
+    Ok(CodeComparison::new(&image).run(a, b))
 }
 
 /// Why two functions were not found to be the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum Unequal {
     /// They differ.
     Different,
     /// It cannot be told, and why.
     Unknown(String),
 }
 
-impl Trouble {
+impl Unequal {
     fn unknown<T>(reason: impl Into<String>) -> Result<T, Self> {
         Err(Self::Unknown(reason.into()))
     }
@@ -105,14 +105,14 @@ impl Trouble {
 
 /// What was equal although it lies elsewhere, for the note.
 #[derive(Default)]
-struct Tally {
+struct MovedParts {
     callees: usize,
     data_bytes: u64,
     unsized_bytes: u64,
     table_entries: usize,
 }
 
-impl Tally {
+impl MovedParts {
     fn note(&self) -> Option<String> {
         let mut parts = Vec::new();
         if self.callees > 0 {
@@ -136,7 +136,7 @@ impl Tally {
 
 /// One pair of functions to be compared.
 #[derive(Clone, Copy)]
-struct Job {
+struct PairToCompare {
     a: u64,
     b: u64,
     depth: u32,
@@ -145,22 +145,22 @@ struct Job {
 }
 
 /// A comparison under way: the pairs that are assumed to be the same until something tells them apart.
-struct Comparison<'i, 'e> {
-    image: &'i Image<'e>,
-    codes: BTreeMap<u64, Result<Rc<Code>, String>>,
+struct CodeComparison<'i, 'e> {
+    image: &'i LinkedImage<'e>,
+    codes: BTreeMap<u64, Result<Rc<Disassembly>, String>>,
     assumed: BTreeSet<(u64, u64)>,
-    waiting: VecDeque<Job>,
-    tally: Tally,
+    waiting: VecDeque<PairToCompare>,
+    tally: MovedParts,
 }
 
-impl<'i, 'e> Comparison<'i, 'e> {
-    fn new(image: &'i Image<'e>) -> Self {
+impl<'i, 'e> CodeComparison<'i, 'e> {
+    fn new(image: &'i LinkedImage<'e>) -> Self {
         Self {
             image,
             codes: BTreeMap::new(),
             assumed: BTreeSet::new(),
             waiting: VecDeque::new(),
-            tally: Tally::default(),
+            tally: MovedParts::default(),
         }
     }
 
@@ -169,13 +169,13 @@ impl<'i, 'e> Comparison<'i, 'e> {
             return Identity::Identical { note: Some("they are one function".to_owned()) };
         }
         self.assumed.insert((a, b));
-        self.waiting.push_back(Job { a, b, depth: 0, root: None });
+        self.waiting.push_back(PairToCompare { a, b, depth: 0, root: None });
         let mut unknown = None;
         while let Some(job) = self.waiting.pop_front() {
             match self.functions(job) {
                 // A certain difference outweighs any doubt, so doubts wait for the end.
-                Some((at, Trouble::Different)) => return Identity::Different { at },
-                Some((at, Trouble::Unknown(reason))) => {
+                Some((at, Unequal::Different)) => return Identity::Different { at },
+                Some((at, Unequal::Unknown(reason))) => {
                     unknown.get_or_insert(format!("at byte {at}: {reason}"));
                 }
                 None => {}
@@ -188,17 +188,17 @@ impl<'i, 'e> Comparison<'i, 'e> {
     }
 
     /// The first difference of one pair, or its first doubt if there is none.
-    fn functions(&mut self, job: Job) -> Option<(u64, Trouble)> {
+    fn functions(&mut self, job: PairToCompare) -> Option<(u64, Unequal)> {
         let (a, b) = match (self.code(job.a), self.code(job.b)) {
             (Ok(a), Ok(b)) => (a, b),
             (Err(reason), _) | (_, Err(reason)) => {
-                return Some((job.root.unwrap_or(0), Trouble::Unknown(reason)));
+                return Some((job.root.unwrap_or(0), Unequal::Unknown(reason)));
             }
         };
         let mut doubt = None;
         for (at, trouble) in self.pair(job, &a, &b) {
             let at = job.root.unwrap_or(at);
-            if trouble == Trouble::Different {
+            if trouble == Unequal::Different {
                 return Some((at, trouble));
             }
             doubt.get_or_insert((at, trouble));
@@ -207,28 +207,28 @@ impl<'i, 'e> Comparison<'i, 'e> {
     }
 
     /// The decoded function at `entry`.
-    fn code(&mut self, entry: u64) -> Result<Rc<Code>, String> {
+    fn code(&mut self, entry: u64) -> Result<Rc<Disassembly>, String> {
         let image = self.image;
-        self.codes.entry(entry).or_insert_with(|| Code::decode(image, entry).map(Rc::new)).clone()
+        self.codes.entry(entry).or_insert_with(|| Disassembly::decode(image, entry).map(Rc::new)).clone()
     }
 
     /// Two places outside of the pair being compared, to which control goes or whose address is taken.
-    fn outside(&mut self, job: Job, at: u64, a: u64, b: u64) -> Result<(), Trouble> {
+    fn outside(&mut self, job: PairToCompare, at: u64, a: u64, b: u64) -> Result<(), Unequal> {
         if a == b {
             return Ok(());
         }
         let (Some(in_a), Some(in_b)) = (self.image.function_at(a), self.image.function_at(b)) else {
-            return Trouble::unknown(format!("no function symbol covers {a:#x} and {b:#x}"));
+            return Unequal::unknown(format!("no function symbol covers {a:#x} and {b:#x}"));
         };
         let starts = (in_a.address, in_b.address);
         if starts.0 == starts.1 || a - starts.0 != b - starts.1 {
-            return Err(Trouble::Different);
+            return Err(Unequal::Different);
         }
         if a != starts.0 {
             let (code_a, code_b) = (self.code(starts.0), self.code(starts.1));
-            let (code_a, code_b) = (code_a.map_err(Trouble::Unknown)?, code_b.map_err(Trouble::Unknown)?);
+            let (code_a, code_b) = (code_a.map_err(Unequal::Unknown)?, code_b.map_err(Unequal::Unknown)?);
             if code_a.index_at(a - starts.0).is_none() || code_b.index_at(b - starts.1).is_none() {
-                return Trouble::unknown(format!("{a:#x} or {b:#x} is inside an instruction"));
+                return Unequal::unknown(format!("{a:#x} or {b:#x} is inside an instruction"));
             }
         }
         // Being the same is symmetric, so the pair may be assumed either way round.
@@ -236,12 +236,12 @@ impl<'i, 'e> Comparison<'i, 'e> {
             return Ok(());
         }
         if job.depth >= CALL_DEPTH {
-            return Trouble::unknown(format!("`{}` and `{}` are called too deep", in_a.name, in_b.name));
+            return Unequal::unknown(format!("`{}` and `{}` are called too deep", in_a.name, in_b.name));
         }
         self.assumed.insert(starts);
         self.tally.callees += 1;
         let root = Some(job.root.unwrap_or(at));
-        self.waiting.push_back(Job { a: starts.0, b: starts.1, depth: job.depth + 1, root });
+        self.waiting.push_back(PairToCompare { a: starts.0, b: starts.1, depth: job.depth + 1, root });
         Ok(())
     }
 }

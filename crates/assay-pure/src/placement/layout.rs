@@ -154,7 +154,7 @@ pub fn symbol_address(elf: &[u8], name: &str) -> Result<Option<u64>, LayoutError
 
 /// The offsets that a function reached over the phases of a rotation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reached {
+pub struct ReachedOffsets {
     /// Distinct offsets in the 64-byte line, ascending.
     pub offsets: Vec<u64>,
     /// Why there are fewer than phases.
@@ -162,7 +162,7 @@ pub struct Reached {
 }
 
 /// What a function's offsets at each of `phases` phases amount to.
-pub fn reached(by_phase: &[u64], phases: usize) -> Reached {
+pub fn reached(by_phase: &[u64], phases: usize) -> ReachedOffsets {
     let mut offsets = by_phase.to_vec();
     offsets.sort_unstable();
     offsets.dedup();
@@ -175,14 +175,14 @@ pub fn reached(by_phase: &[u64], phases: usize) -> Reached {
             offsets.len()
         )
     });
-    Reached { offsets, note }
+    ReachedOffsets { offsets, note }
 }
 
 /// The offsets at which the function named `name` lies in each of `links`, the functions of one rotation's binaries.
 ///
 /// # Errors
 /// A link has no such function, or several at different addresses; then use [`reached`] on their offsets.
-pub fn phases_reached(name: &str, links: &[&[FunctionPlace]]) -> Result<Reached, LayoutError> {
+pub fn phases_reached(name: &str, links: &[&[FunctionPlace]]) -> Result<ReachedOffsets, LayoutError> {
     let mut offsets = Vec::with_capacity(links.len());
     let mut alignment = None;
     for functions in links {
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn says_when_an_alignment_keeps_a_function_from_moving() {
-        assert_eq!(reached(&[48, 0, 16, 32], 4), Reached { offsets: vec![0, 16, 32, 48], note: None });
+        assert_eq!(reached(&[48, 0, 16, 32], 4), ReachedOffsets { offsets: vec![0, 16, 32, 48], note: None });
         let half = reached(&[0, 32, 32, 0], 4);
         assert_eq!(half.offsets, [0, 32]);
         assert!(half.note.unwrap().contains("visits 2 of 4 offsets: the function is aligned to 32"));

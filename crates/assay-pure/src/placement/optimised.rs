@@ -44,12 +44,12 @@ fn by_producer(elf: &[u8]) -> Option<String> {
 }
 
 fn unoptimised_producer(producer: &str) -> bool {
-    matches!(level_of_producer(producer), Some(Level::Unstated | Level::None))
+    matches!(level_of_producer(producer), Some(OptimisationLevel::Unstated | OptimisationLevel::None))
 }
 
 /// A level of optimisation, as a compiler wrote it down.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum OptimisationLevel {
     /// No level among its flags: compilers do not optimise by themselves.
     Unstated,
     /// -O0.
@@ -60,31 +60,33 @@ pub enum Level {
     Some(String),
 }
 
-impl Level {
+impl OptimisationLevel {
     /// Whether code of this level is not what is shipped.
     pub fn is_unoptimised(&self) -> bool {
-        !matches!(self, Level::Some(_))
+        !matches!(self, OptimisationLevel::Some(_))
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for OptimisationLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Level::Unstated => "no -O flag",
-            Level::None => "-O0",
-            Level::Debug => "-Og",
-            Level::Some(flag) => flag,
+            OptimisationLevel::Unstated => "no -O flag",
+            OptimisationLevel::None => "-O0",
+            OptimisationLevel::Debug => "-Og",
+            OptimisationLevel::Some(flag) => flag,
         })
     }
 }
 
 /// The level that a producer of debug information names; `None` where it holds no flags.
-pub fn level_of_producer(producer: &str) -> Option<Level> {
+pub fn level_of_producer(producer: &str) -> Option<OptimisationLevel> {
     match producer.split_whitespace().rev().find(|word| word.starts_with("-O")) {
-        None => (producer.starts_with("GNU C") && producer.contains(" -m")).then_some(Level::Unstated),
-        Some("-O0") => Some(Level::None),
-        Some("-Og") => Some(Level::Debug),
-        Some(flag) => Some(Level::Some(flag.to_owned())),
+        None => {
+            (producer.starts_with("GNU C") && producer.contains(" -m")).then_some(OptimisationLevel::Unstated)
+        }
+        Some("-O0") => Some(OptimisationLevel::None),
+        Some("-Og") => Some(OptimisationLevel::Debug),
+        Some(flag) => Some(OptimisationLevel::Some(flag.to_owned())),
     }
 }
 
@@ -225,15 +227,24 @@ mod tests {
 
     #[test]
     fn levels_are_read_where_a_producer_holds_flags() {
-        assert_eq!(level_of_producer("GNU C17 12.2.0 -mtune=generic -g -O2 -Og"), Some(Level::Debug));
-        assert_eq!(level_of_producer("GNU C17 12.2.0 -mtune=generic"), Some(Level::Unstated));
-        assert_eq!(level_of_producer("GNU C17 12.2.0 -mtune=generic -Os"), Some(Level::Some("-Os".into())));
+        assert_eq!(
+            level_of_producer("GNU C17 12.2.0 -mtune=generic -g -O2 -Og"),
+            Some(OptimisationLevel::Debug)
+        );
+        assert_eq!(level_of_producer("GNU C17 12.2.0 -mtune=generic"), Some(OptimisationLevel::Unstated));
+        assert_eq!(
+            level_of_producer("GNU C17 12.2.0 -mtune=generic -Os"),
+            Some(OptimisationLevel::Some("-Os".into()))
+        );
         for without in
             ["clang version 14.0.6", "zig 0.15.2", "GNU AS 2.40", "clang LLVM (rustc version 1.89.0)"]
         {
             assert_eq!(level_of_producer(without), None, "{without}");
         }
-        assert!(Level::Debug.is_unoptimised() && !Level::Some("-O1".into()).is_unoptimised());
+        assert!(
+            OptimisationLevel::Debug.is_unoptimised()
+                && !OptimisationLevel::Some("-O1".into()).is_unoptimised()
+        );
     }
 
     /// `int f(int a, int b) { int c = a + b; if (c > 3) c = a; return c; }` by gcc 12 -O0 and -O2.

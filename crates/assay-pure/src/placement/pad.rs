@@ -33,8 +33,8 @@ const HIDDEN: u8 = 2;
 /// # Errors
 /// `like` is no 64-bit ELF file.
 pub fn object(like: &[u8], phase_bytes: u32) -> Result<Vec<u8>, LayoutError> {
-    let machine = Machine::of(like)?;
-    let mut symbols = Bytes::new(machine.big_endian);
+    let machine = ElfMachine::of(like)?;
+    let mut symbols = ByteReader::new(machine.big_endian);
     symbols.zeros(SYMBOL_BYTES);
     let size = LINE_BYTES + u64::from(phase_bytes);
     symbols.u32(1);
@@ -43,33 +43,38 @@ pub fn object(like: &[u8], phase_bytes: u32) -> Result<Vec<u8>, LayoutError> {
     symbols.u64(0);
     symbols.u64(size);
     let mut sections = vec![
-        Section {
+        ObjectSection {
             flags: ALLOCATED | EXECUTABLE,
             alignment: LINE_BYTES,
-            ..Section::new(PAD_SECTION, PROGBITS, vec![0; size as usize])
+            ..ObjectSection::new(PAD_SECTION, PROGBITS, vec![0; size as usize])
         },
         // The stack need not be executable for our sake.
-        Section::new(".note.GNU-stack", PROGBITS, Vec::new()),
+        ObjectSection::new(".note.GNU-stack", PROGBITS, Vec::new()),
         // Its names are the next section; its first global symbol is number 1.
-        Section { link: 4, info: 1, entry: SYMBOL_BYTES, ..Section::new(".symtab", SYMTAB, symbols.bytes) },
-        Section::new(".strtab", STRTAB, format!("\0{PAD_SYMBOL}\0").into_bytes()),
+        ObjectSection {
+            link: 4,
+            info: 1,
+            entry: SYMBOL_BYTES,
+            ..ObjectSection::new(".symtab", SYMTAB, symbols.bytes)
+        },
+        ObjectSection::new(".strtab", STRTAB, format!("\0{PAD_SYMBOL}\0").into_bytes()),
     ];
     if let Some(property) = &machine.property {
-        let note = Section::new(PROPERTY, NOTE, property.clone());
-        sections.push(Section { flags: ALLOCATED, alignment: 8, ..note });
+        let note = ObjectSection::new(PROPERTY, NOTE, property.clone());
+        sections.push(ObjectSection { flags: ALLOCATED, alignment: 8, ..note });
     }
     Ok(file(&machine, sections))
 }
 
 /// What a linker holds against each object.
-struct Machine {
+struct ElfMachine {
     big_endian: bool,
     number: u16,
     flags: u32,
     property: Option<Vec<u8>>,
 }
 
-impl Machine {
+impl ElfMachine {
     fn of(like: &[u8]) -> Result<Self, LayoutError> {
         let broken = |error: object::Error| LayoutError::NotElf(error.to_string());
         let header = object::elf::FileHeader64::<object::Endianness>::parse(like).map_err(broken)?;
@@ -85,7 +90,7 @@ impl Machine {
     }
 }
 
-struct Section {
+struct ObjectSection {
     name: &'static str,
     kind: u32,
     flags: u64,
@@ -96,15 +101,15 @@ struct Section {
     content: Vec<u8>,
 }
 
-impl Section {
+impl ObjectSection {
     fn new(name: &'static str, kind: u32, content: Vec<u8>) -> Self {
         Self { name, kind, flags: 0, link: 0, info: 0, alignment: 1, entry: 0, content }
     }
 }
 
 /// Header, contents, table of sections.
-fn file(machine: &Machine, mut sections: Vec<Section>) -> Vec<u8> {
-    sections.push(Section::new(".shstrtab", STRTAB, Vec::new()));
+fn file(machine: &ElfMachine, mut sections: Vec<ObjectSection>) -> Vec<u8> {
+    sections.push(ObjectSection::new(".shstrtab", STRTAB, Vec::new()));
     let mut names = vec![0];
     let mut named_at = Vec::new();
     for section in &sections {
@@ -113,7 +118,7 @@ fn file(machine: &Machine, mut sections: Vec<Section>) -> Vec<u8> {
     }
     sections.last_mut().expect("just pushed").content = names;
 
-    let mut body = Bytes::new(machine.big_endian);
+    let mut body = ByteReader::new(machine.big_endian);
     body.zeros(HEADER_BYTES);
     let mut placed_at = Vec::new();
     for section in &sections {
@@ -142,8 +147,8 @@ fn file(machine: &Machine, mut sections: Vec<Section>) -> Vec<u8> {
     body.bytes
 }
 
-fn header(machine: &Machine, table: u64, sections: u16) -> Vec<u8> {
-    let mut header = Bytes::new(machine.big_endian);
+fn header(machine: &ElfMachine, table: u64, sections: u16) -> Vec<u8> {
+    let mut header = ByteReader::new(machine.big_endian);
     // 64 bits, byte order, version 1, System V.
     header.raw(&[0x7f, b'E', b'L', b'F', 2, if machine.big_endian { 2 } else { 1 }, 1]);
     header.zeros(9);
@@ -162,12 +167,12 @@ fn header(machine: &Machine, table: u64, sections: u16) -> Vec<u8> {
     header.bytes
 }
 
-struct Bytes {
+struct ByteReader {
     big_endian: bool,
     bytes: Vec<u8>,
 }
 
-impl Bytes {
+impl ByteReader {
     fn new(big_endian: bool) -> Self {
         Self { big_endian, bytes: Vec::new() }
     }
@@ -207,9 +212,9 @@ pub(super) mod tests {
 
     /// A small ELF file for RISC-V, to copy the machine from.
     pub(in super::super) fn like(big_endian: bool, property: Option<Vec<u8>>) -> Vec<u8> {
-        let machine = Machine { big_endian, number: 243, flags: 5, property: None };
-        let mut sections = vec![Section::new(".text", PROGBITS, vec![1])];
-        sections.extend(property.map(|bytes| Section::new(PROPERTY, NOTE, bytes)));
+        let machine = ElfMachine { big_endian, number: 243, flags: 5, property: None };
+        let mut sections = vec![ObjectSection::new(".text", PROGBITS, vec![1])];
+        sections.extend(property.map(|bytes| ObjectSection::new(PROPERTY, NOTE, bytes)));
         file(&machine, sections)
     }
 

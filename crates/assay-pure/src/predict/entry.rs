@@ -3,7 +3,7 @@
 use super::{Judged, Member};
 
 /// A name and what it stands for.
-pub struct Entry {
+pub struct PredictorEntry {
     /// The name, in lower case with hyphens.
     pub name: &'static str,
     /// What it is, in one line: method, tables, history.

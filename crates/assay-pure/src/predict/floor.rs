@@ -4,9 +4,9 @@
 //! of longer ones. The best fixed rule says, for each pattern, the outcome that followed more often; what it gets wrong
 //! is the sum of the rarer ones. For patterns of length 0 that is executions x min(p, 1 - p).
 //!
-//! That figure, [`Misses::hindsight`], was found on the very outcomes on which it is judged, so no fixed rule of that kind
+//! That figure, [`LeastMisses::hindsight`], was found on the very outcomes on which it is judged, so no fixed rule of that kind
 //! can do better on this stream, and even a coin looks a little predictable: 256 patterns of 25 outcomes each come to
-//! 42 % instead of 50 %. Beside it stands [`Misses::held_out`]: each outcome is judged by the rule that all *other*
+//! 42 % instead of 50 %. Beside it stands [`LeastMisses::held_out`]: each outcome is judged by the rule that all *other*
 //! outcomes make (leave one out; a tie counts half). If outcomes are independent given the pattern, the first is on
 //! average at most, the second at least, what a rule that knew the true probabilities would miss. Of a coin the second
 //! scatters by some per cent: patterns that happen to tie count whole.
@@ -29,11 +29,11 @@ const PATTERNS: usize = 1 << LONGEST;
 const KEPT: u64 = 64;
 
 /// Per pattern: how often not taken and how often taken came next. Counts stop at the largest; that can only lower a floor.
-type Table = [[u32; 2]; PATTERNS];
+type PatternTable = [[u32; 2]; PATTERNS];
 
 /// Least mispredictions of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Misses {
+pub struct LeastMisses {
     /// Of the best fixed rule chosen afterwards, on these very outcomes.
     pub hindsight: u64,
     /// Of rules each learned from all other outcomes; halves are ties.
@@ -48,7 +48,7 @@ pub struct SiteFloor {
     /// Times it was taken.
     pub taken: u64,
     /// Least mispredictions by the length of the pattern, 0 to 8; `None` for a site that got no table.
-    pub by_order: Option<[Misses; LONGEST + 1]>,
+    pub by_order: Option<[LeastMisses; LONGEST + 1]>,
 }
 
 impl SiteFloor {
@@ -60,7 +60,7 @@ impl SiteFloor {
     /// The length of pattern that does best on held-out outcomes, and what it misses.
     ///
     /// The shortest of equals. Chosen among nine, so slightly optimistic.
-    pub fn best(&self) -> Option<(usize, Misses)> {
+    pub fn best(&self) -> Option<(usize, LeastMisses)> {
         let by_order = self.by_order?.into_iter().enumerate();
         by_order.min_by(|(_, one), (_, other)| one.held_out.total_cmp(&other.held_out))
     }
@@ -68,17 +68,17 @@ impl SiteFloor {
 
 /// What a site did so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct SiteSeen {
     executed: u64,
     taken: u64,
     /// The last 64 outcomes, the newest lowest.
     outcomes: u64,
-    table: Place,
+    table: TablePlace,
 }
 
 /// Where a site's table is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum TablePlace {
     /// Not needed yet.
     #[default]
     None,
@@ -99,12 +99,12 @@ pub struct Dropped {
 /// The floors of all sites of a stream.
 #[derive(Clone, Debug)]
 pub struct Floor {
-    sites: Vec<Seen>,
+    sites: Vec<SiteSeen>,
     #[expect(
         clippy::vec_box,
         reason = "a list of tables that grows would move them all, with twice the memory"
     )]
-    tables: Vec<Box<Table>>,
+    tables: Vec<Box<PatternTable>>,
     limit: usize,
 }
 
@@ -127,7 +127,7 @@ impl Floor {
         for branch in branches.iter().filter(conditional) {
             let at = branch.site as usize;
             if at >= self.sites.len() {
-                self.sites.resize(at + 1, Seen::default());
+                self.sites.resize(at + 1, SiteSeen::default());
             }
             self.take(at, branch.taken());
         }
@@ -136,9 +136,9 @@ impl Floor {
     #[inline]
     fn take(&mut self, at: usize, taken: bool) {
         let seen = &mut self.sites[at];
-        if let Place::At(table) = seen.table {
+        if let TablePlace::At(table) = seen.table {
             count(&mut self.tables[table as usize], seen.outcomes, taken);
-        } else if seen.table == Place::None && seen.executed == KEPT {
+        } else if seen.table == TablePlace::None && seen.executed == KEPT {
             self.give_table(at);
             return self.take(at, taken);
         }
@@ -151,10 +151,10 @@ impl Floor {
     fn give_table(&mut self, at: usize) {
         let seen = &mut self.sites[at];
         if self.tables.len() >= self.limit {
-            seen.table = Place::Dropped;
+            seen.table = TablePlace::Dropped;
             return;
         }
-        seen.table = Place::At(self.tables.len() as u32);
+        seen.table = TablePlace::At(self.tables.len() as u32);
         self.tables.push(Box::new(table_of_kept(seen)));
     }
 
@@ -162,16 +162,16 @@ impl Floor {
     pub fn site(&self, site: u32) -> Option<SiteFloor> {
         let seen = self.sites.get(site as usize).filter(|seen| seen.executed > 0)?;
         let by_order = match seen.table {
-            Place::None => Some(orders(&table_of_kept(seen))),
-            Place::At(table) => Some(orders(&self.tables[table as usize])),
-            Place::Dropped => None,
+            TablePlace::None => Some(orders(&table_of_kept(seen))),
+            TablePlace::At(table) => Some(orders(&self.tables[table as usize])),
+            TablePlace::Dropped => None,
         };
         Some(SiteFloor { executed: seen.executed, taken: seen.taken, by_order })
     }
 
     /// What was counted without patterns.
     pub fn dropped(&self) -> Dropped {
-        let dropped = self.sites.iter().filter(|seen| seen.table == Place::Dropped);
+        let dropped = self.sites.iter().filter(|seen| seen.table == TablePlace::Dropped);
         dropped.fold(Dropped::default(), |sum, seen| Dropped {
             sites: sum.sites + 1,
             executed: sum.executed + seen.executed,
@@ -184,15 +184,15 @@ impl Floor {
     /// count with our last ones before them.
     pub fn merge(&mut self, other: &Floor) {
         if other.sites.len() > self.sites.len() {
-            self.sites.resize(other.sites.len(), Seen::default());
+            self.sites.resize(other.sites.len(), SiteSeen::default());
         }
         for (at, theirs) in other.sites.iter().enumerate().filter(|(_, theirs)| theirs.executed > 0) {
             self.merge_site(at, theirs, other);
         }
     }
 
-    fn merge_site(&mut self, at: usize, theirs: &Seen, other: &Floor) {
-        let kept = |seen: &Seen| seen.table == Place::None;
+    fn merge_site(&mut self, at: usize, theirs: &SiteSeen, other: &Floor) {
+        let kept = |seen: &SiteSeen| seen.table == TablePlace::None;
         if kept(&self.sites[at]) && kept(theirs) && self.sites[at].executed + theirs.executed <= KEPT {
             let outcomes = (0..theirs.executed).rev().map(|age| theirs.outcomes >> age & 1 != 0);
             outcomes.for_each(|taken| self.take(at, taken));
@@ -206,31 +206,33 @@ impl Floor {
         seen.taken += theirs.taken;
         seen.outcomes = theirs.outcomes;
         match (seen.table, theirs.table) {
-            (Place::At(table), Place::None) => add(&mut self.tables[table as usize], &table_of_kept(theirs)),
-            (Place::At(table), Place::At(from)) => {
+            (TablePlace::At(table), TablePlace::None) => {
+                add(&mut self.tables[table as usize], &table_of_kept(theirs))
+            }
+            (TablePlace::At(table), TablePlace::At(from)) => {
                 add(&mut self.tables[table as usize], &other.tables[from as usize]);
             }
             // Its table, if it has one, stays behind unused.
-            (_, Place::Dropped) => seen.table = Place::Dropped,
-            (Place::Dropped | Place::None, _) => {}
+            (_, TablePlace::Dropped) => seen.table = TablePlace::Dropped,
+            (TablePlace::Dropped | TablePlace::None, _) => {}
         }
     }
 }
 
 #[inline]
-fn count(table: &mut Table, outcomes: u64, taken: bool) {
+fn count(table: &mut PatternTable, outcomes: u64, taken: bool) {
     let next = &mut table[outcomes as usize % PATTERNS][usize::from(taken)];
     *next = next.saturating_add(1);
 }
 
-fn add(table: &mut Table, more: &Table) {
+fn add(table: &mut PatternTable, more: &PatternTable) {
     for (counts, more) in table.iter_mut().flatten().zip(more.iter().flatten()) {
         *counts = counts.saturating_add(*more);
     }
 }
 
 /// The table of a site all of whose outcomes are still kept.
-fn table_of_kept(seen: &Seen) -> Table {
+fn table_of_kept(seen: &SiteSeen) -> PatternTable {
     let mut table = [[0; 2]; PATTERNS];
     for age in (0..seen.executed).rev() {
         // What came before the oldest kept is all zeros, and shifting by 64 is not defined.
@@ -241,14 +243,17 @@ fn table_of_kept(seen: &Seen) -> Table {
 }
 
 /// Least mispredictions by the length of the pattern.
-fn orders(table: &Table) -> [Misses; LONGEST + 1] {
+fn orders(table: &PatternTable) -> [LeastMisses; LONGEST + 1] {
     let mut counts = table.map(|pair| pair.map(u64::from));
-    let mut orders = [Misses::default(); LONGEST + 1];
+    let mut orders = [LeastMisses::default(); LONGEST + 1];
     for order in (0..=LONGEST).rev() {
-        orders[order] =
-            counts[..1 << order].iter().map(|pair| misses(*pair)).fold(Misses::default(), |sum, more| {
-                Misses { hindsight: sum.hindsight + more.hindsight, held_out: sum.held_out + more.held_out }
-            });
+        orders[order] = counts[..1 << order].iter().map(|pair| misses(*pair)).fold(
+            LeastMisses::default(),
+            |sum, more| LeastMisses {
+                hindsight: sum.hindsight + more.hindsight,
+                held_out: sum.held_out + more.held_out,
+            },
+        );
         // Patterns that differ in the oldest outcome alone become one.
         let half = (1 << order) / 2;
         for pattern in 0..half {
@@ -261,7 +266,7 @@ fn orders(table: &Table) -> [Misses; LONGEST + 1] {
 }
 
 /// Of one pattern after which not taken and taken came so often.
-fn misses([one, other]: [u64; 2]) -> Misses {
+fn misses([one, other]: [u64; 2]) -> LeastMisses {
     let (rarer, commoner) = (one.min(other), one.max(other));
     // Without one of the rarer outcomes the rule stays: wrong. Without one of the commoner it stays too, unless that makes
     // a tie (half wrong) or the other outcome the commoner (wrong).
@@ -270,7 +275,7 @@ fn misses([one, other]: [u64; 2]) -> Misses {
         1 => commoner as f64 / 2.0,
         _ => 0.0,
     };
-    Misses { hindsight: rarer, held_out: rarer as f64 + of_commoner }
+    LeastMisses { hindsight: rarer, held_out: rarer as f64 + of_commoner }
 }
 
 #[cfg(test)]
@@ -304,11 +309,11 @@ mod tests {
     }
 
     /// The same figures from the definition: every outcome looked up among all others with the same pattern.
-    fn counted_directly(outcomes: &[bool], order: usize) -> Misses {
+    fn counted_directly(outcomes: &[bool], order: usize) -> LeastMisses {
         let pattern = |at: usize| -> Vec<bool> {
             (1..=order).map(|back| at.checked_sub(back).is_some_and(|at| outcomes[at])).collect()
         };
-        let mut misses = Misses::default();
+        let mut misses = LeastMisses::default();
         let mut groups: Vec<(Vec<bool>, Vec<bool>)> = Vec::new();
         for (at, taken) in outcomes.iter().enumerate() {
             let pattern = pattern(at);
@@ -352,7 +357,7 @@ mod tests {
             let noise = 3.0 * (100_000.0 * probability * (1.0 - probability)).sqrt();
             assert!((floor.constant() as f64 - truth).abs() < noise);
             let noise = if probability == 0.5 { 0.06 * truth } else { noise };
-            for Misses { hindsight, held_out } in floor.by_order.expect("there is room") {
+            for LeastMisses { hindsight, held_out } in floor.by_order.expect("there is room") {
                 assert!(hindsight as f64 <= truth + noise && held_out >= truth - noise);
                 assert!(hindsight as f64 <= held_out);
             }
@@ -433,7 +438,7 @@ mod tests {
             let (mut sum, theirs) = (of(&one[..ours]), of(&other[..theirs]));
             let table = |floor: &Floor| match floor.sites.get(3) {
                 None => [[0; 2]; PATTERNS],
-                Some(Seen { table: Place::At(at), .. }) => *floor.tables[*at as usize],
+                Some(SiteSeen { table: TablePlace::At(at), .. }) => *floor.tables[*at as usize],
                 Some(seen) => table_of_kept(seen),
             };
             let mut expected = table(&sum);

@@ -6,19 +6,19 @@
 //! Checked: `gshare-32k` against the counts and stream hashes of the championship's own program (tests/golden_textbook).
 
 use super::bimodal::{address_bits, counted};
-use super::{Conditionals, DirectionPredictor, Entry, Judged};
+use super::{Conditionals, DirectionPredictor, Judged, PredictorEntry};
 use crate::trace::Branch;
 
 /// The names of this family.
-pub const ENTRIES: &[Entry] = &[
-    Entry {
+pub const ENTRIES: &[PredictorEntry] = &[
+    PredictorEntry {
         name: "gshare",
         what: "2^16 two-bit counters by (pc ^ pc >> 2) ^ the last 16 outcomes (16 KB)",
         source: "McFarling, WRL TN-36, 1993",
         judges: &[Judged::Direction],
         make: || Box::new(Conditionals(Gshare::<{ 1 << 16 }, false>::default())),
     },
-    Entry {
+    PredictorEntry {
         name: "gshare-32k",
         what: "2^17 two-bit counters by pc ^ the last 17 outcomes (32 KB), exactly as in CBP-2016",
         source: "McFarling, WRL TN-36, 1993; the baseline of CBP-2016",

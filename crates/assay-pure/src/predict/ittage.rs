@@ -12,16 +12,16 @@
 //! docs/methodology/branches.md.
 
 use super::tage::Tape;
-use super::{Entry, Judged, TargetPredictor, Targets};
+use super::{Judged, PredictorEntry, TargetMember, TargetPredictor};
 use crate::trace::Branch;
 
 /// The names of this family.
-pub const ENTRIES: &[Entry] = &[Entry {
+pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "ittage",
     what: "ITTAGE: 9 tables of 1024 targets over histories of 0 to 300 bits of unconditional branches (64 KB class)",
     source: "Seznec, JWAC-2, 2011; INRIA's own program of 2018",
     judges: &[Judged::Target],
-    make: || Box::new(Targets(Ittage::new())),
+    make: || Box::new(TargetMember(Ittage::new())),
 }];
 
 /// History bits that each table sees; 2 * 150^(i/8) rounded, from the third on.
@@ -38,7 +38,7 @@ const PATIENCE: i32 = 1024;
 const USEFUL_MAX: u8 = 3;
 
 #[derive(Clone, Copy)]
-struct Held {
+struct TargetEntry {
     target: u64,
     tag: u16,
     /// -4 to 3; above 0 is sure.
@@ -55,7 +55,7 @@ struct Match {
 
 /// The 64 KB ITTAGE predictor.
 pub struct Ittage {
-    entries: Vec<Held>,
+    entries: Vec<TargetEntry>,
     history: Tape,
     /// History bits so far, as the generator of allocations counts them: downwards.
     pushed: i32,
@@ -81,7 +81,7 @@ impl Ittage {
     /// Untrained.
     pub fn new() -> Ittage {
         // What the tables say before anything was learnt decides some of the first predictions, so it is the source's.
-        let entry = Held { target: 0xdead_beef, tag: 0, confidence: 0, useful: 0 };
+        let entry = TargetEntry { target: 0xdead_beef, tag: 0, confidence: 0, useful: 0 };
         Ittage {
             entries: vec![entry; BANKS << INDEX_BITS],
             history: Tape::new(),
@@ -117,7 +117,7 @@ impl Ittage {
         })
     }
 
-    fn entry(&mut self, bank: usize) -> &mut Held {
+    fn entry(&mut self, bank: usize) -> &mut TargetEntry {
         &mut self.entries[self.index[bank]]
     }
 

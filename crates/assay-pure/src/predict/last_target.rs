@@ -5,16 +5,16 @@
 //! Known limits: the whole target is kept, where hardware keeps some of its bits.
 
 use super::bimodal::address_bits;
-use super::{Entry, Judged, TargetPredictor, Targets};
+use super::{Judged, PredictorEntry, TargetMember, TargetPredictor};
 use crate::trace::Branch;
 
 /// The names of this family.
-pub const ENTRIES: &[Entry] = &[Entry {
+pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "last-target",
     what: "4096 targets by the low bits of pc ^ pc >> 2: an indirect branch goes where it last went",
     source: "Lee and Smith, Computer 17(1), 1984",
     judges: &[Judged::Target],
-    make: || Box::new(Targets(LastTarget::default())),
+    make: || Box::new(TargetMember(LastTarget::default())),
 }];
 
 const TARGETS: usize = 1 << 12;

@@ -13,7 +13,7 @@ use crate::trace::{Branch, Class};
 
 /// A stretch of stream, some thousands of branches, as all members see it.
 #[derive(Clone, Copy, Debug)]
-pub struct Batch<'a> {
+pub struct BranchStretch<'a> {
     /// All branches, in order.
     pub branches: &'a [Branch],
     /// Which of them are conditional, in order.
@@ -27,9 +27,9 @@ pub trait Member: Send {
     /// Predicts and learns a batch; adds one to `missed[site]` for each wrong prediction.
     ///
     /// `missed` has an element for each site of the batch.
-    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]);
+    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]);
 
-    /// The same over steps. `lengths` are those of a [`Batch`].
+    /// The same over steps. `lengths` are those of a [`BranchStretch`].
     fn walk_steps(&mut self, steps: Steps<'_>, lengths: &[u8], missed: &mut [u64]);
 
     /// Whether it looks at other branches than conditional ones.
@@ -57,7 +57,7 @@ impl<P: DirectionPredictor + Send> Simulated<P> {
 }
 
 impl<P: DirectionPredictor + Send> Member for Simulated<P> {
-    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
         self.over(batch.branches, missed);
     }
 
@@ -76,7 +76,7 @@ impl<P: DirectionPredictor + Send> Member for Simulated<P> {
 pub struct Conditionals<P>(pub P);
 
 impl<P: DirectionPredictor + Send> Member for Conditionals<P> {
-    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
         for at in batch.conditionals {
             // Made anew with a class that the compiler knows: what a predictor asks about it costs nothing then.
             let seen = &batch.branches[usize::from(*at)];
@@ -117,9 +117,9 @@ fn judge_direction(predictor: &mut impl DirectionPredictor, branch: &Branch, mis
 
 /// A target predictor.
 #[derive(Clone, Debug)]
-pub struct Targets<P>(pub P);
+pub struct TargetMember<P>(pub P);
 
-impl<P: TargetPredictor + Send> Targets<P> {
+impl<P: TargetPredictor + Send> TargetMember<P> {
     fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
         for branch in branches {
             if Judged::of(branch.class()) == Some(Judged::Target) {
@@ -132,8 +132,8 @@ impl<P: TargetPredictor + Send> Targets<P> {
     }
 }
 
-impl<P: TargetPredictor + Send> Member for Targets<P> {
-    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+impl<P: TargetPredictor + Send> Member for TargetMember<P> {
+    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
         self.over(batch.branches, missed);
     }
 
@@ -161,7 +161,7 @@ impl Profile {
 }
 
 impl Member for Profile {
-    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
         for part in &mut self.parts {
             part.walk(batch, missed);
         }

@@ -5,7 +5,7 @@
 //! predictor names its own.
 //!
 //! [`Zoo`] holds predictors by name and walks them over a stream, [`Tally`] counts what they got wrong per site. A new
-//! predictor is a file with a [`DirectionPredictor`] or [`TargetPredictor`] and an [`Entry`] in [`zoo`]'s list.
+//! predictor is a file with a [`DirectionPredictor`] or [`TargetPredictor`] and an [`PredictorEntry`] in [`zoo`]'s list.
 
 pub mod bimodal;
 pub mod contract;
@@ -28,10 +28,10 @@ pub mod two_level;
 pub mod zoo;
 
 pub use contract::{DirectionPredictor, TargetPredictor};
-pub use entry::Entry;
+pub use entry::PredictorEntry;
 pub use floor::{Floor, SiteFloor};
-pub use member::{Conditionals, Member, Profile, Simulated, Targets};
+pub use member::{Conditionals, Member, Profile, Simulated, TargetMember};
 pub use return_stack::Returns;
 pub use steps::{KeptSteps, Steps};
 pub use tally::{Judged, SiteTally, Tally};
-pub use zoo::{Description, UnknownPredictor, Zoo};
+pub use zoo::{PredictorDescription, UnknownPredictor, Zoo};

@@ -12,11 +12,11 @@
 //! Checked: against a second implementation (tests/golden_textbook); learning by hand.
 
 use super::bimodal::address_bits;
-use super::{Conditionals, DirectionPredictor, Entry, Judged};
+use super::{Conditionals, DirectionPredictor, Judged, PredictorEntry};
 use crate::trace::Branch;
 
 /// The names of this family.
-pub const ENTRIES: &[Entry] = &[Entry {
+pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "perceptron",
     what: "hashed perceptron: 8 tables of 4096 8-bit weights by stretches of the last 56 outcomes (32 KB)",
     source: "Tarjan and Skadron, TACO 2(3), 2005; Jiménez and Lin, HPCA 2001; Seznec, ISCA 2005",

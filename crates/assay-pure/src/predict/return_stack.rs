@@ -7,28 +7,28 @@
 //! Known limits: a branch of a stream has no length, so the stack holds the address of the call itself, and a return
 //! is right if it goes to 1 to 15 bytes behind it: x86 instructions take no more, and no return goes elsewhere in there.
 
-use super::member::{Batch, Member};
+use super::member::{BranchStretch, Member};
 use super::steps::Steps;
-use super::{Entry, Judged};
+use super::{Judged, PredictorEntry};
 use crate::trace::{Branch, Kind};
 
 /// The names of this family.
-pub const ENTRIES: &[Entry] = &[
-    Entry {
+pub const ENTRIES: &[PredictorEntry] = &[
+    PredictorEntry {
         name: "return-stack-8",
         what: "a return goes behind the last open call of 8",
         source: "Kaeli and Emma, ISCA 1991",
         judges: &[Judged::Return],
         make: || Box::new(Returns(ReturnStack::new(8))),
     },
-    Entry {
+    PredictorEntry {
         name: "return-stack-16",
         what: "a return goes behind the last open call of 16",
         source: "Kaeli and Emma, ISCA 1991",
         judges: &[Judged::Return],
         make: || Box::new(Returns(ReturnStack::new(16))),
     },
-    Entry {
+    PredictorEntry {
         name: "return-stack-32",
         what: "a return goes behind the last open call of 32",
         source: "Kaeli and Emma, ISCA 1991",
@@ -113,7 +113,7 @@ impl Returns {
 }
 
 impl Member for Returns {
-    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
         self.over(batch.branches, missed);
     }
 

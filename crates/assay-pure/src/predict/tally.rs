@@ -45,14 +45,14 @@ pub struct SiteTally {
 }
 
 /// How often one site was not taken and taken.
-type Outcomes = [u64; 2];
+type SiteOutcomes = [u64; 2];
 
 /// In place of a class, of a site never seen.
 const NEVER_SEEN: u8 = u8::MAX;
 
 /// How much of a batch is counted.
 #[derive(Clone, Copy, Default)]
-struct Progress {
+struct BatchProgress {
     branches: usize,
     conditionals: usize,
     instructions: u64,
@@ -61,7 +61,7 @@ struct Progress {
 /// What happened at all sites, over the stretch of stream that was counted into it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    outcomes: Vec<Outcomes>,
+    outcomes: Vec<SiteOutcomes>,
     /// Bits of each site's class, or [`NEVER_SEEN`].
     classes: Vec<u8>,
     /// Mispredictions per member, then per site.
@@ -113,7 +113,7 @@ impl Tally {
 
     /// Branches over the stretch whose class says `wanted`, and how many of them were taken.
     pub fn executed_where(&self, wanted: impl Fn(Class) -> bool) -> (u64, u64) {
-        let wanted = |&(_, bits): &(&Outcomes, &u8)| Class::from_bits(*bits).is_some_and(&wanted);
+        let wanted = |&(_, bits): &(&SiteOutcomes, &u8)| Class::from_bits(*bits).is_some_and(&wanted);
         let counted = self.outcomes.iter().zip(&self.classes).filter(wanted);
         counted.fold((0, 0), |(all, of_these), ([not_taken, taken], _)| {
             (all + not_taken + taken, of_these + taken)
@@ -170,7 +170,7 @@ impl Tally {
     /// shorter than `branches`.
     pub(super) fn count(&mut self, branches: &[Branch], conditionals: &mut [u16]) -> usize {
         let conditionals = &mut conditionals[..branches.len()];
-        let mut done = Progress::default();
+        let mut done = BatchProgress::default();
         while let Some(new) = self.count_known(branches, conditionals, &mut done) {
             self.meet(new);
         }
@@ -183,11 +183,11 @@ impl Tally {
         &mut self,
         branches: &'a [Branch],
         conditionals: &mut [u16],
-        done: &mut Progress,
+        done: &mut BatchProgress,
     ) -> Option<&'a Branch> {
         let classes = &self.classes[..];
         let outcomes = &mut self.outcomes[..classes.len()];
-        let Progress { branches: from, conditionals: mut found, mut instructions } = *done;
+        let BatchProgress { branches: from, conditionals: mut found, mut instructions } = *done;
         let mut new = None;
         let mut at = from;
         while let Some(branch) = branches.get(at) {
@@ -203,7 +203,7 @@ impl Tally {
             found += usize::from(branch.class().is_conditional());
             at += 1;
         }
-        *done = Progress { branches: at, conditionals: found, instructions };
+        *done = BatchProgress { branches: at, conditionals: found, instructions };
         new
     }
 

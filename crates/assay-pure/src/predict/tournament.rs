@@ -7,11 +7,11 @@
 //! Known limits: the 21264 indexes histories by pc / 4, we by pc ^ pc >> 2, since x86 has branches at any address.
 
 use super::bimodal::{address_bits, counted};
-use super::{Conditionals, DirectionPredictor, Entry, Judged};
+use super::{Conditionals, DirectionPredictor, Judged, PredictorEntry};
 use crate::trace::Branch;
 
 /// The names of this family.
-pub const ENTRIES: &[Entry] = &[Entry {
+pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "tournament",
     what: "Alpha 21264: local 1024 x 10 outcomes and 1024 x 3 bits, global and choice 4096 x 2 bits by 12 outcomes",
     source: "Kessler, IEEE Micro 19(2), 1999",
@@ -27,12 +27,12 @@ const GLOBAL: usize = 1 << GLOBAL_BITS;
 /// Local against global.
 #[derive(Clone, Debug)]
 pub struct Tournament {
-    tables: Box<Tables>,
+    tables: Box<TournamentTables>,
     path: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Tables {
+struct TournamentTables {
     histories: [u16; LOCAL],
     local: [u8; LOCAL],
     /// Choice and global counter, which share their index: choice x 4 + global. From 2 on the choice believes the
@@ -42,7 +42,8 @@ struct Tables {
 
 impl Default for Tournament {
     fn default() -> Tournament {
-        let tables = Tables { histories: [0; LOCAL], local: [4; LOCAL], sides: [2 * 4 + 2; GLOBAL] };
+        let tables =
+            TournamentTables { histories: [0; LOCAL], local: [4; LOCAL], sides: [2 * 4 + 2; GLOBAL] };
         Tournament { tables: Box::new(tables), path: 0 }
     }
 }

@@ -6,11 +6,11 @@
 //! start as never taken, counters at 2.
 
 use super::bimodal::{address_bits, counted};
-use super::{Conditionals, DirectionPredictor, Entry, Judged};
+use super::{Conditionals, DirectionPredictor, Judged, PredictorEntry};
 use crate::trace::Branch;
 
 /// The names of this family.
-pub const ENTRIES: &[Entry] = &[Entry {
+pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "two-level",
     what: "PAg: 4096 histories of the branch's own last 14 outcomes, 2^14 two-bit counters by them (11 KB)",
     source: "Yeh and Patt, ISCA 1992",
@@ -25,18 +25,18 @@ const PATTERNS: usize = 1 << PATTERN_BITS;
 /// Two levels: histories per address, counters per history.
 #[derive(Clone, Debug)]
 pub struct TwoLevel {
-    tables: Box<Tables>,
+    tables: Box<TwoLevelTables>,
 }
 
 #[derive(Clone, Debug)]
-struct Tables {
+struct TwoLevelTables {
     histories: [u16; HISTORIES],
     counters: [u8; PATTERNS],
 }
 
 impl Default for TwoLevel {
     fn default() -> TwoLevel {
-        TwoLevel { tables: Box::new(Tables { histories: [0; HISTORIES], counters: [2; PATTERNS] }) }
+        TwoLevel { tables: Box::new(TwoLevelTables { histories: [0; HISTORIES], counters: [2; PATTERNS] }) }
     }
 }
 

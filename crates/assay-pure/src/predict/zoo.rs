@@ -3,8 +3,8 @@
 //! The list of names is made of the lists that the predictors' own files keep, so what a name stands for is written
 //! once, beside the predictor.
 
-use super::entry::Entry;
-use super::member::Batch;
+use super::entry::PredictorEntry;
+use super::member::BranchStretch;
 use super::{Judged, Member, Steps, Tally};
 use super::{
     bimodal, fixed, gshare, ittage, last_target, perceptron, profile, return_stack, tage, tage_sc_l,
@@ -13,7 +13,7 @@ use super::{
 use crate::trace::{Branch, Class, Site};
 
 /// What the zoo knows, family by family, in the order in which it is listed.
-const FAMILIES: &[&[Entry]] = &[
+const FAMILIES: &[&[PredictorEntry]] = &[
     fixed::ENTRIES,
     bimodal::ENTRIES,
     gshare::ENTRIES,
@@ -30,7 +30,7 @@ const FAMILIES: &[&[Entry]] = &[
 
 /// What a name stands for, for lists and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Description {
+pub struct PredictorDescription {
     /// The name.
     pub name: &'static str,
     /// What it is, in one line.
@@ -68,7 +68,7 @@ impl std::fmt::Display for UnknownPredictor {
 impl std::error::Error for UnknownPredictor {}
 
 /// All that can be asked for by name, in the order in which it is to be listed.
-pub fn entries() -> impl Iterator<Item = &'static Entry> {
+pub fn entries() -> impl Iterator<Item = &'static PredictorEntry> {
     FAMILIES.iter().copied().flatten()
 }
 
@@ -78,9 +78,9 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
 ///
 /// # Errors
 /// A name that none has.
-pub fn describe(name: &str) -> Result<Description, UnknownPredictor> {
+pub fn describe(name: &str) -> Result<PredictorDescription, UnknownPredictor> {
     let entry = find(name)?;
-    Ok(Description {
+    Ok(PredictorDescription {
         name: entry.name,
         what: entry.what,
         source: entry.source,
@@ -90,7 +90,7 @@ pub fn describe(name: &str) -> Result<Description, UnknownPredictor> {
     })
 }
 
-fn find(name: &str) -> Result<&'static Entry, UnknownPredictor> {
+fn find(name: &str) -> Result<&'static PredictorEntry, UnknownPredictor> {
     entries()
         .find(|entry| entry.name == name)
         .ok_or_else(|| UnknownPredictor { name: name.to_owned(), nearest: nearest(name) })
@@ -99,7 +99,7 @@ fn find(name: &str) -> Result<&'static Entry, UnknownPredictor> {
 /// The known name that takes the fewest edits; none if more than a third of it would change.
 fn nearest(name: &str) -> Option<String> {
     let wanted = name.to_lowercase();
-    let distance = |entry: &Entry| strsim::damerau_levenshtein(&wanted, entry.name);
+    let distance = |entry: &PredictorEntry| strsim::damerau_levenshtein(&wanted, entry.name);
     let (distance, entry) =
         entries().map(|entry| (distance(entry), entry)).min_by_key(|(distance, _)| *distance)?;
     (distance * 3 <= entry.name.len().max(3)).then(|| entry.name.to_owned())
@@ -153,7 +153,7 @@ impl Zoo {
         assert_eq!(self.members.len(), tally.members(), "the tally of another zoo");
         for batch in branches.chunks(BATCH) {
             let conditional = tally.count(batch, &mut self.conditionals[..]);
-            let batch = Batch {
+            let batch = BranchStretch {
                 branches: batch,
                 conditionals: &self.conditionals[..conditional],
                 lengths: &self.lengths,
@@ -185,7 +185,7 @@ impl Zoo {
 }
 
 /// A hash of a fresh member's mistakes per site, taken every so often over a fixed stream of branches.
-fn definition(entry: &Entry) -> u64 {
+fn definition(entry: &PredictorEntry) -> u64 {
     let mut hash = Fnv::default();
     hash.bytes(entry.name.as_bytes());
     let mut zoo = Zoo::new(&[entry.name]).expect("the name is the entry's own");

@@ -11,9 +11,9 @@ use self::placeholders::check_placeholders;
 use super::file::{Component, Diary, Entrant, Kind, Recipe, Role, Task, Units};
 use crate::experiment::Diagnostic;
 use crate::experiment::diagnostic::nearest;
-use crate::experiment::read::entries::{self, Entry, Names};
-use crate::experiment::read::reader::{Reader, Table, Wrong};
-use crate::experiment::read::{convert, parse, schema::Key};
+use crate::experiment::read::entries::{self, ListEntry, Names};
+use crate::experiment::read::reader::{TomlReader, TomlTable, WrongValue};
+use crate::experiment::read::{convert, parse, schema::SchemaKey};
 use crate::experiment::spans::Spans;
 use crate::stats::margin::Margin;
 use std::collections::BTreeMap;
@@ -45,8 +45,8 @@ impl Diary {
     /// All problems of the file, in the order of their places; for a file that is not TOML, the first error of syntax.
     pub fn from_toml(text: &str, file: &str) -> Result<Parsed, Vec<Diagnostic>> {
         let (document, spans) = parse(text, file)?;
-        let mut reader = Reader::new(spans, home_of);
-        let top = Table::new("", Some(document.as_table()), &[schema::TOP]);
+        let mut reader = TomlReader::new(spans, home_of);
+        let top = TomlTable::new("", Some(document.as_table()), &[schema::TOP]);
         let diary = read_top(&mut reader, &top);
         let (diary, spans) = reader.conclude(diary)?;
         Ok(Parsed { diary, spans })
@@ -54,8 +54,8 @@ impl Diary {
 }
 
 /// Where a key belongs that stands under the wrong table.
-fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static Key)> {
-    let homes: [(&str, &'static str, &[Key]); 4] = [
+fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static SchemaKey)> {
+    let homes: [(&str, &'static str, &[SchemaKey]); 4] = [
         ("diary", "belongs in [diary]", schema::DIARY),
         ("build", "belongs in [build]", schema::BUILD),
         ("build", "belongs in [build], or in a stage", schema::RECIPE),
@@ -68,18 +68,18 @@ fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static Key)> {
 }
 
 /// The keys of a role, a stage, a reference.
-const ROLE: &[&[Key]] = &[schema::ROLE, schema::TASK];
-const STAGE: &[&[Key]] = &[schema::ENTRANT, schema::RECIPE, schema::STAGE];
-const REFERENCE: &[&[Key]] = &[schema::ENTRANT, schema::RECIPE, schema::TASK, schema::REFERENCE];
+const ROLE: &[&[SchemaKey]] = &[schema::ROLE, schema::TASK];
+const STAGE: &[&[SchemaKey]] = &[schema::ENTRANT, schema::RECIPE, schema::STAGE];
+const REFERENCE: &[&[SchemaKey]] = &[schema::ENTRANT, schema::RECIPE, schema::TASK, schema::REFERENCE];
 
-fn read_top(reader: &mut Reader, top: &Table) -> Diary {
+fn read_top(reader: &mut TomlReader, top: &TomlTable) -> Diary {
     reader.unknown_keys(top);
     for required in ["diary", "roles", "stages"] {
         if !top.has(required) {
             reader.missing(top, required);
         }
     }
-    let base = Base::read(reader, top);
+    let base = BuildDefaults::read(reader, top);
     let roles = entries::entries(reader, top, "roles", schema::ROLE, false);
     let role_names = Names::new("role", &roles);
     let tasks: Vec<Option<Task>> = roles.iter().map(|role| read_role(reader, role)).collect();
@@ -95,13 +95,13 @@ fn read_top(reader: &mut Reader, top: &Table) -> Diary {
     Diary { roles, components, entrants, claims, ..read_diary(reader, top) }
 }
 
-fn note_of(reader: &mut Reader, entry: &Entry) -> Option<String> {
-    let table = Table::new(&entry.path, entry.items, ROLE);
+fn note_of(reader: &mut TomlReader, entry: &ListEntry) -> Option<String> {
+    let table = TomlTable::new(&entry.path, entry.items, ROLE);
     reader.read(&table, "note", convert::text)
 }
 
 /// `[diary]`; what belongs elsewhere is left empty.
-fn read_diary(reader: &mut Reader, top: &Table) -> Diary {
+fn read_diary(reader: &mut TomlReader, top: &TomlTable) -> Diary {
     let table = sub_table(reader, top, "diary", &[schema::DIARY]);
     reader.unknown_keys(&table);
     if top.has("diary") && !table.has("name") {
@@ -132,35 +132,40 @@ fn read_diary(reader: &mut Reader, top: &Table) -> Diary {
 }
 
 /// A table by its header; an empty one, noted, where something else stands under that name.
-fn sub_table<'a>(reader: &mut Reader, top: &Table<'a>, name: &str, keys: &[&'static [Key]]) -> Table<'a> {
+fn sub_table<'a>(
+    reader: &mut TomlReader,
+    top: &TomlTable<'a>,
+    name: &str,
+    keys: &[&'static [SchemaKey]],
+) -> TomlTable<'a> {
     let path = top.path_of(name);
     let items = top.item(name).and_then(|item| {
         let found = item.as_table_like();
         if found.is_none() {
-            reader.complain_of(top, name, Wrong::Type.sentence(&path, item));
+            reader.complain_of(top, name, WrongValue::Type.sentence(&path, item));
         }
         found
     });
-    Table::new(&path, items, keys)
+    TomlTable::new(&path, items, keys)
 }
 
 /// What `[build]` says for all stages.
-struct Base {
+struct BuildDefaults {
     command: Option<String>,
-    own: Own,
+    own: BuildTable,
 }
 
 /// What a table says of building, whoever's it is.
-struct Own {
+struct BuildTable {
     source: Option<String>,
     environment: Vec<(String, String)>,
     program: Option<String>,
     size: Option<String>,
 }
 
-impl Own {
-    fn read(reader: &mut Reader, table: &Table) -> Own {
-        Own {
+impl BuildTable {
+    fn read(reader: &mut TomlReader, table: &TomlTable) -> BuildTable {
+        BuildTable {
             source: reader.read(table, "source", convert::line),
             environment: read_texts(reader, table, "env"),
             program: reader.read(table, "program", convert::line),
@@ -169,21 +174,21 @@ impl Own {
     }
 }
 
-impl Base {
-    fn read(reader: &mut Reader, top: &Table) -> Base {
+impl BuildDefaults {
+    fn read(reader: &mut TomlReader, top: &TomlTable) -> BuildDefaults {
         let table = sub_table(reader, top, "build", &[schema::BUILD, schema::RECIPE]);
         reader.unknown_keys(&table);
         let command = reader.read(&table, "command", convert::text);
         check_placeholders(reader, &table, "command", command.as_deref());
-        Base { command, own: Own::read(reader, &table) }
+        BuildDefaults { command, own: BuildTable::read(reader, &table) }
     }
 }
 
 /// A table of texts: variables, commands.
-fn read_texts(reader: &mut Reader, table: &Table, name: &str) -> Vec<(String, String)> {
+fn read_texts(reader: &mut TomlReader, table: &TomlTable, name: &str) -> Vec<(String, String)> {
     let Some(item) = table.item(name) else { return Vec::new() };
     let Some(items) = item.as_table_like() else {
-        reader.complain_of(table, name, Wrong::Type.sentence(&table.path_of(name), item));
+        reader.complain_of(table, name, WrongValue::Type.sentence(&table.path_of(name), item));
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -192,7 +197,7 @@ fn read_texts(reader: &mut Reader, table: &Table, name: &str) -> Vec<(String, St
             Some(text) => found.push((key.to_owned(), text.to_owned())),
             None => {
                 let path = format!("{}.{key}", table.path_of(name));
-                let problem = reader.complain(&path, Wrong::Type.sentence(&path, item));
+                let problem = reader.complain(&path, WrongValue::Type.sentence(&path, item));
                 problem.expected = Some("a text".into());
             }
         }
@@ -200,10 +205,10 @@ fn read_texts(reader: &mut Reader, table: &Table, name: &str) -> Vec<(String, St
     found
 }
 
-fn read_components(reader: &mut Reader, table: &Table, name: &str) -> Vec<Component> {
+fn read_components(reader: &mut TomlReader, table: &TomlTable, name: &str) -> Vec<Component> {
     let Some(item) = table.item(name) else { return Vec::new() };
     let Some(items) = item.as_table_like() else {
-        reader.complain_of(table, name, Wrong::Type.sentence(&table.path_of(name), item));
+        reader.complain_of(table, name, WrongValue::Type.sentence(&table.path_of(name), item));
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -215,7 +220,7 @@ fn read_components(reader: &mut Reader, table: &Table, name: &str) -> Vec<Compon
             Some(functions) => found.push(Component { name: component.to_owned(), functions }),
             None => {
                 let path = format!("{}.{component}", table.path_of(name));
-                let problem = reader.complain(&path, Wrong::Type.sentence(&path, item));
+                let problem = reader.complain(&path, WrongValue::Type.sentence(&path, item));
                 problem.expected = Some("a list of function globs".into());
                 problem.example = Some(format!("{component} = [\"tiny_*\", \"malloc\"]"));
             }
@@ -224,8 +229,8 @@ fn read_components(reader: &mut Reader, table: &Table, name: &str) -> Vec<Compon
     found
 }
 
-fn read_role(reader: &mut Reader, role: &Entry) -> Option<Task> {
-    let table = Table::new(&role.path, Some(role.items?), ROLE);
+fn read_role(reader: &mut TomlReader, role: &ListEntry) -> Option<Task> {
+    let table = TomlTable::new(&role.path, Some(role.items?), ROLE);
     reader.unknown_keys(&table);
     if !table.has("command") {
         reader.missing(&table, "command");
@@ -236,15 +241,15 @@ fn read_role(reader: &mut Reader, role: &Entry) -> Option<Task> {
 }
 
 fn read_stages(
-    reader: &mut Reader,
-    top: &Table,
-    base: &Base,
-    (roles, tasks, names): (&[Entry], &[Option<Task>], &Names),
+    reader: &mut TomlReader,
+    top: &TomlTable,
+    base: &BuildDefaults,
+    (roles, tasks, names): (&[ListEntry], &[Option<Task>], &Names),
 ) -> Vec<Entrant> {
     let entries = entries::entries(reader, top, "stages", schema::ENTRANT, false);
     let mut found: Vec<Entrant> = Vec::new();
     for entry in &entries {
-        let table = Table::new(&entry.path, entry.items, STAGE);
+        let table = TomlTable::new(&entry.path, entry.items, STAGE);
         reader.unknown_keys(&table);
         let after = read_after(reader, &table, &found);
         let commands = read_texts(reader, &table, "commands");
@@ -281,7 +286,7 @@ fn read_stages(
     found
 }
 
-fn read_after(reader: &mut Reader, table: &Table, earlier: &[Entrant]) -> Option<usize> {
+fn read_after(reader: &mut TomlReader, table: &TomlTable, earlier: &[Entrant]) -> Option<usize> {
     let Some(name) = reader.read(table, "after", convert::text) else { return earlier.len().checked_sub(1) };
     let found = earlier.iter().position(|stage| stage.name == name);
     if found.is_none() {
@@ -297,8 +302,13 @@ fn read_after(reader: &mut Reader, table: &Table, earlier: &[Entrant]) -> Option
 }
 
 /// The recipe of a stage or reference; `None` if nothing says how it is built.
-fn read_recipe(reader: &mut Reader, table: &Table, base: &Base, key: &str) -> Option<Recipe> {
-    let own = Own::read(reader, table);
+fn read_recipe(
+    reader: &mut TomlReader,
+    table: &TomlTable,
+    base: &BuildDefaults,
+    key: &str,
+) -> Option<Recipe> {
+    let own = BuildTable::read(reader, table);
     let build = reader.read(table, key, convert::text);
     check_placeholders(reader, table, key, build.as_deref());
     let flags = task::read_flags(reader, table);
@@ -329,14 +339,14 @@ fn read_recipe(reader: &mut Reader, table: &Table, base: &Base, key: &str) -> Op
 
 /// References: those of one name are one entrant with several roles.
 fn read_references(
-    reader: &mut Reader,
-    top: &Table,
-    base: &Base,
-    (roles, tasks, names): (&[Entry], &[Option<Task>], &Names),
+    reader: &mut TomlReader,
+    top: &TomlTable,
+    base: &BuildDefaults,
+    (roles, tasks, names): (&[ListEntry], &[Option<Task>], &Names),
     entrants: &mut Vec<Entrant>,
 ) {
     for (path, items) in reference_tables(reader, top) {
-        let table = Table::new(&path, Some(items), REFERENCE);
+        let table = TomlTable::new(&path, Some(items), REFERENCE);
         reader.unknown_keys(&table);
         if !table.has("name") {
             reader.missing(&table, "name");
@@ -381,12 +391,12 @@ fn read_references(
     }
 }
 
-fn reference_tables<'a>(reader: &mut Reader, top: &Table<'a>) -> Vec<(String, &'a dyn TableLike)> {
+fn reference_tables<'a>(reader: &mut TomlReader, top: &TomlTable<'a>) -> Vec<(String, &'a dyn TableLike)> {
     let Some(item) = top.item("references") else { return Vec::new() };
     let mut found = Vec::new();
     match entries::elements(item) {
         None => {
-            reader.complain_of(top, "references", Wrong::Type.sentence("references", item));
+            reader.complain_of(top, "references", WrongValue::Type.sentence("references", item));
         }
         Some(elements) => {
             for (index, element) in elements.into_iter().enumerate() {
@@ -404,7 +414,7 @@ fn reference_tables<'a>(reader: &mut Reader, top: &Table<'a>) -> Vec<(String, &'
     found
 }
 
-fn add_reference(reader: &mut Reader, path: &str, entrant: Entrant, entrants: &mut Vec<Entrant>) {
+fn add_reference(reader: &mut TomlReader, path: &str, entrant: Entrant, entrants: &mut Vec<Entrant>) {
     let Some(known) = entrants.iter_mut().find(|known| known.name == entrant.name) else {
         entrants.push(entrant);
         return;

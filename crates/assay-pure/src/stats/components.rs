@@ -23,7 +23,7 @@ mod wording;
 
 use super::StatsError;
 use super::student::two_sided_quantile;
-use fit::{Fit, Process};
+use fit::{ProcessSums, VarianceFit};
 pub use source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -152,14 +152,15 @@ pub fn components(observations: &[Observation], confidence: f64) -> Result<Compo
     if placements.len() < LEAST_PLACEMENTS {
         return Err(ComponentsError::TooFewPlacements { have: placements.len(), need: LEAST_PLACEMENTS });
     }
-    let fit = Fit::new(&processes).ok_or(ComponentsError::NothingRepeated { values: observations.len() })?;
+    let fit = VarianceFit::new(&processes)
+        .ok_or(ComponentsError::NothingRepeated { values: observations.len() })?;
     let total: f64 = fit.variances.iter().map(|(_, variance)| variance.max(0.0)).sum();
     if total.is_nan() || total <= 0.0 {
         return Err(ComponentsError::NoVariance);
     }
     let degrees = (placements.len() - 1) as f64;
     let t = two_sided_quantile(1.0 - confidence, degrees).map_err(ComponentsError::Confidence)?;
-    let left_out: Option<Vec<Fit>> =
+    let left_out: Option<Vec<VarianceFit>> =
         placements.iter().map(|&placement| without(&processes, placement, &fit)).collect();
     let shares = (0..fit.variances.len())
         .map(|at| {
@@ -172,7 +173,7 @@ pub fn components(observations: &[Observation], confidence: f64) -> Result<Compo
 }
 
 /// Repetitions of a process, summed up.
-fn processes_of(observations: &[Observation]) -> Vec<Process> {
+fn processes_of(observations: &[Observation]) -> Vec<ProcessSums> {
     let mut values: BTreeMap<(u32, u32, u32, u32), Vec<f64>> = BTreeMap::new();
     for one in observations {
         values.entry((one.side, one.placement, one.round, one.process)).or_default().push(one.value);
@@ -181,21 +182,21 @@ fn processes_of(observations: &[Observation]) -> Vec<Process> {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let within = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Process { side, placement, round, count, mean, within }
+        ProcessSums { side, placement, round, count, mean, within }
     });
     summed.collect()
 }
 
 /// The fit without one placement, if it tells the same sources apart.
-fn without(processes: &[Process], placement: u32, whole: &Fit) -> Option<Fit> {
-    let kept: Vec<Process> = processes.iter().filter(|one| one.placement != placement).copied().collect();
-    let fit = Fit::new(&kept)?;
+fn without(processes: &[ProcessSums], placement: u32, whole: &VarianceFit) -> Option<VarianceFit> {
+    let kept: Vec<ProcessSums> = processes.iter().filter(|one| one.placement != placement).copied().collect();
+    let fit = VarianceFit::new(&kept)?;
     let same =
         fit.variances.iter().map(|(source, _)| source).eq(whole.variances.iter().map(|(source, _)| source));
     same.then_some(fit)
 }
 
-fn interval(whole: &Fit, left_out: &[Fit], at: usize, t: f64) -> (f64, f64) {
+fn interval(whole: &VarianceFit, left_out: &[VarianceFit], at: usize, t: f64) -> (f64, f64) {
     let angle = |share: f64| share.clamp(0.0, 1.0).sqrt().asin();
     let share = |angle: f64| angle.clamp(0.0, std::f64::consts::FRAC_PI_2).sin().powi(2);
     let angles: Vec<f64> = left_out.iter().map(|fit| angle(fit.share(at))).collect();
@@ -223,7 +224,7 @@ fn jackknife_error(values: &[f64]) -> f64 {
     ((count - 1.0) / count * values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()).sqrt()
 }
 
-fn notes(fit: &Fit) -> Vec<Note> {
+fn notes(fit: &VarianceFit) -> Vec<Note> {
     let truncated = fit.variances.iter().filter(|(_, variance)| *variance < 0.0);
     let truncated = truncated.map(|&(source, variance)| Note::Truncated { source, variance });
     let within = fit.within.iter().map(|&(source, other)| Note::Within { source, other });

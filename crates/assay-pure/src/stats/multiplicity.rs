@@ -6,7 +6,7 @@
 
 /// The level at which one contrast is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct HolmStep {
     /// Two-sided level of this contrast's interval.
     pub alpha: f64,
     /// No difference is rejected at that level, and so at every step before it.
@@ -19,11 +19,11 @@ pub struct Step {
 /// `alpha` for plain Holm). Returns: for the j-th smallest p (from 0) the level min(alpha / (m - j), most) as long as all smaller ones were rejected; the first one kept and all after it share that one's
 /// level, so that every interval agrees with its decision. Cost: one sort. Source: Holm 1979.
 /// Checked: adjusted p-values by hand.
-pub fn holm(p_values: &[f64], alpha: f64, most: f64) -> Vec<Step> {
+pub fn holm(p_values: &[f64], alpha: f64, most: f64) -> Vec<HolmStep> {
     let count = p_values.len();
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
-    let mut steps = vec![Step { alpha, rejected: false }; count];
+    let mut steps = vec![HolmStep { alpha, rejected: false }; count];
     let mut kept_at = None;
     for (rank, &which) in order.iter().enumerate() {
         let level = kept_at.unwrap_or((alpha / (count - rank) as f64).min(most));
@@ -31,7 +31,7 @@ pub fn holm(p_values: &[f64], alpha: f64, most: f64) -> Vec<Step> {
         if !rejected {
             kept_at = Some(level);
         }
-        steps[which] = Step { alpha: level, rejected };
+        steps[which] = HolmStep { alpha: level, rejected };
     }
     steps
 }
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn one_contrast_keeps_the_whole_level_and_none_is_no_problem() {
-        assert_eq!(holm(&[0.05], 0.05, 0.05), [Step { alpha: 0.05, rejected: true }]);
+        assert_eq!(holm(&[0.05], 0.05, 0.05), [HolmStep { alpha: 0.05, rejected: true }]);
         assert!(holm(&[], 0.05, 0.05).is_empty());
     }
 

@@ -21,7 +21,7 @@ pub struct Keyed {
 
 /// The comparison at one placement.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Comparison {
+pub struct PlacementComparison {
     /// ln(candidate / baseline).
     pub log_ratio: f64,
     /// Standard error of `log_ratio` if its pairs were independent: a floor under the true one.
@@ -39,7 +39,7 @@ pub struct Comparison {
 /// Input: samples in any order; those not finite and positive are left out; when a (round, index) occurs twice on a
 /// side the first in value order is used. Returns: logarithms, without unit. Errors: `NoUsableSamples`.
 /// Cost: O(n log n). Checked: tests below.
-pub fn compare(candidate: &[Keyed], baseline: &[Keyed]) -> Result<Comparison, StatsError> {
+pub fn compare(candidate: &[Keyed], baseline: &[Keyed]) -> Result<PlacementComparison, StatsError> {
     let candidate = usable(candidate);
     let baseline = usable(baseline);
     let logs = |side: &[Keyed]| side.iter().map(|sample| sample.value.ln()).collect::<Vec<f64>>();
@@ -55,7 +55,13 @@ pub fn compare(candidate: &[Keyed], baseline: &[Keyed]) -> Result<Comparison, St
             (log_candidate - log_baseline, median_standard_error(&log_c).hypot(median_standard_error(&log_b)))
         }
     };
-    Ok(Comparison { log_ratio, standard_error, log_candidate, log_baseline, pairs: differences.len() })
+    Ok(PlacementComparison {
+        log_ratio,
+        standard_error,
+        log_candidate,
+        log_baseline,
+        pairs: differences.len(),
+    })
 }
 
 /// The median log ratio of each round that has pairs, in order of rounds.

@@ -69,7 +69,7 @@ pub struct Coefficient {
 
 /// A fitted combination.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fit {
+pub struct LinearFit {
     /// The response where all columns are 0.
     pub intercept: Coefficient,
     /// One per column.
@@ -84,7 +84,7 @@ pub struct Fit {
     pub residuals: Vec<f64>,
 }
 
-impl Fit {
+impl LinearFit {
     /// The interval of a coefficient, at confidence 1 - `alpha`.
     ///
     /// Errors: `alpha` outside (0, 1).
@@ -97,7 +97,7 @@ impl Fit {
 ///
 /// Input: one row of column values per response, all of one length. Returns: estimates with standard errors, in the units
 /// given. Errors: see [`RegressionError`]. Cost: O(rows · columns²). Source: see the module. Checked: see the module.
-pub fn least_squares(rows: &[Vec<f64>], response: &[f64]) -> Result<Fit, RegressionError> {
+pub fn least_squares(rows: &[Vec<f64>], response: &[f64]) -> Result<LinearFit, RegressionError> {
     let columns = rows.first().map_or(0, Vec::len);
     check(rows, response, columns)?;
     let n = rows.len() as f64;
@@ -132,7 +132,7 @@ pub fn least_squares(rows: &[Vec<f64>], response: &[f64]) -> Result<Fit, Regress
         .map(|(i, j)| means[i] * means[j] * covariance(i, j))
         .sum();
     let intercept = mean_response - means.iter().zip(&slopes).map(|(mean, slope)| mean * slope).sum::<f64>();
-    Ok(Fit {
+    Ok(LinearFit {
         intercept: Coefficient { value: intercept, standard_error: (variance / n + of_means).sqrt() },
         slopes: slopes
             .iter()

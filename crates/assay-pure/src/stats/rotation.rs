@@ -6,7 +6,7 @@
 //! Limits: a rotation that lacks a phase is no rotation; the caller leaves it out. Checked: by derivation, swap, drift.
 
 use super::interval::{Interval, mean_and_variance, t_interval};
-use super::paired::Comparison;
+use super::paired::PlacementComparison;
 use super::rounds::RoundError;
 use super::{StatsError, student};
 
@@ -30,12 +30,12 @@ pub struct RotationRatio {
 /// The ratio of mean times over the phases of one rotation; `None` without phases.
 ///
 /// Input: one comparison per phase. Cost: O(phases). Source: delta method for the variance of a ratio of sums.
-pub fn rotation_ratio(phases: &[Comparison]) -> Option<RotationRatio> {
+pub fn rotation_ratio(phases: &[PlacementComparison]) -> Option<RotationRatio> {
     if phases.is_empty() {
         return None;
     }
     // Levels are taken relative to the first phase: exp of ln(ns) is safe anyway, but the scale then never matters.
-    let level = |phase: &Comparison| 0.5 * (phase.log_candidate + phase.log_baseline);
+    let level = |phase: &PlacementComparison| 0.5 * (phase.log_candidate + phase.log_baseline);
     let reference = level(&phases[0]);
     let mut candidate = 0.0;
     let mut baseline = 0.0;
@@ -188,8 +188,8 @@ mod tests {
         assert!(both.p_value() > plain.p_value());
     }
 
-    fn phase(candidate: f64, baseline: f64, standard_error: f64) -> Comparison {
-        Comparison {
+    fn phase(candidate: f64, baseline: f64, standard_error: f64) -> PlacementComparison {
+        PlacementComparison {
             log_ratio: (candidate / baseline).ln(),
             standard_error,
             log_candidate: candidate.ln(),
@@ -206,7 +206,7 @@ mod tests {
     fn the_same_code_at_any_starting_offset_comes_out_equal() {
         // ns by offset of the design's copy 1; the candidate starts 16 bytes further.
         let by_offset = [0.713, 0.876, 0.815, 0.721];
-        let phases: Vec<Comparison> =
+        let phases: Vec<PlacementComparison> =
             (0..4).map(|p| phase(by_offset[(p + 1) % 4], by_offset[p], 0.001)).collect();
         assert!(phases.iter().any(|phase| phase.log_ratio > 0.2));
         assert!(rotation_ratio(&phases).unwrap().log_ratio.abs() < 1e-12);

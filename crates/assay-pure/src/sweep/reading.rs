@@ -69,7 +69,7 @@ impl Reading {
     }
 
     /// The reading of that many campaigns, which differ by more than their own errors. Source: Satterthwaite 1946.
-    pub fn over(self, seen: Seen, between: Option<Between>) -> Reading {
+    pub fn over(self, seen: Seen, between: Option<CampaignSpread>) -> Reading {
         let Some(between) = between.filter(|between| between.variance > 0.0) else {
             return Reading { seen, ..self };
         };
@@ -101,7 +101,7 @@ impl Reading {
 
 /// What campaigns of one point differ by, beyond their own errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Between {
+pub struct CampaignSpread {
     /// Variance of the log ratio.
     pub variance: f64,
     /// Its degrees of freedom: campaigns beyond the first, over all points.
@@ -148,13 +148,13 @@ mod tests {
         let reading =
             Reading { at: 1.0, estimate: 0.05, standard_error: 0.01, degrees: 7.0, seen: Seen::ONCE };
         let times = |campaigns| Seen { campaigns, tried: campaigns, shared: false };
-        let between = Some(Between { variance: 6e-4, degrees: 2.0 });
+        let between = Some(CampaignSpread { variance: 6e-4, degrees: 2.0 });
         let over = reading.over(times(2), between);
         // 1e-4 + 3e-4; (4e-4)² / (1e-8 / 7 + 9e-8 / 2).
         assert!((over.standard_error - 0.02).abs() < 1e-15 && over.seen == times(2));
         assert!((over.degrees - 16.0 / (1.0 / 7.0 + 4.5)).abs() < 1e-9);
         assert_eq!(reading.over(times(3), None), Reading { seen: times(3), ..reading });
-        let none = Some(Between { variance: 0.0, degrees: 2.0 });
+        let none = Some(CampaignSpread { variance: 0.0, degrees: 2.0 });
         assert_eq!(reading.over(times(2), none), Reading { seen: times(2), ..reading });
     }
 }

@@ -9,7 +9,7 @@
 use super::bend::bends;
 use super::crossover::{Crossover, crossovers};
 use super::grid;
-use super::reading::{Between, Curve, Reading};
+use super::reading::{CampaignSpread, Curve, Reading};
 use super::spec::SweepSpec;
 
 /// Points for bends in one step, at most: what they show decides where the next are put.
@@ -37,7 +37,7 @@ pub struct Pair {
     /// The same of points that were never measured with the core to themselves, where most were.
     pub left_out: Vec<Reading>,
     /// What campaigns of the same point differ by, where there were several.
-    pub between: Option<Between>,
+    pub between: Option<CampaignSpread>,
 }
 
 /// Everything measured so far.

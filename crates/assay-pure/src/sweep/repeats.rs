@@ -8,7 +8,7 @@
 //! Laird 1986. Limits: from few repeats, so its degrees of freedom go into those of the error. Checked: by hand; coverage by simulation
 //! (tests/sweep).
 
-use super::reading::{Between, Reading, Seen};
+use super::reading::{CampaignSpread, Reading, Seen};
 use crate::stats::StatsError;
 use crate::stats::moderation::moderate_all;
 use crate::stats::rotation::{Effect, RotationRatio};
@@ -47,7 +47,7 @@ pub struct Known {
     /// be true.
     pub left_out: Vec<Reading>,
     /// What the campaigns of a point differ by.
-    pub between: Option<Between>,
+    pub between: Option<CampaignSpread>,
 }
 
 /// The readings of some pairs.
@@ -55,9 +55,10 @@ pub struct Known {
 /// Spreads between rotations are moderated by those of all pairs. Points with fewer than three complete rotations are left out.
 pub fn readings(pairs: &[Vec<Taken>]) -> Vec<Known> {
     let sorted: Vec<Sorted> = pairs.iter().map(|points| Sorted::of(points)).collect();
-    let mut kept: Vec<Vec<(&Point, Effect)>> = sorted.iter().map(|sorted| effects(&sorted.kept)).collect();
+    let mut kept: Vec<Vec<(&CountedPoint, Effect)>> =
+        sorted.iter().map(|sorted| effects(&sorted.kept)).collect();
     moderate_all(&mut kept.iter_mut().flatten().map(|(_, effect)| effect).collect::<Vec<_>>());
-    let of_pair = |(effects_kept, sorted): (Vec<(&Point, Effect)>, &Sorted)| Known {
+    let of_pair = |(effects_kept, sorted): (Vec<(&CountedPoint, Effect)>, &Sorted)| Known {
         readings: read(&effects_kept),
         left_out: read(&effects(&sorted.left_out)),
         between: between(sorted.kept.iter().map(|point| point.takes.as_slice())),
@@ -67,32 +68,32 @@ pub fn readings(pairs: &[Vec<Taken>]) -> Vec<Known> {
 
 /// A point with the campaigns that count: those that had the core for themselves; all where none had, as on a shared core another
 /// ratio may be true.
-struct Point {
+struct CountedPoint {
     at: f64,
     takes: Vec<Take>,
     seen: Seen,
 }
 
-impl Point {
-    fn of(taken: &Taken) -> Point {
+impl CountedPoint {
+    fn of(taken: &Taken) -> CountedPoint {
         let alone: Vec<Take> = taken.takes.iter().filter(|take| !take.shared).cloned().collect();
         let shared = alone.is_empty();
         let takes = if shared { taken.takes.clone() } else { alone };
         let seen = Seen { campaigns: takes.len() as u32, tried: taken.takes.len() as u32, shared };
-        Point { at: taken.at, takes, seen }
+        CountedPoint { at: taken.at, takes, seen }
     }
 }
 
 /// A pair's points: those that are used, and those that are not.
 struct Sorted {
-    kept: Vec<Point>,
-    left_out: Vec<Point>,
+    kept: Vec<CountedPoint>,
+    left_out: Vec<CountedPoint>,
 }
 
 impl Sorted {
     fn of(points: &[Taken]) -> Sorted {
-        let (shared, alone): (Vec<Point>, Vec<Point>) =
-            points.iter().map(Point::of).partition(|point| point.seen.shared);
+        let (shared, alone): (Vec<CountedPoint>, Vec<CountedPoint>) =
+            points.iter().map(CountedPoint::of).partition(|point| point.seen.shared);
         if shared.len() < alone.len() {
             return Sorted { kept: alone, left_out: shared };
         }
@@ -102,16 +103,16 @@ impl Sorted {
 }
 
 /// The effects of points with enough rotations, rising in the key.
-fn effects(points: &[Point]) -> Vec<(&Point, Effect)> {
-    let known = |point| -> Option<(&Point, Effect)> { Some((point, together(&point.takes).ok()?)) };
-    let mut found: Vec<(&Point, Effect)> = points.iter().filter_map(known).collect();
+fn effects(points: &[CountedPoint]) -> Vec<(&CountedPoint, Effect)> {
+    let known = |point| -> Option<(&CountedPoint, Effect)> { Some((point, together(&point.takes).ok()?)) };
+    let mut found: Vec<(&CountedPoint, Effect)> = points.iter().filter_map(known).collect();
     found.sort_by(|a, b| a.0.at.total_cmp(&b.0.at));
     found
 }
 
-fn read(effects: &[(&Point, Effect)]) -> Vec<Reading> {
+fn read(effects: &[(&CountedPoint, Effect)]) -> Vec<Reading> {
     let takes: Vec<&[Take]> = effects.iter().map(|(point, _)| point.takes.as_slice()).collect();
-    let reading = |(index, (point, effect)): (usize, &(&Point, Effect))| {
+    let reading = |(index, (point, effect)): (usize, &(&CountedPoint, Effect))| {
         Reading::of(point.at, effect).over(point.seen, here(&takes, index))
     };
     effects.iter().enumerate().map(reading).collect()
@@ -122,7 +123,7 @@ fn read(effects: &[(&Point, Effect)]) -> Vec<Reading> {
 /// A point that was measured once has it from neighbours on both sides, or not at all: outside what was measured again
 /// nothing is known of other campaigns. Never less than its own campaigns say: somebody who disturbs one campaign in many is not
 /// in the mean.
-fn here(points: &[&[Take]], index: usize) -> Option<Between> {
+fn here(points: &[&[Take]], index: usize) -> Option<CampaignSpread> {
     let first = index.saturating_sub(NEIGHBOURS);
     let window = &points[first..(index + NEIGHBOURS + 1).min(points.len())];
     let (left, right) = (&window[..index - first], &window[index - first + 1..]);
@@ -130,7 +131,7 @@ fn here(points: &[&[Take]], index: usize) -> Option<Between> {
     let enclosed = left.iter().any(repeated) && right.iter().any(repeated);
     let found = between(window.iter().copied()).filter(|_| repeated(&points[index]) || enclosed)?;
     let own = at_one(points[index]).filter(|_| found.variance > 0.0).map_or(0.0, |own| own.variance);
-    Some(Between { variance: found.variance.max(own), ..found })
+    Some(CampaignSpread { variance: found.variance.max(own), ..found })
 }
 
 /// A point's effect from all its campaigns: the mean, rotation by rotation.
@@ -165,17 +166,17 @@ fn rounds_of(takes: &[Take]) -> Option<RoundError> {
 }
 
 /// What the campaigns of a pair's points differ by; `None` where no point has two.
-pub fn between<'a>(points: impl IntoIterator<Item = &'a [Take]>) -> Option<Between> {
+pub fn between<'a>(points: impl IntoIterator<Item = &'a [Take]>) -> Option<CampaignSpread> {
     let (mut excess, mut degrees) = (0.0, 0.0);
     for found in points.into_iter().filter_map(at_one) {
         excess += found.variance * found.degrees;
         degrees += found.degrees;
     }
-    (degrees > 0.0).then(|| Between { variance: (excess / degrees).max(0.0), degrees })
+    (degrees > 0.0).then(|| CampaignSpread { variance: (excess / degrees).max(0.0), degrees })
 }
 
 /// What the campaigns of one point differ by beyond their own errors, below 0 where they differ by less; `None` of a single one.
-fn at_one(takes: &[Take]) -> Option<Between> {
+fn at_one(takes: &[Take]) -> Option<CampaignSpread> {
     let shared = in_all(takes);
     if takes.len() < 2 || shared.len() < 2 {
         return None;
@@ -195,7 +196,7 @@ fn at_one(takes: &[Take]) -> Option<Between> {
     let degrees = campaigns - 1.0;
     let of_mean = shared.iter().map(off_in).sum::<f64>() / (degrees * (rotations - 1.0)) / rotations;
     let rounds = takes.iter().filter_map(|take| take.rounds).map(|rounds| rounds.variance).sum::<f64>();
-    Some(Between { variance: apart / degrees - of_mean - rounds / campaigns, degrees })
+    Some(CampaignSpread { variance: apart / degrees - of_mean - rounds / campaigns, degrees })
 }
 
 /// The rotations that all campaigns have.
@@ -253,7 +254,7 @@ mod tests {
     fn campaigns_that_agree_differ_by_nothing() {
         let (one, two) = (take(&[0.10, 0.30, 0.20], None), take(&[0.11, 0.29, 0.20], None));
         let found = between([[one, two].as_slice()]).unwrap();
-        assert_eq!(found, Between { variance: 0.0, degrees: 1.0 });
+        assert_eq!(found, CampaignSpread { variance: 0.0, degrees: 1.0 });
         assert_eq!(between([[take(&[0.1, 0.2, 0.3], None)].as_slice()]), None);
     }
 

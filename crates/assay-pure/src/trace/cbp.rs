@@ -8,7 +8,7 @@
 //! the address behind it. Source: the reader in PierreMichaud-Inria/cbp-ng (MIT-style licence). Checked by: its test
 //! trace, which gives the branches of its SBBT form; CBP2025's two sample traces were read to their last byte.
 
-use super::source::{BATCH, Batch, Fault, Input, Sites, Source, TraceError};
+use super::source::{BATCH, Batch, Fault, Sites, Source, TraceBytes, TraceError};
 use super::{Branch, Class, Site};
 use std::io::Read;
 
@@ -23,7 +23,7 @@ const LAST_CLASS: u8 = 11;
 
 /// An uncompressed file being read.
 pub struct Reader<R> {
-    input: Input<R>,
+    input: TraceBytes<R>,
     sites: Sites,
     since_branch: u32,
     branches: u64,
@@ -36,7 +36,7 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// An empty file.
     pub fn new(inner: R) -> Result<Reader<R>, TraceError> {
-        let mut input = Input::new(inner);
+        let mut input = TraceBytes::new(inner);
         let begin = input.peek(MAGIC.len())?;
         if begin.is_empty() {
             return Err(TraceError::at_byte(0, Fault::Empty));

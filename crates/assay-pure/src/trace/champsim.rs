@@ -10,7 +10,7 @@
 //! where the stream jumps between a branch and the next record (a signal), that jump is all that is left of the target.
 //! A last branch without a record behind it cannot be read.
 
-use super::source::{BATCH, Batch, Fault, Input, Sites, Source, TraceError, word};
+use super::source::{BATCH, Batch, Fault, Sites, Source, TraceBytes, TraceError, word};
 use super::{Branch, Class, Kind, Site};
 use std::io::{self, Read, Write};
 
@@ -24,7 +24,7 @@ const OTHER: u8 = 1;
 
 /// An uncompressed file being read.
 pub struct Reader<R> {
-    input: Input<R>,
+    input: TraceBytes<R>,
     sites: Sites,
     /// The branch that waits for the next record, and its place.
     waiting: Option<(u64, u64, Class, bool, u32)>,
@@ -39,7 +39,7 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// An empty file.
     pub fn new(inner: R) -> Result<Reader<R>, TraceError> {
-        let mut input = Input::new(inner);
+        let mut input = TraceBytes::new(inner);
         if input.peek(1)?.is_empty() {
             return Err(TraceError::at_byte(0, Fault::Empty));
         }

@@ -9,7 +9,7 @@
 //!
 //! Known limits: the table must lie in a file that can be wound, as the format puts it behind the entries.
 
-use super::source::{BATCH, Batch, Fault, Input, MAX_SITES, Sites, Source, TraceError, word};
+use super::source::{BATCH, Batch, Fault, MAX_SITES, Sites, Source, TraceBytes, TraceError, word};
 use super::{Branch, Class, Site};
 use std::io::{BufReader, Read, Seek, SeekFrom, Take};
 
@@ -22,7 +22,7 @@ const TAKEN: u32 = 1 << 31;
 
 /// One row of the table.
 #[derive(Clone, Copy)]
-struct Row {
+struct JiegecRow {
     pc: u64,
     target: u64,
     site: u32,
@@ -31,9 +31,9 @@ struct Row {
 
 /// A file being read.
 pub struct Reader<R: Read> {
-    rows: Vec<Row>,
+    rows: Vec<JiegecRow>,
     sites: Sites,
-    entries: Input<zstd::Decoder<'static, BufReader<Take<R>>>>,
+    entries: TraceBytes<zstd::Decoder<'static, BufReader<Take<R>>>>,
     have: u64,
     promised: u64,
 }
@@ -44,10 +44,10 @@ impl<R: Read + Seek> Reader<R> {
     /// # Errors
     /// An empty file, another format or version, a table that is cut short or impossible, offsets beyond the end.
     pub fn new(mut inner: R) -> Result<Reader<R>, TraceError> {
-        let header = Header::read(&mut inner)?;
+        let header = JiegecHeader::read(&mut inner)?;
         let at = header.branches_offset;
         inner.seek(SeekFrom::Start(at)).map_err(|error| TraceError::read(at, &error))?;
-        let mut input = Input::new(inner.by_ref().take(header.branches * ROW_BYTES as u64));
+        let mut input = TraceBytes::new(inner.by_ref().take(header.branches * ROW_BYTES as u64));
         let (mut rows, mut sites) = (Vec::new(), Sites::default());
         for row in 0..header.branches {
             let place = at + row * ROW_BYTES as u64;
@@ -59,11 +59,11 @@ impl<R: Read + Seek> Reader<R> {
         inner.seek(SeekFrom::Start(at)).map_err(|error| TraceError::read(at, &error))?;
         let decoder = zstd::Decoder::new(inner.take(header.entries_bytes));
         let decoder = decoder.map_err(|error| TraceError::read(at, &error))?;
-        Ok(Reader { rows, sites, entries: Input::new(decoder), have: 0, promised: header.entries })
+        Ok(Reader { rows, sites, entries: TraceBytes::new(decoder), have: 0, promised: header.entries })
     }
 }
 
-struct Header {
+struct JiegecHeader {
     entries: u64,
     entries_offset: u64,
     entries_bytes: u64,
@@ -71,9 +71,9 @@ struct Header {
     branches_offset: u64,
 }
 
-impl Header {
-    fn read(inner: &mut impl Read) -> Result<Header, TraceError> {
-        let mut input = Input::new(inner.take(HEADER_BYTES as u64));
+impl JiegecHeader {
+    fn read(inner: &mut impl Read) -> Result<JiegecHeader, TraceError> {
+        let mut input = TraceBytes::new(inner.take(HEADER_BYTES as u64));
         let begin = input.peek(HEADER_BYTES)?;
         if begin.is_empty() {
             return Err(TraceError::at_byte(0, Fault::Empty));
@@ -94,7 +94,7 @@ impl Header {
             let fault = Fault::TooMany { what: "places that branch", limit: MAX_SITES as u64 };
             return Err(TraceError::at_byte(40, fault));
         }
-        Ok(Header {
+        Ok(JiegecHeader {
             entries: field(2),
             entries_offset: field(3),
             entries_bytes: field(4),
@@ -104,7 +104,7 @@ impl Header {
     }
 }
 
-fn parse_row(bytes: [u8; ROW_BYTES], sites: &mut Sites) -> Result<Row, Fault> {
+fn parse_row(bytes: [u8; ROW_BYTES], sites: &mut Sites) -> Result<JiegecRow, Fault> {
     let (pc, target, last) = (word(&bytes, 0), word(&bytes, 8), word(&bytes, 16));
     let (length, kind) = (last as u32, last >> 32);
     let class = match kind {
@@ -119,7 +119,7 @@ fn parse_row(bytes: [u8; ROW_BYTES], sites: &mut Sites) -> Result<Row, Fault> {
     let length = u8::try_from(length)
         .map_err(|_| Fault::Field { name: "the length of a branch", value: length.into() })?;
     let site = sites.number(pc, length, class, Some(target))?;
-    Ok(Row { pc, target, site, class })
+    Ok(JiegecRow { pc, target, site, class })
 }
 
 impl<R: Read> Reader<R> {

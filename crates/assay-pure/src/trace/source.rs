@@ -185,7 +185,7 @@ pub trait Source {
 }
 
 /// Bytes on their way from a reader to a parser, with the place they came from.
-pub(super) struct Input<R> {
+pub(super) struct TraceBytes<R> {
     inner: R,
     buffer: Vec<u8>,
     start: usize,
@@ -196,9 +196,9 @@ pub(super) struct Input<R> {
 /// Bytes that a parser may ask for at once.
 const WINDOW: usize = 1 << 16;
 
-impl<R: Read> Input<R> {
-    pub(super) fn new(inner: R) -> Input<R> {
-        Input { inner, buffer: vec![0; WINDOW], start: 0, end: 0, position: 0 }
+impl<R: Read> TraceBytes<R> {
+    pub(super) fn new(inner: R) -> TraceBytes<R> {
+        TraceBytes { inner, buffer: vec![0; WINDOW], start: 0, end: 0, position: 0 }
     }
 
     /// The place of the next byte.
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn an_input_gives_what_is_there_and_says_where_it_is() {
         let bytes: Vec<u8> = (0..200_000u32).map(|byte| byte as u8).collect();
-        let mut input = Input::new(&bytes[..]);
+        let mut input = TraceBytes::new(&bytes[..]);
         assert_eq!(input.array::<3>().unwrap(), Some([0, 1, 2]));
         assert_eq!(input.position(), 3);
         for _ in 0..10 {

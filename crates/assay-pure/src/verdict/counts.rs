@@ -146,20 +146,20 @@ pub fn explain(found: &ContrastVerdict, sides: &Sides<'_>) -> Explanation {
         [prediction(found, sides, difference_ns), work(found, sides, difference_ns)].into_iter().flatten()
     {
         match part {
-            Part::For(cause) => explanation.causes.push(cause),
-            Part::Against(text) => explanation.reasons.push(sentence(&text)),
+            CountPart::For(cause) => explanation.causes.push(cause),
+            CountPart::Against(text) => explanation.reasons.push(sentence(&text)),
         }
     }
     explanation.causes.sort_by(|a, b| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
     explanation
 }
 
-enum Part {
+enum CountPart {
     For(CauseEvidence),
     Against(String),
 }
 
-fn prediction(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Option<Part> {
+fn prediction(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Option<CountPart> {
     let penalty = sides.penalty?;
     let (candidate, baseline) = (sides.candidate.modern()?, sides.baseline.modern()?);
     let missed = candidate.per_unit - baseline.per_unit;
@@ -194,14 +194,14 @@ fn prediction(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) ->
     );
     if share >= LEAST_SHARE {
         let evidence = format!("{counts}: {} of the difference ({})", fraction(share), range(least, most));
-        return Some(Part::For(CauseEvidence {
+        return Some(CountPart::For(CauseEvidence {
             cause: Cause::Prediction,
             share: Some(share.min(1.0)),
             evidence,
         }));
     }
     (share <= -LEAST_SHARE)
-        .then(|| Part::Against(format!("{counts}: prediction works against the difference")))
+        .then(|| CountPart::Against(format!("{counts}: prediction works against the difference")))
 }
 
 /// "90 % to 98 % over predictors and the penalty's interval".
@@ -210,7 +210,7 @@ fn range(least: f64, most: f64) -> String {
     format!("{} to {} over predictors and the penalty's interval", side(least), side(most))
 }
 
-fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Option<Part> {
+fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Option<CountPart> {
     let (candidate, baseline) = (sides.candidate, sides.baseline);
     let differs = |a: f64, b: f64| (a - b).abs() > SAME_WORK * b.abs().max(f64::MIN_POSITIVE);
     if !differs(candidate.instructions, baseline.instructions)
@@ -233,7 +233,7 @@ fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Optio
         candidate.branches - baseline.branches,
     );
     let Some(pace) = pace(sides) else {
-        return Some(Part::For(CauseEvidence { cause: Cause::Work, share: None, evidence: counts }));
+        return Some(CountPart::For(CauseEvidence { cause: Cause::Work, share: None, evidence: counts }));
     };
     let share = more * pace / difference_ns;
     let priced = format!(
@@ -243,9 +243,14 @@ fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Optio
     );
     if share >= LEAST_SHARE {
         let evidence = format!("{priced}: {} of the difference", fraction(share));
-        return Some(Part::For(CauseEvidence { cause: Cause::Work, share: Some(share.min(1.0)), evidence }));
+        return Some(CountPart::For(CauseEvidence {
+            cause: Cause::Work,
+            share: Some(share.min(1.0)),
+            evidence,
+        }));
     }
-    (share <= -LEAST_SHARE).then(|| Part::Against(format!("{priced}: work speaks against the difference")))
+    (share <= -LEAST_SHARE)
+        .then(|| CountPart::Against(format!("{priced}: work speaks against the difference")))
 }
 
 /// Nanoseconds per instruction of the baseline outside its mispredictions; unknown where its mispredictions alone would take

@@ -2,7 +2,7 @@
 
 use super::observed::{Observation, ObservedContrast, PairAt};
 use crate::stats::StatsError;
-use crate::stats::paired::{Comparison, Keyed, by_round, compare};
+use crate::stats::paired::{Keyed, PlacementComparison, by_round, compare};
 use crate::stats::rotation::{Effect, RotationRatio, rotation_ratio};
 use crate::stats::rounds::{ByRound, RoundError, round_error};
 
@@ -41,7 +41,8 @@ pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
     };
     let mut rounds: Vec<Vec<ByRound>> = Vec::new();
     for rotation in order {
-        let compared: Result<Vec<Comparison>, StatsError> = rotation.phases.iter().map(compare_at).collect();
+        let compared: Result<Vec<PlacementComparison>, StatsError> =
+            rotation.phases.iter().map(compare_at).collect();
         let complete = compared.ok().filter(|phases| phases.len() == full);
         match complete.as_deref().and_then(rotation_ratio) {
             Some(ratio) => {
@@ -70,7 +71,7 @@ pub fn code_effect(observations: &CodeObservations) -> Result<Effect, StatsError
 }
 
 /// Both sides at one placement. Errors: `NoUsableSamples`.
-pub fn compare_at(pair: &PairAt) -> Result<Comparison, StatsError> {
+pub fn compare_at(pair: &PairAt) -> Result<PlacementComparison, StatsError> {
     compare(&keyed(&pair.candidate), &keyed(&pair.baseline))
 }
 

@@ -158,11 +158,11 @@ fn different_ratio(found: &ContrastVerdict, twin: &TwinControl) -> Option<RatioI
     }
 }
 
-type Group<'a> = (&'a ObservedContrast, Vec<RotationTimes>);
+type CellGroup<'a> = (&'a ObservedContrast, Vec<RotationTimes>);
 
 /// One entry per (baseline, input, compiler, flags): the contrast with most rotations of it, and its baseline's times.
-fn groups(contrasts: &[ObservedContrast]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+fn groups(contrasts: &[ObservedContrast]) -> Vec<CellGroup<'_>> {
+    let mut groups: Vec<CellGroup<'_>> = Vec::new();
     for contrast in contrasts {
         let times = rotation_times(contrast, Side::Baseline);
         let same = |other: &ObservedContrast| {
@@ -179,17 +179,20 @@ fn groups(contrasts: &[ObservedContrast]) -> Vec<Group<'_>> {
 
 /// One rotation of the baseline: which rounds it was measured in, and ln of its mean time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Timed {
+struct TwinRotation {
     rounds: (u32, u32),
     log_mean: f64,
 }
 
-fn timed(times: &[RotationTimes]) -> Vec<Timed> {
-    times.iter().map(|rotation| Timed { rounds: rotation.rounds, log_mean: rotation.mean_ns.ln() }).collect()
+fn timed(times: &[RotationTimes]) -> Vec<TwinRotation> {
+    times
+        .iter()
+        .map(|rotation| TwinRotation { rounds: rotation.rounds, log_mean: rotation.mean_ns.ln() })
+        .collect()
 }
 
 /// ln of the geometric mean over groups, by rotation, over the rotations that every group has.
-fn pooled(groups: &[Group<'_>]) -> Vec<Timed> {
+fn pooled(groups: &[CellGroup<'_>]) -> Vec<TwinRotation> {
     let Some((_, first)) = groups.first() else {
         return Vec::new();
     };
@@ -204,12 +207,14 @@ fn pooled(groups: &[Group<'_>]) -> Vec<Timed> {
     };
     first
         .iter()
-        .filter_map(|rotation| Some(Timed { rounds: rotation.rounds, log_mean: in_all(rotation.rotation)? }))
+        .filter_map(|rotation| {
+            Some(TwinRotation { rounds: rotation.rounds, log_mean: in_all(rotation.rotation)? })
+        })
         .collect()
 }
 
 /// Rotations measured side by side; all of them as one block where hardly any were, or where too few degrees would be left.
-fn blocks(timed: &[Timed]) -> Vec<Vec<f64>> {
+fn blocks(timed: &[TwinRotation]) -> Vec<Vec<f64>> {
     let of_stretch = |(from, to): (u32, u32)| -> Vec<f64> {
         let inside = timed.iter().filter(|rotation| (from..=to).contains(&rotation.rounds.0));
         inside.map(|rotation| rotation.log_mean).collect()
@@ -227,7 +232,7 @@ fn blocks(timed: &[Timed]) -> Vec<Vec<f64>> {
 
 /// Stretches of rounds: those of rotations that overlap, made one. Where samples are left out, rotations of one batch do not all
 /// begin and end in the same round.
-fn stretches(timed: &[Timed]) -> Vec<(u32, u32)> {
+fn stretches(timed: &[TwinRotation]) -> Vec<(u32, u32)> {
     let mut rounds: Vec<(u32, u32)> = timed.iter().map(|rotation| rotation.rounds).collect();
     rounds.sort_unstable();
     let mut found: Vec<(u32, u32)> = Vec::new();
@@ -243,7 +248,7 @@ fn stretches(timed: &[Timed]) -> Vec<(u32, u32)> {
 /// Half B minus half A within blocks, taken A B B A; an odd one at the end of a block is left out.
 ///
 /// Returns: `None` with fewer than four rotations. Source: two-sample t test with a block effect.
-fn halves(timed: &[Timed]) -> Option<Effect> {
+fn halves(timed: &[TwinRotation]) -> Option<Effect> {
     let blocks = blocks(timed);
     let mut used = 0;
     let mut weighted = 0.0;
@@ -348,14 +353,17 @@ fn statement(verdict: TwinVerdict, pooled: &JudgedTwin, groups: &[TwinGroup], op
 mod tests {
     use super::*;
 
-    fn one_block(values: &[f64]) -> Vec<Timed> {
-        values.iter().map(|&log_mean| Timed { rounds: (0, 0), log_mean }).collect()
+    fn one_block(values: &[f64]) -> Vec<TwinRotation> {
+        values.iter().map(|&log_mean| TwinRotation { rounds: (0, 0), log_mean }).collect()
     }
 
     #[test]
     fn a_steady_drift_cancels_between_the_halves() {
-        let one_by_one: Vec<Timed> = (0..8)
-            .map(|rotation| Timed { rounds: (rotation, rotation), log_mean: 0.05 * f64::from(rotation) })
+        let one_by_one: Vec<TwinRotation> = (0..8)
+            .map(|rotation| TwinRotation {
+                rounds: (rotation, rotation),
+                log_mean: 0.05 * f64::from(rotation),
+            })
             .collect();
         let effect = halves(&one_by_one).unwrap();
         assert!(effect.estimate.abs() < 1e-12);
@@ -366,10 +374,10 @@ mod tests {
     fn what_changes_between_blocks_is_no_difference_and_no_noise() {
         // The machine is 30 % slower when the second batch of four rotations is measured.
         let values = [0.0, 0.01, 0.02, 0.01, 0.30, 0.31, 0.32, 0.31];
-        let timed: Vec<Timed> = values
+        let timed: Vec<TwinRotation> = values
             .iter()
             .enumerate()
-            .map(|(at, &log_mean)| Timed { rounds: (at as u32 / 4, at as u32 / 4), log_mean })
+            .map(|(at, &log_mean)| TwinRotation { rounds: (at as u32 / 4, at as u32 / 4), log_mean })
             .collect();
         let effect = halves(&timed).unwrap();
         // each block: B = (.01 + .02) / 2, A = (0 + .01) / 2; squares 2 * (2 * .005^2) * 2 = 2e-4 on 4 degrees
@@ -382,8 +390,8 @@ mod tests {
     fn blocks_count_by_their_size() {
         // Four rotations say +0.02, two say -0.04: (4 * .02 - 2 * .04) / 6 = 0
         let values = [(0, 0.0), (0, 0.02), (0, 0.02), (0, 0.0), (9, 0.5), (9, 0.46)];
-        let timed: Vec<Timed> =
-            values.map(|(round, log_mean)| Timed { rounds: (round, round), log_mean }).to_vec();
+        let timed: Vec<TwinRotation> =
+            values.map(|(round, log_mean)| TwinRotation { rounds: (round, round), log_mean }).to_vec();
         let effect = halves(&timed).unwrap();
         assert!(effect.estimate.abs() < 1e-12);
         assert_eq!((effect.degrees, effect.rotations), (2.0, 6));
@@ -402,8 +410,8 @@ mod tests {
     fn blocks_need_most_of_the_rotations_and_degrees_to_spare() {
         let degrees = |rounds: &[u32]| {
             let at = rounds.iter().enumerate();
-            let timed: Vec<Timed> = at
-                .map(|(n, &round)| Timed { rounds: (round, round), log_mean: 0.01 * (n % 3) as f64 })
+            let timed: Vec<TwinRotation> = at
+                .map(|(n, &round)| TwinRotation { rounds: (round, round), log_mean: 0.01 * (n % 3) as f64 })
                 .collect();
             halves(&timed).unwrap().degrees
         };
@@ -419,8 +427,8 @@ mod tests {
 
     #[test]
     fn rotations_whose_rounds_overlap_are_one_block_wherever_they_begin() {
-        let timed = |rounds: &[(u32, u32)]| -> Vec<Timed> {
-            rounds.iter().map(|&rounds| Timed { rounds, log_mean: 0.0 }).collect()
+        let timed = |rounds: &[(u32, u32)]| -> Vec<TwinRotation> {
+            rounds.iter().map(|&rounds| TwinRotation { rounds, log_mean: 0.0 }).collect()
         };
         let found = stretches(&timed(&[(1, 2), (0, 1), (5, 6), (2, 2), (4, 5), (9, 9)]));
         assert_eq!(found, [(0, 2), (4, 6), (9, 9)]);

@@ -3,17 +3,17 @@
 use toml_edit::{Item, TableLike};
 
 use super::entries::{self, Element};
-use super::reader::{Reader, Table, Wrong};
+use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::{convert, schema};
 use crate::experiment::acceptance::{Acceptance, CHECKS};
 use crate::experiment::diagnostic::nearest;
 
-pub(super) fn read(reader: &mut Reader, top: &Table) -> Vec<Acceptance> {
+pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> Vec<Acceptance> {
     let Some(item) = top.item("accept") else {
         return Vec::new();
     };
     let Some(elements) = entries::elements(item) else {
-        reader.complain_of(top, "accept", Wrong::Type.sentence("accept", item));
+        reader.complain_of(top, "accept", WrongValue::Type.sentence("accept", item));
         return Vec::new();
     };
     let mut accepted = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn read(reader: &mut Reader, top: &Table) -> Vec<Acceptance> {
         match element {
             Element::Table(items) => accepted.push(read_one(reader, &path, items)),
             Element::Value(value) => {
-                let message = Wrong::Type.sentence(&path, &Item::Value(value.clone()));
+                let message = WrongValue::Type.sentence(&path, &Item::Value(value.clone()));
                 let problem = reader.complain(&path, message);
                 problem.example = Some(top.example_of("accept"));
             }
@@ -31,8 +31,8 @@ pub(super) fn read(reader: &mut Reader, top: &Table) -> Vec<Acceptance> {
     accepted
 }
 
-fn read_one(reader: &mut Reader, path: &str, items: &dyn TableLike) -> Acceptance {
-    let table = Table::new(path, Some(items), &[schema::ACCEPT]);
+fn read_one(reader: &mut TomlReader, path: &str, items: &dyn TableLike) -> Acceptance {
+    let table = TomlTable::new(path, Some(items), &[schema::ACCEPT]);
     reader.unknown_keys(&table);
     // Without a reason, an exception is a way not to look.
     for required in ["check", "because"] {

@@ -3,7 +3,7 @@
 use toml_edit::{Item, TableLike};
 
 use super::entries::{self, Element, Names};
-use super::reader::{Reader, Table, Wrong};
+use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::{convert, schema};
 use crate::experiment::spec::Variant;
 use crate::experiment::{ClaimSpec, Says};
@@ -36,19 +36,19 @@ const FIGURES: [&str; 6] = [
 ];
 
 /// What claims may refer to.
-pub(super) struct Context<'a> {
+pub(super) struct ClaimScope<'a> {
     pub(super) variants: &'a [Variant],
     pub(super) baseline: &'a str,
     pub(super) variant_names: Names,
     pub(super) input_names: Names,
 }
 
-pub(super) fn read(reader: &mut Reader, top: &Table, context: &Context) -> Vec<ClaimSpec> {
+pub(super) fn read(reader: &mut TomlReader, top: &TomlTable, context: &ClaimScope) -> Vec<ClaimSpec> {
     let Some(item) = top.item("claims") else {
         return Vec::new();
     };
     let Some(elements) = entries::elements(item) else {
-        reader.complain_of(top, "claims", Wrong::Type.sentence("claims", item));
+        reader.complain_of(top, "claims", WrongValue::Type.sentence("claims", item));
         return Vec::new();
     };
     let mut claims = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn read(reader: &mut Reader, top: &Table, context: &Context) -> Vec<C
         match element {
             Element::Table(items) => claims.push(read_claim(reader, &path, items, context)),
             Element::Value(value) => {
-                let message = Wrong::Type.sentence(&path, &Item::Value(value.clone()));
+                let message = WrongValue::Type.sentence(&path, &Item::Value(value.clone()));
                 let problem = reader.complain(&path, message);
                 problem.example = Some(top.example_of("claims"));
             }
@@ -66,8 +66,8 @@ pub(super) fn read(reader: &mut Reader, top: &Table, context: &Context) -> Vec<C
     claims
 }
 
-fn read_claim(reader: &mut Reader, path: &str, items: &dyn TableLike, context: &Context) -> ClaimSpec {
-    let table = Table::new(path, Some(items), &[schema::CLAIM]);
+fn read_claim(reader: &mut TomlReader, path: &str, items: &dyn TableLike, context: &ClaimScope) -> ClaimSpec {
+    let table = TomlTable::new(path, Some(items), &[schema::CLAIM]);
     reader.unknown_keys(&table);
     if !table.has("text") {
         reader.missing(&table, "text");
@@ -80,7 +80,7 @@ fn read_claim(reader: &mut Reader, path: &str, items: &dyn TableLike, context: &
     claim
 }
 
-fn read_keys(reader: &mut Reader, table: &Table) -> ClaimSpec {
+fn read_keys(reader: &mut TomlReader, table: &TomlTable) -> ClaimSpec {
     let any = convert::fraction(|_| true);
     let from_0 = convert::fraction(|number| number >= 0.0);
     let above_0 = convert::number(|number| number > 0.0);
@@ -111,7 +111,7 @@ fn read_keys(reader: &mut Reader, table: &Table) -> ClaimSpec {
     }
 }
 
-fn check_references(reader: &mut Reader, table: &Table, claim: &ClaimSpec, context: &Context) {
+fn check_references(reader: &mut TomlReader, table: &TomlTable, claim: &ClaimSpec, context: &ClaimScope) {
     for (key, name) in [("candidate", &claim.candidate), ("baseline", &claim.baseline)] {
         if let Some(name) = name {
             context.variant_names.check(reader, &table.path_of(key), name);
@@ -129,7 +129,7 @@ fn check_references(reader: &mut Reader, table: &Table, claim: &ClaimSpec, conte
     }
 }
 
-fn check_statement(reader: &mut Reader, table: &Table) {
+fn check_statement(reader: &mut TomlReader, table: &TomlTable) {
     // Two numbers without what follows from them are complained of as such.
     let incomplete = table.has("before") || table.has("after");
     if incomplete || STATEMENTS.iter().any(|key| table.has(key)) {
@@ -142,7 +142,7 @@ fn check_statement(reader: &mut Reader, table: &Table) {
 }
 
 /// Notes numbers that only say something together with others that are missing.
-fn check_numbers(reader: &mut Reader, table: &Table) {
+fn check_numbers(reader: &mut TomlReader, table: &TomlTable) {
     for (given, other) in [("before", "after"), ("after", "before")] {
         if table.has(given) && !table.has(other) {
             let message = format!("`{}` needs `{other}` beside it", table.path_of(given));
@@ -165,7 +165,12 @@ fn check_numbers(reader: &mut Reader, table: &Table) {
 }
 
 /// Who the claim is about: as given, or the only one that it can be; a note if a comparison could be about several.
-fn candidate(reader: &mut Reader, table: &Table, claim: &ClaimSpec, context: &Context) -> Option<String> {
+fn candidate(
+    reader: &mut TomlReader,
+    table: &TomlTable,
+    claim: &ClaimSpec,
+    context: &ClaimScope,
+) -> Option<String> {
     let arithmetic = table.has("before") && table.has("after");
     let counted = ["instructions_per_unit", "branches_per_unit", "cycles_per_unit"];
     let measured = table.has("says")

@@ -2,14 +2,14 @@
 
 use super::entries::refuse_repeats;
 use super::program::table;
-use super::reader::{Reader, Table};
+use super::reader::{TomlReader, TomlTable};
 use super::{convert, schema};
 use crate::experiment::axis::{Axis, ContrastSpec, EACH};
 use crate::experiment::diagnostic::nearest;
 use crate::experiment::spec::FlagSet;
 
 /// A compiler that is not there is no mistake of the file: another machine may have it.
-pub(super) fn read(reader: &mut Reader, top: &Table, flags: &[FlagSet]) -> ContrastSpec {
+pub(super) fn read(reader: &mut TomlReader, top: &TomlTable, flags: &[FlagSet]) -> ContrastSpec {
     let contrasts = table(reader, top, "contrasts", schema::CONTRASTS);
     let words = Axis::ALL.map(|axis| (axis.name(), axis));
     let along = reader.list(&contrasts, "along", convert::choice(&words));
@@ -36,7 +36,7 @@ pub(super) fn read(reader: &mut Reader, top: &Table, flags: &[FlagSet]) -> Contr
 }
 
 /// Who names a baseline on an axis wants to compare along it.
-fn implied(contrasts: &Table, mut along: Vec<Axis>) -> Vec<Axis> {
+fn implied(contrasts: &TomlTable, mut along: Vec<Axis>) -> Vec<Axis> {
     for (key, axis) in [("compiler", Axis::Compiler), ("flags", Axis::Flags)] {
         if !contrasts.has("along") && contrasts.has(key) {
             along.push(axis);
@@ -45,7 +45,7 @@ fn implied(contrasts: &Table, mut along: Vec<Axis>) -> Vec<Axis> {
     along
 }
 
-fn check_flags(reader: &mut Reader, contrasts: &Table, spec: &ContrastSpec, flags: &[FlagSet]) {
+fn check_flags(reader: &mut TomlReader, contrasts: &TomlTable, spec: &ContrastSpec, flags: &[FlagSet]) {
     let Some(wanted) = spec.flags.as_deref().filter(|wanted| *wanted != EACH) else { return };
     // Sets that could not be read are complained of already.
     if flags.is_empty() || flags.iter().any(|set| set.name == wanted) {

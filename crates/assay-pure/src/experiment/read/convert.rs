@@ -5,32 +5,32 @@ use std::ops::RangeInclusive;
 use toml_edit::Value;
 
 use super::quantity;
-use super::reader::Wrong;
+use super::reader::WrongValue;
 use crate::experiment::diagnostic::nearest;
 
 /// A text with something in it.
-pub(crate) fn text(value: &Value) -> Result<String, Wrong> {
-    let text = value.as_str().ok_or(Wrong::Type)?;
+pub(crate) fn text(value: &Value) -> Result<String, WrongValue> {
+    let text = value.as_str().ok_or(WrongValue::Type)?;
     if text.trim().is_empty() {
-        return Err(Wrong::Because("is empty".into()));
+        return Err(WrongValue::Because("is empty".into()));
     }
     Ok(text.to_owned())
 }
 
 /// A text of one line, as command lines and the protocol need it: a path or a flag.
-pub(crate) fn line(value: &Value) -> Result<String, Wrong> {
+pub(crate) fn line(value: &Value) -> Result<String, WrongValue> {
     let text = text(value)?;
     if text.contains(char::is_control) {
-        return Err(Wrong::Because("contains a control character".into()));
+        return Err(WrongValue::Because("contains a control character".into()));
     }
     Ok(text)
 }
 
 /// One argument of a compiler. Two in one text would reach the compiler as one it does not know.
-pub(crate) fn argument(value: &Value) -> Result<String, Wrong> {
+pub(crate) fn argument(value: &Value) -> Result<String, WrongValue> {
     let text = line(value)?;
     if text.starts_with('-') && text.contains(" -") {
-        return Err(Wrong::Because("holds several flags in one text".into()));
+        return Err(WrongValue::Because("holds several flags in one text".into()));
     }
     Ok(text)
 }
@@ -46,9 +46,9 @@ pub(crate) fn to_name(text: &str) -> String {
 }
 
 /// A name.
-pub(crate) fn name(value: &Value) -> Result<String, Wrong> {
+pub(crate) fn name(value: &Value) -> Result<String, WrongValue> {
     let text = text(value)?;
-    if is_name(&text) { Ok(text) } else { Err(Wrong::Because(not_a_name(&text))) }
+    if is_name(&text) { Ok(text) } else { Err(WrongValue::Because(not_a_name(&text))) }
 }
 
 /// Says which letter keeps a text from being a name.
@@ -59,61 +59,62 @@ pub(crate) fn not_a_name(text: &str) -> String {
     }
 }
 
-pub(crate) fn truth(value: &Value) -> Result<bool, Wrong> {
-    value.as_bool().ok_or(Wrong::Type)
+pub(crate) fn truth(value: &Value) -> Result<bool, WrongValue> {
+    value.as_bool().ok_or(WrongValue::Type)
 }
 
 /// A whole number in a range.
-pub(crate) fn whole(range: RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64, Wrong> {
+pub(crate) fn whole(range: RangeInclusive<i64>) -> impl Fn(&Value) -> Result<i64, WrongValue> {
     move |value| {
-        let number = value.as_integer().ok_or(Wrong::Type)?;
-        if range.contains(&number) { Ok(number) } else { Err(Wrong::Range) }
+        let number = value.as_integer().ok_or(WrongValue::Type)?;
+        if range.contains(&number) { Ok(number) } else { Err(WrongValue::Range) }
     }
 }
 
 /// A whole number of 64 bits. TOML's own end at 63, so large ones may be given as a text.
-pub(crate) fn whole_64(value: &Value) -> Result<u64, Wrong> {
+pub(crate) fn whole_64(value: &Value) -> Result<u64, WrongValue> {
     match value {
-        Value::Integer(number) => u64::try_from(*number.value()).map_err(|_| Wrong::Range),
-        Value::String(text) => quantity::whole(text.value()).ok_or(Wrong::Unreadable),
-        _ => Err(Wrong::Type),
+        Value::Integer(number) => u64::try_from(*number.value()).map_err(|_| WrongValue::Range),
+        Value::String(text) => quantity::whole(text.value()).ok_or(WrongValue::Unreadable),
+        _ => Err(WrongValue::Type),
     }
 }
 
 /// A finite number for which `domain` holds; whole ones count too.
-pub(crate) fn number(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, Wrong> {
+pub(crate) fn number(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, WrongValue> {
     move |value| {
-        let number = plain_number(value).ok_or(Wrong::Type)?;
+        let number = plain_number(value).ok_or(WrongValue::Type)?;
         within(number, domain)
     }
 }
 
 /// A finite number, or a text with a per cent sign, for which `domain` holds as a fraction.
-pub(crate) fn fraction(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, Wrong> {
+pub(crate) fn fraction(domain: fn(f64) -> bool) -> impl Fn(&Value) -> Result<f64, WrongValue> {
     move |value| {
         let fraction = match value.as_str() {
-            Some(text) => quantity::fraction(text).ok_or(Wrong::Unreadable)?,
-            None => plain_number(value).ok_or(Wrong::Type)?,
+            Some(text) => quantity::fraction(text).ok_or(WrongValue::Unreadable)?,
+            None => plain_number(value).ok_or(WrongValue::Type)?,
         };
         within(fraction, domain)
     }
 }
 
 /// A time above 0 in seconds.
-pub(crate) fn seconds(value: &Value) -> Result<f64, Wrong> {
+pub(crate) fn seconds(value: &Value) -> Result<f64, WrongValue> {
     let seconds = match value.as_str() {
-        Some(text) => quantity::seconds(text).ok_or(Wrong::Unreadable)?,
-        None => plain_number(value).ok_or(Wrong::Type)?,
+        Some(text) => quantity::seconds(text).ok_or(WrongValue::Unreadable)?,
+        None => plain_number(value).ok_or(WrongValue::Type)?,
     };
     within(seconds, |seconds| seconds > 0.0)
 }
 
 /// One of some words.
-pub(crate) fn choice<T: Copy>(words: &[(&str, T)]) -> impl Fn(&Value) -> Result<T, Wrong> {
+pub(crate) fn choice<T: Copy>(words: &[(&str, T)]) -> impl Fn(&Value) -> Result<T, WrongValue> {
     move |value| {
-        let text = value.as_str().ok_or(Wrong::Type)?;
-        let unknown =
-            || Wrong::Unknown { nearest: nearest(text, words.iter().map(|&(word, _)| word)).map(Into::into) };
+        let text = value.as_str().ok_or(WrongValue::Type)?;
+        let unknown = || WrongValue::Unknown {
+            nearest: nearest(text, words.iter().map(|&(word, _)| word)).map(Into::into),
+        };
         words.iter().find(|&&(word, _)| word == text).map(|&(_, meaning)| meaning).ok_or_else(unknown)
     }
 }
@@ -122,6 +123,6 @@ fn plain_number(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
 }
 
-fn within(number: f64, domain: fn(f64) -> bool) -> Result<f64, Wrong> {
-    if number.is_finite() && domain(number) { Ok(number) } else { Err(Wrong::Range) }
+fn within(number: f64, domain: fn(f64) -> bool) -> Result<f64, WrongValue> {
+    if number.is_finite() && domain(number) { Ok(number) } else { Err(WrongValue::Range) }
 }

@@ -3,12 +3,12 @@
 use toml_edit::{Item, TableLike, Value};
 
 use super::convert;
-use super::reader::{Reader, Table, Wrong};
-use super::schema::Key;
+use super::reader::{TomlReader, TomlTable, WrongValue};
+use super::schema::SchemaKey;
 use crate::experiment::diagnostic::nearest;
 
 /// One entry of a list, or one table in a table of tables.
-pub(crate) struct Entry<'a> {
+pub(crate) struct ListEntry<'a> {
     /// Dotted path as the file has it: `variants[1]`, `inputs.mixed`.
     pub(crate) path: String,
     /// Its name; `None` if that is missing or wrong, which has been noted.
@@ -26,7 +26,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn new(kind: &'static str, entries: &[Entry]) -> Self {
+    pub(crate) fn new(kind: &'static str, entries: &[ListEntry]) -> Self {
         let names: Vec<String> = entries.iter().filter_map(|entry| entry.name.clone()).collect();
         Names { kind, complete: names.len() == entries.len() && !entries.is_empty(), names }
     }
@@ -37,7 +37,7 @@ impl Names {
     }
 
     /// Notes a reference to a name that nothing has.
-    pub(crate) fn check(&self, reader: &mut Reader, path: &str, name: &str) {
+    pub(crate) fn check(&self, reader: &mut TomlReader, path: &str, name: &str) {
         if !self.complete || self.names.iter().any(|known| known == name) {
             return;
         }
@@ -72,12 +72,12 @@ fn element(value: &Value) -> Element<'_> {
 
 /// All entries of a key of the file, in file order, with distinct names. `plain`: a name alone is an entry.
 pub(crate) fn entries<'a>(
-    reader: &mut Reader,
-    top: &Table<'a>,
+    reader: &mut TomlReader,
+    top: &TomlTable<'a>,
     list: &str,
-    keys: &'static [Key],
+    keys: &'static [SchemaKey],
     plain: bool,
-) -> Vec<Entry<'a>> {
+) -> Vec<ListEntry<'a>> {
     let Some(item) = top.item(list) else {
         return Vec::new();
     };
@@ -92,7 +92,7 @@ pub(crate) fn entries<'a>(
             found.push(listed(reader, top, list, path, element, keys, plain));
         }
     } else {
-        reader.complain_of(top, list, Wrong::Type.sentence(list, item));
+        reader.complain_of(top, list, WrongValue::Type.sentence(list, item));
     }
     distinct(reader, &found);
     found
@@ -100,62 +100,62 @@ pub(crate) fn entries<'a>(
 
 /// `[list.NAME]`
 fn keyed<'a>(
-    reader: &mut Reader,
-    top: &Table,
+    reader: &mut TomlReader,
+    top: &TomlTable,
     list: &str,
     name: &str,
     item: &'a Item,
-    keys: &'static [Key],
-) -> Entry<'a> {
+    keys: &'static [SchemaKey],
+) -> ListEntry<'a> {
     let path = format!("{list}.{name}");
     let Some(items) = item.as_table_like() else {
-        let problem = reader.complain(&path, Wrong::Type.sentence(&path, item));
+        let problem = reader.complain(&path, WrongValue::Type.sentence(&path, item));
         problem.expected = Some("a table for each name".into());
         problem.example = Some(top.example_of(list));
-        return Entry { path, name: check_name(reader, &format!("{list}.{name}"), name), items: None };
+        return ListEntry { path, name: check_name(reader, &format!("{list}.{name}"), name), items: None };
     };
     if items.contains_key("name") {
-        let table = Table::new(&path, Some(items), &[keys]);
+        let table = TomlTable::new(&path, Some(items), &[keys]);
         reader.complain_of(&table, "name", format!("`{path}.name` is a second name of `{path}`"));
     }
     let name = check_name(reader, &path, name);
-    Entry { path, name, items: Some(items) }
+    ListEntry { path, name, items: Some(items) }
 }
 
 /// `[[list]]`, or an element of `list = [...]`
 fn listed<'a>(
-    reader: &mut Reader,
-    top: &Table,
+    reader: &mut TomlReader,
+    top: &TomlTable,
     list: &str,
     path: String,
     element: Element<'a>,
-    keys: &'static [Key],
+    keys: &'static [SchemaKey],
     plain: bool,
-) -> Entry<'a> {
+) -> ListEntry<'a> {
     match element {
         Element::Table(items) => {
-            let table = Table::new(&path, Some(items), &[keys]);
+            let table = TomlTable::new(&path, Some(items), &[keys]);
             if !table.has("name") {
                 reader.missing(&table, "name");
             }
             let name = reader.read(&table, "name", convert::name);
-            Entry { path, name, items: Some(items) }
+            ListEntry { path, name, items: Some(items) }
         }
         Element::Value(Value::String(name)) if plain => {
             let name = check_name(reader, &path, name.value());
-            Entry { path, name, items: None }
+            ListEntry { path, name, items: None }
         }
         Element::Value(value) => {
-            let message = Wrong::Type.sentence(&path, &Item::Value(value.clone()));
+            let message = WrongValue::Type.sentence(&path, &Item::Value(value.clone()));
             let problem = reader.complain(&path, message);
             problem.expected = Some(if plain { "a name or a table" } else { "a table" }.into());
             problem.example = Some(top.example_of(list));
-            Entry { path, name: None, items: None }
+            ListEntry { path, name: None, items: None }
         }
     }
 }
 
-fn check_name(reader: &mut Reader, path: &str, name: &str) -> Option<String> {
+fn check_name(reader: &mut TomlReader, path: &str, name: &str) -> Option<String> {
     if convert::is_name(name) {
         return Some(name.to_owned());
     }
@@ -166,7 +166,7 @@ fn check_name(reader: &mut Reader, path: &str, name: &str) -> Option<String> {
 }
 
 /// Notes each name that an earlier entry has.
-fn distinct(reader: &mut Reader, entries: &[Entry]) {
+fn distinct(reader: &mut TomlReader, entries: &[ListEntry]) {
     for (index, entry) in entries.iter().enumerate() {
         let Some(name) = &entry.name else { continue };
         let earlier = entries[..index].iter().find(|earlier| earlier.name.as_ref() == Some(name));
@@ -177,7 +177,7 @@ fn distinct(reader: &mut Reader, entries: &[Entry]) {
 }
 
 /// Notes each element of a list that is there before.
-pub(crate) fn refuse_repeats<T: PartialEq + ToString>(reader: &mut Reader, path: &str, values: &[T]) {
+pub(crate) fn refuse_repeats<T: PartialEq + ToString>(reader: &mut TomlReader, path: &str, values: &[T]) {
     for (index, value) in values.iter().enumerate() {
         if let Some(earlier) = values[..index].iter().position(|earlier| earlier == value) {
             let (path, earlier) = (format!("{path}[{index}]"), format!("{path}[{earlier}]"));
@@ -187,7 +187,7 @@ pub(crate) fn refuse_repeats<T: PartialEq + ToString>(reader: &mut Reader, path:
 }
 
 /// Notes a name or value that stands at an earlier path already.
-fn duplicate(reader: &mut Reader, path: &str, earlier: &str, value: &str) {
+fn duplicate(reader: &mut TomlReader, path: &str, earlier: &str, value: &str) {
     let first = reader.spans.locate(earlier).map_or(1, |place| place.line);
     let problem = reader.complain(path, format!("`{value}` is there twice, first in line {first}"));
     problem.expected = Some("each only once".into());

@@ -3,21 +3,21 @@
 use toml_edit::{Item, TableLike};
 
 use super::entries::{self, Element};
-use super::reader::{Reader, Table, Wrong};
+use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::{convert, schema};
 use crate::experiment::spec::FlagSet;
 
 /// A set before its flags have been judged.
-struct Set {
+struct FlagSetEntry {
     path: String,
     set: FlagSet,
 }
 
 /// All flag sets. `common`: the program's own flags, which come before those of each set.
-pub(super) fn read(reader: &mut Reader, top: &Table, common: &[String]) -> Vec<FlagSet> {
+pub(super) fn read(reader: &mut TomlReader, top: &TomlTable, common: &[String]) -> Vec<FlagSet> {
     let before = reader.problems.len();
     let sets = match top.item("flags") {
-        None => vec![Set { path: "flags".into(), set: named("O2", vec!["-O2".into()]) }],
+        None => vec![FlagSetEntry { path: "flags".into(), set: named("O2", vec!["-O2".into()]) }],
         Some(item) => match item.as_table_like() {
             Some(items) => read_table(reader, items),
             None => read_list(reader, top, item),
@@ -30,7 +30,7 @@ pub(super) fn read(reader: &mut Reader, top: &Table, common: &[String]) -> Vec<F
     if sets.is_empty() {
         reader.complain_of(top, "flags", "`flags` has no flag set");
     }
-    let judged = sets.into_iter().map(|Set { path, mut set }| {
+    let judged = sets.into_iter().map(|FlagSetEntry { path, mut set }| {
         set.allow_unoptimised |= allowed;
         refuse_unoptimised(reader, &path, &set, common);
         set
@@ -43,8 +43,8 @@ fn named(name: &str, flags: Vec<String>) -> FlagSet {
 }
 
 /// `[flags]`: a list or a table for each name; `allow_unoptimised` among them speaks for all.
-fn read_table(reader: &mut Reader, items: &dyn TableLike) -> Vec<Set> {
-    let flags = Table::new("flags", Some(items), &[schema::FLAG_SET]);
+fn read_table(reader: &mut TomlReader, items: &dyn TableLike) -> Vec<FlagSetEntry> {
+    let flags = TomlTable::new("flags", Some(items), &[schema::FLAG_SET]);
     let allowed = reader.read(&flags, "allow_unoptimised", convert::truth).unwrap_or(false);
     let mut sets = Vec::new();
     for (name, item) in items.iter().filter(|&(name, _)| name != "allow_unoptimised") {
@@ -56,28 +56,28 @@ fn read_table(reader: &mut Reader, items: &dyn TableLike) -> Vec<Set> {
         }
         let mut set = match item.as_table_like() {
             Some(items) => {
-                let table = Table::new(&path, Some(items), &[&schema::FLAG_SET[1..]]);
+                let table = TomlTable::new(&path, Some(items), &[&schema::FLAG_SET[1..]]);
                 read_long(reader, &table, name.to_owned())
             }
             None => named(name, read_short(reader, name, item)),
         };
         set.allow_unoptimised |= allowed;
-        sets.push(Set { path, set });
+        sets.push(FlagSetEntry { path, set });
     }
     sets
 }
 
 /// `NAME = ["-O2"]` in `[flags]`.
-fn read_short(reader: &mut Reader, name: &str, item: &Item) -> Vec<String> {
+fn read_short(reader: &mut TomlReader, name: &str, item: &Item) -> Vec<String> {
     let path = format!("flags.{name}");
     let mut flags = Vec::new();
-    let mut refuse = |path: &str, wrong: Wrong, item: &Item| {
+    let mut refuse = |path: &str, wrong: WrongValue, item: &Item| {
         let problem = reader.complain(path, wrong.sentence(path, item));
         problem.expected = Some("a list of compiler flags, each a text of its own".into());
         problem.example = Some(format!("{name} = [\"-O2\", \"-march=native\"]"));
     };
     let Some(values) = item.as_array() else {
-        refuse(&path, Wrong::Type, item);
+        refuse(&path, WrongValue::Type, item);
         return flags;
     };
     for (index, value) in values.iter().enumerate() {
@@ -90,7 +90,7 @@ fn read_short(reader: &mut Reader, name: &str, item: &Item) -> Vec<String> {
 }
 
 /// A set with keys of its own.
-fn read_long(reader: &mut Reader, table: &Table, name: String) -> FlagSet {
+fn read_long(reader: &mut TomlReader, table: &TomlTable, name: String) -> FlagSet {
     reader.unknown_keys(table);
     if !table.has("flags") {
         reader.missing(table, "flags");
@@ -103,17 +103,17 @@ fn read_long(reader: &mut Reader, table: &Table, name: String) -> FlagSet {
 }
 
 /// `flags = ["-O2"]`, one set; or `[[flags]]`, one per table.
-fn read_list(reader: &mut Reader, top: &Table, item: &Item) -> Vec<Set> {
+fn read_list(reader: &mut TomlReader, top: &TomlTable, item: &Item) -> Vec<FlagSetEntry> {
     let elements = entries::elements(item).unwrap_or_default();
     if !elements.iter().any(|element| matches!(element, Element::Table(_))) {
         let flags = reader.list(top, "flags", convert::argument).unwrap_or_default();
-        return vec![Set { path: "flags".into(), set: named(&name_of(&flags), flags) }];
+        return vec![FlagSetEntry { path: "flags".into(), set: named(&name_of(&flags), flags) }];
     }
     let entries = entries::entries(reader, top, "flags", schema::FLAG_SET, false);
     let sets = entries.into_iter().filter_map(|entry| {
-        let table = Table::new(&entry.path, Some(entry.items?), &[schema::FLAG_SET]);
+        let table = TomlTable::new(&entry.path, Some(entry.items?), &[schema::FLAG_SET]);
         let set = read_long(reader, &table, entry.name.unwrap_or_default());
-        Some(Set { path: entry.path, set })
+        Some(FlagSetEntry { path: entry.path, set })
     });
     sets.collect()
 }
@@ -126,7 +126,7 @@ fn name_of(flags: &[String]) -> String {
 }
 
 /// Notes a set that builds unoptimised code, unless that is what is asked about.
-fn refuse_unoptimised(reader: &mut Reader, path: &str, set: &FlagSet, common: &[String]) {
+fn refuse_unoptimised(reader: &mut TomlReader, path: &str, set: &FlagSet, common: &[String]) {
     // The last one counts, as it does for gcc and clang.
     let level = common.iter().chain(&set.flags).rfind(|flag| is_level(flag));
     let reason = match level.map(String::as_str) {

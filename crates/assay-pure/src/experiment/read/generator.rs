@@ -1,13 +1,13 @@
 //! The parameters of each generator of inputs.
 
 use super::convert;
-use super::reader::{Reader, Table, Wrong};
+use super::reader::{TomlReader, TomlTable, WrongValue};
 use crate::inputs::markov::{LONGEST_CONTEXT, parse_context};
 use crate::inputs::{Generator, Markov, Settings, with_multi_byte};
 use std::collections::BTreeMap;
 
 /// The generator of a name that the schema has; `None` if a parameter is missing or wrong, which is noted.
-pub(super) fn read(reader: &mut Reader, table: &Table, generator: &str) -> Option<Generator> {
+pub(super) fn read(reader: &mut TomlReader, table: &TomlTable, generator: &str) -> Option<Generator> {
     match generator {
         "lengths" => read_weights(reader, table).map(|weights| Generator::Lengths { weights }),
         "log_uniform" => {
@@ -39,7 +39,7 @@ pub(super) fn read(reader: &mut Reader, table: &Table, generator: &str) -> Optio
     }
 }
 
-fn read_weights(reader: &mut Reader, table: &Table) -> Option<Vec<f64>> {
+fn read_weights(reader: &mut TomlReader, table: &TomlTable) -> Option<Vec<f64>> {
     if !table.has("weights") {
         reader.missing(table, "weights");
     }
@@ -59,7 +59,7 @@ fn read_weights(reader: &mut Reader, table: &Table) -> Option<Vec<f64>> {
 }
 
 /// The weights with the share of values longer than one byte that the file asks for, if it does.
-fn read_multi_byte(reader: &mut Reader, table: &Table, weights: Vec<f64>) -> Option<Vec<f64>> {
+fn read_multi_byte(reader: &mut TomlReader, table: &TomlTable, weights: Vec<f64>) -> Option<Vec<f64>> {
     if !table.has("multi_byte") {
         return Some(weights);
     }
@@ -73,7 +73,7 @@ fn read_multi_byte(reader: &mut Reader, table: &Table, weights: Vec<f64>) -> Opt
     rescaled
 }
 
-fn read_markov(reader: &mut Reader, table: &Table) -> Option<Generator> {
+fn read_markov(reader: &mut TomlReader, table: &TomlTable) -> Option<Generator> {
     let contexts = read_contexts(reader, table);
     let bits = match table.has("bits") {
         true => reader.list(table, "bits", convert::number(|weight| weight >= 0.0)),
@@ -90,14 +90,14 @@ fn read_markov(reader: &mut Reader, table: &Table) -> Option<Generator> {
     Some(Generator::Markov(markov))
 }
 
-fn read_contexts(reader: &mut Reader, table: &Table) -> Option<BTreeMap<String, Vec<f64>>> {
+fn read_contexts(reader: &mut TomlReader, table: &TomlTable) -> Option<BTreeMap<String, Vec<f64>>> {
     let Some(item) = table.item("contexts") else {
         reader.missing(table, "contexts");
         return None;
     };
     let path = table.path_of("contexts");
     let Some(items) = item.as_table_like() else {
-        reader.complain_of(table, "contexts", Wrong::Type.sentence(&path, item));
+        reader.complain_of(table, "contexts", WrongValue::Type.sentence(&path, item));
         return None;
     };
     let before = reader.problems.len();
@@ -127,14 +127,14 @@ fn read_contexts(reader: &mut Reader, table: &Table) -> Option<BTreeMap<String, 
 }
 
 /// The settings of an input that is not drawn, of `units` units.
-pub(super) fn read_settings(reader: &mut Reader, table: &Table, units: u64) -> Option<Settings> {
+pub(super) fn read_settings(reader: &mut TomlReader, table: &TomlTable, units: u64) -> Option<Settings> {
     let Some(item) = table.item("settings") else {
         reader.missing(table, "settings");
         return None;
     };
     let path = table.path_of("settings");
     let Some(items) = item.as_table_like() else {
-        reader.complain_of(table, "settings", Wrong::Type.sentence(&path, item));
+        reader.complain_of(table, "settings", WrongValue::Type.sentence(&path, item));
         return None;
     };
     let before = reader.problems.len();
@@ -148,7 +148,7 @@ pub(super) fn read_settings(reader: &mut Reader, table: &Table, units: u64) -> O
             let message = format!("`{path}` would be there twice: the input's own key is among the settings");
             reader.complain_of_key(&path, message).example = Some(format!("units = {units}"));
         } else {
-            match item.as_value().ok_or(Wrong::Type).and_then(convert::number(|_| true)) {
+            match item.as_value().ok_or(WrongValue::Type).and_then(convert::number(|_| true)) {
                 Ok(value) => values.push((name.to_owned(), value)),
                 Err(wrong) => {
                     let problem = reader.complain(&path, wrong.sentence(&path, item));
@@ -162,8 +162,8 @@ pub(super) fn read_settings(reader: &mut Reader, table: &Table, units: u64) -> O
 
 /// Two whole numbers of which the first is not the larger one.
 fn read_range(
-    reader: &mut Reader,
-    table: &Table,
+    reader: &mut TomlReader,
+    table: &TomlTable,
     [min, max]: [&'static str; 2],
     domain: std::ops::RangeInclusive<i64>,
     (default_min, default_max): (u32, u32),
@@ -178,7 +178,7 @@ fn read_range(
     in_order(reader, table, [min, max], low, high)
 }
 
-fn read_values(reader: &mut Reader, table: &Table) -> Option<Generator> {
+fn read_values(reader: &mut TomlReader, table: &TomlTable) -> Option<Generator> {
     let mut read = |name, default| match reader.read(table, name, convert::whole_64) {
         None if !table.has(name) => Some(default),
         read => read,
@@ -190,8 +190,8 @@ fn read_values(reader: &mut Reader, table: &Table) -> Option<Generator> {
 
 /// Both numbers, or a note that the smaller one is the larger, at a key that the file has.
 fn in_order<T: PartialOrd + std::fmt::Display>(
-    reader: &mut Reader,
-    table: &Table,
+    reader: &mut TomlReader,
+    table: &TomlTable,
     [min, max]: [&'static str; 2],
     low: T,
     high: T,

@@ -2,9 +2,9 @@
 
 use toml_edit::TableLike;
 
-use super::entries::{self, Entry, Names};
-use super::reader::{Reader, Table};
-use super::schema::{self, Key};
+use super::entries::{self, ListEntry, Names};
+use super::reader::{TomlReader, TomlTable};
+use super::schema::{self, SchemaKey};
 use super::usage::{self, Usages};
 use super::{convert, generator};
 use crate::experiment::diagnostic::{self, Diagnostic};
@@ -24,16 +24,16 @@ const FORMATS: &[(&str, Format)] = &[
 
 /// All inputs, each in all of its uses; a single empty one where the file has none, so that a call is measured all the
 /// same.
-pub(super) fn read(reader: &mut Reader, top: &Table) -> (Vec<InputSpec>, Names) {
+pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> (Vec<InputSpec>, Names) {
     let default = usage::read(reader, top, &Usages::default());
     let entries = entries::entries(reader, top, "inputs", schema::INPUT, false);
     let (read, names) = if entries.is_empty() && reader.problems.iter().all(|problem| problem.key != "inputs")
     {
-        let none = Entry { path: "inputs".into(), name: Some("none".into()), items: None };
+        let none = ListEntry { path: "inputs".into(), name: Some("none".into()), items: None };
         (vec![Some((no_input(), default))], Names::new("input", &[none]))
     } else {
         let with_uses =
-            |entry: &Entry| Some((read_input(reader, entry)?, read_uses(reader, entry, &default)));
+            |entry: &ListEntry| Some((read_input(reader, entry)?, read_uses(reader, entry, &default)));
         (entries.iter().map(with_uses).collect(), Names::new("input", &entries))
     };
     let complete = read.iter().all(Option::is_some);
@@ -45,8 +45,8 @@ pub(super) fn read(reader: &mut Reader, top: &Table) -> (Vec<InputSpec>, Names) 
     (inputs, names)
 }
 
-fn read_uses(reader: &mut Reader, entry: &Entry, default: &Usages) -> Usages {
-    usage::read(reader, &Table::new(&entry.path, entry.items, &[schema::INPUT]), default)
+fn read_uses(reader: &mut TomlReader, entry: &ListEntry, default: &Usages) -> Usages {
+    usage::read(reader, &TomlTable::new(&entry.path, entry.items, &[schema::INPUT]), default)
 }
 
 fn no_input() -> InputSpec {
@@ -62,10 +62,10 @@ fn no_input() -> InputSpec {
     }
 }
 
-fn read_input(reader: &mut Reader, entry: &Entry) -> Option<InputSpec> {
+fn read_input(reader: &mut TomlReader, entry: &ListEntry) -> Option<InputSpec> {
     let items = entry.items?;
     let (source, table, default) = if items.contains_key("path") {
-        let table = Table::new(&entry.path, Some(items), &[schema::INPUT, schema::RECORDED]);
+        let table = TomlTable::new(&entry.path, Some(items), &[schema::INPUT, schema::RECORDED]);
         refuse_generated_keys(reader, &table, items);
         (read_recorded(reader, &table), table, Format::Bytes)
     } else {
@@ -93,12 +93,12 @@ fn read_input(reader: &mut Reader, entry: &Entry) -> Option<InputSpec> {
     })
 }
 
-fn read_recorded(reader: &mut Reader, table: &Table) -> Option<InputSource> {
+fn read_recorded(reader: &mut TomlReader, table: &TomlTable) -> Option<InputSource> {
     reader.read(table, "path", convert::line).map(|path| InputSource::Recorded { path })
 }
 
 /// Notes keys of generators in a recorded input, then those that no input has.
-fn refuse_generated_keys(reader: &mut Reader, table: &Table, items: &dyn TableLike) {
+fn refuse_generated_keys(reader: &mut TomlReader, table: &TomlTable, items: &dyn TableLike) {
     for (name, _) in items.iter() {
         if is_generated_key(name) {
             let path = table.path_of(name);
@@ -106,12 +106,12 @@ fn refuse_generated_keys(reader: &mut Reader, table: &Table, items: &dyn TableLi
             problem.expected = Some("a generator with its keys, or the path of a recorded file".into());
         }
     }
-    reader.unknown_keys(&Table::new(&table.path, Some(items), &all_keys()));
+    reader.unknown_keys(&TomlTable::new(&table.path, Some(items), &all_keys()));
 }
 
 /// The keys that some input has.
-fn all_keys() -> Vec<&'static [Key]> {
-    let mut keys: Vec<&'static [Key]> =
+fn all_keys() -> Vec<&'static [SchemaKey]> {
+    let mut keys: Vec<&'static [SchemaKey]> =
         vec![schema::INPUT, schema::RECORDED, schema::GENERATED, schema::DRAWN];
     keys.extend(schema::GENERATORS.iter().map(|&(_, keys)| keys));
     keys
@@ -124,13 +124,14 @@ fn is_generated_key(name: &str) -> bool {
 
 /// The source of a generated input, and the table with the keys that its generator has.
 fn read_generated<'a>(
-    reader: &mut Reader,
-    entry: &Entry,
+    reader: &mut TomlReader,
+    entry: &ListEntry,
     items: &'a dyn TableLike,
-) -> (Option<InputSource>, Table<'a>) {
-    let common: &[&'static [Key]] = &[schema::INPUT, schema::RECORDED, schema::GENERATED];
-    let table = Table::new(&entry.path, Some(items), common);
-    let words: Vec<(&str, (&str, &'static [Key]))> = schema::GENERATORS.iter().map(|&g| (g.0, g)).collect();
+) -> (Option<InputSource>, TomlTable<'a>) {
+    let common: &[&'static [SchemaKey]] = &[schema::INPUT, schema::RECORDED, schema::GENERATED];
+    let table = TomlTable::new(&entry.path, Some(items), common);
+    let words: Vec<(&str, (&str, &'static [SchemaKey]))> =
+        schema::GENERATORS.iter().map(|&g| (g.0, g)).collect();
     let chosen = reader.read(&table, "generator", convert::choice(&words));
     let Some((generator, keys)) = chosen else {
         if table.has("generator") {
@@ -141,7 +142,7 @@ fn read_generated<'a>(
         return (None, table);
     };
     let drawn = if generator == schema::SETTINGS { &[][..] } else { schema::DRAWN };
-    let table = Table::new(&entry.path, Some(items), &[common, &[drawn, keys]].concat());
+    let table = TomlTable::new(&entry.path, Some(items), &[common, &[drawn, keys]].concat());
     refuse_other_generators_keys(reader, &table, items, generator, [keys, drawn]);
     let units = reader.read(&table, "units", convert::whole(1..=MOST_UNITS)).map(|units| units as u64);
     if generator == schema::SETTINGS {
@@ -158,7 +159,7 @@ fn read_generated<'a>(
 }
 
 /// How many units are made and then repeated; `None` where none are.
-fn read_distinct(reader: &mut Reader, table: &Table, units: u64) -> Option<u64> {
+fn read_distinct(reader: &mut TomlReader, table: &TomlTable, units: u64) -> Option<u64> {
     let distinct = reader.read(table, "distinct_units", convert::whole(1..=MOST_UNITS))? as u64;
     if distinct > units {
         let path = table.path_of("distinct_units");
@@ -174,11 +175,11 @@ fn name_generators(problem: &mut Diagnostic) {
 }
 
 /// Notes that an input says nothing of where its bytes come from, or says it with a misspelt key.
-fn neither(reader: &mut Reader, table: &Table, items: &dyn TableLike) {
+fn neither(reader: &mut TomlReader, table: &TomlTable, items: &dyn TableLike) {
     let misspelt = |&(name, _): &(&str, _)| diagnostic::nearest(name, ["generator", "path"]).is_some();
     if items.iter().any(|item| misspelt(&item)) {
         // Which generator's keys are right is not known.
-        reader.unknown_keys(&Table::new(&table.path, Some(items), &all_keys()));
+        reader.unknown_keys(&TomlTable::new(&table.path, Some(items), &all_keys()));
         return;
     }
     let problem =
@@ -189,11 +190,11 @@ fn neither(reader: &mut Reader, table: &Table, items: &dyn TableLike) {
 
 /// Notes keys that only other generators have, then those that no input has.
 fn refuse_other_generators_keys(
-    reader: &mut Reader,
-    table: &Table,
+    reader: &mut TomlReader,
+    table: &TomlTable,
     items: &dyn TableLike,
     generator: &str,
-    [own, drawn]: [&'static [Key]; 2],
+    [own, drawn]: [&'static [SchemaKey]; 2],
 ) {
     let foreign = |name: &str| {
         let mut others = schema::GENERATORS.iter().flat_map(|&(_, keys)| keys).chain(schema::DRAWN);
@@ -207,5 +208,5 @@ fn refuse_other_generators_keys(
             Some(format!("only {}", own.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")));
         problem.example = own.last().map(|key| table.example_of(key.name));
     }
-    reader.unknown_keys(&Table::new(&table.path, Some(items), &[&[own], &*all_keys()].concat()));
+    reader.unknown_keys(&TomlTable::new(&table.path, Some(items), &[&[own], &*all_keys()].concat()));
 }

@@ -30,7 +30,7 @@ use std::path::Path;
 
 use self::entries::Names;
 pub use self::parsed::Parsed;
-use self::reader::{Reader, Table};
+use self::reader::{TomlReader, TomlTable};
 use super::spans::Spans;
 use super::spec::{Clock, Experiment, Variant};
 use super::{Diagnostic, Event};
@@ -51,8 +51,8 @@ impl Experiment {
     /// All problems of the file, in the order of their places; for a file that is not TOML, the first error of syntax.
     pub fn from_toml(text: &str, file: &str) -> Result<Parsed, Vec<Diagnostic>> {
         let (document, spans) = parse(text, file)?;
-        let mut reader = Reader::new(spans, home_of);
-        let top = Table::new("", Some(document.as_table()), &[schema::TOP]);
+        let mut reader = TomlReader::new(spans, home_of);
+        let top = TomlTable::new("", Some(document.as_table()), &[schema::TOP]);
         let experiment = read_top(&mut reader, &top, file);
         let (experiment, spans) = reader.conclude(experiment)?;
         let parsed = Parsed { experiment, spans };
@@ -76,8 +76,8 @@ pub(crate) fn parse<'a>(
 }
 
 /// Where a key of an experiment file belongs.
-fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static schema::Key)> {
-    let find = |keys: &'static [schema::Key]| keys.iter().find(|key| key.name == name);
+fn home_of(path: &str, name: &str) -> Option<(&'static str, &'static schema::SchemaKey)> {
+    let find = |keys: &'static [schema::SchemaKey]| keys.iter().find(|key| key.name == name);
     if !path.is_empty() {
         return find(schema::TOP).map(|key| ("belongs at the top of the file, above the first [table]", key));
     }
@@ -120,7 +120,7 @@ fn syntax(spans: &Spans, text: &str, error: &toml_edit::TomlError) -> Diagnostic
 }
 
 /// The phases of reading. Names first, as everything else refers to them.
-fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
+fn read_top(reader: &mut TomlReader, top: &TomlTable, file: &str) -> Experiment {
     reader.unknown_keys(top);
     for required in ["question", "baseline", "variants", "program"] {
         if !top.has(required) {
@@ -134,7 +134,7 @@ fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
 
     let baseline = read_baseline(reader, top, &variant_names);
     let contrasts = contrasts::read(reader, top, &flags);
-    let claims = claims::Context { variants: &variants, baseline: &baseline, variant_names, input_names };
+    let claims = claims::ClaimScope { variants: &variants, baseline: &baseline, variant_names, input_names };
     let claims = claims::read(reader, top, &claims);
     Experiment {
         name: reader.read(top, "name", convert::name).unwrap_or_else(|| default_name(file)),
@@ -167,7 +167,7 @@ fn read_top(reader: &mut Reader, top: &Table, file: &str) -> Experiment {
     }
 }
 
-fn read_baseline(reader: &mut Reader, top: &Table, variants: &Names) -> String {
+fn read_baseline(reader: &mut TomlReader, top: &TomlTable, variants: &Names) -> String {
     let Some(baseline) = reader.read(top, "baseline", convert::text) else {
         return String::new();
     };
@@ -175,7 +175,7 @@ fn read_baseline(reader: &mut Reader, top: &Table, variants: &Names) -> String {
     baseline
 }
 
-fn read_variants(reader: &mut Reader, top: &Table) -> (Vec<Variant>, Names) {
+fn read_variants(reader: &mut TomlReader, top: &TomlTable) -> (Vec<Variant>, Names) {
     let entries = entries::entries(reader, top, "variants", schema::VARIANT, true);
     let is_list =
         top.item("variants").is_some_and(|item| item.is_table_like() || entries::elements(item).is_some());
@@ -187,7 +187,7 @@ fn read_variants(reader: &mut Reader, top: &Table) -> (Vec<Variant>, Names) {
     let names = Names::new("variant", &entries);
     let mut variants = Vec::new();
     for entry in entries {
-        let table = Table::new(&entry.path, entry.items, &[schema::VARIANT]);
+        let table = TomlTable::new(&entry.path, entry.items, &[schema::VARIANT]);
         reader.unknown_keys(&table);
         variants.push(Variant {
             name: entry.name.unwrap_or_default(),
@@ -200,14 +200,14 @@ fn read_variants(reader: &mut Reader, top: &Table) -> (Vec<Variant>, Names) {
 }
 
 /// None by default: counting takes a tracer or counters, which not every machine has, and time of its own.
-fn read_events(reader: &mut Reader, top: &Table) -> Vec<Event> {
+fn read_events(reader: &mut TomlReader, top: &TomlTable) -> Vec<Event> {
     let words = Event::ALL.map(|event| (event.name(), event));
     let events = reader.list(top, "events", convert::choice(&words)).unwrap_or_default();
     entries::refuse_repeats(reader, "events", &events);
     events
 }
 
-fn read_compilers(reader: &mut Reader, top: &Table) -> Vec<String> {
+fn read_compilers(reader: &mut TomlReader, top: &TomlTable) -> Vec<String> {
     let Some(compilers) = reader.list(top, "compilers", convert::line) else {
         return vec!["all".into()];
     };

@@ -1,7 +1,7 @@
 //! `[program]` and `[placement]`.
 
 use super::entries::refuse_repeats;
-use super::reader::{Reader, Table, Wrong};
+use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::{convert, schema};
 use crate::experiment::spec::{PlacementSpec, Program};
 
@@ -13,22 +13,22 @@ const MAX_ROTATIONS: u32 = 32;
 
 /// A table of the file by its key; one without content if it is missing or no table, which is noted.
 pub(super) fn table<'a>(
-    reader: &mut Reader,
-    top: &Table<'a>,
+    reader: &mut TomlReader,
+    top: &TomlTable<'a>,
     name: &str,
-    keys: &'static [schema::Key],
-) -> Table<'a> {
+    keys: &'static [schema::SchemaKey],
+) -> TomlTable<'a> {
     let item = top.item(name);
     let items = item.and_then(|item| item.as_table_like());
     if let (Some(item), None) = (item, items) {
-        reader.complain_of(top, name, Wrong::Type.sentence(name, item));
+        reader.complain_of(top, name, WrongValue::Type.sentence(name, item));
     }
-    let table = Table::new(name, items, &[keys]);
+    let table = TomlTable::new(name, items, &[keys]);
     reader.unknown_keys(&table);
     table
 }
 
-pub(super) fn read(reader: &mut Reader, top: &Table) -> Program {
+pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> Program {
     let program = table(reader, top, "program", schema::PROGRAM);
     if program.items.is_some() && !program.has("sources") {
         reader.missing(&program, "sources");
@@ -47,7 +47,7 @@ pub(super) fn read(reader: &mut Reader, top: &Table) -> Program {
     }
 }
 
-pub(super) fn read_placement(reader: &mut Reader, top: &Table) -> PlacementSpec {
+pub(super) fn read_placement(reader: &mut TomlReader, top: &TomlTable) -> PlacementSpec {
     let placement = table(reader, top, "placement", schema::PLACEMENT);
     let count = convert::whole(1..=MOST_ROTATIONS);
     let rotations = reader.read(&placement, "rotations", &count).map_or(ROTATIONS, |n| n as u32);
@@ -65,7 +65,7 @@ pub(super) fn read_placement(reader: &mut Reader, top: &Table) -> PlacementSpec 
     }
 }
 
-fn read_phases(reader: &mut Reader, placement: &Table) -> Vec<u32> {
+fn read_phases(reader: &mut TomlReader, placement: &TomlTable) -> Vec<u32> {
     let phases =
         reader.list(placement, "phases", |value| convert::whole(0..=LINE_BYTES - 1)(value).map(|n| n as u32));
     let Some(phases) = phases else {

@@ -2,12 +2,12 @@
 
 use toml_edit::{Item, TableLike, Value};
 
-use super::schema::Key;
+use super::schema::SchemaKey;
 use crate::experiment::diagnostic::{Diagnostic, nearest};
 use crate::experiment::spans::Spans;
 
 /// What has been found wrong so far, and where everything stands.
-pub(crate) struct Reader {
+pub(crate) struct TomlReader {
     pub(crate) spans: Spans,
     pub(crate) problems: Vec<Diagnostic>,
     /// Where else in such a file a key may stand.
@@ -16,20 +16,20 @@ pub(crate) struct Reader {
 
 /// Where a key of this name belongs, if it is known in another part of the file than the table at this path: most often
 /// a key that stands under a `[table]` whose author did not mean it to.
-pub(crate) type Homes = fn(path: &str, name: &str) -> Option<(&'static str, &'static Key)>;
+pub(crate) type Homes = fn(path: &str, name: &str) -> Option<(&'static str, &'static SchemaKey)>;
 
 /// A table of the file with the keys that it may have.
-pub(crate) struct Table<'a> {
+pub(crate) struct TomlTable<'a> {
     /// Its dotted path; empty for the file itself.
     pub(crate) path: String,
     /// `None` if the file has no such table: then every key has its default.
     pub(crate) items: Option<&'a dyn TableLike>,
-    keys: Vec<&'static Key>,
+    keys: Vec<&'static SchemaKey>,
 }
 
 /// Why a value is not taken.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Wrong {
+pub(crate) enum WrongValue {
     /// It is not of the right type.
     Type,
     /// It is a text that should tell a number, but does not.
@@ -42,23 +42,23 @@ pub(crate) enum Wrong {
     Because(String),
 }
 
-impl Wrong {
+impl WrongValue {
     /// The complaint about a value at a path.
     pub(crate) fn sentence(&self, path: &str, item: &Item) -> String {
         let written = item.to_string();
         match self {
-            Wrong::Type => format!("`{path}` has the wrong type: {}", type_of(item)),
-            Wrong::Unreadable => format!("`{path}` is not understood: {}", written.trim()),
-            Wrong::Range => format!("`{path}` is out of range: {}", written.trim()),
-            Wrong::Unknown { .. } => format!("`{path}` is unknown: {}", written.trim()),
-            Wrong::Because(reason) => format!("`{path}` {reason}"),
+            WrongValue::Type => format!("`{path}` has the wrong type: {}", type_of(item)),
+            WrongValue::Unreadable => format!("`{path}` is not understood: {}", written.trim()),
+            WrongValue::Range => format!("`{path}` is out of range: {}", written.trim()),
+            WrongValue::Unknown { .. } => format!("`{path}` is unknown: {}", written.trim()),
+            WrongValue::Because(reason) => format!("`{path}` {reason}"),
         }
     }
 }
 
-impl<'a> Table<'a> {
-    pub(crate) fn new(path: &str, items: Option<&'a dyn TableLike>, keys: &[&'static [Key]]) -> Self {
-        Table { path: path.to_owned(), items, keys: keys.iter().copied().flatten().collect() }
+impl<'a> TomlTable<'a> {
+    pub(crate) fn new(path: &str, items: Option<&'a dyn TableLike>, keys: &[&'static [SchemaKey]]) -> Self {
+        TomlTable { path: path.to_owned(), items, keys: keys.iter().copied().flatten().collect() }
     }
 
     /// The item of a key, if the file has it.
@@ -80,15 +80,15 @@ impl<'a> Table<'a> {
         self.key(name).example.to_owned()
     }
 
-    fn key(&self, name: &str) -> &'static Key {
+    fn key(&self, name: &str) -> &'static SchemaKey {
         self.keys.iter().find(|key| key.name == name).expect("readers ask for keys of the schema only")
     }
 }
 
-impl Reader {
+impl TomlReader {
     /// Nothing is wrong so far.
     pub(crate) fn new(spans: Spans, homes: Homes) -> Self {
-        Reader { spans, problems: Vec::new(), homes }
+        TomlReader { spans, problems: Vec::new(), homes }
     }
 
     /// What was read, or all problems in the order of their places.
@@ -111,7 +111,7 @@ impl Reader {
     /// Notes a problem with the value of a key, with the schema's advice.
     pub(crate) fn complain_of(
         &mut self,
-        table: &Table,
+        table: &TomlTable,
         name: &str,
         message: impl Into<String>,
     ) -> &mut Diagnostic {
@@ -123,7 +123,7 @@ impl Reader {
     }
 
     /// Notes that a required key is missing, at its table.
-    pub(crate) fn missing(&mut self, table: &Table, name: &str) {
+    pub(crate) fn missing(&mut self, table: &TomlTable, name: &str) {
         let path = table.path_of(name);
         let place = self.spans.locate(&table.path).unwrap_or_else(|| self.spans.beginning());
         let key = table.key(name);
@@ -132,7 +132,7 @@ impl Reader {
     }
 
     /// Notes each key that the table does not know.
-    pub(crate) fn unknown_keys(&mut self, table: &Table) {
+    pub(crate) fn unknown_keys(&mut self, table: &TomlTable) {
         let Some(items) = table.items else { return };
         for (name, _) in items.iter() {
             if !table.keys.iter().any(|key| key.name == name) {
@@ -141,7 +141,7 @@ impl Reader {
         }
     }
 
-    fn unknown_key(&mut self, table: &Table, name: &str) {
+    fn unknown_key(&mut self, table: &TomlTable, name: &str) {
         let path = table.path_of(name);
 
         let place = self.spans.locate_key(&path);
@@ -160,12 +160,12 @@ impl Reader {
     /// The value of a key, if the file has it and it is right.
     pub(crate) fn read<'a, T>(
         &mut self,
-        table: &Table<'a>,
+        table: &TomlTable<'a>,
         name: &str,
-        convert: impl FnOnce(&'a Value) -> Result<T, Wrong>,
+        convert: impl FnOnce(&'a Value) -> Result<T, WrongValue>,
     ) -> Option<T> {
         let item = table.item(name)?;
-        match item.as_value().ok_or(Wrong::Type).and_then(convert) {
+        match item.as_value().ok_or(WrongValue::Type).and_then(convert) {
             Ok(value) => Some(value),
             Err(wrong) => {
                 self.wrong(table, name, &table.path_of(name), item, wrong);
@@ -177,11 +177,11 @@ impl Reader {
     /// The values of a list, if the file has it and all are right.
     pub(crate) fn list<'a, T>(
         &mut self,
-        table: &Table<'a>,
+        table: &TomlTable<'a>,
         name: &str,
-        convert: impl Fn(&'a Value) -> Result<T, Wrong>,
+        convert: impl Fn(&'a Value) -> Result<T, WrongValue>,
     ) -> Option<Vec<T>> {
-        let values = self.read(table, name, |value| value.as_array().ok_or(Wrong::Type))?;
+        let values = self.read(table, name, |value| value.as_array().ok_or(WrongValue::Type))?;
         let before = self.problems.len();
         let mut converted = Vec::new();
         for (index, value) in values.iter().enumerate() {
@@ -203,13 +203,13 @@ impl Reader {
         self.problems.last_mut().expect("one was just pushed")
     }
 
-    fn wrong(&mut self, table: &Table, name: &str, path: &str, item: &Item, wrong: Wrong) {
+    fn wrong(&mut self, table: &TomlTable, name: &str, path: &str, item: &Item, wrong: WrongValue) {
         let key = table.key(name);
         let message = wrong.sentence(path, item);
         let problem = self.complain(path, message);
         problem.expected = Some(key.expected.to_owned());
         problem.example = Some(key.example.to_owned());
-        if let Wrong::Unknown { nearest } = wrong {
+        if let WrongValue::Unknown { nearest } = wrong {
             problem.nearest = nearest;
         }
     }

@@ -5,7 +5,7 @@
 
 /// One key of a table.
 #[derive(Debug)]
-pub(crate) struct Key {
+pub(crate) struct SchemaKey {
     /// As written in the file.
     pub(crate) name: &'static str,
     /// What its value must be: type and domain.
@@ -14,8 +14,8 @@ pub(crate) struct Key {
     pub(crate) example: &'static str,
 }
 
-pub(crate) const fn key(name: &'static str, expected: &'static str, example: &'static str) -> Key {
-    Key { name, expected, example }
+pub(crate) const fn key(name: &'static str, expected: &'static str, example: &'static str) -> SchemaKey {
+    SchemaKey { name, expected, example }
 }
 
 const NAME: &str = "a name of the letters A-Z a-z 0-9 _ . : / + -";
@@ -24,17 +24,17 @@ const SHARE: &str = "a number, or a text as in \"12 %\"";
 const POSITIVE: &str = "a number above 0";
 
 /// Keys that stand above all tables, for all inputs, or in one input's.
-const STATES: Key = key(
+const STATES: SchemaKey = key(
     "states",
     "a list of \"hot\", \"rotating\", \"cold_data\", \"cold_code\"",
     "states = [\"hot\", \"rotating\", \"cold_data\"]",
 );
-const MEASURE: Key =
+const MEASURE: SchemaKey =
     key("measure", "a list of \"throughput\" and \"latency\"", "measure = [\"throughput\", \"latency\"]");
-const COPIES: Key = key("copies", "a whole number from 2 to 1000000, with \"rotating\"", "copies = 64");
+const COPIES: SchemaKey = key("copies", "a whole number from 2 to 1000000, with \"rotating\"", "copies = 64");
 
 /// The keys above the first `[table]`, and the tables.
-pub(in crate::experiment) const TOP: &[Key] = &[
+pub(in crate::experiment) const TOP: &[SchemaKey] = &[
     key("question", "a text", "question = \"Is the table decoder faster than the branching one?\""),
     key("baseline", "the name of a variant, with which all others are compared", "baseline = \"branch\""),
     key("name", NAME, "name = \"varint\""),
@@ -95,7 +95,7 @@ pub(in crate::experiment) const TOP: &[Key] = &[
 ];
 
 /// The keys of `[program]`.
-pub(in crate::experiment) const PROGRAM: &[Key] = &[
+pub(in crate::experiment) const PROGRAM: &[SchemaKey] = &[
     key("sources", "a list of source files, at least one", "sources = [\"decode.c\"]"),
     key("include_dirs", "a list of folders", "include_dirs = [\"include\"]"),
     key("flags", "a list of compiler flags, each a text of its own", "flags = [\"-std=c11\", \"-Wall\"]"),
@@ -103,7 +103,7 @@ pub(in crate::experiment) const PROGRAM: &[Key] = &[
 ];
 
 /// The keys of a variant.
-pub(in crate::experiment) const VARIANT: &[Key] = &[
+pub(in crate::experiment) const VARIANT: &[SchemaKey] = &[
     key("name", NAME, "name = \"bmi2\""),
     key("description", "a text", "description = \"no branches, one PEXT\""),
     key("needs", "a list of CPU features as /proc/cpuinfo names them", "needs = [\"bmi2\"]"),
@@ -115,7 +115,7 @@ pub(in crate::experiment) const VARIANT: &[Key] = &[
 ];
 
 /// The keys of an input, whatever its source.
-pub(in crate::experiment) const INPUT: &[Key] = &[
+pub(in crate::experiment) const INPUT: &[SchemaKey] = &[
     key("name", NAME, "name = \"mixed\""),
     key("description", "a text", "description = \"80 % of one byte, 18 % of two\""),
     key("format", "\"varint\", \"lines\", \"bytes\" or \"whole\"", "format = \"varint\""),
@@ -131,7 +131,7 @@ pub(in crate::experiment) const INPUT: &[Key] = &[
 ];
 
 /// The keys of a finding that is accepted.
-pub(in crate::experiment) const ACCEPT: &[Key] = &[
+pub(in crate::experiment) const ACCEPT: &[SchemaKey] = &[
     key("check", "the name of a check of `assay doctor`", "check = \"memorised\""),
     key("variants", "a list of names or globs of variants", "variants = [\"libc\"]"),
     key("inputs", "a list of names or globs of inputs", "inputs = [\"small*\"]"),
@@ -139,17 +139,17 @@ pub(in crate::experiment) const ACCEPT: &[Key] = &[
 ];
 
 /// The further keys of a recorded input.
-pub(in crate::experiment) const RECORDED: &[Key] =
+pub(in crate::experiment) const RECORDED: &[SchemaKey] =
     &[key("path", "the path of a file, from the experiment file's folder", "path = \"recorded.bin\"")];
 
 /// The further keys of every generated input.
-pub(in crate::experiment) const GENERATED: &[Key] = &[
+pub(in crate::experiment) const GENERATED: &[SchemaKey] = &[
     key("generator", "the name of a generator", "generator = \"log_uniform\""),
     key("units", "a whole number from 1 to 1000000000", "units = 1_000_000"),
 ];
 
 /// The further keys of every input that is made of random draws.
-pub(in crate::experiment) const DRAWN: &[Key] = &[
+pub(in crate::experiment) const DRAWN: &[SchemaKey] = &[
     key(
         "seed",
         "a whole number from 0 to 18446744073709551615, above 9223372036854775807 as a text",
@@ -162,13 +162,13 @@ pub(in crate::experiment) const DRAWN: &[Key] = &[
     ),
 ];
 
-const WEIGHTS: Key = key(
+const WEIGHTS: SchemaKey = key(
     "weights",
     "a list of 1 to 10 numbers, for values of 1, 2, ... 10 bytes; none negative, not all 0",
     "weights = [80, 18, 2]",
 );
 
-const MULTI_BYTE: Key = key(
+const MULTI_BYTE: SchemaKey = key(
     "multi_byte",
     "the share of values longer than one byte: a fraction from 0 to 1, or a text as in \"31 %\"",
     "multi_byte = \"31 %\"",
@@ -178,7 +178,7 @@ const MULTI_BYTE: Key = key(
 pub(in crate::experiment) const SETTINGS: &str = "settings";
 
 /// The parameters of each generator.
-pub(in crate::experiment) const GENERATORS: &[(&str, &[Key])] = &[
+pub(in crate::experiment) const GENERATORS: &[(&str, &[SchemaKey])] = &[
     ("lengths", &[WEIGHTS, MULTI_BYTE]),
     (
         "log_uniform",
@@ -233,14 +233,14 @@ pub(in crate::experiment) const GENERATORS: &[(&str, &[Key])] = &[
 ];
 
 /// The keys of a flag set in its long form.
-pub(in crate::experiment) const FLAG_SET: &[Key] = &[
+pub(in crate::experiment) const FLAG_SET: &[SchemaKey] = &[
     key("name", NAME, "name = \"O2\""),
     key("flags", "a list of compiler flags, each a text of its own", "flags = [\"-O2\", \"-march=native\"]"),
     key("allow_unoptimised", "true or false", "allow_unoptimised = true"),
 ];
 
 /// The keys of `[placement]`.
-pub(in crate::experiment) const PLACEMENT: &[Key] = &[
+pub(in crate::experiment) const PLACEMENT: &[SchemaKey] = &[
     key("rotations", "a whole number from 1 to 1000", "rotations = 8"),
     key("max_rotations", "a whole number from rotations to 1000", "max_rotations = 32"),
     key(
@@ -251,7 +251,7 @@ pub(in crate::experiment) const PLACEMENT: &[Key] = &[
 ];
 
 /// The keys of `[contrasts]`.
-pub(in crate::experiment) const CONTRASTS: &[Key] = &[
+pub(in crate::experiment) const CONTRASTS: &[SchemaKey] = &[
     key(
         "along",
         "a list of \"variant\", \"compiler\" and \"flags\", at least one",
@@ -264,7 +264,7 @@ pub(in crate::experiment) const CONTRASTS: &[Key] = &[
 const AMOUNT: &str = "a number, or a text as in \"64k\", \"1 Mi\" or \"31 %\"";
 
 /// The keys of a sweep.
-pub(in crate::experiment) const SWEEP: &[Key] = &[
+pub(in crate::experiment) const SWEEP: &[SchemaKey] = &[
     key("name", NAME, "name = \"size\""),
     key("description", "a text", "description = \"up to four times the last-level cache\""),
     key("key", crate::sweep::key::SWEEPABLE, "key = \"inputs.mixed.units\""),
@@ -287,7 +287,7 @@ pub(in crate::experiment) const SWEEP: &[Key] = &[
 ];
 
 /// The keys of a claim.
-pub(in crate::experiment) const CLAIM: &[Key] = &[
+pub(in crate::experiment) const CLAIM: &[SchemaKey] = &[
     key("text", "a text: the sentence as it was said", "text = \"table is 1.3 times faster on random data\""),
     key("source", "a text", "source = \"README, section 2\""),
     key("candidate", "the name of a variant", "candidate = \"table\""),

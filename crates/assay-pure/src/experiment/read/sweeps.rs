@@ -2,9 +2,9 @@
 
 use toml_edit::Value;
 
-use super::entries::{self, Entry};
+use super::entries::{self, ListEntry};
 use super::parsed::Parsed;
-use super::reader::{Reader, Table, Wrong};
+use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::swept::{self, Takes};
 use super::{convert, quantity, schema};
 use crate::experiment::diagnostic::Diagnostic;
@@ -15,13 +15,13 @@ use crate::sweep::spec::{POINTS, REFINE, SweepSpec, Tolerance};
 const MOST_POINTS: i64 = 1000;
 
 /// All sweeps of the file.
-pub(super) fn read(reader: &mut Reader, top: &Table) -> Vec<SweepSpec> {
+pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> Vec<SweepSpec> {
     let entries = entries::entries(reader, top, "sweeps", schema::SWEEP, false);
     entries.iter().filter_map(|entry| read_one(reader, top, entry)).collect()
 }
 
-fn read_one(reader: &mut Reader, top: &Table, entry: &Entry) -> Option<SweepSpec> {
-    let table = Table::new(&entry.path, Some(entry.items?), &[schema::SWEEP]);
+fn read_one(reader: &mut TomlReader, top: &TomlTable, entry: &ListEntry) -> Option<SweepSpec> {
+    let table = TomlTable::new(&entry.path, Some(entry.items?), &[schema::SWEEP]);
     reader.unknown_keys(&table);
     if !table.has("key") {
         reader.missing(&table, "key");
@@ -60,7 +60,12 @@ fn read_one(reader: &mut Reader, top: &Table, entry: &Entry) -> Option<SweepSpec
 }
 
 /// The key and what it takes; what is wrong with it is noted.
-fn check_key(reader: &mut Reader, top: &Table, table: &Table, text: &str) -> Option<(SweptKey, Takes)> {
+fn check_key(
+    reader: &mut TomlReader,
+    top: &TomlTable,
+    table: &TomlTable,
+    text: &str,
+) -> Option<(SweptKey, Takes)> {
     let found = SweptKey::parse(text).and_then(|key| swept::takes(top, &key).map(|takes| (key, takes)));
     match found {
         Ok(found) => Some(found),
@@ -75,7 +80,7 @@ fn check_key(reader: &mut Reader, top: &Table, table: &Table, text: &str) -> Opt
 }
 
 /// From, to and the single values; what is wrong is noted.
-fn read_range(reader: &mut Reader, table: &Table, scale: Scale) -> Option<(f64, f64, Vec<f64>)> {
+fn read_range(reader: &mut TomlReader, table: &TomlTable, scale: Scale) -> Option<(f64, f64, Vec<f64>)> {
     if table.has("values") {
         for other in ["from", "to", "points"].into_iter().filter(|other| table.has(other)) {
             let path = table.path_of(other);
@@ -105,7 +110,7 @@ fn read_range(reader: &mut Reader, table: &Table, scale: Scale) -> Option<(f64, 
 }
 
 /// A geometric scale has no 0.
-fn in_scale(reader: &mut Reader, table: &Table, (key, least): (&str, f64), scale: Scale) -> bool {
+fn in_scale(reader: &mut TomlReader, table: &TomlTable, (key, least): (&str, f64), scale: Scale) -> bool {
     let fits = scale == Scale::Linear || least > 0.0;
     if !fits {
         let message = format!("`{}` is {least}, but a geometric scale begins above 0", table.path_of(key));
@@ -116,26 +121,26 @@ fn in_scale(reader: &mut Reader, table: &Table, (key, least): (&str, f64), scale
 }
 
 /// A number, or a text as in "4k", "1 Mi" or "31 %".
-fn amount(value: &Value) -> Result<f64, Wrong> {
+fn amount(value: &Value) -> Result<f64, WrongValue> {
     match value {
-        Value::String(text) => quantity::amount(text.value()).ok_or(Wrong::Unreadable),
+        Value::String(text) => quantity::amount(text.value()).ok_or(WrongValue::Unreadable),
         Value::Integer(number) => Ok(*number.value() as f64),
         Value::Float(number) if number.value().is_finite() => Ok(*number.value()),
-        Value::Float(_) => Err(Wrong::Range),
-        _ => Err(Wrong::Type),
+        Value::Float(_) => Err(WrongValue::Range),
+        _ => Err(WrongValue::Type),
     }
 }
 
 /// A width: relative as a text in per cent, else in the key's unit.
-fn tolerance(value: &Value) -> Result<Tolerance, Wrong> {
+fn tolerance(value: &Value) -> Result<Tolerance, WrongValue> {
     let found = match value.as_str() {
         Some(text) if text.contains('%') => {
-            Tolerance::Relative(quantity::amount(text).ok_or(Wrong::Unreadable)?)
+            Tolerance::Relative(quantity::amount(text).ok_or(WrongValue::Unreadable)?)
         }
         _ => Tolerance::Absolute(amount(value)?),
     };
     let (Tolerance::Relative(width) | Tolerance::Absolute(width)) = found;
-    if width > 0.0 { Ok(found) } else { Err(Wrong::Range) }
+    if width > 0.0 { Ok(found) } else { Err(WrongValue::Range) }
 }
 
 /// The ends of each range that the key's own reader refuses.

@@ -2,7 +2,7 @@
 
 use toml_edit::{Item, TableLike, Value};
 
-use super::reader::Table;
+use super::reader::TomlTable;
 use super::{entries, schema};
 use crate::experiment::diagnostic::nearest;
 use crate::sweep::key::{KeyError, SWEEPABLE, SweptKey};
@@ -22,7 +22,7 @@ pub(super) enum Takes {
 ///
 /// # Errors
 /// The file has no such input, or its generator no such key, or it is no number.
-pub(super) fn takes(top: &Table, key: &SweptKey) -> Result<Takes, KeyError> {
+pub(super) fn takes(top: &TomlTable, key: &SweptKey) -> Result<Takes, KeyError> {
     let input = find_input(top, &key.input)?;
     let item = input.get(&key.path[0]);
     let known = schema_key(input, &key.path[0]);
@@ -52,7 +52,7 @@ fn below(item: &Item, below: &str, key: &SweptKey) -> Result<Takes, KeyError> {
 }
 
 /// What a single value takes, if it is a number.
-fn of_schema(known: &schema::Key) -> Option<Takes> {
+fn of_schema(known: &schema::SchemaKey) -> Option<Takes> {
     let begins = |words: &[&str]| words.iter().any(|word| known.expected.starts_with(word));
     match known.expected {
         _ if begins(&["a whole number"]) => Some(Takes::Whole),
@@ -62,12 +62,12 @@ fn of_schema(known: &schema::Key) -> Option<Takes> {
     }
 }
 
-fn schema_key(input: &dyn TableLike, name: &str) -> Option<&'static schema::Key> {
+fn schema_key(input: &dyn TableLike, name: &str) -> Option<&'static schema::SchemaKey> {
     schema_keys(input).find(|key| key.name == name)
 }
 
 /// The keys that an input may have, by where its bytes come from.
-fn schema_keys(input: &dyn TableLike) -> impl Iterator<Item = &'static schema::Key> {
+fn schema_keys(input: &dyn TableLike) -> impl Iterator<Item = &'static schema::SchemaKey> {
     let generator = input.get("generator").and_then(Item::as_str);
     let own = schema::GENERATORS.iter().find(|(known, _)| Some(*known) == generator).map(|(_, keys)| *keys);
     let (generated, drawn) =
@@ -76,7 +76,7 @@ fn schema_keys(input: &dyn TableLike) -> impl Iterator<Item = &'static schema::K
 }
 
 /// The tables of all inputs by name.
-fn named<'a>(top: &Table<'a>) -> Vec<(String, &'a dyn TableLike)> {
+fn named<'a>(top: &TomlTable<'a>) -> Vec<(String, &'a dyn TableLike)> {
     let inputs = top.item("inputs");
     if let Some(tables) = inputs.and_then(Item::as_table_like) {
         let table = |(name, item): (&str, &'a Item)| Some((name.to_owned(), item.as_table_like()?));
@@ -91,7 +91,7 @@ fn named<'a>(top: &Table<'a>) -> Vec<(String, &'a dyn TableLike)> {
 }
 
 /// The table of an input.
-fn find_input<'a>(top: &Table<'a>, name: &str) -> Result<&'a dyn TableLike, KeyError> {
+fn find_input<'a>(top: &TomlTable<'a>, name: &str) -> Result<&'a dyn TableLike, KeyError> {
     let named = named(top);
     let found = named.iter().find(|(known, _)| known == name).map(|(_, table)| *table);
     found.ok_or_else(|| {
@@ -100,7 +100,7 @@ fn find_input<'a>(top: &Table<'a>, name: &str) -> Result<&'a dyn TableLike, KeyE
 }
 
 /// What is expected instead of a key that cannot be swept, and the nearest that can be.
-pub(super) fn advice(top: &Table, text: &str, error: &KeyError) -> (String, Option<String>) {
+pub(super) fn advice(top: &TomlTable, text: &str, error: &KeyError) -> (String, Option<String>) {
     let written = SweptKey::parse(text);
     let of_input = |input: &str| named(top).into_iter().find(|(name, _)| name == input);
     match (error, written) {

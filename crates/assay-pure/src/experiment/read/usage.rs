@@ -1,6 +1,6 @@
 //! `states`, `measure` and `copies`: for all inputs above the tables, or for one in its own.
 
-use super::reader::{Reader, Table};
+use super::reader::{TomlReader, TomlTable};
 use super::{convert, entries};
 use crate::experiment::spec::InputSpec;
 use crate::experiment::usage::{self, Measure, State, Usage};
@@ -34,7 +34,7 @@ impl Usages {
 }
 
 /// Reads the three keys of a table; what it leaves out is as in `default`.
-pub(super) fn read(reader: &mut Reader, table: &Table, default: &Usages) -> Usages {
+pub(super) fn read(reader: &mut TomlReader, table: &TomlTable, default: &Usages) -> Usages {
     let states = list(reader, table, "states", State::ALL.map(|state| (state.word(), state)));
     let measures = list(reader, table, "measure", Measure::ALL.map(|measure| (measure.word(), measure)));
     let copies = reader.read(table, "copies", convert::whole(2..=MOST_COPIES));
@@ -50,13 +50,13 @@ pub(super) fn read(reader: &mut Reader, table: &Table, default: &Usages) -> Usag
 }
 
 /// Notes copies above the tables that no input rotates over.
-pub(super) fn refuse_idle_copies(reader: &mut Reader, top: &Table, inputs: &[InputSpec]) {
+pub(super) fn refuse_idle_copies(reader: &mut TomlReader, top: &TomlTable, inputs: &[InputSpec]) {
     if top.has("copies") && inputs.iter().all(|input| input.usage.state != State::Rotating) {
         refuse(reader, top);
     }
 }
 
-fn refuse(reader: &mut Reader, table: &Table) {
+fn refuse(reader: &mut TomlReader, table: &TomlTable) {
     let message = format!("`{}` says nothing without \"rotating\"", table.path_of("copies"));
     let problem = reader.complain_of(table, "copies", message);
     problem.example = Some(table.example_of("states"));
@@ -64,8 +64,8 @@ fn refuse(reader: &mut Reader, table: &Table) {
 
 /// A list of different words, at least one.
 fn list<T: Copy + PartialEq + ToString, const N: usize>(
-    reader: &mut Reader,
-    table: &Table,
+    reader: &mut TomlReader,
+    table: &TomlTable,
     name: &str,
     words: [(&str, T); N],
 ) -> Option<Vec<T>> {

@@ -21,12 +21,12 @@ pub const LEAST_SEEN: u64 = 32;
 const STRICTER: f64 = 1.25;
 
 /// Counts of followers by length, the first for one byte.
-type Counts = [u64; MAX_LENGTH];
+type FollowerCounts = [u64; MAX_LENGTH];
 
 /// A pruned tree.
 pub(super) struct Pruned {
     /// Counts of followers by context, the latest length last.
-    pub contexts: BTreeMap<Vec<u8>, Counts>,
+    pub contexts: BTreeMap<Vec<u8>, FollowerCounts>,
     /// Bits per unit that the lengths take.
     pub bits_per_unit: f64,
     /// The factor on the penalty.
@@ -35,7 +35,7 @@ pub(super) struct Pruned {
 
 /// Grows and prunes the tree of a sequence of lengths, 1 to 10 each.
 pub(super) fn fit(lengths: &[u8], most_contexts: usize) -> Pruned {
-    let mut tree = Tree { lengths, nodes: Vec::new() };
+    let mut tree = FitTree { lengths, nodes: Vec::new() };
     let mut positions: Vec<u32> = (0..lengths.len() as u32).collect();
     tree.grow(&mut positions, 0);
     let mut strictness = 1.0;
@@ -48,33 +48,33 @@ pub(super) fn fit(lengths: &[u8], most_contexts: usize) -> Pruned {
     }
 }
 
-struct Tree<'a> {
+struct FitTree<'a> {
     lengths: &'a [u8],
-    nodes: Vec<Node>,
+    nodes: Vec<FitNode>,
 }
 
-struct Node {
+struct FitNode {
     /// Of what followed, over all places of this context.
-    counts: Counts,
+    counts: FollowerCounts,
     /// Longer contexts: the length before, and the node.
     longer: Vec<(u8, usize)>,
 }
 
 /// A node's description length in bits when pruned at best: of the followers, and of the rows.
 #[derive(Clone, Copy)]
-struct Cost {
+struct DescriptionLength {
     followers: f64,
     rows: f64,
     split: bool,
 }
 
-impl Cost {
+impl DescriptionLength {
     fn total(self) -> f64 {
         self.followers + self.rows
     }
 }
 
-impl Tree<'_> {
+impl FitTree<'_> {
     /// Adds the node of the context that ends before each of `positions` and is `depth` long, and those below.
     fn grow(&mut self, positions: &mut [u32], depth: usize) -> usize {
         let mut counts = [0; MAX_LENGTH];
@@ -82,7 +82,7 @@ impl Tree<'_> {
             counts[usize::from(self.lengths[position as usize]) - 1] += 1;
         }
         let node = self.nodes.len();
-        self.nodes.push(Node { counts, longer: Vec::new() });
+        self.nodes.push(FitNode { counts, longer: Vec::new() });
         // What follows for certain is not made surer by a longer memory.
         let certain = counts.iter().filter(|&&count| count > 0).count() <= 1;
         if depth == LONGEST_CONTEXT || certain || (positions.len() as u64) < 2 * LEAST_SEEN {
@@ -123,7 +123,7 @@ impl Tree<'_> {
         let symbols = self.nodes[0].counts.iter().filter(|&&count| count > 0).count();
         let units = self.lengths.len() as f64;
         let row = strictness * (symbols.saturating_sub(1)) as f64 / 2.0 * units.max(1.0).log2();
-        let mut costs = vec![Cost { followers: 0.0, rows: 0.0, split: false }; self.nodes.len()];
+        let mut costs = vec![DescriptionLength { followers: 0.0, rows: 0.0, split: false }; self.nodes.len()];
         // A node's longer contexts have greater numbers.
         for at in (0..self.nodes.len()).rev() {
             costs[at] = self.cost(at, row, &costs);
@@ -133,14 +133,15 @@ impl Tree<'_> {
         Pruned { contexts, bits_per_unit: costs[0].followers / units.max(1.0), strictness }
     }
 
-    fn cost(&self, at: usize, row: f64, costs: &[Cost]) -> Cost {
+    fn cost(&self, at: usize, row: f64, costs: &[DescriptionLength]) -> DescriptionLength {
         let node = &self.nodes[at];
-        let whole = Cost { followers: bits(&node.counts, &node.counts), rows: row, split: false };
+        let whole =
+            DescriptionLength { followers: bits(&node.counts, &node.counts), rows: row, split: false };
         if node.longer.is_empty() {
             return whole;
         }
         let rest = self.rest(node);
-        let mut split = Cost { followers: bits(&rest, &node.counts), rows: 0.0, split: true };
+        let mut split = DescriptionLength { followers: bits(&rest, &node.counts), rows: 0.0, split: true };
         if rest.iter().any(|&count| count > 0) {
             split.rows += row;
         }
@@ -152,7 +153,7 @@ impl Tree<'_> {
     }
 
     /// What followed where no longer context has a node.
-    fn rest(&self, node: &Node) -> Counts {
+    fn rest(&self, node: &FitNode) -> FollowerCounts {
         let mut rest = node.counts;
         for &(_, longer) in &node.longer {
             rest.iter_mut().zip(self.nodes[longer].counts).for_each(|(rest, count)| *rest -= count);
@@ -166,8 +167,8 @@ impl Tree<'_> {
         at: usize,
         context: &mut Vec<u8>,
         symbols: usize,
-        costs: &[Cost],
-        contexts: &mut BTreeMap<Vec<u8>, Counts>,
+        costs: &[DescriptionLength],
+        contexts: &mut BTreeMap<Vec<u8>, FollowerCounts>,
     ) {
         let node = &self.nodes[at];
         if !costs[at].split || context.is_empty() || node.longer.len() < symbols {
@@ -185,7 +186,7 @@ impl Tree<'_> {
 }
 
 /// Bits that `counts` take when each comes with the frequency it has in `model`.
-fn bits(counts: &Counts, model: &Counts) -> f64 {
+fn bits(counts: &FollowerCounts, model: &FollowerCounts) -> f64 {
     let all: u64 = model.iter().sum();
     let term = |(&count, &of): (&u64, &u64)| match count {
         0 => 0.0,
@@ -221,7 +222,7 @@ mod tests {
     fn an_alternation_is_found_and_nothing_longer() {
         let lengths = [1, 2].repeat(500);
         let pruned = fit(&lengths, 1000);
-        let found: Vec<(Vec<u8>, Counts)> = pruned.contexts.into_iter().collect();
+        let found: Vec<(Vec<u8>, FollowerCounts)> = pruned.contexts.into_iter().collect();
         assert_eq!(
             found.iter().map(|(context, _)| context.clone()).collect::<Vec<_>>(),
             [vec![], vec![1], vec![2]]
@@ -251,12 +252,12 @@ mod tests {
         assert_eq!(found[&vec![2]][..2], [999, 0]);
     }
 
-    fn counts(values: &[u64]) -> Counts {
+    fn counts(values: &[u64]) -> FollowerCounts {
         std::array::from_fn(|at| values.get(at).copied().unwrap_or(0))
     }
 
-    fn node(values: &[u64], longer: &[(u8, usize)]) -> Node {
-        Node { counts: counts(values), longer: longer.to_vec() }
+    fn node(values: &[u64], longer: &[(u8, usize)]) -> FitNode {
+        FitNode { counts: counts(values), longer: longer.to_vec() }
     }
 
     #[test]
@@ -269,7 +270,7 @@ mod tests {
                 node(&[256 + more, 256 - more], &[]),
                 node(&[256 - more, 255 + more], &[]),
             ];
-            Tree { lengths: &[1; 1024], nodes }.prune(1.0).contexts.len()
+            FitTree { lengths: &[1; 1024], nodes }.prune(1.0).contexts.len()
         };
         assert_eq!((rows(29), rows(30)), (1, 3));
     }
@@ -285,7 +286,7 @@ mod tests {
             node(&[300, 0, 0], &[]),
             node(&[0, 0, 300], &[]),
         ];
-        let found = Tree { lengths: &[1; 1004], nodes }.prune(1.0).contexts;
+        let found = FitTree { lengths: &[1; 1004], nodes }.prune(1.0).contexts;
         let expected = [vec![], vec![1], vec![1, 1], vec![2], vec![2, 1], vec![3]];
         assert!(found.keys().eq(expected.iter()), "{found:?}");
         assert_eq!(found[&vec![1]], counts(&[200, 200, 4]));

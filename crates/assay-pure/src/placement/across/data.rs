@@ -1,10 +1,10 @@
 //! Data of two files: constants by their bytes, named objects by their first contents, addresses in either by what
 //! they lead to.
 
-use super::graph::{Found, Graph, Tie, Trouble};
-use super::listing::Extent;
-use super::node::{DataPair, Shape};
-use super::side::Side;
+use super::graph::{Graph, NotSame, PairFindings, Tie};
+use super::listing::ReadExtent;
+use super::node::{DataPair, DataSize};
+use super::side::FileSide;
 
 /// At least so many bytes are looked at of data whose size is unknown.
 const OPEN_BYTES: u64 = 64;
@@ -13,7 +13,7 @@ const OPEN_BYTES: u64 = 64;
 #[derive(Clone, Copy, Debug)]
 pub struct Referral {
     /// How much of it may be read.
-    pub extent: Extent,
+    pub extent: ReadExtent,
     /// What follows if it is not the same.
     pub tie: Tie,
     /// Whoever refers to it reads offsets from tables.
@@ -24,27 +24,27 @@ pub struct Referral {
 
 impl Graph<'_, '_> {
     /// Compares two stretches of data.
-    pub fn data(&mut self, pair: DataPair, found: &mut Found) -> Result<(), Trouble> {
+    pub fn data(&mut self, pair: DataPair, found: &mut PairFindings) -> Result<(), NotSame> {
         match pair.shape {
-            Shape::Sized(first, second) if first != second => Err(Trouble::Different),
-            Shape::Sized(size, _) => match (self.a.image.is_zero(pair.a), self.b.image.is_zero(pair.b)) {
+            DataSize::Sized(first, second) if first != second => Err(NotSame::Different),
+            DataSize::Sized(size, _) => match (self.a.image.is_zero(pair.a), self.b.image.is_zero(pair.b)) {
                 (true, true) => Ok(()),
                 (false, false) => match self.content(pair, size, found)? {
                     None => Ok(()),
-                    Some(_) => Err(Trouble::Different),
+                    Some(_) => Err(NotSame::Different),
                 },
-                _ => Err(Trouble::Different),
+                _ => Err(NotSame::Different),
             },
-            Shape::Open => self.open(pair, found),
+            DataSize::Open => self.open(pair, found),
         }
     }
 
     /// Constants whose size is not known.
-    fn open(&mut self, pair: DataPair, found: &mut Found) -> Result<(), Trouble> {
+    fn open(&mut self, pair: DataPair, found: &mut PairFindings) -> Result<(), NotSame> {
         let DataPair { a, b, .. } = pair;
         let (old, new) = (self.a, self.b);
-        let upto_next = |side: &Side, address| side.next_known(address).map_or(0, |next| next - address);
-        let upto_end = |side: &Side, address| {
+        let upto_next = |side: &FileSide, address| side.next_known(address).map_or(0, |next| next - address);
+        let upto_end = |side: &FileSide, address| {
             side.image.section_at(address).map_or(0, |section| section.end() - address)
         };
         let (next_a, next_b) = (upto_next(old, a), upto_next(new, b));
@@ -58,14 +58,14 @@ impl Graph<'_, '_> {
             }
         }
         if self.content(pair, certain, found)?.is_some() {
-            return Err(Trouble::Different);
+            return Err(NotSame::Different);
         }
         if next_a == next_b && self.is_offset_table(pair, certain) {
             return Ok(());
         }
         // An address that something refers to may be the middle of this object, so it is no certain end.
         let size = OPEN_BYTES.max(next_a).max(next_b).min(limit);
-        let behind = |side: &Side<'_>, start: u64| {
+        let behind = |side: &FileSide<'_>, start: u64| {
             side.image.bytes(start.wrapping_add(certain), size.saturating_sub(certain)).map(<[u8]>::to_vec)
         };
         let differs = match (behind(old, a), behind(new, b)) {
@@ -73,7 +73,7 @@ impl Graph<'_, '_> {
             _ => Some(0),
         };
         match differs.map(|at| certain + at as u64) {
-            Some(at) if pair.whole || at < next_a.max(next_b).min(limit) => Trouble::unknown(format!(
+            Some(at) if pair.whole || at < next_a.max(next_b).min(limit) => NotSame::unknown(format!(
                 "constants of unknown size at {a:#x} and {b:#x} differ after {at} bytes"
             )),
             _ => Ok(()),
@@ -81,7 +81,12 @@ impl Graph<'_, '_> {
     }
 
     /// The offset of the first difference in so many bytes.
-    fn content(&mut self, pair: DataPair, size: u64, found: &mut Found) -> Result<Option<u64>, Trouble> {
+    fn content(
+        &mut self,
+        pair: DataPair,
+        size: u64,
+        found: &mut PairFindings,
+    ) -> Result<Option<u64>, NotSame> {
         let table = self.is_offset_table(pair, size);
         let mut at = 0;
         while at < size {
@@ -89,7 +94,7 @@ impl Graph<'_, '_> {
             let step = match (self.a.slot(a).cloned(), self.b.slot(b).cloned()) {
                 (Some(first), Some(second)) => {
                     match self.slots(&first, &second, Tie::Part, found) {
-                        Err(Trouble::Different) => return Ok(Some(at)),
+                        Err(NotSame::Different) => return Ok(Some(at)),
                         result => result?,
                     }
                     8
@@ -115,14 +120,14 @@ impl Graph<'_, '_> {
         size: u64,
         pair: DataPair,
         table: bool,
-        found: &mut Found,
-    ) -> Result<bool, Trouble> {
+        found: &mut PairFindings,
+    ) -> Result<bool, NotSame> {
         let (Some(first), Some(second)) = (self.a.image.bytes(a, size), self.b.image.bytes(b, size)) else {
-            return Trouble::unknown(format!("{size} bytes at {a:#x} and {b:#x} are not all in the file"));
+            return NotSame::unknown(format!("{size} bytes at {a:#x} and {b:#x} are not all in the file"));
         };
         if size == 8 && self.a.image.fixed && self.b.image.fixed {
             let (first, second) = (number(first), number(second));
-            let mapped = |side: &Side, to| side.image.section_at(to).is_some();
+            let mapped = |side: &FileSide, to| side.image.section_at(to).is_some();
             if mapped(self.a, first) && mapped(self.b, second) {
                 return self.either((first, second), first == second, pair, found);
             }
@@ -151,15 +156,15 @@ impl Graph<'_, '_> {
         (a, b): (u64, u64),
         equal: bool,
         pair: DataPair,
-        found: &mut Found,
-    ) -> Result<bool, Trouble> {
+        found: &mut PairFindings,
+    ) -> Result<bool, NotSame> {
         let tie = if equal { Tie::Perhaps } else { Tie::Part };
-        let referral = Referral { extent: Extent::Object, tie, offsets: false, whole: false };
+        let referral = Referral { extent: ReadExtent::Object, tie, offsets: false, whole: false };
         match self.place(a, b, referral, found) {
-            Err(Trouble::Different) if equal => {
-                Trouble::unknown(format!("the data at {:#x} may be addresses or numbers", pair.a))
+            Err(NotSame::Different) if equal => {
+                NotSame::unknown(format!("the data at {:#x} may be addresses or numbers", pair.a))
             }
-            Err(Trouble::Different) => Ok(false),
+            Err(NotSame::Different) => Ok(false),
             result => result.map(|()| true),
         }
     }
@@ -201,7 +206,7 @@ fn offset_from(start: u64, word: &[u8]) -> Option<u64> {
 const TEXT_BYTES: u64 = 1 << 16;
 
 /// Text with its final zero, at an address in constants.
-fn text_at<'e>(side: &Side<'e>, address: u64) -> Option<&'e [u8]> {
+fn text_at<'e>(side: &FileSide<'e>, address: u64) -> Option<&'e [u8]> {
     let end = side.image.section_at(address)?.end();
     let slot = side.next_slot(address..end).unwrap_or(end);
     let bytes = side.image.bytes(address, (slot - address).min(TEXT_BYTES))?;
@@ -212,7 +217,7 @@ fn text_at<'e>(side: &Side<'e>, address: u64) -> Option<&'e [u8]> {
 }
 
 /// Whether a text starts at an address, and not in the middle of another.
-pub fn is_text_start(side: &Side, address: u64) -> bool {
+pub fn is_text_start(side: &FileSide, address: u64) -> bool {
     let before = side.image.bytes(address.wrapping_sub(1), 1);
     let starts =
         before.is_none_or(|byte| byte == [0]) || side.next_known(address.wrapping_sub(1)) == Some(address);

@@ -1,8 +1,8 @@
 //! Which instructions of two functions that differ have no counterpart: the longest common subsequence, of
 //! instructions without what depends on where things lie.
 
-use super::listing::{Line, Listing, masked_line};
-use super::{Linked, Side, a64, x86};
+use super::listing::{FunctionListing, ListedInstruction, masked_line};
+use super::{FileSide, Linked, a64, x86};
 use crate::placement::layout::LayoutError;
 
 /// Longer stretches that differ are told as a whole, to keep time and memory in bounds.
@@ -24,8 +24,8 @@ pub struct Differing {
 /// # Errors
 /// One of the files is no ELF file, or there are no function symbols.
 pub fn differing(old: Linked, new: Linked, pairs: &[(u64, u64)]) -> Result<Vec<Differing>, LayoutError> {
-    let sides = (Side::parse(old.elf, old.symbols)?, Side::parse(new.elf, new.symbols)?);
-    let listing = |side: &Side, entry| match side.aarch64 {
+    let sides = (FileSide::parse(old.elf, old.symbols)?, FileSide::parse(new.elf, new.symbols)?);
+    let listing = |side: &FileSide, entry| match side.aarch64 {
         true => a64::listing(&side.image, entry),
         false => x86::listing(&side.image, entry),
     };
@@ -36,16 +36,16 @@ pub fn differing(old: Linked, new: Linked, pairs: &[(u64, u64)]) -> Result<Vec<D
     Ok(pairs.iter().map(one).collect())
 }
 
-fn of_listings(a: &Listing, b: &Listing) -> Differing {
-    let keys = |listing: &Listing| -> Vec<(Option<u32>, Vec<u8>)> {
-        let key = |line: &Line| match line.jump {
+fn of_listings(a: &FunctionListing, b: &FunctionListing) -> Differing {
+    let keys = |listing: &FunctionListing| -> Vec<(Option<u32>, Vec<u8>)> {
+        let key = |line: &ListedInstruction| match line.jump {
             Some(jump) => (Some(jump), Vec::new()),
             None => (None, masked_line(listing, line)),
         };
         listing.lines.iter().map(key).collect()
     };
     let (mine, theirs) = unmatched(&keys(a), &keys(b));
-    let addresses = |listing: &Listing, found: Vec<usize>| {
+    let addresses = |listing: &FunctionListing, found: Vec<usize>| {
         found.into_iter().map(|index| listing.address + listing.lines[index].at).collect()
     };
     Differing { old: addresses(a, mine), new: addresses(b, theirs) }

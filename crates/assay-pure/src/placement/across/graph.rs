@@ -1,10 +1,10 @@
 //! Pairs of functions and of data as nodes, what each refers to as edges, and what follows from both.
 
-use super::listing::{Leads, Listing, equal_but_for_fields};
-use super::names::Pair;
+use super::listing::{FunctionListing, Leads, equal_but_for_fields};
+use super::names::NamePair;
 use super::node::Node;
 use super::reached::Reached;
-use super::side::Side;
+use super::side::FileSide;
 use super::{a64, x86};
 use crate::placement::identity::Identity;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -17,7 +17,7 @@ const CHAIN: usize = 64;
 
 /// What a pair is by itself. Offsets are in the old function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Own {
+pub enum OwnCode {
     /// Equal.
     Same,
     /// Not equal.
@@ -36,14 +36,14 @@ pub enum Own {
 
 /// Why something was not found to be the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum NotSame {
     /// It is not.
     Different,
     /// It cannot be told, and why.
     Unknown(String),
 }
 
-impl Trouble {
+impl NotSame {
     /// A doubt as a result.
     pub fn unknown<T>(reason: impl Into<String>) -> Result<T, Self> {
         Err(Self::Unknown(reason.into()))
@@ -63,7 +63,7 @@ pub enum Tie {
 
 /// One pair depends on another.
 #[derive(Clone, Copy, Debug)]
-struct Edge {
+struct PairEdge {
     to: usize,
     tie: Tie,
     at: u64,
@@ -72,15 +72,15 @@ struct Edge {
 /// The comparison of two files under way.
 pub struct Graph<'s, 'e> {
     /// The old file.
-    pub a: &'s Side<'e>,
+    pub a: &'s FileSide<'e>,
     /// The new file.
-    pub b: &'s Side<'e>,
+    pub b: &'s FileSide<'e>,
     partners: BTreeSet<(u64, u64)>,
     numbers: BTreeMap<Node, usize>,
     nodes: Vec<Node>,
-    own: Vec<Own>,
+    own: Vec<OwnCode>,
     respaced: Vec<bool>,
-    edges: Vec<Vec<Edge>>,
+    edges: Vec<Vec<PairEdge>>,
     waiting: VecDeque<usize>,
     budget: u64,
     /// Names that are the same because another file has what they mean.
@@ -91,9 +91,9 @@ pub struct Graph<'s, 'e> {
 
 impl<'s, 'e> Graph<'s, 'e> {
     /// Without any pair yet.
-    pub fn new(a: &'s Side<'e>, b: &'s Side<'e>, pairs: &[Pair]) -> Self {
+    pub fn new(a: &'s FileSide<'e>, b: &'s FileSide<'e>, pairs: &[NamePair]) -> Self {
         let both = pairs.iter().filter_map(|pair| match *pair {
-            Pair::Both(old, new) => Some((a.named[old].address, b.named[new].address)),
+            NamePair::Both(old, new) => Some((a.named[old].address, b.named[new].address)),
             _ => None,
         });
         let code = a.image.code_bytes().max(b.image.code_bytes());
@@ -119,7 +119,7 @@ impl<'s, 'e> Graph<'s, 'e> {
         let number = *self.numbers.entry(node).or_insert(next);
         if number == next {
             self.nodes.push(node);
-            self.own.push(Own::Same);
+            self.own.push(OwnCode::Same);
             self.respaced.push(false);
             self.edges.push(Vec::new());
             self.waiting.push_back(number);
@@ -135,13 +135,13 @@ impl<'s, 'e> Graph<'s, 'e> {
     pub fn follow(
         &mut self,
         pair: (u64, u64),
-        rest: impl FnOnce(&mut Self) -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        rest: impl FnOnce(&mut Self) -> Result<(), NotSame>,
+    ) -> Result<(), NotSame> {
         if self.following.contains(&pair) {
             return Ok(());
         }
         if self.following.len() == CHAIN {
-            return Trouble::unknown(format!("a chain of more than {CHAIN} pointers at {:#x}", pair.0));
+            return NotSame::unknown(format!("a chain of more than {CHAIN} pointers at {:#x}", pair.0));
         }
         self.following.push(pair);
         let said = rest(self);
@@ -155,7 +155,7 @@ impl<'s, 'e> Graph<'s, 'e> {
     }
 
     /// What a pair is by itself.
-    pub fn own(&self, number: usize) -> &Own {
+    pub fn own(&self, number: usize) -> &OwnCode {
         &self.own[number]
     }
 
@@ -184,13 +184,13 @@ impl<'s, 'e> Graph<'s, 'e> {
     /// Compares all pairs and what they lead to.
     pub fn run(&mut self) {
         while let Some(number) = self.waiting.pop_front() {
-            let mut found = Found { at: 0, edges: Vec::new(), respaced: false };
+            let mut found = PairFindings { at: 0, edges: Vec::new(), respaced: false };
             let own = match self.nodes[number] {
                 Node::Code(a, b) => self.functions(a, b, &mut found),
                 Node::Data(pair) => match self.data(pair, &mut found) {
-                    Ok(()) => Own::Same,
-                    Err(Trouble::Different) => Own::Different { at: 0 },
-                    Err(Trouble::Unknown(reason)) => Own::Unknown { at: 0, reason },
+                    Ok(()) => OwnCode::Same,
+                    Err(NotSame::Different) => OwnCode::Different { at: 0 },
+                    Err(NotSame::Unknown(reason)) => OwnCode::Unknown { at: 0, reason },
                 },
             };
             self.own[number] = own;
@@ -200,7 +200,7 @@ impl<'s, 'e> Graph<'s, 'e> {
         self.settle();
     }
 
-    fn listing(&mut self, old: bool, entry: u64) -> Result<Listing, String> {
+    fn listing(&mut self, old: bool, entry: u64) -> Result<FunctionListing, String> {
         let side = if old { self.a } else { self.b };
         let size = side.image.function_at(entry).map_or(0, |place| place.size);
         match self.budget.checked_sub(size) {
@@ -211,22 +211,22 @@ impl<'s, 'e> Graph<'s, 'e> {
     }
 
     /// The first difference of two functions, or the first doubt if there is none.
-    fn functions(&mut self, a: u64, b: u64, found: &mut Found) -> Own {
+    fn functions(&mut self, a: u64, b: u64, found: &mut PairFindings) -> OwnCode {
         let (first, second) = match (self.listing(true, a), self.listing(false, b)) {
             (Ok(first), Ok(second)) => (first, second),
-            (Err(reason), _) | (_, Err(reason)) => return Own::Unknown { at: 0, reason },
+            (Err(reason), _) | (_, Err(reason)) => return OwnCode::Unknown { at: 0, reason },
         };
         let mut lines = first.lines.iter().zip(&second.lines);
         if let Some((line, _)) = lines.find(|&(a, b)| !equal_but_for_fields((&first, a), (&second, b))) {
-            return Own::Different { at: line.at };
+            return OwnCode::Different { at: line.at };
         }
         if let Some(at) = first.undecodable.into_iter().chain(second.undecodable).min() {
-            return Own::Unknown { at, reason: "bytes that are no known instruction".to_owned() };
+            return OwnCode::Unknown { at, reason: "bytes that are no known instruction".to_owned() };
         }
         let (bytes_a, bytes_b) = (first.bytes.len() as u64, second.bytes.len() as u64);
         let common = first.lines.len().min(second.lines.len());
         if common < first.lines.len() || common < second.lines.len() {
-            return Own::Different { at: first.lines.get(common).map_or(bytes_a, |line| line.at) };
+            return OwnCode::Different { at: first.lines.get(common).map_or(bytes_a, |line| line.at) };
         }
         found.respaced = first.lines.iter().zip(&second.lines).any(|(a, b)| a.at != b.at);
         let mut doubt = None;
@@ -235,9 +235,9 @@ impl<'s, 'e> Graph<'s, 'e> {
             for (reference, against) in line.references.iter().zip(&other.references) {
                 match self.reference((&first, &reference.leads), (&second, &against.leads), found) {
                     Ok(()) => {}
-                    Err(Trouble::Different) => return Own::Different { at: line.at },
-                    Err(Trouble::Unknown(reason)) => {
-                        doubt.get_or_insert(Own::Unknown { at: line.at, reason });
+                    Err(NotSame::Different) => return OwnCode::Different { at: line.at },
+                    Err(NotSame::Unknown(reason)) => {
+                        doubt.get_or_insert(OwnCode::Unknown { at: line.at, reason });
                     }
                 }
             }
@@ -247,47 +247,47 @@ impl<'s, 'e> Graph<'s, 'e> {
             let behind = (Leads::Code(a.wrapping_add(bytes_a)), Leads::Code(b.wrapping_add(bytes_b)));
             if self.reference((&first, &behind.0), (&second, &behind.1), found).is_err() {
                 let reason = "control runs on past the end of the function".to_owned();
-                doubt.get_or_insert(Own::Unknown { at: bytes_a, reason });
+                doubt.get_or_insert(OwnCode::Unknown { at: bytes_a, reason });
             }
         }
-        doubt.unwrap_or(Own::Same)
+        doubt.unwrap_or(OwnCode::Same)
     }
 
     /// What pairs are whose parts are not the same.
     fn settle(&mut self) {
         let tied = self.backwards(|tie| tie != Tie::Named);
         // A certain difference outweighs any doubt, so differences go first; doubts then spread over what is left.
-        let mut waiting: VecDeque<usize> = self.those(|own| matches!(own, Own::Different { .. }));
+        let mut waiting: VecDeque<usize> = self.those(|own| matches!(own, OwnCode::Different { .. }));
         while let Some(number) = waiting.pop_front() {
             for &(from, edge) in &tied[number] {
                 let (at, known) = (edge.at, &self.own[from]);
-                if edge.tie == Tie::Part && !matches!(known, Own::Different { .. }) {
-                    self.own[from] = Own::Different { at };
+                if edge.tie == Tie::Part && !matches!(known, OwnCode::Different { .. }) {
+                    self.own[from] = OwnCode::Different { at };
                     waiting.push_back(from);
-                } else if edge.tie == Tie::Perhaps && *known == Own::Same {
+                } else if edge.tie == Tie::Perhaps && *known == OwnCode::Same {
                     let reason = "a number that may be an address, and what is there differs".to_owned();
-                    self.own[from] = Own::Unknown { at, reason };
+                    self.own[from] = OwnCode::Unknown { at, reason };
                 }
             }
         }
-        let mut waiting = self.those(|own| matches!(own, Own::Unknown { .. }));
+        let mut waiting = self.those(|own| matches!(own, OwnCode::Unknown { .. }));
         while let Some(number) = waiting.pop_front() {
-            let Own::Unknown { reason, .. } = &self.own[number] else { continue };
+            let OwnCode::Unknown { reason, .. } = &self.own[number] else { continue };
             let reason = reason.clone();
             for &(from, edge) in &tied[number] {
-                if self.own[from] == Own::Same {
-                    self.own[from] = Own::Unknown { at: edge.at, reason: reason.clone() };
+                if self.own[from] == OwnCode::Same {
+                    self.own[from] = OwnCode::Unknown { at: edge.at, reason: reason.clone() };
                     waiting.push_back(from);
                 }
             }
         }
     }
 
-    fn those(&self, wanted: impl Fn(&Own) -> bool) -> VecDeque<usize> {
+    fn those(&self, wanted: impl Fn(&OwnCode) -> bool) -> VecDeque<usize> {
         (0..self.own.len()).filter(|&number| wanted(&self.own[number])).collect()
     }
 
-    fn backwards(&self, wanted: impl Fn(Tie) -> bool) -> Vec<Vec<(usize, Edge)>> {
+    fn backwards(&self, wanted: impl Fn(Tie) -> bool) -> Vec<Vec<(usize, PairEdge)>> {
         let mut found = vec![Vec::new(); self.nodes.len()];
         for (from, edges) in self.edges.iter().enumerate() {
             for &edge in edges.iter().filter(|edge| wanted(edge.tie)) {
@@ -305,9 +305,9 @@ impl<'s, 'e> Graph<'s, 'e> {
             let mut waiting = VecDeque::new();
             for (number, own) in self.own.iter().enumerate() {
                 let (own_at, wanted) = match own {
-                    Own::Same => continue,
-                    Own::Different { at } => (*at, different),
-                    Own::Unknown { at, .. } => (*at, !different),
+                    OwnCode::Same => continue,
+                    OwnCode::Different { at } => (*at, different),
+                    OwnCode::Unknown { at, .. } => (*at, !different),
                 };
                 if wanted && found[number].is_none() {
                     found[number] = Some((number, own_at));
@@ -332,7 +332,7 @@ impl<'s, 'e> Graph<'s, 'e> {
         let judge = |nearest: &Option<(usize, u64)>| match *nearest {
             None => Reached::Same,
             Some((origin, _)) => match &self.own[origin] {
-                Own::Unknown { reason, .. } => {
+                OwnCode::Unknown { reason, .. } => {
                     Reached::Unknown { reason: format!("`{}`: {reason}", self.name(origin)) }
                 }
                 _ => Reached::Changed { through: self.name(origin) },
@@ -347,10 +347,10 @@ impl<'s, 'e> Graph<'s, 'e> {
             return Identity::Identical { note: self.note() };
         };
         match &self.own[origin] {
-            Own::Unknown { reason, .. } if origin == number => {
+            OwnCode::Unknown { reason, .. } if origin == number => {
                 Identity::Unknown { reason: format!("at byte {at}: {reason}") }
             }
-            Own::Unknown { reason, .. } => {
+            OwnCode::Unknown { reason, .. } => {
                 Identity::Unknown { reason: format!("at byte {at}, in `{}`: {reason}", self.name(origin)) }
             }
             _ => Identity::Different { at },
@@ -390,17 +390,17 @@ impl<'s, 'e> Graph<'s, 'e> {
 }
 
 /// What the comparison of one pair brings up.
-pub struct Found {
+pub struct PairFindings {
     /// Offset of the instruction at work.
     pub at: u64,
-    edges: Vec<Edge>,
+    edges: Vec<PairEdge>,
     /// The same instructions lie at other distances from each other.
     respaced: bool,
 }
 
-impl Found {
+impl PairFindings {
     /// This pair depends on another.
     pub fn tie(&mut self, to: usize, tie: Tie) {
-        self.edges.push(Edge { to, tie, at: self.at });
+        self.edges.push(PairEdge { to, tie, at: self.at });
     }
 }

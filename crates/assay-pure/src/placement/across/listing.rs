@@ -3,7 +3,7 @@
 
 /// How much of the data at an address may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Extent {
+pub enum ReadExtent {
     /// So many bytes.
     Bytes(u64),
     /// All of the object that lies there.
@@ -16,7 +16,7 @@ pub enum Leads {
     /// Code, by a jump, a call or its address.
     Code(u64),
     /// Data.
-    Data(u64, Extent),
+    Data(u64, ReadExtent),
     /// A number that may be an address.
     Perhaps(u64),
     /// A variable of the thread, by its offset from the thread pointer.
@@ -31,7 +31,7 @@ pub enum Leads {
 
 /// A field of an instruction whose bits depend on where things lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
+pub struct FieldReference {
     /// Offset in the instruction, bytes.
     pub offset: usize,
     /// Its bits, from that byte on, the first byte lowest.
@@ -42,26 +42,26 @@ pub struct Reference {
 
 /// One instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct ListedInstruction {
     /// Offset in the function, bytes.
     pub at: u64,
     /// Bytes.
     pub length: usize,
     /// Its fields.
-    pub references: Vec<Reference>,
+    pub references: Vec<FieldReference>,
     /// Which jump it is, if its target is in its bytes: the same jump has a short and a long form.
     pub jump: Option<u32>,
 }
 
 /// A function, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
+pub struct FunctionListing {
     /// Link-time address of the entry.
     pub address: u64,
     /// Its bytes up to the end of what is not padding.
     pub bytes: Vec<u8>,
     /// Its instructions, without padding that control cannot reach.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ListedInstruction>,
     /// Offset of bytes that are no known instruction.
     pub undecodable: Option<u64>,
     /// Control can run past the end.
@@ -72,7 +72,7 @@ pub struct Listing {
     pub unexplained: Option<u64>,
 }
 
-impl Listing {
+impl FunctionListing {
     /// Offset of an address inside the function.
     pub fn inside(&self, address: u64) -> Option<u64> {
         address.checked_sub(self.address).filter(|&offset| offset < self.bytes.len() as u64)
@@ -83,14 +83,17 @@ impl Listing {
         self.lines.binary_search_by_key(&offset, |line| line.at).map_err(|index| index.saturating_sub(1))
     }
 
-    fn bytes_of(&self, line: &Line) -> &[u8] {
+    fn bytes_of(&self, line: &ListedInstruction) -> &[u8] {
         let start = line.at as usize;
         self.bytes.get(start..start + line.length).unwrap_or_default()
     }
 }
 
 /// Whether two instructions are equal but for fields that depend on where things lie.
-pub fn equal_but_for_fields((a, line_a): (&Listing, &Line), (b, line_b): (&Listing, &Line)) -> bool {
+pub fn equal_but_for_fields(
+    (a, line_a): (&FunctionListing, &ListedInstruction),
+    (b, line_b): (&FunctionListing, &ListedInstruction),
+) -> bool {
     let (first, second) = (a.bytes_of(line_a), b.bytes_of(line_b));
     if line_a.jump.is_some() && line_a.jump == line_b.jump {
         return true;
@@ -105,7 +108,7 @@ pub fn equal_but_for_fields((a, line_a): (&Listing, &Line), (b, line_b): (&Listi
     same_fields && masked(first, left) == masked(second, right)
 }
 
-fn masked(bytes: &[u8], references: &[Reference]) -> Vec<u8> {
+fn masked(bytes: &[u8], references: &[FieldReference]) -> Vec<u8> {
     let mut kept = bytes.to_vec();
     for reference in references {
         for (byte, mask) in kept.iter_mut().skip(reference.offset).zip(reference.mask.to_le_bytes()) {
@@ -116,6 +119,6 @@ fn masked(bytes: &[u8], references: &[Reference]) -> Vec<u8> {
 }
 
 /// An instruction's bytes without what depends on where things lie.
-pub fn masked_line(listing: &Listing, line: &Line) -> Vec<u8> {
+pub fn masked_line(listing: &FunctionListing, line: &ListedInstruction) -> Vec<u8> {
     masked(listing.bytes_of(line), &line.references)
 }

@@ -24,7 +24,7 @@ pub struct Named {
 
 /// What became of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pair {
+pub enum NamePair {
     /// Numbers of the two, in each file's own list.
     Both(usize, usize),
     /// The new file has none of this name.
@@ -60,7 +60,7 @@ fn listed<'a>(symbols: impl Iterator<Item = impl object::ObjectSymbol<'a>>) -> V
 }
 
 /// Pairs the functions of two files.
-pub fn pairs(old: &[Named], new: &[Named]) -> Vec<Pair> {
+pub fn pairs(old: &[Named], new: &[Named]) -> Vec<NamePair> {
     let mut found = Vec::new();
     let mut rest = (Vec::new(), Vec::new());
     for (left, right) in groups(old, new, (0..old.len(), 0..new.len()), |place| place.name.clone()) {
@@ -78,15 +78,15 @@ pub fn pairs(old: &[Named], new: &[Named]) -> Vec<Pair> {
     found
 }
 
-type Group = (Vec<usize>, Vec<usize>);
+type NameGroup = (Vec<usize>, Vec<usize>);
 
 fn groups<Key: Ord>(
     old: &[Named],
     new: &[Named],
     (left, right): (impl Iterator<Item = usize>, impl Iterator<Item = usize>),
     key: impl Fn(&Named) -> Key,
-) -> Vec<Group> {
-    let mut found: BTreeMap<Key, Group> = BTreeMap::new();
+) -> Vec<NameGroup> {
+    let mut found: BTreeMap<Key, NameGroup> = BTreeMap::new();
     for index in left {
         found.entry(key(&old[index])).or_default().0.push(index);
     }
@@ -97,9 +97,9 @@ fn groups<Key: Ord>(
 }
 
 /// Functions of one name, of which each file has some.
-fn of_one_name(old: &[Named], new: &[Named], left: Vec<usize>, right: Vec<usize>) -> Vec<Pair> {
+fn of_one_name(old: &[Named], new: &[Named], left: Vec<usize>, right: Vec<usize>) -> Vec<NamePair> {
     if left.len() == 1 && right.len() == 1 {
-        return vec![Pair::Both(left[0], right[0])];
+        return vec![NamePair::Both(left[0], right[0])];
     }
     let mut found = Vec::new();
     let mut rest = (Vec::new(), Vec::new());
@@ -117,9 +117,9 @@ fn of_one_name(old: &[Named], new: &[Named], left: Vec<usize>, right: Vec<usize>
 }
 
 /// Functions that nothing but their order tells apart.
-fn matched(old: &[Named], left: Vec<usize>, right: Vec<usize>) -> Vec<Pair> {
+fn matched(old: &[Named], left: Vec<usize>, right: Vec<usize>) -> Vec<NamePair> {
     if left.len() == right.len() {
-        return left.into_iter().zip(right).map(|(a, b)| Pair::Both(a, b)).collect();
+        return left.into_iter().zip(right).map(|(a, b)| NamePair::Both(a, b)).collect();
     }
     match (left.first(), right.first()) {
         (Some(&first), Some(_)) => {
@@ -129,9 +129,11 @@ fn matched(old: &[Named], left: Vec<usize>, right: Vec<usize>) -> Vec<Pair> {
                 left.len(),
                 right.len()
             );
-            vec![Pair::Doubt(left, right, reason)]
+            vec![NamePair::Doubt(left, right, reason)]
         }
-        _ => left.into_iter().map(Pair::OnlyOld).chain(right.into_iter().map(Pair::OnlyNew)).collect(),
+        _ => {
+            left.into_iter().map(NamePair::OnlyOld).chain(right.into_iter().map(NamePair::OnlyNew)).collect()
+        }
     }
 }
 

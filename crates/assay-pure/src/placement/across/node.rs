@@ -11,7 +11,7 @@ pub enum Node {
 
 /// How much of the data there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shape {
+pub enum DataSize {
     /// So many bytes in each file.
     Sized(u64, u64),
     /// Up to where something else begins.
@@ -26,7 +26,7 @@ pub struct DataPair {
     /// Address in the new file.
     pub b: u64,
     /// Size.
-    pub shape: Shape,
+    pub shape: DataSize,
     /// Whoever refers to it reads offsets from tables.
     pub offsets: bool,
     /// Its end must be certain, since it may be a table of jumps that were not understood.

@@ -3,7 +3,7 @@
 
 use super::names::{self, Named};
 use crate::placement::identity::code;
-use crate::placement::identity::image::{Access, Image};
+use crate::placement::identity::image::{Access, LinkedImage};
 use crate::placement::layout::{self, LayoutError};
 use object::read::elf::{FileHeader as _, ProgramHeader as _, Rela as _, SectionHeader as _};
 use object::{Architecture, Object as _, ObjectSymbol as _};
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// What the loader writes at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Slot {
+pub enum LoaderSlot {
     /// The address of a symbol, or what else this relocation makes of it, plus a number.
     Symbol {
         /// Its name.
@@ -43,15 +43,15 @@ pub struct Variable {
 }
 
 /// One of the two files.
-pub struct Side<'e> {
+pub struct FileSide<'e> {
     /// Sections and functions.
-    pub image: Image<'e>,
+    pub image: LinkedImage<'e>,
     /// Whether its code is AArch64.
     pub aarch64: bool,
     /// Its functions with what tells those of one name apart.
     pub named: Vec<Named>,
     names: BTreeMap<u64, Vec<String>>,
-    slots: BTreeMap<u64, Slot>,
+    slots: BTreeMap<u64, LoaderSlot>,
     variables: Vec<Variable>,
     threads: Vec<Variable>,
     /// What is to be taken off the offset of a thread's variable from the thread pointer, to find it in the file.
@@ -61,14 +61,14 @@ pub struct Side<'e> {
     known: OnceCell<Vec<u64>>,
 }
 
-impl<'e> Side<'e> {
+impl<'e> FileSide<'e> {
     /// Reads a file, with its symbols from another one if they were split off.
     ///
     /// # Errors
     /// One of the files is no ELF file, or has no function symbols.
     pub fn parse(elf: &'e [u8], symbols: Option<&[u8]>) -> Result<Self, LayoutError> {
         let named = symbols.unwrap_or(elf);
-        let image = Image::parse_with(elf, named)?;
+        let image = LinkedImage::parse_with(elf, named)?;
         let file = layout::parse(elf)?;
         let names = layout::parse(named)?;
         let segments = Segments::read(elf);
@@ -98,7 +98,7 @@ impl<'e> Side<'e> {
     }
 
     /// What the loader writes there.
-    pub fn slot(&self, address: u64) -> Option<&Slot> {
+    pub fn slot(&self, address: u64) -> Option<&LoaderSlot> {
         self.slots.get(&address)
     }
 
@@ -136,7 +136,7 @@ impl<'e> Side<'e> {
     }
 
     /// Where a stub of the procedure linkage table leads: the slot that it jumps through.
-    pub fn stub(&self, address: u64) -> Option<&Slot> {
+    pub fn stub(&self, address: u64) -> Option<&LoaderSlot> {
         let slot = match self.aarch64 {
             true => super::a64::stub(&self.image, address),
             false => super::x86::stub(&self.image, address),
@@ -160,7 +160,7 @@ impl<'e> Side<'e> {
         found.extend(self.names.keys());
         found.extend(self.variables.iter().map(|variable| variable.address.saturating_add(variable.size)));
         found.extend(self.slots.values().filter_map(|slot| match slot {
-            Slot::Inside(address) => Some(*address),
+            LoaderSlot::Inside(address) => Some(*address),
             _ => None,
         }));
         if self.image.fixed {
@@ -211,17 +211,17 @@ fn all_names(file: &object::File) -> BTreeMap<u64, Vec<String>> {
 }
 
 /// What the loader writes, or a static program's own start-up code.
-fn slots(elf: &[u8], image: &Image) -> BTreeMap<u64, Slot> {
+fn slots(elf: &[u8], image: &LinkedImage) -> BTreeMap<u64, LoaderSlot> {
     let mut found = listed_slots(elf).unwrap_or_default();
     for address in packed(elf).unwrap_or_default() {
         let to = image.raw_word(address);
-        found.extend(to.map(|to| (address, Slot::Inside(to))));
+        found.extend(to.map(|to| (address, LoaderSlot::Inside(to))));
     }
     found
 }
 
 /// The relocations of all sections that are loaded.
-fn listed_slots(elf: &[u8]) -> object::Result<BTreeMap<u64, Slot>> {
+fn listed_slots(elf: &[u8]) -> object::Result<BTreeMap<u64, LoaderSlot>> {
     let header = object::elf::FileHeader64::<object::Endianness>::parse(elf)?;
     let endian = header.endian()?;
     let sections = header.sections(endian, elf)?;
@@ -238,7 +238,7 @@ fn listed_slots(elf: &[u8]) -> object::Result<BTreeMap<u64, Slot>> {
             let name = symbol.and_then(|symbol| symbols.symbol_name(endian, symbol).ok()).unwrap_or_default();
             let slot = match std::str::from_utf8(name) {
                 Ok("") => unnamed(kind, addend),
-                Ok(name) => Slot::Symbol { name: name.to_owned(), addend, kind },
+                Ok(name) => LoaderSlot::Symbol { name: name.to_owned(), addend, kind },
                 Err(_) => continue,
             };
             found.insert(relocation.r_offset(endian), slot);
@@ -248,13 +248,13 @@ fn listed_slots(elf: &[u8]) -> object::Result<BTreeMap<u64, Slot>> {
 }
 
 /// A relocation without a symbol. System V ABI, supplements for AMD64 (table 4.9) and for AArch64 (section 5.7.16).
-fn unnamed(kind: u32, addend: i64) -> Slot {
+fn unnamed(kind: u32, addend: i64) -> LoaderSlot {
     match kind {
-        8 | 1027 => Slot::Inside(addend as u64),
-        37 | 1032 => Slot::Resolver(addend as u64),
+        8 | 1027 => LoaderSlot::Inside(addend as u64),
+        37 | 1032 => LoaderSlot::Resolver(addend as u64),
         // The module (16, 1028), the offset in it (17, 1029) or from the thread pointer (18, 1030), a descriptor.
-        16..=18 | 36 | 1028..=1031 => Slot::Thread(addend as u64),
-        _ => Slot::Symbol { name: String::new(), addend, kind },
+        16..=18 | 36 | 1028..=1031 => LoaderSlot::Thread(addend as u64),
+        _ => LoaderSlot::Symbol { name: String::new(), addend, kind },
     }
 }
 

@@ -1,10 +1,10 @@
 //! Functions of x86-64 as lines.
 
-use super::listing::{Extent, Leads, Line, Listing, Reference};
-use crate::placement::identity::code::{self, Code, baseless};
+use super::listing::{FieldReference, FunctionListing, Leads, ListedInstruction, ReadExtent};
+use crate::placement::identity::code::{self, Disassembly, baseless};
 use crate::placement::identity::field::{self, Meaning};
-use crate::placement::identity::image::Image;
-use crate::placement::identity::jump_table::{self, Tables};
+use crate::placement::identity::image::LinkedImage;
+use crate::placement::identity::jump_table::{self, JumpTables};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// In words: no symbol starts there, or its bytes are not known.
-pub fn listing(image: &Image, entry: u64) -> Result<Listing, String> {
-    let code = Code::decode(image, entry)?;
-    let tables = Tables::find(image, &code);
+pub fn listing(image: &LinkedImage, entry: u64) -> Result<FunctionListing, String> {
+    let code = Disassembly::decode(image, entry)?;
+    let tables = JumpTables::find(image, &code);
     let mut through = BTreeMap::new();
     let mut known = Vec::new();
     for dispatch in &tables.dispatches {
@@ -34,7 +34,7 @@ pub fn listing(image: &Image, entry: u64) -> Result<Listing, String> {
             && !instruction.is_ip_rel_memory_operand()
             && !known.contains(index)
     });
-    Ok(Listing {
+    Ok(FunctionListing {
         address: code.address,
         lines,
         undecodable: code.undecodable,
@@ -46,7 +46,7 @@ pub fn listing(image: &Image, entry: u64) -> Result<Listing, String> {
 }
 
 /// Which instructions are padding that stands behind a jump or a return and that nothing leads to.
-fn unreachable_padding(code: &Code, through: &BTreeMap<usize, Vec<u64>>) -> Vec<bool> {
+fn unreachable_padding(code: &Disassembly, through: &BTreeMap<usize, Vec<u64>>) -> Vec<bool> {
     let branches = code.steps.iter().filter(|step| code::branches(&step.instruction));
     let mut targets: BTreeSet<u64> = branches.map(|step| step.instruction.near_branch_target()).collect();
     targets.extend(through.values().flatten());
@@ -73,9 +73,14 @@ fn reads_offset(instruction: &Instruction) -> bool {
         && !instruction.is_ip_rel_memory_operand()
 }
 
-fn line(image: &Image, code: &Code, index: usize, through: &BTreeMap<usize, Vec<u64>>) -> Line {
+fn line(
+    image: &LinkedImage,
+    code: &Disassembly,
+    index: usize,
+    through: &BTreeMap<usize, Vec<u64>>,
+) -> ListedInstruction {
     let instruction = &code.steps[index].instruction;
-    let mut references: Vec<Reference> = Vec::new();
+    let mut references: Vec<FieldReference> = Vec::new();
     for field in field::fields(image, code, index) {
         let leads = match field.meaning {
             Meaning::Branch(to) => Leads::Code(to),
@@ -85,13 +90,18 @@ fn line(image: &Image, code: &Code, index: usize, through: &BTreeMap<usize, Vec<
             },
             Meaning::Perhaps(to) => Leads::Perhaps(to),
         };
-        references.push(Reference { offset: field.offset, mask: mask(field.size), leads });
+        references.push(FieldReference { offset: field.offset, mask: mask(field.size), leads });
     }
     references.extend(thread(code, index));
-    Line { at: code.offset(index), length: instruction.len(), references, jump: jump(instruction) }
+    ListedInstruction {
+        at: code.offset(index),
+        length: instruction.len(),
+        references,
+        jump: jump(instruction),
+    }
 }
 
-fn data(image: &Image, code: &Code, index: usize, to: u64) -> Leads {
+fn data(image: &LinkedImage, code: &Disassembly, index: usize, to: u64) -> Leads {
     let instruction = &code.steps[index].instruction;
     let takes_address = instruction.mnemonic() == Mnemonic::Lea;
     if takes_address && !instruction.is_ip_rel_memory_operand() {
@@ -101,21 +111,21 @@ fn data(image: &Image, code: &Code, index: usize, to: u64) -> Leads {
         return Leads::Code(to);
     }
     let extent = match field::reaches_beyond(code, index) {
-        true => Extent::Object,
-        false => Extent::Bytes(instruction.memory_size().size() as u64),
+        true => ReadExtent::Object,
+        false => ReadExtent::Bytes(instruction.memory_size().size() as u64),
     };
     Leads::Data(to, extent)
 }
 
 /// `fs:[offset]`, a variable of the thread at an offset that the linker chose.
-fn thread(code: &Code, index: usize) -> Option<Reference> {
+fn thread(code: &Disassembly, index: usize) -> Option<FieldReference> {
     let step = &code.steps[index];
     let instruction = &step.instruction;
     let alone = (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory)
         && instruction.memory_base() == Register::None
         && instruction.memory_segment() == Register::FS
         && step.constants.displacement_size() >= 4;
-    alone.then(|| Reference {
+    alone.then(|| FieldReference {
         offset: step.constants.displacement_offset(),
         mask: mask(step.constants.displacement_size()),
         leads: Leads::Thread(instruction.memory_displacement64() as i64),
@@ -127,7 +137,7 @@ fn mask(bytes: usize) -> u64 {
 }
 
 /// The slot that a stub jumps through: `jmp [rip+slot]`, perhaps after `endbr64` or pushes of its number.
-pub fn stub(image: &Image, address: u64) -> Option<u64> {
+pub fn stub(image: &LinkedImage, address: u64) -> Option<u64> {
     let end = image.section_at(address)?.end();
     let bytes = image.bytes(address, 16.min(end - address))?;
     for instruction in Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).iter().take(3) {

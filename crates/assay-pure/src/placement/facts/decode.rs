@@ -4,7 +4,7 @@ use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction,
 
 /// Where control goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum BranchFlow {
     /// To the next instruction.
     Next,
     /// To an offset from the function's start, or to the next instruction.
@@ -45,22 +45,22 @@ pub enum Asks {
 
 /// An instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
+pub struct DecodedInstruction {
     /// Offset in the function, bytes.
     pub at: u64,
     /// Bytes.
     pub bytes: u64,
     /// Where control goes.
-    pub flow: Flow,
+    pub flow: BranchFlow,
     /// What it makes with a jump behind it.
     pub fusion: Fusion,
     /// What it asks for.
     pub asks: Asks,
 }
 
-impl Operation {
+impl DecodedInstruction {
     /// Whether this and the conditional jump behind it are one operation on Intel's cores since Sandy Bridge.
-    pub fn fuses_with(&self, next: &Operation) -> bool {
+    pub fn fuses_with(&self, next: &DecodedInstruction) -> bool {
         match (self.fusion, next.asks) {
             (Fusion::None, _) | (_, Asks::Nothing) => false,
             (Fusion::Any, _) => true,
@@ -71,18 +71,18 @@ impl Operation {
 }
 
 /// The instructions of a function that starts at `start`, and the offset of the first bytes that are none.
-pub fn operations(bytes: &[u8], start: u64, aarch64: bool) -> (Vec<Operation>, Option<u64>) {
+pub fn operations(bytes: &[u8], start: u64, aarch64: bool) -> (Vec<DecodedInstruction>, Option<u64>) {
     if aarch64 { (words(bytes), None) } else { x86(bytes, start) }
 }
 
-fn x86(bytes: &[u8], start: u64) -> (Vec<Operation>, Option<u64>) {
+fn x86(bytes: &[u8], start: u64) -> (Vec<DecodedInstruction>, Option<u64>) {
     let mut found = Vec::new();
     for instruction in Decoder::with_ip(64, bytes, start, DecoderOptions::NONE).iter() {
         let at = instruction.ip().wrapping_sub(start);
         if instruction.is_invalid() {
             return (found, Some(at));
         }
-        found.push(Operation {
+        found.push(DecodedInstruction {
             at,
             bytes: instruction.len() as u64,
             flow: flow(&instruction, start),
@@ -93,14 +93,14 @@ fn x86(bytes: &[u8], start: u64) -> (Vec<Operation>, Option<u64>) {
     (found, None)
 }
 
-fn flow(instruction: &Instruction, start: u64) -> Flow {
+fn flow(instruction: &Instruction, start: u64) -> BranchFlow {
     let target = || instruction.near_branch_target().wrapping_sub(start) as i64;
     match instruction.flow_control() {
-        FlowControl::ConditionalBranch => Flow::Conditional(target()),
-        FlowControl::UnconditionalBranch => Flow::Jump(target()),
-        FlowControl::Call | FlowControl::IndirectCall => Flow::Call,
-        FlowControl::Return | FlowControl::IndirectBranch => Flow::Away,
-        _ => Flow::Next,
+        FlowControl::ConditionalBranch => BranchFlow::Conditional(target()),
+        FlowControl::UnconditionalBranch => BranchFlow::Jump(target()),
+        FlowControl::Call | FlowControl::IndirectCall => BranchFlow::Call,
+        FlowControl::Return | FlowControl::IndirectBranch => BranchFlow::Away,
+        _ => BranchFlow::Next,
     }
 }
 
@@ -131,11 +131,11 @@ fn asks(instruction: &Instruction) -> Asks {
     }
 }
 
-fn words(bytes: &[u8]) -> Vec<Operation> {
+fn words(bytes: &[u8]) -> Vec<DecodedInstruction> {
     let word = |chunk: &[u8]| chunk.try_into().map_or(0, u32::from_le_bytes);
     let operation = |(index, chunk): (usize, &[u8])| {
         let at = 4 * index as u64;
-        Operation {
+        DecodedInstruction {
             at,
             bytes: 4,
             flow: a64(word(chunk), at as i64),
@@ -147,22 +147,22 @@ fn words(bytes: &[u8]) -> Vec<Operation> {
 }
 
 /// Arm DDI 0487, C4.1.65, branches.
-fn a64(word: u32, at: i64) -> Flow {
+fn a64(word: u32, at: i64) -> BranchFlow {
     let field = |low: u32, bits: u32| {
         let raised = i64::from(word >> low) << (64 - bits);
         at + (raised >> (64 - bits)) * 4
     };
     match word {
-        _ if word & 0xfc00_0000 == 0x1400_0000 => Flow::Jump(field(0, 26)),
-        _ if word & 0xfc00_0000 == 0x9400_0000 => Flow::Call,
+        _ if word & 0xfc00_0000 == 0x1400_0000 => BranchFlow::Jump(field(0, 26)),
+        _ if word & 0xfc00_0000 == 0x9400_0000 => BranchFlow::Call,
         _ if word & 0xff00_0000 == 0x5400_0000 || word & 0x7e00_0000 == 0x3400_0000 => {
-            Flow::Conditional(field(5, 19))
+            BranchFlow::Conditional(field(5, 19))
         }
-        _ if word & 0x7e00_0000 == 0x3600_0000 => Flow::Conditional(field(5, 14)),
+        _ if word & 0x7e00_0000 == 0x3600_0000 => BranchFlow::Conditional(field(5, 14)),
         _ if word & 0xfe00_0000 == 0xd600_0000 => match word >> 21 & 15 {
-            1 | 9 => Flow::Call,
-            _ => Flow::Away,
+            1 | 9 => BranchFlow::Call,
+            _ => BranchFlow::Away,
         },
-        _ => Flow::Next,
+        _ => BranchFlow::Next,
     }
 }

@@ -1,6 +1,6 @@
 //! Loops of a function by the branches that go back.
 
-use super::decode::{Flow, Operation};
+use super::decode::{BranchFlow, DecodedInstruction};
 use std::collections::BTreeMap;
 
 /// A loop.
@@ -21,10 +21,10 @@ pub struct Loop {
 }
 
 /// The loops, by their heads.
-pub fn find(operations: &[Operation], size: u64) -> Vec<Loop> {
+pub fn find(operations: &[DecodedInstruction], size: u64) -> Vec<Loop> {
     let mut back: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for operation in operations {
-        let (Flow::Conditional(to) | Flow::Jump(to)) = operation.flow else { continue };
+        let (BranchFlow::Conditional(to) | BranchFlow::Jump(to)) = operation.flow else { continue };
         let inside = u64::try_from(to).ok().filter(|&to| to <= operation.at && to < size);
         if let Some(head) = inside.filter(|head| starts(operations, *head).is_some()) {
             back.entry(head).or_default().push(operation.at);
@@ -41,14 +41,14 @@ pub fn find(operations: &[Operation], size: u64) -> Vec<Loop> {
     found
 }
 
-fn starts(operations: &[Operation], offset: u64) -> Option<usize> {
+fn starts(operations: &[DecodedInstruction], offset: u64) -> Option<usize> {
     operations.binary_search_by_key(&offset, |operation| operation.at).ok()
 }
 
-fn body(operations: &[Operation], head: u64, branches: Vec<u64>) -> Option<Loop> {
+fn body(operations: &[DecodedInstruction], head: u64, branches: Vec<u64>) -> Option<Loop> {
     let (first, last) = (starts(operations, head)?, starts(operations, *branches.last()?)?);
     let inside = &operations[first..=last];
     let end = operations[last].at + operations[last].bytes;
-    let calls = inside.iter().filter(|operation| operation.flow == Flow::Call).count();
+    let calls = inside.iter().filter(|operation| operation.flow == BranchFlow::Call).count();
     Some(Loop { head, branches, bytes: end - head, instructions: inside.len(), calls, innermost: true })
 }

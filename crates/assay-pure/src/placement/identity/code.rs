@@ -1,13 +1,13 @@
 //! One decoded function.
 
-use super::image::{Access, Image};
+use super::image::{Access, LinkedImage};
 use iced_x86::{
     Code as Opcode, ConstantOffsets, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register,
 };
 use std::collections::BTreeSet;
 
 /// One instruction of a function.
-pub struct Step {
+pub struct CodeStep {
     /// The decoded instruction; its address is the link-time one.
     pub instruction: Instruction,
     /// Where its displacement and immediates are.
@@ -15,7 +15,7 @@ pub struct Step {
 }
 
 /// A function as instructions.
-pub struct Code {
+pub struct Disassembly {
     /// Link-time address of the entry.
     pub address: u64,
     /// Bytes up to the end of the last instruction that is not padding.
@@ -23,17 +23,17 @@ pub struct Code {
     /// The bytes.
     pub bytes: Vec<u8>,
     /// The instructions.
-    pub steps: Vec<Step>,
+    pub steps: Vec<CodeStep>,
     /// The offset at which bytes are no instruction, if any.
     pub undecodable: Option<u64>,
 }
 
-impl Code {
+impl Disassembly {
     /// Decodes the function that starts at `entry`.
     ///
     /// # Errors
     /// In words: no symbol starts there, or its bytes are not known.
-    pub fn decode(image: &Image, entry: u64) -> Result<Self, String> {
+    pub fn decode(image: &LinkedImage, entry: u64) -> Result<Self, String> {
         let Some(place) = image.function_at(entry) else {
             return Err(format!("no function symbol with a size covers {entry:#x}"));
         };
@@ -63,7 +63,7 @@ impl Code {
                 break;
             }
             let constants = decoder.get_constant_offsets(&instruction);
-            steps.push(Step { instruction, constants });
+            steps.push(CodeStep { instruction, constants });
         }
         let mut code = Self { address, size: bytes.len() as u64, bytes: bytes.to_vec(), steps, undecodable };
         code.cut_padding();
@@ -171,7 +171,7 @@ pub fn baseless(instruction: &Instruction) -> Option<u64> {
 }
 
 /// Every address at which something is known to begin: symbols, and what any function's instructions mention.
-pub fn mentioned(image: &Image) -> BTreeSet<u64> {
+pub fn mentioned(image: &LinkedImage) -> BTreeSet<u64> {
     let mut found: BTreeSet<u64> = image.functions().iter().map(|place| place.address).collect();
     found.extend(
         image.objects().iter().flat_map(|datum| [datum.address, datum.address.saturating_add(datum.size)]),
@@ -193,7 +193,7 @@ pub fn mentioned(image: &Image) -> BTreeSet<u64> {
     found
 }
 
-impl Image<'_> {
+impl LinkedImage<'_> {
     /// The next address after `address` at which something else may begin: a symbol, an address that some function
     /// mentions, or the end of the section.
     pub fn next_known(&self, address: u64) -> Option<u64> {

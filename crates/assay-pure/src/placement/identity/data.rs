@@ -3,9 +3,9 @@
 //! Only what is never written can be compared, and only byte for byte: a table of offsets from itself holds other
 //! bytes where it lies elsewhere (and is `Unknown` unless it is a jump table of a known form).
 
-use super::code::Code;
-use super::image::{Access, Image};
-use super::{Comparison, Trouble};
+use super::code::Disassembly;
+use super::image::{Access, LinkedImage};
+use super::{CodeComparison, Unequal};
 use iced_x86::{Mnemonic, OpKind};
 
 /// At least so many bytes are compared of data whose size is unknown.
@@ -22,7 +22,7 @@ pub enum Extent {
 
 /// Two operands that correspond.
 #[derive(Clone, Copy, Debug)]
-pub struct Reference {
+pub struct OperandPair {
     /// The first function's address.
     pub a: u64,
     /// The second function's.
@@ -31,25 +31,30 @@ pub struct Reference {
     pub extent: Extent,
 }
 
-impl Comparison<'_, '_> {
+impl CodeComparison<'_, '_> {
     /// Compares what lies at two different addresses.
-    pub(super) fn data(&mut self, reference: Reference, code_a: &Code, code_b: &Code) -> Result<(), Trouble> {
-        let Reference { a, b, extent } = reference;
+    pub(super) fn data(
+        &mut self,
+        reference: OperandPair,
+        code_a: &Disassembly,
+        code_b: &Disassembly,
+    ) -> Result<(), Unequal> {
+        let OperandPair { a, b, extent } = reference;
         let access = |address| self.image.section_at(address).map(|section| section.access);
         match (access(a), access(b)) {
             (Some(Access::ReadOnly), Some(Access::ReadOnly)) => {}
-            (None, None) if self.image.fixed => return Err(Trouble::Different),
-            (Some(Access::ReadOnly), _) | (_, Some(Access::ReadOnly)) => return Err(Trouble::Different),
+            (None, None) if self.image.fixed => return Err(Unequal::Different),
+            (Some(Access::ReadOnly), _) | (_, Some(Access::ReadOnly)) => return Err(Unequal::Different),
             _ => {
-                return Trouble::unknown(format!(
+                return Unequal::unknown(format!(
                     "data at {a:#x} and {b:#x} may change, so it cannot be compared"
                 ));
             }
         }
         let offsets = extent == Extent::Object && loads_signed_words(code_a);
-        let words = Words { image: self.image, a: code_a, b: code_b, offsets };
+        let words = WordMeanings { image: self.image, a: code_a, b: code_b, offsets };
         match extent {
-            Extent::Bytes(0) => Trouble::unknown("an operand of unknown size"),
+            Extent::Bytes(0) => Unequal::unknown("an operand of unknown size"),
             Extent::Bytes(size) => self.known_size(reference, (a, b), size, &words),
             Extent::Object => self.whole(reference, &words),
         }
@@ -58,11 +63,11 @@ impl Comparison<'_, '_> {
     /// `size` bytes from two starts on, of which the reference is or is in a part.
     fn known_size(
         &mut self,
-        reference: Reference,
+        reference: OperandPair,
         starts: (u64, u64),
         size: u64,
-        words: &Words,
-    ) -> Result<(), Trouble> {
+        words: &WordMeanings,
+    ) -> Result<(), Unequal> {
         let (first, second) = both(self.image, starts.0, starts.1, size)?;
         match mismatch(first, second) {
             None => {
@@ -74,8 +79,8 @@ impl Comparison<'_, '_> {
     }
 
     /// The object at each address, whose size a symbol tells, or as much as may belong to it.
-    fn whole(&mut self, reference: Reference, words: &Words) -> Result<(), Trouble> {
-        let Reference { a, b, .. } = reference;
+    fn whole(&mut self, reference: OperandPair, words: &WordMeanings) -> Result<(), Unequal> {
+        let OperandPair { a, b, .. } = reference;
         let (Some(object_a), Some(object_b)) = (self.image.object_at(a), self.image.object_at(b)) else {
             return self.unsized_data(reference, words);
         };
@@ -83,11 +88,11 @@ impl Comparison<'_, '_> {
         let starts = (object_a.address, object_b.address);
         let result = match same_shape {
             true => self.known_size(reference, starts, object_a.size, words),
-            false => Err(Trouble::Different),
+            false => Err(Unequal::Different),
         };
         // The address just past an object is also that of the next one.
-        if result == Err(Trouble::Different) && self.image.object_ends_at(a) && self.image.object_ends_at(b) {
-            return Trouble::unknown(format!(
+        if result == Err(Unequal::Different) && self.image.object_ends_at(a) && self.image.object_ends_at(b) {
+            return Unequal::unknown(format!(
                 "{a:#x} and {b:#x} are the ends of some objects and the starts of others"
             ));
         }
@@ -95,8 +100,8 @@ impl Comparison<'_, '_> {
         words.no_offsets(reference, object_a.size - (a - object_a.address))
     }
 
-    fn unsized_data(&mut self, reference: Reference, words: &Words) -> Result<(), Trouble> {
-        let Reference { a, b, .. } = reference;
+    fn unsized_data(&mut self, reference: OperandPair, words: &WordMeanings) -> Result<(), Unequal> {
+        let OperandPair { a, b, .. } = reference;
         let upto_next = |address| self.image.next_known(address).map_or(0, |next| next - address);
         let upto_end = |address| self.image.section_at(address).map_or(0, |section| section.end() - address);
         let (next_a, next_b) = (upto_next(a), upto_next(b));
@@ -110,7 +115,7 @@ impl Comparison<'_, '_> {
         };
         let text_ended = first[..at].contains(&0) && is_text(first) && is_text(second);
         if at as u64 >= next_a.min(next_b) || text_ended {
-            return Trouble::unknown(format!(
+            return Unequal::unknown(format!(
                 "data of unknown size at {a:#x} and {b:#x} differs after {at} bytes"
             ));
         }
@@ -118,10 +123,10 @@ impl Comparison<'_, '_> {
     }
 }
 
-fn both<'e>(image: &Image<'e>, a: u64, b: u64, size: u64) -> Result<(&'e [u8], &'e [u8]), Trouble> {
+fn both<'e>(image: &LinkedImage<'e>, a: u64, b: u64, size: u64) -> Result<(&'e [u8], &'e [u8]), Unequal> {
     match (image.bytes(a, size), image.bytes(b, size)) {
         (Some(first), Some(second)) => Ok((first, second)),
-        _ => Trouble::unknown(format!(
+        _ => Unequal::unknown(format!(
             "{size} bytes at {a:#x} and {b:#x} are not all in the file or change when loaded"
         )),
     }
@@ -140,7 +145,7 @@ fn is_text(bytes: &[u8]) -> bool {
 }
 
 /// Whether any instruction widens a signed 4-byte word that a register points to: how an offset from a table is read.
-fn loads_signed_words(code: &Code) -> bool {
+fn loads_signed_words(code: &Disassembly) -> bool {
     code.steps.iter().map(|step| &step.instruction).any(|instruction| {
         instruction.mnemonic() == Mnemonic::Movsxd
             && instruction.op1_kind() == OpKind::Memory
@@ -149,28 +154,28 @@ fn loads_signed_words(code: &Code) -> bool {
 }
 
 /// What the words of data can mean besides their value.
-struct Words<'c> {
-    image: &'c Image<'c>,
-    a: &'c Code,
-    b: &'c Code,
+struct WordMeanings<'c> {
+    image: &'c LinkedImage<'c>,
+    a: &'c Disassembly,
+    b: &'c Disassembly,
     /// They may be read as offsets from where the data lies.
     offsets: bool,
 }
 
-impl Words<'_> {
+impl WordMeanings<'_> {
     /// Equal words lead to different places if they are offsets from where they lie. Those that lead to code look like
     /// it to whoever reads them; those that lead to anything in the file, if this function reads words in that way.
-    fn no_offsets(&self, reference: Reference, size: u64) -> Result<(), Trouble> {
+    fn no_offsets(&self, reference: OperandPair, size: u64) -> Result<(), Unequal> {
         let (words, _) = both(self.image, reference.a, reference.b, size)?;
         match words.chunks_exact(4).any(|word| self.may_be_offset(reference, word, word)) {
             true => {
-                Trouble::unknown(format!("the data at {:#x} may be offsets from where it lies", reference.a))
+                Unequal::unknown(format!("the data at {:#x} may be offsets from where it lies", reference.a))
             }
             false => Ok(()),
         }
     }
 
-    fn may_be_offset(&self, reference: Reference, first: &[u8], second: &[u8]) -> bool {
+    fn may_be_offset(&self, reference: OperandPair, first: &[u8], second: &[u8]) -> bool {
         let leads = |from: u64, word: &[u8]| {
             let offset = word.try_into().map_or(0, i32::from_le_bytes);
             let to = from.wrapping_add_signed(i64::from(offset));
@@ -181,23 +186,23 @@ impl Words<'_> {
 
     /// What bytes that differ at `at` mean: they may be addresses of corresponding places in the two functions, or
     /// offsets to places that are the same.
-    fn judge(&self, reference: Reference, first: &[u8], second: &[u8], at: usize) -> Trouble {
+    fn judge(&self, reference: OperandPair, first: &[u8], second: &[u8], at: usize) -> Unequal {
         let word = |bytes: &[u8], size: usize| bytes.chunks(size).nth(at / size).unwrap_or_default().to_vec();
         if self.may_be_offset(reference, &word(first, 4), &word(second, 4)) {
-            return Trouble::Unknown(format!(
+            return Unequal::Unknown(format!(
                 "the data at {:#x} may be offsets from where it lies",
                 reference.a
             ));
         }
-        let inside = |code: &Code, bytes: &[u8]| {
+        let inside = |code: &Disassembly, bytes: &[u8]| {
             let address = word(bytes, 8).try_into().map_or(0, u64::from_le_bytes);
             code.inside(address)
         };
         match (inside(self.a, first), inside(self.b, second)) {
             (Some(in_a), Some(in_b)) if self.image.fixed && in_a == in_b => {
-                Trouble::Unknown("data that holds addresses in the function's own code".to_owned())
+                Unequal::Unknown("data that holds addresses in the function's own code".to_owned())
             }
-            _ => Trouble::Different,
+            _ => Unequal::Different,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The fields of an instruction that depend on where things lie.
 
-use super::code::{Code, baseless, branches};
-use super::image::Image;
+use super::code::{Disassembly, baseless, branches};
+use super::image::LinkedImage;
 use iced_x86::{Mnemonic, OpKind, Register};
 
 /// What a field holds.
@@ -27,7 +27,7 @@ pub struct Field {
 }
 
 /// The fields of one instruction of a function.
-pub fn fields(image: &Image, code: &Code, index: usize) -> Vec<Field> {
+pub fn fields(image: &LinkedImage, code: &Disassembly, index: usize) -> Vec<Field> {
     let step = &code.steps[index];
     let (instruction, constants) = (&step.instruction, &step.constants);
     let mut found = Vec::new();
@@ -62,7 +62,7 @@ fn is_wide_immediate(kind: OpKind) -> bool {
 
 /// Whether two instructions are equal but for fields that depend on where things lie; these may differ in a way that
 /// is still to be judged.
-pub fn equal_but_for_fields(image: &Image, a: &Code, b: &Code, index: usize) -> bool {
+pub fn equal_but_for_fields(image: &LinkedImage, a: &Disassembly, b: &Disassembly, index: usize) -> bool {
     let (mut first, mut second) = (a.bytes_of(index).to_vec(), b.bytes_of(index).to_vec());
     if first == second {
         return true;
@@ -85,7 +85,7 @@ fn hide(bytes: &mut [u8], field: &Field) {
     }
 }
 
-fn may_differ(image: &Image, a: &Field, b: &Field) -> bool {
+fn may_differ(image: &LinkedImage, a: &Field, b: &Field) -> bool {
     let mapped = |address| image.section_at(address).is_some();
     match (a.meaning, b.meaning) {
         (Meaning::Branch(_), Meaning::Branch(_)) | (Meaning::Address(_), Meaning::Address(_)) => true,
@@ -96,7 +96,7 @@ fn may_differ(image: &Image, a: &Field, b: &Field) -> bool {
 
 /// Whether an instruction takes the address of data, or indexes data at a fixed address, so that how much of it is
 /// read is not seen.
-pub fn reaches_beyond(code: &Code, index: usize) -> bool {
+pub fn reaches_beyond(code: &Disassembly, index: usize) -> bool {
     let instruction = &code.steps[index].instruction;
     instruction.mnemonic() == Mnemonic::Lea || instruction.memory_index() != Register::None
 }

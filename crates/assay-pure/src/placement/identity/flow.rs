@@ -1,8 +1,8 @@
 //! How control and registers flow in one function.
 
-use super::code::{Code, branches, ends};
+use super::code::{Disassembly, branches, ends};
 use super::dispatch::Dispatch;
-use super::image::Image;
+use super::image::LinkedImage;
 use iced_x86::{
     FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, Register,
 };
@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const KEEPS_DEPTH: u32 = 3;
 
 /// How control flows in a function.
-pub struct Flow<'c> {
-    image: &'c Image<'c>,
-    code: &'c Code,
+pub struct FlowGraph<'c> {
+    image: &'c LinkedImage<'c>,
+    code: &'c Disassembly,
     /// The jumps that lead to an instruction.
     sources: BTreeMap<usize, BTreeSet<usize>>,
     /// Indirect jumps of no known form.
@@ -22,9 +22,9 @@ pub struct Flow<'c> {
     dispatches: &'c [Dispatch],
 }
 
-impl<'c> Flow<'c> {
+impl<'c> FlowGraph<'c> {
     /// The flow that direct jumps and these jump tables make.
-    pub fn new(image: &'c Image<'c>, code: &'c Code, dispatches: &'c [Dispatch]) -> Self {
+    pub fn new(image: &'c LinkedImage<'c>, code: &'c Disassembly, dispatches: &'c [Dispatch]) -> Self {
         let mut sources: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (index, step) in code.steps.iter().enumerate() {
             if let Some(to) = direct_target(code, &step.instruction) {
@@ -128,7 +128,7 @@ impl<'c> Flow<'c> {
 }
 
 /// Where a direct jump leads inside the function.
-fn direct_target(code: &Code, instruction: &Instruction) -> Option<usize> {
+fn direct_target(code: &Disassembly, instruction: &Instruction) -> Option<usize> {
     let jumps = matches!(
         instruction.flow_control(),
         FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend
@@ -157,11 +157,11 @@ pub fn is_indirect(instruction: &Instruction) -> bool {
 }
 
 /// Whether an instruction may change a register.
-pub fn writes(image: &Image, instruction: &Instruction, register: Register) -> bool {
+pub fn writes(image: &LinkedImage, instruction: &Instruction, register: Register) -> bool {
     may_write(image, instruction, register, KEEPS_DEPTH)
 }
 
-fn may_write(image: &Image, instruction: &Instruction, register: Register, depth: u32) -> bool {
+fn may_write(image: &LinkedImage, instruction: &Instruction, register: Register, depth: u32) -> bool {
     use OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
     use Register::{R12, R13, R14, R15, RBP, RBX, RSP};
     // What the ABI says a call keeps.
@@ -176,9 +176,9 @@ fn may_write(image: &Image, instruction: &Instruction, register: Register, depth
 
 /// Whether a callee keeps a register that it need not keep: gcc looks into callees for that (-fipa-ra), and so keeps
 /// the address of a table in such a register across a call.
-fn keeps(image: &Image, callee: u64, register: Register, depth: u32) -> bool {
+fn keeps(image: &LinkedImage, callee: u64, register: Register, depth: u32) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
-    let Ok(code) = Code::decode(image, callee) else { return false };
+    let Ok(code) = Disassembly::decode(image, callee) else { return false };
     let stays = |instruction: &Instruction| match instruction.flow_control() {
         FlowControl::IndirectBranch => false,
         FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {

@@ -20,7 +20,7 @@ pub enum Access {
 }
 
 /// A loaded section.
-pub struct Section<'e> {
+pub struct LoadedSection<'e> {
     address: u64,
     size: u64,
     /// What it may be used for.
@@ -28,7 +28,7 @@ pub struct Section<'e> {
     data: &'e [u8],
 }
 
-impl Section<'_> {
+impl LoadedSection<'_> {
     /// The address after its last byte.
     pub fn end(&self) -> u64 {
         self.address.saturating_add(self.size)
@@ -45,8 +45,8 @@ pub struct Datum {
 }
 
 /// A linked file, parsed.
-pub struct Image<'e> {
-    sections: Vec<Section<'e>>,
+pub struct LinkedImage<'e> {
+    sections: Vec<LoadedSection<'e>>,
     functions: Vec<FunctionPlace>,
     /// The furthest end of each function and all that start before it, so that none is looked for in vain.
     reach: Vec<u64>,
@@ -61,7 +61,7 @@ pub struct Image<'e> {
     pub(super) mentioned: OnceCell<BTreeSet<u64>>,
 }
 
-impl<'e> Image<'e> {
+impl<'e> LinkedImage<'e> {
     /// Parses a file.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl<'e> Image<'e> {
         functions: &[(&str, u64, u64)],
         objects: &[Datum],
     ) -> Self {
-        let section = |(address, data): (u64, &'e [u8]), access| Section {
+        let section = |(address, data): (u64, &'e [u8]), access| LoadedSection {
             address,
             size: data.len() as u64,
             access,
@@ -140,7 +140,7 @@ impl<'e> Image<'e> {
     }
 
     /// The section that holds `address`.
-    pub fn section_at(&self, address: u64) -> Option<&Section<'e>> {
+    pub fn section_at(&self, address: u64) -> Option<&LoadedSection<'e>> {
         self.sections.iter().find(|section| section.address <= address && address < section.end())
     }
 
@@ -233,7 +233,7 @@ fn reach(functions: &[FunctionPlace]) -> Vec<u64> {
     ends.collect()
 }
 
-fn sections<'e>(file: &object::File<'e>) -> Vec<Section<'e>> {
+fn sections<'e>(file: &object::File<'e>) -> Vec<LoadedSection<'e>> {
     use object::elf::{SHF_ALLOC, SHF_EXECINSTR, SHF_TLS, SHF_WRITE};
     let mut found = Vec::new();
     for section in file.sections() {
@@ -248,7 +248,7 @@ fn sections<'e>(file: &object::File<'e>) -> Vec<Section<'e>> {
             (false, false) => Access::ReadOnly,
         };
         let data = section.data().unwrap_or_default();
-        found.push(Section { address: section.address(), size: section.size(), access, data });
+        found.push(LoadedSection { address: section.address(), size: section.size(), access, data });
     }
     found
 }

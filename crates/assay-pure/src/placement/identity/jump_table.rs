@@ -5,23 +5,23 @@
 //! from the load to every definition, first as if no table led anywhere, then again with all edges that the tables
 //! found so add; only if both agree is it certain, because then no execution can have left these edges before.
 
-use super::code::{Code, baseless};
+use super::code::{Disassembly, baseless};
 use super::dispatch::Dispatch;
-use super::flow::{Flow, is_indirect, writes};
-use super::image::{Access, Image};
-use super::{Comparison, Job, Trouble};
+use super::flow::{FlowGraph, is_indirect, writes};
+use super::image::{Access, LinkedImage};
+use super::{CodeComparison, PairToCompare, Unequal};
 use iced_x86::{FlowControl, Mnemonic, OpKind, Register};
 use std::collections::BTreeSet;
 
 /// The jump tables of a function.
-pub struct Tables {
+pub struct JumpTables {
     /// The jumps through them.
     pub dispatches: Vec<Dispatch>,
 }
 
-impl Tables {
+impl JumpTables {
     /// Finds those of the known forms.
-    pub fn find(image: &Image, code: &Code) -> Self {
+    pub fn find(image: &LinkedImage, code: &Disassembly) -> Self {
         let jumps = (0..code.steps.len()).filter(|&index| is_indirect(&code.steps[index].instruction));
         let found =
             jumps.filter_map(|jump| relative(image, code, jump).or_else(|| absolute(image, code, jump)));
@@ -43,20 +43,25 @@ impl Tables {
     ///
     /// # Errors
     /// Why that is not certain.
-    pub fn certain(&self, image: &Image, code: &Code, dispatch: &Dispatch) -> Result<(), Trouble> {
+    pub fn certain(
+        &self,
+        image: &LinkedImage,
+        code: &Disassembly,
+        dispatch: &Dispatch,
+    ) -> Result<(), Unequal> {
         if !dispatch.is_relative() {
             return Ok(());
         }
         let mut between = dispatch.load + 1..=dispatch.jump;
-        let flow = Flow::new(image, code, &self.dispatches);
+        let flow = FlowGraph::new(image, code, &self.dispatches);
         if between.any(|index| flow.is_entered(index)) {
-            return Trouble::unknown("control enters a jump through a table in its middle");
+            return Unequal::unknown("control enters a jump through a table in its middle");
         }
         if flow.definitions(dispatch.load, dispatch.base).as_ref() != Some(&dispatch.mentions) {
-            return Trouble::unknown("which jump table is used is not certain");
+            return Unequal::unknown("which jump table is used is not certain");
         }
         match flow.used_otherwise(dispatch) {
-            true => Trouble::unknown("the address of a jump table is used for something else"),
+            true => Unequal::unknown("the address of a jump table is used for something else"),
             false => Ok(()),
         }
     }
@@ -69,18 +74,24 @@ impl Dispatch {
     }
 }
 
-impl Comparison<'_, '_> {
+impl CodeComparison<'_, '_> {
     /// Compares where the entries of one jump table lead.
-    pub(super) fn table(&mut self, job: Job, a: &Code, b: &Code, dispatch: &Dispatch) -> Result<(), Trouble> {
+    pub(super) fn table(
+        &mut self,
+        job: PairToCompare,
+        a: &Disassembly,
+        b: &Disassembly,
+        dispatch: &Dispatch,
+    ) -> Result<(), Unequal> {
         let tables: BTreeSet<_> =
             dispatch.mentions.iter().map(|&index| baseless(&b.steps[index].instruction)).collect();
         let (1, Some(&Some(table_b))) = (tables.len(), tables.first()) else {
-            return Err(Trouble::Different);
+            return Err(Unequal::Different);
         };
         let entries_a = entries(self.image, dispatch.table, dispatch.is_relative());
         let entries_b = entries(self.image, table_b, dispatch.is_relative());
         if entries_a.is_empty() || entries_a.len() != entries_b.len() {
-            return Trouble::unknown(format!(
+            return Unequal::unknown(format!(
                 "the ends of the jump tables at {:#x} and {table_b:#x} are not certain",
                 dispatch.table
             ));
@@ -89,8 +100,8 @@ impl Comparison<'_, '_> {
             let own = a.inside(to_a).is_some() && b.inside(to_b).is_some();
             match self.target(job, (a, to_a), (b, to_b), a.offset(dispatch.jump)) {
                 // What lies behind a table can look like entries, though hardly like those of this function.
-                Err(Trouble::Different) if number > 0 && !own => {
-                    return Trouble::unknown(format!(
+                Err(Unequal::Different) if number > 0 && !own => {
+                    return Unequal::unknown(format!(
                         "entry {number} of a jump table leads out of the function"
                     ));
                 }
@@ -103,7 +114,7 @@ impl Comparison<'_, '_> {
 }
 
 /// Where the entries of a table lead: up to the next known address, or the first that leads to no code.
-pub fn entries(image: &Image, table: u64, relative: bool) -> Vec<u64> {
+pub fn entries(image: &LinkedImage, table: u64, relative: bool) -> Vec<u64> {
     let read_only = image.section_at(table).is_some_and(|section| section.access == Access::ReadOnly);
     let Some(end) = image.next_known(table).filter(|_| read_only) else { return Vec::new() };
     let bytes = if relative { 4 } else { 8 };
@@ -125,7 +136,7 @@ pub fn entries(image: &Image, table: u64, relative: bool) -> Vec<u64> {
 }
 
 /// `jmp [T+I*8]` in a file that is linked to one place.
-fn absolute(image: &Image, code: &Code, jump: usize) -> Option<Dispatch> {
+fn absolute(image: &LinkedImage, code: &Disassembly, jump: usize) -> Option<Dispatch> {
     let instruction = &code.steps[jump].instruction;
     let indexed = instruction.op0_kind() == OpKind::Memory
         && instruction.memory_index() != Register::None
@@ -145,7 +156,7 @@ fn absolute(image: &Image, code: &Code, jump: usize) -> Option<Dispatch> {
 }
 
 /// `movsxd R,[B+I*4]; add R,B; jmp R` (or `add B,R; jmp B`), with the definitions of `B` as far as direct control goes.
-fn relative(image: &Image, code: &Code, jump: usize) -> Option<Dispatch> {
+fn relative(image: &LinkedImage, code: &Disassembly, jump: usize) -> Option<Dispatch> {
     let through = &code.steps[jump].instruction;
     if through.op0_kind() != OpKind::Register {
         return None;
@@ -163,7 +174,7 @@ fn relative(image: &Image, code: &Code, jump: usize) -> Option<Dispatch> {
     if last_write(image, code, add, base).is_some_and(|index| index >= load) {
         return None;
     }
-    let mentions = Flow::new(image, code, &[]).definitions(load, base)?;
+    let mentions = FlowGraph::new(image, code, &[]).definitions(load, base)?;
     let tables: BTreeSet<_> =
         mentions.iter().map(|&index| baseless(&code.steps[index].instruction)).collect();
     let table = (*tables.first()?).filter(|_| tables.len() == 1)?;
@@ -179,7 +190,13 @@ fn relative(image: &Image, code: &Code, jump: usize) -> Option<Dispatch> {
 }
 
 /// The `movsxd entry,[base+I*4]` that defines `entry` at `before`.
-fn table_load(image: &Image, code: &Code, before: usize, entry: Register, base: Register) -> Option<usize> {
+fn table_load(
+    image: &LinkedImage,
+    code: &Disassembly,
+    before: usize,
+    entry: Register,
+    base: Register,
+) -> Option<usize> {
     let load = last_write(image, code, before, entry)?;
     let instruction = &code.steps[load].instruction;
     let known = instruction.mnemonic() == Mnemonic::Movsxd
@@ -196,7 +213,7 @@ fn table_load(image: &Image, code: &Code, before: usize, entry: Register, base: 
 }
 
 /// The last write of a register before an instruction, in straight-line code.
-fn last_write(image: &Image, code: &Code, before: usize, register: Register) -> Option<usize> {
+fn last_write(image: &LinkedImage, code: &Disassembly, before: usize, register: Register) -> Option<usize> {
     for index in (0..before).rev() {
         let instruction = &code.steps[index].instruction;
         if writes(image, instruction, register) {

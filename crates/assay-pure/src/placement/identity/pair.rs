@@ -1,32 +1,37 @@
 //! Two decoded functions, instruction by instruction.
 
-use super::code::{Code, baseless};
-use super::data::{Extent, Reference};
+use super::code::{Disassembly, baseless};
+use super::data::{Extent, OperandPair};
 use super::field::{self, Meaning, fields};
-use super::jump_table::Tables;
-use super::{Comparison, Job, Trouble};
+use super::jump_table::JumpTables;
+use super::{CodeComparison, PairToCompare, Unequal};
 use iced_x86::{FlowControl, Mnemonic, Register};
 
-impl Comparison<'_, '_> {
+impl CodeComparison<'_, '_> {
     /// All that tells two functions apart, or keeps it from being told, with offsets in the first of them.
-    pub(super) fn pair(&mut self, job: Job, a: &Code, b: &Code) -> Vec<(u64, Trouble)> {
+    pub(super) fn pair(
+        &mut self,
+        job: PairToCompare,
+        a: &Disassembly,
+        b: &Disassembly,
+    ) -> Vec<(u64, Unequal)> {
         let common = a.steps.len().min(b.steps.len());
         let equal = |&index: &usize| field::equal_but_for_fields(self.image, a, b, index);
         if let Some(index) = (0..common).find(|index| !equal(index)) {
-            return vec![(a.offset(index), Trouble::Different)];
+            return vec![(a.offset(index), Unequal::Different)];
         }
         if let Some(at) = a.undecodable.into_iter().chain(b.undecodable).min() {
-            return vec![(at, Trouble::Unknown("bytes that are no known instruction".to_owned()))];
+            return vec![(at, Unequal::Unknown("bytes that are no known instruction".to_owned()))];
         }
         if a.size != b.size {
-            return vec![(a.size.min(b.size), Trouble::Different)];
+            return vec![(a.size.min(b.size), Unequal::Different)];
         }
         let mut troubles = Vec::new();
         if a.runs_out() {
             troubles
-                .push((a.size, Trouble::Unknown("control runs on past the end of the function".to_owned())));
+                .push((a.size, Unequal::Unknown("control runs on past the end of the function".to_owned())));
         }
-        let tables = Tables::find(self.image, a);
+        let tables = JumpTables::find(self.image, a);
         for dispatch in &tables.dispatches {
             let result =
                 tables.certain(self.image, a, dispatch).and_then(|()| self.table(job, a, b, dispatch));
@@ -45,7 +50,14 @@ impl Comparison<'_, '_> {
     }
 
     /// What two instructions of equal bytes refer to.
-    fn step(&mut self, job: Job, a: &Code, b: &Code, index: usize, tables: &Tables) -> Result<(), Trouble> {
+    fn step(
+        &mut self,
+        job: PairToCompare,
+        a: &Disassembly,
+        b: &Disassembly,
+        index: usize,
+        tables: &JumpTables,
+    ) -> Result<(), Unequal> {
         let at = a.offset(index);
         for (field_a, field_b) in fields(self.image, a, index).iter().zip(&fields(self.image, b, index)) {
             match (field_a.meaning, field_b.meaning) {
@@ -58,11 +70,11 @@ impl Comparison<'_, '_> {
                 }
                 (Meaning::Perhaps(first), Meaning::Perhaps(second)) if first == second => {}
                 (Meaning::Perhaps(first), Meaning::Perhaps(second)) => {
-                    return Trouble::unknown(format!(
+                    return Unequal::unknown(format!(
                         "{first:#x} and {second:#x} may be addresses or numbers"
                     ));
                 }
-                _ => return Err(Trouble::Different),
+                _ => return Err(Unequal::Different),
             }
         }
         Ok(())
@@ -71,57 +83,57 @@ impl Comparison<'_, '_> {
     /// Two places in code: the same one, relative to the functions' starts, or outside of both.
     pub(super) fn target(
         &mut self,
-        job: Job,
-        (a, to_a): (&Code, u64),
-        (b, to_b): (&Code, u64),
+        job: PairToCompare,
+        (a, to_a): (&Disassembly, u64),
+        (b, to_b): (&Disassembly, u64),
         at: u64,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Unequal> {
         match (a.inside(to_a), b.inside(to_b)) {
             (Some(in_a), Some(in_b)) if in_a == in_b => match a.index_at(in_a) {
                 Some(_) => Ok(()),
-                None => Trouble::unknown("a jump into the middle of an instruction"),
+                None => Unequal::unknown("a jump into the middle of an instruction"),
             },
             (None, None) => self.outside(job, at, to_a, to_b),
-            _ => Err(Trouble::Different),
+            _ => Err(Unequal::Different),
         }
     }
 
     /// Two memory operands whose addresses are known.
     fn memory(
         &mut self,
-        job: Job,
-        (a, to_a): (&Code, u64),
-        (b, to_b): (&Code, u64),
+        job: PairToCompare,
+        (a, to_a): (&Disassembly, u64),
+        (b, to_b): (&Disassembly, u64),
         index: usize,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Unequal> {
         let instruction = &a.steps[index].instruction;
         let takes_address = instruction.mnemonic() == Mnemonic::Lea;
         if takes_address && self.image.is_code(to_a) && self.image.is_code(to_b) {
             return self.target(job, (a, to_a), (b, to_b), a.offset(index));
         }
         if a.inside(to_a).is_some() || b.inside(to_b).is_some() {
-            return Trouble::unknown("the function reads its own code as data");
+            return Unequal::unknown("the function reads its own code as data");
         }
         if to_a == to_b {
             return Ok(());
         }
         if takes_address && !instruction.is_ip_rel_memory_operand() {
-            return Trouble::unknown(format!("{to_a:#x} and {to_b:#x} may be addresses or numbers"));
+            return Unequal::unknown(format!("{to_a:#x} and {to_b:#x} may be addresses or numbers"));
         }
         if matches!(instruction.memory_segment(), Register::FS | Register::GS) {
-            return Trouble::unknown("data of a thread at other addresses");
+            return Unequal::unknown("data of a thread at other addresses");
         }
         let extent = match field::reaches_beyond(a, index) {
             true => Extent::Object,
             false => Extent::Bytes(instruction.memory_size().size() as u64),
         };
-        self.data(Reference { a: to_a, b: to_b, extent }, a, b)
+        self.data(OperandPair { a: to_a, b: to_b, extent }, a, b)
     }
 }
 
 /// An indirect jump that is no jump table of a known form may still be one, and then data of equal bytes that lies
 /// elsewhere leads elsewhere.
-fn unexplained_jump(a: &Code, b: &Code, tables: &Tables) -> Option<(u64, Trouble)> {
+fn unexplained_jump(a: &Disassembly, b: &Disassembly, tables: &JumpTables) -> Option<(u64, Unequal)> {
     let jump = (0..a.steps.len()).find(|&index| {
         let instruction = &a.steps[index].instruction;
         instruction.flow_control() == FlowControl::IndirectBranch
@@ -134,5 +146,5 @@ fn unexplained_jump(a: &Code, b: &Code, tables: &Tables) -> Option<(u64, Trouble
         to_a != to_b && !own_code && !tables.mentions(index) && field::reaches_beyond(a, index)
     });
     let reason = "an indirect jump of no known form, in a function whose data lies elsewhere";
-    moved.then(|| (a.offset(jump), Trouble::Unknown(reason.to_owned())))
+    moved.then(|| (a.offset(jump), Unequal::Unknown(reason.to_owned())))
 }

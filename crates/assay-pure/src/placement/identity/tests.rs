@@ -1,7 +1,7 @@
 //! Hand-assembled functions: what each comparison must say is derived from the bytes in the comments.
 
-use super::image::{Datum, Image};
-use super::{Comparison, Identity};
+use super::image::{Datum, LinkedImage};
+use super::{CodeComparison, Identity};
 
 const TEXT: u64 = 0x1000;
 const DATA: u64 = 0x2000;
@@ -16,8 +16,8 @@ fn compare_with_data(functions: &[&[u8]], data: &[u8], objects: &[Datum]) -> Ide
         text[place as usize..place as usize + bytes.len()].copy_from_slice(bytes);
         symbols.push((name, TEXT + place, bytes.len() as u64));
     }
-    let image = Image::of((TEXT, &text), (DATA, data), &symbols, objects);
-    Comparison::new(&image).run(TEXT + PLACES[0], TEXT + PLACES[1])
+    let image = LinkedImage::of((TEXT, &text), (DATA, data), &symbols, objects);
+    CodeComparison::new(&image).run(TEXT + PLACES[0], TEXT + PLACES[1])
 }
 
 fn compare(functions: &[&[u8]]) -> Identity {
@@ -304,8 +304,8 @@ fn follows_callees_to_a_depth_of_four() {
                 symbols.push(("f", TEXT + at as u64, bytes.len() as u64));
             }
         }
-        let image = Image::of((TEXT, &text), (DATA, &[]), &symbols, &[]);
-        Comparison::new(&image).run(TEXT, TEXT + 0x100)
+        let image = LinkedImage::of((TEXT, &text), (DATA, &[]), &symbols, &[]);
+        CodeComparison::new(&image).run(TEXT, TEXT + 0x100)
     };
     assert!(identical(&chain(5)));
     assert!(unknown(&chain(6)));

@@ -4,12 +4,12 @@
 //! modelled. The rest is a predictor of the kind and a size that fits: what these members say is worth no more than
 //! "a good TAGE" or "a good perceptron", and their confidence is low.
 
-use super::core::{Address, Beside, Core};
+use super::core::{Address, Core, WithOwnHistory};
 use super::cpu::Confidence::{High, Low, Medium};
-use super::cpu::{Architecture, BtbLevel, Cpu, Part, Penalty};
+use super::cpu::{Architecture, BtbLevel, Cpu, CpuPart, PenaltyCycles};
 use super::targets::{PathTargets, TargetTables};
 use crate::predict::perceptron::Perceptron;
-use crate::predict::tage::{Directions, Geometry, Rule, Tage};
+use crate::predict::tage::{Directions, Geometry, HistoryRule, Tage};
 use crate::trace::Branch;
 
 const SOURCES: &str =
@@ -21,9 +21,9 @@ pub const ZEN1: Cpu = Cpu {
     generations: "AMD Zen, Zen+ (EPYC Naples, Ryzen 1000 and 2000)",
     architecture: Architecture::X86_64,
     what: "model of AMD Zen: hashed perceptron of 16 x 4096 weights (not the CPU)",
-    history: Part { what: "directions of 256 conditional branches", confidence: Low },
-    direction: Part { what: "hashed perceptron, 64 KB", confidence: Low },
-    targets: Part { what: "2 tables of 256 entries", confidence: Low },
+    history: CpuPart { what: "directions of 256 conditional branches", confidence: Low },
+    direction: CpuPart { what: "hashed perceptron, 64 KB", confidence: Low },
+    targets: CpuPart { what: "2 tables of 256 entries", confidence: Low },
     return_depth: 32,
     return_confidence: High,
     btb: &[
@@ -32,7 +32,7 @@ pub const ZEN1: Cpu = Cpu {
         BtbLevel { entries: 4096, bubble_cycles: 4 },
     ],
     btb_confidence: High,
-    penalty: Penalty {
+    penalty: PenaltyCycles {
         low_cycles: 12,
         common_cycles: 17,
         high_cycles: 18,
@@ -43,7 +43,7 @@ pub const ZEN1: Cpu = Cpu {
     assumed: "sizes, lengths and training; only the kind and the 512 entries for indirect targets are published",
     sources: SOURCES,
     make: || {
-        let direction = Beside::new(Perceptron::default(), EverTaken::default());
+        let direction = WithOwnHistory::new(Perceptron::default(), EverTaken::default());
         Box::new(Core::new(direction, targets(8), 32, Address::FirstByte))
     },
 };
@@ -53,15 +53,15 @@ pub const ZEN2: Cpu = Cpu {
     name: "zen2",
     generations: "AMD Zen 2 (EPYC Rome, Ryzen 3000)",
     what: "model of AMD Zen 2: TAGE of 32 KB; its first level, a perceptron, is left out (not the CPU)",
-    history: Part { what: "branches that were ever taken, 2 bits each, up to 450", confidence: Low },
-    direction: Part { what: "12 tagged tables, 32 KB", confidence: Low },
-    targets: Part { what: "2 tables of 512 entries", confidence: Low },
+    history: CpuPart { what: "branches that were ever taken, 2 bits each, up to 450", confidence: Low },
+    direction: CpuPart { what: "12 tagged tables, 32 KB", confidence: Low },
+    targets: CpuPart { what: "2 tables of 512 entries", confidence: Low },
     btb: &[
         BtbLevel { entries: 16, bubble_cycles: 0 },
         BtbLevel { entries: 512, bubble_cycles: 1 },
         BtbLevel { entries: 7168, bubble_cycles: 4 },
     ],
-    penalty: Penalty {
+    penalty: PenaltyCycles {
         low_cycles: 12,
         common_cycles: 16,
         high_cycles: 18,
@@ -88,10 +88,10 @@ pub const ZEN4: Cpu = Cpu {
     name: "zen4",
     generations: "AMD Zen 4 (EPYC Genoa, Ryzen 7000); near to Zen 3 and Zen 5",
     what: "model of AMD Zen 4: TAGE of 64 KB over branches ever taken (not the CPU)",
-    direction: Part { what: "12 tagged tables, 64 KB", confidence: Low },
-    targets: Part { what: "3 tables of 1024 entries", confidence: Low },
+    direction: CpuPart { what: "12 tagged tables, 64 KB", confidence: Low },
+    targets: CpuPart { what: "3 tables of 1024 entries", confidence: Low },
     btb: &[BtbLevel { entries: 1536, bubble_cycles: 0 }, BtbLevel { entries: 7168, bubble_cycles: 3 }],
-    penalty: Penalty {
+    penalty: PenaltyCycles {
         low_cycles: 11,
         common_cycles: 13,
         high_cycles: 18,
@@ -129,7 +129,7 @@ impl Default for EverTaken {
     }
 }
 
-impl Rule for EverTaken {
+impl HistoryRule for EverTaken {
     fn shift(&self) -> u32 {
         self.directions.shift()
     }

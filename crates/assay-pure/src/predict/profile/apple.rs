@@ -2,12 +2,12 @@
 
 use super::core::{Address, Core};
 use super::cpu::Confidence::{High, Low, Medium};
-use super::cpu::{Architecture, BtbLevel, Cpu, Part, Penalty};
+use super::cpu::{Architecture, BtbLevel, Cpu, CpuPart, PenaltyCycles};
 use super::footprint::{PathHistory, place, target};
 use super::tables;
 use super::targets::{PathTargets, TargetTables};
 use crate::predict::Member;
-use crate::predict::tage::{Table, Tage};
+use crate::predict::tage::{Tage, TaggedTable};
 
 const SOURCES: &str = "J. Chen (jiegec/cpu and cpu-micro-benchmarks: branch predictors and microarchitectures, 2026); arXiv \
     2411.13900";
@@ -21,17 +21,17 @@ pub const FIRESTORM: Cpu = Cpu {
     generations: "Apple M1 Firestorm, M2 Avalanche",
     architecture: Architecture::AArch64,
     what: "model of Apple Firestorm: 6 tagged tables of 4096 to 12,288 over up to 100 taken branches (not the CPU)",
-    history: Part {
+    history: CpuPart {
         what: "targets of 100 taken branches, addresses of 28, 1 bit each, footprints of 30 and 4 bits",
         confidence: Medium,
     },
-    direction: Part { what: "6 tables of 4 to 6 ways, 44 K entries", confidence: Medium },
-    targets: Part { what: "3 tables of 512 entries over the same history", confidence: Low },
+    direction: CpuPart { what: "6 tables of 4 to 6 ways, 44 K entries", confidence: Medium },
+    targets: CpuPart { what: "3 tables of 512 entries over the same history", confidence: Low },
     return_depth: 50,
     return_confidence: Medium,
     btb: &[BtbLevel { entries: 1024, bubble_cycles: 0 }],
     btb_confidence: Medium,
-    penalty: Penalty {
+    penalty: PenaltyCycles {
         low_cycles: 13,
         common_cycles: 13,
         high_cycles: 14,
@@ -58,16 +58,16 @@ pub const ORYON: Cpu = Cpu {
     name: "oryon",
     generations: "Qualcomm Oryon (Snapdragon X)",
     what: "model of Qualcomm Oryon: 6 tagged tables of 4096 to 12,288 over up to 100 taken branches (not the CPU)",
-    history: Part {
+    history: CpuPart {
         what: "targets of 100 taken branches, addresses of 32, 1 bit each, footprints of 30 and 4 bits",
         confidence: Medium,
     },
-    direction: Part {
+    direction: CpuPart {
         what: "6 tables, 40 K entries; the two shortest and all ways are Firestorm's or guessed",
         confidence: Low,
     },
     btb: &[BtbLevel { entries: 2048, bubble_cycles: 0 }],
-    penalty: Penalty {
+    penalty: PenaltyCycles {
         low_cycles: 13,
         common_cycles: 13,
         high_cycles: 13,
@@ -89,7 +89,7 @@ pub const ORYON: Cpu = Cpu {
 
 /// Tables as bits of target history, of branch history, sets as the power of two, ways.
 fn core(shapes: [(usize, usize, u32, usize); 6]) -> Box<dyn Member> {
-    let tables = shapes.map(|(length, second, sets_log2, ways)| Table {
+    let tables = shapes.map(|(length, second, sets_log2, ways)| TaggedTable {
         sets_log2,
         ways,
         tag_bits: 15,

@@ -2,7 +2,7 @@
 
 use super::core::{Address, Core};
 use super::cpu::Confidence::{High, Low, Medium};
-use super::cpu::{Architecture, BtbLevel, Cpu, Part, Penalty};
+use super::cpu::{Architecture, BtbLevel, Cpu, CpuPart, PenaltyCycles};
 use super::footprint::Bit::{B, T};
 use super::footprint::{Bit, Footprint, PathHistory};
 use super::tables;
@@ -22,9 +22,9 @@ pub const NEOVERSE_N1: Cpu = Cpu {
     generations: "Arm Neoverse N1, Cortex-A76 (Graviton 2, Ampere Altra)",
     architecture: Architecture::AArch64,
     what: "model of Arm Neoverse N1: 6 tagged tables of 1024 over up to 48 taken branches (not the CPU)",
-    history: Part { what: "48 taken branches, 3 bits each, footprint of 3 bits", confidence: Medium },
-    direction: Part { what: "6 tables of 1024 entries, 12 KB", confidence: Medium },
-    targets: Part { what: "3 tables of 512 entries over the same history", confidence: Low },
+    history: CpuPart { what: "48 taken branches, 3 bits each, footprint of 3 bits", confidence: Medium },
+    direction: CpuPart { what: "6 tables of 1024 entries, 12 KB", confidence: Medium },
+    targets: CpuPart { what: "3 tables of 512 entries over the same history", confidence: Low },
     return_depth: 16,
     return_confidence: Low,
     btb: &[
@@ -33,7 +33,7 @@ pub const NEOVERSE_N1: Cpu = Cpu {
         BtbLevel { entries: 6144, bubble_cycles: 2 },
     ],
     btb_confidence: Medium,
-    penalty: Penalty {
+    penalty: PenaltyCycles {
         low_cycles: 11,
         common_cycles: 12,
         high_cycles: 14,
@@ -54,14 +54,14 @@ pub const NEOVERSE_V1: Cpu = Cpu {
     name: "neoverse-v1",
     generations: "Arm Neoverse V1, N2, Cortex-X1, X2, A710 (Graviton 3)",
     what: "model of Arm Neoverse V1: 8 tagged tables of 1024 over up to 64 taken branches (not the CPU)",
-    history: Part { what: "64 taken branches, 3 bits each, footprint of 3 bits", confidence: Medium },
-    direction: Part {
+    history: CpuPart { what: "64 taken branches, 3 bits each, footprint of 3 bits", confidence: Medium },
+    direction: CpuPart {
         what: "8 tables of 1024 entries, 16 KB, over 2 KB of base counters",
         confidence: Medium,
     },
     btb: &[BtbLevel { entries: 96, bubble_cycles: 0 }, BtbLevel { entries: 8192, bubble_cycles: 1 }],
     return_confidence: Medium,
-    penalty: Penalty {
+    penalty: PenaltyCycles {
         low_cycles: 10,
         common_cycles: 11,
         high_cycles: 11,
@@ -84,8 +84,8 @@ pub const NEOVERSE_V2: Cpu = Cpu {
     name: "neoverse-v2",
     generations: "Arm Neoverse V2, Cortex-X3 (Graviton 4, Grace)",
     what: "model of Arm Neoverse V2: 8 tagged tables of 1024 x 2 over up to 264 taken branches (not the CPU)",
-    history: Part { what: "264 taken branches, 2 bits each, footprint of 10 bits", confidence: Medium },
-    direction: Part { what: "8 tables of 2 ways, 16,384 entries", confidence: High },
+    history: CpuPart { what: "264 taken branches, 2 bits each, footprint of 10 bits", confidence: Medium },
+    direction: CpuPart { what: "8 tables of 2 ways, 16,384 entries", confidence: High },
     btb: &[
         BtbLevel { entries: 1024, bubble_cycles: 0 },
         BtbLevel { entries: 8192, bubble_cycles: 1 },
@@ -93,7 +93,7 @@ pub const NEOVERSE_V2: Cpu = Cpu {
     ],
     return_depth: 32,
     return_confidence: Medium,
-    penalty: Penalty {
+    penalty: PenaltyCycles {
         low_cycles: 10,
         common_cycles: 10,
         high_cycles: 11,
@@ -127,7 +127,7 @@ fn n1_footprint() -> Footprint {
 
 /// A core whose history moves by `shift` bits and whose indirect tables see the last `reaches` taken branches.
 fn core<const W: usize>(
-    tables: Vec<crate::predict::tage::Table>,
+    tables: Vec<crate::predict::tage::TaggedTable>,
     base_log2: u32,
     shift: u32,
     footprint: Footprint,

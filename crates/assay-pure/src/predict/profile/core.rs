@@ -1,9 +1,9 @@
 //! A modelled core: direction, indirect targets and returns over one history, in one walk over the stream.
 
-use super::super::member::Batch;
+use super::super::member::BranchStretch;
 use super::super::return_stack::ReturnStack;
 use super::super::steps::Steps;
-use super::super::tage::{Rule, Tage, Tape};
+use super::super::tage::{HistoryRule, Tage, Tape};
 use super::super::{DirectionPredictor, Judged, Member};
 use super::targets::PathTargets;
 use crate::trace::Branch;
@@ -14,27 +14,27 @@ pub trait Historied: DirectionPredictor {
     fn history(&self) -> &Tape;
 }
 
-impl<R: Rule, const N: usize, const W: usize> Historied for Tage<R, N, W> {
+impl<R: HistoryRule, const N: usize, const W: usize> Historied for Tage<R, N, W> {
     fn history(&self) -> &Tape {
         self.register()
     }
 }
 
 /// A direction predictor with a history beside its own.
-pub struct Beside<P, R> {
+pub struct WithOwnHistory<P, R> {
     predictor: P,
     rule: R,
     history: Tape,
 }
 
-impl<P, R: Rule> Beside<P, R> {
+impl<P, R: HistoryRule> WithOwnHistory<P, R> {
     /// Of a predictor and what branches leave in the other history.
-    pub fn new(predictor: P, rule: R) -> Beside<P, R> {
-        Beside { predictor, rule, history: Tape::new() }
+    pub fn new(predictor: P, rule: R) -> WithOwnHistory<P, R> {
+        WithOwnHistory { predictor, rule, history: Tape::new() }
     }
 }
 
-impl<P: DirectionPredictor, R: Rule> DirectionPredictor for Beside<P, R> {
+impl<P: DirectionPredictor, R: HistoryRule> DirectionPredictor for WithOwnHistory<P, R> {
     #[inline]
     fn predict(&mut self, pc: u64, target: u64) -> bool {
         self.predictor.predict(pc, target)
@@ -60,7 +60,7 @@ impl<P: DirectionPredictor, R: Rule> DirectionPredictor for Beside<P, R> {
     }
 }
 
-impl<P: DirectionPredictor, R: Rule> Historied for Beside<P, R> {
+impl<P: DirectionPredictor, R: HistoryRule> Historied for WithOwnHistory<P, R> {
     fn history(&self) -> &Tape {
         &self.history
     }
@@ -131,7 +131,7 @@ impl<P: Historied> Core<P> {
 }
 
 impl<P: Historied + Send> Member for Core<P> {
-    fn walk(&mut self, batch: &Batch<'_>, missed: &mut [u64]) {
+    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
         self.over(batch.branches, batch.lengths, missed);
     }
 

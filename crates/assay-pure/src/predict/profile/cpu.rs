@@ -34,7 +34,7 @@ pub enum Architecture {
 
 /// A statement about a part of the predictor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct CpuPart {
     /// What it is, in one line.
     pub what: &'static str,
     /// How sure that is.
@@ -52,7 +52,7 @@ pub struct BtbLevel {
 
 /// What a misprediction costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Penalty {
+pub struct PenaltyCycles {
     /// The least, cycles.
     pub low_cycles: u32,
     /// The usual, cycles.
@@ -77,11 +77,11 @@ pub struct Cpu {
     /// What the member simulates, in one line.
     pub what: &'static str,
     /// Which branches are remembered, as what.
-    pub history: Part,
+    pub history: CpuPart,
     /// The tables for directions.
-    pub direction: Part,
+    pub direction: CpuPart,
     /// The tables for indirect targets.
-    pub targets: Part,
+    pub targets: CpuPart,
     /// Calls that the return stack holds.
     pub return_depth: usize,
     /// How sure that is.
@@ -91,7 +91,7 @@ pub struct Cpu {
     /// How sure they are.
     pub btb_confidence: Confidence,
     /// What a misprediction costs.
-    pub penalty: Penalty,
+    pub penalty: PenaltyCycles,
     /// Taken branches that the history reaches back over; `None` where it does not count them.
     pub reach: Option<usize>,
     /// What is not public, and was assumed.

@@ -4,7 +4,7 @@
 //! of some bits of the branch's address and of its target. Lists of such bits are the measured fact; they are turned into
 //! few rotations and masks, one for each distance that bits travel, because a footprint is made for every taken branch.
 
-use super::super::tage::Rule;
+use super::super::tage::HistoryRule;
 use crate::trace::Branch;
 
 /// A bit that goes into a footprint.
@@ -64,7 +64,7 @@ impl PathHistory {
     }
 }
 
-impl Rule for PathHistory {
+impl HistoryRule for PathHistory {
     fn shift(&self) -> u32 {
         self.shift
     }

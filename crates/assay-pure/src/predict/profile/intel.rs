@@ -2,7 +2,7 @@
 
 use super::core::{Address, Core};
 use super::cpu::Confidence::{High, Low, Medium};
-use super::cpu::{Architecture, BtbLevel, Cpu, Part, Penalty};
+use super::cpu::{Architecture, BtbLevel, Cpu, CpuPart, PenaltyCycles};
 use super::footprint::Bit::{B, T};
 use super::footprint::{Bit, Footprint, PathHistory};
 use super::tables;
@@ -21,17 +21,17 @@ pub const SKYLAKE: Cpu = Cpu {
     generations: "Intel Skylake, Kaby, Coffee, Comet, Cascade Lake",
     architecture: Architecture::X86_64,
     what: "model of Intel Skylake: 3 tagged tables of 512 x 4 over 11, 29 and 93 taken branches (not the CPU)",
-    history: Part { what: "93 taken branches, 2 bits each, footprint of 16 bits", confidence: High },
-    direction: Part {
+    history: CpuPart { what: "93 taken branches, 2 bits each, footprint of 16 bits", confidence: High },
+    direction: CpuPart {
         what: "3 tables of 4 ways x 512 sets over 22, 58, 186 bits; index has address bit 5",
         confidence: High,
     },
-    targets: Part { what: "2 tables of 2 ways x 512 sets over the same history", confidence: Low },
+    targets: CpuPart { what: "2 tables of 2 ways x 512 sets over the same history", confidence: Low },
     return_depth: 16,
     return_confidence: Low,
     btb: &[BtbLevel { entries: 4096, bubble_cycles: 1 }],
     btb_confidence: Low,
-    penalty: Penalty {
+    penalty: PenaltyCycles {
         low_cycles: 15,
         common_cycles: 17,
         high_cycles: 20,
@@ -68,8 +68,8 @@ pub const HASWELL: Cpu = Cpu {
     name: "haswell",
     generations: "Intel Ivy Bridge, Haswell, Broadwell",
     what: "model of Intel Haswell: 3 tagged tables of 512 x 4 over 11, 29 and 93 taken branches (not the CPU)",
-    direction: Part { what: "as Skylake, which is assumed", confidence: Medium },
-    penalty: Penalty {
+    direction: CpuPart { what: "as Skylake, which is assumed", confidence: Medium },
+    penalty: PenaltyCycles {
         low_cycles: 14,
         common_cycles: 16,
         high_cycles: 20,
@@ -104,9 +104,12 @@ pub const GOLDEN_COVE: Cpu = Cpu {
     name: "golden-cove",
     generations: "Intel Golden Cove, Raptor Cove (Alder Lake, Sapphire Rapids, Raptor Lake)",
     what: "model of Intel Golden Cove: 4 tagged tables of 512 x 4 over 18, 34, 66 and 194 taken branches (not the CPU)",
-    history: Part { what: "194 taken branches, 2 bits each, footprint of 16 bits", confidence: High },
-    direction: Part { what: "4 tables of 4 ways x 512 sets over 36, 68, 132, 388 bits", confidence: Medium },
-    targets: Part {
+    history: CpuPart { what: "194 taken branches, 2 bits each, footprint of 16 bits", confidence: High },
+    direction: CpuPart {
+        what: "4 tables of 4 ways x 512 sets over 36, 68, 132, 388 bits",
+        confidence: Medium,
+    },
+    targets: CpuPart {
         what: "3 tables of 2 ways x 256 sets over the same history, address bits 6 to 15",
         confidence: Medium,
     },
@@ -118,7 +121,7 @@ pub const GOLDEN_COVE: Cpu = Cpu {
         BtbLevel { entries: 12288, bubble_cycles: 2 },
     ],
     btb_confidence: Medium,
-    penalty: Penalty {
+    penalty: PenaltyCycles {
         low_cycles: 15,
         common_cycles: 17,
         high_cycles: 20,
@@ -135,10 +138,10 @@ pub const SUNNY_COVE: Cpu = Cpu {
     name: "sunny-cove",
     generations: "Intel Sunny Cove, Willow Cove (Ice Lake, Tiger Lake)",
     what: "model of Intel Sunny Cove: 4 tagged tables of 512 x 4 over 18, 34, 66 and 194 taken branches (not the CPU)",
-    targets: Part { what: "as Golden Cove, which is assumed", confidence: Low },
+    targets: CpuPart { what: "as Golden Cove, which is assumed", confidence: Low },
     return_depth: 22,
     btb: &[BtbLevel { entries: 256, bubble_cycles: 0 }, BtbLevel { entries: 5120, bubble_cycles: 1 }],
-    penalty: Penalty {
+    penalty: PenaltyCycles {
         low_cycles: 15,
         common_cycles: 16,
         high_cycles: 20,

@@ -18,9 +18,9 @@ mod apple;
 mod arm;
 mod intel;
 
-pub use cpu::{Architecture, BtbLevel, Confidence, Cpu, Part, Penalty};
+pub use cpu::{Architecture, BtbLevel, Confidence, Cpu, CpuPart, PenaltyCycles};
 
-use super::{Entry, Judged};
+use super::{Judged, PredictorEntry};
 
 /// All profiles.
 pub const ALL: &[&Cpu] = &[
@@ -39,7 +39,7 @@ pub const ALL: &[&Cpu] = &[
 ];
 
 /// The names of this family.
-pub const ENTRIES: &[Entry] = &[
+pub const ENTRIES: &[PredictorEntry] = &[
     entry(&intel::HASWELL),
     entry(&intel::SKYLAKE),
     entry(&intel::SUNNY_COVE),
@@ -54,8 +54,8 @@ pub const ENTRIES: &[Entry] = &[
     entry(&apple::ORYON),
 ];
 
-const fn entry(cpu: &'static Cpu) -> Entry {
-    Entry {
+const fn entry(cpu: &'static Cpu) -> PredictorEntry {
+    PredictorEntry {
         name: cpu.name,
         what: cpu.what,
         source: cpu.sources,
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn penalties_are_ranges_and_confidence_is_that_of_the_weakest_part() {
         for cpu in ALL {
-            let Penalty { low_cycles, common_cycles, high_cycles, source, .. } = cpu.penalty;
+            let PenaltyCycles { low_cycles, common_cycles, high_cycles, source, .. } = cpu.penalty;
             assert!(
                 0 < low_cycles && low_cycles <= common_cycles && common_cycles <= high_cycles,
                 "{}",

@@ -26,7 +26,7 @@ const TAG_BITS: u32 = 12;
 const SURE: u8 = 3;
 
 #[derive(Clone, Copy, Default)]
-struct Held {
+struct BtbEntry {
     target: u64,
     /// With the bit above the tag set once it is taken.
     tag: u16,
@@ -38,7 +38,7 @@ struct Held {
 pub struct PathTargets {
     tables: TargetTables,
     last: Vec<u64>,
-    entries: Vec<Held>,
+    entries: Vec<BtbEntry>,
     /// Of the branch being predicted.
     sets: Vec<usize>,
     tags: Vec<u16>,
@@ -53,7 +53,7 @@ impl PathTargets {
         let count = tables.lengths.len();
         PathTargets {
             last: vec![0; 1 << tables.base_log2],
-            entries: vec![Held::default(); (count << tables.sets_log2) * tables.ways],
+            entries: vec![BtbEntry::default(); (count << tables.sets_log2) * tables.ways],
             sets: vec![0; count],
             tags: vec![0; count],
             base: 0,
@@ -108,7 +108,7 @@ impl PathTargets {
         for table in first..self.sets.len() {
             let set = &mut self.entries[self.sets[table]..][..self.tables.ways];
             if let Some(entry) = set.iter_mut().find(|entry| !entry.useful) {
-                *entry = Held { target, tag: self.tags[table], confidence: 0, useful: false };
+                *entry = BtbEntry { target, tag: self.tags[table], confidence: 0, useful: false };
                 return;
             }
         }
@@ -194,7 +194,7 @@ mod tests {
         there.push(0b0001_0001, 8);
         step(&mut targets, &here, 1);
         step(&mut targets, &there, 2);
-        targets.entries.iter_mut().for_each(|entry| *entry = Held::default());
+        targets.entries.iter_mut().for_each(|entry| *entry = BtbEntry::default());
         step(&mut targets, &here, 1);
         // Right where the last target was wrong: useful.
         targets.last[0] = 9;

@@ -17,7 +17,7 @@ pub const FOLDS: usize = 3;
 
 /// How a table sees one history: its newest `length` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct HistoryWindow {
     /// Bits it sees of the first register.
     pub length: usize,
     /// Bits it sees of the second, if there is one.
@@ -31,7 +31,7 @@ type Lanes<const N: usize> = [u16; N];
 
 /// What four bits of a footprint change: the folds, and the bits about to leave.
 #[derive(Clone, Copy)]
-struct Row<const N: usize> {
+struct FoldRow<const N: usize> {
     folds: [Lanes<N>; FOLDS],
     leaving: Lanes<N>,
 }
@@ -47,7 +47,7 @@ struct Leave<const N: usize> {
 }
 
 /// The folds of up to N tables over one register or two that move together, and the registers.
-pub struct Folds<const N: usize> {
+pub struct FoldSet<const N: usize> {
     folds: [Lanes<N>; FOLDS],
     mask: [Lanes<N>; FOLDS],
     wrap: [Lanes<N>; FOLDS],
@@ -57,13 +57,13 @@ pub struct Folds<const N: usize> {
     shift: u32,
     two: bool,
     /// 16 rows per four bits of the footprints.
-    rows: Vec<[Row<N>; 16]>,
+    rows: Vec<[FoldRow<N>; 16]>,
     /// How many of them are for the first register.
     first_rows: usize,
     tapes: [Tape; 2],
 }
 
-impl<const N: usize> Folds<N> {
+impl<const N: usize> FoldSet<N> {
     /// The second register's bit 0 counts as one of this age, so that the registers do not cancel each other.
     pub const SECOND_AGE: usize = 5;
 
@@ -71,9 +71,9 @@ impl<const N: usize> Folds<N> {
     ///
     /// Input: at most N windows, no longer than [`Tape::REACH`] - 57; `shift` from 1 to 8, less than any width;
     /// footprints of at most 57 bits. A length of 0 is a register that a table does not see.
-    pub fn new(windows: &[Window], shift: u32, footprint_bits: [u32; 2]) -> Folds<N> {
+    pub fn new(windows: &[HistoryWindow], shift: u32, footprint_bits: [u32; 2]) -> FoldSet<N> {
         assert!(windows.len() <= N && (1..=8).contains(&shift), "{} tables, shift {shift}", windows.len());
-        let mut folds = Folds {
+        let mut folds = FoldSet {
             folds: [[0; N]; FOLDS],
             mask: [[0; N]; FOLDS],
             wrap: [[0; N]; FOLDS],
@@ -121,13 +121,13 @@ impl<const N: usize> Folds<N> {
         if self.until_read == 0 {
             self.read_leaving();
         }
-        let mut change = Row::NONE;
+        let mut change = FoldRow::NONE;
         let (first, second) = self.rows.split_at(self.first_rows);
         change.add(first, footprints[0]);
         self.tapes[0].push(footprints[0], self.shift);
         self.leave[0].drop_from(&mut change, self.shift);
         if self.two {
-            let mut other = Row::NONE;
+            let mut other = FoldRow::NONE;
             other.add(second, footprints[1]);
             self.tapes[1].push(footprints[1], self.shift);
             self.leave[1].drop_from(&mut other, self.shift);
@@ -157,11 +157,11 @@ impl<const N: usize> Folds<N> {
     }
 }
 
-impl<const N: usize> Row<N> {
-    const NONE: Row<N> = Row { folds: [[0; N]; FOLDS], leaving: [0; N] };
+impl<const N: usize> FoldRow<N> {
+    const NONE: FoldRow<N> = FoldRow { folds: [[0; N]; FOLDS], leaving: [0; N] };
 
     #[inline(always)]
-    fn merge(&mut self, other: &Row<N>) {
+    fn merge(&mut self, other: &FoldRow<N>) {
         for fold in 0..FOLDS {
             for i in 0..N {
                 self.folds[fold][i] ^= other.folds[fold][i];
@@ -174,7 +174,7 @@ impl<const N: usize> Row<N> {
 
     /// What a footprint changes.
     #[inline(always)]
-    fn add(&mut self, rows: &[[Row<N>; 16]], footprint: u64) {
+    fn add(&mut self, rows: &[[FoldRow<N>; 16]], footprint: u64) {
         let mut rest = footprint;
         for rows in rows {
             self.merge(&rows[(rest & 15) as usize]);
@@ -188,7 +188,7 @@ impl<const N: usize> Leave<N> {
         Leave { bits: [0; N], lengths: [0; N], place: [[0; N]; FOLDS], wrap: [[0; N]; FOLDS] }
     }
 
-    fn prepare(&mut self, table: usize, window: &Window, register: usize) {
+    fn prepare(&mut self, table: usize, window: &HistoryWindow, register: usize) {
         let (length, age) = window.register(register);
         assert!(length + 57 <= Tape::REACH, "a window of {length} bits");
         self.lengths[table] = length;
@@ -203,7 +203,7 @@ impl<const N: usize> Leave<N> {
 
     /// Adds to a change what one push moves out, and moves the leaving bits on.
     #[inline(always)]
-    fn drop_from(&mut self, change: &mut Row<N>, shift: u32) {
+    fn drop_from(&mut self, change: &mut FoldRow<N>, shift: u32) {
         let (rotate, top) = (power(shift), power(shift));
         for fold in 0..FOLDS {
             for i in 0..N {
@@ -218,10 +218,10 @@ impl<const N: usize> Leave<N> {
     }
 }
 
-impl Window {
+impl HistoryWindow {
     /// Bits seen of a register, and the age that its bit 0 counts as.
     fn register(&self, register: usize) -> (usize, usize) {
-        [(self.length, 0), (self.second, Folds::<1>::SECOND_AGE)][register]
+        [(self.length, 0), (self.second, FoldSet::<1>::SECOND_AGE)][register]
     }
 }
 
@@ -241,8 +241,13 @@ fn ones(width: u32) -> u16 {
 }
 
 /// What four bits of a register's footprint change.
-fn row<const N: usize>(windows: &[Window], register: usize, nibble: usize, value: usize) -> Row<N> {
-    let mut row = Row::NONE;
+fn row<const N: usize>(
+    windows: &[HistoryWindow],
+    register: usize,
+    nibble: usize,
+    value: usize,
+) -> FoldRow<N> {
+    let mut row = FoldRow::NONE;
     for (table, window) in windows.iter().enumerate() {
         let (length, age) = window.register(register);
         for place in (0..4).filter(|bit| value >> bit & 1 != 0).map(|bit| nibble * 4 + bit) {
@@ -275,8 +280,8 @@ mod tests {
     }
 
     /// Pushes footprints of all widths and compares every lane with the fold taken from the tapes.
-    fn assert_folds_are_their_definition(windows: &[Window], shift: u32, bits: [u32; 2]) {
-        let mut folds = Folds::<8>::new(windows, shift, bits);
+    fn assert_folds_are_their_definition(windows: &[HistoryWindow], shift: u32, bits: [u32; 2]) {
+        let mut folds = FoldSet::<8>::new(windows, shift, bits);
         let mut state = u64::from(shift) + 17;
         for step in 0..700 {
             folds.push(bits.map(|bits| draw(&mut state) & ((1 << bits) - 1)));
@@ -284,7 +289,7 @@ mod tests {
                 for (fold, &width) in window.widths.iter().enumerate() {
                     let first = folds.tapes[0].fold(window.length, width) as u16;
                     let second = folds.tapes[1].fold(window.second, width);
-                    let second = rotate(second, Folds::<8>::SECOND_AGE as u32, width);
+                    let second = rotate(second, FoldSet::<8>::SECOND_AGE as u32, width);
                     let (lane, name) =
                         (folds.lanes()[fold][table], format!("step {step}, {window:?}, {width}"));
                     assert_eq!(lane, first ^ second, "{name}");
@@ -296,10 +301,10 @@ mod tests {
         );
     }
 
-    fn windows(lengths: &[(usize, usize)]) -> Vec<Window> {
+    fn windows(lengths: &[(usize, usize)]) -> Vec<HistoryWindow> {
         let widths = [[9, 12, 11], [10, 16, 15], [16, 8, 7], [11, 13, 4], [12, 15, 14]];
         let windows = lengths.iter().zip(widths.iter().cycle());
-        windows.map(|(&(length, second), &widths)| Window { length, second, widths }).collect()
+        windows.map(|(&(length, second), &widths)| HistoryWindow { length, second, widths }).collect()
     }
 
     #[test]

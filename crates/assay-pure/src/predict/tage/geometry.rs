@@ -2,7 +2,7 @@
 
 /// A table of tagged entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct TaggedTable {
     /// Sets, as the power of two.
     pub sets_log2: u32,
     /// Entries per set, 1 to 8.
@@ -28,7 +28,7 @@ pub enum Forget {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// The tagged tables, the shortest history first.
-    pub tables: Vec<Table>,
+    pub tables: Vec<TaggedTable>,
     /// Two-bit counters of the table without tags, as the power of two.
     pub base_log2: u32,
     /// Bits of a tagged entry's direction counter, 2 to 4.
@@ -51,7 +51,7 @@ impl Geometry {
         const LENGTHS: [usize; 12] = [4, 7, 12, 20, 32, 52, 84, 130, 210, 340, 560, 900];
         const SETS_LOG2: [u32; 12] = [11, 11, 11, 12, 12, 12, 12, 11, 11, 11, 11, 11];
         const TAG_BITS: [u32; 12] = [9, 9, 9, 10, 10, 10, 11, 11, 11, 12, 12, 12];
-        let table = |i| Table {
+        let table = |i| TaggedTable {
             sets_log2: SETS_LOG2[i],
             ways: 1,
             tag_bits: TAG_BITS[i],
@@ -72,7 +72,7 @@ impl Geometry {
 
     /// What the tables take, bits.
     pub fn storage_bits(&self) -> u64 {
-        let entry = |table: &Table| u64::from(table.tag_bits + self.counter_bits + self.useful_bits);
+        let entry = |table: &TaggedTable| u64::from(table.tag_bits + self.counter_bits + self.useful_bits);
         let tagged = self.tables.iter().map(|table| (table.ways as u64 * entry(table)) << table.sets_log2);
         tagged.sum::<u64>() + (2 << self.base_log2)
     }

@@ -3,7 +3,7 @@
 use crate::trace::Branch;
 
 /// A kind of history: which branches enter it, and as what.
-pub trait Rule {
+pub trait HistoryRule {
     /// Bits the registers move by for each branch that enters them.
     fn shift(&self) -> u32;
 
@@ -20,7 +20,7 @@ pub trait Rule {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Directions;
 
-impl Rule for Directions {
+impl HistoryRule for Directions {
     fn shift(&self) -> u32 {
         2
     }

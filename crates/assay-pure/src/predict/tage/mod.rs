@@ -2,7 +2,7 @@
 //!
 //! The table with the longest history whose tag matches predicts; a new entry that is still unsure yields to the next
 //! match if that has paid lately. After a misprediction the branch gets entries in longer tables, where those there
-//! have not been useful. Which branches enter the history and as what is a [`Rule`]; sizes, ways, widths, lengths and
+//! have not been useful. Which branches enter the history and as what is a [`HistoryRule`]; sizes, ways, widths, lengths and
 //! policies are a [`Geometry`].
 //!
 //! Sources: A. Seznec and P. Michaud, "A case for (partially) TAgged GEometric history length branch prediction" (JILP 8,
@@ -15,17 +15,17 @@ pub mod geometry;
 pub mod history;
 pub mod tape;
 
-pub use folds::Folds;
-pub use geometry::{Forget, Geometry, Table};
-pub use history::{Directions, Rule};
+pub use folds::FoldSet;
+pub use geometry::{Forget, Geometry, TaggedTable};
+pub use history::{Directions, HistoryRule};
 pub use tape::Tape;
 
-use super::{DirectionPredictor, Entry, Judged, Simulated};
+use super::{DirectionPredictor, Judged, PredictorEntry, Simulated};
 use crate::trace::Branch;
-use folds::Window;
+use folds::HistoryWindow;
 
 /// The names of this family.
-pub const ENTRIES: &[Entry] = &[Entry {
+pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "tage",
     what: "TAGE: 12 tagged tables over histories of 2 to 450 branches and a base table (64 KB)",
     source: "Seznec and Michaud, JILP 8, 2006; Seznec, MICRO 2011 and INRIA RR-9561, 2024; sizes are ours",
@@ -41,7 +41,7 @@ const SETS: usize = 1 << 16;
 
 /// The entries that one index leads to.
 #[derive(Clone, Copy)]
-struct Set<const W: usize> {
+struct TableSet<const W: usize> {
     tags: [u16; W],
     counters: [i8; W],
     useful: [u8; W],
@@ -51,9 +51,9 @@ struct Set<const W: usize> {
 pub struct Tage<R, const N: usize, const W: usize> {
     rule: R,
     geometry: Geometry,
-    folds: Folds<N>,
+    folds: FoldSet<N>,
     /// All tables' sets, one table after the other.
-    sets: Box<[Set<W>; SETS]>,
+    sets: Box<[TableSet<W>; SETS]>,
     base: Vec<i8>,
     first_set: [u16; N],
     index_mask: [u16; N],
@@ -83,14 +83,14 @@ struct Lookup<const N: usize> {
     unsure: bool,
 }
 
-impl<R: Rule, const N: usize, const W: usize> Tage<R, N, W> {
+impl<R: HistoryRule, const N: usize, const W: usize> Tage<R, N, W> {
     /// Untrained.
     ///
     /// Input: at most N tables of at most W ways, 2^16 sets in all, tags below 16 bits.
     pub fn new(geometry: Geometry, rule: R) -> Self {
         let tables = &geometry.tables;
         assert!(!tables.is_empty() && tables.len() <= N && N <= 16, "{} tables in {N} lanes", tables.len());
-        let windows: Vec<Window> = tables.iter().map(window).collect();
+        let windows: Vec<HistoryWindow> = tables.iter().map(window).collect();
         let (mut first_set, mut index_mask, mut tag_mask) = ([0; N], [0; N], [0; N]);
         let mut sets = 0;
         for (i, table) in tables.iter().enumerate() {
@@ -101,11 +101,11 @@ impl<R: Rule, const N: usize, const W: usize> Tage<R, N, W> {
             sets += 1 << table.sets_log2;
         }
         assert!(sets <= SETS, "{sets} sets");
-        let set = Set { tags: [0; W], counters: [0; W], useful: [0; W] };
+        let set = TableSet { tags: [0; W], counters: [0; W], useful: [0; W] };
         let all = vec![set; SETS].into_boxed_slice();
         let until_forget = if let Forget::Period(branches) = geometry.forget { branches } else { u32::MAX };
         Tage {
-            folds: Folds::new(&windows, rule.shift(), rule.footprint_bits()),
+            folds: FoldSet::new(&windows, rule.shift(), rule.footprint_bits()),
             rule,
             sets: all.try_into().unwrap_or_else(|_| unreachable!("as many as were made")),
             base: vec![0; 1 << geometry.base_log2],
@@ -258,7 +258,7 @@ impl<R: Rule, const N: usize, const W: usize> Tage<R, N, W> {
     }
 }
 
-impl<R: Rule, const N: usize, const W: usize> DirectionPredictor for Tage<R, N, W> {
+impl<R: HistoryRule, const N: usize, const W: usize> DirectionPredictor for Tage<R, N, W> {
     #[inline]
     fn predict(&mut self, pc: u64, _target: u64) -> bool {
         let hits = self.look_up(pc);
@@ -331,16 +331,17 @@ impl<R: Rule, const N: usize, const W: usize> DirectionPredictor for Tage<R, N, 
     }
 
     fn storage_bits(&self) -> u64 {
-        let reach = |length: fn(&Table) -> usize| self.geometry.tables.iter().map(length).max().unwrap_or(0);
+        let reach =
+            |length: fn(&TaggedTable) -> usize| self.geometry.tables.iter().map(length).max().unwrap_or(0);
         let registers = reach(|table| table.length) + reach(|table| table.second);
         self.geometry.storage_bits() + registers as u64 + 2 * 5 + 12
     }
 }
 
 /// The folds a table needs: its index, and two of different widths for the tag.
-fn window(table: &Table) -> Window {
+fn window(table: &TaggedTable) -> HistoryWindow {
     let widths = [table.sets_log2, table.tag_bits, table.tag_bits - 1];
-    Window { length: table.length, second: table.second, widths }
+    HistoryWindow { length: table.length, second: table.second, widths }
 }
 
 /// One up or down, within -`top` - 1 to `top`.

@@ -3,7 +3,7 @@ use crate::trace::Class;
 
 /// Three tables of 16 sets over 4, 8 and 16 branches.
 fn geometry() -> Geometry {
-    let table = |length| Table { sets_log2: 4, ways: 1, tag_bits: 8, length, second: 0 };
+    let table = |length| TaggedTable { sets_log2: 4, ways: 1, tag_bits: 8, length, second: 0 };
     Geometry {
         tables: [8, 16, 32].map(table).to_vec(),
         base_log2: 4,
@@ -38,7 +38,7 @@ fn plant(tage: &mut Small, table: usize, counter: i8, useful: u8) {
     tage.predict(0x40_1010, 0);
     let tag = tage.lookup.tags[table];
     let index = tage.lookup.index[table] as usize;
-    tage.sets[index] = Set { tags: [tag], counters: [counter], useful: [useful] };
+    tage.sets[index] = TableSet { tags: [tag], counters: [counter], useful: [useful] };
 }
 
 fn entry(tage: &Small, table: usize) -> (i8, u8) {
@@ -82,7 +82,7 @@ fn most_first_entries_go_to_the_table_next_in_length() {
     let mut firsts = [0; 3];
     let mut tage = small();
     for _ in 0..400 {
-        tage.sets.fill(Set { tags: [0], counters: [0], useful: [0] });
+        tage.sets.fill(TableSet { tags: [0], counters: [0], useful: [0] });
         tage.base.fill(0);
         tage.mistrust = [-1; 2];
         train(&mut tage, false);
@@ -184,7 +184,7 @@ fn useful_entries_are_not_replaced_and_refusals_add_up_until_all_is_halved() {
     tage.predict(0x40_1010, 0);
     for table in 0..3 {
         tage.sets[tage.lookup.index[table] as usize] =
-            Set { tags: [HELD | 0x7f00], counters: [0], useful: [3] };
+            TableSet { tags: [HELD | 0x7f00], counters: [0], useful: [3] };
     }
     let mut pressures = Vec::new();
     while entry(&tage, 2).1 == 3 {
@@ -226,7 +226,8 @@ fn a_set_is_searched_for_its_tag_and_for_an_entry_of_no_use() {
     tage.predict(0x40_1010, 0);
     let (tag, index) = (tage.lookup.tags[1], tage.lookup.index[1] as usize);
     let other = tag ^ 1;
-    tage.sets[index] = Set { tags: [other, other, tag, 0], counters: [3, 3, -4, 3], useful: [1, 1, 1, 0] };
+    tage.sets[index] =
+        TableSet { tags: [other, other, tag, 0], counters: [3, 3, -4, 3], useful: [1, 1, 1, 0] };
     assert!(!tage.predict(0x40_1010, 0));
     assert!(!tage.replace(1, true), "the fourth is not there");
     tage.sets[index].useful[1] = 0;
@@ -310,7 +311,7 @@ fn usefulness_is_halved_when_the_pressure_reaches_its_limit() {
     tage.pressure = 5;
     let mut refuse = || {
         plant(&mut tage, 1, -4, 0);
-        tage.sets[tage.lookup.index[2] as usize] = Set { tags: [0], counters: [0], useful: [3] };
+        tage.sets[tage.lookup.index[2] as usize] = TableSet { tags: [0], counters: [0], useful: [3] };
         train(&mut tage, true);
         (tage.pressure, entry(&tage, 2).1)
     };

@@ -1,15 +1,15 @@
 //! The base table: two-bit counters by address, four of them sharing the weaker bit.
 
 /// The table, with 2^LOG directions.
-pub struct Base {
+pub struct BaseTable {
     direction: Vec<u8>,
     hysteresis: Vec<u8>,
 }
 
-impl Base {
+impl BaseTable {
     /// Weakly not taken everywhere.
-    pub fn new(log: u32) -> Base {
-        Base { direction: vec![0; 1 << log], hysteresis: vec![1; 1 << (log - 2)] }
+    pub fn new(log: u32) -> BaseTable {
+        BaseTable { direction: vec![0; 1 << log], hysteresis: vec![1; 1 << (log - 2)] }
     }
 
     /// Where the branch at `pc` is found.

@@ -2,8 +2,8 @@
 
 use super::corrector::Components;
 use super::folds::LANES;
-use super::history::{Folds, History};
-use super::tage::Tage;
+use super::history::{Folds, GlobalHistory};
+use super::tage::PublishedTage;
 
 /// Indices without their bank, and tags, one per lane: those of the first table of each pair.
 pub struct Hashes {
@@ -53,10 +53,10 @@ pub trait Budget: Sized + 'static {
     type Components: Components;
 
     /// Where the branch at `pc` finds its entries.
-    fn hash(history: &History<Self>, pc: u64) -> Hashes;
+    fn hash(history: &GlobalHistory<Self>, pc: u64) -> Hashes;
 
     /// Gives a mispredicted branch entries in longer tables.
-    fn allocate(tage: &mut Tage<Self>, taken: bool);
+    fn allocate(tage: &mut PublishedTage<Self>, taken: bool);
 
     /// Useful entries grow old when allocation has failed too often.
     fn age(useful: u8) -> u8;

@@ -17,7 +17,7 @@ pub fn spot(pc: u64, entries: usize) -> usize {
 }
 
 /// The fixed part of a component.
-pub struct Shape<const N: usize> {
+pub struct ComponentShape<const N: usize> {
     /// Binary logarithm of the counters in a row.
     pub log: u32,
     /// Bits of history that each row sees, at most 25: what further foldings would bring down is not there.
@@ -26,7 +26,7 @@ pub struct Shape<const N: usize> {
     pub tapers: bool,
 }
 
-impl<const N: usize> Shape<N> {
+impl<const N: usize> ComponentShape<N> {
     #[inline(always)]
     fn mask(&self, row: usize) -> u32 {
         let halves = self.tapers && row + 2 >= N;
@@ -56,7 +56,7 @@ impl<const N: usize> Shape<N> {
 }
 
 /// Its counters, and what it said last.
-pub struct Component<const N: usize> {
+pub struct ComponentTables<const N: usize> {
     rows: [[i8; ROW]; N],
     weights: [i8; 8],
     found: [u16; N],
@@ -64,16 +64,16 @@ pub struct Component<const N: usize> {
     sum: i32,
 }
 
-impl<const N: usize> Component<N> {
+impl<const N: usize> ComponentTables<N> {
     /// Undecided everywhere, with such a weight.
-    pub fn new(weight: i8) -> Component<N> {
+    pub fn new(weight: i8) -> ComponentTables<N> {
         let row = std::array::from_fn(|at| if at % 2 == 0 { -1 } else { 0 });
-        Component { rows: [row; N], weights: [weight; 8], found: [0; N], weight: 0, sum: 0 }
+        ComponentTables { rows: [row; N], weights: [weight; 8], found: [0; N], weight: 0, sum: 0 }
     }
 
     /// What it says of the branch at `pc`, for taken if not negative.
     #[inline(always)]
-    pub fn weigh(&mut self, shape: &Shape<N>, pc: u64, history: u32) -> i32 {
+    pub fn weigh(&mut self, shape: &ComponentShape<N>, pc: u64, history: u32) -> i32 {
         let mut sum = 0;
         for row in 0..N {
             let index = shape.index(row, pc as u32, history);

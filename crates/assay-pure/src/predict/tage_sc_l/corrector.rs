@@ -5,12 +5,12 @@
 //! TAGE is, it decides.
 
 use super::component::{nudge, reconsider, spot};
-use super::tage::Found;
+use super::tage::TageLookup;
 use crate::trace::Branch;
 
 /// What the corrector is asked.
 #[derive(Clone, Copy, Default)]
-pub struct Question {
+pub struct CorrectorInput {
     /// Address of the branch.
     pub pc: u64,
     /// The prediction so far.
@@ -30,7 +30,7 @@ pub trait Components {
     fn new() -> Self;
 
     /// The sum of what they say.
-    fn weigh(&mut self, question: &Question) -> i32;
+    fn weigh(&mut self, question: &CorrectorInput) -> i32;
 
     /// By how much the threshold rises because components, or the bias, count double.
     fn raise(&self, pc: u64, bias_doubled: i32) -> i32;
@@ -70,7 +70,7 @@ impl Bias {
     }
 
     #[inline(always)]
-    fn weigh<C: Components>(&mut self, question: &Question, found: &Found) -> i32 {
+    fn weigh<C: Components>(&mut self, question: &CorrectorInput, found: &TageLookup) -> i32 {
         let pc = question.pc as usize;
         let (low, high) = (found.sureness == 0, found.sureness == 3);
         let disagrees = low && found.longest != found.alternate;
@@ -119,7 +119,7 @@ pub struct Corrector<C> {
     thresholds: [i8; 64],
     /// Whether TAGE was right where it was fairly sure and where it was sure, and the sum was close to 0.
     choosers: [i8; 2],
-    question: Question,
+    question: CorrectorInput,
     total: i32,
     bar: i32,
 }
@@ -133,7 +133,7 @@ impl<C: Components> Default for Corrector<C> {
             threshold: 35 << 3,
             thresholds: [0; 64],
             choosers: [0; 2],
-            question: Question::default(),
+            question: CorrectorInput::default(),
             total: 0,
             bar: 0,
         }
@@ -143,7 +143,7 @@ impl<C: Components> Default for Corrector<C> {
 impl<C: Components> Corrector<C> {
     /// The prediction, corrected or not.
     #[inline(always)]
-    pub fn correct(&mut self, question: Question, found: &Found) -> bool {
+    pub fn correct(&mut self, question: CorrectorInput, found: &TageLookup) -> bool {
         let pc = question.pc;
         self.total = self.bias.weigh::<C>(&question, found) + self.components.weigh(&question);
         self.bar = (self.threshold >> 3)
@@ -163,7 +163,7 @@ impl<C: Components> Corrector<C> {
 
     /// Learns the direction of the branch that it was asked about last.
     #[inline(always)]
-    pub fn learn(&mut self, taken: bool, found: &Found) {
+    pub fn learn(&mut self, taken: bool, found: &TageLookup) {
         let says = self.total >= 0;
         let close = self.total.abs();
         if says != self.question.prediction {

@@ -1,28 +1,28 @@
 //! The statistical corrector's components in 64 KB.
 
-use super::component::{Component, Shape};
-use super::corrector::{Components, Question};
+use super::component::{ComponentShape, ComponentTables};
+use super::corrector::{Components, CorrectorInput};
 use super::local::{Iterations, Local};
 use crate::trace::Branch;
 
 /// Taken backward branches. The longest was meant to be 40, which the reference shifts modulo 32.
-const BACKWARD: Shape<3> = Shape { log: 10, lengths: [8, 24, 10], tapers: true };
-const PATH: Shape<3> = Shape { log: 9, lengths: [25, 16, 9], tapers: true };
-const LOCAL: Shape<3> = Shape { log: 10, lengths: [11, 6, 3], tapers: true };
-const SECOND: Shape<3> = Shape { log: 9, lengths: [16, 11, 6], tapers: true };
-const THIRD: Shape<2> = Shape { log: 10, lengths: [9, 4], tapers: true };
-const ITERATED: Shape<2> = Shape { log: 9, lengths: [10, 4], tapers: true };
-const ITERATION: Shape<1> = Shape { log: 8, lengths: [8], tapers: true };
+const BACKWARD: ComponentShape<3> = ComponentShape { log: 10, lengths: [8, 24, 10], tapers: true };
+const PATH: ComponentShape<3> = ComponentShape { log: 9, lengths: [25, 16, 9], tapers: true };
+const LOCAL: ComponentShape<3> = ComponentShape { log: 10, lengths: [11, 6, 3], tapers: true };
+const SECOND: ComponentShape<3> = ComponentShape { log: 9, lengths: [16, 11, 6], tapers: true };
+const THIRD: ComponentShape<2> = ComponentShape { log: 10, lengths: [9, 4], tapers: true };
+const ITERATED: ComponentShape<2> = ComponentShape { log: 9, lengths: [10, 4], tapers: true };
+const ITERATION: ComponentShape<1> = ComponentShape { log: 8, lengths: [8], tapers: true };
 
 /// Seven components and the histories that they look at.
 pub struct Components64 {
-    backward: Component<3>,
-    path: Component<3>,
-    local: Component<3>,
-    second: Component<3>,
-    third: Component<2>,
-    iterated: Component<2>,
-    iteration: Component<1>,
+    backward: ComponentTables<3>,
+    path: ComponentTables<3>,
+    local: ComponentTables<3>,
+    second: ComponentTables<3>,
+    third: ComponentTables<2>,
+    iterated: ComponentTables<2>,
+    iteration: ComponentTables<1>,
     backward_history: u32,
     locals: Local<256, 2>,
     seconds: Local<16, 5>,
@@ -38,13 +38,13 @@ impl Components for Components64 {
 
     fn new() -> Components64 {
         Components64 {
-            backward: Component::new(7),
-            path: Component::new(7),
-            local: Component::new(7),
-            second: Component::new(7),
-            third: Component::new(7),
-            iterated: Component::new(0),
-            iteration: Component::new(7),
+            backward: ComponentTables::new(7),
+            path: ComponentTables::new(7),
+            local: ComponentTables::new(7),
+            second: ComponentTables::new(7),
+            third: ComponentTables::new(7),
+            iterated: ComponentTables::new(0),
+            iteration: ComponentTables::new(7),
             backward_history: 0,
             locals: Local::default(),
             seconds: Local::default(),
@@ -55,7 +55,7 @@ impl Components for Components64 {
     }
 
     #[inline(always)]
-    fn weigh(&mut self, question: &Question) -> i32 {
+    fn weigh(&mut self, question: &CorrectorInput) -> i32 {
         let pc = question.pc;
         let iteration = self.iterations.number();
         self.backward.weigh(&BACKWARD, pc << 1 | u64::from(question.prediction), self.backward_history)

@@ -1,21 +1,21 @@
 //! The statistical corrector's components in 8 KB.
 
-use super::component::{Component, Shape};
-use super::corrector::{Components, Question};
+use super::component::{ComponentShape, ComponentTables};
+use super::corrector::{Components, CorrectorInput};
 use super::local::{Iterations, Local};
 use crate::trace::Branch;
 
-const GLOBAL: Shape<2> = Shape { log: 7, lengths: [6, 3], tapers: false };
-const BACKWARD: Shape<2> = Shape { log: 7, lengths: [16, 8], tapers: false };
-const LOCAL: Shape<2> = Shape { log: 7, lengths: [6, 3], tapers: false };
-const ITERATION: Shape<1> = Shape { log: 7, lengths: [8], tapers: false };
+const GLOBAL: ComponentShape<2> = ComponentShape { log: 7, lengths: [6, 3], tapers: false };
+const BACKWARD: ComponentShape<2> = ComponentShape { log: 7, lengths: [16, 8], tapers: false };
+const LOCAL: ComponentShape<2> = ComponentShape { log: 7, lengths: [6, 3], tapers: false };
+const ITERATION: ComponentShape<1> = ComponentShape { log: 7, lengths: [8], tapers: false };
 
 /// Four components and the histories that they look at.
 pub struct Components8 {
-    global: Component<2>,
-    backward: Component<2>,
-    local: Component<2>,
-    iteration: Component<1>,
+    global: ComponentTables<2>,
+    backward: ComponentTables<2>,
+    local: ComponentTables<2>,
+    iteration: ComponentTables<1>,
     global_history: u32,
     backward_history: u32,
     locals: Local<64, 2>,
@@ -28,10 +28,10 @@ impl Components for Components8 {
 
     fn new() -> Components8 {
         Components8 {
-            global: Component::new(7),
-            backward: Component::new(7),
-            local: Component::new(7),
-            iteration: Component::new(7),
+            global: ComponentTables::new(7),
+            backward: ComponentTables::new(7),
+            local: ComponentTables::new(7),
+            iteration: ComponentTables::new(7),
             global_history: 0,
             backward_history: 0,
             locals: Local::default(),
@@ -40,7 +40,7 @@ impl Components for Components8 {
     }
 
     #[inline(always)]
-    fn weigh(&mut self, question: &Question) -> i32 {
+    fn weigh(&mut self, question: &CorrectorInput) -> i32 {
         let pc = question.pc;
         self.global.weigh(&GLOBAL, pc, self.global_history)
             + self.backward.weigh(&BACKWARD, pc, self.backward_history)

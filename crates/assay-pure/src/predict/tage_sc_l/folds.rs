@@ -14,12 +14,12 @@ pub const LANES: usize = 16;
 
 /// All bits of the history, in the order in which they came; the newest few thousand are remembered.
 #[derive(Clone, Debug)]
-struct Tape {
-    words: [u64; Tape::WORDS],
+struct FoldTape {
+    words: [u64; FoldTape::WORDS],
     written: u64,
 }
 
-impl Tape {
+impl FoldTape {
     const WORDS: usize = 64;
 
     /// Appends the lowest `count` of these bits, at most 16, the first one lowest; the others are 0.
@@ -44,7 +44,7 @@ impl Tape {
 /// For each length, the bits that will leave it next, the next one lowest.
 #[derive(Clone, Debug)]
 pub struct Leaving {
-    tape: Tape,
+    tape: FoldTape,
     lengths: [u16; LANES],
     next: [u16; LANES],
     /// Where a bit enters that is the newest but one, or the newest, of so short a history that it may leave before the
@@ -66,7 +66,7 @@ impl Leaving {
         let short = |length: u16| length <= 16;
         let bit = |length: u16, back: u16| if (2..=16).contains(&length) { 1 << (length - back) } else { 0 };
         Leaving {
-            tape: Tape { words: [0; Tape::WORDS], written: 0 },
+            tape: FoldTape { words: [0; FoldTape::WORDS], written: 0 },
             lengths,
             next: [0; LANES],
             enters: [lengths.map(|length| bit(length, 2)), lengths.map(|length| bit(length, 1))],

@@ -21,20 +21,20 @@ pub trait Folds {
 }
 
 /// The history of a predictor of size B.
-pub struct History<B: Budget> {
+pub struct GlobalHistory<B: Budget> {
     leaving: Leaving,
     folds: B::Folds,
     path: u32,
 }
 
-impl<B: Budget> Default for History<B> {
+impl<B: Budget> Default for GlobalHistory<B> {
     /// Of no branches.
-    fn default() -> History<B> {
-        History { leaving: Leaving::new(B::LENGTHS), folds: B::Folds::new(B::LENGTHS), path: 0 }
+    fn default() -> GlobalHistory<B> {
+        GlobalHistory { leaving: Leaving::new(B::LENGTHS), folds: B::Folds::new(B::LENGTHS), path: 0 }
     }
 }
 
-impl<B: Budget> History<B> {
+impl<B: Budget> GlobalHistory<B> {
     /// The folded histories.
     #[inline(always)]
     pub fn folds(&self) -> &B::Folds {

@@ -3,8 +3,8 @@
 use super::budget::{Budget, Hashes};
 use super::corrector_64::Components64;
 use super::folds::{LANES, Masks, Narrow, Shift};
-use super::history::{Folds, History, mix_path};
-use super::tage::Tage;
+use super::history::{Folds, GlobalHistory, mix_path};
+use super::tage::PublishedTage;
 
 /// 21 of 36 tables exist: both of a pair in the middle of the histories, where two ways help most.
 pub struct Kb64;
@@ -72,7 +72,7 @@ impl Budget for Kb64 {
     type Components = Components64;
 
     #[inline(always)]
-    fn hash(history: &History<Kb64>, pc: u64) -> Hashes {
+    fn hash(history: &GlobalHistory<Kb64>, pc: u64) -> Hashes {
         let (folds, path) = (history.folds(), history.path());
         let mut paths = [mix_path(path, PATH_BITS, 11, 10) as u16; LANES];
         paths[0] = mix_path(path, 6, 1, 10) as u16;
@@ -93,7 +93,7 @@ impl Budget for Kb64 {
 
     /// Up to two entries, in different pairs, where usefulness is 0 and the counter is at most a bit sure; surer ones
     /// lose some of it.
-    fn allocate(tage: &mut Tage<Kb64>, taken: bool) {
+    fn allocate(tage: &mut PublishedTage<Kb64>, taken: bool) {
         let mut table = tage.first_candidate();
         let (mut refused, mut settled) = (0, 0);
         while table < Self::TABLES && settled < 2 {

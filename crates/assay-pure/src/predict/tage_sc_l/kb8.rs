@@ -3,8 +3,8 @@
 use super::budget::{Budget, Hashes};
 use super::corrector_8::Components8;
 use super::folds::{LANES, Masks, Narrow, Shift, Wide};
-use super::history::{Folds, History, mix_path};
-use super::tage::Tage;
+use super::history::{Folds, GlobalHistory, mix_path};
+use super::tage::PublishedTage;
 
 /// 22 of 30 tables exist.
 pub struct Kb8;
@@ -104,7 +104,7 @@ impl Budget for Kb8 {
     /// All mixing is linear over exclusive or, so each part is folded to the width of the index or tag for itself, and
     /// what does not depend on the lane only once.
     #[inline(always)]
-    fn hash(history: &History<Kb8>, pc: u64) -> Hashes {
+    fn hash(history: &GlobalHistory<Kb8>, pc: u64) -> Hashes {
         let (folds, path, pc) = (history.folds(), history.path(), pc as u32);
         let mut paths = [mix_path(path, PATH_BITS, 11, 7); LANES];
         paths[0] = mix_path(path, 4, 1, 7);
@@ -140,7 +140,7 @@ impl Budget for Kb8 {
 
     /// Up to two entries whose usefulness is 0; a few of them start out protected. Of a pair the second way is tried
     /// only if the first exists, and after a success in the next pair.
-    fn allocate(tage: &mut Tage<Kb8>, taken: bool) {
+    fn allocate(tage: &mut PublishedTage<Kb8>, taken: bool) {
         let mut table = tage.first_candidate();
         let (mut refused, mut firmly, mut settled) = (0, 0, 0);
         'tables: while table < Self::TABLES {

@@ -7,7 +7,7 @@ use super::component::nudge;
 
 /// What is known of a loop.
 #[derive(Clone, Copy, Default)]
-struct Loop {
+struct LoopEntry {
     tag: u16,
     /// How often the branch goes the usual way and then once the other; 0 if unknown.
     trips: u16,
@@ -27,7 +27,7 @@ const WORTH_TOP: i8 = 63;
 /// A loop predictor with 2^LOG entries.
 pub struct Loops {
     log: u32,
-    entries: [Loop; 32],
+    entries: [LoopEntry; 32],
     worth: i8,
     places: [u8; 4],
     tag: u16,
@@ -40,7 +40,7 @@ impl Loops {
     pub fn new(log: u32) -> Loops {
         Loops {
             log,
-            entries: [Loop::default(); 32],
+            entries: [LoopEntry::default(); 32],
             worth: -1,
             places: [0; 4],
             tag: 0,
@@ -101,7 +101,7 @@ impl Loops {
             return;
         }
         // Most mispredictions are those of a loop's last iteration.
-        *entry = Loop { tag: self.tag, age: 7, usual: !taken, ..Loop::default() };
+        *entry = LoopEntry { tag: self.tag, age: 7, usual: !taken, ..LoopEntry::default() };
     }
 
     #[inline(always)]
@@ -131,7 +131,7 @@ impl Loops {
     }
 }
 
-impl Loop {
+impl LoopEntry {
     /// The branch went the unusual way.
     fn end(&mut self, taken: bool) {
         if self.current == self.trips {

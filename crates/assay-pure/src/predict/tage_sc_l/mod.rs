@@ -31,42 +31,42 @@ pub mod tage;
 pub use budget::Budget;
 pub use kb8::Kb8;
 pub use kb64::Kb64;
-pub use tage::Tage;
+pub use tage::PublishedTage;
 
-use super::{DirectionPredictor, Entry, Judged, Simulated};
+use super::{DirectionPredictor, Judged, PredictorEntry, Simulated};
 use crate::trace::Branch;
-use corrector::{Corrector, Question};
+use corrector::{Corrector, CorrectorInput};
 use loops::Loops;
 
 /// The names of this family.
-pub const ENTRIES: &[Entry] = &[
-    Entry {
+pub const ENTRIES: &[PredictorEntry] = &[
+    PredictorEntry {
         name: "tage-sc-l-64k",
         what: "TAGE-SC-L of 64 KB: TAGE over histories of 6 to 3000 bits, loop predictor, statistical corrector",
         source: SOURCE,
         judges: &[Judged::Direction],
         make: || Box::new(Simulated(TageScL::<Kb64>::new())),
     },
-    Entry {
+    PredictorEntry {
         name: "tage-sc-l-8k",
         what: "TAGE-SC-L of 8 KB: TAGE over histories of 4 to 1000 bits, loop predictor, statistical corrector",
         source: SOURCE,
         judges: &[Judged::Direction],
         make: || Box::new(Simulated(TageScL::<Kb8>::new())),
     },
-    Entry {
+    PredictorEntry {
         name: "tage-64k",
         what: "the TAGE part of tage-sc-l-64k alone: 21 tagged tables and a base table",
         source: SOURCE,
         judges: &[Judged::Direction],
-        make: || Box::new(Simulated(Tage::<Kb64>::new())),
+        make: || Box::new(Simulated(PublishedTage::<Kb64>::new())),
     },
-    Entry {
+    PredictorEntry {
         name: "tage-8k",
         what: "the TAGE part of tage-sc-l-8k alone: 22 tagged tables and a base table",
         source: SOURCE,
         judges: &[Judged::Direction],
-        make: || Box::new(Simulated(Tage::<Kb8>::new())),
+        make: || Box::new(Simulated(PublishedTage::<Kb8>::new())),
     },
 ];
 
@@ -74,7 +74,7 @@ const SOURCE: &str = "Seznec, \"TAGE-SC-L branch predictors again\", CBP-5, 2016
 
 /// A TAGE-SC-L predictor of size B.
 pub struct TageScL<B: Budget> {
-    tage: Tage<B>,
+    tage: PublishedTage<B>,
     loops: Loops,
     corrector: Corrector<B::Components>,
 }
@@ -88,7 +88,11 @@ impl<B: Budget> Default for TageScL<B> {
 impl<B: Budget> TageScL<B> {
     /// One that has seen nothing.
     pub fn new() -> TageScL<B> {
-        TageScL { tage: Tage::new(), loops: Loops::new(B::LOOP_LOG), corrector: Corrector::default() }
+        TageScL {
+            tage: PublishedTage::new(),
+            loops: Loops::new(B::LOOP_LOG),
+            corrector: Corrector::default(),
+        }
     }
 }
 
@@ -97,7 +101,7 @@ impl<B: Budget> DirectionPredictor for TageScL<B> {
     fn predict(&mut self, pc: u64, _target: u64) -> bool {
         let tage = self.tage.look_up(pc);
         let prediction = self.loops.predict(pc).unwrap_or(tage);
-        let question = Question { pc, prediction, path: self.tage.path() };
+        let question = CorrectorInput { pc, prediction, path: self.tage.path() };
         self.corrector.correct(question, self.tage.found())
     }
 

@@ -4,12 +4,12 @@
 //! counter is new and the second longest (the alternate) has lately done better in such cases. After a misprediction
 //! entries with longer histories are allocated in place of ones that are not useful.
 
-use super::base::Base;
+use super::base::BaseTable;
 use super::budget::Budget;
 use super::component::nudge;
 use super::dice::Dice;
 use super::folds::LANES;
-use super::history::History;
+use super::history::GlobalHistory;
 use crate::predict::DirectionPredictor;
 use crate::trace::Branch;
 
@@ -24,14 +24,14 @@ const YIELD_TOP: i8 = 15;
 
 /// A direction counter and how useful it has been.
 #[derive(Clone, Copy, Default)]
-pub struct Counter {
+pub struct DirectionCounter {
     /// Taken from 0 up.
     pub value: i8,
     /// Protects the entry while not 0.
     pub useful: u8,
 }
 
-impl Counter {
+impl DirectionCounter {
     /// Distance from the border between the directions: 0 (just allocated) to 3.
     #[inline(always)]
     pub fn sureness(self) -> u8 {
@@ -46,7 +46,7 @@ impl Counter {
 
 /// What was found for the branch that is being predicted.
 #[derive(Clone, Default)]
-pub struct Found {
+pub struct TageLookup {
     places: [[u16; LANES]; 2],
     tags: [u16; LANES],
     base_place: usize,
@@ -69,45 +69,45 @@ pub struct Found {
 }
 
 /// A TAGE predictor of size B: the "only TAGE" form of the published ones.
-pub struct Tage<B: Budget> {
-    history: History<B>,
+pub struct PublishedTage<B: Budget> {
+    history: GlobalHistory<B>,
     dice: Dice,
-    base: Base,
+    base: BaseTable,
     tags: Box<[u16; PLACES]>,
-    counters: Box<[Counter; PLACES]>,
+    counters: Box<[DirectionCounter; PLACES]>,
     yields: [i8; 16],
     pressure: i32,
     banks: Banks,
-    found: Found,
+    found: TageLookup,
 }
 
-impl<B: Budget> Default for Tage<B> {
+impl<B: Budget> Default for PublishedTage<B> {
     fn default() -> Self {
-        Tage::new()
+        PublishedTage::new()
     }
 }
 
-impl<B: Budget> Tage<B> {
+impl<B: Budget> PublishedTage<B> {
     /// One that has seen nothing.
-    pub fn new() -> Tage<B> {
-        Tage {
-            history: History::default(),
+    pub fn new() -> PublishedTage<B> {
+        PublishedTage {
+            history: GlobalHistory::default(),
             dice: Dice::default(),
-            base: Base::new(B::BASE_LOG),
+            base: BaseTable::new(B::BASE_LOG),
             tags: vec![0; PLACES].try_into().expect("as many as were asked for"),
-            counters: vec![Counter::default(); PLACES]
+            counters: vec![DirectionCounter::default(); PLACES]
                 .try_into()
                 .unwrap_or_else(|_| unreachable!("as many as were asked for")),
             yields: [0; 16],
             pressure: 0,
-            banks: Layout::<B>::BANKS,
-            found: Found::default(),
+            banks: TableLayout::<B>::BANKS,
+            found: TageLookup::default(),
         }
     }
 
     /// What was found for the branch that was predicted last.
     #[inline(always)]
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &TageLookup {
         &self.found
     }
 
@@ -150,9 +150,9 @@ impl<B: Budget> Tage<B> {
         if nth >= B::EXISTING.count_ones() {
             return 0;
         }
-        let table = u32::from(Layout::<B>::TABLE[nth as usize]);
-        let place = Layout::<B>::place(&self.found, table);
-        let matches = self.tags[usize::from(place)] == self.found.tags[Layout::<B>::lane(table)];
+        let table = u32::from(TableLayout::<B>::TABLE[nth as usize]);
+        let place = TableLayout::<B>::place(&self.found, table);
+        let matches = self.tags[usize::from(place)] == self.found.tags[TableLayout::<B>::lane(table)];
         u32::from(matches) << nth
     }
 
@@ -195,15 +195,15 @@ impl<B: Budget> Tage<B> {
             return;
         }
         let longest = matching.ilog2();
-        found.longest_table = u32::from(Layout::<B>::TABLE[longest as usize]);
+        found.longest_table = u32::from(TableLayout::<B>::TABLE[longest as usize]);
         let rest = matching ^ 1 << longest;
-        found.longest_place = Layout::<B>::place(found, found.longest_table);
+        found.longest_place = TableLayout::<B>::place(found, found.longest_table);
         let longest = self.counters[usize::from(found.longest_place)];
         found.longest = longest.value >= 0;
         found.sureness = longest.sureness();
         if rest != 0 {
-            found.alternate_table = u32::from(Layout::<B>::TABLE[rest.ilog2() as usize]);
-            found.alternate_place = Layout::<B>::place(found, found.alternate_table);
+            found.alternate_table = u32::from(TableLayout::<B>::TABLE[rest.ilog2() as usize]);
+            found.alternate_place = TableLayout::<B>::place(found, found.alternate_table);
             let alternate = self.counters[usize::from(found.alternate_place)];
             found.alternate = alternate.value >= 0;
             found.alternate_sure = alternate.sureness() > 0;
@@ -290,9 +290,9 @@ impl<B: Budget> Tage<B> {
 
     /// The branch's entry in a table, `table` being its number less one, if the table exists.
     #[inline]
-    pub fn candidate(&mut self, table: u32) -> Option<&mut Counter> {
+    pub fn candidate(&mut self, table: u32) -> Option<&mut DirectionCounter> {
         (table < B::TABLES && B::EXISTING >> table & 1 != 0).then(|| {
-            let place = Layout::<B>::place(&self.found, table + 1);
+            let place = TableLayout::<B>::place(&self.found, table + 1);
             &mut self.counters[usize::from(place)]
         })
     }
@@ -300,9 +300,9 @@ impl<B: Budget> Tage<B> {
     /// Gives the branch the entry in a table that exists, `table` being its number less one.
     #[inline]
     pub fn settle(&mut self, table: u32, taken: bool, useful: u8) {
-        let place = usize::from(Layout::<B>::place(&self.found, table + 1));
-        self.tags[place] = self.found.tags[Layout::<B>::lane(table + 1)];
-        self.counters[place] = Counter { value: if taken { 0 } else { -1 }, useful };
+        let place = usize::from(TableLayout::<B>::place(&self.found, table + 1));
+        self.tags[place] = self.found.tags[TableLayout::<B>::lane(table + 1)];
+        self.counters[place] = DirectionCounter { value: if taken { 0 } else { -1 }, useful };
     }
 
     /// Counts what allocation met with; when that has been too much, all useful entries grow old.
@@ -310,7 +310,7 @@ impl<B: Budget> Tage<B> {
     pub fn press(&mut self, by: i32) {
         self.pressure = (self.pressure + by).max(0);
         if self.pressure >= PATIENCE {
-            for counter in &mut self.counters[..Layout::<B>::ENTRIES] {
+            for counter in &mut self.counters[..TableLayout::<B>::ENTRIES] {
                 counter.useful = B::age(counter.useful);
             }
             self.pressure = 0;
@@ -320,7 +320,7 @@ impl<B: Budget> Tage<B> {
 
 /// Which of the counters speaks for new entries of such a length, with such an alternate.
 #[inline(always)]
-fn yield_place(found: &Found) -> usize {
+fn yield_place(found: &TageLookup) -> usize {
     ((found.longest_table as usize - 1) / 8 * 2 + usize::from(found.alternate_sure)) % 16
 }
 
@@ -338,9 +338,9 @@ struct Banks {
 }
 
 /// Where the tables of a size lie.
-struct Layout<B>(std::marker::PhantomData<B>);
+struct TableLayout<B>(std::marker::PhantomData<B>);
 
-impl<B: Budget> Layout<B> {
+impl<B: Budget> TableLayout<B> {
     /// The first entry of the pool for long tags, which follows the other.
     const LONG_START: u16 = B::BANKS[0] << B::BANK_LOG;
     const ENTRIES: usize = (B::BANKS[0] as usize + B::BANKS[1] as usize) << B::BANK_LOG;
@@ -402,12 +402,12 @@ impl<B: Budget> Layout<B> {
     }
 
     #[inline(always)]
-    fn place(found: &Found, table: u32) -> u16 {
+    fn place(found: &TageLookup, table: u32) -> u16 {
         found.places[(table - 1) as usize % 2][Self::lane(table)]
     }
 }
 
-impl<B: Budget> DirectionPredictor for Tage<B> {
+impl<B: Budget> DirectionPredictor for PublishedTage<B> {
     #[inline]
     fn predict(&mut self, pc: u64, _target: u64) -> bool {
         self.look_up(pc)

@@ -4,7 +4,7 @@ use super::schema;
 use crate::experiment::diagnostic::nearest;
 use crate::experiment::read::convert;
 use crate::experiment::read::entries::{self, Element, Names};
-use crate::experiment::read::reader::{Reader, Table, Wrong};
+use crate::experiment::read::reader::{TomlReader, TomlTable, WrongValue};
 use crate::stages::claims::{Against, DiaryClaim, Direction};
 use crate::stages::file::Entrant;
 use crate::stages::quantity::Quantity;
@@ -31,14 +31,14 @@ const SAYS: &[(&str, Direction)] = &[
 ];
 
 pub(super) fn read(
-    reader: &mut Reader,
-    top: &Table,
+    reader: &mut TomlReader,
+    top: &TomlTable,
     entrants: &[Entrant],
     roles: (&Names, &[String]),
 ) -> Vec<DiaryClaim> {
     let Some(item) = top.item("claims") else { return Vec::new() };
     let Some(elements) = entries::elements(item) else {
-        reader.complain_of(top, "claims", Wrong::Type.sentence("claims", item));
+        reader.complain_of(top, "claims", WrongValue::Type.sentence("claims", item));
         return Vec::new();
     };
     let mut claims = Vec::new();
@@ -56,13 +56,13 @@ pub(super) fn read(
 }
 
 fn read_claim(
-    reader: &mut Reader,
+    reader: &mut TomlReader,
     path: &str,
     items: &dyn TableLike,
     entrants: &[Entrant],
     (roles, role_names): (&Names, &[String]),
 ) -> DiaryClaim {
-    let table = Table::new(path, Some(items), &[schema::CLAIM]);
+    let table = TomlTable::new(path, Some(items), &[schema::CLAIM]);
     reader.unknown_keys(&table);
     if !table.has("text") {
         reader.missing(&table, "text");
@@ -88,7 +88,7 @@ fn read_claim(
     claim
 }
 
-fn numbers(reader: &mut Reader, table: &Table) -> DiaryClaim {
+fn numbers(reader: &mut TomlReader, table: &TomlTable) -> DiaryClaim {
     let any = convert::fraction(|_| true);
     let from_0 = convert::fraction(|number| number >= 0.0);
     let above_0 = convert::number(|number| number > 0.0);
@@ -110,7 +110,13 @@ fn numbers(reader: &mut Reader, table: &Table) -> DiaryClaim {
     }
 }
 
-fn entrant(reader: &mut Reader, table: &Table, key: &str, name: &str, entrants: &[Entrant]) -> Option<usize> {
+fn entrant(
+    reader: &mut TomlReader,
+    table: &TomlTable,
+    key: &str,
+    name: &str,
+    entrants: &[Entrant],
+) -> Option<usize> {
     let found =
         entrants.iter().position(|entrant| entrant.name == name && (key != "stage" || entrant.is_stage()));
     if found.is_none() {
@@ -124,7 +130,7 @@ fn entrant(reader: &mut Reader, table: &Table, key: &str, name: &str, entrants: 
 }
 
 /// Notes a claim of which nothing can be checked.
-fn check_statement(reader: &mut Reader, table: &Table) {
+fn check_statement(reader: &mut TomlReader, table: &TomlTable) {
     let measured = ["says", "ratio", "change", "value"].iter().any(|key| table.has(key));
     let pairs = [("before", "after"), ("part", "whole")];
     let own = pairs.iter().any(|(one, other)| table.has(one) && table.has(other)) || table.has("share");

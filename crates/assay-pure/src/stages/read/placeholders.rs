@@ -1,11 +1,11 @@
 //! Words in braces that the lab fills in.
 
 use crate::experiment::diagnostic::nearest;
-use crate::experiment::read::reader::{Reader, Table};
+use crate::experiment::read::reader::{TomlReader, TomlTable};
 use crate::stages::file::PLACEHOLDERS;
 
 /// Notes what looks like a placeholder with a letter wrong. Other braces are the shell's or the program's.
-pub(super) fn check_placeholders(reader: &mut Reader, table: &Table, name: &str, text: Option<&str>) {
+pub(super) fn check_placeholders(reader: &mut TomlReader, table: &TomlTable, name: &str, text: Option<&str>) {
     let Some(text) = text else { return };
     for (at, _) in text.match_indices('{') {
         let Some(end) = text[at..].find('}') else { continue };

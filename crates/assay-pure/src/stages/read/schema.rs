@@ -1,6 +1,6 @@
 //! Every key that a STAGES.toml may have.
 
-use crate::experiment::read::schema::{Key, key};
+use crate::experiment::read::schema::{SchemaKey, key};
 
 const NAME: &str = "a name of the letters A-Z a-z 0-9 _ . : / + -";
 const COMMAND: &str = "a command for `sh -c`; {program}, {out}, {stage}, {folder} are filled in";
@@ -10,7 +10,7 @@ const TOLERANCE: &str = "a fraction, or a text as in \"5 %\"";
 const NUMBER: &str = "a number";
 
 /// The tables.
-pub(super) const TOP: &[Key] = &[
+pub(super) const TOP: &[SchemaKey] = &[
     key("diary", "a table", "[diary]\nname = \"allocator\""),
     key(
         "build",
@@ -41,7 +41,7 @@ pub(super) const TOP: &[Key] = &[
 ];
 
 /// `[diary]`
-pub(super) const DIARY: &[Key] = &[
+pub(super) const DIARY: &[SchemaKey] = &[
     key("name", NAME, "name = \"allocator\""),
     key("question", "a text", "question = \"What did each step bring?\""),
     key("unit", "a text: what figures are divided by, in the singular", "unit = \"operation\""),
@@ -64,7 +64,7 @@ pub(super) const DIARY: &[Key] = &[
 ];
 
 /// How something is built: `[build]`, a stage, a reference.
-pub(super) const RECIPE: &[Key] = &[
+pub(super) const RECIPE: &[SchemaKey] = &[
     key("source", "a folder, from the diary's", "source = \"before\""),
     key("env", "a table of variables", "env = { CC = \"gcc\" }"),
     key("program", "the program that the build leaves; {out} is filled in", "program = \"{out}/bench\""),
@@ -76,11 +76,11 @@ pub(super) const RECIPE: &[Key] = &[
 ];
 
 /// `[build]` alone.
-pub(super) const BUILD: &[Key] =
+pub(super) const BUILD: &[SchemaKey] =
     &[key("command", BUILD_COMMAND, "command = \"make FLAGS='{flags}' OUT={out}\"")];
 
 /// What a stage and a reference have beside those of a recipe.
-pub(super) const ENTRANT: &[Key] = &[
+pub(super) const ENTRANT: &[SchemaKey] = &[
     key("name", NAME, "name = \"release\""),
     key("note", "a text", "note = \"as the document found it\""),
     key("flags", "a text, or a list of flags", "flags = \"-O2\""),
@@ -89,7 +89,7 @@ pub(super) const ENTRANT: &[Key] = &[
 ];
 
 /// A stage alone.
-pub(super) const STAGE: &[Key] = &[
+pub(super) const STAGE: &[SchemaKey] = &[
     key("command", BUILD_COMMAND, "command = \"cargo build --release --target-dir {out}\""),
     key("after", "the name of an earlier stage; the one above if not given", "after = \"debug\""),
     key(
@@ -100,7 +100,7 @@ pub(super) const STAGE: &[Key] = &[
 ];
 
 /// What is run, of a role and of a reference.
-pub(super) const TASK: &[Key] = &[
+pub(super) const TASK: &[SchemaKey] = &[
     key("command", COMMAND, "command = \"{program} alloc 100000\""),
     key("units", "a whole number from 1 to 1000000000000", "units = 100000"),
     key(
@@ -118,11 +118,11 @@ pub(super) const TASK: &[Key] = &[
 ];
 
 /// A role alone.
-pub(super) const ROLE: &[Key] =
+pub(super) const ROLE: &[SchemaKey] =
     &[key("name", NAME, "name = \"alloc\""), key("note", "a text", "note = \"sizes of 1 to 256 bytes\"")];
 
 /// A reference alone.
-pub(super) const REFERENCE: &[Key] = &[
+pub(super) const REFERENCE: &[SchemaKey] = &[
     key("build", BUILD_COMMAND, "build = \"make reference OUT={out}\""),
     key("role", "the name of a role", "role = \"alloc\""),
     key(
@@ -133,7 +133,7 @@ pub(super) const REFERENCE: &[Key] = &[
 ];
 
 /// `figure = { ... }`
-pub(super) const FIGURE: &[Key] = &[
+pub(super) const FIGURE: &[SchemaKey] = &[
     key(
         "pattern",
         "a regular expression with a group `value`, and perhaps `unit`",
@@ -143,7 +143,7 @@ pub(super) const FIGURE: &[Key] = &[
 ];
 
 /// A claim.
-pub(super) const CLAIM: &[Key] = &[
+pub(super) const CLAIM: &[SchemaKey] = &[
     key("text", "a text: the sentence as it was said", "text = \"47 % fewer branches\""),
     key("source", "a text", "source = \"the allocator's document\""),
     key("stage", "the name of a stage", "stage = \"release\""),

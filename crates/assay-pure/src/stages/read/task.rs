@@ -3,7 +3,7 @@
 use super::placeholders::check_placeholders;
 use super::schema;
 use crate::experiment::read::convert;
-use crate::experiment::read::reader::{Reader, Table, Wrong};
+use crate::experiment::read::reader::{TomlReader, TomlTable, WrongValue};
 use crate::figures::pattern::Pattern;
 use crate::stages::file::{Task, Time, Units};
 use toml_edit::{TableLike, Value};
@@ -18,7 +18,7 @@ pub(super) struct Partial {
 }
 
 impl Partial {
-    pub(super) fn read(reader: &mut Reader, table: &Table) -> Partial {
+    pub(super) fn read(reader: &mut TomlReader, table: &TomlTable) -> Partial {
         let mut command_of = |name: &str| {
             let command = reader.read(table, name, convert::text);
             check_placeholders(reader, table, name, command.as_deref());
@@ -50,7 +50,7 @@ impl Partial {
     }
 }
 
-fn read_units(reader: &mut Reader, table: &Table) -> Option<Units> {
+fn read_units(reader: &mut TomlReader, table: &TomlTable) -> Option<Units> {
     let fixed = reader.read(table, "units", convert::whole(1..=1_000_000_000_000));
     let pattern = reader.read(table, "units_pattern", expression);
     if table.has("units") && table.has("units_pattern") {
@@ -62,11 +62,11 @@ fn read_units(reader: &mut Reader, table: &Table) -> Option<Units> {
 }
 
 /// A regular expression with a group `value`.
-fn expression(value: &Value) -> Result<String, Wrong> {
+fn expression(value: &Value) -> Result<String, WrongValue> {
     let text = with_value(&convert::text(value)?);
     match Pattern::new(&text) {
         Ok(_) => Ok(text),
-        Err(error) => Err(Wrong::Because(format!("cannot be used: {error}"))),
+        Err(error) => Err(WrongValue::Because(format!("cannot be used: {error}"))),
     }
 }
 
@@ -94,7 +94,7 @@ fn group_at(expression: &str) -> Option<usize> {
     None
 }
 
-fn read_figure(reader: &mut Reader, table: &Table) -> Option<Time> {
+fn read_figure(reader: &mut TomlReader, table: &TomlTable) -> Option<Time> {
     let item = table.item("figure")?;
     let Some(items) = item.as_table_like() else {
         let is_cpu = reader.read(table, "figure", convert::choice(&[("wall", false), ("cpu", true)]));
@@ -103,8 +103,8 @@ fn read_figure(reader: &mut Reader, table: &Table) -> Option<Time> {
     read_pattern(reader, &table.path_of("figure"), items)
 }
 
-fn read_pattern(reader: &mut Reader, path: &str, items: &dyn TableLike) -> Option<Time> {
-    let figure = Table::new(path, Some(items), &[schema::FIGURE]);
+fn read_pattern(reader: &mut TomlReader, path: &str, items: &dyn TableLike) -> Option<Time> {
+    let figure = TomlTable::new(path, Some(items), &[schema::FIGURE]);
     reader.unknown_keys(&figure);
     if !figure.has("pattern") {
         reader.missing(&figure, "pattern");
@@ -115,11 +115,11 @@ fn read_pattern(reader: &mut Reader, path: &str, items: &dyn TableLike) -> Optio
 }
 
 /// `flags = "-O2 -g"` or `flags = ["-O2", "-g"]`.
-pub(super) fn read_flags(reader: &mut Reader, table: &Table) -> String {
+pub(super) fn read_flags(reader: &mut TomlReader, table: &TomlTable) -> String {
     let is_list = table.item("flags").is_some_and(|item| item.as_array().is_some());
     if is_list {
         return reader.list(table, "flags", convert::line).unwrap_or_default().join(" ");
     }
-    let text = |value: &Value| value.as_str().map(str::to_owned).ok_or(Wrong::Type);
+    let text = |value: &Value| value.as_str().map(str::to_owned).ok_or(WrongValue::Type);
     reader.read(table, "flags", text).unwrap_or_default()
 }

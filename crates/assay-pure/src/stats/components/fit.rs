@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A process: its levels, and its repetitions summed up.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Process {
+pub(super) struct ProcessSums {
     pub(super) side: u32,
     pub(super) placement: u32,
     pub(super) round: u32,
@@ -20,7 +20,7 @@ pub(super) struct Process {
 
 /// Variances by source, in their order.
 #[derive(Clone, Debug)]
-pub(super) struct Fit {
+pub(super) struct VarianceFit {
     pub(super) variances: Vec<(Source, f64)>,
     /// Sources that are not told, and the one each is in.
     pub(super) within: Vec<(Source, Source)>,
@@ -39,9 +39,9 @@ struct Square {
 /// Degrees of freedom this small are rounding.
 const NONE: f64 = 1e-9;
 
-impl Fit {
+impl VarianceFit {
     /// None: nothing is repeated.
-    pub(super) fn new(processes: &[Process]) -> Option<Fit> {
+    pub(super) fn new(processes: &[ProcessSums]) -> Option<VarianceFit> {
         let squares = squares(processes);
         let told =
             |source: Source| squares.iter().any(|square| square.source == source && square.degrees > NONE);
@@ -71,7 +71,7 @@ impl Fit {
             }
             solved.insert(square.source, (square.sum - others) / own);
         }
-        Some(Fit { variances: solved.into_iter().collect(), within, two_sides })
+        Some(VarianceFit { variances: solved.into_iter().collect(), within, two_sides })
     }
 
     /// A source's variance over the sum of those above 0; below 0 where the variance is.
@@ -99,9 +99,9 @@ impl Fit {
 type Sums<K> = BTreeMap<K, f64>;
 
 fn sums<K: Ord>(
-    processes: &[Process],
-    key: impl Fn(&Process) -> K,
-    value: impl Fn(&Process) -> f64,
+    processes: &[ProcessSums],
+    key: impl Fn(&ProcessSums) -> K,
+    value: impl Fn(&ProcessSums) -> f64,
 ) -> Sums<K> {
     let mut sums = Sums::new();
     for process in processes {
@@ -110,14 +110,14 @@ fn sums<K: Ord>(
     sums
 }
 
-type Cell = (u32, u32);
+type GroupMean = (u32, u32);
 
-fn cell(process: &Process) -> Cell {
+fn cell(process: &ProcessSums) -> GroupMean {
     (process.side, process.placement)
 }
 
-fn squares(processes: &[Process]) -> Vec<Square> {
-    let count = |process: &Process| process.count;
+fn squares(processes: &[ProcessSums]) -> Vec<Square> {
+    let count = |process: &ProcessSums| process.count;
     let all: f64 = processes.iter().map(count).sum();
     let centre = processes.iter().map(|one| one.count * one.mean).sum::<f64>() / all;
     let sides = sums(processes, |one| one.side, count);
@@ -173,8 +173,8 @@ struct Traces {
 }
 
 impl Traces {
-    fn new(processes: &[Process], all: f64, sides: &Sums<u32>, cells: &Sums<Cell>) -> Traces {
-        let count = |process: &Process| process.count;
+    fn new(processes: &[ProcessSums], all: f64, sides: &Sums<u32>, cells: &Sums<GroupMean>) -> Traces {
+        let count = |process: &ProcessSums| process.count;
         let rounds = sums(processes, |one| one.round, count);
         let side_rounds = sums(processes, |one| (one.side, one.round), count);
         let cell_rounds = sums(processes, |one| (cell(one), one.round), count);
@@ -221,7 +221,12 @@ struct Rounds {
 }
 
 impl Rounds {
-    fn new(processes: &[Process], cells: &Sums<Cell>, cell_sums: &Sums<Cell>, centre: f64) -> Rounds {
+    fn new(
+        processes: &[ProcessSums],
+        cells: &Sums<GroupMean>,
+        cell_sums: &Sums<GroupMean>,
+        centre: f64,
+    ) -> Rounds {
         let levels: std::collections::BTreeSet<u32> = processes.iter().map(|one| one.round).collect();
         let places: BTreeMap<u32, usize> = levels.into_iter().zip(0..).collect();
         let size = places.len();
@@ -246,7 +251,7 @@ impl Rounds {
     }
 
     /// tr(Z'QZ) of processes for the projection on rounds beyond placements.
-    fn of_processes(&self, processes: &[Process], cells: &Sums<Cell>) -> f64 {
+    fn of_processes(&self, processes: &[ProcessSums], cells: &Sums<GroupMean>) -> f64 {
         let squares = sums(processes, |one| (cell(one), one.round), |one| one.count * one.count);
         let counts = counts_by_cell(processes, &self.places);
         let mut trace = 0.0;
@@ -259,8 +264,8 @@ impl Rounds {
     }
 }
 
-fn counts_by_cell(processes: &[Process], places: &BTreeMap<u32, usize>) -> BTreeMap<Cell, Vec<f64>> {
-    let mut counts: BTreeMap<Cell, Vec<f64>> = BTreeMap::new();
+fn counts_by_cell(processes: &[ProcessSums], places: &BTreeMap<u32, usize>) -> BTreeMap<GroupMean, Vec<f64>> {
+    let mut counts: BTreeMap<GroupMean, Vec<f64>> = BTreeMap::new();
     for process in processes {
         let of_cell = counts.entry(cell(process)).or_insert_with(|| vec![0.0; places.len()]);
         of_cell[places[&process.round]] += process.count;

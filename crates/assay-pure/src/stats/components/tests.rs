@@ -103,7 +103,7 @@ fn intervals_agree_with_dense_matrices() {
         }
     }
     // The difference of the two sides, with t = 0.5.
-    let fit = Fit::new(&processes_of(&numbers(true))).unwrap();
+    let fit = VarianceFit::new(&processes_of(&numbers(true))).unwrap();
     let (least, most) = fit.range_of_two_sides(0.5).unwrap();
     assert!(
         (least - 0.12394515921083771).abs() < 1e-9 && (most - 0.37696700785594844).abs() < 1e-9,
@@ -113,7 +113,7 @@ fn intervals_agree_with_dense_matrices() {
 
 #[test]
 fn an_estimate_that_is_cut_off_at_zero_may_still_be_above_it() {
-    let fit = |rest: f64| Fit {
+    let fit = |rest: f64| VarianceFit {
         variances: vec![(Source::Placement, 1.0), (Source::Rest, rest)],
         within: Vec::new(),
         two_sides: None,

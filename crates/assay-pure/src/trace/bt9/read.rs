@@ -1,6 +1,6 @@
 //! From text to branches. Memory holds the two tables and one line.
 
-use super::super::source::{BATCH, Batch, Fault, Input, MAX_SITES, Place, Sites, Source, TraceError};
+use super::super::source::{BATCH, Batch, Fault, MAX_SITES, Place, Sites, Source, TraceBytes, TraceError};
 use super::super::{Branch, Class, Kind, Site};
 use super::{MAGIC, MAX_EDGES};
 use std::io::Read;
@@ -9,10 +9,10 @@ use std::io::Read;
 const LINE: usize = 4096;
 
 /// A place that branches; `None` for the beginning and the end.
-type Node = Option<(u64, Class, u32)>;
+type NodeLine = Option<(u64, Class, u32)>;
 
 #[derive(Clone, Copy)]
-struct Edge {
+struct EdgeLine {
     /// The branch at its source, without the instructions before it; `None` where that is the beginning.
     branch: Option<Branch>,
     /// Instructions between its source and its destination, both not counted.
@@ -20,13 +20,13 @@ struct Edge {
 }
 
 /// Lines of a text, numbered.
-struct Lines<R> {
-    input: Input<R>,
+struct NumberedLines<R> {
+    input: TraceBytes<R>,
     line: String,
     number: u64,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> NumberedLines<R> {
     /// Reads the next line that is not blank into `self.line`; `false` at the end.
     fn advance(&mut self) -> Result<bool, TraceError> {
         loop {
@@ -59,11 +59,11 @@ impl<R: Read> Lines<R> {
 
 /// An uncompressed file being read.
 pub struct Reader<R> {
-    lines: Lines<R>,
+    lines: NumberedLines<R>,
     instructions: u64,
     promised: Option<u64>,
     sites: Sites,
-    edges: Vec<(u32, Edge)>,
+    edges: Vec<(u32, EdgeLine)>,
     /// The ids of the edges are their places in `edges`.
     dense: bool,
     between: u32,
@@ -77,7 +77,7 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// An empty file, another format, a line that is not understood, tables that are too large or contradict themselves.
     pub fn new(inner: R) -> Result<Reader<R>, TraceError> {
-        let mut lines = Lines { input: Input::new(inner), line: String::new(), number: 0 };
+        let mut lines = NumberedLines { input: TraceBytes::new(inner), line: String::new(), number: 0 };
         if lines.input.peek(1)?.is_empty() {
             return Err(TraceError::new(Place::Line(1), Fault::Empty));
         }
@@ -162,7 +162,7 @@ impl<R: Read> Source for Reader<R> {
 }
 
 /// Lines up to `BT9_NODES`: instructions and branches of the stream.
-fn header(lines: &mut Lines<impl Read>) -> Result<(u64, Option<u64>), TraceError> {
+fn header(lines: &mut NumberedLines<impl Read>) -> Result<(u64, Option<u64>), TraceError> {
     let (mut instructions, mut branches) = (0, None);
     while lines.advance()? {
         let mut words = lines.line.split_whitespace();
@@ -176,7 +176,10 @@ fn header(lines: &mut Lines<impl Read>) -> Result<(u64, Option<u64>), TraceError
     Err(lines.wrong(Fault::Cut { have: 0, promised: branches }))
 }
 
-fn nodes(lines: &mut Lines<impl Read>, sites: &mut Sites) -> Result<Vec<(u32, Node)>, TraceError> {
+fn nodes(
+    lines: &mut NumberedLines<impl Read>,
+    sites: &mut Sites,
+) -> Result<Vec<(u32, NodeLine)>, TraceError> {
     let mut found = Vec::new();
     loop {
         if !lines.advance()? {
@@ -201,9 +204,9 @@ fn nodes(lines: &mut Lines<impl Read>, sites: &mut Sites) -> Result<Vec<(u32, No
 }
 
 /// What was expected, and the word found instead or another fault.
-type Wrong = (&'static str, Result<String, Fault>);
+type Bt9Wrong = (&'static str, Result<String, Fault>);
 
-fn node(line: &str, sites: &mut Sites) -> Result<(u32, Node), Wrong> {
+fn node(line: &str, sites: &mut Sites) -> Result<(u32, NodeLine), Bt9Wrong> {
     let words: Vec<&str> = line.split_whitespace().take(9).collect();
     let word = |at: usize| words.get(at).copied().unwrap_or("the end of the line");
     let wrong = |expected, at: usize| (expected, Ok(word(at).to_owned()));
@@ -243,11 +246,11 @@ fn class(text: &str) -> Option<Class> {
 }
 
 fn edges(
-    lines: &mut Lines<impl Read>,
-    nodes: &[(u32, Node)],
+    lines: &mut NumberedLines<impl Read>,
+    nodes: &[(u32, NodeLine)],
     sites: &mut Sites,
-) -> Result<Vec<(u32, Edge)>, TraceError> {
-    let mut found: Vec<(u32, Edge)> = Vec::new();
+) -> Result<Vec<(u32, EdgeLine)>, TraceError> {
+    let mut found: Vec<(u32, EdgeLine)> = Vec::new();
     loop {
         if !lines.advance()? {
             return Err(lines.wrong(Fault::Cut { have: 0, promised: None }));
@@ -278,7 +281,7 @@ fn edges(
     sorted(found, lines, "the number of an edge that is new")
 }
 
-fn edge(line: &str, nodes: &[(u32, Node)]) -> Result<(u32, Edge), Wrong> {
+fn edge(line: &str, nodes: &[(u32, NodeLine)]) -> Result<(u32, EdgeLine), Bt9Wrong> {
     let words: Vec<&str> = line.split_whitespace().take(8).collect();
     let word = |at: usize| words.get(at).copied().unwrap_or("the end of the line");
     let wrong = |expected, at: usize| (expected, Ok(word(at).to_owned()));
@@ -300,12 +303,12 @@ fn edge(line: &str, nodes: &[(u32, Node)]) -> Result<(u32, Edge), Wrong> {
     if branch.is_some_and(|branch| !branch.taken() && !branch.class().is_conditional()) {
         return Err(wrong("T, as its source is unconditional", 4));
     }
-    Ok((id, Edge { branch, between }))
+    Ok((id, EdgeLine { branch, between }))
 }
 
 fn sorted<T>(
     mut list: Vec<(u32, T)>,
-    lines: &Lines<impl Read>,
+    lines: &NumberedLines<impl Read>,
     expected: &'static str,
 ) -> Result<Vec<(u32, T)>, TraceError> {
     list.sort_by_key(|entry| entry.0);

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 /// A place that branches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Node {
+struct NodeCount {
     pc: u64,
     length: u8,
     class: Class,
@@ -16,7 +16,7 @@ struct Node {
 
 /// A way from one branch to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Edge {
+struct EdgeCount {
     source: u32,
     destination: u32,
     taken: bool,
@@ -27,10 +27,10 @@ struct Edge {
 /// The first pass: which nodes and edges there are, and how often each edge was taken.
 #[derive(Default)]
 pub struct Tables {
-    numbers: HashMap<Node, u32>,
-    nodes: Vec<Node>,
-    ids: HashMap<Edge, u32>,
-    edges: Vec<(Edge, u64)>,
+    numbers: HashMap<NodeCount, u32>,
+    nodes: Vec<NodeCount>,
+    ids: HashMap<EdgeCount, u32>,
+    edges: Vec<(EdgeCount, u64)>,
     last: Option<(u32, bool, u64)>,
     instructions: u64,
     branches: u64,
@@ -59,7 +59,7 @@ impl Tables {
         Ok(())
     }
 
-    fn add_node(&mut self, node: Node) -> io::Result<u32> {
+    fn add_node(&mut self, node: NodeCount) -> io::Result<u32> {
         if self.nodes.len() == MAX_SITES {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -72,7 +72,7 @@ impl Tables {
         Ok(number)
     }
 
-    fn add_edge(&mut self, edge: Edge) -> io::Result<()> {
+    fn add_edge(&mut self, edge: EdgeCount) -> io::Result<()> {
         let id = match self.ids.get(&edge) {
             Some(&id) => id,
             None if self.edges.len() == MAX_EDGES => {
@@ -100,14 +100,14 @@ impl Tables {
     }
 }
 
-fn node(sites: &[Site], branch: &Branch) -> Node {
+fn node(sites: &[Site], branch: &Branch) -> NodeCount {
     let length = sites.get(branch.site as usize).map_or(0, |site| site.length);
-    Node { pc: branch.pc, length, class: branch.class() }
+    NodeCount { pc: branch.pc, length, class: branch.class() }
 }
 
-fn edge(last: Option<(u32, bool, u64)>, destination: u32, between: u32) -> Edge {
+fn edge(last: Option<(u32, bool, u64)>, destination: u32, between: u32) -> EdgeCount {
     let (source, taken, target) = last.unwrap_or((BEGINNING, false, 0));
-    Edge { source, destination, taken, target, between }
+    EdgeCount { source, destination, taken, target, between }
 }
 
 /// The second pass: the same stream again, as a sequence.
@@ -143,7 +143,7 @@ impl<'a, W: Write> Writer<'a, W> {
         Ok(())
     }
 
-    fn emit(&mut self, edge: Edge) -> io::Result<()> {
+    fn emit(&mut self, edge: EdgeCount) -> io::Result<()> {
         let id = self.tables.ids.get(&edge).ok_or_else(changed)?;
         writeln!(self.out, "{id}")
     }

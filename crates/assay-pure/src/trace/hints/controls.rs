@@ -4,7 +4,7 @@
 //! left out, and a hint in it is then said to be unclear.
 
 use super::Language;
-use super::lex::{Kind, Token};
+use super::lex::{Token, TokenKind};
 use std::ops::Range;
 
 /// Statements in statements; deeper ones are left out.
@@ -24,7 +24,7 @@ pub struct Control {
 }
 
 /// Tokens with their brackets matched.
-pub struct Source<'t, 'a> {
+pub struct TokenTree<'t, 'a> {
     pub tokens: &'t [Token<'a>],
     language: Language,
     mates: Vec<Option<usize>>,
@@ -32,11 +32,11 @@ pub struct Source<'t, 'a> {
     ends: Vec<Option<usize>>,
 }
 
-impl<'t, 'a> Source<'t, 'a> {
+impl<'t, 'a> TokenTree<'t, 'a> {
     pub fn new(tokens: &'t [Token<'a>], language: Language) -> Self {
         let mut mates = vec![None; tokens.len()];
         let mut open: Vec<usize> = Vec::new();
-        for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Sign) {
+        for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Sign) {
             let opener = match token.text {
                 "(" | "[" | "{" => {
                     open.push(at);
@@ -162,7 +162,7 @@ impl<'t, 'a> Source<'t, 'a> {
     fn choice(&mut self, at: usize) -> Option<Control> {
         let open = self.mate(at.checked_sub(1)?).filter(|&open| open < at)?;
         let mut first = open;
-        if first > 0 && self.tokens[first - 1].kind == Kind::Word {
+        if first > 0 && self.tokens[first - 1].kind == TokenKind::Word {
             first -= 1;
         }
         while first > 0 && self.text(first - 1) == "!" {
@@ -286,7 +286,7 @@ mod tests {
     /// Each control as "condition | yes | no".
     fn controls(text: &str, language: Language) -> Vec<String> {
         let lexed = lex(text, language);
-        let mut source = Source::new(&lexed.tokens, language);
+        let mut source = TokenTree::new(&lexed.tokens, language);
         let found = source.controls();
         let words = |range: &Range<usize>| {
             lexed.tokens[range.clone()].iter().map(|token| token.text).collect::<Vec<_>>().join(" ")

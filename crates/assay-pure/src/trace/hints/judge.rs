@@ -128,7 +128,7 @@ pub enum Verdict {
 
 /// Which part of the condition's surroundings a side leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum SidePart {
     Yes,
     No,
     /// To the next part of the condition.
@@ -147,7 +147,7 @@ pub fn weigh(split: &Split, branches: &[BranchSides]) -> Balance {
         let executed = branch.taken + branch.not_taken;
         match (target, next) {
             // A branch inside a part of the condition.
-            (Way::Onward, Way::Onward) => continue,
+            (SidePart::Onward, SidePart::Onward) => continue,
             _ if !is_told_apart(target, next) => {
                 balance.unknown += executed;
                 continue;
@@ -156,13 +156,13 @@ pub fn weigh(split: &Split, branches: &[BranchSides]) -> Balance {
         }
         for (way, times) in [(target, branch.taken), (next, branch.not_taken)] {
             match way {
-                Way::Yes => balance.yes += times,
-                Way::No => balance.no += times,
+                SidePart::Yes => balance.yes += times,
+                SidePart::No => balance.no += times,
                 _ => {}
             }
         }
         let own = [&branch.target, &branch.next].map(|side| way(split, branch.at, side));
-        if own.iter().all(|way| matches!(way, Way::Yes | Way::No)) {
+        if own.iter().all(|way| matches!(way, SidePart::Yes | SidePart::No)) {
             balance.known_by_both += executed;
         }
     }
@@ -171,30 +171,32 @@ pub fn weigh(split: &Split, branches: &[BranchSides]) -> Balance {
 
 /// Of each branch, whether the condition holds where it is taken; `None` where that is not known.
 pub fn held_when_taken(split: &Split, branches: &[BranchSides]) -> Vec<Option<bool>> {
-    let of = |(target, next): (Way, Way)| match (target, next) {
+    let of = |(target, next): (SidePart, SidePart)| match (target, next) {
         _ if !is_told_apart(target, next) => None,
-        (Way::Yes, _) | (_, Way::No) => Some(true),
-        (Way::No, _) | (_, Way::Yes) => Some(false),
+        (SidePart::Yes, _) | (_, SidePart::No) => Some(true),
+        (SidePart::No, _) | (_, SidePart::Yes) => Some(false),
         _ => None,
     };
     resolve(split, branches).into_iter().map(of).collect()
 }
 
-fn is_told_apart(target: Way, next: Way) -> bool {
-    let is_clear = |way| matches!(way, Way::Yes | Way::No | Way::Onward);
+fn is_told_apart(target: SidePart, next: SidePart) -> bool {
+    let is_clear = |way| matches!(way, SidePart::Yes | SidePart::No | SidePart::Onward);
     is_clear(target) && is_clear(next) && target != next
 }
 
 /// Where both sides of each branch lead, with what the branches tell of one another.
-fn resolve(split: &Split, branches: &[BranchSides]) -> Vec<(Way, Way)> {
-    let ways: Vec<(Way, Way)> = branches
+fn resolve(split: &Split, branches: &[BranchSides]) -> Vec<(SidePart, SidePart)> {
+    let ways: Vec<(SidePart, SidePart)> = branches
         .iter()
         .map(|branch| (way(split, branch.at, &branch.target), way(split, branch.at, &branch.next)))
         .map(|(target, next)| (implied(split, target, next), implied(split, next, target)))
         .collect();
     let known = known_blocks(branches, &ways);
-    let by_block = |side: &Side, way: Way| match way {
-        Way::Elsewhere | Way::Blank => known.get(&side.block).copied().flatten().unwrap_or(Way::Unknown),
+    let by_block = |side: &Side, way: SidePart| match way {
+        SidePart::Elsewhere | SidePart::Blank => {
+            known.get(&side.block).copied().flatten().unwrap_or(SidePart::Unknown)
+        }
         other => other,
     };
     let resolved = branches.iter().zip(ways);
@@ -204,51 +206,51 @@ fn resolve(split: &Split, branches: &[BranchSides]) -> Vec<(Way, Way)> {
 }
 
 /// Where a side leads by its own text.
-fn way(split: &Split, at: u64, side: &Side) -> Way {
+fn way(split: &Split, at: u64, side: &Side) -> SidePart {
     let has = |place| side.places.contains(&place);
     match (has(Place::Yes), has(Place::No)) {
-        (true, true) => return Way::Unknown,
-        (true, false) => return Way::Yes,
-        (false, true) => return Way::No,
+        (true, true) => return SidePart::Unknown,
+        (true, false) => return SidePart::Yes,
+        (false, true) => return SidePart::No,
         (false, false) => {}
     }
     if let Some(end) = side.ends_in {
         let returns = end == at;
         return match (split.simple, has(Place::Elsewhere)) {
             // Two branches on the flags of one comparison: floating point has a third outcome.
-            (true, _) if side.only_branch && !returns => Way::Onward,
+            (true, _) if side.only_branch && !returns => SidePart::Onward,
             // The next evaluation, in the same loop or in a copy of it.
-            (true, true) => Way::Elsewhere,
-            (true, false) if returns => Way::Elsewhere,
-            (false, false) if !returns => Way::Onward,
+            (true, true) => SidePart::Elsewhere,
+            (true, false) if returns => SidePart::Elsewhere,
+            (false, false) if !returns => SidePart::Onward,
             // A second comparison for the same outcome, or the next evaluation of an unrolled loop.
-            _ => Way::Unknown,
+            _ => SidePart::Unknown,
         };
     }
     match (has(Place::Condition), has(Place::Elsewhere)) {
-        (false, false) => Way::Blank,
-        (false, true) => Way::Elsewhere,
-        (true, true) if split.simple => Way::Elsewhere,
-        (true, _) => Way::Unknown,
+        (false, false) => SidePart::Blank,
+        (false, true) => SidePart::Elsewhere,
+        (true, true) if split.simple => SidePart::Elsewhere,
+        (true, _) => SidePart::Unknown,
     }
 }
 
 /// A side that is not known by its own text, by that of the other one.
-fn implied(split: &Split, way: Way, other: Way) -> Way {
+fn implied(split: &Split, way: SidePart, other: SidePart) -> SidePart {
     match (way, other) {
-        (Way::Elsewhere, Way::Yes) if split.no.is_none() || split.simple => Way::No,
-        (Way::Blank, Way::Yes) if split.simple => Way::No,
-        (Way::Elsewhere | Way::Blank, Way::No) if split.simple => Way::Yes,
+        (SidePart::Elsewhere, SidePart::Yes) if split.no.is_none() || split.simple => SidePart::No,
+        (SidePart::Blank, SidePart::Yes) if split.simple => SidePart::No,
+        (SidePart::Elsewhere | SidePart::Blank, SidePart::No) if split.simple => SidePart::Yes,
         _ => way,
     }
 }
 
 /// Blocks that some branch leads to on a known way; `None` where branches disagree.
-fn known_blocks(branches: &[BranchSides], ways: &[(Way, Way)]) -> BTreeMap<u64, Option<Way>> {
-    let mut known: BTreeMap<u64, Option<Way>> = BTreeMap::new();
+fn known_blocks(branches: &[BranchSides], ways: &[(SidePart, SidePart)]) -> BTreeMap<u64, Option<SidePart>> {
+    let mut known: BTreeMap<u64, Option<SidePart>> = BTreeMap::new();
     for (branch, (target, next)) in branches.iter().zip(ways) {
         for (side, way) in [(&branch.target, *target), (&branch.next, *next)] {
-            if matches!(way, Way::Yes | Way::No) {
+            if matches!(way, SidePart::Yes | SidePart::No) {
                 let entry = known.entry(side.block).or_insert(Some(way));
                 if *entry != Some(way) {
                     *entry = None;

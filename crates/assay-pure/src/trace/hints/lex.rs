@@ -4,7 +4,7 @@ use super::{Language, Position};
 
 /// What a token is, as far as hints need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// A name or keyword.
     Word,
     /// A number.
@@ -18,7 +18,7 @@ pub enum Kind {
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub text: &'a str,
     pub first: Position,
     pub last: Position,
@@ -110,19 +110,19 @@ impl<'a> Lexer<'a> {
         let rest = self.rest();
         let character = rest.chars().next()?;
         let (kind, bytes) = if let Some(bytes) = raw_string_bytes(rest, self.language) {
-            (Kind::Literal, bytes)
+            (TokenKind::Literal, bytes)
         } else if character.is_alphabetic() || character == '_' {
-            (Kind::Word, run(rest, |c| c.is_alphanumeric() || c == '_'))
+            (TokenKind::Word, run(rest, |c| c.is_alphanumeric() || c == '_'))
         } else if character.is_ascii_digit() {
-            (Kind::Number, number_bytes(rest))
+            (TokenKind::Number, number_bytes(rest))
         } else if character == '"' {
-            (Kind::Literal, quoted_bytes(rest, '"'))
+            (TokenKind::Literal, quoted_bytes(rest, '"'))
         } else if character == '\'' {
             self.apostrophe(rest)
         } else if PAIRS.iter().any(|pair| rest.starts_with(pair)) {
-            (Kind::Sign, 2)
+            (TokenKind::Sign, 2)
         } else {
-            (Kind::Sign, character.len_utf8())
+            (TokenKind::Sign, character.len_utf8())
         };
         let (start, first) = (self.at, self.position(self.at));
         self.advance(bytes - 1);
@@ -132,13 +132,13 @@ impl<'a> Lexer<'a> {
     }
 
     /// A character, or in Rust the beginning of a lifetime.
-    fn apostrophe(&self, rest: &str) -> (Kind, usize) {
+    fn apostrophe(&self, rest: &str) -> (TokenKind, usize) {
         let mut after = rest[1..].chars();
         let (first, second) = (after.next(), after.next());
         if self.language == Language::Rust && first != Some('\\') && second != Some('\'') {
-            return (Kind::Sign, 1);
+            return (TokenKind::Sign, 1);
         }
-        (Kind::Literal, quoted_bytes(rest, '\''))
+        (TokenKind::Literal, quoted_bytes(rest, '\''))
     }
 
     /// The rest of a preprocessor's line, with its continuations.

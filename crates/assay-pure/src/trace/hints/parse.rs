@@ -1,7 +1,7 @@
 //! The hints of a source text.
 
-use super::controls::{Control, Source};
-use super::lex::{Kind, Lexed, Token, lex};
+use super::controls::{Control, TokenTree};
+use super::lex::{Lexed, Token, TokenKind, lex};
 use super::{ColdFunction, Form, Hint, Language, Scan, Span, Split, Unclear};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,8 +12,8 @@ const TEXT_LIMIT: usize = 120;
 /// Finds the hints of a source text and the functions it marks as cold.
 pub fn scan(text: &str, language: Language) -> Scan {
     let lexed = lex(text, language);
-    let names = Names::of(&lexed, language);
-    let mut source = Source::new(&lexed.tokens, language);
+    let names = HintNames::of(&lexed, language);
+    let mut source = TokenTree::new(&lexed.tokens, language);
     let controls = source.controls();
     let finder = Finder { source: &source, names: &names, language };
     let mut hints: BTreeMap<usize, Hint> = BTreeMap::new();
@@ -29,16 +29,16 @@ pub fn scan(text: &str, language: Language) -> Scan {
 }
 
 /// What names say: `likely` and its relatives, and macros of this text that are nothing but `__builtin_expect`.
-struct Names {
+struct HintNames {
     language: Language,
     own: BTreeMap<String, bool>,
 }
 
-impl Names {
-    fn of(lexed: &Lexed<'_>, language: Language) -> Names {
-        let mut names = Names { language, own: BTreeMap::new() };
+impl HintNames {
+    fn of(lexed: &Lexed<'_>, language: Language) -> HintNames {
+        let mut names = HintNames { language, own: BTreeMap::new() };
         for tokens in &lexed.macros {
-            let source = Source::new(tokens, language);
+            let source = TokenTree::new(tokens, language);
             let Some(close) = source.mate(1).filter(|_| source.text(1) == "(") else { continue };
             let finder = Finder { source: &source, names: &names, language };
             if let Some(expected) = finder.whole(close + 1..tokens.len()) {
@@ -80,8 +80,8 @@ impl Names {
 }
 
 struct Finder<'s, 't, 'a> {
-    source: &'s Source<'t, 'a>,
-    names: &'s Names,
+    source: &'s TokenTree<'t, 'a>,
+    names: &'s HintNames,
     language: Language,
 }
 
@@ -136,7 +136,7 @@ impl Finder<'_, '_, '_> {
         let before = at.checked_sub(1).map_or("", |before| self.source.text(before));
         let after = self.source.mate(at + 1).map_or("", |close| self.source.text(close + 1));
         let is_typed = at > 0
-            && self.source.tokens[at - 1].kind == Kind::Word
+            && self.source.tokens[at - 1].kind == TokenKind::Word
             && !["return", "else", "case", "and", "or", "not", "in", "match"].contains(&before);
         before == "fn" || (is_typed && ["{", ";", "-"].contains(&after))
     }
@@ -161,7 +161,7 @@ impl Finder<'_, '_, '_> {
     fn is_simple(&self, condition: &Range<usize>) -> bool {
         condition.clone().all(|at| {
             let token = &self.source.tokens[at];
-            let is_call = token.kind == Kind::Word
+            let is_call = token.kind == TokenKind::Word
                 && self.source.text(at + 1) == "("
                 && !self.names.is_expect(token.text)
                 && !["sizeof", "alignof", "and", "or", "not"].contains(&token.text);
@@ -295,7 +295,7 @@ impl Finder<'_, '_, '_> {
             Some(open) if self.language == Language::C => open.checked_sub(1)?,
             _ => self.declared_name(after)?,
         };
-        let name = self.source.tokens.get(name_at).filter(|token| token.kind == Kind::Word)?;
+        let name = self.source.tokens.get(name_at).filter(|token| token.kind == TokenKind::Word)?;
         let mut end = after;
         while !["{", ";", ""].contains(&self.source.text(end)) {
             end = self.source.mate(end).filter(|mate| *mate > end).unwrap_or(end) + 1;

@@ -18,61 +18,66 @@ const CHECK_BYTES: usize = 8;
 
 /// What a chunk holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ChunkKind {
     Branches,
     Directory,
 }
 
 /// The beginning of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
-    pub kind: Kind,
+pub struct ChunkHeader {
+    pub kind: ChunkKind,
     pub stream: u32,
     pub branches: u32,
     pub length: u32,
 }
 
 /// The checksum of all that came before.
-pub type Check = [u8; CHECK_BYTES];
+pub type Checksum = [u8; CHECK_BYTES];
 
-impl Header {
+impl ChunkHeader {
     fn bytes(&self) -> [u8; HEADER_BYTES] {
         let kind: u32 = match self.kind {
-            Kind::Branches => 1,
-            Kind::Directory => 2,
+            ChunkKind::Branches => 1,
+            ChunkKind::Directory => 2,
         };
         let words = [kind, self.stream, self.branches, self.length].map(u32::to_le_bytes);
         std::array::from_fn(|at| words[at / 4][at % 4])
     }
 
-    fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Header, Fault> {
+    fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<ChunkHeader, Fault> {
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[at * 4 + byte]));
         let field = |name, at: usize| Fault::Field { name, value: word(at).into() };
         let kind = match word(0) {
-            1 => Kind::Branches,
-            2 => Kind::Directory,
+            1 => ChunkKind::Branches,
+            2 => ChunkKind::Directory,
             _ => return Err(field("the kind of a chunk", 0)),
         };
         if word(1) >= MAX_STREAMS {
             return Err(field("the number of a stream", 1));
         }
-        if word(2) > MAX_BRANCHES || (word(2) == 0) != (kind == Kind::Directory) {
+        if word(2) > MAX_BRANCHES || (word(2) == 0) != (kind == ChunkKind::Directory) {
             return Err(field("the number of branches in a block", 2));
         }
         if word(3) > MAX_CONTENT {
             return Err(field("the length of a chunk", 3));
         }
-        Ok(Header { kind, stream: word(1), branches: word(2), length: word(3) })
+        Ok(ChunkHeader { kind, stream: word(1), branches: word(2), length: word(3) })
     }
 }
 
-fn next_check(before: &Check, header: &[u8], content: &[u8]) -> Check {
+fn next_check(before: &Checksum, header: &[u8], content: &[u8]) -> Checksum {
     let digest = Sha256::new().chain_update(before).chain_update(header).chain_update(content).finalize();
     std::array::from_fn(|at| digest[at])
 }
 
 /// Writes a chunk and moves the checksum on.
-pub fn write(out: &mut impl Write, check: &mut Check, header: Header, content: &[u8]) -> io::Result<()> {
+pub fn write(
+    out: &mut impl Write,
+    check: &mut Checksum,
+    header: ChunkHeader,
+    content: &[u8],
+) -> io::Result<()> {
     let bytes = header.bytes();
     *check = next_check(check, &bytes, content);
     out.write_all(&bytes)?;
@@ -83,7 +88,7 @@ pub fn write(out: &mut impl Write, check: &mut Check, header: Header, content: &
 /// Chunks of a file, one after the other.
 pub struct Chunks<R> {
     inner: R,
-    check: Check,
+    check: Checksum,
     byte: u64,
     number: u64,
 }
@@ -115,7 +120,7 @@ impl<R: Read> Chunks<R> {
     }
 
     /// The next chunk, its content in `content`; `None` at the end of the file. `have` is for the message.
-    pub fn next(&mut self, content: &mut Vec<u8>, have: u64) -> Result<Option<Header>, TraceError> {
+    pub fn next(&mut self, content: &mut Vec<u8>, have: u64) -> Result<Option<ChunkHeader>, TraceError> {
         let place = self.place();
         let cut = || TraceError::new(place, Fault::Cut { have, promised: None });
         let mut bytes = [0; HEADER_BYTES + CHECK_BYTES];
@@ -125,7 +130,7 @@ impl<R: Read> Chunks<R> {
             _ => {}
         }
         let head = bytes.first_chunk().expect("it is longer than a header");
-        let header = Header::parse(head).map_err(|fault| TraceError::new(place, fault))?;
+        let header = ChunkHeader::parse(head).map_err(|fault| TraceError::new(place, fault))?;
         content.resize(header.length as usize, 0);
         if self.fill(content)? < content.len() {
             return Err(cut());

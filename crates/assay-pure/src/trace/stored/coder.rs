@@ -126,11 +126,11 @@ impl<const RATE: u32> Chance<RATE> {
 }
 
 /// Small numbers of `2^BITS` values: a tree of chances.
-pub struct Symbol<const BITS: u32>(Vec<Chance>);
+pub struct SymbolCode<const BITS: u32>(Vec<Chance>);
 
-impl<const BITS: u32> Symbol<BITS> {
+impl<const BITS: u32> SymbolCode<BITS> {
     pub fn new() -> Self {
-        Symbol(vec![Chance::EVEN; 1 << BITS])
+        SymbolCode(vec![Chance::EVEN; 1 << BITS])
     }
 
     pub fn code<C: Coder>(&mut self, coder: &mut C, value: u32) -> u32 {
@@ -143,15 +143,15 @@ impl<const BITS: u32> Symbol<BITS> {
 }
 
 /// Numbers of any size, small ones or ones of a usual size short: the size in bits, then the bits.
-pub struct Number {
-    size: Symbol<7>,
+pub struct NumberCode {
+    size: SymbolCode<7>,
     /// The first bits below the leading one, by size: a tree of chances each.
     upper: Vec<[Chance; 8]>,
 }
 
-impl Number {
-    pub fn new() -> Number {
-        Number { size: Symbol::new(), upper: vec![[Chance::EVEN; 8]; 65] }
+impl NumberCode {
+    pub fn new() -> NumberCode {
+        NumberCode { size: SymbolCode::new(), upper: vec![[Chance::EVEN; 8]; 65] }
     }
 
     pub fn code<C: Coder>(&mut self, coder: &mut C, value: u64) -> u64 {
@@ -190,13 +190,13 @@ mod tests {
         let signed: Vec<i64> =
             values.iter().flat_map(|&value| [value as i64, -(value as i64 >> 1)]).collect();
         let mut encoder = Encoder::new();
-        let mut model = Number::new();
+        let mut model = NumberCode::new();
         for _ in 0..3 {
             values.iter().for_each(|&value| assert_eq!(model.code(&mut encoder, value), value));
             signed.iter().for_each(|&value| assert_eq!(model.code_signed(&mut encoder, value), value));
         }
         let bytes = encoder.finish();
-        let (mut decoder, mut model) = (Decoder::new(&bytes), Number::new());
+        let (mut decoder, mut model) = (Decoder::new(&bytes), NumberCode::new());
         for _ in 0..3 {
             values.iter().for_each(|&value| assert_eq!(model.code(&mut decoder, 0), value));
             signed.iter().for_each(|&value| assert_eq!(model.code_signed(&mut decoder, 0), value));
@@ -243,7 +243,7 @@ mod tests {
         assert!(chance.0 > 65_000 && chance.0 < u16::MAX);
         (0..500).for_each(|_| assert!(!chance.code(&mut encoder, false)));
         assert!(chance.0 < 500 && chance.0 > 0);
-        let mut symbol = Symbol::<3>::new();
+        let mut symbol = SymbolCode::<3>::new();
         assert!((0..8).all(|value| symbol.code(&mut encoder, value) == value));
     }
 }

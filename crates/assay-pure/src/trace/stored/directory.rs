@@ -64,7 +64,7 @@ const MAX_BYTES: u64 = 1 << 26;
 impl Directory {
     /// Packed, for a chunk.
     pub(super) fn pack(&self) -> std::io::Result<Vec<u8>> {
-        let mut out = Fields(Vec::new());
+        let mut out = DirectoryFields(Vec::new());
         out.text(&self.source);
         out.number(self.without_instructions.into());
         out.number(self.streams.len() as u64);
@@ -110,9 +110,9 @@ impl Directory {
 }
 
 /// Numbers of 8 bytes and texts with their length in front.
-struct Fields(Vec<u8>);
+struct DirectoryFields(Vec<u8>);
 
-impl Fields {
+impl DirectoryFields {
     fn number(&mut self, value: u64) {
         self.0.extend(value.to_le_bytes());
     }

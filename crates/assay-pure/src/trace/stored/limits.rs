@@ -2,7 +2,7 @@
 
 use super::super::source::{Batch, Fault, Place, Source, TraceError};
 use super::super::{Branch, Class, Kind, Site};
-use super::chunk::{self, Header, MAX_BRANCHES, MAX_CONTENT};
+use super::chunk::{self, ChunkHeader, MAX_BRANCHES, MAX_CONTENT};
 use super::tests::{read, renumbered, wild, written};
 use super::write::FULL;
 use super::*;
@@ -125,7 +125,12 @@ fn a_feed_may_give_a_number_to_another_site_later() {
 fn ending(plain: &[u8]) -> Vec<u8> {
     let packed = zstd::bulk::compress(plain, 1).unwrap();
     let mut bytes = MAGIC.to_vec();
-    let header = Header { kind: chunk::Kind::Directory, stream: 0, branches: 0, length: packed.len() as u32 };
+    let header = ChunkHeader {
+        kind: chunk::ChunkKind::Directory,
+        stream: 0,
+        branches: 0,
+        length: packed.len() as u32,
+    };
     chunk::write(&mut bytes, &mut MAGIC.clone(), header, &packed).unwrap();
     bytes
 }

@@ -17,10 +17,10 @@ const ODDS: i32 = 3071;
 
 /// A chance of 16 bits, a check of 10, and how often it has learned, 6 bits.
 #[derive(Clone, Copy)]
-pub struct Slot(u32);
+pub struct OutcomeSlot(u32);
 
-impl Slot {
-    pub const NEW: Slot = Slot(1 << 31);
+impl OutcomeSlot {
+    pub const NEW: OutcomeSlot = OutcomeSlot(1 << 31);
 
     fn p(self) -> u32 {
         self.0 >> 16
@@ -31,15 +31,15 @@ impl Slot {
     }
 
     /// The slot as it is if it belongs to this check, a new one otherwise.
-    fn claim(self, check: u32) -> Slot {
-        if self.0 >> 6 & 0x3ff == check { self } else { Slot(Slot::NEW.0 | check << 6) }
+    fn claim(self, check: u32) -> OutcomeSlot {
+        if self.0 >> 6 & 0x3ff == check { self } else { OutcomeSlot(OutcomeSlot::NEW.0 | check << 6) }
     }
 
-    fn learn(self, bit: bool, rates: &[u32; 64]) -> Slot {
+    fn learn(self, bit: bool, rates: &[u32; 64]) -> OutcomeSlot {
         let (p, count) = (self.p() as i64, self.count());
         let goal = if bit { 65_535 } else { 0 };
         let p = p + (((goal - p) * i64::from(rates[count as usize])) >> 16);
-        Slot((p as u32) << 16 | self.0 & 0xffc0 | (count + 1).min(LIMIT))
+        OutcomeSlot((p as u32) << 16 | self.0 & 0xffc0 | (count + 1).min(LIMIT))
     }
 }
 
@@ -48,18 +48,18 @@ const LIMIT: u32 = 60;
 
 /// What the model keeps for a site.
 #[derive(Clone, Copy)]
-pub struct Own {
-    slot: Slot,
+pub struct SiteModel {
+    slot: OutcomeSlot,
     past: u16,
 }
 
-impl Own {
-    pub const NEW: Own = Own { slot: Slot::NEW, past: 0 };
+impl SiteModel {
+    pub const NEW: SiteModel = SiteModel { slot: OutcomeSlot::NEW, past: 0 };
 }
 
 /// The model of one stream; 3 MB.
 pub struct Outcomes {
-    tables: Vec<Slot>,
+    tables: Vec<OutcomeSlot>,
     weights: Vec<[i32; INPUTS]>,
     past: u64,
     squash: Vec<u16>,
@@ -72,7 +72,7 @@ impl Outcomes {
         let squash = squash_table();
         let stretch = stretch_table(&squash);
         Outcomes {
-            tables: vec![Slot::NEW; HISTORIES.len() << SLOT_BITS],
+            tables: vec![OutcomeSlot::NEW; HISTORIES.len() << SLOT_BITS],
             weights: vec![[1 << 14; INPUTS]; INPUTS],
             past: 0,
             squash,
@@ -87,7 +87,7 @@ impl Outcomes {
     }
 
     /// Codes an outcome and learns it.
-    pub fn code<C: Coder>(&mut self, coder: &mut C, site: u32, own: &mut Own, taken: bool) -> bool {
+    pub fn code<C: Coder>(&mut self, coder: &mut C, site: u32, own: &mut SiteModel, taken: bool) -> bool {
         let mut slots = [0; HISTORIES.len()];
         let mut inputs = [0; INPUTS];
         inputs[0] = self.stretched(own.slot);
@@ -118,7 +118,7 @@ impl Outcomes {
         taken
     }
 
-    fn stretched(&self, slot: Slot) -> i32 {
+    fn stretched(&self, slot: OutcomeSlot) -> i32 {
         self.stretch[(slot.p() >> 4) as usize].into()
     }
 

@@ -2,10 +2,10 @@
 
 use super::super::source::{Batch, Fault, MAX_SITES, Place, Source, TraceError};
 use super::super::{Branch, Site};
-use super::chunk::{Chunks, Kind};
+use super::chunk::{ChunkKind, Chunks};
 use super::coder::Decoder;
 use super::directory::Directory;
-use super::stream::{Step, Stream};
+use super::stream::{StoredBranch, StreamState};
 use std::io::Read;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub const LIVE: u32 = 16;
 pub struct Reader<R> {
     chunks: Chunks<R>,
     first: u32,
-    live: Vec<Option<Box<Stream>>>,
+    live: Vec<Option<Box<StreamState>>>,
     content: Vec<u8>,
     have: u64,
     skipped: u64,
@@ -77,7 +77,7 @@ impl<R: Read> Reader<R> {
                 let cut = Fault::Cut { have: self.have, promised: None };
                 return Err(TraceError::new(place, cut));
             };
-            if header.kind == Kind::Directory {
+            if header.kind == ChunkKind::Directory {
                 self.end(place)?;
                 return Ok(false);
             }
@@ -93,7 +93,7 @@ impl<R: Read> Reader<R> {
                 self.skipped += u64::from(header.branches);
                 continue;
             };
-            let stream = slot.get_or_insert_with(|| Box::new(Stream::new()));
+            let stream = slot.get_or_insert_with(|| Box::new(StreamState::new()));
             batch.stream = header.stream;
             let decoded = decode(stream, &self.content, header.branches, &mut batch.branches);
             decoded.map_err(|fault| TraceError::new(place, fault))?;
@@ -128,10 +128,15 @@ impl<R: Read> Reader<R> {
     }
 }
 
-fn decode(stream: &mut Stream, content: &[u8], count: u32, branches: &mut Vec<Branch>) -> Result<(), Fault> {
+fn decode(
+    stream: &mut StreamState,
+    content: &[u8],
+    count: u32,
+    branches: &mut Vec<Branch>,
+) -> Result<(), Fault> {
     let mut decoder = Decoder::new(content);
     for _ in 0..count {
-        let (site, step) = stream.code(&mut decoder, &Step::UNKNOWN, None)?;
+        let (site, step) = stream.code(&mut decoder, &StoredBranch::UNKNOWN, None)?;
         branches.push(Branch::new(step.pc, step.target, site, step.class, step.taken, step.instructions));
     }
     Ok(())

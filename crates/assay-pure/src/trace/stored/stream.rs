@@ -7,13 +7,13 @@
 
 use super::super::source::{Fault, MAX_SITES};
 use super::super::{Branch, Class, Kind, Site};
-use super::coder::{Chance, Coder, Number, Symbol};
+use super::coder::{Chance, Coder, NumberCode, SymbolCode};
 use super::{outcome, target};
 use std::collections::HashMap;
 
 /// A branch as the stream says it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct StoredBranch {
     pub pc: u64,
     pub length: u8,
     pub class: Class,
@@ -22,67 +22,67 @@ pub struct Step {
     pub instructions: u32,
 }
 
-impl Step {
+impl StoredBranch {
     /// What a reader hands in where a writer hands in a branch.
-    pub const UNKNOWN: Step =
-        Step { pc: 0, length: 0, class: Class::JUMP, target: 0, taken: false, instructions: 0 };
+    pub const UNKNOWN: StoredBranch =
+        StoredBranch { pc: 0, length: 0, class: Class::JUMP, target: 0, taken: false, instructions: 0 };
 }
 
 /// What came after a place last time, and whether that will be so again.
 #[derive(Clone, Copy)]
-struct Next {
+struct Follower {
     site: u32,
     instructions: u32,
     again: Chance<6>,
 }
 
-const NOWHERE: Next = Next { site: u32::MAX, instructions: 0, again: Chance(64_000) };
+const NOWHERE: Follower = Follower { site: u32::MAX, instructions: 0, again: Chance(64_000) };
 
 /// What is known of a site besides [`Site`].
-struct Own {
+struct SiteState {
     /// Targets when not taken, when taken.
     targets: [Option<u64>; 2],
     /// What comes after it when not taken, when taken; of an indirect one that is taken, its target decides.
-    next: [Next; 2],
-    outcome: outcome::Own,
+    next: [Follower; 2],
+    outcome: outcome::SiteModel,
 }
 
 /// Where the last branch led.
 #[derive(Clone, Copy)]
-enum Place {
+enum LastPlace {
     Beginning,
     Behind { site: u32, taken: bool },
     Landing(u32),
 }
 
 /// The state of a stream between two branches.
-pub struct Stream {
+pub struct StreamState {
     sites: Vec<Site>,
-    owns: Vec<Own>,
-    indirect: Vec<target::Own>,
+    owns: Vec<SiteState>,
+    indirect: Vec<target::SiteTargets>,
     numbers: HashMap<(u64, u8, u8), u32>,
     landings: HashMap<u64, u32>,
-    landed: Vec<Next>,
-    beginning: Next,
-    place: Place,
+    landed: Vec<Follower>,
+    beginning: Follower,
+    place: LastPlace,
     /// The address there.
     here: u64,
     outcomes: outcome::Outcomes,
-    targets: target::Targets,
+    targets: target::TargetModel,
     is_known: Chance,
-    number: Number,
-    bits: Symbol<4>,
-    length: Symbol<8>,
-    offset: Number,
+    number: NumberCode,
+    bits: SymbolCode<4>,
+    length: SymbolCode<8>,
+    offset: NumberCode,
     is_dense: Chance,
-    instructions: Number,
+    instructions: NumberCode,
     is_same: [Chance; 2],
-    distance: [Number; 2],
+    distance: [NumberCode; 2],
 }
 
-impl Stream {
-    pub fn new() -> Stream {
-        Stream {
+impl StreamState {
+    pub fn new() -> StreamState {
+        StreamState {
             sites: Vec::new(),
             owns: Vec::new(),
             indirect: Vec::new(),
@@ -90,19 +90,19 @@ impl Stream {
             landings: HashMap::new(),
             landed: Vec::new(),
             beginning: NOWHERE,
-            place: Place::Beginning,
+            place: LastPlace::Beginning,
             here: 0,
             outcomes: outcome::Outcomes::new(),
-            targets: target::Targets::new(),
+            targets: target::TargetModel::new(),
             is_known: Chance::EVEN,
-            number: Number::new(),
-            bits: Symbol::new(),
-            length: Symbol::new(),
-            offset: Number::new(),
+            number: NumberCode::new(),
+            bits: SymbolCode::new(),
+            length: SymbolCode::new(),
+            offset: NumberCode::new(),
             is_dense: Chance::EVEN,
-            instructions: Number::new(),
+            instructions: NumberCode::new(),
             is_same: [Chance::EVEN; 2],
-            distance: [Number::new(), Number::new()],
+            distance: [NumberCode::new(), NumberCode::new()],
         }
     }
 
@@ -121,9 +121,9 @@ impl Stream {
     pub fn code<C: Coder>(
         &mut self,
         coder: &mut C,
-        step: &Step,
+        step: &StoredBranch,
         site: Option<u32>,
-    ) -> Result<(u32, Step), Fault> {
+    ) -> Result<(u32, StoredBranch), Fault> {
         let next = *self.next_mut();
         let as_before = next.site != u32::MAX && {
             let again = site == Some(next.site)
@@ -152,24 +152,29 @@ impl Stream {
             self.code_target(coder, site, taken, step.target)
         };
         self.arrive(site, taken, target)?;
-        Ok((site, Step { pc, length, class, target, taken, instructions }))
+        Ok((site, StoredBranch { pc, length, class, target, taken, instructions }))
     }
 
-    fn next_mut(&mut self) -> &mut Next {
+    fn next_mut(&mut self) -> &mut Follower {
         match self.place {
-            Place::Beginning => &mut self.beginning,
-            Place::Behind { site, taken } => &mut self.owns[site as usize].next[usize::from(taken)],
-            Place::Landing(landing) => &mut self.landed[landing as usize],
+            LastPlace::Beginning => &mut self.beginning,
+            LastPlace::Behind { site, taken } => &mut self.owns[site as usize].next[usize::from(taken)],
+            LastPlace::Landing(landing) => &mut self.landed[landing as usize],
         }
     }
 
     /// Whether the target needs no word.
-    fn is_expected(&self, site: u32, step: &Step) -> bool {
+    fn is_expected(&self, site: u32, step: &StoredBranch) -> bool {
         let by_model = step.taken && self.sites[site as usize].class.is_indirect();
         by_model || self.owns[site as usize].targets[usize::from(step.taken)] == Some(step.target)
     }
 
-    fn code_site<C: Coder>(&mut self, coder: &mut C, step: &Step, site: Option<u32>) -> Result<u32, Fault> {
+    fn code_site<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        step: &StoredBranch,
+        site: Option<u32>,
+    ) -> Result<u32, Fault> {
         if self.is_known.code(coder, site.is_some()) {
             // The latest sites are the likeliest.
             let back =
@@ -190,8 +195,12 @@ impl Stream {
         }
         let site = self.sites.len() as u32;
         self.sites.push(Site { pc, length, class, target: None });
-        self.owns.push(Own { targets: [None; 2], next: [NOWHERE; 2], outcome: outcome::Own::NEW });
-        self.indirect.push(target::Own::default());
+        self.owns.push(SiteState {
+            targets: [None; 2],
+            next: [NOWHERE; 2],
+            outcome: outcome::SiteModel::NEW,
+        });
+        self.indirect.push(target::SiteTargets::default());
         self.numbers.insert((pc, length, class.bits()), site);
         Ok(site)
     }
@@ -253,7 +262,7 @@ impl Stream {
             self.targets.call(pc, site);
         }
         if !(taken && class.is_indirect()) {
-            self.place = Place::Behind { site, taken };
+            self.place = LastPlace::Behind { site, taken };
             return Ok(());
         }
         let fresh = self.landed.len() as u32;
@@ -264,7 +273,7 @@ impl Stream {
             }
             self.landed.push(NOWHERE);
         }
-        self.place = Place::Landing(landing);
+        self.place = LastPlace::Landing(landing);
         Ok(())
     }
 }

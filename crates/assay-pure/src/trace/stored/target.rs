@@ -3,7 +3,7 @@
 //! A return goes behind its call; a jump or call where it went after the same past, else where it went lately, else
 //! somewhere new, given as a distance.
 
-use super::coder::{Chance, Coder, Number};
+use super::coder::{Chance, Coder, NumberCode};
 
 const TABLE_BITS: u32 = 12;
 /// Outcomes of conditional branches that the two tables look at.
@@ -12,14 +12,14 @@ const RECENT: usize = 64;
 const CALLS: usize = 64;
 
 #[derive(Clone, Copy)]
-struct Slot {
+struct TargetSlot {
     target: u64,
     chance: Chance,
 }
 
 /// What the model keeps for a site.
 #[derive(Default)]
-pub struct Own {
+pub struct SiteTargets {
     /// Last targets, the latest first.
     recent: Vec<u64>,
     /// From a call to where its return goes.
@@ -27,25 +27,25 @@ pub struct Own {
 }
 
 /// The model of one stream.
-pub struct Targets {
-    tables: Vec<Slot>,
+pub struct TargetModel {
+    tables: Vec<TargetSlot>,
     path: u64,
     /// Calls not yet returned from: address and site, the oldest forgotten.
     calls: Vec<(u64, u32)>,
     returns: Chance,
-    place: Number,
-    distance: Number,
+    place: NumberCode,
+    distance: NumberCode,
 }
 
-impl Targets {
-    pub fn new() -> Targets {
-        Targets {
-            tables: vec![Slot { target: 0, chance: Chance(1 << 14) }; PASTS.len() << TABLE_BITS],
+impl TargetModel {
+    pub fn new() -> TargetModel {
+        TargetModel {
+            tables: vec![TargetSlot { target: 0, chance: Chance(1 << 14) }; PASTS.len() << TABLE_BITS],
             path: 0,
             calls: Vec::new(),
             returns: Chance::EVEN,
-            place: Number::new(),
-            distance: Number::new(),
+            place: NumberCode::new(),
+            distance: NumberCode::new(),
         }
     }
 
@@ -61,7 +61,7 @@ impl Targets {
     pub fn code_return<C: Coder>(
         &mut self,
         coder: &mut C,
-        owns: &mut [Own],
+        owns: &mut [SiteTargets],
         site: u32,
         past: u64,
         target: u64,
@@ -89,7 +89,7 @@ impl Targets {
     pub fn code_jump<C: Coder>(
         &mut self,
         coder: &mut C,
-        own: &mut Own,
+        own: &mut SiteTargets,
         site: u32,
         past: u64,
         target: u64,
@@ -97,7 +97,7 @@ impl Targets {
         let slots = [0, 1].map(|table| self.slot(table, site, past));
         let mut found = None;
         for slot in slots {
-            let Slot { target: expected, chance } = &mut self.tables[slot];
+            let TargetSlot { target: expected, chance } = &mut self.tables[slot];
             if chance.code(coder, *expected == target) {
                 found = Some(*expected);
                 break;
@@ -120,7 +120,7 @@ impl Targets {
     }
 
     /// A target that neither table expected: one of the last, or a new one.
-    fn code_rare<C: Coder>(&mut self, coder: &mut C, own: &mut Own, target: u64) -> u64 {
+    fn code_rare<C: Coder>(&mut self, coder: &mut C, own: &mut SiteTargets, target: u64) -> u64 {
         let known = own.recent.iter().position(|recent| *recent == target);
         let place = self.place.code(coder, known.map_or(0, |place| place as u64 + 1));
         let known =

@@ -2,10 +2,10 @@
 
 use super::super::source::Fault;
 use super::super::{Branch, Site};
-use super::chunk::{self, Check, Header, Kind, MAGIC, MAX_BRANCHES, MAX_STREAMS};
+use super::chunk::{self, Checksum, ChunkHeader, ChunkKind, MAGIC, MAX_BRANCHES, MAX_STREAMS};
 use super::coder::Encoder;
 use super::directory::Directory;
-use super::stream::{Step, Stream};
+use super::stream::{StoredBranch, StreamState};
 use std::io::{self, Write};
 
 /// Some branches of a stream, coded.
@@ -37,7 +37,7 @@ pub(super) const FULL: usize = 1 << 20;
 
 /// Codes one stream, block by block.
 pub struct StreamWriter {
-    stream: Stream,
+    stream: StreamState,
     coder: Encoder,
     in_block: u32,
     /// Our number for each site of the feed.
@@ -49,7 +49,7 @@ pub struct StreamWriter {
 impl Default for StreamWriter {
     fn default() -> StreamWriter {
         StreamWriter {
-            stream: Stream::new(),
+            stream: StreamState::new(),
             coder: Encoder::new(),
             in_block: 0,
             numbers: Vec::new(),
@@ -85,7 +85,7 @@ impl StreamWriter {
             return Err(Fault::Field { name: "the outcome of an unconditional branch", value: 0 });
         }
         let length = sites.get(branch.site as usize).map_or(0, |site| site.length);
-        let step = Step {
+        let step = StoredBranch {
             pc: branch.pc,
             length,
             class,
@@ -139,7 +139,7 @@ impl StreamWriter {
 /// Writes blocks of any streams to a file.
 pub struct Writer<W> {
     out: W,
-    check: Check,
+    check: Checksum,
     bytes: u64,
 }
 
@@ -163,7 +163,7 @@ impl<W: Write> Writer<W> {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let length = block.content.len() as u32;
-        let header = Header { kind: Kind::Branches, stream, branches: block.branches, length };
+        let header = ChunkHeader { kind: ChunkKind::Branches, stream, branches: block.branches, length };
         chunk::write(&mut self.out, &mut self.check, header, &block.content)?;
         self.bytes += block.bytes() as u64;
         Ok(())
@@ -186,7 +186,8 @@ impl<W: Write> Writer<W> {
                 "the list of processes and modules is too long",
             ));
         }
-        let header = Header { kind: Kind::Directory, stream: 0, branches: 0, length: packed.len() as u32 };
+        let header =
+            ChunkHeader { kind: ChunkKind::Directory, stream: 0, branches: 0, length: packed.len() as u32 };
         chunk::write(&mut self.out, &mut self.check, header, &packed)?;
         self.out.flush()?;
         Ok(self.out)

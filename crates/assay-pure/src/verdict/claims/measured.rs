@@ -2,7 +2,7 @@
 
 use super::context::{CellFigure, ClaimContext};
 use super::finding::{Finding, Standing, tolerance};
-use super::scope::{self, Measured};
+use super::scope::{self, ClaimedContrast};
 use crate::experiment::{Axis, ClaimSpec, Says};
 use crate::verdict::contrast::{RatioInterval, Verdict};
 use crate::verdict::wording::span;
@@ -45,7 +45,7 @@ fn of_contrasts(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
     findings.chain(missing).collect()
 }
 
-fn place(found: &Measured<'_>) -> String {
+fn place(found: &ClaimedContrast<'_>) -> String {
     let contrast = found.contrast;
     let against = contrast.against.as_ref().map_or(String::new(), |build| {
         let between = contrast.between();
@@ -58,7 +58,7 @@ fn place(found: &Measured<'_>) -> String {
     format!("{} ({}, {}{against})", contrast.input, contrast.compiler, contrast.flags)
 }
 
-fn of_direction(says: Says, found: &Measured<'_>) -> Finding {
+fn of_direction(says: Says, found: &ClaimedContrast<'_>) -> Finding {
     let wanted = match says {
         Says::Faster => Verdict::Faster,
         Says::Slower => Verdict::Slower,
@@ -78,7 +78,7 @@ fn of_direction(says: Says, found: &Measured<'_>) -> Finding {
 }
 
 /// The as-built comparison shows the direction claimed: where such claims come from.
-fn as_built_would_agree(says: Says, found: &Measured<'_>) -> bool {
+fn as_built_would_agree(says: Says, found: &ClaimedContrast<'_>) -> bool {
     found.as_built.is_some_and(|ratio| match says {
         Says::Faster => ratio.upper < 1.0,
         Says::Slower => ratio.lower > 1.0,
@@ -98,7 +98,7 @@ fn standing(claimed: f64, tolerance: f64, lower: f64, upper: f64) -> Standing {
     }
 }
 
-fn of_ratio(claim: &ClaimSpec, claimed: f64, found: &Measured<'_>) -> Finding {
+fn of_ratio(claim: &ClaimSpec, claimed: f64, found: &ClaimedContrast<'_>) -> Finding {
     let Some(code) = found.code else {
         return Finding::new(Standing::Open, format!("too few rotations on {}", place(found)));
     };
@@ -113,7 +113,7 @@ fn of_ratio(claim: &ClaimSpec, claimed: f64, found: &Measured<'_>) -> Finding {
     )
 }
 
-fn was_taken_back(found: &Measured<'_>) -> bool {
+fn was_taken_back(found: &ClaimedContrast<'_>) -> bool {
     use crate::verdict::cause::Cause;
     found.contrast.causes.iter().any(|cause| matches!(cause.cause, Cause::Noise | Cause::IdenticalCode))
 }

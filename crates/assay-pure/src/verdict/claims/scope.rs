@@ -35,7 +35,7 @@ pub(super) fn place_of(cell: &CellCounts) -> String {
 
 /// One contrast as the claim puts it: candidate over baseline in the claim's own sense.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Measured<'a> {
+pub(super) struct ClaimedContrast<'a> {
     pub(super) contrast: &'a ContrastVerdict,
     pub(super) verdict: Verdict,
     pub(super) code: Option<RatioInterval>,
@@ -47,26 +47,26 @@ pub(super) fn contrasts<'a>(
     claim: &ClaimSpec,
     baseline: &str,
     all: &'a [ContrastVerdict],
-) -> Vec<Measured<'a>> {
+) -> Vec<ClaimedContrast<'a>> {
     let (Some(candidate), Some(baseline)) = (claim.candidate.as_deref(), claim.baseline_variant(baseline))
     else {
         return Vec::new();
     };
-    let pair = Pair { claim, candidate, baseline };
+    let pair = ClaimedPair { claim, candidate, baseline };
     all.iter()
         .filter(|found| names(&claim.inputs, &found.input))
         .filter_map(|found| {
             let between = found.between();
             let (left, right) = (between.cell(Side::Candidate), between.cell(Side::Baseline));
             if pair.is(left, right) {
-                return Some(Measured {
+                return Some(ClaimedContrast {
                     contrast: found,
                     verdict: found.verdict,
                     code: found.code,
                     as_built: found.as_built,
                 });
             }
-            pair.is(right, left).then(|| Measured {
+            pair.is(right, left).then(|| ClaimedContrast {
                 contrast: found,
                 verdict: turn(found.verdict),
                 code: found.code.map(turn_ratio),
@@ -77,13 +77,13 @@ pub(super) fn contrasts<'a>(
 }
 
 /// Who a claim compares with whom.
-struct Pair<'a> {
+struct ClaimedPair<'a> {
     claim: &'a ClaimSpec,
     candidate: &'a str,
     baseline: &'a str,
 }
 
-impl Pair<'_> {
+impl ClaimedPair<'_> {
     /// Are these two cells the claim's candidate and its baseline? What the claim does not say of the baseline's build is
     /// as the candidate's.
     fn is(&self, candidate: CellKey<'_>, baseline: CellKey<'_>) -> bool {
