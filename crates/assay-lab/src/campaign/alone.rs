@@ -4,7 +4,8 @@
 //! ten times as long as its like from the first round to the last. Nothing is left out for it: the interval says what it
 //! does to the verdict. But the reader must know that one process did it.
 
-use super::observe::{CellName, Observed};
+use super::observe::Observed;
+use assay_pure::experiment::matrix::CellId;
 use assay_pure::stats::quantile::median;
 use assay_report::prose;
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ pub fn warnings(observed: &Observed) -> Vec<String> {
     let mut found: BTreeMap<Process, Vec<(String, f64)>> = BTreeMap::new();
     for (name, times) in placed_times(observed) {
         if let Some(((rotation, phase), times_the_median)) = out_of_line(&times) {
-            let (variant, input, compiler, flags) = name.clone();
+            let CellId { variant, input, compiler, flags } = name.clone();
             let process = (variant, compiler, flags, rotation, phase);
             found.entry(process).or_default().push((input, times_the_median));
         }
@@ -43,7 +44,7 @@ pub fn warnings(observed: &Observed) -> Vec<String> {
 }
 
 /// Median nanoseconds per unit of each cell at each place of its rotations.
-fn placed_times(observed: &Observed) -> impl Iterator<Item = (&CellName, Times)> {
+fn placed_times(observed: &Observed) -> impl Iterator<Item = (&CellId, Times)> {
     observed.cells.iter().map(|(name, placements)| {
         let times = placements
             .iter()

@@ -1,25 +1,20 @@
 //! Which programs are visited together: per artifact and open input, those of all variants that are still in.
 
 use super::judge::Open;
+use super::observe;
 use super::placements::Group;
 use super::prepare::Prepared;
-use super::start::{Cell, Started};
+use super::start::Started;
 use crate::run::Lineup;
 use crate::run::round::RoundBlock;
 use crate::store::Ledger;
 use anyhow::Result;
-use assay_pure::ledger::Stage;
+use assay_pure::experiment::matrix::{self, Cell};
 use std::collections::HashSet;
 
 /// Visits of the as-built link per round: it is one placement against a rotation's four, and its interval must
 /// stand beside theirs.
 pub const AS_BUILT_REPEATS: u32 = 3;
-
-/// (variant, compiler, flags) of a program.
-pub fn cell_group(lineup: &Lineup, number: usize) -> (usize, usize, usize) {
-    let subject = lineup.subject(number);
-    (subject.variant, subject.compiler, subject.flags)
-}
 
 /// One program of each cell: its first placement.
 pub fn tuning_subjects(lineup: &Lineup) -> Vec<usize> {
@@ -27,7 +22,7 @@ pub fn tuning_subjects(lineup: &Lineup) -> Vec<usize> {
     (0..lineup.len())
         .filter(|&number| {
             let subject = lineup.subject(number);
-            subject.rotation.is_some() && seen.insert((subject.variant, subject.compiler, subject.flags))
+            subject.rotation.is_some() && seen.insert(subject.cell(0))
         })
         .collect()
 }
@@ -75,8 +70,10 @@ pub fn blocks(
             let subjects: Vec<usize> = programs
                 .iter()
                 .copied()
-                .filter(|&number| open.has(group, input, started.lineup.subject(number).variant))
-                .filter(|&number| !failed.contains(&(cell_group(&started.lineup, number), input)))
+                .filter(|&number| {
+                    let cell = started.lineup.subject(number).cell(input);
+                    open.has(cell) && !failed.contains(&cell)
+                })
                 .collect();
             for repeat in 0..repeats {
                 // Placements of one cell have neighbouring numbers, so that the plan balances orders over them.
@@ -93,24 +90,7 @@ pub fn blocks(
 
 /// Cells that failed earlier in this campaign, so that one that goes on does not try them again.
 pub fn failed_cells(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<HashSet<Cell>> {
-    let matches = |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);
-    let mut failed = HashSet::new();
-    for failure in ledger.failures(campaign)?.into_iter().filter(|failure| failure.stage != Stage::Count) {
-        for (variant, spec) in prepared.experiment.variants.iter().enumerate() {
-            for (compiler, identity) in prepared.compilers.iter().enumerate() {
-                for (flags, set) in prepared.experiment.flags.iter().enumerate() {
-                    for (input, ready) in prepared.inputs.iter().enumerate() {
-                        if matches(&failure.variant, &spec.name)
-                            && matches(&failure.compiler, &identity.name)
-                            && matches(&failure.flags, &set.name)
-                            && matches(&failure.input, &ready.name)
-                        {
-                            failed.insert(((variant, compiler, flags), input));
-                        }
-                    }
-                }
-            }
-        }
-    }
-    Ok(failed)
+    let failures = ledger.failures(campaign)?;
+    let all = matrix::cells(&prepared.experiment, prepared.compilers.len());
+    Ok(all.into_iter().filter(|cell| observe::failed(&failures, &prepared.id(*cell)).is_some()).collect())
 }

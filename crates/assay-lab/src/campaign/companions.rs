@@ -3,9 +3,10 @@
 //! Looked for among the functions that the experiment names for the variant, or among all of the program if it names none;
 //! only where the time moves between placements by more than the minimum effect. The rule: `verdict::companion`.
 
-use super::observe::{CellName, Observed, Placements};
+use super::observe::{Observed, Placements};
 use crate::store::{Ledger, ProcessRow};
 use anyhow::{Context, Result};
+use assay_pure::experiment::matrix::CellId;
 use assay_pure::experiment::{Experiment, pattern};
 use assay_pure::placement::layout::{FunctionPlace, LINE_BYTES};
 use assay_pure::stats::margin::Margin;
@@ -55,7 +56,7 @@ impl Companions {
     }
 
     /// The companion of a cell, if one is established.
-    pub fn get(&self, name: &CellName, observed: &Observed) -> Option<page::Companion> {
+    pub fn get(&self, name: &CellId, observed: &Observed) -> Option<page::Companion> {
         let placed = self.placed(name, observed.cells.get(name)?);
         let times: Vec<PlacedTime> = placed.iter().map(|(time, _)| *time).collect();
         let (least, most) = times
@@ -64,7 +65,7 @@ impl Companions {
         if times.is_empty() || !self.margin.is_exceeded_by(most / least) {
             return None;
         }
-        let names = self.names(&name.0, placed[0].1);
+        let names = self.names(&name.variant, placed[0].1);
         let offsets = |of: &String| -> Option<Vec<u64>> {
             placed.iter().map(|(_, starts)| starts.get(of).map(|start| start % LINE_BYTES)).collect()
         };
@@ -87,8 +88,8 @@ impl Companions {
     }
 
     /// The cell's time at each placement of its rotations, and where the functions start there.
-    fn placed(&self, name: &CellName, placements: &Placements) -> Vec<(PlacedTime, &Starts)> {
-        let (variant, _, compiler, flags) = name;
+    fn placed(&self, name: &CellId, placements: &Placements) -> Vec<(PlacedTime, &Starts)> {
+        let CellId { variant, compiler, flags, .. } = name;
         let one = |(&(rotation, phase), placed): (&(Option<u32>, Option<u32>), &super::observe::Placed)| {
             let key = (compiler.clone(), flags.clone(), variant.clone(), rotation, phase);
             let starts = self.starts.get(self.artifacts.get(&key)?)?;

@@ -18,7 +18,8 @@ mod walks;
 use super::blocks::failed_cells;
 use super::placements::{Group, Placed, Placements};
 use super::prepare::Prepared;
-use crate::store::{CampaignRow, CountRow, Failure, Ledger};
+use super::scene::Scene;
+use crate::store::{CountRow, Ledger};
 use anyhow::Result;
 use assay_linux::perf::{self, RefusalContext};
 use assay_pure::event::Event;
@@ -48,17 +49,14 @@ struct Open<'a> {
 }
 
 /// What is the same for all programs.
-struct Phase<'a> {
+struct Phase<'a, 's> {
     prepared: &'a Prepared,
     placements: &'a Placements<'a>,
-    ledger: &'a Ledger,
-    campaign: i64,
+    scene: &'a mut Scene<'s>,
     /// What the processor counts, or why it does not.
     counters: Result<Vec<perf::CounterEvent>, String>,
     predictors: Vec<String>,
     method: String,
-    cpu: usize,
-    patience: Duration,
     deadline: Instant,
     done: u64,
     total: u64,
@@ -70,26 +68,19 @@ struct Phase<'a> {
 ///
 /// # Errors
 /// The ledger cannot be written. What cannot be counted is a failure of its cell.
-pub fn count(
-    prepared: &Prepared,
-    placements: &Placements<'_>,
-    ledger: &Ledger,
-    campaign: &CampaignRow,
-    (cpu, patience): (usize, Duration),
-    events: &mut dyn FnMut(Event),
-) -> Result<()> {
+pub fn count(prepared: &Prepared, placements: &Placements<'_>, scene: &mut Scene<'_>) -> Result<()> {
     let asked = &prepared.experiment.events;
     if asked.is_empty() {
         return Ok(());
     }
-    events(Event::Phase { name: "count".into() });
+    scene.phase("count");
     let with_misses = asked.contains(&experiment::Event::BranchMisses);
     if with_misses {
-        branch_cost::ensure(ledger, (campaign.id, &campaign.machine), cpu, events)?;
+        branch_cost::ensure(scene)?;
     }
-    let groups = as_built(prepared, ledger, campaign.id)?;
-    let placed = placements.link(&groups, &[], true, (ledger, campaign.id), events)?;
-    events(Event::Phase { name: "count".into() });
+    let groups = as_built(prepared, scene.ledger, scene.campaign.id)?;
+    let placed = placements.link(&groups, &[], true, scene)?;
+    scene.phase("count");
     let seconds = (TIME.0 * prepared.experiment.budget_seconds).clamp(TIME.1, TIME.2);
     let counters = hardware::events(asked, &RefusalContext::here(), &hardware::open_here);
     let predictors = match &counters {
@@ -102,11 +93,8 @@ pub fn count(
         counters,
         prepared,
         placements,
-        ledger,
-        campaign: campaign.id,
+        scene,
         predictors,
-        cpu,
-        patience,
         deadline: Instant::now() + Duration::from_secs_f64(seconds),
         done: 0,
         total: 0,
@@ -118,7 +106,7 @@ pub fn count(
         if assay_linux::interrupt::asked() {
             break;
         }
-        phase.count(one, events)?;
+        phase.count(one)?;
     }
     Ok(())
 }
@@ -154,13 +142,13 @@ fn method(counters: &Result<Vec<perf::CounterEvent>, String>, predictors: &[Stri
     format!("traced, walks of {UNITS} units; predictors: {}", predictors.join(", "))
 }
 
-impl Phase<'_> {
+impl Phase<'_, '_> {
     /// What is not in the ledger yet.
     fn open<'p>(&self, placed: &'p [Placed]) -> Result<Vec<Open<'p>>> {
-        let failed = failed_cells(self.prepared, self.ledger, self.campaign)?;
+        let failed = failed_cells(self.prepared, self.scene.ledger, self.scene.campaign.id)?;
         let mut open = Vec::new();
         for place in placed {
-            let known = self.ledger.counts(&place.artifact.hash)?;
+            let known = self.scene.ledger.counts(&place.artifact.hash)?;
             for &variant in &self.prepared.runnable {
                 let name = &self.prepared.experiment.variants[variant].name;
                 let is_open = |input: &usize| {
@@ -169,8 +157,7 @@ impl Phase<'_> {
                         (&row.variant, &row.input, row.windows, &row.method)
                             == (name, &ready.row.digest, ready.windows.len() as u64, &self.method)
                     });
-                    let group = (variant, place.group.compiler, place.group.flags);
-                    !is_known && !failed.contains(&(group, *input))
+                    !is_known && !failed.contains(&place.group.cell(variant, *input))
                 };
                 // A walk is hot and independent: it says nothing of cold code, and of others nothing new.
                 let is_hot = |input: &usize| self.prepared.experiment.inputs[*input].usage.is_plain();
@@ -185,23 +172,23 @@ impl Phase<'_> {
     }
 
     /// Counts one program, a second time in another build where the emulator lacks an instruction.
-    fn count(&mut self, open: &Open<'_>, events: &mut dyn FnMut(Event)) -> Result<()> {
+    fn count(&mut self, open: &Open<'_>) -> Result<()> {
         let before = self.done;
         let artifact = &open.placed.artifact;
-        let outcome = self.trace(&artifact.path, open, &open.inputs, events);
+        let outcome = self.trace(&artifact.path, open, &open.inputs);
         let left = self.keep(open, (&artifact.hash, None), &outcome)?;
         let Some(stopped) = outcome.stopped.filter(|_| !left.is_empty()) else {
-            return self.advance(before + open.inputs.len() as u64, events);
+            return self.advance(before + open.inputs.len() as u64);
         };
         let reason = match stopped {
             CutShort::Instruction(reason) => match self.placements.capped(open.placed.group) {
                 Ok(Some((capped, note))) => {
-                    let outcome = self.trace(&capped.path, open, &left, events);
+                    let outcome = self.trace(&capped.path, open, &left);
                     let left = self.keep(open, (&capped.hash, Some(&note)), &outcome)?;
                     let why =
                         outcome.stopped.map(|why| format!("{}; and {note}: {}", reason, self.said(&why)));
                     self.fail(open, &left, &why.unwrap_or(reason))?;
-                    return self.advance(before + open.inputs.len() as u64, events);
+                    return self.advance(before + open.inputs.len() as u64);
                 }
                 Ok(None) => reason,
                 Err(failure) => format!("{reason}; built for the emulator it fails: {failure}"),
@@ -209,7 +196,7 @@ impl Phase<'_> {
             other => self.said(&other),
         };
         self.fail(open, &left, &reason)?;
-        self.advance(before + open.inputs.len() as u64, events)
+        self.advance(before + open.inputs.len() as u64)
     }
 
     fn said(&self, stopped: &CutShort) -> String {
@@ -223,34 +210,28 @@ impl Phase<'_> {
         }
     }
 
-    fn advance(&mut self, done: u64, events: &mut dyn FnMut(Event)) -> Result<()> {
+    fn advance(&mut self, done: u64) -> Result<()> {
         self.done = done;
-        events(Event::Counted { done: self.done, total: self.total });
+        self.scene.tell(Event::Counted { done: self.done, total: self.total });
         Ok(())
     }
 
-    fn trace(
-        &mut self,
-        program: &Path,
-        open: &Open<'_>,
-        inputs: &[usize],
-        events: &mut dyn FnMut(Event),
-    ) -> Outcome {
+    fn trace(&mut self, program: &Path, open: &Open<'_>, inputs: &[usize]) -> Outcome {
         let job = Job {
             program,
             variant: &self.prepared.experiment.variants[open.variant].name,
             inputs: inputs.iter().map(|&input| (input, &self.prepared.inputs[input])).collect(),
             most_units: UNITS,
             predictors: &self.predictors,
-            cpu: self.cpu,
-            patience: self.patience,
+            cpu: self.scene.cpu,
+            patience: self.scene.patience,
             deadline: self.deadline,
             plugin: None,
         };
-        let (mut done, total) = (self.done, self.total);
+        let (mut done, total, on) = (self.done, self.total, &mut *self.scene.on);
         let mut told = || {
             done += 1;
-            events(Event::Counted { done: done.min(total), total });
+            on(Event::Counted { done: done.min(total), total });
         };
         match &self.counters {
             Ok(counters) => hardware::count(&job, counters, &mut told),
@@ -280,7 +261,7 @@ impl Phase<'_> {
                 Err(reason) => self.fail(open, &[cell.input], &reason)?,
             }
         }
-        self.ledger.put_counts(self.campaign, &rows)?;
+        self.scene.ledger.put_counts(self.scene.campaign.id, &rows)?;
         Ok(left)
     }
 
@@ -336,15 +317,9 @@ impl Phase<'_> {
 
     fn fail(&self, open: &Open<'_>, inputs: &[usize], reason: &str) -> Result<()> {
         for &input in inputs {
-            let failure = Failure {
-                stage: Stage::Count,
-                variant: Some(self.prepared.experiment.variants[open.variant].name.clone()),
-                input: Some(self.prepared.inputs[input].name.clone()),
-                compiler: Some(self.prepared.compilers[open.placed.group.compiler].name.clone()),
-                flags: Some(self.prepared.experiment.flags[open.placed.group.flags].name.clone()),
-                reason: reason.to_owned(),
-            };
-            self.ledger.put_failure(self.campaign, &failure)?;
+            let cell = open.placed.group.cell(open.variant, input);
+            let failure = self.prepared.failure(Stage::Count, cell, false, reason.to_owned());
+            self.scene.ledger.put_failure(self.scene.campaign.id, &failure)?;
         }
         Ok(())
     }

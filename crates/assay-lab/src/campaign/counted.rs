@@ -1,9 +1,9 @@
 //! What the ledger's counts say of a campaign: events per unit of its cells, causes, learned inputs, what explains the times.
 
 use super::count::branch_cost::machine_key;
-use super::observe::CellName;
 use crate::store::{BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Ledger, ProcessRow};
 use anyhow::Result;
+use assay_pure::experiment::matrix::CellId;
 use assay_pure::experiment::{Event, Experiment};
 use assay_pure::ledger::Stage;
 use assay_pure::stats::interval::Interval;
@@ -25,9 +25,9 @@ pub struct Counted {
     /// Cells with counts.
     pub cells: Vec<CellCounts>,
     /// What the reader must know of a cell's counts.
-    notes: HashMap<CellName, String>,
+    notes: HashMap<CellId, String>,
     /// Why a cell has none.
-    uncounted: HashMap<CellName, String>,
+    uncounted: HashMap<CellId, String>,
     cost: Option<BranchTimingRow>,
     asked: Vec<Event>,
 }
@@ -61,12 +61,7 @@ impl Counted {
         for (process, rows) in as_built {
             let rows: Vec<CountRow> = rows.into_iter().filter(|row| row.method == method).collect();
             for input in &inputs {
-                let name: CellName = (
-                    process.variant.clone(),
-                    input.name.clone(),
-                    process.compiler.clone(),
-                    process.flags.clone(),
-                );
+                let name = process.cell(&input.name);
                 if counted.cells.iter().any(|cell| is_cell(cell, &name)) {
                     continue;
                 }
@@ -84,8 +79,12 @@ impl Counted {
         }
         for failure in failures.iter().filter(|failure| failure.stage == Stage::Count) {
             let part = |name: &Option<String>| name.clone().unwrap_or_default();
-            let name: CellName =
-                (part(&failure.variant), part(&failure.input), part(&failure.compiler), part(&failure.flags));
+            let name = CellId {
+                variant: part(&failure.variant),
+                input: part(&failure.input),
+                compiler: part(&failure.compiler),
+                flags: part(&failure.flags),
+            };
             if !counted.cells.iter().any(|cell| is_cell(cell, &name)) {
                 counted.uncounted.insert(name, failure.reason.clone());
             }
@@ -155,7 +154,7 @@ impl Counted {
     }
 
     /// Events per unit of a cell, by the names that were asked for.
-    pub fn per_unit(&self, name: &CellName) -> BTreeMap<String, page::Count> {
+    pub fn per_unit(&self, name: &CellId) -> BTreeMap<String, page::Count> {
         let mut counts = BTreeMap::new();
         let Some(cell) = self.cells.iter().find(|cell| is_cell(cell, name)) else { return counts };
         let source = cell.source;
@@ -187,7 +186,7 @@ impl Counted {
     }
 
     /// Why a cell has no counts, or what the reader must know of them.
-    pub fn note(&self, name: &CellName) -> (Option<String>, Option<String>) {
+    pub fn note(&self, name: &CellId) -> (Option<String>, Option<String>) {
         (self.uncounted.get(name).cloned(), self.notes.get(name).cloned())
     }
 
@@ -208,10 +207,10 @@ impl Counted {
             return None;
         }
         let timed = |row: &VariantPlacement| {
-            let name = (row.variant.clone(), row.input.clone(), row.compiler.clone(), row.flags.clone());
+            let name = CellId::of((&row.variant, &row.input, &row.compiler, &row.flags));
             let cell = self.cells.iter().find(|cell| is_cell(cell, &name))?;
             Some(TimedCell {
-                name: [name.0, name.1, name.2, name.3],
+                name: [name.variant, name.input, name.compiler, name.flags],
                 ns: row.ns_per_unit.median,
                 instructions: cell.instructions,
                 mispredictions: cell.modern()?.per_unit,
@@ -299,25 +298,27 @@ fn uncounted_use(experiment: &Experiment, input: &str) -> Option<String> {
     (!spec.usage.is_plain()).then(|| spec.file_name().to_owned())
 }
 
-fn is_cell(cell: &CellCounts, name: &CellName) -> bool {
-    (&cell.variant, &cell.input, &cell.compiler, &cell.flags) == (&name.0, &name.1, &name.2, &name.3)
+fn is_cell(cell: &CellCounts, name: &CellId) -> bool {
+    (cell.variant.as_str(), cell.input.as_str(), cell.compiler.as_str(), cell.flags.as_str()) == name.names()
 }
 
 /// The newest counts of a cell: those of repeated walks where there are any, as these are what was timed.
-fn cell(rows: &[CountRow], name: &CellName, input: &CampaignInput) -> Option<(CellCounts, Option<String>)> {
+fn cell(rows: &[CountRow], name: &CellId, input: &CampaignInput) -> Option<(CellCounts, Option<String>)> {
     let own: Vec<&CountRow> = rows
         .iter()
-        .filter(|row| (&row.variant, &row.input, row.windows) == (&name.0, &input.digest, input.windows))
+        .filter(|row| {
+            (&row.variant, &row.input, row.windows) == (&name.variant, &input.digest, input.windows)
+        })
         .collect();
     let walked = |walk: &str| own.iter().rev().find(|row| row.walk == walk).copied();
     let (first, repeated) = (walked("first"), walked("repeated"));
     let row = repeated.or(first)?;
     let per_unit = |count: u64, row: &CountRow| count as f64 / row.units as f64;
     let cell = CellCounts {
-        variant: name.0.clone(),
-        input: name.1.clone(),
-        compiler: name.2.clone(),
-        flags: name.3.clone(),
+        variant: name.variant.clone(),
+        input: name.input.clone(),
+        compiler: name.compiler.clone(),
+        flags: name.flags.clone(),
         source: if row.source == "counted" { CountSource::Counted } else { CountSource::Traced },
         instructions: per_unit(row.instructions, row),
         branches: per_unit(row.branches, row),

@@ -6,6 +6,7 @@ use super::prepare::Prepared;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
+use assay_pure::experiment::matrix::{self, Cell, CellId};
 use assay_pure::verdict::build::Side;
 use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge as judge_contrasts};
 use std::collections::HashSet;
@@ -111,50 +112,41 @@ fn unoptimised(experiment: &Experiment) -> Vec<String> {
 /// The cells that are still to be measured.
 #[derive(Clone, Debug, Default)]
 pub struct Open {
-    cells: HashSet<(Group, usize, usize)>,
-}
-
-impl Open {
-    /// Is this (group, input, variant) open?
-    pub fn has(&self, group: Group, input: usize, variant: usize) -> bool {
-        self.cells.contains(&(group, input, variant))
-    }
-
-    /// Is anything of this group open?
-    pub fn has_group(&self, group: Group) -> bool {
-        self.cells.iter().any(|(open, _, _)| *open == group)
-    }
-
-    /// Is any input open for this variant?
-    pub fn has_variant(&self, group: Group, variant: usize) -> bool {
-        self.cells.iter().any(|(open, _, this)| *open == group && *this == variant)
-    }
+    cells: HashSet<Cell>,
 }
 
 impl Open {
     /// All cells that this machine can run: what is open before the first look.
     pub fn all(prepared: &Prepared) -> Open {
-        let cells = assay_pure::experiment::matrix::cells(&prepared.experiment, prepared.compilers.len());
-        let runnable = cells.into_iter().filter(|cell| prepared.runnable.contains(&cell.variant));
-        let open = runnable
-            .map(|cell| (Group { compiler: cell.compiler, flags: cell.flags }, cell.input, cell.variant));
-        Open { cells: open.collect() }
+        Open::of(prepared, |cell| prepared.runnable.contains(&cell.variant))
     }
 
     /// Both sides of the contrasts that a look left undecided.
     pub fn after(prepared: &Prepared, judged: &Judged) -> Open {
-        let (mut open, experiment) = (Open::default(), &prepared.experiment);
-        for contrast in judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided) {
-            for side in [Side::Candidate, Side::Baseline] {
-                let (variant, input, compiler, flags) = contrast.between().cell(side);
-                let position = |found: Option<usize>| found.expect("the contrast was made from these axes");
-                let compiler = position(prepared.compilers.iter().position(|found| found.name == compiler));
-                let flags = position(experiment.flags.iter().position(|set| set.name == flags));
-                let input = position(experiment.inputs.iter().position(|found| found.name == input));
-                let variant = position(experiment.variants.iter().position(|found| found.name == variant));
-                open.cells.insert((Group { compiler, flags }, input, variant));
-            }
-        }
-        open
+        let undecided = judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided);
+        let sides = undecided
+            .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side)));
+        let open: HashSet<CellId> = sides.map(CellId::of).collect();
+        Open::of(prepared, |cell| open.contains(&prepared.id(*cell)))
+    }
+
+    fn of(prepared: &Prepared, is_open: impl Fn(&Cell) -> bool) -> Open {
+        let all = matrix::cells(&prepared.experiment, prepared.compilers.len());
+        Open { cells: all.into_iter().filter(is_open).collect() }
+    }
+
+    /// Is this cell open?
+    pub fn has(&self, cell: Cell) -> bool {
+        self.cells.contains(&cell)
+    }
+
+    /// Is anything of this group open?
+    pub fn has_group(&self, group: Group) -> bool {
+        self.cells.iter().any(|open| Group::of(*open) == group)
+    }
+
+    /// Is any input open for this variant?
+    pub fn has_variant(&self, group: Group, variant: usize) -> bool {
+        self.cells.iter().any(|open| Group::of(*open) == group && open.variant == variant)
     }
 }

@@ -1,12 +1,13 @@
 //! The loop of a campaign: link, launch, walk rounds, look, until every verdict is decided or the budget is spent.
 //! What comes next is decided by [`super::steps`] from what the ledger holds, so a killed campaign goes on.
 
-use super::blocks::{blocks, cell_group, failed_cells, tuning_subjects};
+use super::blocks::{blocks, failed_cells, tuning_subjects};
 use super::judge::{self, Open};
 use super::placements::{Group, Placements};
 use super::prepare::Prepared;
 use super::prove;
-use super::start::{self, Cell, Started};
+use super::scene::Scene;
+use super::start::{self, Met, Started};
 use super::steps::{self, Done, Limits, Step};
 use super::{shared, unoptimised, usage};
 use crate::lead::turn;
@@ -14,12 +15,13 @@ use crate::run::lineup::Conditions;
 use crate::run::retake::Core;
 use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
 use crate::run::{Lineup, tune};
-use crate::store::{CampaignInput, CampaignRow, Ledger, Round, SampleRow};
+use crate::store::{CampaignInput, Round, SampleRow};
 use anyhow::Result;
 use assay_pure::event::Event;
+use assay_pure::experiment::matrix::Cell;
 use assay_pure::ledger::Stopped;
 use std::collections::HashSet;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Samples of a visit that count, where the warm-up is short.
 const SAMPLES: u64 = 4;
@@ -34,12 +36,10 @@ const MOST_ROUNDS: u32 = 8;
 const MUCH_OUTPUT: u64 = 64 * 1024;
 
 /// A campaign in motion.
-struct Campaign<'a> {
+struct Campaign<'a, 's> {
     prepared: &'a Prepared,
     placements: &'a Placements<'a>,
-    ledger: &'a Ledger,
-    id: i64,
-    conditions: Conditions,
+    scene: &'a mut Scene<'s>,
     failed: HashSet<Cell>,
     /// What the last look left undecided.
     open: Open,
@@ -66,19 +66,16 @@ struct Level {
 pub fn measure(
     prepared: &Prepared,
     placements: &Placements<'_>,
-    ledger: &Ledger,
-    row: &CampaignRow,
-    (cpu, patience, core): (usize, Duration, &mut Core),
-    events: &mut dyn FnMut(Event),
+    scene: &mut Scene<'_>,
+    core: &mut Core,
 ) -> Result<Stopped> {
+    let (ledger, row) = (scene.ledger, scene.campaign);
     let rounds = ledger.rounds(row.id)?;
     core.own.join(shared::learned(ledger, row.id)?);
     let mut campaign = Campaign {
         prepared,
         placements,
-        ledger,
-        id: row.id,
-        conditions: Conditions { cpu: Some(cpu), patience },
+        scene,
         failed: failed_cells(prepared, ledger, row.id)?,
         open: Open::all(prepared),
         inputs: ledger.campaign_inputs(row.id)?,
@@ -108,7 +105,7 @@ pub fn measure(
         let before = rounds.iter().filter(|round| round.round < first.round).map(seconds).sum();
         learn(&mut limits, looks as usize, before, seconds(first));
     }
-    campaign.walk_levels(&mut limits, &mut done, events)
+    campaign.walk_levels(&mut limits, &mut done)
 }
 
 /// Rounds before a look: what half of the budget that is left allows, or before the `last` look all of it.
@@ -144,13 +141,8 @@ fn seconds(round: &Round) -> f64 {
     round.elapsed_ns as f64 / 1e9
 }
 
-impl Campaign<'_> {
-    fn walk_levels(
-        &mut self,
-        limits: &mut Limits,
-        done: &mut Done,
-        events: &mut dyn FnMut(Event),
-    ) -> Result<Stopped> {
+impl Campaign<'_, '_> {
+    fn walk_levels(&mut self, limits: &mut Limits, done: &mut Done) -> Result<Stopped> {
         let mut level: Option<Level> = None;
         loop {
             if assay_linux::interrupt::asked() {
@@ -160,12 +152,12 @@ impl Campaign<'_> {
                 Step::Stop(why) => return Ok(why),
                 Step::Look => {
                     let looks = done.looks + 1;
-                    let judged =
-                        judge::judge(self.prepared, self.ledger, self.id, looks, limits.levels.len() as u32)?;
+                    let (ledger, id) = (self.scene.ledger, self.scene.campaign.id);
+                    let judged = judge::judge(self.prepared, ledger, id, looks, limits.levels.len() as u32)?;
                     let (undecided, contrasts) = (judged.undecided(), judged.contrasts());
                     let rotations = limits.levels[done.looks as usize];
-                    self.ledger.put_look(self.id, rotations, contrasts - undecided, contrasts)?;
-                    events(Event::Look {
+                    ledger.put_look(id, rotations, contrasts - undecided, contrasts)?;
+                    self.scene.tell(Event::Look {
                         rotations,
                         decided: (contrasts - undecided) as u64,
                         contrasts: contrasts as u64,
@@ -174,11 +166,11 @@ impl Campaign<'_> {
                     limits.round_seconds =
                         self.next_round_seconds(limits, looks as usize, judged.open_cells());
                     self.open = Open::after(self.prepared, &judged);
-                    end(level.take(), events);
+                    end(level.take(), self.scene);
                 }
                 Step::Round { level: index } => {
                     if level.as_ref().is_none_or(|level| level.index != index) {
-                        let Some(begun) = self.begin_level(index, limits, done, events)? else {
+                        let Some(begun) = self.begin_level(index, limits, done)? else {
                             return Ok(Stopped::Interrupted);
                         };
                         level = Some(begun);
@@ -190,7 +182,7 @@ impl Campaign<'_> {
                     if self.is_all_out(current) {
                         return Ok(Stopped::Nothing);
                     }
-                    if !self.walk_round(current, limits, events)? {
+                    if !self.walk_round(current, limits)? {
                         return Ok(Stopped::Interrupted);
                     }
                     if done.rounds_at_level == 0 {
@@ -210,22 +202,15 @@ impl Campaign<'_> {
     }
 
     /// Links, launches, proves and (the first time) tunes what a level needs. None: asked to stop meanwhile.
-    fn begin_level(
-        &mut self,
-        index: usize,
-        limits: &mut Limits,
-        done: &Done,
-        events: &mut dyn FnMut(Event),
-    ) -> Result<Option<Level>> {
+    fn begin_level(&mut self, index: usize, limits: &mut Limits, done: &Done) -> Result<Option<Level>> {
         let from = if index == 0 { 0 } else { limits.levels[index - 1] };
         let rotations: Vec<u32> = (from..limits.levels[index]).collect();
         let open = &self.open;
         let groups: Vec<Group> =
             self.placements.groups().into_iter().filter(|group| open.has_group(*group)).collect();
-        events(Event::Phase { name: "link".into() });
-        let place = (self.ledger, self.id);
-        let placed = self.placements.link(&groups, &rotations, index == 0, place, events)?;
-        events(Event::Phase { name: "start".into() });
+        self.scene.phase("link");
+        let placed = self.placements.link(&groups, &rotations, index == 0, self.scene)?;
+        self.scene.phase("start");
         let subjects = self.placements.subjects(&placed, &self.prepared.runnable);
         let subjects: Vec<_> = subjects
             .into_iter()
@@ -235,29 +220,21 @@ impl Campaign<'_> {
             .collect();
         assay_linux::process::raise_file_limit();
         let loaded = self.prepared.inputs.iter().enumerate().map(|(id, input)| input.loaded(id)).collect();
-        let lineup = Lineup::new(self.conditions.clone(), loaded);
-        let mut started = start::launch(
-            self.prepared,
-            lineup,
-            subjects,
-            (self.ledger, self.id, index == 0),
-            &mut self.failed,
-            events,
-        )?;
+        let lineup =
+            Lineup::new(Conditions { cpu: Some(self.scene.cpu), patience: self.scene.patience }, loaded);
+        let mut started =
+            start::launch(self.prepared, self.scene, lineup, subjects, index == 0, &mut self.failed)?;
         if index == 0 {
-            let place = (self.ledger, self.id);
-            unoptimised::refuse(self.prepared, &started, place, &mut self.failed, events)?;
+            unoptimised::refuse(self.prepared, self.scene, &started, &mut self.failed)?;
         }
-        prove::prove(self.prepared, &mut started, (self.ledger, self.id), &mut self.failed, events)?;
-        start::compare_code(self.prepared, &started, &placed, self.ledger)?;
+        prove::prove(self.prepared, self.scene, &mut started, &mut self.failed)?;
+        start::compare_code(self.prepared, &started, &placed, self.scene.ledger)?;
         if assay_linux::interrupt::asked() {
             return Ok(None);
         }
-        events(Event::Phase { name: "measure".into() });
+        self.scene.phase("measure");
         let estimated = self.visit_seconds > 0.0 || done.rounds_at_level > 0;
-        if (self.inputs.len() < self.prepared.inputs.len() || !estimated)
-            && !self.tune(&mut started, events)?
-        {
+        if (self.inputs.len() < self.prepared.inputs.len() || !estimated) && !self.tune(&mut started)? {
             return Ok(None);
         }
         let blocks = blocks(self.prepared, &started, &self.open, &self.failed);
@@ -278,17 +255,16 @@ impl Campaign<'_> {
 
     /// Has every cell of a level failed?
     fn is_all_out(&self, level: &Level) -> bool {
-        let group = |&subject: &usize| level.started.lineup.group(subject);
-        level
-            .blocks
-            .iter()
-            .all(|block| block.subjects.iter().all(|s| self.failed.contains(&(group(s), block.input))))
+        let mut cells = level.blocks.iter().flat_map(|block| {
+            block.subjects.iter().map(|&subject| level.started.lineup.cell(subject, block.input))
+        });
+        cells.all(|cell| self.failed.contains(&cell))
     }
 
     /// Finds calls per sample and warm-up of every input, or takes those of the campaign that goes on. False: asked
     /// to stop meanwhile.
-    fn tune(&mut self, started: &mut Started, events: &mut dyn FnMut(Event)) -> Result<bool> {
-        let Some(_turn) = self.take_turn(events)? else { return Ok(false) };
+    fn tune(&mut self, started: &mut Started) -> Result<bool> {
+        let Some(_turn) = self.take_turn()? else { return Ok(false) };
         let known = self.inputs.len() == self.prepared.inputs.len();
         let subjects = tuning_subjects(&started.lineup);
         let mut visit_ns = 0.0;
@@ -300,27 +276,27 @@ impl Campaign<'_> {
             let alive: Vec<usize> = subjects
                 .iter()
                 .copied()
-                .filter(|&subject| !self.failed.contains(&(cell_group(&started.lineup, subject), number)))
+                .filter(|&subject| !self.failed.contains(&started.lineup.cell(subject, number)))
                 .collect();
             let wanted = self.wanted(number);
             let tuned = tune::input(&mut started.lineup, (number, windows), &wanted, &alive, SAMPLES);
             visit_ns += tuned.visit_ns;
             for (subject, fault) in &tuned.faults {
-                let group = cell_group(&started.lineup, *subject);
-                if self.failed.insert((group, number)) {
-                    let place = (group, Some(number));
-                    let told = (fault, Some(started.lineup.subject(*subject).program.as_path()));
-                    start::keep_fault(self.prepared, (self.ledger, self.id), place, told, events)?;
+                let cell = started.lineup.cell(*subject, number);
+                if self.failed.insert(cell) {
+                    let program = Some(started.lineup.subject(*subject).program.as_path());
+                    let met = Met { fault, cell, everywhere: false, program };
+                    start::keep_fault(self.prepared, self.scene, met)?;
                 }
             }
             if known {
                 continue;
             }
             if tuned.unsettled {
-                events(Event::Warning(format!(
+                self.scene.warn(format!(
                     "input {}: still getting faster after {} warm-up samples (is the predictor memorising it?)",
                     ready.name, tuned.plan.warmup
-                )));
+                ));
             }
             self.inputs.push(CampaignInput {
                 name: ready.name.clone(),
@@ -332,7 +308,7 @@ impl Campaign<'_> {
             });
         }
         if !known {
-            self.ledger.put_campaign_inputs(self.id, &self.inputs)?;
+            self.scene.ledger.put_campaign_inputs(self.scene.campaign.id, &self.inputs)?;
         }
         self.visit_seconds = visit_ns / 1e9 / self.prepared.inputs.len().max(1) as f64 + VISIT_SECONDS;
         Ok(true)
@@ -346,13 +322,8 @@ impl Campaign<'_> {
     }
 
     /// One round, kept as a whole. False: asked to stop, nothing of it is kept.
-    fn walk_round(
-        &mut self,
-        level: &mut Level,
-        limits: &Limits,
-        events: &mut dyn FnMut(Event),
-    ) -> Result<bool> {
-        let Some(_turn) = self.take_turn(events)? else { return Ok(false) };
+    fn walk_round(&mut self, level: &mut Level, limits: &Limits) -> Result<bool> {
+        let Some(_turn) = self.take_turn()? else { return Ok(false) };
         let plans: Vec<InputPlan> = self
             .inputs
             .iter()
@@ -367,6 +338,7 @@ impl Campaign<'_> {
             .collect();
         let begun = SystemTime::now();
         let (round, seed, before) = (self.round, self.prepared.experiment.seed, self.measured_seconds);
+        let on = &mut *self.scene.on;
         let outcome = round::walk(
             &mut level.started.lineup,
             &level.blocks,
@@ -375,7 +347,7 @@ impl Campaign<'_> {
             &mut self.failed,
             self.core,
             &mut |visits_done, visits_total| {
-                events(Event::Round {
+                on(Event::Round {
                     round,
                     visits_done,
                     visits_total,
@@ -385,10 +357,10 @@ impl Campaign<'_> {
                 !assay_linux::interrupt::asked()
             },
         );
-        for ((group, input), fault) in &outcome.faults {
-            let place = (*group, Some(*input));
-            let program = level.started.program_of(*group);
-            start::keep_fault(self.prepared, (self.ledger, self.id), place, (fault, program), events)?;
+        for (cell, fault) in &outcome.faults {
+            let program = level.started.program_of(*cell);
+            let met = Met { fault, cell: *cell, everywhere: false, program };
+            start::keep_fault(self.prepared, self.scene, met)?;
         }
         if !outcome.complete {
             return Ok(false);
@@ -423,7 +395,7 @@ impl Campaign<'_> {
             started_at: begun.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()),
             elapsed_ns: outcome.elapsed.as_nanos() as u64,
         };
-        self.ledger.put_round(self.id, &round, &samples)?;
+        self.scene.ledger.put_round(self.scene.campaign.id, &round, &samples)?;
         self.round += 1;
         self.measured_seconds += outcome.elapsed.as_secs_f64();
         let visits: usize = level.blocks.iter().map(|block| block.subjects.len()).sum();
@@ -432,31 +404,32 @@ impl Campaign<'_> {
     }
 
     /// None: asked to stop while waiting.
-    fn take_turn(&mut self, events: &mut dyn FnMut(Event)) -> Result<Option<turn::Turn>> {
-        let told = &mut self.told_of_waiting;
+    fn take_turn(&mut self) -> Result<Option<turn::Turn>> {
+        let (told, scene) = (&mut self.told_of_waiting, &mut *self.scene);
+        let cpu = scene.cpu;
         let mut waiting = || {
             // Two campaigns alternate round by round: said once, not at each of them.
             if !std::mem::replace(told, true) {
                 let text =
                     "another campaign is measuring on this processor; the two take turns, round by round";
-                events(Event::Warning(text.into()));
+                scene.warn(text);
             }
         };
-        turn::take(self.conditions.cpu.unwrap_or(0), &mut waiting, &assay_linux::interrupt::asked)
+        turn::take(cpu, &mut waiting, &assay_linux::interrupt::asked)
     }
 }
 
 /// Ends a level's programs; one that does not leave properly is told of, but what it measured stands.
-fn end(level: Option<Level>, events: &mut dyn FnMut(Event)) {
+fn end(level: Option<Level>, scene: &mut Scene<'_>) {
     let Some(mut level) = level else { return };
     for (variant, bytes) in level.started.lineup.printed() {
         if bytes > MUCH_OUTPUT {
-            events(Event::Warning(format!(
+            scene.warn(format!(
                 "{variant}: the program printed {bytes} bytes while it was measured, which takes part of its time"
-            )));
+            ));
         }
     }
     for (subject, fault) in level.started.lineup.stop() {
-        events(Event::Warning(format!("{}: {fault}", subject.variant_name)));
+        scene.warn(format!("{}: {fault}", subject.variant_name));
     }
 }

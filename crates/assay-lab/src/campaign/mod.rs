@@ -18,6 +18,7 @@ pub mod outlook;
 pub mod placements;
 pub mod prepare;
 pub mod prove;
+pub mod scene;
 pub mod shared;
 pub mod start;
 pub mod steps;
@@ -34,6 +35,7 @@ use assay_pure::experiment::Experiment;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
 use prepare::{Outline, Prepared};
+use scene::Scene;
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -119,7 +121,7 @@ pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
     let outline = prepare::outline(asked)?;
     // Before this process keeps off the measuring processor, which would then be missing from the facts.
     let machine = assay_linux::machine::facts();
-    run_outline(outline, machine, (asked, &mut Core::default()), &mut |_, _| Ok(()), events)
+    run_outline(outline, machine, asked, &mut Core::default(), &mut |_, _| Ok(()), events)
 }
 
 /// [`run`] of an experiment that was outlined by the caller, who is told the campaign's number as soon as it has one, and may
@@ -130,25 +132,27 @@ pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
 pub fn run_outline(
     outline: Outline,
     machine: Machine,
-    (asked, core): (&Asked, &mut Core),
+    asked: &Asked,
+    core: &mut Core,
     begun: &mut dyn FnMut(&Ledger, i64) -> Result<()>,
     events: &mut dyn FnMut(Event),
 ) -> Result<Ended> {
     let ledger = Ledger::open(&asked.ledger)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
-    let (campaign, lead) = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
-    begun(&ledger, campaign.id)?;
-    let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign.id, events)?;
-    let conditions = (cpu, asked.patience, core);
-    let stopped = measure::measure(&prepared, &builder, &ledger, &campaign, conditions, events)?;
+    let (row, lead) = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
+    begun(&ledger, row.id)?;
+    let mut scene =
+        Scene { ledger: &ledger, campaign: &row, cpu, patience: asked.patience, on: &mut *events };
+    let builder = placements::Placements::compile(&prepared, &mut scene, &asked.store)?;
+    let stopped = measure::measure(&prepared, &builder, &mut scene, core)?;
     if ![Stopped::Interrupted, Stopped::Nothing].contains(&stopped) {
-        count::count(&prepared, &builder, &ledger, &campaign, (cpu, asked.patience), events)?;
+        count::count(&prepared, &builder, &mut scene)?;
     }
     let stopped = if assay_linux::interrupt::asked() { Stopped::Interrupted } else { stopped };
     lead.end(&ledger, stopped)?;
     events(Event::Finished);
-    Ok(Ended { campaign: campaign.id, interrupted: stopped == Stopped::Interrupted })
+    Ok(Ended { campaign: row.id, interrupted: stopped == Stopped::Interrupted })
 }
 
 /// Counts the events of some cells of a campaign that is over: those of the outline's inputs, variants and events.
@@ -166,8 +170,9 @@ pub fn count_afterwards(
     let cpu = measuring_cpu(asked.cpu)?;
     let Some(row) = ledger.campaign(campaign)? else { bail!("the ledger has no campaign {campaign}") };
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
-    let builder = placements::Placements::compile(&prepared, &asked.store, &ledger, campaign, events)?;
-    count::count(&prepared, &builder, &ledger, &row, (cpu, asked.patience), events)
+    let mut scene = Scene { ledger: &ledger, campaign: &row, cpu, patience: asked.patience, on: events };
+    let builder = placements::Placements::compile(&prepared, &mut scene, &asked.store)?;
+    count::count(&prepared, &builder, &mut scene)
 }
 
 fn begin_or_resume(

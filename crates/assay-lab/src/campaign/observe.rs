@@ -5,6 +5,7 @@ use super::shared;
 use crate::store::{Failure, Ledger, ProcessRow, SampleRow};
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
+use assay_pure::experiment::matrix::{Cell, CellId};
 use assay_pure::experiment::spec::Clock;
 use assay_pure::ledger::{Flag, Stage};
 use assay_pure::pulse::{OwnCore, narrowed};
@@ -12,9 +13,6 @@ use assay_pure::stats::quantile;
 use assay_pure::stats::rotation::MIN_ROTATIONS;
 use assay_pure::verdict::{Build, Observation, ObservedContrast, PairAt, Rotation};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// A cell's axes by name: variant, input, compiler, flags.
-pub type CellName = (String, String, String, String);
 
 /// One side at one placement.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +38,7 @@ pub type Placements = BTreeMap<(Option<u32>, Option<u32>), Placed>;
 #[derive(Debug, Default)]
 pub struct Observed {
     /// By cell.
-    pub cells: BTreeMap<CellName, Placements>,
+    pub cells: BTreeMap<CellId, Placements>,
     /// All samples, the unused ones too.
     pub samples: u64,
     /// Samples left out, warm-up not counted.
@@ -148,8 +146,7 @@ impl Observed {
             return;
         }
         self.counted += 1;
-        let cell =
-            (process.variant.clone(), sample.input.clone(), process.compiler.clone(), process.flags.clone());
+        let cell = process.cell(&sample.input);
         let placed = self
             .cells
             .entry(cell)
@@ -179,7 +176,7 @@ impl Observed {
     /// A sibling thread was busy beside so many samples that they are used all the same.
     pub fn shared_kept(&self) -> Option<String> {
         (!self.uses_shared.is_empty()).then(|| {
-            let inputs: BTreeSet<&String> = self.cells.keys().map(|cell| &cell.1).collect();
+            let inputs: BTreeSet<&String> = self.cells.keys().map(|cell| &cell.input).collect();
             let (of, all) = (self.uses_shared.len(), inputs.len());
             let on = if of < all { format!("on {of} of {all} inputs ") } else { String::new() };
             format!(
@@ -225,8 +222,8 @@ impl Observed {
     /// One contrast, if both its cells have samples.
     pub fn contrast(
         &self,
-        candidate: &CellName,
-        baseline: &CellName,
+        candidate: &CellId,
+        baseline: &CellId,
         phases: &[u32],
     ) -> Option<ObservedContrast> {
         let (left, right) = (self.cells.get(candidate)?, self.cells.get(baseline)?);
@@ -252,14 +249,14 @@ impl Observed {
             })
             .filter(|rotation| rotation.phases.len() == phases.len())
             .collect();
-        let same_build = (&candidate.2, &candidate.3) == (&baseline.2, &baseline.3);
-        let against = Build { compiler: baseline.2.clone(), flags: baseline.3.clone() };
+        let same_build = (&candidate.compiler, &candidate.flags) == (&baseline.compiler, &baseline.flags);
+        let against = Build { compiler: baseline.compiler.clone(), flags: baseline.flags.clone() };
         Some(ObservedContrast {
-            candidate: candidate.0.clone(),
-            baseline: baseline.0.clone(),
-            input: candidate.1.clone(),
-            compiler: candidate.2.clone(),
-            flags: candidate.3.clone(),
+            candidate: candidate.variant.clone(),
+            baseline: baseline.variant.clone(),
+            input: candidate.input.clone(),
+            compiler: candidate.compiler.clone(),
+            flags: candidate.flags.clone(),
             against: (!same_build).then_some(against),
             as_built: pair(&(None, None)),
             rotations,
@@ -289,14 +286,7 @@ pub fn contrasts(
     let mut found = Vec::new();
     let pairs = assay_pure::experiment::matrix::contrasts(experiment, compilers);
     for pair in pairs {
-        let name = |cell: &assay_pure::experiment::matrix::Cell| -> CellName {
-            (
-                experiment.variants[cell.variant].name.clone(),
-                experiment.inputs[cell.input].name.clone(),
-                compilers[cell.compiler].clone(),
-                experiment.flags[cell.flags].name.clone(),
-            )
-        };
+        let name = |cell: &Cell| cell.id(experiment, &compilers[cell.compiler]);
         let (candidate, baseline) = (name(&pair.candidate), name(&pair.baseline));
         if failed(failures, &candidate).is_some() || failed(failures, &baseline).is_some() {
             continue;
@@ -306,7 +296,8 @@ pub fn contrasts(
             continue;
         };
         if contrast.against.is_none() {
-            let key = (candidate.2.clone(), candidate.3.clone(), baseline.0.clone(), candidate.0.clone());
+            let CellId { variant, compiler, flags, .. } = candidate;
+            let key = (compiler, flags, baseline.variant, variant);
             contrast.identical_code = identical.get(&key).copied();
         }
         found.push(contrast);
@@ -315,15 +306,9 @@ pub fn contrasts(
 }
 
 /// Why a cell is out, if it is.
-pub fn failed<'a>(failures: &'a [Failure], cell: &CellName) -> Option<&'a Failure> {
-    let fits = |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);
+pub fn failed<'a>(failures: &'a [Failure], cell: &CellId) -> Option<&'a Failure> {
     // A cell whose events could not be counted has its times all the same.
-    failures.iter().filter(|failure| failure.stage != Stage::Count).find(|failure| {
-        fits(&failure.variant, &cell.0)
-            && fits(&failure.input, &cell.1)
-            && fits(&failure.compiler, &cell.2)
-            && fits(&failure.flags, &cell.3)
-    })
+    failures.iter().find(|failure| failure.stage != Stage::Count && failure.covers(cell))
 }
 
 /// Per (compiler, flags, baseline, candidate): are they the same machine code? Absent where nobody knows.

@@ -3,11 +3,13 @@
 
 use super::count::capped_flags;
 use super::prepare::Prepared;
+use super::scene::Scene;
 use crate::run::Subject;
-use crate::store::{ArtifactRow, Failure, Ledger};
+use crate::store::{ArtifactRow, Failure};
 use anyhow::{Context, Result};
 use assay_link::build::{Artifact, BuildFailure, Builder, Compiler, Link, Recipe};
 use assay_pure::event::Event;
+use assay_pure::experiment::matrix::Cell;
 use assay_pure::experiment::plan;
 use assay_pure::experiment::spec::{FlagSet, Program};
 use assay_pure::ledger::Stage;
@@ -22,6 +24,18 @@ pub struct Group {
     pub compiler: usize,
     /// Number on the flags axis.
     pub flags: usize,
+}
+
+impl Group {
+    /// What a cell is built with.
+    pub fn of(cell: Cell) -> Group {
+        Group { compiler: cell.compiler, flags: cell.flags }
+    }
+
+    /// A cell that is built so.
+    pub fn cell(self, variant: usize, input: usize) -> Cell {
+        Cell { variant, input, compiler: self.compiler, flags: self.flags }
+    }
 }
 
 /// A link and where it stands in the experiment.
@@ -49,14 +63,8 @@ impl<'a> Placements<'a> {
     ///
     /// # Errors
     /// The store or the ledger cannot be written.
-    pub fn compile(
-        prepared: &'a Prepared,
-        store: &Path,
-        ledger: &Ledger,
-        campaign: i64,
-        events: &mut dyn FnMut(Event),
-    ) -> Result<Self> {
-        events(Event::Phase { name: "build".into() });
+    pub fn compile(prepared: &'a Prepared, scene: &mut Scene<'_>, store: &Path) -> Result<Self> {
+        scene.phase("build");
         let builder = Builder::new(store)?;
         let mut recipes = Vec::new();
         let mut warnings = Vec::new();
@@ -69,16 +77,14 @@ impl<'a> Placements<'a> {
                         warnings.extend(recipe.warnings.iter().cloned());
                         recipes.push((group, recipe));
                     }
-                    Err(failure) => {
-                        fail(prepared, ledger, campaign, (group, Stage::Compile), &failure, events)?
-                    }
+                    Err(failure) => fail(prepared, scene, group, Stage::Compile, &failure)?,
                 }
             }
         }
         warnings.sort();
         warnings.dedup();
         for warning in warnings {
-            events(Event::Warning(warning));
+            scene.warn(warning);
         }
         Ok(Self { prepared, builder, recipes })
     }
@@ -97,8 +103,7 @@ impl<'a> Placements<'a> {
         groups: &[Group],
         rotations: &[u32],
         as_built: bool,
-        (ledger, campaign): (&Ledger, i64),
-        events: &mut dyn FnMut(Event),
+        scene: &mut Scene<'_>,
     ) -> Result<Vec<Placed>> {
         let mut wanted: Vec<(Group, &Recipe, Option<u32>, Link)> = Vec::new();
         for (group, recipe) in self.recipes.iter().filter(|(group, _)| groups.contains(group)) {
@@ -114,20 +119,19 @@ impl<'a> Placements<'a> {
         }
         let jobs: Vec<(&Recipe, Link)> = wanted.iter().map(|(_, recipe, _, link)| (*recipe, *link)).collect();
         let before = self.builder.stats().artifacts_from_cache;
-        let told = RefCell::new(&mut *events);
+        let told = RefCell::new(&mut *scene.on);
         let results = self.builder.link_all(&jobs, &|done, total| {
             let cached = self.builder.stats().artifacts_from_cache - before;
             told.borrow_mut()(Event::Linked { done: done as u64, total: total as u64, cached });
         });
-        self.keep(wanted, results, (ledger, campaign), events)
+        self.keep(wanted, results, scene)
     }
 
     fn keep(
         &self,
         wanted: Vec<(Group, &Recipe, Option<u32>, Link)>,
         results: Vec<Result<Artifact, BuildFailure>>,
-        (ledger, campaign): (&Ledger, i64),
-        events: &mut dyn FnMut(Event),
+        scene: &mut Scene<'_>,
     ) -> Result<Vec<Placed>> {
         let mut placed = Vec::new();
         let mut failed: Vec<Group> = Vec::new();
@@ -145,17 +149,17 @@ impl<'a> Placements<'a> {
                 Err(failure) if !failed.contains(&group) => {
                     failed.push(group);
                     if !first {
-                        events(Event::Warning(failure.to_string()));
+                        scene.warn(failure.to_string());
                         continue;
                     }
-                    fail(self.prepared, ledger, campaign, (group, Stage::Link), &failure, events)?;
+                    fail(self.prepared, scene, group, Stage::Link, &failure)?;
                 }
                 Err(_) => {}
             }
         }
         placed.retain(|placed| !failed.contains(&placed.group));
         let rows: Vec<ArtifactRow> = placed.iter().map(|placed| self.row(placed)).collect();
-        ledger.put_artifacts(&rows).context("keeping the artifacts")?;
+        scene.ledger.put_artifacts(&rows).context("keeping the artifacts")?;
         Ok(placed)
     }
 
@@ -227,24 +231,23 @@ impl<'a> Placements<'a> {
 
 fn fail(
     prepared: &Prepared,
-    ledger: &Ledger,
-    campaign: i64,
-    (group, stage): (Group, Stage),
+    scene: &mut Scene<'_>,
+    group: Group,
+    stage: Stage,
     failure: &BuildFailure,
-    events: &mut dyn FnMut(Event),
 ) -> Result<()> {
     if assay_linux::interrupt::asked() {
         // Ctrl-C reaches the compilers too, and one that it ended has not failed: `--resume` tries again.
         return Ok(());
     }
-    let compiler = prepared.compilers[group.compiler].name.clone();
-    let flags = prepared.experiment.flags[group.flags].name.clone();
-    let reason = failure.to_string();
-    events(Event::Failed { what: format!("{compiler}, {flags}"), reason: reason.clone() });
-    ledger.put_failure(
-        campaign,
-        &Failure { stage, variant: None, input: None, compiler: Some(compiler), flags: Some(flags), reason },
-    )
+    scene.fail(&Failure {
+        stage,
+        variant: None,
+        input: None,
+        compiler: Some(prepared.compilers[group.compiler].name.clone()),
+        flags: Some(prepared.experiment.flags[group.flags].name.clone()),
+        reason: failure.to_string(),
+    })
 }
 
 /// A compiler's identity as kept.

@@ -9,8 +9,10 @@ use anyhow::{Context, Result};
 use assay_link::build::{Compiler, ToolchainError, find_compilers};
 use assay_linux::machine::Machine;
 use assay_pure::event::Event;
+use assay_pure::experiment::matrix::{Cell, CellId};
 use assay_pure::experiment::spec::InputSource;
 use assay_pure::experiment::{Diagnostic, Experiment, Parsed};
+use assay_pure::ledger::Stage;
 use std::path::{Path, PathBuf};
 
 /// An experiment ready to be built.
@@ -48,6 +50,24 @@ impl Prepared {
         }
         contents.extend(self.inputs.iter().map(|input| input.row.digest.clone()));
         Ok(contents)
+    }
+
+    /// A cell by name.
+    pub fn id(&self, cell: Cell) -> CellId {
+        cell.id(&self.experiment, &self.compilers[cell.compiler].name)
+    }
+
+    /// A failure of a cell, on its input or on all.
+    pub fn failure(&self, stage: Stage, cell: Cell, everywhere: bool, reason: String) -> Failure {
+        let CellId { variant, input, compiler, flags } = self.id(cell);
+        Failure {
+            stage,
+            variant: Some(variant),
+            input: (!everywhere).then_some(input),
+            compiler: Some(compiler),
+            flags: Some(flags),
+            reason,
+        }
     }
 
     /// Number of the baseline on the variant axis.

@@ -1,12 +1,14 @@
 //! Answers before timing: which programs prove them, what is known of earlier campaigns, and which cells a difference puts out.
 
 use super::prepare::Prepared;
-use super::start::{Cell, Started, keep_fault};
+use super::scene::Scene;
+use super::start::{Met, Started, keep_fault};
 use crate::run::prove::{Answered, disagreements};
 use crate::run::{Fault, Lineup};
-use crate::store::{Answer, Ledger};
+use crate::store::Answer;
 use anyhow::Result;
 use assay_pure::event::Event;
+use assay_pure::experiment::matrix::Cell;
 use assay_pure::protocol::Kind;
 use std::collections::HashSet;
 
@@ -17,23 +19,22 @@ use std::collections::HashSet;
 /// The ledger cannot be written.
 pub fn prove(
     prepared: &Prepared,
+    scene: &mut Scene<'_>,
     started: &mut Started,
-    (ledger, campaign): (&Ledger, i64),
     failed: &mut HashSet<Cell>,
-    events: &mut dyn FnMut(Event),
 ) -> Result<()> {
-    events(Event::Phase { name: "answers".into() });
+    scene.phase("answers");
     let chosen = started.lineup.one_of_each_code(prepared.baseline());
     let total = (chosen.values().map(Vec::len).sum::<usize>() * prepared.inputs.len()) as u64;
-    let lineup = &mut started.lineup;
-    let mut proof = Proof { prepared, lineup, ledger, campaign, failed, events, proven: Vec::new() };
+    let (lineup, ledger) = (&mut started.lineup, scene.ledger);
+    let mut proof = Proof { prepared, scene, lineup, failed, proven: Vec::new() };
     let mut done = 0;
     for subjects in chosen.values() {
         for input in 0..prepared.inputs.len() {
             let mut answers: Vec<(usize, Answered)> = Vec::new();
             for &number in subjects {
                 done += 1;
-                (proof.events)(Event::Proved { done, total });
+                proof.scene.tell(Event::Proved { done, total });
                 if assay_linux::interrupt::asked() {
                     return ledger.put_answers(&proof.proven);
                 }
@@ -46,26 +47,24 @@ pub fn prove(
 }
 
 /// A proof on its way.
-struct Proof<'a> {
+struct Proof<'a, 's> {
     prepared: &'a Prepared,
+    scene: &'a mut Scene<'s>,
     lineup: &'a mut Lineup,
-    ledger: &'a Ledger,
-    campaign: i64,
     failed: &'a mut HashSet<Cell>,
-    events: &'a mut dyn FnMut(Event),
     /// Answers that the ledger does not have: artifact, variant, input's digest, windows.
     proven: Vec<(String, String, String, u64, Answer)>,
 }
 
-impl Proof<'_> {
+impl Proof<'_, '_> {
     /// What a program answers on an input, of an earlier campaign where it did; none where its cell is out, or goes out.
     fn answered(&mut self, number: usize, input: usize) -> Result<Option<Answered>> {
         let (subject, ready) = (self.lineup.subject(number).clone(), &self.prepared.inputs[input]);
-        if self.failed.contains(&((subject.variant, subject.compiler, subject.flags), input)) {
+        if self.failed.contains(&subject.cell(input)) {
             return Ok(None);
         }
         let (digest, windows) = (&ready.row.digest, ready.windows.len() as u64);
-        let known = self.ledger.answer(&subject.artifact, &subject.variant_name, digest, windows)?;
+        let known = self.scene.ledger.answer(&subject.artifact, &subject.variant_name, digest, windows)?;
         let (whole, by_window) = match known.and_then(|known| parse(&known)) {
             Some(answer) => answer,
             None => match self.lineup.answer(number, input as u32) {
@@ -99,13 +98,12 @@ impl Proof<'_> {
     /// A program's cell is out, and it is told why, once.
     fn fail(&mut self, number: usize, input: usize, fault: &Fault) -> Result<()> {
         let subject = self.lineup.subject(number);
-        let group = (subject.variant, subject.compiler, subject.flags);
-        if !self.failed.insert((group, input)) {
+        let cell = subject.cell(input);
+        if !self.failed.insert(cell) {
             return Ok(());
         }
-        let of = (self.ledger, self.campaign);
-        let told = (fault, Some(subject.program.as_path()));
-        keep_fault(self.prepared, of, (group, Some(input)), told, self.events)
+        let met = Met { fault, cell, everywhere: false, program: Some(subject.program.as_path()) };
+        keep_fault(self.prepared, self.scene, met)
     }
 }
 

@@ -2,18 +2,16 @@
 
 use super::placements::Placed;
 use super::prepare::Prepared;
+use super::scene::Scene;
 use crate::run::{Fault, Lineup, Stage, Subject};
-use crate::store::{Failure, Identity, Ledger, ProcessRow};
+use crate::store::{Identity, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_link::build::text::command_line;
-use assay_pure::event::Event;
+use assay_pure::experiment::matrix::Cell;
 use assay_pure::placement::identity::{self, Identity as Same};
 use assay_pure::placement::layout;
 use std::collections::HashSet;
 use std::path::Path;
-
-/// (variant, compiler, flags) and input: what fails together.
-pub type Cell = ((usize, usize, usize), usize);
 
 /// Programs that could be launched, and the ledger's numbers of their processes.
 #[derive(Debug)]
@@ -25,47 +23,38 @@ pub struct Started {
 }
 
 impl Started {
-    /// A program of a variant, compiler and flags.
-    pub fn program_of(&self, group: (usize, usize, usize)) -> Option<&Path> {
-        let of = |subject: &&Subject| (subject.variant, subject.compiler, subject.flags) == group;
+    /// A program of a cell.
+    pub fn program_of(&self, cell: Cell) -> Option<&Path> {
+        let of = |subject: &&Subject| subject.cell(cell.input) == cell;
         let subjects = (0..self.lineup.len()).map(|number| self.lineup.subject(number));
         subjects.into_iter().find(of).map(|subject| subject.program.as_path())
     }
 }
 
-/// Keeps a fault as a failure of its cell (`input` None: of all inputs), and says so.
+/// A fault that was met.
+#[derive(Clone, Copy, Debug)]
+pub struct Met<'a> {
+    /// What was wrong.
+    pub fault: &'a Fault,
+    /// In which cell.
+    pub cell: Cell,
+    /// It is of all inputs.
+    pub everywhere: bool,
+    /// The program that showed it.
+    pub program: Option<&'a Path>,
+}
+
+/// Keeps a fault as a failure of its cell, and says so.
 ///
 /// # Errors
 /// The ledger cannot be written.
-pub fn keep_fault(
-    prepared: &Prepared,
-    (ledger, campaign): (&Ledger, i64),
-    (group, input): ((usize, usize, usize), Option<usize>),
-    (fault, program): (&Fault, Option<&Path>),
-    events: &mut dyn FnMut(Event),
-) -> Result<()> {
-    let (variant, compiler, flags) = group;
-    let name = &prepared.experiment.variants[variant].name;
-    let file = input.map(|input| prepared.inputs[input].file.as_path());
-    let alone = program.and_then(|program| by_itself(fault, program, name, file));
-    let failure = Failure {
-        stage: fault.stage,
-        variant: Some(name.clone()),
-        input: input.map(|input| prepared.inputs[input].name.clone()),
-        compiler: Some(prepared.compilers[compiler].name.clone()),
-        flags: Some(prepared.experiment.flags[flags].name.clone()),
-        reason: fault.to_string()
-            + &alone.map_or(String::new(), |command| format!("; alone, or after gdb --args: {command}")),
-    };
-    let place = failure.input.as_deref().map_or(String::new(), |input| format!(" on {input}"));
-    let what = format!(
-        "{}{place}, {}, {}",
-        failure.variant.as_deref().unwrap_or_default(),
-        failure.compiler.as_deref().unwrap_or_default(),
-        failure.flags.as_deref().unwrap_or_default()
-    );
-    events(Event::Failed { what, reason: failure.reason.clone() });
-    ledger.put_failure(campaign, &failure)
+pub fn keep_fault(prepared: &Prepared, scene: &mut Scene<'_>, met: Met<'_>) -> Result<()> {
+    let name = &prepared.experiment.variants[met.cell.variant].name;
+    let file = (!met.everywhere).then(|| prepared.inputs[met.cell.input].file.as_path());
+    let alone = met.program.and_then(|program| by_itself(met.fault, program, name, file));
+    let alone = alone.map_or(String::new(), |command| format!("; alone, or after gdb --args: {command}"));
+    let reason = met.fault.to_string() + &alone;
+    scene.fail(&prepared.failure(met.fault.stage, met.cell, met.everywhere, reason))
 }
 
 /// The command that shows a fault without the lab, and to a debugger; none where no command does.
@@ -85,44 +74,44 @@ fn by_itself(fault: &Fault, program: &Path, variant: &str, file: Option<&Path>) 
     Some(command_line(&words))
 }
 
-/// Launches every subject. A group (variant, compiler, flags) whose program does not start is out for all inputs.
+/// Launches every subject of the `first` level or a later one. A program that does not start is out for all inputs.
 ///
 /// # Errors
 /// The ledger cannot be written.
 pub fn launch(
     prepared: &Prepared,
+    scene: &mut Scene<'_>,
     mut lineup: Lineup,
     subjects: Vec<Subject>,
-    (ledger, campaign, first): (&Ledger, i64, bool),
+    first: bool,
     failed: &mut HashSet<Cell>,
-    events: &mut dyn FnMut(Event),
 ) -> Result<Started> {
     assay_linux::process::give_back_memory();
     let inputs = prepared.inputs.len();
-    let is_out = |failed: &HashSet<Cell>, group| (0..inputs).all(|input| failed.contains(&(group, input)));
     for subject in subjects {
-        let group = (subject.variant, subject.compiler, subject.flags);
-        if is_out(failed, group) {
+        let cells: Vec<Cell> = (0..inputs).map(|input| subject.cell(input)).collect();
+        if cells.iter().all(|cell| failed.contains(cell)) {
             continue;
         }
         if assay_linux::interrupt::asked() {
             // Each of those left may take its time to say that it hangs.
             break;
         }
-        let program = subject.program.clone();
+        let (program, cell) = (subject.program.clone(), subject.cell(0));
         if let Err(fault) = lineup.add(subject) {
-            failed.extend((0..inputs).map(|input| (group, input)));
+            failed.extend(cells);
             if first {
-                keep_fault(prepared, (ledger, campaign), (group, None), (&fault, Some(&program)), events)?;
+                let met = Met { fault: &fault, cell, everywhere: true, program: Some(&program) };
+                keep_fault(prepared, scene, met)?;
             } else {
                 // What earlier rotations told of it stands; it only cannot be told better.
-                events(Event::Warning(format!("{}: {fault}", prepared.experiment.variants[group.0].name)));
+                scene.warn(format!("{}: {fault}", prepared.experiment.variants[cell.variant].name));
             }
         }
     }
     let mut rows: Vec<ProcessRow> =
         (0..lineup.len()).map(|number| process_row(prepared, &lineup, number)).collect();
-    ledger.put_processes(campaign, &mut rows.iter_mut().collect::<Vec<_>>())?;
+    scene.ledger.put_processes(scene.campaign.id, &mut rows.iter_mut().collect::<Vec<_>>())?;
     Ok(Started { lineup, processes: rows.iter().map(|row| row.id).collect() })
 }
 

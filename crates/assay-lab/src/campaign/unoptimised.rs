@@ -5,10 +5,10 @@
 //! pragma may have switched optimisation off for it alone).
 
 use super::prepare::Prepared;
-use super::start::{Cell, Started};
-use crate::store::{Failure, Ledger};
+use super::scene::Scene;
+use super::start::Started;
 use anyhow::Result;
-use assay_pure::event::Event;
+use assay_pure::experiment::matrix::Cell;
 use assay_pure::ledger::Stage;
 use assay_pure::placement::layout;
 use assay_pure::placement::optimised::unoptimised;
@@ -23,10 +23,9 @@ use std::path::PathBuf;
 /// The ledger cannot be written.
 pub fn refuse(
     prepared: &Prepared,
+    scene: &mut Scene<'_>,
     started: &Started,
-    (ledger, campaign): (&Ledger, i64),
     failed: &mut HashSet<Cell>,
-    events: &mut dyn FnMut(Event),
 ) -> Result<()> {
     let mut read: BTreeMap<PathBuf, Option<(ModuleImage, u64, Option<String>)>> = BTreeMap::new();
     for number in 0..started.lineup.len() {
@@ -44,22 +43,12 @@ pub fn refuse(
             build.clone().or_else(|| by_shape(image, base.wrapping_add(entry)).filter(|_| entry > 0));
         let Some(reason) = reason else { continue };
         let inputs = prepared.inputs.len();
-        failed.extend((0..inputs).map(|input| ((subject.variant, subject.compiler, subject.flags), input)));
-        let compiler = prepared.compilers[subject.compiler].name.clone();
-        let failure = Failure {
-            stage: Stage::Compile,
-            variant: Some(subject.variant_name.clone()),
-            input: None,
-            compiler: Some(compiler.clone()),
-            flags: Some(set.name.clone()),
-            reason: format!(
-                "its code is unoptimised: {reason}. Times of such code say nothing about the code that is used. Build it \
-                 with -O2, or set allow_unoptimised = true where such code is the question"
-            ),
-        };
-        let what = format!("{}, {compiler}, {}", subject.variant_name, set.name);
-        events(Event::Failed { what, reason: failure.reason.clone() });
-        ledger.put_failure(campaign, &failure)?;
+        failed.extend((0..inputs).map(|input| subject.cell(input)));
+        let reason = format!(
+            "its code is unoptimised: {reason}. Times of such code say nothing about the code that is used. Build it with -O2, or \
+             set allow_unoptimised = true where such code is the question"
+        );
+        scene.fail(&prepared.failure(Stage::Compile, subject.cell(0), true, reason))?;
     }
     Ok(())
 }

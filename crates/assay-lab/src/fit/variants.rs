@@ -8,7 +8,7 @@
 //! code; it is judged by the rules for code, with the margin as the minimum effect.
 
 use crate::campaign::counted::Counted;
-use crate::campaign::observe::{CellName, Observed, failed, observe};
+use crate::campaign::observe::{Observed, failed, observe};
 use crate::campaign::{self, prepare};
 use crate::lead::Misuse;
 use crate::store::{Failure, Ledger};
@@ -16,6 +16,7 @@ use anyhow::{Context as _, Result, bail};
 use assay_pure::event::Event;
 use assay_pure::experiment;
 use assay_pure::experiment::Experiment;
+use assay_pure::experiment::matrix::CellId;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::fit::closeness::FLOOR;
 use assay_pure::inputs::fit::deal;
@@ -70,7 +71,8 @@ pub fn measure(
     let ended = campaign::run_outline(
         outline,
         machine,
-        (asked, &mut campaign::Core::default()),
+        asked,
+        &mut campaign::Core::default(),
         &mut |_, _| Ok(()),
         events,
     )?;
@@ -144,9 +146,7 @@ fn times(
         compilers.iter().flat_map(|compiler| experiment.flags.iter().map(move |set| (compiler, &set.name)))
     {
         for variant in &experiment.variants {
-            let cell = |input: &str| -> CellName {
-                (variant.name.clone(), input.to_owned(), compiler.clone(), flags.clone())
-            };
+            let cell = |input: &str| CellId::of((&variant.name, input, compiler, flags));
             let (fitted, recorded) = (cell(FITTED), cell(RECORDED));
             if failed(failures, &fitted).is_some() || failed(failures, &recorded).is_some() {
                 continue;

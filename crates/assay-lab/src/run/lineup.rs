@@ -6,6 +6,7 @@ use super::flag::RegionCost;
 use super::round::Bench;
 use super::worker::{Announced, VisitRequest, Visited, Worker};
 use assay_linux::process::Launch;
+use assay_pure::experiment::matrix::Cell;
 use assay_pure::protocol::{Kind, Request};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,6 +33,13 @@ pub struct Subject {
     pub phase_bytes: Option<u32>,
     /// Bytes of padding in its environment, which moves its stack.
     pub environment_bytes: u64,
+}
+
+impl Subject {
+    /// Its cell on an input.
+    pub fn cell(&self, input: usize) -> Cell {
+        Cell { variant: self.variant, input, compiler: self.compiler, flags: self.flags }
+    }
 }
 
 /// An input as every program is given it.
@@ -242,9 +250,8 @@ impl Bench for Lineup {
         declared || live.announced.kind == Kind::Prepared
     }
 
-    fn group(&self, subject: usize) -> (usize, usize, usize) {
-        let subject = &self.live[subject].subject;
-        (subject.variant, subject.compiler, subject.flags)
+    fn cell(&self, subject: usize, input: usize) -> Cell {
+        self.live[subject].subject.cell(input)
     }
 }
 

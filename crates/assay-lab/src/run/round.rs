@@ -5,6 +5,7 @@ use super::flag::RegionCost;
 use super::retake::{self, Core, Made, Next, Patience};
 use super::taken::Taken;
 use super::worker::{VisitRequest, Visited};
+use assay_pure::experiment::matrix::Cell;
 use assay_pure::experiment::plan::{self, Block};
 use assay_pure::ledger::Flag;
 use assay_pure::protocol::{CallUsage, Kind};
@@ -25,8 +26,8 @@ pub trait Bench {
     fn kind(&self, subject: usize) -> Kind;
     /// Whether its calls read more than the bytes that they are given: a prepared state, memory of the program's own.
     fn reads_elsewhere(&self, subject: usize) -> bool;
-    /// (variant, compiler, flags) of a subject: what fails together.
-    fn group(&self, subject: usize) -> (usize, usize, usize);
+    /// A subject's cell on an input: all placements of it fail together.
+    fn cell(&self, subject: usize, input: usize) -> Cell;
     /// Lets a while pass, and says how long.
     fn pause(&mut self) -> Duration {
         std::thread::sleep(PAUSE);
@@ -62,16 +63,13 @@ pub struct RoundBlock {
     pub repeat: u32,
 }
 
-/// A cell that failed: all placements of a variant, by one compiler, on one input.
-pub type FailedCell = ((usize, usize, usize), usize);
-
 /// What a round brought.
 #[derive(Debug, Default)]
 pub struct RoundOutcome {
     /// In the order of execution.
     pub taken: Vec<Taken>,
     /// Cells that failed, with the first fault of each.
-    pub faults: Vec<(FailedCell, Fault)>,
+    pub faults: Vec<(Cell, Fault)>,
     /// The whole pass was made; otherwise it was asked to stop.
     pub complete: bool,
     /// From the first visit to the last.
@@ -91,7 +89,7 @@ pub fn walk(
     blocks: &[RoundBlock],
     inputs: &[InputPlan],
     (seed, round): (u64, u32),
-    failed: &mut HashSet<FailedCell>,
+    failed: &mut HashSet<Cell>,
     core: &mut Core,
     progress: &mut dyn FnMut(u64, u64) -> bool,
 ) -> RoundOutcome {
@@ -154,7 +152,7 @@ struct Walk<'a> {
     inputs: &'a [InputPlan],
     seed: u64,
     round: u32,
-    failed: &'a mut HashSet<FailedCell>,
+    failed: &'a mut HashSet<Cell>,
     /// By block: who answered what.
     checks: Vec<Vec<(usize, u64)>>,
     visits: Vec<Made>,
@@ -164,7 +162,7 @@ impl Walk<'_> {
     /// False: its cell is out.
     fn visit(&mut self, number: usize, subject: usize, outcome: &mut RoundOutcome) -> bool {
         let block = &self.blocks[number];
-        let cell = (self.bench.group(subject), block.input);
+        let cell = self.bench.cell(subject, block.input);
         if self.failed.contains(&cell) {
             return false;
         }
@@ -197,7 +195,7 @@ impl Walk<'_> {
     /// Visits that must be made again and can be, in the order of `all`.
     fn lost(&self, all: &[(usize, usize)], taken: &[Taken], own_core: &OwnCore) -> Vec<(usize, usize)> {
         let is_out = |&(number, subject): &(usize, usize)| {
-            self.failed.contains(&(self.bench.group(subject), self.blocks[number].input))
+            self.failed.contains(&self.bench.cell(subject, self.blocks[number].input))
         };
         let lost = retake::lost(&self.visits, taken, own_core);
         all.iter().copied().filter(|visit| lost.contains(visit) && !is_out(visit)).collect()
@@ -229,8 +227,8 @@ fn keep(
 type Comparable = (usize, u32, Kind, usize, usize);
 
 fn comparable(bench: &dyn Bench, block: &RoundBlock, subject: usize) -> Comparable {
-    let (_, compiler, flags) = bench.group(subject);
-    (block.input, block.repeat, bench.kind(subject), compiler, flags)
+    let cell = bench.cell(subject, block.input);
+    (block.input, block.repeat, bench.kind(subject), cell.compiler, cell.flags)
 }
 
 fn in_table_order<'a>(
@@ -246,13 +244,13 @@ fn references(
     bench: &dyn Bench,
     blocks: &[RoundBlock],
     checks: &[Vec<(usize, u64)>],
-    failed: &HashSet<FailedCell>,
+    failed: &HashSet<Cell>,
 ) -> HashMap<Comparable, (usize, u64)> {
     let mut leading: HashMap<Comparable, usize> = HashMap::new();
     for block in blocks {
-        let standing = block.subjects.iter().filter(|&&s| !failed.contains(&(bench.group(s), block.input)));
+        let standing = block.subjects.iter().filter(|&&s| !failed.contains(&bench.cell(s, block.input)));
         for &subject in standing {
-            let variant = bench.group(subject).0;
+            let variant = bench.cell(subject, block.input).variant;
             leading.entry(comparable(bench, block, subject)).or_insert(variant);
         }
     }
@@ -260,7 +258,7 @@ fn references(
     for (block, checks) in blocks.iter().zip(checks) {
         for &(subject, check) in in_table_order(block, checks) {
             let key = comparable(bench, block, subject);
-            if leading.get(&key) == Some(&bench.group(subject).0) {
+            if leading.get(&key) == Some(&bench.cell(subject, block.input).variant) {
                 first.entry(key).or_insert((subject, check));
             }
         }
@@ -277,7 +275,7 @@ fn compare_checks(
     bench: &dyn Bench,
     blocks: &[RoundBlock],
     checks: &[Vec<(usize, u64)>],
-    failed: &mut HashSet<FailedCell>,
+    failed: &mut HashSet<Cell>,
 ) {
     let references = references(bench, blocks, checks, failed);
     for (block, checks) in blocks.iter().zip(checks) {
@@ -288,11 +286,11 @@ fn compare_checks(
             if check == expected {
                 continue;
             }
-            let cell = (bench.group(subject), block.input);
+            let cell = bench.cell(subject, block.input);
             if !failed.insert(cell) {
                 continue;
             }
-            let what = if bench.group(subject) == bench.group(reference) {
+            let what = if cell == bench.cell(reference, block.input) {
                 format!(
                     "answered {check:016x} at one placement and {expected:016x} at another (it depends on where it lies, or reads what \
                      nobody wrote: build it with -fsanitize=address,undefined, or run it under valgrind)"
@@ -306,9 +304,9 @@ fn compare_checks(
             outcome.faults.push((cell, Fault::of_lab(Stage::Measure, what)));
         }
     }
-    let out: HashSet<FailedCell> = outcome.faults.iter().map(|(cell, _)| *cell).collect();
+    let out: HashSet<Cell> = outcome.faults.iter().map(|(cell, _)| *cell).collect();
     for taken in &mut outcome.taken {
-        if out.contains(&(bench.group(taken.subject), taken.input)) {
+        if out.contains(&bench.cell(taken.subject, taken.input)) {
             taken.flagged = Some(Flag::FailedCell);
         }
     }
@@ -360,8 +358,8 @@ mod tests {
         fn reads_elsewhere(&self, _: usize) -> bool {
             false
         }
-        fn group(&self, subject: usize) -> (usize, usize, usize) {
-            (subject % 2, 0, 0)
+        fn cell(&self, subject: usize, input: usize) -> Cell {
+            Cell { variant: subject % 2, input, compiler: 0, flags: 0 }
         }
         fn pause(&mut self) -> Duration {
             self.pauses.push(self.visits.len());
@@ -399,7 +397,7 @@ mod tests {
         Core { own, spare: Duration::ZERO }
     }
 
-    fn round(bench: &mut Scripted, failed: &mut HashSet<FailedCell>) -> RoundOutcome {
+    fn round(bench: &mut Scripted, failed: &mut HashSet<Cell>) -> RoundOutcome {
         walk(bench, &blocks(), &plans(), (7, 3), failed, &mut knowing(), &mut |_, _| true)
     }
 
@@ -434,7 +432,7 @@ mod tests {
         let mut bench = Scripted { fails: Some(1), ..scripted() };
         let mut failed = HashSet::new();
         let outcome = round(&mut bench, &mut failed);
-        let cells: HashSet<usize> = outcome.faults.iter().map(|(cell, _)| cell.1).collect();
+        let cells: HashSet<usize> = outcome.faults.iter().map(|(cell, _)| cell.input).collect();
         // Subject 1 fails on whichever input comes first at it; its sibling 3 is of the same group.
         assert!(!cells.is_empty());
         let tries = bench.visits.iter().filter(|(subject, _)| *subject == 1).count();
@@ -467,14 +465,15 @@ mod tests {
             walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut core, &mut |done, _| {
                 done < visits
             });
-            assert!(failed.iter().all(|((variant, ..), _)| *variant == 1), "{seed}, {visits}: {failed:?}");
+            assert!(failed.iter().all(|cell| cell.variant == 1), "{seed}, {visits}: {failed:?}");
         }
     }
 
     #[test]
     fn holds_the_others_against_the_first_that_has_not_failed() {
         let mut bench = Scripted { wrong: Some(3), ..scripted() };
-        let mut failed: HashSet<FailedCell> = [((0, 0, 0), 0), ((0, 0, 0), 1)].into();
+        let mut failed: HashSet<Cell> =
+            [0, 1].map(|input| Cell { variant: 0, input, compiler: 0, flags: 0 }).into();
         let outcome = round(&mut bench, &mut failed);
         assert_eq!(outcome.faults.len(), 2);
         let told = outcome.faults[0].1.to_string();

@@ -186,7 +186,7 @@ fn cooled_samples(call_ns: &[f64], iterations: u64, sample_costs_ns: f64, least:
 fn variants(bench: &dyn Bench, subjects: &[usize]) -> Vec<Vec<usize>> {
     let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
     for &subject in subjects {
-        let variant = bench.group(subject).0;
+        let variant = bench.cell(subject, 0).variant;
         match groups.iter_mut().find(|(known, _)| *known == variant) {
             Some((_, group)) => group.push(subject),
             None => groups.push((variant, vec![subject])),
@@ -304,6 +304,7 @@ fn net_of(bench: &dyn Bench, subject: usize, visited: &Visited) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::run::flag::{RawSample, RegionCost};
+    use assay_pure::experiment::matrix::Cell;
     use assay_pure::protocol::Kind;
 
     /// One program whose calls take as long as said, behind a region of 22 ns and a clock that counts in tens.
@@ -332,8 +333,8 @@ mod tests {
         fn reads_elsewhere(&self, _: usize) -> bool {
             self.reads_elsewhere
         }
-        fn group(&self, _: usize) -> (usize, usize, usize) {
-            (0, 0, 0)
+        fn cell(&self, _: usize, input: usize) -> Cell {
+            Cell { variant: 0, input, compiler: 0, flags: 0 }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Rows of the ledger as plain data; field meanings are those of schema.sql.
 
+use assay_pure::experiment::matrix::CellId;
 use assay_pure::ledger::{Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
 use serde_json::Value;
@@ -271,4 +272,22 @@ pub struct Failure {
     pub flags: Option<String>,
     /// What happened and what to do.
     pub reason: String,
+}
+
+impl Failure {
+    /// Is it one of this cell?
+    pub fn covers(&self, cell: &CellId) -> bool {
+        let fits = |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);
+        fits(&self.variant, &cell.variant)
+            && fits(&self.input, &cell.input)
+            && fits(&self.compiler, &cell.compiler)
+            && fits(&self.flags, &cell.flags)
+    }
+}
+
+impl ProcessRow {
+    /// Its cell on an input.
+    pub fn cell(&self, input: &str) -> CellId {
+        CellId::of((&self.variant, input, &self.compiler, &self.flags))
+    }
 }

@@ -330,7 +330,7 @@ impl Way<'_> {
         let machine = self.machine.clone();
         let mut of_step = Core { spare: core.spare.min(MOST_SPARE), ..*core };
         let lent = of_step.spare;
-        let ended = campaign::run_outline(outline, machine, (&asked, &mut of_step), &mut begun, &mut inner)?;
+        let ended = campaign::run_outline(outline, machine, &asked, &mut of_step, &mut begun, &mut inner)?;
         *core = Core { own: of_step.own, spare: core.spare - (lent - of_step.spare) };
         if self.ledger.campaign(ended.campaign)?.is_none() {
             bail!("the ledger lost the campaign it just measured");

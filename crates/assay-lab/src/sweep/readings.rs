@@ -1,11 +1,12 @@
 //! From the ledger's samples to readings: every step's campaign observed, every pair at every point reduced to a log ratio over
 //! rotations, every variant to the logarithm of its time.
 
-use crate::campaign::observe::{self, CellName, Observed};
+use crate::campaign::observe::{self, Observed};
 use crate::campaign::shared;
 use crate::store::{CampaignRow, Failure, Ledger, SweepPoint, SweepRow, SweepStep};
 use anyhow::{Context, Result};
 use assay_pure::experiment::Experiment;
+use assay_pure::experiment::matrix::CellId;
 use assay_pure::ledger::Stopped;
 use assay_pure::stats::interval::mean_and_variance;
 use assay_pure::stats::rotation::{Effect, MIN_ROTATIONS, RESOLUTION};
@@ -124,8 +125,8 @@ impl Family {
                     .observed
                     .cells
                     .keys()
-                    .filter(|cell| cell.1 == point.input)
-                    .map(|cell| (cell.2.clone(), cell.3.clone()))
+                    .filter(|cell| cell.input == point.input)
+                    .map(|cell| (cell.compiler.clone(), cell.flags.clone()))
                     .collect();
                 for (compiler, flags) in builds {
                     let key = (point.of.clone(), compiler, flags);
@@ -245,8 +246,8 @@ fn pairs(experiment: &Experiment) -> Vec<(String, String)> {
     pairs
 }
 
-fn cell(point: &SweepPoint, key: &(String, String, String), variant: &str) -> CellName {
-    (variant.to_owned(), point.input.clone(), key.1.clone(), key.2.clone())
+fn cell(point: &SweepPoint, key: &(String, String, String), variant: &str) -> CellId {
+    CellId::of((variant, &point.input, &key.1, &key.2))
 }
 
 fn take(

@@ -19,6 +19,49 @@ pub struct Cell {
     pub flags: usize,
 }
 
+impl Cell {
+    /// The cell by name, given that of its compiler.
+    pub fn id(&self, experiment: &Experiment, compiler: &str) -> CellId {
+        CellId {
+            variant: experiment.variants[self.variant].name.clone(),
+            input: experiment.inputs[self.input].name.clone(),
+            compiler: compiler.to_owned(),
+            flags: experiment.flags[self.flags].name.clone(),
+        }
+    }
+}
+
+/// A cell by the names on its axes: what is kept of it, so that it is known without the experiment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CellId {
+    /// Variant.
+    pub variant: String,
+    /// Input.
+    pub input: String,
+    /// Compiler.
+    pub compiler: String,
+    /// Flag set.
+    pub flags: String,
+}
+
+impl CellId {
+    /// Of these names, in the order of its fields.
+    pub fn of(names: (&str, &str, &str, &str)) -> CellId {
+        let (variant, input, compiler, flags) = names;
+        CellId {
+            variant: variant.to_owned(),
+            input: input.to_owned(),
+            compiler: compiler.to_owned(),
+            flags: flags.to_owned(),
+        }
+    }
+
+    /// The names, in the order of its fields.
+    pub fn names(&self) -> (&str, &str, &str, &str) {
+        (&self.variant, &self.input, &self.compiler, &self.flags)
+    }
+}
+
 /// Two cells that differ in one axis only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Contrast {

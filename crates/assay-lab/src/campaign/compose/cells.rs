@@ -3,9 +3,10 @@
 use crate::campaign::companions::Companions;
 use crate::campaign::counted::Counted;
 use crate::campaign::judge::Judged;
-use crate::campaign::observe::{self, CellName};
+use crate::campaign::observe;
 use crate::store::Failure;
 use assay_pure::experiment::Experiment;
+use assay_pure::experiment::matrix::CellId;
 use assay_pure::placement::layout;
 use assay_pure::verdict::{self, VariantPlacement};
 use assay_report::page;
@@ -19,14 +20,10 @@ pub(super) fn cells(
     let rows = verdict::placement_table(&judged.contrasts);
     let mut cells = Vec::new();
     for cell in assay_pure::experiment::matrix::cells(experiment, compilers.len()) {
-        let name: CellName = (
-            experiment.variants[cell.variant].name.clone(),
-            experiment.inputs[cell.input].name.clone(),
-            compilers[cell.compiler].clone(),
-            experiment.flags[cell.flags].name.clone(),
-        );
+        let name = cell.id(experiment, &compilers[cell.compiler]);
         let row = rows.iter().find(|row| {
-            (&row.variant, &row.input, &row.compiler, &row.flags) == (&name.0, &name.1, &name.2, &name.3)
+            (row.variant.as_str(), row.input.as_str(), row.compiler.as_str(), row.flags.as_str())
+                == name.names()
         });
         let row = row.cloned().or_else(|| alone(&name, experiment, judged, failures));
         cells.push(page_cell(&name, row.as_ref(), experiment, (judged, counted), failures));
@@ -36,7 +33,7 @@ pub(super) fn cells(
 
 /// The figures of a cell that no contrast is left of, because the other side failed: it was measured all the same.
 fn alone(
-    name: &CellName,
+    name: &CellId,
     experiment: &Experiment,
     judged: &Judged,
     failures: &[Failure],
@@ -49,7 +46,7 @@ fn alone(
 }
 
 fn page_cell(
-    name: &CellName,
+    name: &CellId,
     row: Option<&VariantPlacement>,
     experiment: &Experiment,
     (judged, counted): (&Judged, &Counted),
@@ -60,10 +57,10 @@ fn page_cell(
         observe::failed(failures, name).map(|failure| page::Failed { reason: failure.reason.clone() });
     let failed = failed.or_else(|| row.is_none().then(|| page::Failed { reason: no_figure(name, judged) }));
     page::Cell {
-        variant: name.0.clone(),
-        input: name.1.clone(),
-        compiler: name.2.clone(),
-        flags: name.3.clone(),
+        variant: name.variant.clone(),
+        input: name.input.clone(),
+        compiler: name.compiler.clone(),
+        flags: name.flags.clone(),
         ns_per_unit: row.map(|row| page::Spread {
             median: row.ns_per_unit.median,
             lower: row.ns_per_unit.lower,
@@ -88,13 +85,13 @@ fn page_cell(
 
 pub(super) fn add_companions(cells: &mut [page::Cell], companions: &Companions, judged: &Judged) {
     for cell in cells {
-        let name = (cell.variant.clone(), cell.input.clone(), cell.compiler.clone(), cell.flags.clone());
+        let name = CellId::of((&cell.variant, &cell.input, &cell.compiler, &cell.flags));
         cell.companion = companions.get(&name, &judged.observed);
     }
 }
 
 /// What a cell's time over placements goes with.
-fn offset_share(name: &CellName, experiment: &Experiment, judged: &Judged) -> Option<page::OffsetShare> {
+fn offset_share(name: &CellId, experiment: &Experiment, judged: &Judged) -> Option<page::OffsetShare> {
     let with_itself = judged.observed.contrast(name, name, &experiment.placement.phases)?;
     let share = verdict::offset_share(&with_itself, verdict::build::Side::Candidate)?;
     Some(page::OffsetShare {
@@ -124,7 +121,7 @@ fn range(placements: &observe::Placements) -> Option<page::Range> {
 }
 
 /// Why a cell that did not fail has no figure.
-fn no_figure(name: &CellName, judged: &Judged) -> String {
+fn no_figure(name: &CellId, judged: &Judged) -> String {
     match judged.observed.cells.get(name) {
         None => "not measured".into(),
         Some(placements) if placements.values().all(|placed| placed.samples.is_empty()) => {
@@ -136,7 +133,7 @@ fn no_figure(name: &CellName, judged: &Judged) -> String {
 }
 
 /// The offsets that a variant's entry really visited, from the linked files.
-fn reached(name: &CellName, experiment: &Experiment, judged: &Judged) -> page::Reached {
+fn reached(name: &CellId, experiment: &Experiment, judged: &Judged) -> page::Reached {
     let Some(placements) = judged.observed.cells.get(name) else { return page::Reached::default() };
     let phases = experiment.placement.phases.len();
     let offsets: Vec<u64> = placements

@@ -1,12 +1,12 @@
 //! What a misprediction costs on this machine: from the ledger, or measured now.
 
+use crate::campaign::scene::Scene;
 use crate::lead::turn;
 use crate::limits::watched::{Here, WatchedTimer};
-use crate::store::{BranchTimingRow, Ledger};
+use crate::store::BranchTimingRow;
 use anyhow::Result;
 use assay_linux::branch_timing::{self, BranchTiming, TimingEffort};
 use assay_linux::window::WindowTimer;
-use assay_pure::event::Event;
 use assay_pure::stats::penalty::{memory, penalty};
 use serde_json::{Value, json};
 use std::io;
@@ -21,31 +21,28 @@ pub fn machine_key(machine: &Value) -> Value {
 ///
 /// # Errors
 /// The ledger cannot be written. A machine that cannot measure it is told by a warning.
-pub(super) fn ensure(
-    ledger: &Ledger,
-    (campaign, machine): (i64, &Value),
-    cpu: usize,
-    events: &mut dyn FnMut(Event),
-) -> Result<()> {
-    let key = machine_key(machine);
-    if ledger.branch_timing(&key)?.is_some() {
+pub(super) fn ensure(scene: &mut Scene<'_>) -> Result<()> {
+    let key = machine_key(&scene.campaign.machine);
+    if scene.ledger.branch_timing(&key)?.is_some() {
         return Ok(());
     }
-    let Some(_turn) = turn::take(cpu, &mut || {}, &assay_linux::interrupt::asked)? else { return Ok(()) };
-    let measured = measure(cpu, TimingEffort::USUAL).map_err(|error| error.to_string());
+    let Some(_turn) = turn::take(scene.cpu, &mut || {}, &assay_linux::interrupt::asked)? else {
+        return Ok(());
+    };
+    let measured = measure(scene.cpu, TimingEffort::USUAL).map_err(|error| error.to_string());
     match measured.and_then(|(timing, windows)| Ok((row(key, &timing, windows)?, timing.shared))) {
         Ok((row, shared)) => {
-            ledger.put_branch_timing(campaign, &row)?;
+            scene.ledger.put_branch_timing(scene.campaign.id, &row)?;
             if shared > 0 {
-                events(Event::Warning(format!(
+                scene.warn(format!(
                     "the cost of a misprediction was measured beside a busy sibling thread in {shared} of {} windows: it may be \
                      too high",
                     row.windows
-                )));
+                ));
             }
         }
         Err(reason) => {
-            events(Event::Warning(format!("the cost of a misprediction could not be measured: {reason}")));
+            scene.warn(format!("the cost of a misprediction could not be measured: {reason}"));
         }
     }
     Ok(())

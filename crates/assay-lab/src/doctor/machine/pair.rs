@@ -66,7 +66,8 @@ pub fn measure(
     let ended = campaign::run_outline(
         outline,
         machine,
-        (&asked, &mut campaign::Core::default()),
+        &asked,
+        &mut campaign::Core::default(),
         &mut |_, _| Ok(()),
         events,
     )?;
