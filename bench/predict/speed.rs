@@ -6,6 +6,7 @@
 //! repeats. Branches are those of the whole stream, whether the member judges them or not.
 //! Usage: predict_speed [REPEATS [NAME...]]; NAME may be several with commas, which then walk together.
 
+#[allow(dead_code, reason = "the tests use the rest of it")]
 #[path = "../../crates/assay-pure/tests/golden/mod.rs"]
 #[allow(dead_code, reason = "only the streams are needed here")]
 mod golden;
