@@ -1095,7 +1095,7 @@ static inline const char *assay_do_other_work(void)
         assay_write_other_work((uint8_t *)map);
         if (mprotect(map, ASSAY_OTHER_BYTES, PROT_READ | PROT_EXEC) != 0) {
             munmap(map, ASSAY_OTHER_BYTES);
-            return "this system executes no code that was made at run time, so nothing can fill the branch predictor";
+            return "this system executes no code generated at run time, so the branch predictor cannot be filled";
         }
         code = (uint8_t *)map + 64;
     }
@@ -1175,17 +1175,17 @@ static inline const char *assay_begin_usage(const struct assay_variant *variant,
         return NULL;
     }
     if (variant->kind == ASSAY_STATE_LOOP) {
-        return "a loop of the program's own takes its input itself: only hot throughput can be measured of it (register the "
+        return "a loop of the program's own reads its input itself, so only its hot throughput can be measured (register the "
                "function instead, as call or prepared)";
     }
     if (iterations > ASSAY_LISTED_MAX) {
         return "more calls in a sample than can be listed";
     }
     if (usage->state == ASSAY_COLD_CODE && !ASSAY_FLUSHES) {
-        return "no instruction here puts code out of the caches";
+        return "this CPU has no instruction that evicts code from the caches";
     }
     if (usage->state == ASSAY_COLD_CODE && (iterations != 1 || usage->dependent)) {
-        return "state=cold_code takes one call per sample, which waits for no other";
+        return "state=cold_code takes one call per sample and cannot measure latency";
     }
     if (usage->state == ASSAY_COLD_DATA && iterations > (variant->kind == ASSAY_PREPARED ? 1 : input->window_count)) {
         return "state=cold_data would visit a window twice in a sample, the second time warm";
@@ -1623,7 +1623,7 @@ static inline void assay_split(struct assay_fields *fields, const char *text)
         }
         for (i = 0; i < fields->count; i++) {
             if (fields->field[i].key_bytes == key_bytes && memcmp(fields->field[i].key, text, key_bytes) == 0) {
-                snprintf(fields->problem, sizeof fields->problem, "a field stands twice");
+                snprintf(fields->problem, sizeof fields->problem, "a field appears twice");
                 return;
             }
         }
@@ -2069,16 +2069,19 @@ static inline void assay_print_help(FILE *out, const char *program)
     fprintf(out,
             "%s: a benchmark built with assay.h\n"
             "\n"
-            "usage: %s [--list] [--variant GLOB] [--input FILE] [--units N] [--seconds S] [--json]\n"
+            "usage: %s [--list] [--variant GLOB] [--input FILE]\n"
+            "       [--units N] [--seconds S] [--json]\n"
             "\n"
-            "  --list          name the variants and stop\n"
+            "  --list          list the variants and stop\n"
             "  --variant GLOB  only the variants whose name matches; * and ? are wildcards\n"
-            "  --input FILE    the bytes that every variant gets (default: %d built-in pseudo-random bytes)\n"
-            "  --units N       how many items of work the input holds (default: one per byte)\n"
-            "  --seconds S     how long to measure each variant (default: 0.5)\n"
+            "  --input FILE    input bytes of every variant\n"
+            "                  (default: %d built-in pseudo-random bytes)\n"
+            "  --units N       units of work in the input (default: one per byte)\n"
+            "  --seconds S     time to measure each variant (default: 0.5)\n"
             "  --json          print JSON instead of a table\n"
             "\n"
-            "Alone it measures the one placement that the linker happened to make. `assay run` measures many and gives verdicts.\n",
+            "Run alone, the program measures only the placement that the linker chose.\n"
+            "`assay run` measures many placements and gives verdicts.\n",
             program, program, ASSAY_ALONE_BYTES);
 }
 
@@ -2326,7 +2329,8 @@ static inline void assay_print_table(const struct assay_program *program, const 
         }
         printf("\n");
     }
-    printf("One placement of one link: a difference may come from where the linker put the code. `assay run` gives verdicts.\n");
+    printf("Only one placement was measured: a difference may come from placement alone.\n"
+           "`assay run` measures many placements and gives verdicts.\n");
 }
 
 /* Quotes, backslashes and control characters as JSON wants them. */

@@ -42,25 +42,25 @@ without() {
     case $1 in
         cargo | cc | make) echo essential ;;
         python3) if [ "$goal" = ci ]; then echo essential; else echo "the checks written in Python"; fi ;;
-        clang) echo "measuring with a second compiler; gcc alone is measured" ;;
-        gcc_pair) echo "what changed between two versions of gcc; the one there is is measured" ;;
-        clang_pair) echo "what changed between two versions of clang; those there are are measured" ;;
+        clang) echo "measuring with a second compiler; only gcc is measured" ;;
+        gcc_pair) echo "comparing two versions of gcc; only the installed one is measured" ;;
+        clang_pair) echo "comparing two versions of clang; only the installed ones are measured" ;;
         lld) echo "the tests of links made by lld; GNU ld is still tested" ;;
         cxx) if [ "$goal" = peers ] || [ "$goal" = dispatch ]; then echo essential; else echo "the harness as C++ with g++"; fi ;;
         plain_clang) echo "the tests with clang and clang++; gcc is still tested" ;;
         sanitizers) echo "the decoders and the harness under clang's sanitizers" ;;
-        fmt) echo "the check of the format of Rust code" ;;
-        clippy) echo "the lints of Rust code" ;;
+        fmt) echo "checking the format of Rust code" ;;
+        clippy) echo "linting Rust code" ;;
         git) echo "reading the list of tracked files from git (the folder is walked instead)" ;;
-        qemu) echo "exact counts of branches and all that is simulated from them" ;;
+        qemu) echo "exact branch counts and simulated predictors" ;;
         cross) echo "the tests that trace AArch64 programs" ;;
         valgrind) echo "the comparison of exact counts with cachegrind's" ;;
         ps) echo "nothing; tests that list processes fail" ;;
         cmake | ninja) echo "the tests that capture the links of CMake projects" ;;
         venv) echo "installing zig from PyPI" ;;
         zig) echo "the study of a transport in Zig (casebook/transport)" ;;
-        sqlite3) echo "sqlite3 as a program to run on the study's allocator" ;;
-        mallocs) echo "jemalloc, mimalloc and tcmalloc beside the study's allocator; those there are are measured" ;;
+        sqlite3) echo "running sqlite3 on the study's allocator" ;;
+        mallocs) echo "comparing the study's allocator with jemalloc, mimalloc and tcmalloc; only the installed ones are measured" ;;
         benchmark) echo "the column of Google Benchmark" ;;
         hyperfine) echo "the column of hyperfine" ;;
     esac
@@ -275,7 +275,7 @@ system_packages() {
     else
         log=$(mktemp)
         echo "setup: apt-get update"
-        apt update || echo "setup: apt-get update failed; going on with the lists there are"
+        apt update || echo "setup: apt-get update failed; continuing with the existing lists"
         # shellcheck disable=SC2046 # the names are meant to be split
         install $(chosen "${of_system[@]}")
         rm -f "$log"
@@ -287,7 +287,7 @@ system_packages() {
 # shellcheck disable=SC2086 # the needs are a list
 lacking=$(missing $needs)
 if [ -z "$lacking" ]; then
-    echo "setup: all there for '$goal'"
+    echo "setup: everything for '$goal' is installed"
     exit 0
 fi
 for need in $lacking; do echo "setup: missing: $(why "$need")"; done
@@ -301,7 +301,7 @@ lacking=$(missing $needs)
 status=0
 for need in $lacking; do
     if [ "$(without "$need")" = essential ]; then
-        echo "setup: still missing, and needed: $(why "$need")" >&2
+        echo "setup: still missing but required: $(why "$need")" >&2
         if [ "$need" = cargo ]; then echo "setup:   install Rust 1.89 or newer: https://rustup.rs" >&2; fi
         status=1
     else

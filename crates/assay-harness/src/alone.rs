@@ -64,16 +64,19 @@ fn usage(program: &str) -> String {
     format!(
         "{program}: a benchmark built with assay-harness
 
-usage: {program} [--list] [--variant GLOB] [--input FILE] [--units N] [--seconds S] [--json]
+usage: {program} [--list] [--variant GLOB] [--input FILE]
+       [--units N] [--seconds S] [--json]
 
-  --list          name the variants and stop
+  --list          list the variants and stop
   --variant GLOB  only the variants whose name matches; * and ? are wildcards
-  --input FILE    the bytes that every variant gets (default: {BUILT_IN_BYTES} built-in pseudo-random bytes)
-  --units N       how many items of work the input holds (default: one per byte)
-  --seconds S     how long to measure each variant (default: 0.5)
+  --input FILE    input bytes of every variant
+                  (default: {BUILT_IN_BYTES} built-in pseudo-random bytes)
+  --units N       units of work in the input (default: one per byte)
+  --seconds S     time to measure each variant (default: 0.5)
   --json          print JSON instead of a table
 
-Alone it measures the one placement that the linker happened to make. `assay run` measures many and gives verdicts.
+Run alone, the program measures only the placement that the linker chose.
+`assay run` measures many placements and gives verdicts.
 "
     )
 }

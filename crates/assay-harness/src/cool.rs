@@ -157,7 +157,10 @@ fn do_other_work() -> Result<(), String> {
     let mut work = WORK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if work.is_none() {
         let made = system::executable(OTHER_BYTES, write_other_work).map_err(|error| {
-            format!("this system executes no code that was made at run time ({error}), so nothing can fill the branch predictor")
+            format!(
+                "this system executes no code generated at run time ({error}), so the branch predictor \
+                     cannot be filled"
+            )
         })?;
         *work = Some((made, 42));
     }

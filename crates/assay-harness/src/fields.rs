@@ -16,7 +16,7 @@ impl<'a> Fields<'a> {
                 return Err(format!("{part:.100?} is not key=value"));
             };
             if fields.iter().any(|(seen, _)| *seen == key) {
-                return Err(format!("the field {key:.100} stands twice"));
+                return Err(format!("the field {key:.100} appears twice"));
             }
             rest = after;
             if key == "path" {

@@ -41,7 +41,7 @@ pub(crate) fn text(rows: &[Row<'_>], options: &Options, input: &Input) -> String
         };
         text += &format!("{:<width$}  {line}\n", variant.name);
     }
-    text + "One placement of one link: a difference may come from where the linker put the code. `assay run` gives verdicts.\n"
+    text + "Only one placement was measured: a difference may come from placement alone.\n`assay run` measures many placements and gives verdicts.\n"
 }
 
 /// `assay.alone/1`.

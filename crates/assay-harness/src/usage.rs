@@ -78,8 +78,8 @@ impl Usage {
             Body::Prepared { prepare, .. } => Some(prepare.as_ref()),
             Body::Loop { .. } => {
                 return Err(
-                    "a loop of the program's own takes its input itself: only hot throughput can be measured of it \
-                            (register the function instead, by `variant` or `prepared`)"
+                    "a loop of the program's own reads its input itself, so only its hot throughput can be \
+                     measured (register the function instead, by `variant` or `prepared`)"
                         .to_owned(),
                 );
             }
@@ -91,10 +91,10 @@ impl Usage {
             State::Hot => {}
             State::Rotating => input.make_copies(self.copies, prepare)?,
             State::ColdCode if !cool::FLUSHES => {
-                return Err("no instruction here puts code out of the caches".to_owned());
+                return Err("this CPU has no instruction that evicts code from the caches".to_owned());
             }
             State::ColdCode if iterations != 1 || self.dependent => {
-                return Err("state=cold_code takes one call per sample, which waits for no other".to_owned());
+                return Err("state=cold_code takes one call per sample and cannot measure latency".to_owned());
             }
             State::ColdData
                 if iterations > if prepare.is_some() { 1 } else { input.windows.len() as u64 } =>

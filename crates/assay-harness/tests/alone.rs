@@ -36,7 +36,7 @@ fn the_table_names_variants_answers_and_what_one_placement_is_worth() {
         "input: {path}, 4096 bytes, 1000 units\nvariant ns/call ns/unit answer\n\
          sum # # 000000000007f800\nsum/prepared # # 000000000007f800\nsum/looped # # 000000000007f800\n\
          absent - - - unavailable: no machine can run this\n\
-         One placement of one link: a difference may come from where the linker put the code. `assay run` gives verdicts.\n"
+         Only one placement was measured: a difference may come from placement alone.\n`assay run` measures many placements and gives verdicts.\n"
     );
     for program in programs() {
         let (code, table, _) = run(&program, &["--input", path, "--units", "1000", "--seconds", "0.01"]);

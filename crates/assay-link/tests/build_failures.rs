@@ -62,7 +62,7 @@ fn an_unknown_flag_a_missing_source_and_an_unknown_language_are_named() {
     let missing = compile("gone.c");
     assert_eq!(missing.stage, Stage::Source);
     assert!(missing.to_string().contains("gone.c: No such file"), "{missing}");
-    assert!(compile("a.zig").to_string().contains("a.zig is of no known language"));
+    assert!(compile("a.zig").to_string().contains("a.zig is not in a known language"));
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub fn measure(effort: TimingEffort, window: &mut TimedWindow<'_>) -> io::Result
     if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            format!("no timing loop is written for {}", std::env::consts::ARCH),
+            format!("timing branches is not supported on {}", std::env::consts::ARCH),
         ));
     }
     Ok(Meter { window, shared: 0 }.run(effort))

@@ -5,7 +5,7 @@
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(
-    "assay measures on Linux only for now: placement, pinning and the clocks are written for its kernel"
+    "assay supports only Linux for now: placement, pinning and clocks use its kernel's interfaces"
 );
 
 pub mod branch_timing;

@@ -32,7 +32,7 @@ pub fn pin(pid: i32, cpu: usize) -> io::Result<()> {
     unsafe { libc::CPU_SET(cpu, &mut set) };
     // SAFETY: `set` outlives the call and its size is passed.
     if unsafe { libc::sched_setaffinity(pid, size_of::<libc::cpu_set_t>(), &set) } != 0 {
-        let what = format!("sched_setaffinity to processor {cpu} (choose one of the allowed with --cpu)");
+        let what = format!("sched_setaffinity to CPU {cpu} (choose an allowed one with --cpu)");
         return Err(with_context(&what, io::Error::last_os_error()));
     }
     Ok(())

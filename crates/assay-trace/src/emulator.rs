@@ -37,7 +37,7 @@ pub(super) fn find(machine: GuestMachine) -> Result<Emulator, TraceRefusal> {
     let Some(version) = version(&text) else {
         return Err(TraceRefusal {
             blame: Blame::Machine,
-            reason: format!("{} does not say which version it is", path.display()),
+            reason: format!("{} does not report its version", path.display()),
             remedy: install(),
         });
     };
@@ -88,7 +88,8 @@ fn missing(path: &Path) -> TraceRefusal {
         blame: Blame::Machine,
         reason: format!("the plugin {} is missing", path.display()),
         remedy: Some(format!(
-            "build it beside the lab (cargo build --release -p assay -p assay-qemu) or name it in {PLUGIN_VARIABLE}"
+            "build it together with assay (cargo build --release -p assay -p assay-qemu), or set \
+             {PLUGIN_VARIABLE} to its path"
         )),
     }
 }
@@ -105,9 +106,9 @@ fn check_version(path: &Path) -> Result<(), TraceRefusal> {
         .windows(label.len() + 3)
         .find(|window| window.starts_with(label) && window[label.len()..].iter().all(u8::is_ascii_digit));
     let rebuild =
-        Some("build lab and plugin together: cargo build --release -p assay -p assay-qemu".to_owned());
+        Some("build assay and the plugin together: cargo build --release -p assay -p assay-qemu".to_owned());
     let Some(said) = said else {
-        let reason = format!("{} is no plugin of assay", path.display());
+        let reason = format!("{} is not a plugin of assay", path.display());
         return Err(TraceRefusal { blame: Blame::Machine, reason, remedy: rebuild });
     };
     let digits = String::from_utf8_lossy(&said[label.len()..]);
@@ -116,7 +117,7 @@ fn check_version(path: &Path) -> Result<(), TraceRefusal> {
         return Err(TraceRefusal {
             blame: Blame::Machine,
             reason: format!(
-                "the plugin {} is of another version than this assay: {found}, not {VERSION}",
+                "the plugin {} has version {found}, but this assay needs version {VERSION}",
                 path.display()
             ),
             remedy: rebuild,
@@ -171,8 +172,8 @@ mod tests {
         };
         assert!(check(b"\0\0assay-plugin-version=001\0").is_ok());
         let reason = check(b"\0\0assay-plugin-version=000\0").expect_err("older");
-        assert!(reason.ends_with("another version than this assay: 0, not 1"), "{reason}");
-        assert!(check(b"assay-plugin-version=xxx").expect_err("none").ends_with("is no plugin of assay"));
+        assert!(reason.ends_with("has version 0, but this assay needs version 1"), "{reason}");
+        assert!(check(b"assay-plugin-version=xxx").expect_err("none").ends_with("is not a plugin of assay"));
         let gone = plugin(Some(Path::new("/no/plugin.so"))).expect_err("missing");
         assert_eq!(gone.reason, "the plugin /no/plugin.so is missing");
         assert_eq!(gone.blame, Blame::Asked, "the caller named it");

@@ -20,12 +20,13 @@ pub(super) fn of(shared: &SharedMemory, damaged: u64) -> Vec<String> {
     }
     if word(process::LOST_BLOCKS) > 0 {
         notes.push(format!(
-            "Code is missing from the counts: the program made more than {MAX_BLOCKS} blocks of it, or memory was short."
+            "Some code is missing from the counts: the program has more than {MAX_BLOCKS} blocks of code, or \
+             memory ran out."
         ));
     }
     if damaged > 0 {
         notes.push(format!(
-            "{damaged} words of the stream made no sense and were left out: the program may have written over them."
+            "{damaged} words of the trace were invalid and left out: the program may have overwritten them."
         ));
     }
     notes
@@ -62,7 +63,7 @@ fn sentence(code: NoteCode, text: &str) -> String {
             format!("{text} was executed and not traced: the emulator could not be started for it.")
         }
         NoteCode::NotAsked => {
-            format!("{text} was executed and not traced: only the command itself was asked for.")
+            format!("{text} was executed and not traced: only the command itself is followed.")
         }
     }
 }

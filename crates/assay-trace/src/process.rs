@@ -77,7 +77,7 @@ impl<O: Observer> Process<O> {
         if shared.u64(process::MAGIC).load(Ordering::Relaxed) != channel::MAGIC || version != channel::VERSION
         {
             return Err(format!(
-                "The plugin speaks version {version} of the shared memory, this assay {}.",
+                "The plugin uses version {version} of the shared memory, this assay version {}.",
                 channel::VERSION
             ));
         }

@@ -56,7 +56,10 @@ fn look_deeper(path: &Path, depth: usize) -> Result<TracedProgram, TraceRefusal>
     let head = read_head(path)?;
     if let Some(line) = head.strip_prefix(b"#!") {
         let Some(words) = (depth > 0).then(|| interpreter(line)).flatten() else {
-            return refuse(format!("{} is a script whose interpreter cannot be told", path.display()), None);
+            return refuse(
+                format!("{} is a script whose interpreter cannot be determined", path.display()),
+                None,
+            );
         };
         let inner = look_deeper(Path::new(&words[0]), depth - 1).map_err(|refusal| TraceRefusal {
             reason: format!("the interpreter of {}: {}", path.display(), refusal.reason),
@@ -76,13 +79,13 @@ fn read_head(path: &Path) -> Result<Vec<u8>, TraceRefusal> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return refuse(format!("there is no file {shown}"), None);
         }
-        Err(error) => return refuse(format!("{shown} cannot be looked at: {error}"), None),
+        Err(error) => return refuse(format!("{shown} cannot be examined: {error}"), None),
     };
     if facts.is_dir() {
         return refuse(format!("{shown} is a directory"), Some("name a program in it"));
     }
     if !facts.is_file() {
-        return refuse(format!("{shown} is no regular file"), None);
+        return refuse(format!("{shown} is not a regular file"), None);
     }
     if facts.permissions().mode() & 0o111 == 0 {
         return refuse(format!("{shown} is not executable"), Some("chmod +x it if it is a program"));
@@ -118,27 +121,30 @@ fn interpreter(line: &[u8]) -> Option<Vec<OsString>> {
 fn machine(path: &Path, head: &[u8]) -> Result<GuestMachine, TraceRefusal> {
     let shown = path.display();
     if head.len() < 20 || !head.starts_with(b"\x7fELF") {
-        return refuse(format!("{shown} is no program: neither ELF nor a script"), None);
+        return refuse(format!("{shown} is not a program: neither ELF nor a script"), None);
     }
     if head[4] != 2 {
         return unfit(
-            format!("{shown} is a 32-bit program; 64-bit ones can be traced"),
+            format!("{shown} is a 32-bit program; only 64-bit ones can be traced"),
             Some("rebuild it without -m32"),
         );
     }
     if head[5] != 1 {
-        return unfit(format!("{shown} is a big-endian program; little-endian ones can be traced"), None);
+        return unfit(
+            format!("{shown} is a big-endian program; only little-endian ones can be traced"),
+            None,
+        );
     }
     let kind = u16::from_le_bytes([head[16], head[17]]);
     let number = u16::from_le_bytes([head[18], head[19]]);
     if !matches!(kind, 2 | 3) {
-        return refuse(format!("{shown} is an ELF file, but no program: it is of type {kind}"), None);
+        return refuse(format!("{shown} is an ELF file but not a program: it is of type {kind}"), None);
     }
     match number {
         62 => Ok(GuestMachine::X86_64),
         183 => Ok(GuestMachine::Aarch64),
         other => unfit(
-            format!("{shown} is for machine {other} of ELF; programs for x86-64 and AArch64 can be traced"),
+            format!("{shown} is for ELF machine {other}; only programs for x86-64 and AArch64 can be traced"),
             None,
         ),
     }
@@ -223,13 +229,13 @@ mod tests {
             assert_eq!(refused.blame, Blame::Asked, "{refused}");
             refused.reason
         };
-        assert!(refusal(0o755, &elf(2, 1, 62)).contains("no program: it is of type 1"));
+        assert!(refusal(0o755, &elf(2, 1, 62)).contains("not a program: it is of type 1"));
         assert!(refusal(0o644, &elf(2, 2, 62)).contains("is not executable"));
         assert!(refusal(0o755, b"hello").contains("neither ELF nor a script"));
         assert!(refusal(0o755, b"").contains("neither ELF nor a script"));
-        assert!(refusal(0o755, b"#!\n").contains("interpreter cannot be told"));
+        assert!(refusal(0o755, b"#!\n").contains("interpreter cannot be determined"));
         assert!(look_at(Path::new("/")).expect_err("refused").reason.contains("is a directory"));
-        assert!(look_at(Path::new("/dev/null")).expect_err("refused").reason.contains("no regular file"));
+        assert!(look_at(Path::new("/dev/null")).expect_err("refused").reason.contains("not a regular file"));
         let gone = look_at(Path::new("/no/such/file")).expect_err("refused").reason;
         assert_eq!(gone, "there is no file /no/such/file");
     }
@@ -258,7 +264,7 @@ mod tests {
     fn a_script_that_is_its_own_interpreter_is_refused() {
         let (_folder, path) = file("loop", 0o755, b"");
         std::fs::write(&path, format!("#!{}\n", path.display())).expect("written");
-        assert!(look_at(&path).expect_err("refused").reason.contains("interpreter cannot be told"));
+        assert!(look_at(&path).expect_err("refused").reason.contains("interpreter cannot be determined"));
     }
 
     #[test]

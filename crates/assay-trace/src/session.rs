@@ -106,12 +106,13 @@ fn changed_itself(changed: &Changed) -> TraceRefusal {
     TraceRefusal {
         blame: Blame::Machine,
         reason: format!(
-            "{} changes its own code while it runs, as just-in-time compilers do ({} times, first at {:#x}): one address then stands for several branches, and counts by place would mix them",
+            "{} changes its own code while it runs, as just-in-time compilers do ({} times, first at {:#x}): \
+             one address then stands for several branches, and counts per address would mix them",
             changed.program.display(),
             changed.times,
             changed.at
         ),
-        remedy: Some("switch its just-in-time compiler off, or trace a part that does not use it".to_owned()),
+        remedy: Some("switch off its just-in-time compiler, or trace a part that does not use it".to_owned()),
     }
 }
 
@@ -129,7 +130,7 @@ fn how(status: Option<ExitStatus>) -> TracedExit {
 fn cannot_share(error: &std::io::Error) -> TraceRefusal {
     TraceRefusal {
         blame: Blame::Machine,
-        reason: format!("the memory to be shared with the emulator cannot be made: {error}"),
+        reason: format!("the memory shared with the emulator cannot be created: {error}"),
         remedy: None,
     }
 }

@@ -161,7 +161,7 @@ fn commands_that_fail_say_why() {
     let error = place.visit(&place.bench("echo fine; echo 'no rule' >&2; exit 2")).expect_err("failed");
     assert_eq!(
         error.to_string(),
-        "the benchmark command ended with exit code 2; it printed last:\n  | no rule"
+        "the benchmark command ended with exit code 2; its last output:\n  | no rule"
     );
     let error = place.visit(&place.bench("kill -SEGV $$")).expect_err("failed").to_string();
     assert!(error.contains("signal 11") && error.contains("printed nothing"), "{error}");

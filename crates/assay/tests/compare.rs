@@ -168,10 +168,10 @@ fn what_goes_wrong_is_told_with_its_remedy() {
     let Some(project) = Project::new() else { return };
     project.commit("broken", "x +* 1", 20, "");
     for (words, code, expected) in [
-        (&["main", "mian"][..], 2, "`mian` names no commit"),
+        (&["main", "mian"][..], 2, "`mian` is not a commit"),
         (&["main", "main"], 2, "are the same commit"),
         (&["main", "broken"], 1, "broken cannot be built"),
-        (&["main", "main~7"], 2, "`main~7` names no commit"),
+        (&["main", "main~7"], 2, "`main~7` is not a commit"),
     ] {
         let ran = project.compare(words);
         assert_eq!(ran.status.code(), Some(code), "{words:?}: {}", told(&ran));

@@ -58,7 +58,7 @@ fn examine(file: &Path, store: &Path, more: &[&str]) -> Option<serde_json::Value
         .output()
         .expect("assay starts");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if said.contains("no gcc and no clang") || said.contains("no compiler `") {
+    if said.contains("neither gcc nor clang") || said.contains("no compiler `") {
         println!("skipped: {said}");
         return None;
     }

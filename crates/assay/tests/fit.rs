@@ -129,7 +129,10 @@ fn lines_records_and_other_formats_are_misuse_with_what_to_do_instead() {
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
         assert!(error.contains(says), "{error}");
-        assert!(error.contains("xml") || error.contains("`assay inputs encode` and fit that"), "{error}");
+        assert!(
+            error.contains("xml") || error.contains("`assay inputs encode` and fit the result"),
+            "{error}"
+        );
     }
     // Whoever says so is taken at his word: bytes below 128 are values of one byte.
     let output = assay(folder, &["inputs", "fit", "log.txt", "--format", "varint", "--predictor", "bimodal"]);
@@ -203,7 +206,7 @@ fn a_table_is_written_over_a_table_only_and_alone_where_it_is_printed() {
     // The experiment that the input was made by is no table.
     let refused = to(&["record.toml"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("record.toml is there already and is no table"));
+    assert!(text(&refused.stderr).contains("record.toml exists and is not a fitted table"));
     std::fs::write(folder.join("bytes.toml"), [0xff, 0xfe]).expect("a file");
     assert_eq!(to(&["bytes.toml"]).status.code(), Some(2));
     for _ in 0..2 {

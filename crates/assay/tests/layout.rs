@@ -124,8 +124,8 @@ fn what_cannot_be_read_is_refused_with_the_remedy() {
     let Some(path) = program(folder.path(), "program", "3", &[]) else { return };
     let message = refused(&[&path, "--functions", "summ"]);
     assert!(message.contains("no function of") && message.contains("the nearest are sum"), "{message}");
-    assert!(refused(&[&path, "--ledger", "nowhere.db"]).contains("no ledger at nowhere.db"));
-    assert!(refused(&[&path, &path, "--against", &path]).contains("give one"));
+    assert!(refused(&[&path, "--ledger", "nowhere.db"]).contains("there is no ledger at nowhere.db"));
+    assert!(refused(&[&path, &path, "--against", &path]).contains("give only one"));
     let Some(stripped) = program(folder.path(), "stripped", "3", &["-s"]) else { return };
     let message = refused(&[&stripped]);
     assert!(message.contains("it is stripped") && message.contains("strip = false"), "{message}");

@@ -98,14 +98,14 @@ fn the_report_goes_where_it_is_sent_in_the_form_asked_for() {
 fn misuse_is_code_2_and_says_what_to_do() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml").display().to_string();
     let cases: &[(&[&str], &str)] = &[
-        (&[], "needs a command"),
+        (&[], "give a command"),
         (&["--json", "ls"], "was taken as the file of --json"),
         (&["--", "no-such-command-anywhere"], "no command `no-such-command-anywhere`"),
         (&["--", &file], "not executable"),
         (&["--", "/"], "folder"),
-        (&["-e", "brnches", "--", "true"], "no event is named `brnches`"),
+        (&["-e", "brnches", "--", "true"], "there is no event `brnches`"),
         (&["--source", "traced", "--predictor", "gshar", "--", "true"], "did you mean `gshare`"),
-        (&["--source", "traced", "-e", "cycles", "--", "true"], "tracing does not see cycles:u"),
+        (&["--source", "traced", "-e", "cycles", "--", "true"], "--source traced cannot count cycles:u"),
         (&["-r", "0", "--", "true"], "0"),
         (&["-x,", "-j", "--", "true"], "cannot be used with"),
         (&["-o", "/no/such/folder/file", "--", "true"], "no folder"),

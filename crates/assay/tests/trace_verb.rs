@@ -223,13 +223,13 @@ fn misuse_is_said_and_changes_nothing() {
     let (code, said) = refused("simulate", &[&gcc, &"--stream", &"3"]);
     assert!(code == 2 && said.contains("has no stream 3"), "{said}");
     let (code, said) = refused("convert", &[&gcc, &here("gcc.txt")]);
-    assert!(code == 2 && said.contains("does not say its format"), "{said}");
+    assert!(code == 2 && said.contains("the format of "), "{said}");
     let (code, said) = refused("convert", &[&gcc, &here("gcc.cbp"), &"--to", &"cbp"]);
-    assert!(code == 2 && said.contains("read here, not written"), "{said}");
+    assert!(code == 2 && said.contains("can be read but not written"), "{said}");
     let (code, said) = refused("convert", &[&gcc, &here("none/gcc.sbbt")]);
     assert!(code == 2 && said.contains("no folder"), "{said}");
     let (code, said) = refused("info", &[&gcc, &"--from", &"elf"]);
-    assert!(code == 2 && said.contains("there are assay, bt9"), "{said}");
+    assert!(code == 2 && said.contains("the formats are assay, bt9"), "{said}");
     let (code, said) = refused("record", &[&"-o", &here("x.assaytrace"), &"--", &here("none")]);
     assert!(code == 2 && said.contains("there is no file"), "{said}");
     let (code, said) = refused("record", &[&"--time-limit", &"-1", &"-o", &here("x"), &"--", &"true"]);

@@ -24,7 +24,7 @@ struct Line {
 pub fn ask(folder: &Path, pairs: &[KnownPair], repeat: u32) -> Result<(Vec<Trial>, Vec<String>)> {
     let script = folder.join("peers/peers.py");
     if !script.is_file() {
-        bail!("no script {} to ask other tools with", script.display());
+        bail!("there is no script {} to run the other tools", script.display());
     }
     let output = Command::new("python3")
         .arg(&script)
@@ -33,7 +33,7 @@ pub fn ask(folder: &Path, pairs: &[KnownPair], repeat: u32) -> Result<(Vec<Trial
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
-        .context("cannot start python3, by which other tools are asked")?;
+        .context("cannot start python3, which runs the other tools")?;
     if !output.status.success() {
         bail!("{} ended with {}", script.display(), output.status);
     }
@@ -44,7 +44,8 @@ fn read(text: &str, pairs: &[KnownPair]) -> Result<(Vec<Trial>, Vec<String>)> {
     let mut trials = Vec::new();
     let mut skipped = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let line: Line = serde_json::from_str(line).with_context(|| format!("a peer said: {line}"))?;
+        let line: Line = serde_json::from_str(line)
+            .with_context(|| format!("unreadable verdict of another tool: {line}"))?;
         if let Some(reason) = line.skipped {
             let text = format!("{}: {reason}", line.tool);
             if !skipped.contains(&text) {
@@ -56,7 +57,7 @@ fn read(text: &str, pairs: &[KnownPair]) -> Result<(Vec<Trial>, Vec<String>)> {
         let pair = pairs.iter().find(|pair| Some(&pair.name) == name.as_ref());
         let (Some(pair), Some(input)) = (pair, line.input) else { continue };
         let truth = pair.inputs.get(&input).with_context(|| format!("{} has no input {input}", pair.name))?;
-        let said = line.verdict.as_deref().and_then(Said::of_word).context("a peer gave no verdict")?;
+        let said = line.verdict.as_deref().and_then(Said::of_word).context("another tool gave no verdict")?;
         trials.push(Trial {
             tool: line.tool,
             what: format!("{} {input}", pair.name),

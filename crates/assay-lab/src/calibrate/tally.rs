@@ -127,18 +127,18 @@ impl OutcomeTally {
         for class in &CLASSES[..2] {
             let (wrong, all) = (self.count(tool, class, TruthOutcome::False), self.total(tool, class));
             if wrong * 100 > all {
-                found.push(format!("{class}: {wrong} of {all} called different, at most 1 in 100 may be"));
+                found.push(format!("{class}: {wrong} of {all} called different, at most 1 in 100 allowed"));
             }
         }
         let sure = CLASSES[3];
         let (right, all) = (self.count(tool, sure, TruthOutcome::Right), self.total(tool, sure));
         if right * 100 < all * 95 {
-            found.push(format!("{sure}: {right} of {all} right, at least 95 in 100 must be"));
+            found.push(format!("{sure}: {right} of {all} right, at least 95 in 100 required"));
         }
         for class in &CLASSES[2..] {
             let wrong = self.count(tool, class, TruthOutcome::WrongSign);
             if wrong > 0 {
-                found.push(format!("{class}: {wrong} with the wrong sign, none may be"));
+                found.push(format!("{class}: {wrong} with the wrong sign, none allowed"));
             }
         }
         found
@@ -186,9 +186,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                "null pair: 2 of 101 called different, at most 1 in 100 may be",
-                "real, 3 % and more: 95 of 101 right, at least 95 in 100 must be",
-                "real, below 3 %: 1 with the wrong sign, none may be",
+                "null pair: 2 of 101 called different, at most 1 in 100 allowed",
+                "real, 3 % and more: 95 of 101 right, at least 95 in 100 required",
+                "real, below 3 %: 1 with the wrong sign, none allowed",
             ]
         );
     }

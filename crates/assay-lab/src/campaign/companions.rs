@@ -121,6 +121,6 @@ fn place(process: &ProcessRow) -> Place {
 fn starts(ledger: &Ledger, artifact: &str) -> Result<Starts> {
     let Some(kept) = ledger.artifact(artifact)? else { return Ok(Starts::new()) };
     let functions: Vec<FunctionPlace> =
-        serde_json::from_value(kept.functions).context("reading where an artifact's functions lie")?;
+        serde_json::from_value(kept.functions).context("reading the addresses of an artifact's functions")?;
     Ok(functions.into_iter().map(|function| (function.name, function.address)).collect())
 }

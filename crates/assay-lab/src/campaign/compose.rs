@@ -34,7 +34,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         bail!("the ledger {} has no campaign {campaign}", ledger.path().display());
     };
     let experiment: Experiment = serde_json::from_value(row.spec.clone())
-        .with_context(|| format!("campaign {campaign} was made from another form of experiment"))?;
+        .with_context(|| format!("campaign {campaign} was made by an incompatible version of assay"))?;
     let machine = machine::machine_of(&row, &experiment, ledger)?;
     let compilers: Vec<String> = machine.compilers.iter().map(|compiler| compiler.name.clone()).collect();
     let looks = ledger.looks(campaign)?.max(1);

@@ -202,8 +202,8 @@ impl Phase<'_, '_> {
     fn said(&self, stopped: &CutShort) -> String {
         match stopped {
             CutShort::Late => {
-                "the time for counting was spent on other cells; another campaign goes on with this one \
-                              (a larger --budget allows more)"
+                "the time for counting ran out; the next campaign counts this cell (a larger --budget gives \
+                 more time)"
                     .to_owned()
             }
             CutShort::Instruction(reason) | CutShort::Other(reason) => reason.clone(),
@@ -274,7 +274,7 @@ impl Phase<'_, '_> {
             return Ok(());
         }
         Err(format!(
-            "its answers while it was counted ({check:016x}) are not those of the others ({first:016x})"
+            "its answers while it was counted ({check:016x}) differ from those of the other variants ({first:016x})"
         ))
     }
 
@@ -310,7 +310,7 @@ impl Phase<'_, '_> {
     fn note(&self, build: Option<&str>) -> Option<String> {
         let why = self.counters.as_ref().err().map(String::as_str);
         let cycles = self.prepared.experiment.events.contains(&experiment::Event::Cycles);
-        let no_cycles = (why.is_some() && cycles).then_some("no trace tells cycles");
+        let no_cycles = (why.is_some() && cycles).then_some("a trace has no cycles");
         let parts: Vec<&str> = build.into_iter().chain(why).chain(no_cycles).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }

@@ -68,7 +68,7 @@ impl Counted {
                 if let Some(of) = uncounted_use(experiment, &input.name) {
                     counted
                         .uncounted
-                        .insert(name, format!("events are counted of hot throughput only, so of `{of}`"));
+                        .insert(name, format!("events are counted only for hot throughput, here for `{of}`"));
                     continue;
                 }
                 if let Some((cell, note)) = cell(&rows, &name, input) {

@@ -80,7 +80,7 @@ fn make(
     store: &Path,
     ledger: &Ledger,
 ) -> Result<ReadyInput> {
-    let context = || format!("input `{}` is not of format {format}", spec.name);
+    let context = || format!("input `{}` is not in the format {format}", spec.name);
     let windows = spec.windows(bytes).with_context(context)?;
     let description = spec.describe(bytes).with_context(context)?;
     let digest = digest::digest(bytes);
@@ -109,7 +109,7 @@ pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
                 .with_context(|| format!("input `{}`: cannot read {}", spec.name, path.display()))?;
             if bytes.is_empty() {
                 let message = format!(
-                    "input `{}`: {} is empty; record at least one unit, or leave the input out",
+                    "input `{}`: {} is empty; record at least one unit, or remove the input",
                     spec.name,
                     path.display()
                 );

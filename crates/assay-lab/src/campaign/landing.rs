@@ -32,8 +32,8 @@ pub fn layouts(ledger: &Ledger, row: &CampaignRow, experiment: &Experiment) -> R
     let mut layouts = Vec::new();
     for (artifact, processes) in builds {
         let Some(kept) = ledger.artifact(&artifact)? else { continue };
-        let functions: Vec<FunctionPlace> =
-            serde_json::from_value(kept.functions).context("reading where an artifact's functions lie")?;
+        let functions: Vec<FunctionPlace> = serde_json::from_value(kept.functions)
+            .context("reading the addresses of an artifact's functions")?;
         layouts.push(Layout {
             compiler: processes[0].compiler.clone(),
             flags: processes[0].flags.clone(),

@@ -55,7 +55,7 @@ pub fn baselines(experiment: &Experiment, compilers: &[Compiler]) -> Vec<Failure
     let missing = axis::missing_baseline(&names, experiment.contrasts.compiler.as_deref());
     let skipped = missing.zip(names.first()).map(|(wanted, instead)| {
         let reason =
-            format!("it is not among the compilers found: contrasts of compilers are against {instead}");
+            format!("it is not among the compilers found: compilers are compared with {instead} instead");
         Failure { compiler: Some(wanted.to_owned()), ..skip(reason) }
     });
     let alone = (compilers.len() == 1).then(|| {
@@ -116,7 +116,7 @@ mod tests {
         let asked = experiment("x.c", "[contrasts]\nalong = [\"compiler\"]\ncompiler = \"gcc-9\"");
         let skipped = baselines(&asked, &two);
         assert_eq!(skipped.len(), 1);
-        assert!(skipped[0].reason.contains("against gcc-11"), "{}", skipped[0].reason);
+        assert!(skipped[0].reason.contains("with gcc-11"), "{}", skipped[0].reason);
         assert_eq!(baselines(&asked, &two[..1]).len(), 2);
         assert_eq!(baselines(&experiment("x.c", ""), &two[..1]), []);
     }

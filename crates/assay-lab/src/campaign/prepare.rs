@@ -182,8 +182,10 @@ fn missing_files(parsed: &Parsed, folder: &Path) -> Vec<Diagnostic> {
         let there = if is_folder { full.is_dir() } else { full.is_file() };
         if !there {
             let kind = if is_folder { "folder" } else { "file" };
-            let message =
-                format!("no {kind} `{path}` beside the experiment file (looked for {})", full.display());
+            let message = format!(
+                "there is no {kind} `{path}` beside the experiment file (looked for {})",
+                full.display()
+            );
             let nearest = nearest_file(folder, path);
             problems.push(parsed.diagnostic(&key, &message, nearest.as_deref(), None));
         }

@@ -72,7 +72,11 @@ fn by_shape(image: &ModuleImage, entry: u64) -> Option<String> {
         let shape = image.shape(function.start);
         // Optimised code keeps no frame pointer unless it is told to.
         (shape.is_unoptimised() && shape.has_frame).then(|| {
-            format!("{} loads {} times what it has just stored on the stack", function.name(), shape.reloads)
+            format!(
+                "{} loads {} times a value that it has just stored on the stack",
+                function.name(),
+                shape.reloads
+            )
         })
     };
     std::iter::once(own).chain(called).find_map(|function| suspect(&function))

@@ -39,7 +39,7 @@ fn ran(visited: Result<bench::BenchRun, VisitError>) -> Ran {
         Ok(visit) => {
             let rebuilt = visit.rewritten.first().map(|path| {
                 format!(
-                    "the command built {} anew, so its placement was undone; give a command that only runs it",
+                    "the command rebuilt {}, so its placement was lost; give a command that only runs it",
                     path.display()
                 )
             });

@@ -27,11 +27,12 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Res
         let known: Vec<String> = ledger.comparison_numbers()?.iter().map(ToString::to_string).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         let asked = comparison.map_or("comparison".to_owned(), |number| format!("comparison {number}"));
-        let message = format!("no {asked} in {}; it has: {known}", ledger.path().display());
+        let message =
+            format!("there is no {asked} in {}; its comparisons are: {known}", ledger.path().display());
         return Err(Misuse(message).into());
     };
     let spec: Spec = serde_json::from_value(row.asked.clone())
-        .with_context(|| format!("comparison {} was made by another form of assay", row.id))?;
+        .with_context(|| format!("comparison {} was made by an incompatible version of assay", row.id))?;
     let judged = judge::judge(ledger, row.id, &spec)?;
     let sides = ledger.sides(row.id)?;
     let visits = ledger.visits(row.id)?;

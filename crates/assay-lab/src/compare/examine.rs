@@ -39,7 +39,7 @@ pub fn examine(
     let by_name = matches!(adapter, Adapter::GoogleBenchmark);
     if !by_name && !matches!(adapter, Adapter::Wall | Adapter::Cpu) {
         let why = format!(
-            "{adapter} cannot be asked for one benchmark from outside, so what each executes is not known"
+            "{adapter} has no option to run a single benchmark, so the code that each one executes is unknown"
         );
         return names.iter().try_for_each(|name| keep(name, &unknown(&why)));
     }

@@ -60,7 +60,7 @@ pub fn executed(looked: &Looked<'_>, images: &[(&[PathBuf], &ModuleImage)]) -> R
     let mut found = Executed::new();
     for process in &traced.processes {
         if process.ended == TracedExit::TimeLimit {
-            return Err(format!("it was not done after {} s under the emulator", PATIENCE.as_secs()));
+            return Err(format!("it did not finish within {} s under the emulator", PATIENCE.as_secs()));
         }
         for (paths, image) in images {
             add(process, paths, image, &mut found);

@@ -34,8 +34,9 @@ pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Judged> {
     let name = |side: usize| sides.get(side).map_or("", |side| side.name.as_str());
     let mut code = BTreeMap::new();
     for (benchmark, found) in ledger.comparison_code(comparison)? {
-        let found: Found = serde_json::from_value(found)
-            .with_context(|| format!("comparison {comparison} was made by another form of assay"))?;
+        let found: Found = serde_json::from_value(found).with_context(|| {
+            format!("comparison {comparison} was made by an incompatible version of assay")
+        })?;
         code.insert(benchmark, found);
     }
     let side = |visit: &VisitRow| Side::BOTH[(visit.side as usize).min(1)];

@@ -139,11 +139,10 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
 /// # Errors
 /// A file cannot be put back.
 pub(crate) fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
-    let context =
-        || format!("cannot put back what an earlier comparison left displaced in {}", store.display());
+    let context = || format!("cannot restore what an earlier comparison replaced in {}", store.display());
     for path in left_behind::put_back(store, places::replace).with_context(context)? {
         on(Event::Warning(format!(
-            "{} was put back: a comparison was killed while another placement of it was measured",
+            "{} was restored: an earlier comparison was killed while it measured another placement of it",
             path.display()
         )));
     }
@@ -160,7 +159,7 @@ struct Work {
 impl Work {
     fn new(asked: &Asked, cpu: usize) -> Result<Work> {
         let place = Workplace::new(&asked.store)
-            .with_context(|| format!("cannot make a folder in {}", asked.store.display()))?;
+            .with_context(|| format!("cannot create a folder in {}", asked.store.display()))?;
         Ok(Work { scratch: place.folder().join("scratch"), place, cpu: asked.pin.then_some(cpu) })
     }
 

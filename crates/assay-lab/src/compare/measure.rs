@@ -92,7 +92,7 @@ pub fn measure(
                 return Ok(Stopped::Budget);
             }
             let mut waiting =
-                || on(Event::Warning("another assay is measuring on this processor; waiting".into()));
+                || on(Event::Warning("another assay process is measuring on this processor; waiting".into()));
             let Some(_turn) = turn::take(at.cpu, &mut waiting, asked_to_stop)? else {
                 return Ok(Stopped::Interrupted);
             };

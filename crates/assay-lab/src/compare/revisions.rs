@@ -40,8 +40,8 @@ impl Repository {
     pub fn find(folder: &Path) -> Result<Repository> {
         let root = git(folder, &["rev-parse", "--show-toplevel"])?.map_err(|said| {
             Misuse(format!(
-                "{} is in no git repository, so it has no revisions to compare ({said}); run assay where the project \
-                 is, or compare two commands: assay compare -- 'CMD A' 'CMD B'",
+                "{} is not in a git repository, so there are no revisions to compare ({said}); run assay in \
+                 the project, or compare two commands: assay compare -- 'CMD A' 'CMD B'",
                 folder.display()
             ))
         })?;
@@ -66,7 +66,7 @@ impl Repository {
             ];
             let known = git(&self.root, &branches).ok().and_then(Result::ok).unwrap_or_default();
             Misuse(format!(
-                "`{name}` names no commit of {}: give a branch, a tag or a hash. The newest branches: {}",
+                "`{name}` is not a commit of {}: give a branch, a tag or a hash. The newest branches: {}",
                 self.root.display(),
                 known.lines().collect::<Vec<_>>().join(", ")
             ))
@@ -82,12 +82,12 @@ impl Repository {
         let head = self.revision("HEAD")?;
         let name = "the working tree".to_owned();
         let stashed = git(&self.root, &[&NOBODY[..], &["stash", "create"]].concat())?.map_err(|said| {
-            Misuse(format!("git cannot take down the working tree ({said}); commit it and name the commit"))
+            Misuse(format!("git cannot save the working tree ({said}); commit it and name the commit"))
         })?;
         let untracked = git(&self.root, &["ls-files", "--others", "--exclude-standard"])?.unwrap_or_default();
         let untracked = untracked.lines().filter(|file| !file.starts_with(".assay/")).count();
         let note = (untracked > 0).then(|| {
-            format!("{untracked} untracked files are not in the working tree as it is built; `git add` those it needs")
+            format!("{untracked} untracked files are not built; `git add` those that the build needs")
         });
         if stashed.is_empty() {
             return Ok(Revision { name, note, ..head });
@@ -141,9 +141,9 @@ impl Repository {
     pub fn hold(&self, revision: &Revision, trees: &Path) -> Result<Hold> {
         std::fs::create_dir_all(trees).with_context(|| format!("cannot make {}", trees.display()))?;
         hold::take(&tree_of(revision, trees), "tree")?.ok_or_else(|| {
-            let wait = "another comparison builds or measures";
+            let wait = "another comparison is building or measuring";
             Unable(format!(
-                "{wait} {} in this store; let it end, or name a store with --store DIR",
+                "{wait} {} in this store; wait for it to end, or use another --store DIR",
                 revision.name
             ))
             .into()
@@ -283,12 +283,12 @@ mod tests {
         let found = Repository::find(folder.path()).unwrap();
         let said = found.revision("mian").unwrap_err().to_string();
         assert!(
-            said.contains("`mian` names no commit") && said.ends_with("The newest branches: main"),
+            said.contains("`mian` is not a commit") && said.ends_with("The newest branches: main"),
             "{said}"
         );
-        assert!(found.revision("--all").unwrap_err().to_string().contains("names no commit"));
+        assert!(found.revision("--all").unwrap_err().to_string().contains("is not a commit"));
         let outside = tempfile::tempdir().unwrap();
         let said = Repository::find(outside.path()).unwrap_err().to_string();
-        assert!(said.contains("is in no git repository") && said.contains("assay compare --"), "{said}");
+        assert!(said.contains("is not in a git repository") && said.contains("assay compare --"), "{said}");
     }
 }

@@ -99,8 +99,8 @@ pub fn prepare(what: &What, folder: &Path, store: &Path, on: &mut dyn FnMut(Even
                 Ready { sides: Vec::new(), warnings: Vec::new(), unlinked: None, holds: Vec::new() };
             if candidate.is_some() && repository.is_dirty()? {
                 ready.warnings.push(
-                    "the working tree has changes that are in neither revision; to measure them, name one revision \
-                     alone"
+                    "the working tree has changes that are in neither revision; to measure them, name only \
+                     one revision"
                         .into(),
                 );
             }
@@ -121,7 +121,8 @@ fn hold_tree(folder: &Path, store: &Path) -> Result<Hold> {
     let name = digest(folder.as_os_str().as_encoded_bytes());
     hold::take(&trees.join(format!("here-{}", &name[..12])), "tree")?.ok_or_else(|| {
         Unable(format!(
-            "another comparison builds or measures in {}; let it end, or compare revisions, each of which has a tree of its own",
+            "another comparison is building or measuring in {}; wait for it to end, or compare revisions, \
+             each of which gets its own tree",
             folder.display()
         ))
         .into()
@@ -136,7 +137,8 @@ fn revisions(repository: &Repository, baseline: &str, candidate: Option<&str>) -
     };
     if baseline.commit == candidate.commit {
         return Err(Misuse(format!(
-            "{} and {} are the same commit, {}; name two that differ, or none to see what placement alone does",
+            "{} and {} are the same commit, {}; name two different ones, or none to measure the effect of \
+             placement alone",
             baseline.name,
             candidate.name,
             &baseline.commit[..12.min(baseline.commit.len())]

@@ -44,7 +44,7 @@ impl Question<'_> {
         let id = row()?;
         match self.hold(ledger, id)? {
             Some(hold) => Ok(Lead { id, resumed: false, led: self.led, _hold: hold }),
-            None => bail!("{} {id} was taken by another assay", self.led.word()),
+            None => bail!("{} {id} is being continued by another assay process", self.led.word()),
         }
     }
 
@@ -75,7 +75,7 @@ impl Question<'_> {
             let running: Vec<String> = running.iter().map(ToString::to_string).collect();
             let running = running.join(", ");
             format!(
-                "nothing to resume: another assay is still measuring {word} {running} of the ledger {ledger}"
+                "nothing to resume: another assay process is still measuring {word} {running} of the ledger {ledger}"
             )
         })
     }
@@ -84,7 +84,7 @@ impl Question<'_> {
 impl Lead {
     /// Says that it goes on, and after what.
     pub fn tell(&self, after: &str, on: &mut dyn FnMut(Event)) {
-        on(Event::Warning(format!("going on with {} {} after {after}", self.led.word(), self.id)));
+        on(Event::Warning(format!("continuing {} {} after {after}", self.led.word(), self.id)));
     }
 
     /// Ends it.
@@ -123,7 +123,10 @@ mod tests {
         assert!(none.ends_with("no unfinished sweep of that kind; run without --resume"), "{none}");
         let (first, second) = (lead("q", false).unwrap(), lead("q", false).unwrap());
         lead("other", false).unwrap();
-        assert!(said(lead("q", true)).contains("another assay is still measuring sweep 2, 1 of the ledger"));
+        assert!(
+            said(lead("q", true))
+                .contains("another assay process is still measuring sweep 2, 1 of the ledger")
+        );
         drop(first);
         let again = lead("q", true).unwrap();
         assert_eq!((again.id, again.resumed), (1, true), "2 is held");

@@ -14,11 +14,10 @@ pub fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
         Some(cpu) if allowed.contains(&cpu) => cpu,
         Some(cpu) => {
             let list: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-            let message =
-                format!("processor {cpu} is not one that this process may use: {}", list.join(", "));
+            let message = format!("this process may not use CPU {cpu}; it may use {}", list.join(", "));
             return Err(Misuse(message).into());
         }
-        None => *allowed.last().context("the kernel allows this process no processor")?,
+        None => *allowed.last().context("this process may not use any CPU")?,
     };
     let others: Vec<usize> = allowed.into_iter().filter(|&other| other != cpu).collect();
     if !others.is_empty() {

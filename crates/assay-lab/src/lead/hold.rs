@@ -23,7 +23,7 @@ pub fn take(beside: &Path, what: &str) -> Result<Option<Hold>> {
     let mut name = beside.as_os_str().to_owned();
     name.push(format!(".{what}.lock"));
     let path = PathBuf::from(name);
-    let context = || format!("cannot lock {}, which says that {what} is worked on", path.display());
+    let context = || format!("cannot lock {}, the lock file of {what}", path.display());
     loop {
         let file =
             OpenOptions::new().create(true).truncate(false).write(true).open(&path).with_context(context)?;

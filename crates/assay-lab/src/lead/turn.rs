@@ -37,12 +37,9 @@ pub fn take(cpu: usize, waiting: &mut dyn FnMut(), asked_to_stop: &dyn Fn() -> b
 }
 
 fn lock(path: &Path, waiting: &mut dyn FnMut(), asked_to_stop: &dyn Fn() -> bool) -> Result<Option<File>> {
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path)
-        .with_context(|| format!("cannot open {}, by which campaigns take turns", path.display()))?;
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).with_context(|| {
+        format!("cannot open {}, the lock file by which campaigns take turns", path.display())
+    })?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),

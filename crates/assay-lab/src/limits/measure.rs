@@ -32,7 +32,7 @@ type Phase = (&'static str, f64, fn(&mut Session) -> Result<()>);
 const PHASES: [Phase; 4] = [
     ("clock frequency", 0.05, core::clock),
     ("instructions and branches", 0.15, core::instructions),
-    ("calls of the system", 0.05, kernel::costs),
+    ("system calls", 0.05, kernel::costs),
     ("caches and memory", 0.75, caches::curves),
 ];
 

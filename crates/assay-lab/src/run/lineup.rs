@@ -111,7 +111,7 @@ impl Lineup {
         else {
             let names: Vec<&str> = worker.variants.iter().map(|variant| variant.name.as_str()).collect();
             return Err(refuse(format!(
-                "does not register a variant `{}` (it has: {}; the file must name what the program declares)",
+                "does not register a variant `{}` (it registers: {}; the file must name what the program declares)",
                 subject.variant_name,
                 names.join(", ")
             )));

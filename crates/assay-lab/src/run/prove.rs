@@ -33,8 +33,8 @@ pub fn disagreements(answers: &[Answered]) -> Vec<(usize, Fault)> {
                 }
             };
             let what = format!(
-                "answers {ours:016x} {how} where `{}` answers {theirs:016x}: the two do not compute the same, so \
-                 their times are not compared; which of them is wrong nobody knows; it showed",
+                "answers {ours:016x} {how} where `{}` answers {theirs:016x}: the two compute different \
+                 results, so their times are not compared; which of them is wrong is unknown; detected",
                 first.variant
             );
             Some((index, Fault { shows_alone: true, ..Fault::of_lab(Stage::Agree, what) }))

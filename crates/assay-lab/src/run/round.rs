@@ -292,13 +292,14 @@ fn compare_checks(
             }
             let what = if cell == bench.cell(reference, block.input) {
                 format!(
-                    "answered {check:016x} at one placement and {expected:016x} at another (it depends on where it lies, or reads what \
-                     nobody wrote: build it with -fsanitize=address,undefined, or run it under valgrind)"
+                    "answered {check:016x} at one placement and {expected:016x} at another (its result \
+                     depends on its address, or it reads uninitialised memory: build it with \
+                     -fsanitize=address,undefined, or run it under valgrind)"
                 )
             } else {
                 format!(
-                    "answered {check:016x} where the first variant answered {expected:016x}, though both agreed before timing (it \
-                     keeps something between calls, or reads beyond its window)"
+                    "answered {check:016x} where the first variant answered {expected:016x}, though both \
+                     agreed before timing (it keeps state between calls, or reads beyond its window)"
                 )
             };
             outcome.faults.push((cell, Fault::of_lab(Stage::Measure, what)));

@@ -122,7 +122,7 @@ impl Worker {
     fn hear_greeting(&mut self) -> Result<(), Fault> {
         let deadline = Instant::now() + self.patience;
         let Reply::Hello { variants: count, .. } = self.reply(Stage::Start, deadline)? else {
-            return Err(self.fault(Stage::Start, "did not begin with its hello".into()));
+            return Err(self.fault(Stage::Start, "did not start with the protocol's hello".into()));
         };
         loop {
             match self.reply(Stage::Start, deadline)? {
@@ -184,8 +184,8 @@ impl Worker {
             return Err(self.fault(
                 stage,
                 format!(
-                    "has a harness that cannot measure {state}, {measure} and would ignore that it is asked to (build it \
-                     again with this assay's assay.h or assay-harness); this showed"
+                    "has a harness that cannot measure {state}, {measure} and would ignore the request (build \
+                     it again with this version's assay.h or assay-harness); detected"
                 ),
             ));
         }
@@ -258,7 +258,7 @@ impl Worker {
         let claimed: u128 = samples.iter().map(|sample| u128::from(sample.wall_ns)).sum();
         if claimed > passed.as_nanos() {
             let what =
-                format!("claims to have measured {claimed} ns when {} ns had passed", passed.as_nanos());
+                format!("claims to have measured {claimed} ns, but only {} ns had passed", passed.as_nanos());
             return Err(self.fault(Stage::Measure, what));
         }
         Ok(())
@@ -312,8 +312,8 @@ impl Worker {
                 Err(error) => {
                     let what = match &error.problem {
                         Problem::Version { ours, theirs } => format!(
-                            "speaks version {theirs} of the protocol, this assay speaks version {ours} (rebuild it with \
-                             this assay's harness); this showed"
+                            "speaks version {theirs} of the protocol, this assay speaks version {ours} \
+                             (rebuild it with this version's harness); detected"
                         ),
                         _ => format!(
                             "wrote something that is not in the protocol ({error}; only the harness may write to the channel)"
@@ -353,7 +353,8 @@ impl Worker {
 
     fn unexpected(&mut self, stage: Stage, reply: &Reply) -> Fault {
         self.fault(stage, format!(
-            "replied out of turn: `{}` (only the harness may write to the channel; was the program built with this assay's?)",
+            "replied out of turn: `{}` (only the harness may write to the channel; was the program built with \
+             this version's harness?)",
             reply.to_text().trim_end()
         ))
     }

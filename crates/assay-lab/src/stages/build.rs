@@ -124,7 +124,7 @@ impl Site<'_> {
             Err(error) => return Ok(Err(error.to_string())),
         };
         let Ok(bytes) = std::fs::read(&program) else {
-            return Ok(Err(format!("the build ended well but left no program at {}", program.display())));
+            return Ok(Err(format!("the build succeeded but produced no program at {}", program.display())));
         };
         let size = recipe.size.as_ref().map(|size| folder.join(places.fill(size)));
         let measured = match &size {
@@ -200,7 +200,11 @@ pub fn numbers(diary: &Diary, names: &[String]) -> Result<Option<std::collection
             let near = assay_pure::experiment::diagnostic::nearest(name, known());
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             let all: Vec<&str> = known().collect();
-            Misuse(format!("no stage `{name}` in the diary {} ({}){hint}", diary.name, all.join(", ")))
+            Misuse(format!(
+                "there is no stage `{name}` in the diary {} ({}){hint}",
+                diary.name,
+                all.join(", ")
+            ))
         })?;
         found.insert(number);
     }

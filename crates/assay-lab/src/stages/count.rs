@@ -65,7 +65,7 @@ impl Counting<'_> {
         let start = start.map_err(|why| format!("the empty command: {why}"))?.map(|(budget, _)| budget);
         let again = self.again(task)?;
         if !budget.idle.is_empty() {
-            notes.push(format!("it executes no function that fits {}", budget.idle.join(", ")));
+            notes.push(format!("it executes no function that matches {}", budget.idle.join(", ")));
         }
         Ok(Counted { budget: Some(budget), start, again: Some(again), notes, ..Counted::default() })
     }
@@ -191,7 +191,7 @@ fn leave_the_shell_out<O>(trace: &mut Trace<O>) -> Result<Vec<String>, String> {
     let of_ours = || trace.processes.iter().filter(|process| process.pid == ours);
     let shell = of_ours().nth(1).map(|process| process.program.clone());
     if trace.processes.iter().any(|process| process.ended == TracedExit::TimeLimit) {
-        return Err("it was not done in time under the emulator; --trace-limit gives it more".into());
+        return Err("it did not finish in time under the emulator; --trace-limit allows more".into());
     }
     // A shell that started the command ends as that did.
     match of_ours().next_back().map(|process| process.ended) {
@@ -202,7 +202,7 @@ fn leave_the_shell_out<O>(trace: &mut Trace<O>) -> Result<Vec<String>, String> {
         Some(TracedExit::Signalled(signal)) => {
             return Err(format!("it was ended by signal {signal} under the emulator"));
         }
-        _ => return Err("how it ended under the emulator is not known".into()),
+        _ => return Err("it ended in an unknown way under the emulator".into()),
     }
     let mut place = 0;
     trace.processes.retain(|process: &ProcessTrace<O>| {
@@ -219,7 +219,7 @@ fn leave_the_shell_out<O>(trace: &mut Trace<O>) -> Result<Vec<String>, String> {
         notes.extend(process.notes.iter().map(|note| format!("{program}: {note}")));
     }
     if trace.processes.is_empty() {
-        return Err("the command executed nothing but the shell's own words".into());
+        return Err("the command ran only shell builtins".into());
     }
     notes.dedup();
     Ok(notes)
@@ -289,6 +289,6 @@ mod tests {
             process(7, "/bin/env", TracedExit::Replaced),
             process(7, "/bin/dash", TracedExit::Exited(0)),
         ];
-        assert!(left(nothing).unwrap_err().contains("nothing but the shell"));
+        assert!(left(nothing).unwrap_err().contains("only shell builtins"));
     }
 }

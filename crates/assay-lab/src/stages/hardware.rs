@@ -57,7 +57,7 @@ fn one(task: &Runnable, command: &str, limit: Duration) -> Result<Hardware, Stri
     let (mut child, counters) = perf::spawn(shell, &[events()], true).map_err(failed)?;
     let ending = CommandEnding::wait(&mut child, Some(limit)).map_err(failed)?;
     if ending.end != End::Itself || !ending.status.success() {
-        return Err("it did not end well while it was counted".into());
+        return Err("it failed while it was counted".into());
     }
     let mut found = [0; EVENTS.len()];
     for ((event, reading), value) in counters.read().map_err(failed)?.iter().zip(&mut found) {

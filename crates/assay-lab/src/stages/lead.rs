@@ -78,7 +78,7 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     let ledger = Ledger::open(&asked.ledger)?;
     let key = digest(diary.name.as_bytes());
     let Some(_hold) = hold::take(ledger.path(), &format!("diary-{}", &key[..12]))? else {
-        bail!(Misuse(format!("another assay is measuring the diary {}", diary.name)))
+        bail!(Misuse(format!("another assay process is measuring the diary {}", diary.name)))
     };
     let cpu = measuring_cpu(asked.cpu)?;
     let machine = machine_json(&assay_linux::machine::facts(), &[], cpu);

@@ -29,9 +29,7 @@ pub struct Opened {
 pub fn open(path: &Path) -> Result<Opened> {
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Misuse(format!(
-            "cannot read {file}: {error}; `assay stages --help` shows what such a file looks like"
-        ))
+        Misuse(format!("cannot read {file}: {error}; `assay stages --help` shows an example"))
     })?;
     let parsed = Diary::from_toml(&text, &file).map_err(|problems| misuse(&problems))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -139,7 +137,7 @@ fn one_program_twice(parsed: &Parsed) -> Vec<Diagnostic> {
             let problem = parsed.diagnostic(&format!("stages[{index}]"), message);
             problems.push(
                 problem
-                    .with_expected("a program below {out}, a folder that each stage has for itself")
+                    .with_expected("a program below {out}, which differs for each stage")
                     .with_example("[build]\ncommand = \"make OUT={out}\"\nprogram = \"{out}/bench\""),
             );
         }

@@ -36,9 +36,8 @@ impl Bench for Players {
         for (role, task) in &player.tasks {
             match task.visit(&visit.surroundings, &self.scratch) {
                 Ok((_, ran)) if !ran.rewritten.is_empty() => {
-                    all.failed = Some(format!(
-                        "{role}: the command built its program anew, so its placement was undone"
-                    ));
+                    all.failed =
+                        Some(format!("{role}: the command rebuilt its program, so its placement was lost"));
                 }
                 Ok((values, ran)) => {
                     all.elapsed_ns += ran.elapsed.as_nanos() as u64;

@@ -29,7 +29,7 @@ impl Work {
     /// The store cannot be written.
     pub fn new(asked: &Asked, cpu: usize) -> Result<Work> {
         let place = Workplace::new(&asked.store)
-            .with_context(|| format!("cannot make a folder in {}", asked.store.display()))?;
+            .with_context(|| format!("cannot create a folder in {}", asked.store.display()))?;
         let scratch = place.folder().join("scratch");
         Ok(Work { place, cpu, way: Way { cpu: asked.pin.then_some(cpu), patience: asked.patience, scratch } })
     }

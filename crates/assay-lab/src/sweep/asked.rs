@@ -79,7 +79,10 @@ impl AskedSweep {
         if let Some(name) = self.names.iter().find(|name| !known.contains(&name.as_str())) {
             let near = nearest(name, known.iter().copied());
             let near = near.map_or(String::new(), |near| format!("; nearest: `{near}`"));
-            return Err(Misuse(format!("{file} has no sweep `{name}`; it has: {}{near}", known.join(", "))));
+            return Err(Misuse(format!(
+                "{file} has no sweep `{name}`; its sweeps are: {}{near}",
+                known.join(", ")
+            )));
         }
         let wanted = |sweep: &&SweepSpec| self.names.is_empty() || self.names.contains(&sweep.name);
         Ok(experiment.sweeps.iter().filter(wanted).cloned().collect())
@@ -111,8 +114,8 @@ impl AskedSweep {
         let rotations = experiment.placement.rotations;
         if (rotations as usize) < MIN_ROTATIONS {
             return Err(Misuse(format!(
-                "a sweep needs placement.rotations of {MIN_ROTATIONS} or more: the file has {rotations}, from which no interval \
-                 can be made"
+                "a sweep needs placement.rotations of {MIN_ROTATIONS} or more: the file has {rotations}, too \
+                 few for an interval"
             ))
             .into());
         }

@@ -74,13 +74,13 @@ pub(super) struct Series {
 /// The ledger cannot be read.
 pub(super) fn family(ledger: &Ledger, sweep: &SweepRow) -> Result<Family> {
     let spec: SweepSpec = serde_json::from_value(sweep.spec.clone())
-        .with_context(|| format!("sweep {} was made from another form of experiment", sweep.id))?;
+        .with_context(|| format!("sweep {} was made by an incompatible version of assay", sweep.id))?;
     let (mut steps, all) = (Vec::new(), ledger.sweep_steps(sweep.id)?);
     let own_core = shared::learned_by(ledger, all.iter().map(|step| step.campaign))?;
     for kept in all {
         let row = ledger.campaign(kept.campaign)?.context("a step of the sweep has lost its campaign")?;
         let experiment: Experiment = serde_json::from_value(row.spec.clone())
-            .with_context(|| format!("campaign {} was made from another form of experiment", row.id))?;
+            .with_context(|| format!("campaign {} was made by an incompatible version of assay", row.id))?;
         let observed = observe::observe_on(ledger, row.id, experiment.clock, &own_core)?;
         let failures = ledger.failures(row.id)?;
         let seconds = ledger.rounds(row.id)?.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum();

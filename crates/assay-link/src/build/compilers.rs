@@ -84,23 +84,27 @@ pub enum ToolchainError {
 
 /// What is left to do with programs that are built by others.
 pub(super) const ELSEWHERE: &str =
-    "what others build is taken as it is by `assay compare`, `assay doctor --program` and `assay sites`";
+    "`assay compare`, `assay doctor --program` and `assay sites` take programs built in any other way";
 
 impl fmt::Display for ToolchainError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ToolchainError::None { broken } if broken.is_empty() => {
-                write!(out, "no gcc and no clang is on PATH; install one, as with `apt-get install gcc g++`")
+                write!(
+                    out,
+                    "neither gcc nor clang is on PATH: install one, for example with `apt-get install \
+                             gcc g++`"
+                )
             }
             ToolchainError::None { broken } => {
-                write!(out, "no gcc and no clang on PATH works: {}", broken.join("; "))
+                write!(out, "no gcc or clang on PATH works: {}", broken.join("; "))
             }
             ToolchainError::Unknown { wanted, found, .. } => {
-                write!(out, "no compiler `{wanted}` on PATH; there is: {}", found.join(", "))?;
+                write!(out, "there is no compiler `{wanted}` on PATH; found: {}", found.join(", "))?;
                 if ["gcc", "clang"].iter().any(|family| wanted.starts_with(family)) || wanted.contains('*') {
                     return Ok(());
                 }
-                write!(out, " (an experiment's compilers are gcc and clang for this machine; {ELSEWHERE})")
+                write!(out, " (experiments are compiled with gcc or clang for this machine; {ELSEWHERE})")
             }
         }
     }

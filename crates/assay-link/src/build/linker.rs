@@ -127,7 +127,7 @@ pub fn probe(workshop: &Workshop, plain: &Plain<'_>) -> Result<Linker, BuildFail
         inputs: paths.into_iter().filter_map(hashed).collect(),
     };
     let kept = workshop.cache.put_record(&key, &linker);
-    kept.map_err(|error| workshop.cache_failure("keeping what the linker said", &error))?;
+    kept.map_err(|error| workshop.cache_failure("storing the linker's output", &error))?;
     Ok(linker)
 }
 
@@ -198,7 +198,7 @@ fn program(workshop: &Workshop, plain: &Plain<'_>) -> Result<Option<PathBuf>, Bu
         None => "ld".into(),
     };
     let words = [plain.driver.to_string_lossy().into_owned(), format!("-print-prog-name={name}")];
-    let what = format!("{} cannot tell which linker it calls", plain.compiler.name);
+    let what = format!("{} does not say which linker it calls", plain.compiler.name);
     let answer = workshop.run(Stage::Link, &what, plain.folder, &words)?;
     let answer = Path::new(answer.stdout.trim());
     if answer.is_absolute() {

@@ -85,7 +85,7 @@ pub fn compile(workshop: &Workshop, job: &Compilation<'_>) -> Result<Object, Bui
         workshop.cache.put_record(&key, &compiled)?;
         Ok((hash, bytes))
     };
-    let (hash, bytes) = keep().map_err(|error| workshop.cache_failure("keeping an object", &error))?;
+    let (hash, bytes) = keep().map_err(|error| workshop.cache_failure("storing an object", &error))?;
     read(workshop, hash, &bytes, &what)
 }
 

@@ -38,7 +38,7 @@ impl fmt::Display for OrderError {
         match self {
             Self::NoScript => write!(out, "GNU ld did not print its default script"),
             Self::NoText(why) => write!(out, "{why}"),
-            Self::Unwritten(error) => write!(out, "keeping an order of functions: {error}"),
+            Self::Unwritten(error) => write!(out, "storing an order of functions: {error}"),
         }
     }
 }
@@ -99,17 +99,17 @@ pub fn misplaced(
     meant: Option<&BTreeSet<&str>>,
 ) -> Result<Vec<String>, LayoutError> {
     let Some(pad) = layout::symbol_address(elf, order::PAD_SYMBOL)? else {
-        return Ok(vec!["the padding has no symbol, so it cannot be read back".into()]);
+        return Ok(vec!["the padding has no symbol, so its address cannot be read".into()]);
     };
     let mut found = Vec::new();
     if pad % LINE_BYTES != 0 {
-        found.push(format!("the padding lies at {pad:#x}, not on a 64-byte line"));
+        found.push(format!("the padding is at {pad:#x}, not at a 64-byte boundary"));
     }
     if let Some(names) = meant {
         let ahead =
             |function: &&FunctionPlace| function.address < pad && names.contains(function.name.as_str());
         for function in functions.iter().filter(ahead) {
-            found.push(format!("{} lies ahead of the padding", function.name));
+            found.push(format!("{} lies before the padding", function.name));
         }
     }
     Ok(found)

@@ -163,8 +163,8 @@ impl Sources<'_> {
             None => Err(BuildFailure::plain(
                 Stage::Source,
                 format!(
-                    "{source} is of no known language: its name ends neither in .c, .s, .S nor in .cc, .cpp, .cxx, .C; \
-                     {ELSEWHERE}"
+                    "{source} is not in a known language: its name must end in .c, .s, .S, .cc, .cpp, .cxx or \
+                     .C; {ELSEWHERE}"
                 ),
             )),
         }
@@ -174,7 +174,8 @@ impl Sources<'_> {
         self.compiler.cxx_path.as_deref().ok_or_else(|| {
             let package = self.compiler.name.replacen("gcc", "g++", 1);
             let what = format!(
-                "{} cannot compile {source}: no C++ driver of version {} is on PATH; install it, as with `apt-get install {package}`",
+                "{} cannot compile {source}: no C++ driver of version {} is on PATH; install it, for example \
+                 with `apt-get install {package}`",
                 self.compiler.name, self.compiler.version
             );
             BuildFailure::plain(Stage::Compile, what)
@@ -231,7 +232,7 @@ fn warnings(recipe: &Recipe) -> Vec<String> {
     for piece in recipe.pieces.iter().filter(|piece| !piece.section.is_text()) {
         let holds = piece.section.functions.first().map_or("code", String::as_str);
         found.push(format!(
-            "{who}: {holds} lies in section {}, which the padding ahead of .text may not move",
+            "{who}: {holds} lies in section {}, which the padding before .text may not move",
             piece.section.name
         ));
     }
@@ -247,7 +248,7 @@ fn warnings(recipe: &Recipe) -> Vec<String> {
         ));
     }
     if recipe.flags.iter().chain(&recipe.link_flags).any(|flag| flag == "-s" || flag == "-Wl,-s") {
-        found.push(format!("{who}: -s removes the symbols, so the places of functions cannot be read back"));
+        found.push(format!("{who}: -s removes the symbols, so the addresses of functions cannot be read"));
     }
     found
 }

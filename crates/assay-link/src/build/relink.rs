@@ -103,7 +103,7 @@ fn make(
     let what = match link {
         Link::AsBuilt => format!("{} cannot link the program", recipe.described()),
         Link::Placed { .. } => {
-            format!("{} cannot link the program in a placement of ours", recipe.described())
+            format!("{} cannot link the program with assay's placement", recipe.described())
         }
     };
     let made = workshop.cache.unfinished("");
@@ -111,7 +111,7 @@ fn make(
     whole.extend(["-o".into(), made.word()]);
     workshop.run(Stage::Link, &what, &recipe.folder, &whole)?;
     let kept = workshop.cache.keep(&made, "artifacts", "elf");
-    let (hash, elf) = kept.map_err(|error| workshop.cache_failure("keeping an artifact", &error))?;
+    let (hash, elf) = kept.map_err(|error| workshop.cache_failure("storing an artifact", &error))?;
     let linked = read_back(recipe, link, hash, &elf).map_err(|error| {
         BuildFailure::plain(Stage::Link, format!("{what}: the result is unusable: {error}"))
     })?;
@@ -155,7 +155,7 @@ fn misplaced(recipe: &Recipe, elf: &[u8], functions: &[FunctionPlace]) -> Result
 
 /// The object that is only padding.
 fn pad(workshop: &Workshop, recipe: &Recipe, phase_bytes: u32) -> Result<PathBuf, BuildFailure> {
-    let cache_failed = |error: std::io::Error| workshop.cache_failure("keeping the padding", &error);
+    let cache_failed = |error: std::io::Error| workshop.cache_failure("storing the padding", &error);
     let assembly = order::pad_assembly(phase_bytes);
     let source = workshop.cache.keep_bytes(assembly.as_bytes(), "orders", "s").map_err(cache_failed)?;
     let word = |path: &Path| path.to_string_lossy().into_owned();
@@ -169,7 +169,7 @@ fn pad(workshop: &Workshop, recipe: &Recipe, phase_bytes: u32) -> Result<PathBuf
     }
     let made = workshop.cache.unfinished(".o");
     words.extend(["-o".into(), made.word()]);
-    let what = format!("{} cannot assemble a padding", recipe.described());
+    let what = format!("{} cannot assemble the padding", recipe.described());
     workshop.run(Stage::Link, &what, &recipe.folder, &words)?;
     let (hash, _) = workshop.cache.keep(&made, "objects", "o").map_err(cache_failed)?;
     workshop.cache.put_record(&key, &hash).map_err(cache_failed)?;
@@ -205,7 +205,7 @@ fn order_words(workshop: &Workshop, recipe: &Recipe, shuffle: u64) -> Result<Vec
     };
     let keep = |text: &str, extension: &str| workshop.cache.keep_bytes(text.as_bytes(), "orders", extension);
     let words = ordering::words(&ordering, shuffle, &keep).map_err(|error| match error {
-        OrderError::Unwritten(error) => workshop.cache_failure("keeping an order of functions", &error),
+        OrderError::Unwritten(error) => workshop.cache_failure("storing an order of functions", &error),
         why => BuildFailure::plain(Stage::Link, format!("{} cannot be placed: {why}", recipe.described())),
     })?;
     Ok(words.into_iter().flat_map(|word| ["-Xlinker".to_owned(), word]).collect())
@@ -217,7 +217,7 @@ fn refuse_own_script(recipe: &Recipe) -> Result<(), BuildFailure> {
         None => Ok(()),
         Some(flag) => {
             let what = format!(
-                "{} cannot be placed: {flag} names a linker script, which fixes the places itself; leave it out",
+                "{} cannot be placed: {flag} names a linker script, which fixes all addresses; remove it",
                 recipe.described()
             );
             Err(BuildFailure::plain(Stage::Link, what))

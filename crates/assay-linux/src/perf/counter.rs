@@ -115,7 +115,7 @@ impl Counter {
         let count = (&self.descriptor).read(&mut bytes)?;
         if count != bytes.len() {
             let message =
-                format!("reading a counter gave {count} bytes, not 24: the kernel took it off the processor");
+                format!("reading a counter gave {count} bytes, not 24: the kernel removed it from the CPU");
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message));
         }
         let word = |at: usize| {

@@ -123,14 +123,14 @@ impl fmt::Display for UnknownEvent {
         let names: Vec<&str> = KNOWN.iter().map(|(name, ..)| *name).collect();
         write!(
             f,
-            "no event is named `{}`; known are {}, cache events such as L1-dcache-load-misses, and raw ones such as \
-             r00c5, each with :u, :k or :uk",
+            "there is no event `{}`; the events are {}, cache events such as L1-dcache-load-misses, and raw \
+             ones such as r00c5, each with :u, :k or :uk",
             self.name,
             names.join(", ")
         )?;
         match front_end::names(&HOST) {
             own if own.is_empty() => Ok(()),
-            own => write!(f, "; of this processor also {}", own.join(", ")),
+            own => write!(f, "; this CPU also has {}", own.join(", ")),
         }
     }
 }

@@ -110,22 +110,20 @@ impl CounterRefusal {
         let error = errno_name(self.errno);
         match self.cause(conditions) {
             RefusalCause::NoCounter if conditions.has_counters => {
-                format!("this processor's counters do not have it ({error})")
+                format!("this CPU has no such counter ({error})")
             }
             RefusalCause::NoCounter if conditions.virtual_machine => {
-                format!("this virtual machine is given no performance counters, as most are not ({error})")
+                format!("this virtual machine has no performance counters, like most ({error})")
             }
             RefusalCause::NoCounter => format!(
-                "the kernel drives no performance counters here ({error}); typical of virtual machines, and of \
-                 processors newer than the kernel"
+                "the kernel has no performance counters here ({error}); typical of virtual machines, and of \
+                 CPUs newer than the kernel"
             ),
             RefusalCause::Paranoid => {
                 let level = conditions.paranoid.unwrap_or_default();
                 let forbids = match self.scope {
-                    Scope::User => "lets programs without CAP_PERFMON count nothing",
-                    Scope::Kernel | Scope::All => {
-                        "lets programs without CAP_PERFMON count in user mode at most, which this is not"
-                    }
+                    Scope::User => "allows no counting without CAP_PERFMON",
+                    Scope::Kernel | Scope::All => "allows counting only in user mode without CAP_PERFMON",
                 };
                 format!("kernel.perf_event_paranoid is {level}, which {forbids} ({error})")
             }
@@ -137,12 +135,12 @@ impl CounterRefusal {
                 conditions.paranoid.map_or("unreadable".to_owned(), |level| level.to_string())
             ),
             RefusalCause::NoCall => {
-                format!("this kernel has no perf_event_open ({error}), as sandboxes such as gVisor do not")
+                format!("this kernel has no perf_event_open ({error}), like sandboxes such as gVisor")
             }
             RefusalCause::NotUnderstood => {
                 format!("this kernel or processor does not know the event ({error})")
             }
-            RefusalCause::Busy => format!("somebody else holds the counters for themselves ({error})"),
+            RefusalCause::Busy => format!("another program uses the counters exclusively ({error})"),
             RefusalCause::TooManyFiles => format!("no more files can be opened ({error})"),
             RefusalCause::Other => format!("perf_event_open failed: {error}"),
         }
@@ -153,7 +151,7 @@ impl CounterRefusal {
         let level = if self.scope == Scope::User { 2 } else { 1 };
         let text = match self.cause(conditions) {
             RefusalCause::Paranoid => format!(
-                "`sudo sysctl kernel.perf_event_paranoid={level}`, or give the lab CAP_PERFMON: `sudo setcap \
+                "`sudo sysctl kernel.perf_event_paranoid={level}`, or give assay CAP_PERFMON: `sudo setcap \
                  cap_perfmon+ep $(command -v assay)`"
             ),
             RefusalCause::Filtered => "start the container with --cap-add=PERFMON, or with a seccomp profile that allows \
@@ -178,7 +176,7 @@ impl fmt::Display for CounterRefusal {
         let conditions = RefusalContext::here();
         write!(f, "{} cannot be counted: {}", self.event, self.reason(&conditions))?;
         match self.remedy(&conditions) {
-            Some(remedy) => write!(f, "; what would allow it: {remedy}"),
+            Some(remedy) => write!(f, "; remedy: {remedy}"),
             None => Ok(()),
         }
     }
@@ -227,11 +225,9 @@ mod tests {
         for errno in [libc::ENOENT, libc::EOPNOTSUPP, libc::ENODEV] {
             let found = refusal("branch-misses", errno);
             assert_eq!(found.cause(&virtual_machine), RefusalCause::NoCounter);
-            assert!(
-                found.reason(&virtual_machine).contains("virtual machine is given no performance counters")
-            );
+            assert!(found.reason(&virtual_machine).contains("virtual machine has no performance counters"));
             assert!(found.remedy(&virtual_machine).unwrap().contains("bare metal"));
-            assert!(found.reason(&bare(2)).contains("this processor's counters do not have it"));
+            assert!(found.reason(&bare(2)).contains("this CPU has no such counter"));
             assert_eq!(found.remedy(&bare(2)), None);
         }
         let unknown = RefusalContext { has_counters: false, ..bare(2) };

@@ -28,7 +28,7 @@ impl std::fmt::Display for GateError {
                 write!(f, "there is no gate `{found}`: write `slower` or `slower:2%`")
             }
             GateError::Amount(found) => {
-                write!(f, "`{found}` is no percentage between 0 and 1000: write for instance `slower:2%`")
+                write!(f, "`{found}` is not a percentage between 0 and 1000: write it as `slower:2%`")
             }
         }
     }

@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn shows_the_place_the_line_and_the_advice() {
         let shown = diagnostic("unit = 12  # per item", 8, 2)
-            .with_expected("a text")
+            .with_expected("a string")
             .with_nearest(Some("units"))
             .with_example("unit = \"varint\"")
             .to_string();
@@ -192,7 +192,7 @@ a.toml:12:8: `unit` has the wrong type: an integer
    |
 12 | unit = 12  # per item
    |        ^^
-  expected: a text
+  expected: a string
   nearest:  `units`
   example:  unit = \"varint\"";
         assert_eq!(shown, expected);

@@ -43,10 +43,10 @@ unit = "byte"
 #prediction = "Four accumulators win by a factor of 2."
 
 # Differences smaller than this do not matter: within it, variants are
-# equivalent. A fraction, or a text as in "1 %".
+# equivalent. A fraction, or a string such as "1 %".
 #minimum_effect = "1 %"
 
-# How sure all intervals of the experiment together must be.
+# The confidence that all intervals of the experiment hold together.
 #confidence = 0.95
 
 # Time for measuring, without compiling: seconds, or "500 ms", "2 min", "1 h".
@@ -61,7 +61,7 @@ unit = "byte"
 # else (but for cycles) by running the program under an emulator, with simulated
 # branch predictors. Then the report says how much of a difference is work and
 # how much is prediction.
-# Default: nothing, for it takes time of its own.
+# Default: nothing, because counting takes extra time.
 #events = []
 
 # The seed of every random order. The same seed gives the same plan.
@@ -71,7 +71,7 @@ unit = "byte"
 # and clang that is found.
 #compilers = ["all"]
 
-# Code without optimisation is refused unless it is the question itself.
+# Unoptimised code is refused unless this is true.
 #allow_unoptimised = false
 
 # The variants that the program registers with ASSAY_VARIANT, the baseline too.
@@ -86,7 +86,7 @@ variants = ["loop", "four"]
 # What is cold when a call begins: "hot" (one input again and again), "rotating"
 # (each call takes another copy of its bytes), "cold_data" (its bytes are in no
 # cache), "cold_code" (the program's code is in no cache, the branch predictor
-# has learned something else). Each is an input of its own: random@cold-data.
+# is trained on other code). Each is an input of its own: random@cold-data.
 #states = ["hot"]
 # "throughput": calls are independent. "latency": each waits for the last one's
 # answer, as in a chain of lookups.
@@ -112,21 +112,21 @@ include_dirs = ["."]
 generator = "uniform_value"
 #min = 0
 max = "0xffff_ffff_ffff_ffff"
-# How many values the generator makes. A few are learned by heart by the branch
-# predictor (up to 30,000 on Zen 4): then the figures are those of its memory.
+# How many values the generator makes. The branch predictor memorises a short
+# input (up to 30,000 values on Zen 4), which makes the code look too fast.
 #units = 1_000_000
 #seed = 1
 # What is a unit: "varint", "lines", "bytes", "whole". Default: "varint" if
 # generated, "bytes" if recorded.
 format = "bytes"
-# Only so many are made, then repeated until there are `units`. Few enough are
-# known by heart, in a working set as large as you like. Default: all are made.
+# Only this many values are generated, then repeated up to `units`: a short
+# sequence that the predictor memorises, in a large working set. Default: all.
 #     distinct_units = 1000
 # Units per call; calls go through the whole input in order. 0: all in one call.
 #window_units = 4096
 #description = "every byte alike"
-# Units that production goes through before it meets the same data again:
-# `assay doctor FILE` says where an input is too small for that.
+# Units that production processes before it sees the same data again:
+# `assay doctor FILE` reports inputs that are too small for that.
 #production_units = 5_000_000
 
 # The other generators, all of LEB128 varints:
@@ -174,16 +174,16 @@ format = "bytes"
 # The key by its path; numbers in a list count from 0 (inputs.mixed.weights.1).
 #key = "inputs.random.units"
 #description = "from a cache line to beyond the caches"
-# The range: numbers, or texts as in "64k", "1 Mi", "31 %".
+# The range: numbers, or strings such as "64k", "1 Mi", "31 %".
 #from = 64
 #to = "64 Mi"
 #scale = "geometric"
-# Points of the first step, and at most so many more where two variants cross or
-# a time bends.
+# Points of the first step, and how many more at most where two variants cross
+# or a time bends.
 #points = 9
 #refine = 12
-# How narrow the place of a crossing is wanted: a number in the key's unit, or a
-# part of its value. Default: 10 % on a geometric scale, else 1/50 of the range.
+# The width of a crossover to reach: a number in the key's unit, or a part of its
+# value. Default: 10 % on a geometric scale, else 1/50 of the range.
 #tolerance = "10 %"
 # Only these beside the baseline. Default: all variants.
 #variants = ["four"]
@@ -196,8 +196,8 @@ format = "bytes"
 #[flags]
 #O2 = ["-O2"]
 
-# The program is linked again with padding ahead of all code, so that no variant
-# wins by where the linker happened to put it. A rotation is one order of the
+# The program is linked again with padding before all code, so that no variant
+# wins by its placement alone. A rotation is one order of the
 # functions at all phases.
 #[placement]
 # Rotations before the first look at the verdicts, and at most.
@@ -207,8 +207,8 @@ format = "bytes"
 #phases = [0, 16, 32, 48]
 
 # What is compared. Along "variant" it is every variant with the baseline, in
-# each build; along "compiler" and "flags" it is each variant with itself, built
-# otherwise: what a compiler or a flag brings, and what is placement.
+# each build; along "compiler" and "flags" it is each variant with itself in
+# another build: the effect of the compiler or flag, apart from placement.
 #[contrasts]
 #along = ["variant"]
 # The baselines on the other axes: a compiler (default: the first that is
@@ -217,7 +217,7 @@ format = "bytes"
 #     compiler = "gcc-12"
 #     flags = "each"
 
-# What somebody says, to be confirmed or refuted. Besides a text a claim has at
+# Statements to be confirmed or refuted. Besides a text a claim has at
 # least one of: says, ratio, ns_per_unit, miss_rate, misses_per_unit,
 # instructions_per_unit, branches_per_unit, cycles_per_unit, share, change.
 #[[claims]]
@@ -256,8 +256,8 @@ format = "bytes"
 #after = 9000000
 #change = "-47 %"
 
-# What `assay doctor FILE` finds here on purpose, with the reason; it is then
-# shown as accepted.
+# Intended findings of `assay doctor FILE`, each with its reason; they are shown
+# as accepted.
 #[[accept]]
 #check = "unpaired-sizes"
 #variants = ["four"]

@@ -85,8 +85,8 @@ impl Adapter {
         } else if nanobench::is_in(output) {
             (Adapter::Nanobench, "nanobench wrote or printed its JSON.")
         } else {
-            let because = "No benchmark library's results were recognised (google-benchmark, criterion, divan, nanobench), \
-                           so the time of the whole command is taken; --adapter says otherwise.";
+            let because = "No benchmark library was recognised (google-benchmark, criterion, divan, nanobench), so the time of \
+                           the whole command is used; --adapter names another way.";
             (Adapter::Wall, because)
         };
         Detected { adapter, because }

@@ -22,7 +22,7 @@ impl fmt::Display for AdapterError {
         match self {
             AdapterError::Unknown { given } => write!(
                 f,
-                "no adapter `{given}`; there are google-benchmark, criterion, divan, nanobench, wall, cpu, and \
+                "there is no adapter `{given}`; the adapters are google-benchmark, criterion, divan, nanobench, wall, cpu, and \
                  regex:EXPRESSION with groups (?<value>), (?<name>), (?<unit>)"
             ),
             AdapterError::Pattern { problem } => f.write_str(problem),

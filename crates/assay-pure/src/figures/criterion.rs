@@ -104,10 +104,12 @@ fn read_folder(
         reading.add(full_id, unit, Clock::Wall, &values, None);
     } else if let Some(file) = file("estimates.json") {
         let estimates: Estimates = parsed(file, "`median.point_estimate`")?;
-        reading.notes.push(format!("{full_id}: criterion left no samples, so its median counts as one."));
+        reading
+            .notes
+            .push(format!("{full_id}: criterion saved no samples, so its median counts as one sample."));
         reading.add(full_id, unit, Clock::Wall, &[estimates.median.point_estimate], None);
     } else {
-        reading.notes.push(format!("{full_id}: criterion left neither samples nor estimates."));
+        reading.notes.push(format!("{full_id}: criterion saved neither samples nor estimates."));
     }
     Ok(())
 }

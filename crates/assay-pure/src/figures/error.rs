@@ -108,7 +108,7 @@ impl FigureError {
                 write!(f, "{adapter}: {place}: expected {expected}, found {found}")
             }
             FigureError::Failed { adapter, notes } => {
-                write!(f, "{adapter}: no benchmark gave a figure")?;
+                write!(f, "{adapter}: no benchmark reported a figure")?;
                 notes.iter().take(SHOWN_LINES).try_for_each(|note| write!(f, "\n  {note}"))?;
                 match notes.len().saturating_sub(SHOWN_LINES) {
                     0 => Ok(()),
@@ -116,7 +116,7 @@ impl FigureError {
                 }
             }
             FigureError::FilteredOut { filter, names } => {
-                write!(f, "no benchmark's name matches the filter `{filter}`; there are: ")?;
+                write!(f, "no benchmark matches the filter `{filter}`; the benchmarks are: ")?;
                 let shown: Vec<&str> = names.iter().take(SHOWN_LINES).map(String::as_str).collect();
                 write!(f, "{}", shown.join(", "))?;
                 match names.len().saturating_sub(SHOWN_LINES) {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn names_do_not_steer_the_terminal() {
         let shown = FigureError::Failed { adapter: "divan", notes: vec!["a\u{1b}[2Jb".into()] }.to_string();
-        assert_eq!(shown, "divan: no benchmark gave a figure\n  a [2Jb");
+        assert_eq!(shown, "divan: no benchmark reported a figure\n  a [2Jb");
     }
 
     #[test]

@@ -109,7 +109,7 @@ pub fn read(output: &Output) -> Result<Reading, FigureError> {
     }
     if reading.figures.is_empty() {
         if reading.notes.is_empty() {
-            reading.notes.push("The programs ran no benchmark (a filter that matches none?).".into());
+            reading.notes.push("No benchmark was run (does the filter match any?).".into());
         }
         return Err(FigureError::Failed { adapter: NAME, notes: reading.notes });
     }
@@ -122,7 +122,7 @@ fn reports(output: &Output) -> Result<Vec<GoogleReport>, FigureError> {
         return documents(&output.google_benchmark).map_err(|error| {
             let cut_short = error.is_eof() || error.to_string().contains("key must be a string");
             let more = if cut_short {
-                " (did a benchmark program crash or write at once with another?)"
+                " (did a benchmark program crash, or did two write at the same time?)"
             } else {
                 ""
             };
@@ -137,7 +137,7 @@ fn reports(output: &Output) -> Result<Vec<GoogleReport>, FigureError> {
         return Err(FigureError::malformed(NAME, "what was printed", EXPECTED, error));
     }
     let expected = "its JSON in the file that BENCHMARK_OUT names, or printed (does the command pass --benchmark_out \
-                    itself, or start its benchmarks without the environment? Leave the option out)";
+                    itself, or start its benchmarks without the environment? If so, remove the option)";
     Err(FigureError::nothing(NAME, expected, &output.stdout))
 }
 
@@ -145,12 +145,10 @@ fn note_context(reports: &[GoogleReport], reading: &mut Reading) {
     let contexts = || reports.iter().filter_map(|report| report.context.as_ref());
     if contexts().any(|context| context.library_build_type.as_deref() == Some("debug")) {
         // Debian's package says so of an optimised library: it is built without NDEBUG.
-        reading
-            .notes
-            .push("The benchmark library calls itself a debug build; its own loop may be slow.".into());
+        reading.notes.push("The benchmark library is a debug build; its own loop may be slow.".into());
     }
     if contexts().any(|context| context.cpu_scaling_enabled == Some(true)) {
-        reading.notes.push("The benchmark library says that the processor's frequency varies.".into());
+        reading.notes.push("The benchmark library reports that the CPU frequency varies.".into());
     }
 }
 
@@ -228,7 +226,7 @@ fn take(
 
 fn add(reading: &mut Reading, name: String, series: &BenchmarkSeries) {
     if let Some(message) = &series.failed {
-        reading.notes.push(format!("{name}: the benchmark says that it failed: {message}"));
+        reading.notes.push(format!("{name}: the benchmark failed: {message}"));
         return;
     }
     let (mut cpu, mut real) = (series.cpu.clone(), series.real.clone());
@@ -345,9 +343,9 @@ mod tests {
             entry("bad", "\"error_occurred\":true,\"error_message\":\"no input\",\"time_unit\":\"ns\"");
         let reading = read(&over_file(&report("p", &[failed.clone(), entry("a", TIMES)]))).unwrap();
         assert_eq!(names(&reading), ["a"]);
-        assert_eq!(reading.notes, ["bad: the benchmark says that it failed: no input"]);
+        assert_eq!(reading.notes, ["bad: the benchmark failed: no input"]);
         let error = read(&over_file(&report("p", &[failed]))).unwrap_err().to_string();
-        assert!(error.contains("bad: the benchmark says that it failed: no input"), "{error}");
+        assert!(error.contains("bad: the benchmark failed: no input"), "{error}");
     }
 
     #[test]
@@ -380,6 +378,6 @@ mod tests {
         let error = read(&over_file(&report("p", &[odd]))).unwrap_err().to_string();
         assert!(error.contains("`weeks`"), "{error}");
         let error = read(&over_file("{\"context\":{},\"benchmarks\":[]}")).unwrap_err().to_string();
-        assert!(error.contains("ran no benchmark"), "{error}");
+        assert!(error.contains("No benchmark was run"), "{error}");
     }
 }

@@ -99,7 +99,7 @@ impl Reading {
             let first =
                 values.iter().zip(&usable).find(|(_, usable)| !**usable).map_or(0.0, |(value, _)| *value);
             self.notes.push(format!(
-                "{name}: {left_out} of {} values left out, because they are not above 0 (as {first}){all}.",
+                "{name}: {left_out} of {} values ignored because they are not above 0 (for example {first}){all}.",
                 values.len()
             ));
         }
@@ -140,7 +140,7 @@ mod tests {
         reading.add("a".into(), Unit::ns_per("op"), Clock::Cpu, &values, Some((Clock::Wall, &beside)));
         assert_eq!(reading.figures[0].values, [1.0, 2.0]);
         assert_eq!(reading.figures[0].beside, Some((Clock::Wall, vec![5.0, 8.0])));
-        assert_eq!(reading.notes, ["a: 2 of 4 values left out, because they are not above 0 (as 0)."]);
+        assert_eq!(reading.notes, ["a: 2 of 4 values ignored because they are not above 0 (for example 0)."]);
         reading.add("b".into(), Unit::ns_per("op"), Clock::Cpu, &[-1.0], None);
         assert_eq!(reading.figures.len(), 1);
         assert!(reading.notes[1].ends_with("which leaves none."), "{:?}", reading.notes);

@@ -35,7 +35,7 @@ impl Pattern {
             return Ok(Pattern { expression });
         }
         let problem = format!(
-            "the regular expression `{expression}` has no group for the number; write it as in \
+            "the regular expression `{expression}` has no group named `value` for the number; write it as in \
              '(?<name>\\w+): +(?<value>[0-9.]+) (?<unit>ns|us|ms|s)'"
         );
         Err(AdapterError::Pattern { problem })
@@ -68,7 +68,7 @@ impl Pattern {
             let shown = if output.stdout.trim().is_empty() { &output.stderr } else { &output.stdout };
             // What is shown has no tabs, so that an expression made after it would not match again.
             let tabs =
-                if shown.contains('\t') { "; tabs are shown as blanks, `\\s+` matches both" } else { "" };
+                if shown.contains('\t') { "; tabs are shown as spaces, `\\s+` matches both" } else { "" };
             let expected = format!("a match of `{}` in what it prints{tabs}", self.expression);
             return Err(FigureError::nothing(NAME, &expected, shown));
         }
@@ -144,7 +144,7 @@ mod tests {
         assert!(error.contains("| one\n  | two"), "{error}");
         assert!(!error.contains("tabs"), "{error}");
         let error = read("a (?<value>1)", "a\t1\n", "").unwrap_err().to_string();
-        assert!(error.contains("; tabs are shown as blanks, `\\s+` matches both"), "{error}");
+        assert!(error.contains("; tabs are shown as spaces, `\\s+` matches both"), "{error}");
         let error = read(THREE, "a: 1.2.3 ns\n", "").unwrap_err().to_string();
         assert!(error.contains("expected a number, found `1.2.3`"), "{error}");
         let error = read(THREE, "a: 1 ns\na: 2 apples\n", "").unwrap_err().to_string();

@@ -96,7 +96,7 @@ impl fmt::Display for Problem {
             }
             Self::NotAField { part } => write!(f, "\"{part}\" is not key=value"),
             Self::Missing { field } => write!(f, "the field {field}= is missing"),
-            Self::Repeated { field } => write!(f, "the field {field}= stands twice"),
+            Self::Repeated { field } => write!(f, "the field {field}= appears twice"),
             Self::Value { field, value, expected } => write!(f, "{field}=\"{value}\" is not {expected}"),
             Self::Windows { announced, found } => {
                 write!(f, "{announced} windows were announced and {found} found")

@@ -99,7 +99,7 @@ pub fn check(claim: &DiaryClaim, seen: &[Seen], margin: Margin) -> ClaimResult {
     let mut findings = own;
     if let Some(quantity) = claim.of {
         if seen.is_empty() {
-            let text = format!("no {} of it were measured", quantity.word());
+            let text = format!("{} not measured", quantity.word());
             findings.push(Finding::new(Standing::Open, text));
         }
         for seen in seen {
@@ -121,7 +121,7 @@ fn arithmetic(claim: &DiaryClaim) -> Vec<Finding> {
     findings.extend(one_change(claim));
     findings.extend(direction(claim));
     if let (Some(Quantity::MissRate), Some(value)) = (claim.of, claim.value.filter(|value| *value > 1.0)) {
-        findings.push(against(format!("impossible: a miss rate of {value} does not lie between 0 and 1")));
+        findings.push(against(format!("impossible: the miss rate {value} is not between 0 and 1")));
     }
     findings
 }
@@ -130,7 +130,7 @@ fn arithmetic(claim: &DiaryClaim) -> Vec<Finding> {
 fn part_of_whole(claim: &DiaryClaim) -> Option<Finding> {
     let (part, whole) = (claim.part?, claim.whole?);
     if part > whole || whole <= 0.0 {
-        return Some(against(format!("impossible: {part} is no part of {whole}")));
+        return Some(against(format!("impossible: the part {part} exceeds the whole {whole}")));
     }
     let (share, found) = (claim.share?, part / whole);
     // A share that is right to half a tenth of a point is only rounded.
@@ -147,7 +147,7 @@ fn one_change(claim: &DiaryClaim) -> Option<Finding> {
     let (ratio, change) = (claim.ratio?, claim.change?);
     let agrees = (ratio - 1.0 - change).abs() <= (tolerance(claim) * ratio).max(0.01);
     (!agrees).then(|| {
-        against(format!("the claim contradicts itself: a change of {change} is no ratio of {ratio}"))
+        against(format!("the claim contradicts itself: a change of {change} is not a ratio of {ratio}"))
     })
 }
 
@@ -171,7 +171,7 @@ fn of_change(claim: &DiaryClaim, quantity: Quantity, seen: &Seen, margin: Margin
     let place = &seen.place;
     if quantity == Quantity::Time {
         let Some(time) = &seen.time else {
-            return vec![Finding::new(Standing::Open, format!("their times were not compared ({place})"))];
+            return vec![Finding::new(Standing::Open, format!("times not compared ({place})"))];
         };
         let said = claim.says.map(|says| of_direction_of_time(says, time, place));
         return said
@@ -181,10 +181,10 @@ fn of_change(claim: &DiaryClaim, quantity: Quantity, seen: &Seen, margin: Margin
     }
     let ratio = seen.other.as_ref().and_then(|other| seen.own.ratio(other, quantity));
     let Some(ratio) = ratio else {
-        let text = format!("{} were not measured on both sides ({place})", quantity.word());
+        let text = format!("{}: not measured on both sides ({place})", quantity.word());
         return vec![Finding::new(Standing::Open, text)];
     };
-    let found = format!("{} {ratio:.4} times as many ({place})", quantity.word());
+    let found = format!("{}: ratio {ratio:.4} ({place})", quantity.word());
     let said = claim.says.map(|says| {
         let holds = match says {
             Direction::Less => ratio < 1.0,
@@ -240,11 +240,11 @@ fn of_value(claim: &DiaryClaim, quantity: Quantity, value: f64, seen: &Seen) -> 
     let found = if claim.per_unit { seen.own.per_unit(quantity) } else { seen.own.total(quantity) };
     let (place, word) = (&seen.place, quantity.word());
     let Some(found) = found else {
-        return Finding::new(Standing::Open, format!("{word} was not measured ({place})"));
+        return Finding::new(Standing::Open, format!("{word}: not measured ({place})"));
     };
     let holds = (found - value).abs() <= tolerance(claim) * value.abs();
     let told = if found.fract() == 0.0 { format!("{found}") } else { format!("{found:.4}") };
-    let text = format!("{word} {told} here ({place})");
+    let text = format!("{word}: {told} ({place})");
     if holds {
         return Finding::new(Standing::Holds, text);
     }

@@ -198,7 +198,7 @@ fn read_texts(reader: &mut TomlReader, table: &TomlTable, name: &str) -> Vec<(St
             None => {
                 let path = format!("{}.{key}", table.path_of(name));
                 let problem = reader.complain(&path, WrongValue::Type.sentence(&path, item));
-                problem.expected = Some("a text".into());
+                problem.expected = Some("a string".into());
             }
         }
     }
@@ -267,7 +267,7 @@ fn read_stages(
             tasks.iter().enumerate().filter_map(|(role, task)| Some((role, of_role(task.as_ref()?, role))));
         let recipe = read_recipe(reader, &table, base, "command");
         if recipe.is_none() {
-            let problem = reader.complain(&entry.path, format!("nothing says how `{}` is built", entry.path));
+            let problem = reader.complain(&entry.path, format!("`{}` has no build command", entry.path));
             problem.expected = Some("`command` and `program` in [build], or here".into());
             problem.example = Some(
                 "[build]\ncommand = \"make FLAGS='{flags}' OUT={out}\"\nprogram = \"{out}/bench\"".into(),
@@ -294,7 +294,7 @@ fn read_after(reader: &mut TomlReader, table: &TomlTable, earlier: &[Entrant]) -
         let problem = reader.complain_of(
             table,
             "after",
-            format!("`{}.after` names no stage above it: \"{name}\"", table.path),
+            format!("`{}.after` is not the name of an earlier stage: \"{name}\"", table.path),
         );
         problem.nearest = nearest(&name, names()).map(str::to_owned);
     }
@@ -373,7 +373,7 @@ fn read_references(
                 .any(|key| table.has(key));
         let recipe = read_recipe(reader, &table, base, "build").filter(|_| is_built);
         if is_built && recipe.is_none() {
-            let problem = reader.complain(&path, format!("nothing says how `{path}` is built"));
+            let problem = reader.complain(&path, format!("`{path}` has no build command"));
             problem.expected = Some(
                 "`build` and `program` here or in [build], or a command without {program} and {out}".into(),
             );
@@ -404,7 +404,7 @@ fn reference_tables<'a>(reader: &mut TomlReader, top: &TomlTable<'a>) -> Vec<(St
                 match element {
                     entries::Element::Table(items) => found.push((path, items)),
                     entries::Element::Value(_) => {
-                        let problem = reader.complain(&path, format!("`{path}` is no table"));
+                        let problem = reader.complain(&path, format!("`{path}` is not a table"));
                         problem.example = Some(top.example_of("references"));
                     }
                 }
@@ -421,9 +421,9 @@ fn add_reference(reader: &mut TomlReader, path: &str, entrant: Entrant, entrants
     };
     let name = &entrant.name;
     if known.is_stage() {
-        reader.complain(&format!("{path}.name"), format!("`{name}` is a stage already"));
+        reader.complain(&format!("{path}.name"), format!("`{name}` is already the name of a stage"));
     } else if known.recipe != entrant.recipe {
-        let message = format!("`{name}` is built in another way above; give this one another name");
+        let message = format!("`{name}` is built differently above: give this one another name");
         reader.complain(&format!("{path}.name"), message);
     } else if entrant.tasks.keys().any(|role| known.tasks.contains_key(role)) {
         reader.complain(&format!("{path}.role"), format!("`{name}` has this role already"));

@@ -125,7 +125,8 @@ pub fn flips(
         cause: Cause::Input,
         share: None,
         evidence: format!(
-            "{} is learned by heart, which spares {} {spared_baseline:.2} ns and {} {spared_candidate:.2} ns of mispredictions: {} here would be about {} on data never seen",
+            "{} is memorised by the predictor, which spares {} {spared_baseline:.2} ns and {} \
+             {spared_candidate:.2} ns of mispredictions: {} here would be about {} on data never seen",
             found.input,
             found.between().name(Side::Baseline),
             found.between().name(Side::Candidate),

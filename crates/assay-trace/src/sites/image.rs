@@ -136,7 +136,7 @@ impl ModuleImage {
         let data = std::fs::read(path).map_err(|error| format!("{name} can't be read: {error}"))?;
         let changed = std::fs::metadata(path).and_then(|about| about.modified()).ok();
         let file =
-            object::File::parse(&*data).map_err(|error| format!("{name} is no object file: {error}"))?;
+            object::File::parse(&*data).map_err(|error| format!("{name} is not an object file: {error}"))?;
         let architecture = match file.architecture() {
             object::Architecture::X86_64 => ModuleCode::X86_64,
             object::Architecture::Aarch64 => ModuleCode::Aarch64,

@@ -1,5 +1,6 @@
 //! `assay calibrate`: the lab held against pairs whose truth is known, beside other tools.
 
+use super::help::OUTPUT;
 use super::run::Places;
 use super::{DONE, FAILED, screen};
 use anyhow::{Context, Result};
@@ -15,34 +16,29 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Hold the verdicts against pairs of functions whose true difference is known
+/// Check assay's verdicts on pairs with a known true difference
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  assay calibrate fixtures/verdicts -k 7\n  \
-    assay calibrate fixtures/verdicts --pair 'null_*' --peers\n\n\
-    Each pair is measured k times, each time with other shuffles and orders. Beside assay's verdict stands what its\n\
-    as-built link alone would have said and, with --peers, what Google Benchmark's U test and hyperfine say of it.\n\n\
-    Exit code 1: more than 1 in 100 null pairs called different, fewer than 95 in 100 effects of 3 % and more found,\n\
-    or any with the wrong sign.")]
+#[command(after_help = include_str!("help/calibrate.txt"))]
 pub struct Arguments {
     /// Folder of the pairs
     pub folder: PathBuf,
-    /// How often each pair is measured
-    #[arg(short, long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Measurements of each pair
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub k: u32,
-    /// Only pairs with these names (globs)
+    /// Only pairs whose name matches; can be repeated
     #[arg(long = "pair", value_name = "GLOB")]
     pub pairs: Vec<String>,
-    /// Seconds of measuring per pair and time, instead of the files'
-    #[arg(long)]
+    /// Time to measure a pair once, instead of the file's budget
+    #[arg(long, value_name = "SECONDS")]
     pub budget: Option<f64>,
-    /// Ask Google Benchmark and hyperfine too
+    /// Compare with the verdicts of Google Benchmark and hyperfine
     #[arg(long)]
     pub peers: bool,
-    /// First seed; the others follow it
-    #[arg(long, default_value_t = 1)]
+    /// First seed; each further measurement of a pair takes the next one
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Write every verdict as JSON; - is standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
     #[command(flatten)]
     pub places: Places,
@@ -61,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     'all: for k in 0..arguments.k {
         for (index, pair) in pairs.iter().enumerate() {
             if assay_linux::interrupt::asked() {
-                eprintln!("assay: interrupted; what is known so far:");
+                eprintln!("assay: interrupted; the results so far:");
                 break 'all;
             }
             let done = k * pairs.len() as u32 + index as u32;
@@ -70,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         }
     }
     if arguments.peers {
-        eprintln!("asking Google Benchmark and hyperfine");
+        eprintln!("running Google Benchmark and hyperfine");
         let (asked, skipped) = peers::ask(&arguments.folder, &pairs, arguments.k)?;
         trials.extend(asked);
         for reason in skipped {
@@ -84,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     screen::print(&table(&trials, &tally));
     let shortcomings = tally.shortcomings(ASSAY);
     for text in &shortcomings {
-        screen::print(&format!("short of its aim: {text}\n"));
+        screen::print(&format!("aim missed: {text}\n"));
     }
     Ok(if shortcomings.is_empty() { DONE } else { FAILED })
 }
@@ -217,7 +213,7 @@ fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
             ));
         }
     }
-    text.push_str("\nfalse: different where nothing is; missed: no difference where there is one\n");
+    text.push_str("\nfalse: identical code called different; missed: a real difference called none\n");
     let wrong: Vec<String> = trials
         .iter()
         .filter(|trial| trial.tool == ASSAY)
@@ -225,11 +221,11 @@ fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
         .map(|trial| {
             let difference =
                 trial.difference.map_or(String::new(), |value| format!(" ({:+.1} %)", value * 100.0));
-            format!("  {}: truth {}, said {:?}{difference}\n", trial.what, trial.truth.verdict, trial.said)
+            format!("  {}: truth {}, verdict {:?}{difference}\n", trial.what, trial.truth.verdict, trial.said)
         })
         .collect();
     if !wrong.is_empty() {
-        text.push_str("\nassay was wrong:\n");
+        text.push_str("\nwrong verdicts of assay:\n");
         text.extend(wrong);
     }
     text

@@ -1,5 +1,6 @@
 //! `assay compare`: is this regression mine, or where the linker put it?
 
+use super::help::OUTPUT;
 use super::run::{Places, positive};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::{Context, Result};
@@ -17,104 +18,87 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Compare two revisions, or two commands, by their own benchmarks
-///
-/// Builds both revisions beside your tree with every link captured, links each again in many placements without
-/// rebuilding, runs the benchmark command over them in turns, and says of each benchmark whether its code became faster or
-/// slower, or whether it only seems so because the linker put it elsewhere.
+/// Compare two revisions or two commands: is a regression real?
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  \
-    assay compare --build 'cmake -B build && cmake --build build' --bench build/suite main HEAD\n  \
-    assay compare --build 'make bench' --bench ./bench main            against the working tree\n  \
-    assay compare --build 'make bench' --bench ./bench                 what placement alone does\n  \
-    assay compare --build 'cargo bench --no-run' --bench 'cargo bench' --filter '^parse' v1.2 HEAD\n  \
-    assay compare --build 'cargo bench --no-run' v1.2 HEAD \\\n      \
-      --bench 'cargo bench -- --warm-up-time 0.05 --measurement-time 0.1 --sample-size 10'    criterion, briefly\n  \
-    assay compare --build ... --bench ... --gate slower:2% --markdown summary.md main HEAD\n  \
-    assay compare -- './old --quick' './new --quick'                   two commands, as they are\n\n\
-    Adapters read the figures: google-benchmark, criterion, divan, nanobench, wall, cpu, or a regular expression as\n\
-    'regex:(?<name>\\w+): (?<value>[0-9.]+) (?<unit>ns)'. Without --adapter the first run shows which fits.\n\
-    Matches of one name in one output are repetitions of one benchmark: let the name tell different cases apart.\n\n\
-    Exit codes: 0 done and the gate passed, 1 the gate failed or something could not be measured, 2 misuse, 3 nothing\n\
-    could be measured. A ghost, or what is not known, never fails a gate.")]
+#[command(after_help = include_str!("help/compare.txt"))]
 pub struct Arguments {
-    /// The build command, run by `sh -c` in each revision
+    /// Build command, run by `sh -c` in each revision
     #[arg(long, value_name = "CMD")]
     pub build: Option<String>,
-    /// The benchmark command, run by `sh -c` where assay is run, or there in each revision
+    /// Benchmark command, run by `sh -c` in the same directory of each revision
     #[arg(long, value_name = "CMD")]
     pub bench: Option<String>,
-    /// Baseline and candidate; one is compared with the working tree
+    /// Baseline and candidate; one alone is compared with the working tree
     #[arg(value_name = "REVISION", num_args = 0..=2)]
     pub revisions: Vec<String>,
-    /// Two commands, instead of revisions
+    /// Two commands to compare, instead of revisions
     #[arg(last = true, value_name = "CMD")]
     pub commands: Vec<String>,
-    /// How figures are read from the benchmark command
+    /// How to read figures from the benchmark command's output
     #[arg(long, value_name = "ADAPTER")]
     pub adapter: Option<String>,
-    /// Only benchmarks that this regular expression matches
+    /// Only benchmarks whose name matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pub filter: Option<String>,
-    /// Seconds that each benchmark may take in each run, where its library can be asked
+    /// Time of each benchmark in each run, if its library has such an option
     #[arg(long, value_name = "SECONDS", default_value_t = 0.01, value_parser = positive)]
     pub seconds_per_benchmark: f64,
-    /// Repetitions of each benchmark in each run, where its library can be asked
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..1000))]
+    /// Repetitions of each benchmark in each run, if its library has such an option
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..1000))]
     pub repetitions: u32,
-    /// Shuffles, each with four phases of the cache line; as many as the budget allows, up to 8
-    #[arg(long, value_parser = clap::value_parser!(u32).range(3..1000))]
+    /// Shuffled function orders, each at four offsets; default: as many as the budget allows, up to 8
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..1000))]
     pub rotations: Option<u32>,
-    /// Passes over all placements at most; as many as the budget allows, up to 12
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..1000))]
+    /// Most passes over all placements; default: as many as the budget allows, up to 12
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..1000))]
     pub rounds: Option<u32>,
-    /// Seconds of measuring
+    /// Time to measure
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0, value_parser = positive)]
     pub budget: f64,
-    /// Smaller effects count as none
+    /// Effects below this count as equivalent
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = percent)]
     pub minimum_effect: f64,
-    /// Confidence of all verdicts together
+    /// Confidence that all verdicts hold together
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = percent)]
     pub confidence: f64,
-    /// Fail, with exit code 1, on benchmarks whose code is slower: `slower` or `slower:2%`
+    /// Exit with 1 if the code of a benchmark is slower: `slower` or `slower:2%`
     #[arg(long, value_name = "GATE")]
     pub gate: Option<Gate>,
     /// Write a summary for a pull request as Markdown; - is standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
-    /// Write the page as JSON (schema/comparison-1.schema.json); - is standard output
-    #[arg(long, value_name = "FILE")]
+    /// Write the report as JSON (schema/comparison-1.schema.json); - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Say where the spread comes from: side, placement, process, round
-    #[arg(long)]
+    /// Show what causes the spread: side, placement, process, round
+    #[arg(long, help_heading = OUTPUT)]
     pub factors: bool,
-    /// Every benchmark, with all reasons
-    #[arg(long)]
+    /// Show every benchmark, with all reasons
+    #[arg(long, help_heading = OUTPUT)]
     pub all: bool,
-    /// No progress
-    #[arg(long, short)]
+    /// Show no progress
+    #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
-    /// Go on with the newest unfinished comparison of the same commits, commands and options
+    /// Continue the newest unfinished comparison with the same commits, commands and options
     #[arg(long)]
     pub resume: bool,
-    /// Do not look at the machine code that each benchmark executes
+    /// Do not compare the machine code that each benchmark executes
     #[arg(long)]
     pub no_code: bool,
-    /// Seed of orders, shuffles and surroundings
-    #[arg(long, default_value_t = 1)]
+    /// Seed of orders, placements and environments
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// The processor to measure on; the last one allowed if not given
-    #[arg(long)]
+    /// CPU to measure on; default: the last one allowed
+    #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
-    /// Let the command use every processor: for benchmarks with threads
+    /// Let the command use every CPU, for programs with threads
     #[arg(long)]
     pub no_pin: bool,
-    /// Seconds that one run of the command may take
-    #[arg(long, default_value_t = 600.0, value_parser = positive)]
+    /// Time that one run of the command may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = positive)]
     pub timeout: f64,
-    /// Show a comparison of the ledger again, the newest or this one, without measuring
-    #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0", conflicts_with_all = ["build", "bench", "commands"])]
+    /// Show a comparison of the ledger by its number, default: the newest, without measuring
+    #[arg(long, help_heading = OUTPUT, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0", conflicts_with_all = ["build", "bench", "commands"])]
     pub show: Option<i64>,
     #[command(flatten)]
     pub places: Places,
@@ -128,7 +112,7 @@ fn percent(text: &str) -> Result<f64, String> {
     };
     match number.parse::<f64>() {
         Ok(number) if number > 0.0 && number / scale < 1.0 => Ok(number / scale),
-        _ => Err(format!("`{text}` is not between 0 and 100 %: write for instance 2% or 0.02")),
+        _ => Err(format!("`{text}` is not between 0 and 100 %: write it as 2% or 0.02")),
     }
 }
 
@@ -140,13 +124,13 @@ impl Arguments {
             (None, None, [], []) => wrong("give --build and --bench, or two commands after --"),
             (_, _, [_, ..], [_, ..]) => wrong("give revisions or commands, not both"),
             (_, _, commands @ [_, ..], []) if commands.len() != 2 => {
-                wrong("after -- come two commands, each quoted as one word: -- './old -q' './new -q'")
+                wrong("give two commands after --, each quoted as one word: -- './old -q' './new -q'")
             }
             (_, _, [_, ..], []) => wrong("--build and --bench go with revisions, not with commands after --"),
-            (None, Some(_), [], _) => {
-                wrong("--bench needs --build: what is not built here cannot be relinked")
+            (None, Some(_), [], _) => wrong("--bench needs --build: only a build made here can be relinked"),
+            (_, None, [], _) => {
+                wrong("--bench is missing: give the command that runs what --build has built")
             }
-            (_, None, [], _) => wrong("--bench is missing: the command that runs what --build has built"),
             (Some(build), Some(bench), [], revisions) => {
                 let (build, bench) = (build.clone(), bench.clone());
                 Ok(match revisions {
@@ -167,7 +151,7 @@ impl Arguments {
         let adapter = adapter.map_err(|error| Misuse(format!("--adapter: {error}")))?;
         Ok(Asked {
             what: self.what()?,
-            folder: std::env::current_dir().context("there is no current folder")?,
+            folder: std::env::current_dir().context("cannot find the current directory")?,
             adapter,
             filter: self.filter.clone(),
             seconds_per_benchmark: self.seconds_per_benchmark,
@@ -213,7 +197,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let page = compose::page(&ledger, Some(ended.comparison), arguments.factors)?;
     let code = show(arguments, &page)?;
     if ended.interrupted {
-        screen::tell("assay: interrupted; every finished run is kept. `--resume` goes on from there.");
+        screen::tell("assay: interrupted. Every finished run is kept; `--resume` continues from there.");
     }
     Ok(code)
 }
@@ -290,7 +274,7 @@ mod tests {
             let said = what(words).unwrap_err();
             assert!(said.contains(expected), "{words:?}: {said}");
         }
-        assert!(what(&["--minimum-effect", "200%"]).unwrap_err().contains("write for instance 2%"));
+        assert!(what(&["--minimum-effect", "200%"]).unwrap_err().contains("write it as 2%"));
         assert!(what(&["--gate", "faster"]).unwrap_err().contains("there is no gate `faster`"));
     }
 }

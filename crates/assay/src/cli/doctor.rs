@@ -59,8 +59,8 @@ pub struct Arguments {
     /// Experiment: only these compilers (names or globs)
     #[arg(long = "compiler", value_name = "NAME", requires = "experiment")]
     pub compilers: Vec<String>,
-    /// The processor to measure on; the last one allowed if not given
-    #[arg(long)]
+    /// CPU to measure on; default: the last one allowed
+    #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
     /// Exit with 1 if a problem is found
     #[arg(long)]
@@ -68,13 +68,13 @@ pub struct Arguments {
     /// One JSON object (schema/doctor-3.schema.json) instead of the report, or into FILE; - is standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", value_parser = super::screen::path_or_nothing())]
     pub json: Option<PathBuf>,
-    /// Write the report to a file
+    /// Write the report to FILE
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Program: end the command after this time
     #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
     pub time_limit: Option<f64>,
-    /// The tracer's plugin, if it is not beside assay itself
+    /// QEMU plugin of assay, if it is not beside the assay binary
     #[arg(long, value_name = "FILE")]
     pub plugin: Option<PathBuf>,
     #[command(flatten)]

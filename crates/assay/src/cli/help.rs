@@ -1,11 +1,20 @@
-//! Help as wide as the screen: what clap leaves longer is broken at words and begins again where its column began.
+//! Help pages: at most 80 columns, the same option in the same words in every verb.
 //!
-//! clap does so itself only for texts of one paragraph, and needs a feature for it; examples with a remark beside them it tears.
+//! What clap leaves longer is broken at words and goes on below the column where it began. clap does so itself only for
+//! texts of one paragraph, and needs a feature for it; it tears examples with a remark beside them. What stands below the
+//! options is in `help/`, a file per verb.
 
 use console::measure_text_width as columns;
 
+/// Heading of options that choose a part of what the file asks for.
+pub const SELECTION: &str = "Selection";
+/// Heading of options that say what is printed or written.
+pub const OUTPUT: &str = "Output";
+/// Heading of options that say where data are kept.
+pub const STORAGE: &str = "Storage";
+
 /// Longer lines are harder to read.
-const WIDEST: usize = 120;
+const WIDEST: usize = 80;
 
 /// The text of a help page with no line longer than `width` columns, where words allow it.
 ///
@@ -18,7 +27,7 @@ pub fn fit(text: &str, width: usize) -> String {
 /// The lines, with those of a paragraph as one: what begins at the margin goes on with a line that looks full.
 fn joined(text: &str) -> Vec<String> {
     /// A line shorter than this was not broken for want of room.
-    const FULL: usize = 80;
+    const FULL: usize = 62;
     let mut lines: Vec<String> = Vec::new();
     let mut before = 0;
     for line in text.lines() {
@@ -73,7 +82,9 @@ fn broken(line: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Command;
     use super::*;
+    use clap::{CommandFactory as _, Parser as _};
 
     #[test]
     fn an_option_goes_on_below_its_own_column() {
@@ -98,6 +109,76 @@ mod tests {
             ["word"; 5].join(" ")
         );
         assert_eq!(fit(&text, 60), wanted);
+    }
+
+    /// Every verb and what it is called on the command line, with the verbs inside verbs.
+    fn verbs() -> Vec<(String, clap::Command)> {
+        fn collect(command: &clap::Command, path: &str, all: &mut Vec<(String, clap::Command)>) {
+            for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+                let path = format!("{path} {}", verb.get_name());
+                collect(verb, &path, all);
+                all.push((path, verb.clone()));
+            }
+        }
+        let mut assay = Command::command();
+        assay.build();
+        let mut all = vec![("assay".to_owned(), assay.clone())];
+        collect(&assay, "assay", &mut all);
+        all
+    }
+
+    #[test]
+    fn every_page_fits_80_columns_and_ends_with_exit_codes() {
+        for (name, mut verb) in verbs() {
+            let page = fit(&verb.render_long_help().to_string(), 100);
+            let wide: Vec<&str> = page.lines().filter(|line| columns(line) > 80).collect();
+            assert!(wide.is_empty(), "{name}: {wide:#?}");
+            // `stages add` has the codes of `stages`.
+            let last = page.rsplit("\n\n").next().unwrap_or_default();
+            assert!(last.starts_with("Exit codes: ") || name == "assay stages add", "{name}: {last}");
+        }
+    }
+
+    #[test]
+    fn every_example_is_a_command_that_assay_takes() {
+        let mut tried = 0;
+        for (name, mut verb) in verbs() {
+            let page = verb.render_long_help().to_string().replace("\\\n      ", "");
+            for line in page.lines().filter_map(|line| line.strip_prefix("  ")) {
+                // A remark stands behind two blanks.
+                let line = line.split("  ").next().unwrap_or_default();
+                let Some(words) = assay_link::build::text::split(line) else { continue };
+                for words in words.split(|word| word == "|" || word == "&&") {
+                    if words.first().is_some_and(|word| word == "assay") {
+                        let parsed = Command::try_parse_from(words);
+                        assert!(parsed.is_ok(), "{name}: {line}\n{}", parsed.err().expect("an error"));
+                        tried += 1;
+                    }
+                }
+            }
+        }
+        assert!(tried > 50, "{tried}");
+    }
+
+    #[test]
+    fn an_option_of_several_verbs_is_described_in_the_same_words() {
+        let alike = ["ledger", "store", "cpu", "quiet", "plugin", "no_pin", "output"];
+        let mut said: std::collections::BTreeMap<String, (String, String)> = Default::default();
+        for (name, verb) in verbs() {
+            for option in verb.get_arguments().filter(|option| option.get_long().is_some()) {
+                let id = option.get_id().to_string();
+                let text = option.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(!text.is_empty(), "{name} --{id}");
+                assert!(
+                    text.chars().next().is_some_and(|first| !first.is_lowercase()) || id == "source",
+                    "{text}"
+                );
+                if alike.contains(&id.as_str()) {
+                    let (first, known) = said.entry(id.clone()).or_insert((name.clone(), text.clone()));
+                    assert_eq!(*known, text, "--{id} of `{first}` and of `{name}`");
+                }
+            }
+        }
     }
 
     #[test]

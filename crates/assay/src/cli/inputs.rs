@@ -3,6 +3,7 @@
 mod encode;
 mod fit;
 
+use super::help::OUTPUT;
 use super::{DONE, screen};
 use anyhow::Result;
 use assay_lab::campaign::inputs::parse_format;
@@ -14,8 +15,9 @@ use assay_pure::inputs::{Description, Format, FormatError, describe::describe, d
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Describe, generate or encode inputs, or fit a generator to a recorded one
+/// Describe, generate or encode inputs, or fit a generator to data
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_help = include_str!("help/inputs.txt"))]
 pub struct Arguments {
     #[command(subcommand)]
     verb: Verb,
@@ -29,31 +31,30 @@ enum Verb {
     Fit(Box<fit::Arguments>),
 }
 
-/// Length histogram, entropy, predictability floor and period of a file, or of an experiment's inputs
+/// Describe inputs: length histogram, entropy, predictability and period
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  assay inputs describe traffic.bin --format varint\n  \
-                        assay inputs describe casebook/varint/experiment.toml")]
+#[command(after_help = include_str!("help/describe.txt"))]
 struct Describe {
-    /// Files to describe; of an experiment file (.toml), all its inputs
+    /// Files to describe; an experiment file (.toml) stands for all its inputs
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// How units are found: varint, lines, bytes or whole
-    #[arg(long, default_value = "varint")]
+    /// Format of a unit: varint, lines, bytes or whole
+    #[arg(long, value_name = "FORMAT", default_value = "varint")]
     format: String,
-    /// As JSON
-    #[arg(long)]
+    /// Print JSON instead of the report
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 
 /// Write an input of an experiment to a file
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Example:\n  assay inputs generate casebook/varint/experiment.toml bursts bursts.bin")]
+#[command(after_help = include_str!("help/generate.txt"))]
 struct Generate {
     /// The experiment file
     experiment: PathBuf,
     /// Name of the input
     input: String,
-    /// The file to write
+    /// File to write
     output: PathBuf,
 }
 
@@ -103,8 +104,10 @@ fn describe_all(asked: &Describe) -> Result<()> {
             }
         } else {
             let Some(format) = parse_format(&asked.format) else {
-                let message =
-                    format!("no format `{}`; there are varint, lines, bytes and whole", asked.format);
+                let message = format!(
+                    "there is no format `{}`; the formats are varint, lines, bytes and whole",
+                    asked.format
+                );
                 return Err(Misuse(message).into());
             };
             let bytes = read(file)?;
@@ -130,8 +133,8 @@ fn describe_all(asked: &Describe) -> Result<()> {
             text.push('\n');
         }
         if let Some((_, kind)) = doubts.iter().find(|(doubted, _)| doubted == name) {
-            let remedy = "--format lines, bytes or whole reads it otherwise";
-            text.push_str(&format!("  ! This looks like {kind}, and is read as varints: {remedy}.\n"));
+            let remedy = "use --format lines, bytes or whole if it is none";
+            text.push_str(&format!("  ! This looks like {kind} but is read as varints: {remedy}.\n"));
         }
         text.push('\n');
     }
@@ -146,7 +149,7 @@ fn described(
 ) -> Result<(String, String, Description), Misuse> {
     let description = found.map_err(|error| {
         Misuse(format!(
-            "{name} is no stream of this format: {error} (--format names another: lines, bytes, whole)"
+            "{name} is not in this format: {error}. Other formats: --format lines, bytes or whole"
         ))
     })?;
     Ok((name.to_owned(), digest::digest(bytes), description))
@@ -158,7 +161,7 @@ fn generate_one(asked: &Generate) -> Result<()> {
     let Some(input) = inputs.iter().find(|input| input.name == asked.input) else {
         let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
         let message = format!(
-            "no input `{}` in {}; it has: {}",
+            "there is no input `{}` in {}; its inputs are: {}",
             asked.input,
             asked.experiment.display(),
             names.join(", ")

@@ -1,5 +1,6 @@
 //! `assay layout`: where functions lie, what they cross, and what changed since another build.
 
+use super::help::OUTPUT;
 use super::{DONE, screen};
 use anyhow::Result;
 use assay_lab::layout::{LinkedFile, Selection, SymbolTimes, compose};
@@ -8,39 +9,30 @@ use assay_lab::store::Ledger;
 use assay_report::layout::render_layout;
 use std::path::PathBuf;
 
-/// Show where functions lie, which borders their loops cross, what changed since another build
+/// Show where functions lie and what another build changed
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  \
-    assay layout ./program                              functions whose loops depend on their place\n  \
-    assay layout ./program --functions 'decode*'        some of them\n  \
-    assay layout ./new --against ./old                  which moved, which changed, from which lines\n  \
-    assay layout ./aligned --against ./plain            what alignment flags cost in bytes\n  \
-    assay layout ./program --ledger .assay/ledger.db    beside the times measured at each offset\n  \
-    assay layout ./program --json layout.json           all of it for another program\n\n\
-    Code is compared after relocation: a function that only moved is identical, and so is the caller of a function that\n\
-    changed. Build with -g for source lines. A stripped program needs its debug file beside it.\n\n\
-    Exit codes: 0 done, 2 misuse (no ELF file, no symbols, no function fits).")]
+#[command(after_help = include_str!("help/layout.txt"))]
 pub struct Arguments {
     /// Linked programs or libraries
     #[arg(required = true, value_name = "BINARY")]
     pub binaries: Vec<PathBuf>,
-    /// Only functions that fit; * stands for any text, ? for one character
+    /// Only functions whose name matches; * is any text, ? one character
     #[arg(long, value_name = "GLOB")]
     pub functions: Option<String>,
-    /// The build before, that the binary is held against
+    /// Older build to compare with
     #[arg(long, value_name = "OTHER")]
     pub against: Option<PathBuf>,
-    /// A ledger with times of these functions
+    /// Ledger with times of these functions
     #[arg(long, value_name = "FILE")]
     pub ledger: Option<PathBuf>,
-    /// Number of its campaign; the newest if not given
+    /// Number of its campaign; default: the newest
     #[arg(long, value_name = "N", requires = "ledger")]
     pub campaign: Option<i64>,
-    /// How many functions are shown; the JSON has all
-    #[arg(long, default_value_t = 20, value_name = "N")]
+    /// Number of functions to show; the JSON has all
+    #[arg(long, help_heading = OUTPUT, default_value_t = 20, value_name = "N")]
     pub top: usize,
-    /// Write the page as JSON (schema/layout-1.schema.json); - is standard output
-    #[arg(long, value_name = "FILE")]
+    /// Write the report as JSON (schema/layout-1.schema.json); - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }
 
@@ -50,7 +42,7 @@ pub struct Arguments {
 /// A file that is no ELF file or has no symbols, no function that fits, a ledger that is not there.
 pub fn run(arguments: &Arguments) -> Result<u8> {
     if arguments.against.is_some() && arguments.binaries.len() > 1 {
-        return Err(Misuse("--against compares one binary; give one".to_owned()).into());
+        return Err(Misuse("--against compares one binary: give only one".to_owned()).into());
     }
     if let Some(file) = &arguments.json {
         screen::find_place(file)?;
@@ -78,7 +70,9 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 fn timed(arguments: &Arguments) -> Result<SymbolTimes> {
     let Some(path) = &arguments.ledger else { return Ok(SymbolTimes::default()) };
     if !path.is_file() {
-        return Err(Misuse(format!("no ledger at {}; `assay run` makes one", path.display())).into());
+        return Err(
+            Misuse(format!("there is no ledger at {}: `assay run` creates one", path.display())).into()
+        );
     }
     SymbolTimes::of(&Ledger::open(path)?, arguments.campaign)
 }

@@ -1,5 +1,6 @@
 //! `assay limits`: how fast this machine can be at all, measured once and kept.
 
+use super::help::OUTPUT;
 use super::{DONE, screen};
 use anyhow::Result;
 use assay_lab::lead::{Misuse, Unable, measuring_cpu, turn};
@@ -15,31 +16,24 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Measure this machine's speed of light: bandwidths, latencies, what instructions and calls cost
+/// Measure the machine's limits: bandwidth, latency, cost of calls
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  \
-    assay limits                 measure, or show what is kept: about half a minute, at most one\n  \
-    assay limits --again         measure anew, after the machine changed or was busy\n  \
-    assay limits --all           every working set\n  \
-    assay limits --json -        for another program (schema/limits-1.schema.json)\n\n\
-    Reports of `assay run` on this machine then say which limit each time is near. Kept in one file per machine under\n\
-    $XDG_STATE_HOME/assay/limits (or ~/.local/state); ASSAY_LIMITS=FILE names another.\n\n\
-    Exit codes: 0 done, 1 interrupted, 2 misuse or a kept file that cannot be used, 3 this machine cannot be measured.")]
+#[command(after_help = include_str!("help/limits.txt"))]
 pub struct Arguments {
-    /// Measure even though limits are kept, and replace them
+    /// Measure again and replace the stored limits
     #[arg(long)]
     pub again: bool,
-    /// Fewer repeats and sizes: about 10 s
+    /// Measure fewer sizes less often: about 10 s
     #[arg(long)]
     pub quick: bool,
-    /// The processor to measure
+    /// CPU to measure on; default: the last one allowed
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
-    /// Every working set and way of moving bytes
-    #[arg(long)]
+    /// Show every working set and access pattern
+    #[arg(long, help_heading = OUTPUT)]
     pub all: bool,
-    /// Write the limits as JSON; - is standard output
-    #[arg(long, value_name = "FILE")]
+    /// Write the limits as JSON (schema/limits-1.schema.json); - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }
 
@@ -67,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         }
         KeptLimits::Nothing { others } => {
             if others > 0 {
-                let text = "assay: only limits of other machines are kept; measuring this one, which takes less than a minute";
+                let text = "assay: no limits of this machine are stored yet; measuring them takes less than a minute";
                 screen::tell(text);
             }
             let mut limits = measured(arguments, &facts)?;
@@ -94,7 +88,7 @@ fn other_core(asked: Option<usize>, kept: u64) -> Result<()> {
     let asked = measuring_cpu(Some(asked))?;
     if asked as u64 != kept {
         screen::tell(&format!(
-            "assay: these are the limits of core {kept}, which are kept; `assay limits --again --cpu {asked}` measures core {asked}"
+            "assay: these are the stored limits of CPU {kept}; `assay limits --again --cpu {asked}` measures CPU {asked}"
         ));
     }
     Ok(())
@@ -112,7 +106,7 @@ fn told(file: &Path, kept: Option<&Limits>) -> Told {
 fn measured(arguments: &Arguments, facts: &Facts) -> Result<Limits> {
     let cpu = measuring_cpu(arguments.cpu)?;
     assay_linux::interrupt::catch();
-    let mut waiting = || screen::tell("assay: waiting for a campaign that measures on this processor");
+    let mut waiting = || screen::tell("assay: waiting for another measurement on this CPU to end");
     let Some(_turn) = turn::take(cpu, &mut waiting, &assay_linux::interrupt::asked)? else {
         anyhow::bail!("interrupted: nothing was measured");
     };

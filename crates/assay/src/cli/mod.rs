@@ -1,4 +1,4 @@
-//! The command line: one file per verb. Nothing here computes; it reads wishes, calls the lab, prints pages.
+//! The command line: one file per verb. Nothing here computes; it reads arguments, calls the lab, prints pages.
 
 mod calibrate;
 mod compare;
@@ -38,11 +38,7 @@ const UNABLE: u8 = 3;
     name = "assay",
     version,
     about = "Is B really faster than A, by how much, on which inputs, and why?",
-    long_about = "assay measures variants of a function interleaved over inputs, compilers and placements in memory, \
-                  and returns verdicts with their causes instead of numbers that depend on where the linker put the \
-                  code.",
-    after_help = "Exit codes: 0 done, 1 a cell failed, 2 misuse, 3 this machine cannot measure what was asked.\n\n\
-                  Start with:\n  assay new sums && assay run sums/experiment.toml"
+    after_help = include_str!("help/assay.txt")
 )]
 struct Command {
     #[command(subcommand)]
@@ -111,10 +107,10 @@ const ELSEWHERE: [(&str, &str, &str); 3] = [
     (
         "run",
         "--variant",
-        "the file's `variants` says which are measured; take the others out in a copy of it",
+        "`variants` in the file says which are measured; remove the others in a copy of the file",
     ),
-    ("run", "--plan", "`assay plan EXPERIMENT` shows what would be measured, and how long"),
-    ("report", "--experiment", "campaigns are named by their number; `assay report --list` shows them"),
+    ("run", "--plan", "`assay plan EXPERIMENT` shows what would be measured and how long it would take"),
+    ("report", "--experiment", "give the campaign's number; `assay report --list` shows the numbers"),
 ];
 
 /// An unknown option with a tip that helps: nobody means it for a value where there is no command that it could be of.
@@ -138,15 +134,12 @@ fn better(mut error: clap::Error, verb: &str) -> clap::Error {
 fn refuse(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
     let is_help = matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand);
-    match screen::columns().filter(|_| is_help && !error.use_stderr()) {
-        Some(width) => {
-            let page = error.render();
-            let text = if screen::colour() { page.ansi().to_string() } else { page.to_string() };
-            screen::print(&help::fit(&text, width));
-        }
-        None => {
-            let _ = error.print();
-        }
+    if is_help && !error.use_stderr() {
+        let page = error.render();
+        let text = if screen::colour() { page.ansi().to_string() } else { page.to_string() };
+        screen::print(&help::fit(&text, screen::width()));
+    } else {
+        let _ = error.print();
     }
     ExitCode::from(if error.use_stderr() { MISUSE } else { DONE })
 }
@@ -186,7 +179,7 @@ mod tests {
     #[test]
     fn an_option_that_is_elsewhere_is_told_where_and_no_other_is_taken_for_a_value() {
         let variant = told("assay run a.toml --variant b");
-        assert!(variant.contains("tip: the file's `variants` says"), "{variant}");
+        assert!(variant.contains("tip: `variants` in the file says"), "{variant}");
         let plan = told("assay run a.toml --plan");
         assert!(
             plan.contains("unexpected argument '--plan'") && plan.contains("`assay plan EXPERIMENT`"),

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 /// Write a commented experiment and a small program to start from
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Example:\n  assay new sums && assay run sums/experiment.toml")]
+#[command(after_help = include_str!("help/new.txt"))]
 pub struct Arguments {
-    /// Folder to make
+    /// Folder to create
     pub folder: PathBuf,
 }
 
@@ -22,7 +22,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let folder = &arguments.folder;
     let name =
         folder.file_name().map_or_else(|| "experiment".into(), |name| name.to_string_lossy().into_owned());
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let files = [
         ("experiment.toml", template::commented_experiment(&name)),
         (template::PROGRAM_FILE, template::commented_program()),
@@ -31,7 +32,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         let path = folder.join(file);
         if path.exists() {
             let message =
-                format!("{} is there already; nothing was written. Choose another folder", path.display());
+                format!("{} exists already; nothing was written. Choose another folder", path.display());
             return Err(Misuse(message).into());
         }
     }

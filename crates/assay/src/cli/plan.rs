@@ -1,5 +1,6 @@
 //! `assay plan`: what would be measured, and how long it would take.
 
+use super::help::OUTPUT;
 use super::run::Places;
 use super::{DONE, screen};
 use anyhow::Result;
@@ -9,17 +10,17 @@ use assay_report::render_plan;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Show the matrix, the links and an estimate of the time; builds and measures nothing
+/// Show what `assay run` would measure and how long it would take
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Example:\n  assay plan casebook/varint/experiment.toml")]
+#[command(after_help = include_str!("help/plan.txt"))]
 pub struct Arguments {
     /// The experiment file
     pub experiment: PathBuf,
-    /// As for `assay run --quick`
+    /// Plan for `assay run --quick`
     #[arg(long)]
     pub quick: bool,
-    /// As JSON (schema/plan-1.schema.json)
-    #[arg(long)]
+    /// Print JSON (schema/plan-1.schema.json) instead of the report
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
     #[command(flatten)]
     pub places: Places,

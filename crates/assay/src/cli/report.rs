@@ -1,5 +1,6 @@
 //! `assay report`: the page of a campaign again, from the ledger.
 
+use super::help::OUTPUT;
 use super::run::{Places, exit_code};
 use super::{DONE, screen};
 use anyhow::Result;
@@ -10,29 +11,28 @@ use assay_pure::ledger::Stopped;
 use assay_report::{Detail, render};
 use std::path::PathBuf;
 
-/// Show a campaign's page again, or list the campaigns
+/// Show the report of an earlier campaign, or list the campaigns
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  assay report            the newest campaign\n  assay report --list\n  \
-                        assay report 3 --all\n  assay report --json -")]
+#[command(after_help = include_str!("help/report.txt"))]
 pub struct Arguments {
-    /// Number of the campaign; the newest if not given
+    /// Number of the campaign; default: the newest
     #[arg(value_parser = number)]
     pub campaign: Option<i64>,
     /// List the campaigns of the ledger
     #[arg(long)]
     pub list: bool,
-    /// Every contrast, with its reasons
-    #[arg(long)]
+    /// Show every contrast, with all reasons
+    #[arg(long, help_heading = OUTPUT)]
     pub all: bool,
-    /// Write the page as JSON; - is standard output
-    #[arg(long, value_name = "FILE")]
+    /// Write the report as JSON (schema/campaign-1.schema.json); - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
     #[command(flatten)]
     pub places: Places,
 }
 
 fn number(text: &str) -> Result<i64, String> {
-    text.parse().map_err(|_| "a campaign is named by its number; `assay report --list` shows them".to_owned())
+    text.parse().map_err(|_| "give the campaign's number; `assay report --list` shows the numbers".to_owned())
 }
 
 /// Runs the verb.
@@ -56,13 +56,20 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         return Ok(DONE);
     }
     let Some(id) = arguments.campaign.or_else(|| campaigns.first().map(|campaign| campaign.id)) else {
-        return Err(Misuse(format!("the ledger {} has no campaigns yet", path.display())).into());
+        return Err(Misuse(format!(
+            "the ledger {} has no campaigns yet; `assay run` adds one",
+            path.display()
+        ))
+        .into());
     };
     if campaigns.iter().all(|campaign| campaign.id != id) {
         let known: Vec<String> = campaigns.iter().map(|campaign| campaign.id.to_string()).collect();
-        return Err(
-            Misuse(format!("no campaign {id} in {}; it has: {}", path.display(), known.join(", "))).into()
-        );
+        return Err(Misuse(format!(
+            "there is no campaign {id} in {}; its campaigns are: {}",
+            path.display(),
+            known.join(", ")
+        ))
+        .into());
     }
     let page = compose::page(&ledger, id)?;
     if let Some(file) = &arguments.json {

@@ -1,5 +1,6 @@
 //! `assay run`: measure the matrix, give verdicts.
 
+use super::help::{OUTPUT, SELECTION, STORAGE};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
 use assay_lab::campaign::{self, Asked, compose, prepare};
@@ -12,51 +13,44 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Measure an experiment's matrix and give verdicts with their causes
+/// Measure an experiment: which variant is faster, where and why?
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  \
-    assay run casebook/varint/experiment.toml\n  \
-    assay run --quick casebook/varint/experiment.toml\n  \
-    assay run experiment.toml --input 'log*' --compiler gcc --json result.json\n  \
-    assay run experiment.toml --resume\n\n\
-    Times are compared as ratios over placements: the program is relinked so that every function visits every phase\n\
-    of the 64-byte cache line, and the verdict rests on the mean over them.\n\n\
-    Exit codes: 0 done, 1 a cell failed, 2 misuse, 3 nothing could be measured.")]
+#[command(after_help = include_str!("help/run.txt"))]
 pub struct Arguments {
     /// The experiment file
     pub experiment: PathBuf,
-    /// A first answer within about 20 seconds: less measuring, no added rotations
+    /// Give a first answer in about 20 s: fewer rounds, no added placements
     #[arg(long)]
     pub quick: bool,
-    /// Go on with the newest unfinished campaign of this experiment
+    /// Continue the newest unfinished campaign of this experiment
     #[arg(long)]
     pub resume: bool,
-    /// Write the page as JSON (schema/campaign-1.schema.json); - is standard output
-    #[arg(long, value_name = "FILE")]
+    /// Write the report as JSON (schema/campaign-1.schema.json); - is standard output
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub json: Option<PathBuf>,
-    /// Every contrast, with its reasons
-    #[arg(long)]
+    /// Show every contrast, with all reasons
+    #[arg(long, help_heading = OUTPUT)]
     pub all: bool,
-    /// No progress
-    #[arg(long, short)]
+    /// Show no progress
+    #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
-    /// Seconds of measuring, instead of the file's budget
+    /// Time to measure, instead of the file's budget
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub budget: Option<f64>,
-    /// Only inputs with these names (globs)
-    #[arg(long = "input", value_name = "GLOB")]
+    /// Only inputs whose name matches; can be repeated
+    #[arg(long = "input", value_name = "GLOB", help_heading = SELECTION)]
     pub inputs: Vec<String>,
-    /// Only these compilers (names or globs), instead of the file's
-    #[arg(long = "compiler", value_name = "NAME")]
+    /// Only compilers whose name matches, instead of the file's; can be repeated
+    #[arg(long = "compiler", value_name = "GLOB", help_heading = SELECTION)]
     pub compilers: Vec<String>,
-    /// Seed of the plan: orders, shuffles, environments
-    #[arg(long)]
+    /// Seed of orders, placements and environments
+    #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// The processor to measure on; the last one allowed if not given
-    #[arg(long)]
+    /// CPU to measure on; default: the last one allowed
+    #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
-    /// Seconds a measured program may take for one reply
-    #[arg(long, default_value_t = 20.0, value_parser = positive)]
+    /// Time that a measured program may take for one reply
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive)]
     pub timeout: f64,
     #[command(flatten)]
     pub places: Places,
@@ -65,11 +59,11 @@ pub struct Arguments {
 /// Where things are kept.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Places {
-    /// The ledger that keeps every sample
-    #[arg(long, value_name = "FILE", default_value = ".assay/ledger.db")]
+    /// SQLite file that keeps every sample
+    #[arg(long, value_name = "FILE", help_heading = STORAGE, default_value = ".assay/ledger.db")]
     pub ledger: PathBuf,
-    /// Inputs and binaries by content; `store` beside the ledger if not given
-    #[arg(long, value_name = "DIR")]
+    /// Folder of inputs and binaries; default: `store` beside the ledger
+    #[arg(long, value_name = "DIR", help_heading = STORAGE)]
     pub store: Option<PathBuf>,
 }
 
@@ -90,7 +84,9 @@ impl Places {
             return Ok(&self.ledger);
         }
         let path = self.ledger.display();
-        Err(Misuse(format!("no ledger at {path}; `{maker}` makes one, --ledger FILE names another")))
+        Err(Misuse(format!(
+            "there is no ledger at {path}: `{maker}` creates one, --ledger FILE names another"
+        )))
     }
 }
 
@@ -98,7 +94,7 @@ impl Places {
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
-        _ => Err(format!("`{text}` is not a positive number of seconds")),
+        _ => Err(format!("`{text}` is not a positive number of seconds, such as 10 or 0.5")),
     }
 }
 
@@ -148,11 +144,11 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     if let Some(found) = hint(&asked).filter(|_| measured && !arguments.quiet) {
         let file = arguments.experiment.display();
         screen::tell(&format!(
-            "assay: its inputs hide something ({found}): `assay doctor {file}` says what, why it matters and what to change"
+            "assay: the inputs may mislead ({found}): `assay doctor {file}` explains and says what to change"
         ));
     }
     if ended.interrupted {
-        screen::tell("assay: interrupted; every finished round is kept. `--resume` goes on from there.");
+        screen::tell("assay: interrupted. Every finished round is kept; `--resume` continues from there.");
     }
     if let Some(path) = &arguments.json {
         screen::write(path, &page.to_json())?;
@@ -171,7 +167,7 @@ fn sweeps_hint(ledger: &Ledger, campaign: i64, asked: &Asked) -> Result<Option<S
         .collect();
     let file = asked.experiment.display();
     Ok((!names.is_empty()).then(|| {
-        format!("assay: `assay sweep {file}` measures the sweeps of this file: {}", names.join(", "))
+        format!("assay: this file also has sweeps ({}): `assay sweep {file}` measures them", names.join(", "))
     }))
 }
 

@@ -1,5 +1,6 @@
 //! `assay sites`: the branches of a command that are mispredicted most, and whether its hints are right.
 
+use super::help::OUTPUT;
 use super::stat::{predictors, program};
 use super::{DONE, FAILED, cannot_trace, screen};
 use anyhow::Result;
@@ -28,75 +29,65 @@ fn order() -> impl TypedValueParser<Value = Order> {
     })
 }
 
-/// Show which branches of a command are mispredicted most, by source line
+/// Heading of options on the components of a program.
+const COMPONENTS: &str = "Components";
+
+/// Show the most mispredicted branches of a command by source line
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  \
-    assay sites -- ./program input                   the 20 sites that cost most\n  \
-    assay sites --hints -- ./program                 are its likely() and unlikely() right?\n  \
-    assay sites --function 'decode*' -- ./program    in some functions only\n  \
-    assay sites --sort excess -- ./program           where a better predictor would win most\n  \
-    assay sites --predictor gshare,tage -- ./program by these predictors\n  \
-    assay sites --json sites.json -- ./program       all of it for another program\n  \
-    assay sites --component 'alloc=tiny_alloc*,malloc' --component 'free=tiny_free*' --units 100000 \\\n      \
-    --reference './bench-glibc 100000' --reference-component 'alloc=malloc,_int_malloc' -- ./bench 100000\n\
-    \x20                                                branches per unit and call, two programs side by side\n\n\
-    The program runs under emulation: executions are exact, mispredictions simulated. Build it with -O2 -g for lines.\n\
-    The command's own output is left alone; the report goes to standard error, or to -o FILE.\n\n\
-    Exit codes: that of the command, 128 + n if signal n ended it, 124 at the time limit. Of assay itself: 2 misuse,\n\
-    3 this machine cannot trace it.")]
+#[command(after_help = include_str!("help/sites.txt"))]
 pub struct Arguments {
     /// The command and its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
-    /// Predictors or CPU profiles to simulate, `none`, or `help` for a list
+    /// Predictors or CPU profiles to simulate; `none`, or `help` for a list
     #[arg(long, value_name = "NAME,...")]
     pub predictor: Vec<String>,
-    /// How many sites
-    #[arg(long, default_value_t = 20, value_name = "N")]
+    /// Number of sites to show
+    #[arg(long, help_heading = OUTPUT, default_value_t = 20, value_name = "N")]
     pub top: usize,
-    /// How many of them with source and code around
-    #[arg(long, default_value_t = 3, value_name = "N")]
+    /// Number of sites to show with source and machine code
+    #[arg(long, help_heading = OUTPUT, default_value_t = 3, value_name = "N")]
     pub closeups: usize,
-    /// Sort order
-    #[arg(long, value_parser = order(), default_value = Order::default().name())]
+    /// Sort order: mispredictions, executions, taken, rate (mispredictions per execution), excess (what a better predictor could win), address
+    #[arg(long, help_heading = OUTPUT, value_parser = order(), hide_possible_values = true, default_value = Order::default().name())]
     pub sort: Order,
-    /// Only functions that fit; * stands for any text, ? for one character
-    #[arg(long, value_name = "GLOB")]
+    /// Only functions whose name matches; * is any text, ? one character
+    #[arg(long, help_heading = OUTPUT, value_name = "GLOB")]
     pub function: Option<String>,
-    /// Hold hints (likely, unlikely, cold) against what the branches did
+    /// Compare hints (likely, unlikely, cold) with what the branches did
     #[arg(long)]
     pub hints: bool,
-    /// Sum exact branches over functions that fit: NAME=GLOB[,GLOB...]; a glob may name a file, as in libc.so.6:*
-    #[arg(long, value_name = "NAME=GLOB")]
+    /// Sum the branches of matching functions: NAME=GLOB[,GLOB...]; FILE:GLOB is one file's, as libc.so.6:*; can be repeated
+    #[arg(long, help_heading = COMPONENTS, value_name = "NAME=GLOB")]
     pub component: Vec<String>,
     /// Units of work that the command does, for figures per unit
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, help_heading = COMPONENTS, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub units: Option<u64>,
-    /// Another command, whose components stand beside; split into words as a shell does
-    #[arg(long, value_name = "CMD", requires = "component")]
+    /// Second command to show side by side; split into words as a shell does
+    #[arg(long, help_heading = COMPONENTS, value_name = "CMD", requires = "component")]
     pub reference: Option<String>,
-    /// Components of the reference, where they are other functions
-    #[arg(long, value_name = "NAME=GLOB", requires = "reference")]
+    /// Components of the reference, if its functions differ
+    #[arg(long, help_heading = COMPONENTS, value_name = "NAME=GLOB", requires = "reference")]
     pub reference_component: Vec<String>,
-    /// Units of work that the reference does, where they are not as many
-    #[arg(long, value_name = "N", requires = "reference", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Units of work that the reference does, if their number differs
+    #[arg(long, help_heading = COMPONENTS, value_name = "N", requires = "reference", value_parser = clap::value_parser!(u64).range(1..))]
     pub reference_units: Option<u64>,
-    /// The same site in several processes is several
-    #[arg(long)]
+    /// List a site once per process instead of summing over processes
+    #[arg(long, help_heading = OUTPUT)]
     pub per_process: bool,
-    /// Look at the command's own process alone
+    /// Ignore programs that the command starts
     #[arg(long)]
     pub no_follow: bool,
-    /// One JSON object (schema/sites-1.schema.json), instead of the report, or into FILE; - is standard output
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", value_parser = super::screen::path_or_nothing())]
+    /// Print JSON (schema/sites-1.schema.json) instead of the report, or write it to FILE; - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", num_args = 0..=1, default_missing_value = "", value_parser = super::screen::path_or_nothing())]
     pub json: Option<PathBuf>,
-    /// Write the report to a file
-    #[arg(short, long, value_name = "FILE")]
+    /// Write the report to FILE
+    #[arg(short, long, help_heading = OUTPUT, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// End the command after so many seconds
+    /// Stop the command after this time
     #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
     pub time_limit: Option<f64>,
-    /// The tracer's plugin, if it is not beside assay itself
+    /// QEMU plugin of assay, if it is not beside the assay binary
     #[arg(long, value_name = "FILE")]
     pub plugin: Option<PathBuf>,
 }
@@ -130,13 +121,11 @@ fn wish(arguments: &Arguments) -> Result<SiteSelection, Misuse> {
     let Some(name) = arguments.command.first() else {
         let hint = match arguments.json.as_ref().filter(|file| !file.as_os_str().is_empty()) {
             Some(file) => {
-                format!("; `{0}` was taken as the file of --json, `--json -- {0}` traces it", file.display())
+                format!(". `{0}` was taken as the file of --json; write `--json -- {0}`", file.display())
             }
             None => String::new(),
         };
-        return Err(Misuse(format!(
-            "assay sites needs a command: assay sites -- COMMAND [ARGUMENT...]{hint}"
-        )));
+        return Err(Misuse(format!("give a command: assay sites -- COMMAND [ARGUMENT...]{hint}")));
     };
     let program = program::find(name, std::env::var_os("PATH").as_deref())?;
     let architecture = program::machine(&program).map(program::architecture);
@@ -164,9 +153,7 @@ fn components(arguments: &Arguments) -> Result<Option<BudgetRequest>, Misuse> {
     let spec =
         ComponentSpecs::parse(&arguments.component).map_err(|bad| Misuse(format!("--component: {bad}")))?;
     if spec.is_empty() && arguments.units.is_some() {
-        return Err(Misuse(
-            "--units divides the figures of components: name one with --component".to_owned(),
-        ));
+        return Err(Misuse("--units needs --component: it divides the figures of components".to_owned()));
     }
     Ok((!spec.is_empty()).then_some(BudgetRequest { spec, units: arguments.units, reference: None }))
 }
@@ -176,7 +163,7 @@ fn reference(arguments: &Arguments) -> Result<Option<(Vec<OsString>, ComponentSp
     let Some(line) = &arguments.reference else { return Ok(None) };
     let words = assay_link::build::text::split(line).filter(|words| !words.is_empty());
     let words = words.ok_or_else(|| {
-        Misuse(format!("--reference `{line}` is no command: a quote is open, or it is empty"))
+        Misuse(format!("--reference `{line}` is not a command: it is empty or a quote is not closed"))
     })?;
     let own = &arguments.reference_component;
     let spec = ComponentSpecs::parse(if own.is_empty() { &arguments.component } else { own });

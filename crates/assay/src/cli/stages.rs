@@ -1,5 +1,6 @@
 //! `assay stages`: what did each step of an optimisation bring, and how far is the reference?
 
+use super::help::OUTPUT;
 use super::run::{Places, positive};
 use super::stat::predictors;
 use super::{DONE, FAILED, UNABLE, screen};
@@ -18,66 +19,27 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Keep an optimisation diary: what each stage brought, which brought nothing, how far the reference is
-///
-/// Builds every stage of a STAGES.toml that the ledger does not have yet, counts what its commands execute, and times them in
-/// turns over many placements against the stage before, the first stage and the references.
+/// Keep an optimisation diary: what did each stage bring?
 #[derive(clap::Args, Clone, Debug)]
-#[command(args_conflicts_with_subcommands = true, after_help = HELP)]
+#[command(args_conflicts_with_subcommands = true, after_help = include_str!("help/stages.txt"))]
 pub struct Arguments {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// The diary's file
+    /// The diary file
     #[arg(value_name = "STAGES.toml", required = true)]
     file: Option<PathBuf>,
     #[command(flatten)]
     wishes: Wishes,
 }
 
-const HELP: &str = "Examples:\n  \
-    assay stages STAGES.toml                       measure what is new, show all of it\n  \
-    assay stages add STAGES.toml --stage release   measure this stage alone, with what it is held against\n  \
-    assay stages STAGES.toml --show --markdown d.md  the page again, without measuring\n  \
-    assay stages STAGES.toml --no-time             exact counts alone\n\n\
-    A file to start from:\n  \
-    [diary]\n  \
-    name = \"allocator\"\n  \
-    unit = \"operation\"\n  \
-    [build]                                   # per stage; {out} is a folder of its own\n  \
-    command = \"make -s FLAGS='{flags}' OUT={out}\"\n  \
-    program = \"{out}/bench\"\n  \
-    [[roles]]\n  \
-    name = \"mixed\"\n  \
-    command = \"{program} mixed 100000\"\n  \
-    units = 100000\n  \
-    [[references]]                            # optional: the distance to it is told\n  \
-    name = \"glibc\"\n  \
-    command = \"{program} --glibc mixed 100000\"\n  \
-    [components]                              # optional: exact branches per component\n  \
-    allocation = [\"tiny_alloc*\", \"malloc\"]\n  \
-    [[stages]]\n  \
-    name = \"debug\"\n  \
-    flags = \"-O0 -DGUARDS\"\n  \
-    [[stages]]                                # a step from the one above, or from `after`\n  \
-    name = \"release\"\n  \
-    flags = \"-O2\"                             # or revision = \"v1.2\", source = \"folder\", env, command\n  \
-    [[claims]]                                # optional: what somebody says of a step\n  \
-    text = \"47 % fewer branches\"\n  \
-    stage = \"release\"\n  \
-    of = \"branches\"\n  \
-    change = \"-47 %\"\n\n\
-    All keys: docs/stages.md. A wrong key is reported with the nearest right one.\n\n\
-    Exit codes: 0 done, 1 a stage failed or it was interrupted (--resume goes on), 2 misuse, 3 nothing could be\n\
-    measured.";
-
 #[derive(clap::Subcommand, Clone, Debug)]
 enum Verb {
-    /// Measure new stages into the diary, each with what it is held against
+    /// Measure new stages, each with the stages and references it is compared with
     Add {
-        /// The diary's file
+        /// The diary file
         #[arg(value_name = "STAGES.toml")]
         file: PathBuf,
-        /// Which of the stages that are not in the diary yet; all if not given
+        /// Only this new stage; can be repeated; default: all new stages
         #[arg(long = "stage", value_name = "NAME")]
         stages: Vec<String>,
         #[command(flatten)]
@@ -91,49 +53,49 @@ struct Wishes {
     /// Measure all stages again
     #[arg(long, conflicts_with = "show")]
     again: bool,
-    /// Go on with the newest unfinished session of the same builds, inputs and options
+    /// Continue the newest unfinished session of the same builds, inputs and options
     #[arg(long, conflicts_with = "show")]
     resume: bool,
     /// Show the diary without measuring
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     show: bool,
-    /// Put stages of another machine or input into the same table
+    /// Mix stages of several machines or inputs in one table
     #[arg(long)]
     mixed: bool,
-    /// Counts alone, no times
+    /// Count only, measure no times
     #[arg(long)]
     no_time: bool,
-    /// Predictors or CPU profiles to simulate, the one of the table first; `none`, or `help` for a list
+    /// Predictors or CPU profiles to simulate, the table's first; `none`, or `help` for a list
     #[arg(long, value_name = "NAME,...")]
     predictor: Vec<String>,
-    /// Seconds of measuring, instead of the file's budget
+    /// Time to measure, instead of the file's budget
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     budget: Option<f64>,
     /// Write a summary as Markdown; - is standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Write the page as JSON (schema/stages-1.schema.json); - is standard output
-    #[arg(long, value_name = "FILE")]
+    /// Write the report as JSON (schema/stages-1.schema.json); - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Every step, with all reasons
-    #[arg(long)]
+    /// Show every step, with all reasons
+    #[arg(long, help_heading = OUTPUT)]
     all: bool,
-    /// No progress
-    #[arg(long, short)]
+    /// Show no progress
+    #[arg(long, short, help_heading = OUTPUT)]
     quiet: bool,
-    /// The processor to measure on; the last one allowed if not given
-    #[arg(long)]
+    /// CPU to measure on; default: the last one allowed
+    #[arg(long, value_name = "N")]
     cpu: Option<usize>,
-    /// Let commands use every processor: for programs with threads
+    /// Let the command use every CPU, for programs with threads
     #[arg(long)]
     no_pin: bool,
-    /// Seconds that one command may take
+    /// Time that one run of a command may take
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = positive)]
     timeout: f64,
-    /// Seconds that one command may take while it is traced
+    /// Time that one run of a command may take while it is traced
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = positive)]
     trace_limit: f64,
-    /// The tracer's plugin, if it is not beside assay itself
+    /// QEMU plugin of assay, if it is not beside the assay binary
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
     #[command(flatten)]
@@ -148,7 +110,10 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let (file, only, wishes) = match &arguments.verb {
         Some(Verb::Add { file, stages, wishes }) => (file, stages.as_slice(), wishes),
         None => {
-            let file = arguments.file.as_ref().ok_or_else(|| Misuse("give the diary's file".into()))?;
+            let file = arguments
+                .file
+                .as_ref()
+                .ok_or_else(|| Misuse("give the diary file: assay stages STAGES.toml".into()))?;
             (file, [].as_slice(), &arguments.wishes)
         }
     };
@@ -174,13 +139,15 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         drop(progress);
         interrupted = ended.interrupted;
         if ended.session.is_none() && !wishes.quiet {
-            screen::tell("assay: every stage is in the diary already; --again measures all of them anew.");
+            screen::tell(
+                "assay: nothing was measured: every stage is in the diary already. --again measures them all again.",
+            );
         }
     }
     let page = compose::page(&Ledger::open(&wishes.places.ledger)?, &diary)?;
     let code = show(wishes, &page)?;
     if interrupted {
-        screen::tell("assay: interrupted; every finished run is kept. `--resume` goes on from there.");
+        screen::tell("assay: interrupted. Every finished run is kept; `--resume` continues from there.");
     }
     Ok(code)
 }

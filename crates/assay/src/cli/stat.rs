@@ -10,6 +10,7 @@ mod source;
 mod traced;
 mod wanted;
 
+use super::help::OUTPUT;
 use super::{DONE, cannot_trace, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
@@ -33,66 +34,57 @@ const SIGNALLED: i32 = 128;
 /// SIGINT.
 const INTERRUPT: i32 = 2;
 
-/// Count a command's instructions, branches and mispredictions, like perf stat
+/// Count instructions, branches and mispredictions, like perf stat
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  \
-    assay stat -- ./program input             branches and mispredictions, counted or else traced\n  \
-    assay stat -r 5 -- ./program input        mean and spread over 5 executions\n  \
-    assay stat --predictor none -- ./program  exact counts alone, twice as fast\n  \
-    assay stat --predictor help               what can be simulated\n  \
-    assay stat -x, -e branches -- ./program   fields as perf stat -x, has them\n\n\
-    Everything is counted in user mode unless an event says otherwise (:u, :k, :uk). The command's own output is left\n\
-    alone; the report goes to standard error, as perf's does, or to -o FILE.\n\n\
-    Exit codes: that of the command (the first that is not 0 over executions), 128 + n if signal n ended it, 124 at the\n\
-    time limit. Of assay itself: 2 misuse, 3 this machine cannot count or trace what was asked.")]
+#[command(after_help = include_str!("help/stat.txt"))]
 pub struct Arguments {
     /// The command and its arguments
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
-    /// Executions; of each source
+    /// Executions per source
     #[arg(short, long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub repeat: u64,
-    /// Count, or trace under emulation
-    #[arg(long, value_enum, default_value_t = SourceChoice::Auto)]
+    /// auto: counters if the kernel allows, else traced; counted: kernel and hardware counters only; traced: exact counts under emulation, simulated predictors; both: one execution each
+    #[arg(long, value_enum, default_value_t = SourceChoice::Auto, hide_possible_values = true)]
     pub source: SourceChoice,
-    /// Predictors or CPU profiles to simulate, `none`, or `help` for a list
+    /// Predictors or CPU profiles to simulate; `none`, or `help` for a list
     #[arg(long, value_name = "NAME,...")]
     pub predictor: Vec<String>,
-    /// Events, by perf's names, and those of tracing
+    /// Events to count, by perf's names
     #[arg(short, long, value_name = "EVENT,...")]
     pub event: Vec<String>,
-    /// Extrapolate counters that were shared out
+    /// Extrapolate events that had to share a counter
     #[arg(long)]
     pub scale: bool,
-    /// One JSON object (schema/stat-1.schema.json), instead of the report, or into FILE; - is standard output
-    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    /// Print JSON (schema/stat-1.schema.json) instead of the report, or write it to FILE; - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", num_args = 0..=1)]
     pub json: Option<Option<PathBuf>>,
-    /// Fields with a separator, as perf stat -x
-    #[arg(short = 'x', long, value_name = "SEPARATOR")]
+    /// Print fields with this separator, as perf stat -x
+    #[arg(short = 'x', long, help_heading = OUTPUT, value_name = "SEPARATOR")]
     pub field_separator: Option<String>,
-    /// A JSON object per line, as perf stat -j
-    #[arg(short = 'j', long, conflicts_with = "field_separator")]
+    /// Print one JSON object per line, as perf stat -j
+    #[arg(short = 'j', long, help_heading = OUTPUT, conflicts_with = "field_separator")]
     pub json_output: bool,
-    /// Write the report to a file
-    #[arg(short, long, value_name = "FILE")]
+    /// Write the report to FILE
+    #[arg(short, long, help_heading = OUTPUT, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// End each execution after so many seconds
+    /// Stop each execution after this time
     #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
     pub time_limit: Option<f64>,
-    /// Look at programs that the command starts, too (the default)
+    /// Include programs that the command starts (the default)
     #[arg(long, overrides_with = "no_follow")]
     pub follow: bool,
-    /// Look at the command's own process alone
+    /// Ignore programs that the command starts
     #[arg(long)]
     pub no_follow: bool,
     /// List each traced thread
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub per_thread: bool,
-    /// The tracer's plugin, if it is not beside assay itself
+    /// QEMU plugin of assay, if it is not beside the assay binary
     #[arg(long, value_name = "FILE")]
     pub plugin: Option<PathBuf>,
-    /// No progress
-    #[arg(long, short)]
+    /// Show no progress
+    #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
 }
 
@@ -136,13 +128,11 @@ fn ask(arguments: &Arguments) -> Result<Question> {
     let Some(name) = arguments.command.first() else {
         let hint = match arguments.json_file() {
             Some(file) => {
-                format!("; `{0}` was taken as the file of --json, `--json -- {0}` runs it", file.display())
+                format!(". `{0}` was taken as the file of --json; write `--json -- {0}`", file.display())
             }
             None => String::new(),
         };
-        return Err(
-            Misuse(format!("assay stat needs a command: assay stat -- COMMAND [ARGUMENT...]{hint}")).into()
-        );
+        return Err(Misuse(format!("give a command: assay stat -- COMMAND [ARGUMENT...]{hint}")).into());
     };
     let program = program::find(name, std::env::var_os("PATH").as_deref())?;
     let architecture = program::machine(&program).map(program::architecture);

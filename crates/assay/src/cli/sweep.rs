@@ -1,5 +1,6 @@
 //! `assay sweep`: a number of an input varied over a range.
 
+use super::help::{OUTPUT, SELECTION};
 use super::run::{Places, positive};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
@@ -15,87 +16,77 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Vary a number of an input over a range: who wins where, where the winner flips, where a time steps
+/// Heading of options that describe a sweep.
+const RANGE: &str = "Range";
+
+/// Vary a number of an input: where does the winner flip?
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  \
-    assay sweep casebook/varint/sweeps.toml\n  \
-    assay sweep casebook/varint/sweeps.toml share --variant bmi2\n  \
-    assay sweep experiment.toml --key inputs.mixed.units --from 1k --to 1M --scale geometric\n  \
-    assay sweep experiment.toml --key inputs.mixed.weights.1 --from 0 --to 80 --csv sweep.csv\n  \
-    assay sweep experiment.toml --plan\n  \
-    assay sweep --show last\n\n\
-    In a file: [sweeps.NAME] with key, from, to, points, scale, refine, tolerance, values, variants.\n\
-    What can be swept is any number of an input: units, multi_byte, distinct_units, mean_length, weights.0 (numbers of a\n\
-    list count from 0), settings.NAME. The first step measures the points of the range; the next ones go where two variants\n\
-    cross, until the crossover is as narrow as --tolerance, and where a time bends. Every step is a campaign in the ledger.\n\n\
-    The interval of a crossover is the gap between the last point clearly on the one side and the first clearly on the\n\
-    other: no curve is fitted, so it holds for a jump as well.\n\n\
-    Exit codes: 0 done, 1 a cell failed, 2 misuse, 3 nothing could be measured.")]
+#[command(after_help = include_str!("help/sweep.txt"))]
 pub struct Arguments {
     /// The experiment file
     #[arg(required_unless_present = "show")]
     pub experiment: Option<PathBuf>,
-    /// Sweeps of the file; all of them if none is named
+    /// Names of sweeps in the file; default: all
     pub names: Vec<String>,
-    /// A key to vary, instead of the file's sweeps
-    #[arg(long, value_name = "PATH", requires = "from", requires = "to", conflicts_with = "names")]
+    /// Key to vary, instead of the file's sweeps
+    #[arg(long, help_heading = RANGE, value_name = "PATH", requires = "from", requires = "to", conflicts_with = "names")]
     pub key: Option<String>,
-    /// Its smallest value: 1000, 1k, 64Ki, '5 %'
-    #[arg(long, value_name = "VALUE", requires = "key")]
+    /// Smallest value: 1000, 1k, 64Ki, '5 %'
+    #[arg(long, help_heading = RANGE, value_name = "VALUE", requires = "key")]
     pub from: Option<String>,
-    /// Its largest value
-    #[arg(long, value_name = "VALUE", requires = "key")]
+    /// Largest value
+    #[arg(long, help_heading = RANGE, value_name = "VALUE", requires = "key")]
     pub to: Option<String>,
     /// Points of the first step
-    #[arg(long, value_name = "N", requires = "key")]
+    #[arg(long, help_heading = RANGE, value_name = "N", requires = "key")]
     pub points: Option<u32>,
-    /// Points at equal differences or at equal ratios
-    #[arg(long, value_name = "SCALE", requires = "key", value_parser = ["linear", "geometric"])]
+    /// Equal differences or equal ratios between points
+    #[arg(long, help_heading = RANGE, value_name = "SCALE", requires = "key", value_parser = ["linear", "geometric"])]
     pub scale: Option<String>,
-    /// Wanted width of a crossover: a number in the key's unit, or '5 %' of its value
-    #[arg(long, value_name = "WIDTH", requires = "key")]
+    /// Width of a crossover to reach: a number in the key's unit, or '5 %'
+    #[arg(long, help_heading = RANGE, value_name = "WIDTH", requires = "key")]
     pub tolerance: Option<String>,
-    /// Further points at most, instead of the file's
-    #[arg(long, value_name = "N")]
+    /// Most points to add after the first step, instead of the file's
+    #[arg(long, help_heading = RANGE, value_name = "N")]
     pub refine: Option<u32>,
-    /// Seconds of measuring for all steps of a sweep, instead of the file's budget
+    /// Time to measure all steps of a sweep, instead of the file's budget
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub budget: Option<f64>,
-    /// Only these variants (globs) beside the baseline
-    #[arg(long = "variant", value_name = "GLOB")]
+    /// Only variants whose name matches, and the baseline; can be repeated
+    #[arg(long = "variant", value_name = "GLOB", help_heading = SELECTION)]
     pub variants: Vec<String>,
-    /// Only these compilers (names or globs), instead of the file's
-    #[arg(long = "compiler", value_name = "NAME")]
+    /// Only compilers whose name matches, instead of the file's; can be repeated
+    #[arg(long = "compiler", value_name = "GLOB", help_heading = SELECTION)]
     pub compilers: Vec<String>,
-    /// Every two variants against each other, not only against the baseline
-    #[arg(long)]
+    /// Compare every pair of variants, not only with the baseline
+    #[arg(long, help_heading = OUTPUT)]
     pub all: bool,
-    /// Show what would be measured and how long; builds and measures nothing
+    /// Show what would be measured and how long it would take, then stop
     #[arg(long)]
     pub plan: bool,
-    /// Go on with the newest unfinished sweep
+    /// Continue the newest unfinished sweep
     #[arg(long)]
     pub resume: bool,
-    /// Show a sweep again from the ledger, by its number or `last`; measures nothing
-    #[arg(long, value_name = "SWEEP", conflicts_with_all = ["experiment", "resume", "plan", "key"])]
+    /// Show a sweep of the ledger by its number, or `last`, without measuring
+    #[arg(long, help_heading = OUTPUT, value_name = "SWEEP", conflicts_with_all = ["experiment", "resume", "plan", "key"])]
     pub show: Option<String>,
-    /// Write the pages as JSON (schema/sweep-2.schema.json), one document per sweep; - is standard output
-    #[arg(long, value_name = "FILE")]
+    /// Write the report as JSON (schema/sweep-2.schema.json), one document per sweep; - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write the points as comma-separated values, for a spreadsheet or gnuplot; - is standard output
-    #[arg(long, value_name = "FILE")]
+    /// Write the points as CSV, for a spreadsheet or gnuplot; - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// No progress
-    #[arg(long, short)]
+    /// Show no progress
+    #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
-    /// Seed of the plan: orders, shuffles, environments
-    #[arg(long)]
+    /// Seed of orders, placements and environments
+    #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// The processor to measure on; the last one allowed if not given
-    #[arg(long)]
+    /// CPU to measure on; default: the last one allowed
+    #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
-    /// Seconds a measured program may take for one reply
-    #[arg(long, default_value_t = 20.0, value_parser = positive)]
+    /// Time that a measured program may take for one reply
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive)]
     pub timeout: f64,
     #[command(flatten)]
     pub places: Places,
@@ -167,7 +158,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     }
     let code = show(arguments, &pages)?;
     if ended.iter().any(|one| one.interrupted) {
-        screen::tell("assay: interrupted; every finished round is kept. `--resume` goes on from there.");
+        screen::tell("assay: interrupted. Every finished round is kept; `--resume` continues from there.");
         return Ok(FAILED);
     }
     Ok(code)
@@ -185,7 +176,11 @@ fn find(arguments: &Arguments, wanted: &str) -> Result<(Ledger, i64)> {
     let Some(number) = number else {
         let list: Vec<String> = known.iter().map(|sweep| format!("{} ({})", sweep.id, sweep.name)).collect();
         let list = if list.is_empty() { "none".to_owned() } else { list.join(", ") };
-        return Err(Misuse(format!("no sweep {wanted} in {}; it has: {list}", path.display())).into());
+        return Err(Misuse(format!(
+            "there is no sweep {wanted} in {}; its sweeps are: {list}",
+            path.display()
+        ))
+        .into());
     };
     Ok((ledger, number))
 }

@@ -9,14 +9,9 @@ mod walk;
 
 use assay_pure::trace::Format;
 
-/// Record, describe, convert and simulate traces of branches
+/// Record, describe, convert and simulate branch traces
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  assay trace record -o sort.assaytrace -- sort big.txt\n  \
-                        assay trace info sort.assaytrace\n  \
-                        assay trace simulate sort.assaytrace --predictor gshare-32k,tage\n  \
-                        assay trace convert sort.assaytrace sort.sbbt.zst\n\n\
-                        Formats are known by content: assay, bt9, sbbt, champsim, cbp, jiegec; packed by gzip, xz or zstd.\n\
-                        TRACE.md describes ours, and what each of the others cannot hold.")]
+#[command(after_help = include_str!("help/trace.txt"))]
 pub struct Arguments {
     #[command(subcommand)]
     verb: Verb,
@@ -47,7 +42,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 fn parse_format(name: &str) -> Result<Format, String> {
     Format::named(name).ok_or_else(|| {
         let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        format!("there are {}", names.join(", "))
+        format!("the formats are {}", names.join(", "))
     })
 }
 

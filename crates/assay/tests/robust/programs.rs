@@ -157,7 +157,7 @@ fn every_state_and_measure_is_an_input_of_its_own_with_a_figure() {
         Some(lab)
     };
     let Some((lab, said)) = undisturbed(every) else { return };
-    said.assert_page(&["Hot and cold", "rotating, 3 copies", "only hot throughput can be measured of it"]);
+    said.assert_page(&["Hot and cold", "rotating, 3 copies", "so only its hot throughput can be measured"]);
     let page = lab.page();
     let inputs: Vec<(&str, &str, &str)> = page["inputs"]
         .as_array()
@@ -208,7 +208,7 @@ fn a_crash_while_measuring_is_told_by_its_signal() {
         &[
             "ended by signal 11 (SIGSEGV",
             "while measuring",
-            "; alone, or after gdb --args: ",
+            "; to run it alone or with gdb --args: ",
             " --variant faulty --input ",
         ],
     );
@@ -257,8 +257,8 @@ fn samples_without_end_are_counted() {
 fn a_wrong_answer_is_refused_before_anything_is_timed() {
     let words = [
         "on the whole input where `plain` answers",
-        "the two do not compute the same",
-        "; alone, or after gdb --args: ",
+        "the two compute different results",
+        "; to run it alone or with gdb --args: ",
     ];
     only_faulty_fails("wrong_answer", "answer", &words);
 }
@@ -401,7 +401,7 @@ fn another_version_of_the_protocol_is_told_with_the_remedy() {
     nothing_can_be_measured(
         "other_version",
         &[
-            "speaks version 2 of the protocol, this assay speaks version 1 (rebuild it with this assay's harness)",
+            "speaks version 2 of the protocol, this assay speaks version 1 (rebuild it with this version's harness)",
         ],
     );
 }
@@ -412,7 +412,7 @@ fn a_variant_that_the_program_lacks_is_told_with_those_it_has() {
     let said = lab.run(&[]);
     said.assert_code(1);
     assert_eq!(lab.column("SELECT variant FROM failure ORDER BY variant"), ["faulty", "plain"]);
-    said.assert_errors(&["does not register a variant `plain` (it has: honest; "]);
+    said.assert_errors(&["does not register a variant `plain` (it registers: honest; "]);
     assert!(has_figure(&lab.page(), "honest"));
 }
 

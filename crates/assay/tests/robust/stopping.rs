@@ -31,7 +31,7 @@ fn goes_on(lab: &Lab) -> Said {
     lab.assert_ledger_is_whole();
     let said = lab.run(&["--resume"]);
     said.assert_code(0);
-    said.assert_errors(&[&format!("going on with campaign 1 after {rounds} finished rounds")]);
+    said.assert_errors(&[&format!("continuing campaign 1 after {rounds} finished rounds")]);
     assert_eq!(lab.count("SELECT count(*) FROM campaign"), 1);
     assert_eq!(dump(lab)[..samples.len()], samples, "what was measured before is untouched");
     assert_eq!(lab.column(SAMPLING), sampling);
@@ -55,7 +55,7 @@ fn ctrl_c_shows_what_there_is_and_the_campaign_goes_on_later() {
     let said = running.wait();
     said.assert_code(1);
     said.assert_page(&["ended because it was interrupted (--resume goes on)", "honest"]);
-    said.assert_errors(&["interrupted; every finished round is kept. `--resume` goes on from there."]);
+    said.assert_errors(&["interrupted. Every finished round is kept; `--resume` continues from there."]);
     assert_eq!(lab.column("SELECT stopped_because FROM campaign"), ["interrupted"]);
     goes_on(&lab);
 }
@@ -200,7 +200,7 @@ fn a_campaign_that_is_still_measured_is_not_resumed_by_another() {
         said = lab.run(&["--resume"]);
     }
     said.assert_code(2);
-    said.assert_errors(&["another assay is still measuring campaign 1"]);
+    said.assert_errors(&["another assay process is still measuring campaign 1"]);
     running.wait().assert_code(0);
     assert_eq!(lab.count("SELECT count(*) FROM round"), ALL_ROUNDS);
     lab.assert_ledger_is_whole();

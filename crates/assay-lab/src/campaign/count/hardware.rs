@@ -94,8 +94,8 @@ impl<'a> Counting<'a> {
         let between: Vec<CounterReading> =
             after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
         if between.iter().any(CounterReading::is_multiplexed) {
-            let reason = "the kernel shared the counters out, and a part of a walk says little of the rest (somebody \
-                          else counts, too; the NMI watchdog takes one)";
+            let reason = "the kernel multiplexed the counters, and a part of a pass does not represent the \
+                          rest (another program is counting, or the NMI watchdog uses a counter)";
             return Err(CutShort::Other(reason.to_owned()));
         }
         let units = walked.units * u64::from(request.passes);
@@ -151,7 +151,7 @@ fn cell(
     }
     let walked = match first {
         Some(first) if first.units > 0 => Ok(Walked { first, repeated }),
-        _ => Err("the input has no unit to divide by".to_owned()),
+        _ => Err("the input has no units".to_owned()),
     };
     Ok(Cell { input: number, check: (counting.kind, counting.check), walked })
 }

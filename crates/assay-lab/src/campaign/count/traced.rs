@@ -95,11 +95,7 @@ fn cells(walked: Vec<Done>, passes: Vec<(u32, Executed)>) -> Vec<Cell> {
             let found = walks::read(&done.walks, &done.units, &passes);
             let lost = || format!("the tracer saw {} passes of this input, not all of them", passes.len());
             let walked = found.ok_or_else(lost).and_then(|walked| {
-                if walked.first.units == 0 {
-                    Err("the input has no unit to divide by".to_owned())
-                } else {
-                    Ok(walked)
-                }
+                if walked.first.units == 0 { Err("the input has no units".to_owned()) } else { Ok(walked) }
             });
             Cell { input: done.input, check: (done.kind, done.check), walked }
         })

@@ -116,7 +116,7 @@ fn mispredictions(session: &mut Session) -> Result<()> {
     let timing = match branch_timing::measure(effort, &mut |work| watched.window(work)) {
         Ok(timing) => timing,
         Err(error) => {
-            session.limits.notes.push(format!("What a misprediction costs is not known: {error}."));
+            session.limits.notes.push(format!("The misprediction penalty is unknown: {error}."));
             return Ok(());
         }
     };
@@ -134,12 +134,12 @@ fn mispredictions(session: &mut Session) -> Result<()> {
                 upper: found.interval.upper,
                 repeats: found.series as u64,
             };
-            let how = "random outcomes of a branch against learned ones".to_owned();
+            let how = "random versus predictable outcomes of a branch".to_owned();
             session.limits.costs.push(Cost { name: cost::MISPREDICTION.to_owned(), ns, how });
         }
         _ => session.limits.notes.push(
-            "What a misprediction costs is not known: too many windows were interrupted, or random outcomes took no longer \
-             than learned ones."
+            "The misprediction penalty is unknown: too many windows were interrupted, or random outcomes took \
+             no longer than predictable ones."
                 .to_owned(),
         ),
     }

@@ -32,7 +32,7 @@ fn calls(session: &mut Session) -> Result<()> {
         system::read_counter();
     };
     let calls: [(&str, fn(), &str); 4] = [
-        (cost::SYSTEM_CALL, system::system_call, "getppid, by the system's own entry"),
+        (cost::SYSTEM_CALL, system::system_call, "getppid, called directly"),
         (cost::CLOCK, system::read_monotonic, "clock_gettime(CLOCK_MONOTONIC)"),
         (cost::THREAD_CLOCK, system::read_thread_clock, "clock_gettime(CLOCK_THREAD_CPUTIME_ID)"),
         (cost::COUNTER, counter, "one instruction"),

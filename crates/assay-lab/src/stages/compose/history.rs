@@ -125,7 +125,7 @@ impl Past {
     fn read(ledger: &Ledger, diary: &Diary, row: SessionRow) -> Result<Past> {
         let id = row.comparison;
         let spec: Spec = serde_json::from_value(row.asked.clone())
-            .with_context(|| format!("session {id} was made by another form of assay"))?;
+            .with_context(|| format!("session {id} was made by an incompatible version of assay"))?;
         let numbered = |name: &str| diary.number(name);
         let at = |entrant: &str, role: &str| Some((diary.number(entrant)?, diary.role(role)?));
         let entrants: BTreeMap<usize, DiaryEntrant> = ledger

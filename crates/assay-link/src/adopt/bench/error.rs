@@ -48,7 +48,7 @@ impl fmt::Display for VisitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             VisitError::Start(error) => write!(f, "the benchmark command could not be started: {error}"),
-            VisitError::Filter(problem) => write!(f, "the filter is no regular expression: {problem}"),
+            VisitError::Filter(problem) => write!(f, "the filter is not a regular expression: {problem}"),
             VisitError::TooLong { limit, tail } => {
                 let seconds = limit.as_secs_f64();
                 write!(f, "the benchmark command was still running after {seconds} s and was killed")?;
@@ -74,7 +74,7 @@ fn end(f: &mut fmt::Formatter<'_>, tail: &str) -> fmt::Result {
     if tail.is_empty() {
         return f.write_str("; it printed nothing");
     }
-    f.write_str("; it printed last:")?;
+    f.write_str("; its last output:")?;
     tail.lines().try_for_each(|line| write!(f, "\n  | {line}"))
 }
 

@@ -195,11 +195,11 @@ fn output(ran: &CommandResult) -> Output {
 fn notes(ran: &CommandResult) -> Vec<String> {
     let mut notes = Vec::new();
     if ran.left_processes {
-        notes.push("The command left processes running, which were ended.".to_owned());
+        notes.push("The command left processes running; they were stopped.".to_owned());
     }
     let lost = ran.stdout.lost + ran.stderr.lost + ran.side.lost;
     if lost > 0 {
-        notes.push(format!("{lost} bytes of its output were too much to be kept and were not read."));
+        notes.push(format!("{lost} bytes of its output exceeded the limit and were not read."));
     }
     notes
 }

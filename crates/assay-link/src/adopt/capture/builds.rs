@@ -113,7 +113,7 @@ impl Gathered {
         let missed = |why: &String| format!("a link of the build could not be recorded: {why}");
         let unknown = |path: &PathBuf| {
             format!(
-                "{} is new, but what made it is not among the captured links (a linker named by path, or a tool that \
+                "{} is new, but none of the captured links made it (a linker named by path, or a tool that \
                  changed the file afterwards), so it cannot be placed",
                 path.display()
             )

@@ -83,14 +83,15 @@ impl fmt::Display for NothingCaptured {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
-            "`{}` succeeded, but no link of it could be captured, so its binaries cannot be placed anew",
+            "`{}` succeeded, but none of its links could be captured, so its binaries cannot be relinked in \
+             other placements",
             self.command
         )?;
         for why in &self.missed {
             writeln!(out, "  a link was seen but not recorded: {why}")?;
         }
         for path in &self.gone {
-            writeln!(out, "  {} was linked, but is gone or was not made", path.display())?;
+            writeln!(out, "  {} was linked, but the file does not exist", path.display())?;
         }
         for path in &self.unknown {
             writeln!(out, "  {} is new, but no linker that made it was seen", path.display())?;
@@ -98,12 +99,12 @@ impl fmt::Display for NothingCaptured {
         let linkers = text::quote(&self.linkers.to_string_lossy());
         write!(
             out,
-            "  - is all up to date already? then nothing was linked: build in a fresh folder, or run `make clean` \
-             (ninja -t clean, cargo clean) before\n  - does the build name its linker by path (-fuse-ld=/path, \
-             --ld-path, -B, LD=/path)? name ours instead, as -B{linkers}, ahead of any other -B, or \
-             LD={linkers}/ld; inside the build ASSAY_LINKERS is that folder\n  - does it only fetch or unpack a \
-             prebuilt binary, or build in a container? such code cannot be placed; only the environment's size, the \
-             stack and ASLR can be varied\n  the whole log: {}",
+            "  - is everything up to date already? Then nothing was linked: build in a fresh folder, or run \
+             `make clean` (ninja -t clean, cargo clean) first\n  - does the build name its linker by path \
+             (-fuse-ld=/path, --ld-path, -B, LD=/path)? Use -B{linkers} before any other -B, or \
+             LD={linkers}/ld; inside the build ASSAY_LINKERS is that folder\n  - does it only fetch or unpack \
+             a prebuilt binary, or build in a container? such code cannot be placed; only the environment's \
+             size, the stack and ASLR can be varied\n  the whole log: {}",
             self.log.display()
         )
     }
@@ -170,8 +171,8 @@ impl fmt::Display for ReplayError {
             ),
             Self::OwnScript { option } => write!(
                 out,
-                "the link cannot be placed: {option} names a linker script, which fixes the places itself; leave it out \
-                 of the measured build, or vary only the environment"
+                "the link cannot be placed: {option} names a linker script, which fixes all addresses; remove \
+                 it from the measured build, or vary only the environment"
             ),
             Self::Linker { linker, why } => write!(out, "{}: {why}", linker.display()),
             Self::Failed { ended, tail, command } => {

@@ -108,12 +108,12 @@ impl Repeated {
         match self {
             Self::Exactly | Self::SameCode { stripped: false } => None,
             Self::SameCode { stripped: true } => Some(format!(
-                "{output} was stripped after the link; replays keep their symbols, its code is the same"
+                "{output} was stripped after the link; relinked copies keep their symbols, and their code is the same"
             )),
             Self::Differs { sections } => Some(format!(
-                "{output} is not what its link makes: {} differ; the build changes the file after the link (objcopy, \
-                 patchelf), or the linker does not repeat itself, so placed links are not quite the file that the build \
-                 leaves",
+                "{output} differs from what its link produces: {} differ; the build changes the file after \
+                 the link (objcopy, patchelf), or the linker is not deterministic, so relinked copies are not \
+                 exactly the build's file",
                 sections.join(", ")
             )),
             Self::Unreadable { why } => Some(format!("{output} cannot be compared with its link: {why}")),
@@ -294,7 +294,7 @@ impl CapturedLink {
         let mut found = program.warnings();
         if self.call.zig {
             found.push(
-                "zig orders whole objects: functions of one object keep their order, those of sources too"
+                "zig orders whole objects: functions keep their order within each object and each source file"
                     .into(),
             );
         } else if program.link_time && kind != LinkerKind::Lld {
@@ -346,7 +346,7 @@ impl CapturedLink {
         let unusable = |why: String| ReplayError::Linker { linker: self.call.linker.clone(), why };
         let model = program.model.as_deref().ok_or_else(|| unusable("the link reads no ELF file".into()))?;
         let bytes = pad::object(model, phase_bytes)
-            .map_err(|error| unusable(format!("no padding can be made: {error}")))?;
+            .map_err(|error| unusable(format!("the padding cannot be created: {error}")))?;
         self.keep(&bytes, "o").map_err(|error| unwritten(&self.orders(), &error))
     }
 
@@ -415,7 +415,7 @@ impl CapturedLink {
             |error: LayoutError| ReplayError::Unreadable { file: path.clone(), why: error.to_string() };
         let mut functions = match layout::functions(&elf) {
             Err(error @ LayoutError::NoSymbols) => {
-                warnings.push(format!("the places of functions cannot be read back: {error}"));
+                warnings.push(format!("the addresses of functions cannot be read: {error}"));
                 Vec::new()
             }
             found => found.map_err(unreadable)?,

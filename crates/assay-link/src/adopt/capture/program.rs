@@ -98,8 +98,8 @@ impl BuiltObjects {
         let mut found = Vec::new();
         if !self.whole.is_empty() {
             found.push(format!(
-                "{} of {} objects were compiled without -ffunction-sections ({}): within each its functions keep their \
-                 order, and move together",
+                "{} of {} objects were compiled without -ffunction-sections ({}): the functions of each keep \
+                 their order and move together",
                 self.whole.len(),
                 self.objects,
                 some(&self.whole)
@@ -109,9 +109,7 @@ impl BuiltObjects {
             self.pieces.iter().filter(|piece| !piece.section.is_text()).map(described).collect();
         if !elsewhere.is_empty() {
             let names = some(&elsewhere);
-            found.push(format!(
-                "the padding ahead of .text may not move what lies in other sections: {names}"
-            ));
+            found.push(format!("the padding before .text may not move functions in other sections: {names}"));
         }
         found
     }

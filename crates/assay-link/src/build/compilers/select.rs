@@ -85,7 +85,7 @@ mod tests {
         let Err(error) = selected(&["gcc", "clang-17"]) else { panic!("clang-17 is not there") };
         let text = error.to_string();
         assert!(
-            text.contains("no compiler `clang-17` on PATH; there is: gcc-12, clang-14, clang-16"),
+            text.contains("there is no compiler `clang-17` on PATH; found: gcc-12, clang-14, clang-16"),
             "{text}"
         );
         let ToolchainError::Unknown { index, nearest, .. } = error else { panic!("of another kind") };

@@ -42,7 +42,7 @@ fn read_one(reader: &mut TomlReader, path: &str, items: &dyn TableLike) -> Accep
     }
     let check = reader.read(&table, "check", convert::text).unwrap_or_default();
     if !check.is_empty() && !CHECKS.contains(&check.as_str()) {
-        let message = format!("`{path}.check` names no check of the doctor: \"{check}\"");
+        let message = format!("`{path}.check` is not a check of `assay doctor`: \"{check}\"");
         let problem = reader.complain_of(&table, "check", message);
         problem.nearest = nearest(&check, CHECKS).map(str::to_owned);
         problem.expected = Some(format!("one of {}", CHECKS.join(", ")));

@@ -145,7 +145,7 @@ fn check_statement(reader: &mut TomlReader, table: &TomlTable) {
 fn check_numbers(reader: &mut TomlReader, table: &TomlTable) {
     for (given, other) in [("before", "after"), ("after", "before")] {
         if table.has(given) && !table.has(other) {
-            let message = format!("`{}` needs `{other}` beside it", table.path_of(given));
+            let message = format!("`{}` needs `{other}` too", table.path_of(given));
             reader.complain(&table.path_of(given), message).example = Some(table.example_of(other));
         }
     }
@@ -153,14 +153,14 @@ fn check_numbers(reader: &mut TomlReader, table: &TomlTable) {
         let message =
             format!("`{}` and `after` are given, but not what follows from them", table.path_of("before"));
         let problem = reader.complain(&table.path_of("before"), message);
-        problem.expected = Some("`change` or `ratio` as the claim has it".into());
+        problem.expected = Some("`change` or `ratio` as claimed".into());
         problem.example = Some(table.example_of("change"));
     }
     let tolerant = FIGURES.iter().chain(&["ratio"]).any(|key| table.has(key));
     if table.has("ratio_tolerance") && !tolerant {
         let path = table.path_of("ratio_tolerance");
-        let problem = reader.complain(&path, format!("`{path}` has nothing to tolerate"));
-        problem.expected = Some(format!("`ratio` or one of {} beside it", FIGURES.join(", ")));
+        let problem = reader.complain(&path, format!("`{path}` has no figure to apply to"));
+        problem.expected = Some(format!("`ratio` or one of {}", FIGURES.join(", ")));
     }
 }
 
@@ -186,7 +186,7 @@ fn candidate(
         (Some(only), None) => Some(only.clone()),
         (Some(first), Some(_)) if !first.is_empty() => {
             let path = &table.path;
-            let problem = reader.complain(path, format!("`{path}` does not say which variant it is about"));
+            let problem = reader.complain(path, format!("`{path}` does not name its variant"));
             problem.example = Some(format!("candidate = \"{first}\""));
             None
         }

@@ -14,7 +14,7 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable, flags: &[FlagSet]) 
     let words = Axis::ALL.map(|axis| (axis.name(), axis));
     let along = reader.list(&contrasts, "along", convert::choice(&words));
     if along.as_ref().is_some_and(Vec::is_empty) {
-        reader.complain_of(&contrasts, "along", "`contrasts.along` names no axis");
+        reader.complain_of(&contrasts, "along", "`contrasts.along` is empty");
     }
     let along = along.unwrap_or_else(|| ContrastSpec::default().along);
     refuse_repeats(reader, "contrasts.along", &along);
@@ -27,7 +27,7 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable, flags: &[FlagSet]) 
     for (key, axis) in [("compiler", Axis::Compiler), ("flags", Axis::Flags)] {
         if contrasts.has(key) && contrasts.has("along") && !spec.along.contains(&axis) {
             let message =
-                format!("`contrasts.{key}` is a baseline on an axis that nothing is compared along");
+                format!("`contrasts.{key}` sets a baseline, but nothing is compared along that axis");
             let problem = reader.complain_of(&contrasts, key, message);
             problem.expected = Some(format!("\"{axis}\" in `contrasts.along`, or no `contrasts.{key}`"));
         }
@@ -52,7 +52,7 @@ fn check_flags(reader: &mut TomlReader, contrasts: &TomlTable, spec: &ContrastSp
         return;
     }
     let names = || flags.iter().map(|set| set.name.as_str());
-    let message = format!("`contrasts.flags` names no flag set: \"{wanted}\"");
+    let message = format!("`contrasts.flags` names an unknown flag set: \"{wanted}\"");
     let problem = reader.complain_of(contrasts, "flags", message);
     problem.nearest = nearest(wanted, names()).map(str::to_owned);
     problem.expected = Some(format!("one of {}, or \"{EACH}\"", names().collect::<Vec<_>>().join(", ")));

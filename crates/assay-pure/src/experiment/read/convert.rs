@@ -30,7 +30,7 @@ pub(crate) fn line(value: &Value) -> Result<String, WrongValue> {
 pub(crate) fn argument(value: &Value) -> Result<String, WrongValue> {
     let text = line(value)?;
     if text.starts_with('-') && text.contains(" -") {
-        return Err(WrongValue::Because("holds several flags in one text".into()));
+        return Err(WrongValue::Because("has several flags in one string".into()));
     }
     Ok(text)
 }
@@ -54,7 +54,7 @@ pub(crate) fn name(value: &Value) -> Result<String, WrongValue> {
 /// Says which letter keeps a text from being a name.
 pub(crate) fn not_a_name(text: &str) -> String {
     match text.chars().find(|&c| !is_name(c.encode_utf8(&mut [0; 4]))) {
-        Some(letter) => format!("is not a name because of {letter:?}"),
+        Some(letter) => format!("contains {letter:?}, which a name cannot have"),
         None => "is empty".into(),
     }
 }

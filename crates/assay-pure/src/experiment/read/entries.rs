@@ -42,7 +42,7 @@ impl Names {
             return;
         }
         let names = || self.names.iter().map(String::as_str);
-        let problem = reader.complain(path, format!("`{path}` names no {}: \"{name}\"", self.kind));
+        let problem = reader.complain(path, format!("`{path}` names an unknown {}: \"{name}\"", self.kind));
         problem.nearest = nearest(name, names()).map(str::to_owned);
         problem.expected = Some(format!("one of {}", names().collect::<Vec<_>>().join(", ")));
     }
@@ -116,7 +116,7 @@ fn keyed<'a>(
     };
     if items.contains_key("name") {
         let table = TomlTable::new(&path, Some(items), &[keys]);
-        reader.complain_of(&table, "name", format!("`{path}.name` is a second name of `{path}`"));
+        reader.complain_of(&table, "name", format!("`{path}.name` gives `{path}` a second name"));
     }
     let name = check_name(reader, &path, name);
     ListEntry { path, name, items: Some(items) }
@@ -160,7 +160,7 @@ fn check_name(reader: &mut TomlReader, path: &str, name: &str) -> Option<String>
         return Some(name.to_owned());
     }
     let problem = reader.complain(path, format!("\"{name}\" {}", convert::not_a_name(name)));
-    problem.expected = Some("a name of the letters A-Z a-z 0-9 _ . : / + -".into());
+    problem.expected = Some("a name made of A-Z a-z 0-9 _ . : / + -".into());
     problem.example = Some(convert::to_name(name.trim())).filter(|name| !name.is_empty());
     None
 }
@@ -189,6 +189,6 @@ pub(crate) fn refuse_repeats<T: PartialEq + ToString>(reader: &mut TomlReader, p
 /// Notes a name or value that stands at an earlier path already.
 fn duplicate(reader: &mut TomlReader, path: &str, earlier: &str, value: &str) {
     let first = reader.spans.locate(earlier).map_or(1, |place| place.line);
-    let problem = reader.complain(path, format!("`{value}` is there twice, first in line {first}"));
-    problem.expected = Some("each only once".into());
+    let problem = reader.complain(path, format!("`{value}` appears twice, first on line {first}"));
+    problem.expected = Some("each value once".into());
 }

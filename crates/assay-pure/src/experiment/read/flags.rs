@@ -73,7 +73,7 @@ fn read_short(reader: &mut TomlReader, name: &str, item: &Item) -> Vec<String> {
     let mut flags = Vec::new();
     let mut refuse = |path: &str, wrong: WrongValue, item: &Item| {
         let problem = reader.complain(path, wrong.sentence(path, item));
-        problem.expected = Some("a list of compiler flags, each a text of its own".into());
+        problem.expected = Some("a list of compiler flags, each a separate string".into());
         problem.example = Some(format!("{name} = [\"-O2\", \"-march=native\"]"));
     };
     let Some(values) = item.as_array() else {
@@ -142,8 +142,8 @@ fn refuse_unoptimised(reader: &mut TomlReader, path: &str, set: &FlagSet, common
     let problem =
         reader.complain(path, format!("flag set `{}` {reason}: its code would be unoptimised", set.name));
     problem.expected = Some(
-        "an optimisation level, because where time goes in unoptimised code says nothing about the code that is \
-         used; or allow_unoptimised = true, where such code is the question"
+        "an optimisation level such as -O2, because timings of unoptimised code say nothing about the code in \
+         use; or allow_unoptimised = true to measure unoptimised code on purpose"
             .into(),
     );
     problem.example = Some("[flags]\nO0 = { flags = [\"-O0\"], allow_unoptimised = true }".into());

@@ -112,9 +112,9 @@ fn read_contexts(reader: &mut TomlReader, table: &TomlTable) -> Option<BTreeMap<
             weights.len() <= 10 && sum > 0.0 && sum.is_finite()
         };
         if parse_context(context).is_none() {
-            let problem = reader.complain_of_key(&path, format!("\"{context}\" is no context"));
+            let problem = reader.complain_of_key(&path, format!("\"{context}\" is not a valid context"));
             problem.expected =
-                Some(format!("at most {LONGEST_CONTEXT} lengths from 1 to 10 with single blanks between"));
+                Some(format!("at most {LONGEST_CONTEXT} lengths from 1 to 10, separated by single spaces"));
         } else if let Some(weights) = weights.filter(usable) {
             contexts.insert(context.to_owned(), weights);
         } else {
@@ -145,7 +145,7 @@ pub(super) fn read_settings(reader: &mut TomlReader, table: &TomlTable, units: u
             let message = format!("\"{name}\" {}", convert::not_a_name(name));
             reader.complain_of_key(&path, message);
         } else if name == Settings::UNITS {
-            let message = format!("`{path}` would be there twice: the input's own key is among the settings");
+            let message = format!("`{path}` is set twice: it is also a key of the input itself");
             reader.complain_of_key(&path, message).example = Some(format!("units = {units}"));
         } else {
             match item.as_value().ok_or(WrongValue::Type).and_then(convert::number(|_| true)) {
@@ -200,7 +200,7 @@ fn in_order<T: PartialOrd + std::fmt::Display>(
         return Some((low, high));
     }
     let at = if table.has(max) { max } else { min };
-    let message = format!("`{}`: {min} is {low} and {max} is {high}", table.path_of(at));
+    let message = format!("`{}`: {min} is {low}, above {max}, which is {high}", table.path_of(at));
     reader.complain_of(table, at, message);
     None
 }

@@ -76,8 +76,8 @@ fn read_input(reader: &mut TomlReader, entry: &ListEntry) -> Option<InputSpec> {
     let format = reader.read(&table, "format", convert::choice(FORMATS)).unwrap_or(default);
     if default == Format::Whole && format != Format::Whole {
         let path = table.path_of("format");
-        let problem = reader.complain(&path, format!("`{path}`: settings are handed over whole"));
-        problem.expected = Some("\"whole\", or no such key".into());
+        let problem = reader.complain(&path, format!("`{path}`: settings have only the format \"whole\""));
+        problem.expected = Some("\"whole\", or leave the key out".into());
     }
     let window_units = reader.read(&table, "window_units", convert::whole(0..=MOST_UNITS));
     let production_units = reader.read(&table, "production_units", convert::whole(1..=i64::MAX));
@@ -102,7 +102,7 @@ fn refuse_generated_keys(reader: &mut TomlReader, table: &TomlTable, items: &dyn
     for (name, _) in items.iter() {
         if is_generated_key(name) {
             let path = table.path_of(name);
-            let problem = reader.complain(&path, format!("`{path}` and `path` exclude each other"));
+            let problem = reader.complain(&path, format!("`{path}` and `path` cannot be used together"));
             problem.expected = Some("a generator with its keys, or the path of a recorded file".into());
         }
     }
@@ -163,7 +163,7 @@ fn read_distinct(reader: &mut TomlReader, table: &TomlTable, units: u64) -> Opti
     let distinct = reader.read(table, "distinct_units", convert::whole(1..=MOST_UNITS))? as u64;
     if distinct > units {
         let path = table.path_of("distinct_units");
-        let message = format!("`{path}`: {distinct} are more than the input has units, {units}");
+        let message = format!("`{path}` is {distinct}, but the input has only {units} units");
         reader.complain_of(table, "distinct_units", message);
     }
     Some(distinct)
@@ -203,7 +203,7 @@ fn refuse_other_generators_keys(
     };
     for (name, _) in items.iter().filter(|&(name, _)| foreign(name)) {
         let path = table.path_of(name);
-        let problem = reader.complain(&path, format!("`{path}` is no parameter of \"{generator}\""));
+        let problem = reader.complain(&path, format!("`{path}` is not a parameter of \"{generator}\""));
         problem.expected =
             Some(format!("only {}", own.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")));
         problem.example = own.last().map(|key| table.example_of(key.name));

@@ -107,12 +107,12 @@ fn syntax(spans: &Spans, text: &str, error: &toml_edit::TomlError) -> Diagnostic
         // The parser takes the missing value for a text without quotes.
         _ if no_value => ("no value after `=`", None),
         Some((message, "literal string")) => {
-            (message, Some("a text in quotes, a number, true, false, a list or a table"))
+            (message, Some("a string in quotes, a number, true, false, a list or a table"))
         }
         Some((message, expected)) => (message, Some(expected)),
         None => (error.message(), None),
     };
-    let problem = Diagnostic::new(spans.file(), place, "", format!("not TOML: {message}"));
+    let problem = Diagnostic::new(spans.file(), place, "", format!("invalid TOML: {message}"));
     match expected {
         Some(expected) => problem.with_expected(expected),
         None => problem,
@@ -180,7 +180,7 @@ fn read_variants(reader: &mut TomlReader, top: &TomlTable) -> (Vec<Variant>, Nam
     let is_list =
         top.item("variants").is_some_and(|item| item.is_table_like() || entries::elements(item).is_some());
     if is_list && entries.len() < FEWEST_VARIANTS {
-        let message = "there is nothing to compare with fewer than 2 variants";
+        let message = "a comparison needs at least 2 variants";
         let problem = reader.complain_of(top, "variants", message);
         problem.expected = Some("the baseline and at least one candidate".into());
     }
@@ -212,7 +212,7 @@ fn read_compilers(reader: &mut TomlReader, top: &TomlTable) -> Vec<String> {
         return vec!["all".into()];
     };
     if compilers.is_empty() {
-        reader.complain_of(top, "compilers", "`compilers` names no compiler");
+        reader.complain_of(top, "compilers", "`compilers` is empty");
     }
     entries::refuse_repeats(reader, "compilers", &compilers);
     compilers

@@ -35,7 +35,7 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> Program {
     }
     let sources = reader.list(&program, "sources", convert::line);
     if sources.as_ref().is_some_and(Vec::is_empty) {
-        reader.complain_of(&program, "sources", "`program.sources` names no file");
+        reader.complain_of(&program, "sources", "`program.sources` is empty");
     }
     let sources = sources.unwrap_or_default();
     refuse_repeats(reader, "program.sources", &sources);
@@ -53,8 +53,7 @@ pub(super) fn read_placement(reader: &mut TomlReader, top: &TomlTable) -> Placem
     let rotations = reader.read(&placement, "rotations", &count).map_or(ROTATIONS, |n| n as u32);
     let max_rotations = reader.read(&placement, "max_rotations", &count).map(|n| n as u32);
     if let Some(most) = max_rotations.filter(|&most| most < rotations) {
-        let message =
-            format!("`placement.max_rotations` is {most}, fewer than the {rotations} to start with");
+        let message = format!("`placement.max_rotations` is {most}, below `rotations`, which is {rotations}");
         reader.complain_of(&placement, "max_rotations", message);
     }
     PlacementSpec {
@@ -72,7 +71,7 @@ fn read_phases(reader: &mut TomlReader, placement: &TomlTable) -> Vec<u32> {
         return vec![0, 16, 32, 48];
     };
     if phases.is_empty() {
-        reader.complain_of(placement, "phases", "`placement.phases` has no phase");
+        reader.complain_of(placement, "phases", "`placement.phases` is empty");
     }
     refuse_repeats(reader, "placement.phases", &phases);
     phases

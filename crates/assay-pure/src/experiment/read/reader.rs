@@ -48,9 +48,9 @@ impl WrongValue {
         let written = item.to_string();
         match self {
             WrongValue::Type => format!("`{path}` has the wrong type: {}", type_of(item)),
-            WrongValue::Unreadable => format!("`{path}` is not understood: {}", written.trim()),
+            WrongValue::Unreadable => format!("`{path}` has an invalid value: {}", written.trim()),
             WrongValue::Range => format!("`{path}` is out of range: {}", written.trim()),
-            WrongValue::Unknown { .. } => format!("`{path}` is unknown: {}", written.trim()),
+            WrongValue::Unknown { .. } => format!("`{path}` has an unknown value: {}", written.trim()),
             WrongValue::Because(reason) => format!("`{path}` {reason}"),
         }
     }
@@ -218,8 +218,8 @@ impl TomlReader {
 /// The type of a value in words.
 fn type_of(item: &Item) -> &'static str {
     match item {
-        Item::Value(Value::String(_)) => "a text",
-        Item::Value(Value::Integer(_)) => "a whole number",
+        Item::Value(Value::String(_)) => "a string",
+        Item::Value(Value::Integer(_)) => "an integer",
         Item::Value(Value::Float(_)) => "a number",
         Item::Value(Value::Boolean(_)) => "a boolean",
         Item::Value(Value::Datetime(_)) => "a date",

@@ -18,9 +18,9 @@ pub(crate) const fn key(name: &'static str, expected: &'static str, example: &'s
     SchemaKey { name, expected, example }
 }
 
-const NAME: &str = "a name of the letters A-Z a-z 0-9 _ . : / + -";
-const UNITS: &str = "a whole number from 1 to 1000000000, or 0 for the whole input in one call";
-const SHARE: &str = "a number, or a text as in \"12 %\"";
+const NAME: &str = "a name made of A-Z a-z 0-9 _ . : / + -";
+const UNITS: &str = "an integer from 1 to 1000000000, or 0 for the whole input in one call";
+const SHARE: &str = "a number, or a string such as \"12 %\"";
 const POSITIVE: &str = "a number above 0";
 
 /// Keys that stand above all tables, for all inputs, or in one input's.
@@ -31,22 +31,22 @@ const STATES: SchemaKey = key(
 );
 const MEASURE: SchemaKey =
     key("measure", "a list of \"throughput\" and \"latency\"", "measure = [\"throughput\", \"latency\"]");
-const COPIES: SchemaKey = key("copies", "a whole number from 2 to 1000000, with \"rotating\"", "copies = 64");
+const COPIES: SchemaKey = key("copies", "an integer from 2 to 1000000, with \"rotating\"", "copies = 64");
 
 /// The keys above the first `[table]`, and the tables.
 pub(in crate::experiment) const TOP: &[SchemaKey] = &[
-    key("question", "a text", "question = \"Is the table decoder faster than the branching one?\""),
+    key("question", "a string", "question = \"Is the table decoder faster than the branching one?\""),
     key("baseline", "the name of a variant, with which all others are compared", "baseline = \"branch\""),
     key("name", NAME, "name = \"varint\""),
-    key("unit", "a text: what all figures are divided by, in the singular", "unit = \"varint\""),
-    key("prediction", "a text", "prediction = \"The table wins on random lengths.\""),
+    key("unit", "a string: the unit that figures are divided by, in the singular", "unit = \"varint\""),
+    key("prediction", "a string", "prediction = \"The table wins on random lengths.\""),
     key(
         "minimum_effect",
-        "a fraction from 0 to below 1, or a text as in \"1 %\"",
+        "a fraction from 0 to below 1, or a string such as \"1 %\"",
         "minimum_effect = \"1 %\"",
     ),
-    key("confidence", "a fraction above 0 and below 1, or a text as in \"95 %\"", "confidence = 0.95"),
-    key("budget", "seconds above 0, or a text with one of the units ms, s, min, h", "budget = \"60 s\""),
+    key("confidence", "a fraction above 0 and below 1, or a string such as \"95 %\"", "confidence = 0.95"),
+    key("budget", "seconds above 0, or a string with one of the units ms, s, min, h", "budget = \"60 s\""),
     key("clock", "\"wall\" or \"thread_cpu\"", "clock = \"wall\""),
     key(
         "events",
@@ -55,7 +55,7 @@ pub(in crate::experiment) const TOP: &[SchemaKey] = &[
     ),
     key(
         "seed",
-        "a whole number from 0 to 18446744073709551615, above 9223372036854775807 as a text",
+        "an integer from 0 to 18446744073709551615; as a string if above 9223372036854775807",
         "seed = 1",
     ),
     key(
@@ -89,7 +89,7 @@ pub(in crate::experiment) const TOP: &[SchemaKey] = &[
     ),
     key(
         "accept",
-        "a table for each finding of the doctor that is meant",
+        "a table for each intended finding of `assay doctor`",
         "[[accept]]\ncheck = \"memorised\"\nbecause = \"what a predictor can learn is the question\"",
     ),
 ];
@@ -98,18 +98,18 @@ pub(in crate::experiment) const TOP: &[SchemaKey] = &[
 pub(in crate::experiment) const PROGRAM: &[SchemaKey] = &[
     key("sources", "a list of source files, at least one", "sources = [\"decode.c\"]"),
     key("include_dirs", "a list of folders", "include_dirs = [\"include\"]"),
-    key("flags", "a list of compiler flags, each a text of its own", "flags = [\"-std=c11\", \"-Wall\"]"),
-    key("link_flags", "a list of linker flags, each a text of its own", "link_flags = [\"-lm\"]"),
+    key("flags", "a list of compiler flags, each a separate string", "flags = [\"-std=c11\", \"-Wall\"]"),
+    key("link_flags", "a list of linker flags, each a separate string", "link_flags = [\"-lm\"]"),
 ];
 
 /// The keys of a variant.
 pub(in crate::experiment) const VARIANT: &[SchemaKey] = &[
     key("name", NAME, "name = \"bmi2\""),
-    key("description", "a text", "description = \"no branches, one PEXT\""),
+    key("description", "a string", "description = \"no branches, one PEXT\""),
     key("needs", "a list of CPU features as /proc/cpuinfo names them", "needs = [\"bmi2\"]"),
     key(
         "functions",
-        "a list of names or globs of functions that it runs beside its own",
+        "a list of names or globs of functions that it also runs",
         "functions = [\"decode_slow*\"]",
     ),
 ];
@@ -117,12 +117,12 @@ pub(in crate::experiment) const VARIANT: &[SchemaKey] = &[
 /// The keys of an input, whatever its source.
 pub(in crate::experiment) const INPUT: &[SchemaKey] = &[
     key("name", NAME, "name = \"mixed\""),
-    key("description", "a text", "description = \"80 % of one byte, 18 % of two\""),
+    key("description", "a string", "description = \"80 % of one byte, 18 % of two\""),
     key("format", "\"varint\", \"lines\", \"bytes\" or \"whole\"", "format = \"varint\""),
     key("window_units", UNITS, "window_units = 4096"),
     key(
         "production_units",
-        "a whole number from 1: units that production goes through before it meets the same data again",
+        "an integer from 1: units that production processes before it sees the same data again",
         "production_units = 5_000_000",
     ),
     STATES,
@@ -135,7 +135,11 @@ pub(in crate::experiment) const ACCEPT: &[SchemaKey] = &[
     key("check", "the name of a check of `assay doctor`", "check = \"memorised\""),
     key("variants", "a list of names or globs of variants", "variants = [\"libc\"]"),
     key("inputs", "a list of names or globs of inputs", "inputs = [\"small*\"]"),
-    key("because", "a text: why it is meant", "because = \"what a predictor can learn is the question\""),
+    key(
+        "because",
+        "a string: why it is intended",
+        "because = \"what a predictor can learn is the question\"",
+    ),
 ];
 
 /// The further keys of a recorded input.
@@ -145,19 +149,19 @@ pub(in crate::experiment) const RECORDED: &[SchemaKey] =
 /// The further keys of every generated input.
 pub(in crate::experiment) const GENERATED: &[SchemaKey] = &[
     key("generator", "the name of a generator", "generator = \"log_uniform\""),
-    key("units", "a whole number from 1 to 1000000000", "units = 1_000_000"),
+    key("units", "an integer from 1 to 1000000000", "units = 1_000_000"),
 ];
 
 /// The further keys of every input that is made of random draws.
 pub(in crate::experiment) const DRAWN: &[SchemaKey] = &[
     key(
         "seed",
-        "a whole number from 0 to 18446744073709551615, above 9223372036854775807 as a text",
+        "an integer from 0 to 18446744073709551615; as a string if above 9223372036854775807",
         "seed = 1",
     ),
     key(
         "distinct_units",
-        "a whole number from 1 to units: so many are made, and repeated until there are enough",
+        "an integer from 1 to units: this many are generated, then repeated",
         "distinct_units = 1000",
     ),
 ];
@@ -170,7 +174,7 @@ const WEIGHTS: SchemaKey = key(
 
 const MULTI_BYTE: SchemaKey = key(
     "multi_byte",
-    "the share of values longer than one byte: a fraction from 0 to 1, or a text as in \"31 %\"",
+    "the share of values longer than one byte: a fraction from 0 to 1, or a string such as \"31 %\"",
     "multi_byte = \"31 %\"",
 );
 
@@ -183,17 +187,17 @@ pub(in crate::experiment) const GENERATORS: &[(&str, &[SchemaKey])] = &[
     (
         "log_uniform",
         &[
-            key("min_bits", "a whole number from 0 to 64, at most max_bits", "min_bits = 0"),
-            key("max_bits", "a whole number from 0 to 64, at least min_bits", "max_bits = 32"),
+            key("min_bits", "an integer from 0 to 64, at most max_bits", "min_bits = 0"),
+            key("max_bits", "an integer from 0 to 64, at least min_bits", "max_bits = 32"),
         ],
     ),
     (
         "uniform_value",
         &[
-            key("min", "a whole number from 0 to max", "min = 0"),
+            key("min", "an integer from 0 to max", "min = 0"),
             key(
                 "max",
-                "a whole number of 64 bits, at least min; large ones as a text",
+                "an integer of 64 bits, at least min; large ones as a string",
                 "max = \"0xffff_ffff_ffff_ffff\"",
             ),
         ],
@@ -201,11 +205,11 @@ pub(in crate::experiment) const GENERATORS: &[(&str, &[SchemaKey])] = &[
     (
         "uniform_length",
         &[
-            key("min", "a whole number of bytes from 1 to 10, at most max", "min = 1"),
-            key("max", "a whole number of bytes from 1 to 10, at least min", "max = 5"),
+            key("min", "a number of bytes from 1 to 10, at most max", "min = 1"),
+            key("max", "a number of bytes from 1 to 10, at least min", "max = 5"),
         ],
     ),
-    ("constant", &[key("length", "a whole number of bytes from 1 to 10", "length = 1")]),
+    ("constant", &[key("length", "a number of bytes from 1 to 10", "length = 1")]),
     (
         "bursts",
         &[
@@ -235,14 +239,14 @@ pub(in crate::experiment) const GENERATORS: &[(&str, &[SchemaKey])] = &[
 /// The keys of a flag set in its long form.
 pub(in crate::experiment) const FLAG_SET: &[SchemaKey] = &[
     key("name", NAME, "name = \"O2\""),
-    key("flags", "a list of compiler flags, each a text of its own", "flags = [\"-O2\", \"-march=native\"]"),
+    key("flags", "a list of compiler flags, each a separate string", "flags = [\"-O2\", \"-march=native\"]"),
     key("allow_unoptimised", "true or false", "allow_unoptimised = true"),
 ];
 
 /// The keys of `[placement]`.
 pub(in crate::experiment) const PLACEMENT: &[SchemaKey] = &[
-    key("rotations", "a whole number from 1 to 1000", "rotations = 8"),
-    key("max_rotations", "a whole number from rotations to 1000", "max_rotations = 32"),
+    key("rotations", "an integer from 1 to 1000", "rotations = 8"),
+    key("max_rotations", "an integer from rotations to 1000", "max_rotations = 32"),
     key(
         "phases",
         "a list of different whole numbers from 0 to 63 (bytes of padding)",
@@ -261,26 +265,26 @@ pub(in crate::experiment) const CONTRASTS: &[SchemaKey] = &[
     key("flags", "the name of a flag set, or \"each\" for every pair", "flags = \"O2\""),
 ];
 
-const AMOUNT: &str = "a number, or a text as in \"64k\", \"1 Mi\" or \"31 %\"";
+const AMOUNT: &str = "a number, or a string such as \"64k\", \"1 Mi\" or \"31 %\"";
 
 /// The keys of a sweep.
 pub(in crate::experiment) const SWEEP: &[SchemaKey] = &[
     key("name", NAME, "name = \"size\""),
-    key("description", "a text", "description = \"up to four times the last-level cache\""),
+    key("description", "a string", "description = \"up to four times the last-level cache\""),
     key("key", crate::sweep::key::SWEEPABLE, "key = \"inputs.mixed.units\""),
     key("from", AMOUNT, "from = \"1k\""),
     key("to", AMOUNT, "to = \"1M\""),
-    key("points", "a whole number from 2 to 1000", "points = 9"),
+    key("points", "an integer from 2 to 1000", "points = 9"),
     key(
         "values",
-        "a list of numbers, or of texts as in \"64k\" or \"31 %\"",
+        "a list of numbers, or of strings such as \"64k\" or \"31 %\"",
         "values = [\"1k\", \"32k\", \"1M\"]",
     ),
     key("scale", "\"linear\" or \"geometric\"", "scale = \"geometric\""),
-    key("refine", "a whole number from 0 to 1000", "refine = 12"),
+    key("refine", "an integer from 0 to 1000", "refine = 12"),
     key(
         "tolerance",
-        "the width above 0 of a crossover: a number in the key's unit, or a text as in \"5 %\" of its value",
+        "the width of a crossover, above 0: a number in the key's unit, or a string such as \"5 %\" of its value",
         "tolerance = \"5 %\"",
     ),
     key("variants", "a list of names or globs of variants", "variants = [\"table\", \"bmi*\"]"),
@@ -288,8 +292,12 @@ pub(in crate::experiment) const SWEEP: &[SchemaKey] = &[
 
 /// The keys of a claim.
 pub(in crate::experiment) const CLAIM: &[SchemaKey] = &[
-    key("text", "a text: the sentence as it was said", "text = \"table is 1.3 times faster on random data\""),
-    key("source", "a text", "source = \"README, section 2\""),
+    key(
+        "text",
+        "a string: the claim in its own words",
+        "text = \"table is 1.3 times faster on random data\"",
+    ),
+    key("source", "a string", "source = \"README, section 2\""),
     key("candidate", "the name of a variant", "candidate = \"table\""),
     key("baseline", "the name of a variant", "baseline = \"branch\""),
     key("inputs", "a list of names of inputs", "inputs = [\"mixed\"]"),
@@ -299,18 +307,18 @@ pub(in crate::experiment) const CLAIM: &[SchemaKey] = &[
     key("baseline_flags", "the name of a flag set", "baseline_flags = \"O2\""),
     key("says", "\"faster\", \"slower\" or \"equivalent\"", "says = \"faster\""),
     key("ratio", "time of candidate / time of baseline, a number above 0", "ratio = 0.77"),
-    key("ratio_tolerance", "a fraction from 0, or a text as in \"5 %\"", "ratio_tolerance = \"5 %\""),
+    key("ratio_tolerance", "a fraction from 0, or a string such as \"5 %\"", "ratio_tolerance = \"5 %\""),
     key("ns_per_unit", POSITIVE, "ns_per_unit = 0.7"),
     key(
         "miss_rate",
-        "mispredictions per branch: a fraction from 0, or a text as in \"3 %\"",
+        "mispredictions per branch: a fraction from 0, or a string such as \"3 %\"",
         "miss_rate = \"3 %\"",
     ),
     key("misses_per_unit", "a number from 0", "misses_per_unit = 0.23"),
     key("instructions_per_unit", POSITIVE, "instructions_per_unit = 30.8"),
     key("branches_per_unit", "a number from 0", "branches_per_unit = 3.5"),
     key("cycles_per_unit", POSITIVE, "cycles_per_unit = 26.1"),
-    key("share", "a share of a whole: a fraction from 0, or a text as in \"40 %\"", "share = \"40 %\""),
+    key("share", "a share of a whole: a fraction from 0, or a string such as \"40 %\"", "share = \"40 %\""),
     key("before", POSITIVE, "before = 17098340"),
     key("after", "a number from 0", "after = 9000000"),
     key("change", SHARE, "change = \"-47 %\""),

@@ -84,14 +84,14 @@ fn read_range(reader: &mut TomlReader, table: &TomlTable, scale: Scale) -> Optio
     if table.has("values") {
         for other in ["from", "to", "points"].into_iter().filter(|other| table.has(other)) {
             let path = table.path_of(other);
-            let problem = reader.complain(&path, format!("`{path}` and `values` exclude each other"));
-            problem.expected = Some("a range with its points, or the values one by one".into());
+            let problem = reader.complain(&path, format!("`{path}` and `values` cannot be used together"));
+            problem.expected = Some("a range (from, to, points) or a list of values".into());
         }
         let mut values = reader.list(table, "values", amount)?;
         values.sort_by(f64::total_cmp);
         let (&from, &to) = values.first().zip(values.last())?;
         if from == to {
-            reader.complain_of(table, "values", "fewer than two different values are no sweep");
+            reader.complain_of(table, "values", "a sweep needs at least two different values");
             return None;
         }
         return in_scale(reader, table, ("values", from), scale).then_some((from, to, values));
@@ -113,7 +113,8 @@ fn read_range(reader: &mut TomlReader, table: &TomlTable, scale: Scale) -> Optio
 fn in_scale(reader: &mut TomlReader, table: &TomlTable, (key, least): (&str, f64), scale: Scale) -> bool {
     let fits = scale == Scale::Linear || least > 0.0;
     if !fits {
-        let message = format!("`{}` is {least}, but a geometric scale begins above 0", table.path_of(key));
+        let message =
+            format!("`{}` is {least}, but a geometric scale needs values above 0", table.path_of(key));
         reader.complain_of(table, key, message).expected =
             Some("a number above 0, or scale = \"linear\"".into());
     }

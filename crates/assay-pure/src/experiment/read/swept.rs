@@ -55,7 +55,7 @@ fn below(item: &Item, below: &str, key: &SweptKey) -> Result<Takes, KeyError> {
 fn of_schema(known: &schema::SchemaKey) -> Option<Takes> {
     let begins = |words: &[&str]| words.iter().any(|word| known.expected.starts_with(word));
     match known.expected {
-        _ if begins(&["a whole number"]) => Some(Takes::Whole),
+        _ if begins(&["an integer"]) => Some(Takes::Whole),
         text if text.contains("a fraction") => Some(Takes::Share),
         _ if begins(&["a number", "the mean length"]) => Some(Takes::Number),
         _ => None,

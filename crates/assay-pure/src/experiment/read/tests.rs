@@ -64,7 +64,7 @@ fn reads_the_events_that_are_counted_and_names_the_nearest_of_an_unknown_one() {
     let found = problems(&format!("events = [\"branch-mises\"]\n{MINIMAL}"));
     assert_eq!((found.len(), found[0].nearest.as_deref()), (1, Some("branch-misses")), "{found:?}");
     let twice = problems(&format!("events = [\"branches\", \"branches\"]\n{MINIMAL}"));
-    assert!(twice[0].message.contains("`branches` is there twice"), "{twice:?}");
+    assert!(twice[0].message.contains("`branches` appears twice"), "{twice:?}");
 }
 
 #[test]
@@ -365,17 +365,20 @@ fn refuses_contrasts_that_say_nothing_or_name_nothing() {
     let found = |end: &str| -> Vec<String> {
         problems(&format!("{MINIMAL}\n{end}")).into_iter().map(|problem| problem.message).collect()
     };
-    assert_eq!(found("[contrasts]\nalong = []"), ["`contrasts.along` names no axis"]);
+    assert_eq!(found("[contrasts]\nalong = []"), ["`contrasts.along` is empty"]);
     assert_eq!(
         found("[contrasts]\nalong = [\"flags\", \"flags\"]"),
-        ["`flags` is there twice, first in line 10"]
+        ["`flags` appears twice, first on line 10"]
     );
-    assert_eq!(found("[contrasts]\nflags = \"O4\""), ["`contrasts.flags` names no flag set: \"O4\""]);
+    assert_eq!(found("[contrasts]\nflags = \"O4\""), ["`contrasts.flags` names an unknown flag set: \"O4\""]);
     assert_eq!(
         found("[contrasts]\nalong = [\"variant\"]\ncompiler = \"gcc-12\""),
-        ["`contrasts.compiler` is a baseline on an axis that nothing is compared along"]
+        ["`contrasts.compiler` sets a baseline, but nothing is compared along that axis"]
     );
-    assert_eq!(found("[contrasts]\nalong = [\"input\"]"), ["`contrasts.along[0]` is unknown: \"input\""]);
+    assert_eq!(
+        found("[contrasts]\nalong = [\"input\"]"),
+        ["`contrasts.along[0]` has an unknown value: \"input\""]
+    );
     assert_eq!(found("contrasts = 1").len(), 1);
 }
 
@@ -530,7 +533,7 @@ fn claims_name_uses_of_inputs() {
     let hot = claim.replace("a@cold-data", "a");
     let found = problems(&format!("{MINIMAL}\n{input}\n{hot}"));
     assert_eq!(found.len(), 1);
-    assert!(found[0].message.contains("names no input: \"a\""), "{}", found[0].message);
+    assert!(found[0].message.contains("names an unknown input: \"a\""), "{}", found[0].message);
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub(super) fn refuse_idle_copies(reader: &mut TomlReader, top: &TomlTable, input
 }
 
 fn refuse(reader: &mut TomlReader, table: &TomlTable) {
-    let message = format!("`{}` says nothing without \"rotating\"", table.path_of("copies"));
+    let message = format!("`{}` has no effect without the state \"rotating\"", table.path_of("copies"));
     let problem = reader.complain_of(table, "copies", message);
     problem.example = Some(table.example_of("states"));
 }

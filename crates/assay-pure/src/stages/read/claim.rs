@@ -47,7 +47,7 @@ pub(super) fn read(
         match element {
             Element::Table(items) => claims.push(read_claim(reader, &path, items, entrants, roles)),
             Element::Value(_) => {
-                reader.complain(&path, format!("`{path}` is no table")).example =
+                reader.complain(&path, format!("`{path}` is not a table")).example =
                     Some(top.example_of("claims"));
             }
         }
@@ -122,8 +122,11 @@ fn entrant(
     if found.is_none() {
         let path = table.path_of(key);
         let names = || entrants.iter().map(|entrant| entrant.name.as_str());
-        let problem =
-            reader.complain_of(table, key, format!("`{path}` names nothing of this diary: \"{name}\""));
+        let problem = reader.complain_of(
+            table,
+            key,
+            format!("`{path}` is not a stage or reference of this diary: \"{name}\""),
+        );
         problem.nearest = nearest(name, names()).map(str::to_owned);
     }
     found
@@ -144,7 +147,7 @@ fn check_statement(reader: &mut TomlReader, table: &TomlTable) {
     }
     for (given, other) in pairs.iter().flat_map(|(one, other)| [(one, other), (other, one)]) {
         if table.has(given) && !table.has(other) {
-            let message = format!("`{}` needs `{other}` beside it", table.path_of(given));
+            let message = format!("`{}` needs `{other}` too", table.path_of(given));
             reader.complain(&table.path_of(given), message).example = Some(table.example_of(other));
         }
     }

@@ -2,11 +2,11 @@
 
 use crate::experiment::read::schema::{SchemaKey, key};
 
-const NAME: &str = "a name of the letters A-Z a-z 0-9 _ . : / + -";
-const COMMAND: &str = "a command for `sh -c`; {program}, {out}, {stage}, {folder} are filled in";
+const NAME: &str = "a name made of A-Z a-z 0-9 _ . : / + -";
+const COMMAND: &str = "a command for `sh -c`; {program}, {out}, {stage}, {folder} are replaced";
 const BUILD_COMMAND: &str =
-    "a command for `sh -c`; {flags}, {defines}, {out}, {stage}, {folder} are filled in";
-const TOLERANCE: &str = "a fraction, or a text as in \"5 %\"";
+    "a command for `sh -c`; {flags}, {defines}, {out}, {stage}, {folder} are replaced";
+const TOLERANCE: &str = "a fraction, or a string such as \"5 %\"";
 const NUMBER: &str = "a number";
 
 /// The tables.
@@ -43,18 +43,18 @@ pub(super) const TOP: &[SchemaKey] = &[
 /// `[diary]`
 pub(super) const DIARY: &[SchemaKey] = &[
     key("name", NAME, "name = \"allocator\""),
-    key("question", "a text", "question = \"What did each step bring?\""),
-    key("unit", "a text: what figures are divided by, in the singular", "unit = \"operation\""),
+    key("question", "a string", "question = \"What did each step bring?\""),
+    key("unit", "a string: the unit that figures are divided by, in the singular", "unit = \"operation\""),
     key(
         "minimum_effect",
-        "a fraction from 0 to below 1, or a text as in \"2 %\"",
+        "a fraction from 0 to below 1, or a string such as \"2 %\"",
         "minimum_effect = \"2 %\"",
     ),
-    key("confidence", "a fraction above 0 and below 1, or a text as in \"95 %\"", "confidence = 0.95"),
-    key("budget", "seconds above 0, or a text with one of the units ms, s, min, h", "budget = \"5 min\""),
-    key("rotations", "a whole number from 3 to 1000", "rotations = 8"),
-    key("rounds", "a whole number from 1 to 1000", "rounds = 4"),
-    key("seed", "a whole number from 0 to 18446744073709551615", "seed = 1"),
+    key("confidence", "a fraction above 0 and below 1, or a string such as \"95 %\"", "confidence = 0.95"),
+    key("budget", "seconds above 0, or a string with one of the units ms, s, min, h", "budget = \"5 min\""),
+    key("rotations", "an integer from 3 to 1000", "rotations = 8"),
+    key("rounds", "an integer from 1 to 1000", "rounds = 4"),
+    key("seed", "an integer from 0 to 18446744073709551615", "seed = 1"),
     key(
         "predictors",
         "a list of predictors; `assay stat --predictor help` names them",
@@ -67,12 +67,8 @@ pub(super) const DIARY: &[SchemaKey] = &[
 pub(super) const RECIPE: &[SchemaKey] = &[
     key("source", "a folder, from the diary's", "source = \"before\""),
     key("env", "a table of variables", "env = { CC = \"gcc\" }"),
-    key("program", "the program that the build leaves; {out} is filled in", "program = \"{out}/bench\""),
-    key(
-        "size",
-        "the file whose code is the size, if that is not the program",
-        "size = \"{out}/liballoc.so\"",
-    ),
+    key("program", "the program that the build produces; {out} is replaced", "program = \"{out}/bench\""),
+    key("size", "the file whose code size is reported, if not the program", "size = \"{out}/liballoc.so\""),
 ];
 
 /// `[build]` alone.
@@ -82,19 +78,19 @@ pub(super) const BUILD: &[SchemaKey] =
 /// What a stage and a reference have beside those of a recipe.
 pub(super) const ENTRANT: &[SchemaKey] = &[
     key("name", NAME, "name = \"release\""),
-    key("note", "a text", "note = \"as the document found it\""),
-    key("flags", "a text, or a list of flags", "flags = \"-O2\""),
-    key("defines", "a list of texts: NAME or NAME=VALUE", "defines = [\"NDEBUG\", \"LEVEL=2\"]"),
+    key("note", "a string", "note = \"as the document describes it\""),
+    key("flags", "a string, or a list of flags", "flags = \"-O2\""),
+    key("defines", "a list of strings: NAME or NAME=VALUE", "defines = [\"NDEBUG\", \"LEVEL=2\"]"),
     key("revision", "a git revision: a hash, a tag, a branch", "revision = \"v1.2\""),
 ];
 
 /// A stage alone.
 pub(super) const STAGE: &[SchemaKey] = &[
     key("command", BUILD_COMMAND, "command = \"cargo build --release --target-dir {out}\""),
-    key("after", "the name of an earlier stage; the one above if not given", "after = \"debug\""),
+    key("after", "the name of an earlier stage; default: the one above", "after = \"debug\""),
     key(
         "commands",
-        "a table: a command for each role that has another one here",
+        "a table: a command for each role whose command differs here",
         "commands = { alloc = \"{program} --alloc\" }",
     ),
 ];
@@ -102,7 +98,7 @@ pub(super) const STAGE: &[SchemaKey] = &[
 /// What is run, of a role and of a reference.
 pub(super) const TASK: &[SchemaKey] = &[
     key("command", COMMAND, "command = \"{program} alloc 100000\""),
-    key("units", "a whole number from 1 to 1000000000000", "units = 100000"),
+    key("units", "an integer from 1 to 1000000000000", "units = 100000"),
     key(
         "units_pattern",
         "a regular expression with a group `value`",
@@ -119,7 +115,7 @@ pub(super) const TASK: &[SchemaKey] = &[
 
 /// A role alone.
 pub(super) const ROLE: &[SchemaKey] =
-    &[key("name", NAME, "name = \"alloc\""), key("note", "a text", "note = \"sizes of 1 to 256 bytes\"")];
+    &[key("name", NAME, "name = \"alloc\""), key("note", "a string", "note = \"sizes of 1 to 256 bytes\"")];
 
 /// A reference alone.
 pub(super) const REFERENCE: &[SchemaKey] = &[
@@ -144,8 +140,8 @@ pub(super) const FIGURE: &[SchemaKey] = &[
 
 /// A claim.
 pub(super) const CLAIM: &[SchemaKey] = &[
-    key("text", "a text: the sentence as it was said", "text = \"47 % fewer branches\""),
-    key("source", "a text", "source = \"the allocator's document\""),
+    key("text", "a string: the claim in its own words", "text = \"47 % fewer branches\""),
+    key("source", "a string", "source = \"the allocator's document\""),
     key("stage", "the name of a stage", "stage = \"release\""),
     key("role", "the name of a role", "role = \"alloc\""),
     key("against", "\"before\", \"first\", or the name of a stage or reference", "against = \"first\""),
@@ -160,7 +156,7 @@ pub(super) const CLAIM: &[SchemaKey] = &[
         "says = \"fewer\"",
     ),
     key("ratio", "a number above 0: this stage / the other", "ratio = 0.53"),
-    key("change", "a fraction, or a text as in \"-47 %\"", "change = \"-47 %\""),
+    key("change", "a fraction, or a string such as \"-47 %\"", "change = \"-47 %\""),
     key("value", "a number from 0; times in nanoseconds", "value = 17098340"),
     key("per", "\"total\" or \"unit\"", "per = \"unit\""),
     key("tolerance", TOLERANCE, "tolerance = \"10 %\""),
@@ -168,5 +164,5 @@ pub(super) const CLAIM: &[SchemaKey] = &[
     key("after", NUMBER, "after = 9000000"),
     key("part", NUMBER, "part = 1854018"),
     key("whole", NUMBER, "whole = 17098340"),
-    key("share", "a fraction, or a text as in \"10.84 %\"", "share = \"10.84 %\""),
+    key("share", "a fraction, or a string such as \"10.84 %\"", "share = \"10.84 %\""),
 ];

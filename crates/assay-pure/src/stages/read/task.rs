@@ -55,7 +55,7 @@ fn read_units(reader: &mut TomlReader, table: &TomlTable) -> Option<Units> {
     let pattern = reader.read(table, "units_pattern", expression);
     if table.has("units") && table.has("units_pattern") {
         let path = table.path_of("units_pattern");
-        reader.complain(&path, format!("`{path}` and `units` both say how much is done")).expected =
+        reader.complain(&path, format!("`{path}` and `units` cannot be used together")).expected =
             Some("one of them".into());
     }
     fixed.map(|units| Units::Fixed(units as u64)).or_else(|| pattern.map(Units::Pattern))

@@ -175,24 +175,28 @@ fn every_mistake_is_told_at_its_place_with_what_would_be_right() {
             "{progam} alloc 1000\"\nunits",
             &["unknown placeholder {progam}", "{program}"],
         ),
-        ("after = \"debug\"", "after = \"debgu\"", &["names no stage above it", "`debug`"]),
-        ("role = \"free\"\nflags", "role = \"fre\"\nflags", &["names no role", "`free`"]),
-        ("(?<value>[0-9]+)\"", "[0-9]+\"", &["has no group for the number"]),
-        ("(?<value>[0-9]+)\"", "([0-9]+) ([0-9]+)\"", &["has no group for the number"]),
-        ("name = \"copy\"", "name = \"debug\"", &["`debug` is a stage already"]),
-        ("name = \"release\"\nflags", "name = \"debug\"\nflags", &["`debug` is there twice, first in line"]),
+        ("after = \"debug\"", "after = \"debgu\"", &["is not the name of an earlier stage", "`debug`"]),
+        ("role = \"free\"\nflags", "role = \"fre\"\nflags", &["names an unknown role", "`free`"]),
+        ("(?<value>[0-9]+)\"", "[0-9]+\"", &["has no group named `value`"]),
+        ("(?<value>[0-9]+)\"", "([0-9]+) ([0-9]+)\"", &["has no group named `value`"]),
+        ("name = \"copy\"", "name = \"debug\"", &["`debug` is already the name of a stage"]),
+        ("name = \"release\"\nflags", "name = \"debug\"\nflags", &["`debug` appears twice, first on line"]),
         ("says = \"fewer\"\nchange = \"-47 %\"\n", "", &["states nothing that can be checked"]),
         ("of = \"branches\"\n", "", &["`claims[0].of` is missing"]),
-        ("stage = \"release\"", "stage = \"releese\"", &["names nothing of this diary", "`release`"]),
-        ("program = \"{out}/bench\"\n", "", &["nothing says how `stages[0]` is built"]),
+        (
+            "stage = \"release\"",
+            "stage = \"releese\"",
+            &["is not a stage or reference of this diary", "`release`"],
+        ),
+        ("program = \"{out}/bench\"\n", "", &["`stages[0]` has no build command"]),
         ("budget = \"2 min\"", "command = \"x\"", &["`command` belongs in [build]"]),
         (
             "[\"tiny_alloc*\", \"malloc\"]",
             "\"malloc\"",
             &["`components.allocation` has the wrong type", "a list of function globs"],
         ),
-        ("MODE = \"b\"", "MODE = 3", &["`stages[1].env.MODE` has the wrong type: a whole number"]),
-        ("commands = { free", "commands = { fre", &["names no role"]),
+        ("MODE = \"b\"", "MODE = 3", &["`stages[1].env.MODE` has the wrong type: an integer"]),
+        ("commands = { free", "commands = { fre", &["names an unknown role"]),
         ("[diary]\nname = \"allocator\"", "[diary]", &["`diary.name` is missing"]),
     ] {
         assert!(WHOLE.contains(wrong), "{wrong}");
@@ -211,7 +215,7 @@ fn a_file_of_something_else_is_told_what_it_lacks() {
     {
         assert!(found.contains(part), "{found}");
     }
-    assert!(problems("[diary\n")[0].contains("not TOML"));
+    assert!(problems("[diary\n")[0].contains("invalid TOML"));
 }
 
 #[test]

@@ -24,7 +24,8 @@ impl fmt::Display for BadSpec {
             BadSpec::NoName(text) => {
                 write!(
                     f,
-                    "`{text}` is no component: NAME=GLOB[,GLOB...] is expected, as in allocation=malloc,tiny_alloc*"
+                    "`{text}` is not a component: write NAME=GLOB[,GLOB...], for example \
+                     allocation=malloc,tiny_alloc*"
                 )
             }
             BadSpec::Reserved(name) => {
@@ -32,7 +33,7 @@ impl fmt::Display for BadSpec {
             }
             BadSpec::NoGlob(name) => write!(
                 f,
-                "component `{name}` has an empty glob: name functions, as in {}=malloc,tiny_alloc*",
+                "component `{name}` has an empty glob: name functions, for example {}=malloc,tiny_alloc*",
                 if name.is_empty() { "allocation" } else { name }
             ),
         }

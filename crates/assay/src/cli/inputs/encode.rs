@@ -8,15 +8,13 @@ use assay_pure::inputs::digest;
 use assay_pure::inputs::varint::push_varint;
 use std::path::{Path, PathBuf};
 
-/// Write numbers, one per line, as varints: what `assay inputs fit` takes
+/// Encode numbers, one per line, as varints for `assay inputs fit`
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  \
-    awk '{ print length($0) }' access.log | assay inputs encode - lengths.bin\n  \
-    cut -d, -f3 orders.csv | tail -n +2 | assay inputs encode - quantities.bin")]
+#[command(after_help = include_str!("../help/encode.txt"))]
 pub struct Arguments {
-    /// The numbers, whole and from 0 on, one per line; - is standard input
+    /// Whole numbers from 0, one per line; - is standard input
     numbers: PathBuf,
-    /// The file to write
+    /// File to write
     output: PathBuf,
 }
 
@@ -37,7 +35,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         _ => {
             let name = arguments.numbers.display().to_string();
             let text = String::from_utf8(read(&arguments.numbers)?)
-                .map_err(|_| Misuse(format!("{name} is not a text file: numbers are one per line")))?;
+                .map_err(|_| Misuse(format!("{name} is not a text file: write one number per line")))?;
             (name, text)
         }
     };
@@ -60,14 +58,14 @@ fn write(output: &Path, bytes: &[u8]) -> Result<()> {
 /// The varints of a text with a number per line; the name is for what is wrong.
 fn encoded(name: &str, text: &str) -> Result<Vec<u8>, Misuse> {
     if text.is_empty() {
-        return Err(Misuse(format!("{name} has no numbers: write one per line")));
+        return Err(Misuse(format!("{name} is empty: write one number per line")));
     }
     let mut bytes = Vec::new();
     for (line, number) in text.lines().map(str::trim).enumerate() {
         let value = number.parse().map_err(|_| {
             let shown: String = number.chars().take(40).collect();
             Misuse(format!(
-                "{name}, line {}: `{shown}` is no whole number from 0 to {}; numbers are one per line, without a heading",
+                "{name}, line {}: `{shown}` is not a whole number from 0 to {}; write one number per line, without a header",
                 line + 1,
                 u64::MAX
             ))

@@ -1,6 +1,7 @@
 //! `assay inputs fit`: a generator fitted to recorded data, and whether it may stand for them.
 
 use super::{experiment, read};
+use crate::cli::help::OUTPUT;
 use crate::cli::run::{Places, positive};
 use crate::cli::stat::predictors;
 use crate::cli::{DONE, FAILED, screen};
@@ -14,67 +15,59 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Fit a generator to recorded data, so that the input can be shared without them
+/// Heading of options that only matter if the fit is measured.
+const MEASUREMENT: &str = "Measurement";
+
+/// Fit a generator to recorded data: can it stand for the recording?
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  \
-    assay inputs fit traffic.bin                                fit, compare in simulation, print the table\n  \
-    assay inputs fit traffic.bin -o traffic.toml                the table into a file\n  \
-    assay inputs fit traffic.bin --experiment experiment.toml   and measure its variants on both inputs\n\n\
-    The fit is a table of what length follows which lengths, with the weights of the values' bit lengths; no value is in\n\
-    it. Simulated predictors of several CPUs decode the recorded and the fitted stream; with --experiment its variants are\n\
-    measured on both, interleaved and over placements. The fit is refused, and no table given, where the figures differ by\n\
-    more than the margin, cannot be told to agree, or where such a table cannot hold the data: too few units, a stretch\n\
-    repeated, sorted lengths, a recording that changes as it goes (--changing takes it for its means).\n\n\
-    Of anything but varints, write the numbers that the branches depend on one per line and encode them:\n  \
-    awk '{ print length($0) }' access.log | assay inputs encode - lengths.bin && assay inputs fit lengths.bin\n\n\
-    Exit codes: 0 the fit is close, 1 refused, 2 misuse, 3 nothing could be measured.")]
+#[command(after_help = include_str!("../help/fit.txt"))]
 pub struct Arguments {
-    /// The recorded file, LEB128 varints
+    /// Recorded file of LEB128 varints
     file: PathBuf,
-    /// How units are found; only varint is fitted, and saying so takes bytes for varints whatever they look like
-    #[arg(long)]
+    /// Format of a unit; only varint can be fitted. Given, it skips the check that the file looks like varints
+    #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
-    /// Write the table to a file, instead of printing it; - prints nothing else
-    #[arg(short, long, value_name = "FILE.toml")]
+    /// Write the table to a file instead of printing it; - prints the table only
+    #[arg(short, long, help_heading = OUTPUT, value_name = "FILE.toml")]
     output: Option<PathBuf>,
-    /// The input's name in the table; the file's own if not given
-    #[arg(long)]
+    /// Name of the input in the table; default: the file's name
+    #[arg(long, value_name = "NAME", help_heading = OUTPUT)]
     name: Option<String>,
-    /// Units of the input in the table; as many as recorded if not given
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    /// Units of the input in the table; default: as many as recorded
+    #[arg(long, value_name = "N", help_heading = OUTPUT, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     units: Option<u64>,
     /// Seed of the input in the table
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", help_heading = OUTPUT, default_value_t = 1)]
     seed: u64,
-    /// By how much figures may differ: a fraction, or a text as in "5 %"
-    #[arg(long, default_value = "5 %", value_parser = share)]
+    /// Largest difference of the figures: a fraction, or as in "5 %"
+    #[arg(long, value_name = "SHARE", default_value = "5 %", value_parser = share)]
     margin: f64,
-    /// Predictors or CPU profiles that decode both streams, or `help` for a list
+    /// Predictors or CPU profiles that decode both streams; `help` for a list
     #[arg(long, value_name = "NAME,...")]
     predictor: Vec<String>,
-    /// Give the table of a refused fit all the same; the exit code stays 1
+    /// Write the table even if the fit is refused; the exit code stays 1
     #[arg(long)]
     anyway: bool,
-    /// Take a fit of the means, though the recording changes as it goes and no fit does
+    /// Accept a fit of the mean although the recording's statistics drift
     #[arg(long)]
     changing: bool,
-    /// Measure this experiment's variants on the recorded and on the fitted input
-    #[arg(long, value_name = "EXPERIMENT.toml")]
+    /// Measure this experiment's variants on the recorded and the fitted input
+    #[arg(long, help_heading = MEASUREMENT, value_name = "EXPERIMENT.toml")]
     experiment: Option<PathBuf>,
-    /// Seconds of measuring, instead of the experiment's budget
-    #[arg(long, value_name = "SECONDS", value_parser = positive, requires = "experiment")]
+    /// Time to measure, instead of the file's budget
+    #[arg(long, help_heading = MEASUREMENT, value_name = "SECONDS", value_parser = positive, requires = "experiment")]
     budget: Option<f64>,
-    /// Only these compilers (names or globs), instead of the experiment's
-    #[arg(long = "compiler", value_name = "NAME", requires = "experiment")]
+    /// Only compilers whose name matches, instead of the file's; can be repeated
+    #[arg(long = "compiler", value_name = "GLOB", help_heading = MEASUREMENT, requires = "experiment")]
     compilers: Vec<String>,
-    /// The processor to measure on; the last one allowed if not given
-    #[arg(long, requires = "experiment")]
+    /// CPU to measure on; default: the last one allowed
+    #[arg(long, value_name = "N", help_heading = MEASUREMENT, requires = "experiment")]
     cpu: Option<usize>,
-    /// No progress
-    #[arg(long, short)]
+    /// Show no progress
+    #[arg(long, short, help_heading = OUTPUT)]
     quiet: bool,
-    /// One JSON object (schema/fit-2.schema.json), instead of the report, or into FILE; - is standard output
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", value_parser = screen::path_or_nothing())]
+    /// Print JSON (schema/fit-2.schema.json) instead of the report, or write it to FILE; - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", num_args = 0..=1, default_missing_value = "", value_parser = screen::path_or_nothing())]
     json: Option<PathBuf>,
     #[command(flatten)]
     places: Places,
@@ -84,9 +77,9 @@ pub struct Arguments {
 const STRONGEST: &str = "tage-sc-l-64k";
 
 /// Why anything else is not fitted, and what to do.
-const ONLY: &str = "only varints are fitted, since generators make nothing else. Write what the branches depend on, such as \
-                    the length or the kind of each line or record, one number per line and one file per field, encode it \
-                    with `assay inputs encode` and fit that; or share the recording itself as an input with a path";
+const ONLY: &str = "only varints can be fitted, because generators make only varints. Write the numbers that the branches \
+                    depend on, such as the length or kind of each record, one per line and one file per field. Encode \
+                    them with `assay inputs encode` and fit the result, or share the recording itself as an input with a path";
 
 /// A share above 0, as a fraction or with a per cent sign.
 fn share(text: &str) -> Result<f64, String> {
@@ -97,7 +90,7 @@ fn share(text: &str) -> Result<f64, String> {
     number
         .ok()
         .filter(|share| *share > 0.0 && *share < 1.0)
-        .ok_or_else(|| format!("`{text}` is no share above 0 and below 1, such as 0.05 or \"5 %\""))
+        .ok_or_else(|| format!("`{text}` is not between 0 and 1; write it as 0.05 or \"5 %\""))
 }
 
 /// Runs the verb.
@@ -129,22 +122,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
     let bytes = read(&arguments.file)?;
     if bytes.is_empty() {
         return Err(Misuse(format!(
-            "{} is empty, so there is nothing to fit: record the bytes that the decoder reads into it",
+            "{} is empty: record the bytes that the decoder reads into it",
             asked.file
         ))
         .into());
     }
     if let Some(kind) = arguments.format.is_none().then(|| kind(&bytes)).flatten() {
         return Err(Misuse(format!(
-            "{} looks like {kind}: {ONLY}; if it is varints all the same, say so with --format varint",
+            "{} looks like {kind}: {ONLY}. If it does hold varints, add --format varint",
             asked.file
         ))
         .into());
     }
     if std::io::stderr().is_terminal() && !arguments.quiet {
-        screen::tell(
-            "fitting, and decoding with simulated predictors: up to half a minute for a million units",
-        );
+        screen::tell("fitting and simulating predictors: up to 30 s for a million units");
     }
     let examined = examine(&asked, &bytes)?;
     drop(bytes);
@@ -161,7 +152,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
             page.written = Some(output.display().to_string());
         }
         (Some(output), None) => page.notes.push(format!(
-            "Nothing was written to {}, as the fit is refused; --anyway writes it all the same.",
+            "Nothing was written to {} because the fit is refused; --anyway writes it.",
             output.display()
         )),
         (None, _) => {}
@@ -180,7 +171,7 @@ fn spare(output: &Path) -> Result<(), Misuse> {
         return Ok(());
     }
     Err(Misuse(format!(
-        "{} is there already and is no table of a fit: name another file, and paste the table from it",
+        "{} exists and is not a fitted table, so it is kept: name another file and paste the table from there",
         output.display()
     )))
 }
@@ -193,7 +184,9 @@ fn asked(arguments: &Arguments) -> Result<Asked, Misuse> {
                 "--format {other}: {ONLY}; describe it with `assay inputs describe --format {other}`"
             )));
         }
-        Some(other) => return Err(Misuse(format!("no format `{other}`; only varint is fitted"))),
+        Some(other) => {
+            return Err(Misuse(format!("there is no format `{other}`; only varint can be fitted")));
+        }
     }
     let mut predictors: Vec<String> = predictors::choose(&arguments.predictor, Some(architecture()))?
         .into_iter()
@@ -203,7 +196,7 @@ fn asked(arguments: &Arguments) -> Result<Asked, Misuse> {
         predictors.push(STRONGEST.to_owned());
     }
     if predictors.is_empty() {
-        return Err(Misuse("--predictor none leaves nothing to compare the streams by".into()));
+        return Err(Misuse("--predictor none leaves nothing to compare: name a predictor".into()));
     }
     Ok(Asked {
         file: arguments.file.display().to_string(),
@@ -229,7 +222,7 @@ fn name(arguments: &Arguments) -> Result<String, Misuse> {
         if !name.is_empty() && name.chars().all(plain) {
             return Ok(name.clone());
         }
-        return Err(Misuse(format!("--name {name}: a name has letters, digits, _ and -")));
+        return Err(Misuse(format!("--name {name}: a name can have letters, digits, _ and -")));
     }
     let stem = arguments.file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let name: String = stem.chars().map(|c| if plain(c) { c } else { '-' }).collect();

@@ -172,7 +172,7 @@ fn partly(readings: &[CounterReading], share: f64, scaled: bool) -> Option<Strin
     };
     let percent = 100.0 * share;
     Some(if scaled {
-        format!("extrapolated from {percent:.0} % of the time on a counter{missing}")
+        format!("extrapolated from {percent:.0} % of the time{missing}")
     } else {
         format!(
             "on a counter for {percent:.0} % of the time{missing}, so this is only a part; --scale extrapolates"

@@ -42,7 +42,7 @@ fn cannot_start(program: &OsString, error: &io::Error) -> anyhow::Error {
     let shown = program.to_string_lossy();
     let why = match error.kind() {
         io::ErrorKind::NotFound => {
-            "the program, or the interpreter that its first line or header names, is not there".to_owned()
+            "the program, or the interpreter that its first line or header names, does not exist".to_owned()
         }
         _ if error.raw_os_error() == Some(8) => {
             "the kernel does not know its format; a script needs a first line such as #!/bin/sh".to_owned()

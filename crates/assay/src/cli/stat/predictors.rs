@@ -138,7 +138,7 @@ mod tests {
     fn unknown_names_are_refused_with_a_hint() {
         let message = names(&["gshar"]).unwrap_err();
         assert!(message.contains("`gshare`") && message.contains("--predictor help"), "{message}");
-        assert!(names(&["none,gshare"]).unwrap_err().contains("alone"));
+        assert!(names(&["none,gshare"]).unwrap_err().contains("cannot be combined"));
     }
 
     #[test]

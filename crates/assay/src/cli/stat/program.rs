@@ -1,6 +1,7 @@
 //! Which file a command names, and what it was built for: said before anything is started.
 
 use assay_lab::lead::Misuse;
+use assay_report::prose;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
@@ -35,8 +36,12 @@ pub fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, Misuse> {
             .unwrap_or_else(|| Misuse(format!("{} cannot be run", file.display()))));
     }
     let here = Path::new(name).exists();
-    let hint = if here { format!("; the file in this folder is run as ./{shown}") } else { String::new() };
-    Err(Misuse(format!("no command `{shown}` on PATH ({} folders){hint}", folders.len())))
+    let hint =
+        if here { format!("; to run the file in this folder, write ./{shown}") } else { String::new() };
+    Err(Misuse(format!(
+        "no command `{shown}` on PATH ({}){hint}",
+        prose::plural(folders.len() as u64, "folder")
+    )))
 }
 
 fn executable(file: &Path) -> Result<(), Misuse> {
@@ -46,7 +51,7 @@ fn executable(file: &Path) -> Result<(), Misuse> {
         return Err(Misuse(format!("cannot run {shown}: it is a folder")));
     }
     if facts.permissions().mode() & 0o111 == 0 {
-        return Err(Misuse(format!("cannot run {shown}: it is not executable (chmod +x would make it so)")));
+        return Err(Misuse(format!("cannot run {shown}: it is not executable (chmod +x makes it so)")));
     }
     Ok(())
 }
@@ -118,7 +123,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().as_os_str();
         let message = |name: &str, path: Option<&OsStr>| find(name.as_ref(), path).unwrap_err().0;
-        assert!(message("tool", Some(path)).contains("no command `tool` on PATH (1 folders)"));
+        assert!(message("tool", Some(path)).contains("no command `tool` on PATH (1 folder)"));
         assert!(message("", None).contains("empty"));
         let data = write(folder.path(), "data", b"", 0o644);
         assert!(message("data", Some(path)).contains("not executable"));

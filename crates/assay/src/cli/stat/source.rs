@@ -101,7 +101,7 @@ pub fn choose(
         _ if missing.iter().any(|event| is_traceable(event)) => {
             Ok(Choice { sources: vec![Source::Traced], groups: Vec::new(), reasons: explained, refused })
         }
-        _ => Err(Unable(format!("{} Tracing does not see these either.", explained.join(" "))).into()),
+        _ => Err(Unable(format!("{} Tracing cannot count these either.", explained.join(" "))).into()),
     }
 }
 
@@ -239,7 +239,7 @@ mod tests {
             assert!(refusal.contains(part), "{part}: {refusal}");
         }
         let refusal = sources(SourceChoice::Auto, &["cycles"], false, &software).unwrap_err();
-        assert!(refusal.contains("Tracing does not see these either"), "{refusal}");
+        assert!(refusal.contains("Tracing cannot count these either"), "{refusal}");
         assert!(
             sources(SourceChoice::Traced, &["cycles,cs"], false, &everything)
                 .unwrap_err()

@@ -67,7 +67,7 @@ impl StatRequest {
         }
         wanted.pair();
         if wanted.groups.is_empty() && wanted.traced.is_empty() && !wanted.mispredictions {
-            return Err(Misuse("-e names no event".to_owned()));
+            return Err(Misuse("-e is empty: name an event".to_owned()));
         }
         Ok(wanted)
     }
@@ -94,7 +94,7 @@ impl StatRequest {
                 (Err(error), None) => {
                     let traced: Vec<&str> = TRACED[2..].iter().map(|traced| traced.name).collect();
                     return Err(Misuse(format!(
-                        "{error}; traced are also {} and mispredictions",
+                        "{error}; tracing also has {} and mispredictions",
                         traced.join(", ")
                     )));
                 }
@@ -151,7 +151,7 @@ fn is_misses(event: &CounterEvent) -> bool {
 
 /// "a,{b,c},d" as [[a], [b, c], [d]].
 fn groups_of(list: &str) -> Result<Vec<Vec<&str>>, Misuse> {
-    let unpaired = || Misuse(format!("-e {list}: a brace without its partner"));
+    let unpaired = || Misuse(format!("-e {list}: a brace is not closed or not opened"));
     let mut groups = Vec::new();
     let mut left = list;
     while !left.is_empty() {

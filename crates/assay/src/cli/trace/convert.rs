@@ -4,6 +4,7 @@ use super::info::{Summary, nonsense};
 use super::stored::Packing;
 use super::walk::{TraceRange, WalkNotes, walk};
 use super::{grouped, parse_format};
+use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
@@ -17,32 +18,26 @@ use std::path::{Path, PathBuf};
 
 /// Write one stream of a trace in another format
 #[derive(clap::Args, Clone, Debug)]
-#[command(
-    after_help = "The ending of OUTPUT says format and packing: .assaytrace, .bt9.gz, .sbbt.zst, .champsim.xz; without .gz, \
-                        .zst or .xz nothing is packed. TRACE.md says what each format cannot hold.\n\n\
-                        Examples:\n  assay trace convert gcc_test_trace.gz gcc.assaytrace\n  \
-                        assay trace convert old.sbbt.zst new.sbbt.zst --from sbbt-stale\n  \
-                        assay trace convert sort.assaytrace sort.bt9.gz --stream 2"
-)]
+#[command(after_help = include_str!("../help/convert.txt"))]
 pub struct Arguments {
-    /// The trace
+    /// Trace file
     input: PathBuf,
-    /// The file to write
+    /// File to write
     output: PathBuf,
-    /// The trace's format, where it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
-    #[arg(long, value_parser = parse_format)]
+    /// Format of the trace if it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     from: Option<Format>,
-    /// The format to write, where the name does not say: assay, bt9, sbbt, champsim
-    #[arg(long, value_parser = parse_format)]
+    /// Format to write if the ending of OUTPUT does not give it: assay, bt9, sbbt, champsim
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     to: Option<Format>,
-    /// Which stream; must be said where the trace has several
-    #[arg(long)]
+    /// Stream to convert; required if the trace has several
+    #[arg(long, value_name = "N")]
     stream: Option<u32>,
-    /// Write what is whole of a damaged trace
+    /// Write the readable part of a damaged trace
     #[arg(long)]
     salvage: bool,
-    /// Say what was written as JSON
-    #[arg(long)]
+    /// Print JSON instead of the report
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 
@@ -56,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let (walked, totals, tables) = first_pass(arguments, to)?;
     if walked.streams > 1 && arguments.stream.is_none() {
         let message = format!(
-            "{} holds {} streams and {to} one: choose with --stream, `assay trace info` lists them",
+            "{} has {} streams, and {to} can store only one: choose it with --stream; `assay trace info` lists them",
             arguments.input.display(),
             walked.streams
         );
@@ -72,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         screen::tell(&format!("assay: {}", broken.0));
     }
     if totals.branches == 0 {
-        return Err(Misuse(format!("{}: there is no branch to be written", arguments.input.display())).into());
+        return Err(Misuse(format!("{}: there are no branches to write", arguments.input.display())).into());
     }
     if let Some(warning) = nonsense(&totals.continuity) {
         screen::tell(&format!("assay: {}: {warning}", arguments.input.display()));
@@ -109,14 +104,16 @@ fn target(arguments: &Arguments) -> Result<Format, Misuse> {
     let to = arguments.to.or_else(by_name).ok_or_else(|| {
         let output = arguments.output.display();
         Misuse(format!(
-            "{output} does not say its format: end it in .assaytrace, .bt9, .sbbt or .champsim, or say --to"
+            "the format of {output} is unknown: let its name end in .assaytrace, .bt9, .sbbt or .champsim, or \
+             use --to"
         ))
     })?;
     match to {
         Format::Assay | Format::Bt9 | Format::Sbbt | Format::Champsim => Ok(to),
-        other => {
-            Err(Misuse(format!("{other} is read here, not written; there are assay, bt9, sbbt and champsim")))
-        }
+        other => Err(Misuse(format!(
+            "{other} can be read but not written; the formats to write are assay, bt9, \
+                                sbbt and champsim"
+        ))),
     }
 }
 
@@ -263,22 +260,21 @@ impl<W: Write> Sink<'_, W> {
                 let shortened = (writer.shortened > 0).then(|| {
                     let most = sbbt::MAX_INSTRUCTIONS;
                     format!(
-                        "{} gaps of more than {most} instructions are said as {most}",
+                        "{} gaps of more than {most} instructions are stored as {most}",
                         grouped(writer.shortened)
                     )
                 });
                 (writer.finish()?, shortened.into_iter().collect())
             }
             Sink::Champsim(writer) => {
-                let mut lost =
-                    vec!["targets of branches that are not taken are not in the format".to_owned()];
+                let mut lost = vec!["the format has no targets of branches that are not taken".to_owned()];
                 if writer.flattened > 0 {
                     let flattened = grouped(writer.flattened);
                     lost.push(format!("{flattened} conditional calls, returns or indirect jumps are written as conditional jumps"));
                 }
                 if writer.lost_targets > 0 {
                     let targets = grouped(writer.lost_targets);
-                    lost.push(format!("{targets} targets are lost: the stream goes on elsewhere"));
+                    lost.push(format!("{targets} targets are lost: the stream continues at another address"));
                 }
                 (writer.finish()?, lost)
             }

@@ -2,6 +2,7 @@
 
 use super::walk::{TraceRange, WalkNotes, walk};
 use super::{grouped, parse_format};
+use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
@@ -12,17 +13,15 @@ use std::path::PathBuf;
 
 /// Say what is in a trace: streams, branches by class, sites, size, and whether each branch follows from the one before
 #[derive(clap::Args, Clone, Debug)]
-#[command(
-    after_help = "Examples:\n  assay trace info gcc.sbbt.zst\n  assay trace info --json sort.assaytrace"
-)]
+#[command(after_help = include_str!("../help/info.txt"))]
 pub struct Arguments {
-    /// The trace
+    /// Trace file
     file: PathBuf,
-    /// Its format, where it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
-    #[arg(long, value_parser = parse_format)]
+    /// Format of the trace if it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     from: Option<Format>,
-    /// As JSON
-    #[arg(long)]
+    /// Print JSON instead of the report
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 
@@ -62,8 +61,8 @@ impl Summary {
 pub fn nonsense(continuity: &Continuity) -> Option<String> {
     let holds = continuity.holds().filter(|_| continuity.is_nonsense())?;
     Some(format!(
-        "only {:.1} % of the branches can be reached from the branch before them: the file's fields do not lie where its \
-         format says, or the stream was put together from pieces",
+        "only {:.1} % of the branches can be reached from the branch before them: the file is in another \
+         format, or the stream was put together from pieces",
         holds * 100.0
     ))
 }

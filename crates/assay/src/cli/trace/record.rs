@@ -19,21 +19,15 @@ use std::time::Duration;
 
 /// Record the branches of a command, of all its threads, into a file
 #[derive(clap::Args, Clone, Debug)]
-#[command(
-    after_help = "The command runs under user-mode QEMU, several times slower. What a killed recording has written can be \
-                        read up to its last block.\n\n\
-                        Examples:\n  assay trace record -o sort.assaytrace -- sort big.txt\n  \
-                        assay trace record --follow -o build.assaytrace -- make\n  \
-                        assay trace record --time-limit 10 -o server.assaytrace -- ./server"
-)]
+#[command(after_help = include_str!("../help/record.txt"))]
 pub struct Arguments {
-    /// The file to write, usually *.assaytrace
-    #[arg(short, long)]
+    /// File to write, usually *.assaytrace
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Record the programs that the command starts, too
+    /// Include programs that the command starts
     #[arg(long)]
     follow: bool,
-    /// End the command after so many seconds
+    /// Stop the command after this time
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<f64>,
     /// The command and its arguments
@@ -229,7 +223,7 @@ fn ended(ended: TracedExit) -> String {
         TracedExit::Signalled(signal) => format!("ended by signal {signal}"),
         TracedExit::Replaced => "replaced by another program".to_owned(),
         TracedExit::TimeLimit => "ended at the time limit".to_owned(),
-        TracedExit::Unknown => "ended unseen".to_owned(),
+        TracedExit::Unknown => "ended in an unknown way".to_owned(),
     }
 }
 

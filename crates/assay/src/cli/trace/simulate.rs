@@ -3,6 +3,7 @@
 use super::info::nonsense;
 use super::walk::{TraceRange, WalkNotes, walk};
 use super::{grouped, parse_format};
+use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
@@ -14,25 +15,26 @@ use std::path::PathBuf;
 
 /// Put a trace through branch predictors and count what they get wrong
 #[derive(clap::Args, Clone, Debug)]
-#[command(
-    after_help = "Each stream (thread) has predictors of its own, which begin cold; figures are sums over streams.\n\n\
-                        Examples:\n  assay trace simulate gcc.sbbt.zst --predictor gshare-32k,tage\n  \
-                        assay trace simulate sort.assaytrace --stream 0 --json"
-)]
+#[command(after_help = include_str!("../help/simulate.txt"))]
 pub struct Arguments {
-    /// The trace
+    /// Trace file
     file: PathBuf,
-    /// Predictors, by name; `list` names them all
-    #[arg(long, value_delimiter = ',', default_value = "bimodal,gshare-32k,tage,ittage,return-stack-16")]
+    /// Predictors to simulate; `list` for a list
+    #[arg(
+        long,
+        value_name = "NAME,...",
+        value_delimiter = ',',
+        default_value = "bimodal,gshare-32k,tage,ittage,return-stack-16"
+    )]
     predictor: Vec<String>,
-    /// Its format, where it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
-    #[arg(long, value_parser = parse_format)]
+    /// Format of the trace if it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     from: Option<Format>,
     /// Only this stream
-    #[arg(long)]
+    #[arg(long, value_name = "N")]
     stream: Option<u32>,
-    /// As JSON
-    #[arg(long)]
+    /// Print JSON instead of the report
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

@@ -87,14 +87,14 @@ impl Stored {
         let packing = Packing::of(&beginning(&mut file, 6).map_err(read)?);
         file.rewind().map_err(read)?;
         let mut unpacked = packing.unpack(BufReader::new(file)).map_err(read)?;
-        let begin =
-            beginning(&mut unpacked, LOOK).map_err(|error| wrong(format!("cannot be unpacked: {error}")))?;
+        let begin = beginning(&mut unpacked, LOOK)
+            .map_err(|error| wrong(format!("cannot be decompressed: {error}")))?;
         if begin.is_empty() {
             return Err(wrong(Fault::Empty.to_string()));
         }
         let format = asked.or_else(|| recognise(&begin)).ok_or_else(|| {
             let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-            wrong(format!("is no trace of a format known here; --from can name one: {}", names.join(", ")))
+            wrong(format!("is not in a known trace format; --from can name one: {}", names.join(", ")))
         })?;
         let rest: Bytes = Box::new(Cursor::new(begin).chain(unpacked));
         let reader = reader(path, packing, format, rest, streams).map_err(wrong)?;
@@ -134,7 +134,7 @@ fn reader(
         Format::Champsim => Reader::Champsim(champsim::Reader::new(rest).map_err(said)?),
         Format::Cbp => Reader::Cbp(cbp::Reader::new(rest).map_err(said)?),
         Format::Jiegec if packing != Packing::None => {
-            return Err("traces of this format are read from both ends: unpack the file first".to_owned());
+            return Err("traces of this format are read from both ends: decompress the file first".to_owned());
         }
         Format::Jiegec => {
             let file = File::open(path).map_err(|error| format!("cannot be opened: {error}"))?;
