@@ -8,7 +8,6 @@
 
 #[allow(dead_code, reason = "the tests use the rest of it")]
 #[path = "../../crates/assay-pure/tests/golden/mod.rs"]
-#[allow(dead_code, reason = "only the streams are needed here")]
 mod golden;
 
 use assay_pure::predict::{Floor, Tally, Zoo, zoo};

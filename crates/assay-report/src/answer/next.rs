@@ -34,7 +34,7 @@ fn longer(page: &Page) -> Option<String> {
     }
     let reach = MOST_TIMES * page.campaign.measured_seconds.max(page.campaign.budget_seconds);
     let is_near = |contrast: &&&Contrast| contrast.seconds_needed.is_some_and(|seconds| seconds <= reach);
-    let (near, far): (Vec<&Contrast>, Vec<&Contrast>) = open.iter().partition(|contrast| is_near(&contrast));
+    let (near, far): (Vec<&Contrast>, Vec<&Contrast>) = open.iter().partition(|contrast| is_near(contrast));
     let rest = far_told(&far, near.is_empty());
     // Rotations serve all contrasts at once: the most demanding one decides.
     let seconds = near.iter().filter_map(|contrast| contrast.seconds_needed).reduce(f64::max);

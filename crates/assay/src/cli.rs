@@ -38,7 +38,7 @@ const UNABLE: u8 = 3;
     name = "assay",
     version,
     about = "Is B really faster than A, by how much, on which inputs, and why?",
-    after_help = include_str!("help/assay.txt")
+    after_help = include_str!("cli/help/assay.txt")
 )]
 struct Command {
     #[command(subcommand)]
