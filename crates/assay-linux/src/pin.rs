@@ -81,6 +81,6 @@ mod tests {
     #[test]
     fn says_which_processor_cannot_be_had() {
         let error = pin(0, 1000).unwrap_err().to_string();
-        assert!(error.contains("processor 1000"), "{error}");
+        assert!(error.contains("CPU 1000"), "{error}");
     }
 }

@@ -105,7 +105,7 @@ fn the_filter_chooses_by_name() {
     let visit = place.visit(&bench("a")).expect("a visit");
     assert_eq!((visit.figures.len(), &visit.figures[0].values[..]), (1, &[1.0, 3.0][..]));
     let error = place.visit(&bench("c")).expect_err("nothing").to_string();
-    assert!(error.contains("there are: a, b"), "{error}");
+    assert!(error.contains("the benchmarks are: a, b"), "{error}");
     assert!(matches!(place.visit(&bench("(")), Err(VisitError::Filter(_))));
 }
 

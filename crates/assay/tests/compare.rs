@@ -107,7 +107,10 @@ fn a_slower_benchmark_is_found_alone_and_fails_the_gate() {
     assert_eq!(page["method"], "placements");
     assert_eq!(page["sides"][0]["links"], serde_json::json!(["bench"]));
     let markdown = std::fs::read_to_string(project.0.path().join("page.md")).unwrap();
-    assert!(markdown.contains("| other | +5.0 % |") && markdown.contains("**failed**"), "{markdown}");
+    assert!(
+        markdown.contains("| other | 20.00 | 21.00 | +5.0 % |") && markdown.contains("**failed**"),
+        "{markdown}"
+    );
     // The same page again, from the ledger alone.
     let again = project.assay(&["--show", "--json", "-"]);
     let again: Value = serde_json::from_slice(&again.stdout).unwrap();

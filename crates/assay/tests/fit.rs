@@ -81,7 +81,7 @@ fn a_recording_is_fitted_and_its_table_makes_an_input_that_fits_again() {
     experiment(folder, "shared.toml", &table);
     let described = assay(folder, &["inputs", "describe", "shared.toml"]);
     assert!(described.status.success(), "{}", text(&described.stderr));
-    assert!(text(&described.stdout).contains("40000 units"), "{}", text(&described.stdout));
+    assert!(text(&described.stdout).contains("40,000 units"), "{}", text(&described.stdout));
     let made = assay(folder, &["inputs", "generate", "shared.toml", "shared", "again.bin"]);
     assert!(made.status.success(), "{}", text(&made.stderr));
 
@@ -168,7 +168,7 @@ fn files_that_people_have_at_hand_are_misuse_with_a_remedy() {
         let error = text(&output.stderr);
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()), "{file}: {error}");
         assert!(error.contains(&format!("{file} {says}")), "{error}");
-        assert!(error.contains("one number per line") || error.contains("record the bytes"), "{error}");
+        assert!(error.contains("one per line") || error.contains("record the bytes"), "{error}");
         assert!(!folder.join("table.toml").exists(), "{file}");
     }
 }

@@ -140,7 +140,7 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
     assert!(
         folder
             .said(2, &["sweep", "--show", "7"])
-            .contains("no sweep 7 in .assay/ledger.db; it has: 1 (work)")
+            .contains("no sweep 7 in .assay/ledger.db; its sweeps are: 1 (work)")
     );
 
     // Everything is done, so there is nothing to go on with.
@@ -213,7 +213,7 @@ fn the_command_line_describes_a_sweep_of_its_own() {
     );
     let backwards = wrong(&["--key", "inputs.work.settings.n", "--from", "2", "--to", "1"]);
     assert!(backwards.contains("--to: `--to` is 1, not above `from`, which is 2"), "{backwards}");
-    assert!(wrong(&["nothing"]).contains("has no sweep `nothing`; it has: work"));
+    assert!(wrong(&["nothing"]).contains("has no sweep `nothing`; its sweeps are: work"));
     assert!(wrong(&["--variant", "x*"]).contains("leaves nothing to compare with level"));
 }
 

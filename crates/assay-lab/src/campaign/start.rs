@@ -52,7 +52,8 @@ pub fn keep_fault(prepared: &Prepared, scene: &mut Scene<'_>, met: Met<'_>) -> R
     let name = &prepared.experiment.variants[met.cell.variant].name;
     let file = (!met.everywhere).then(|| prepared.inputs[met.cell.input].file.as_path());
     let alone = met.program.and_then(|program| by_itself(met.fault, program, name, file));
-    let alone = alone.map_or(String::new(), |command| format!("; alone, or after gdb --args: {command}"));
+    let alone =
+        alone.map_or(String::new(), |command| format!("; to run it alone or with gdb --args: {command}"));
     let reason = met.fault.to_string() + &alone;
     scene.fail(&prepared.failure(met.fault.stage, met.cell, met.everywhere, reason))
 }

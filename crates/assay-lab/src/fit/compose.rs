@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn other_streams_and_unknown_predictors_are_misuse() {
         let text = examine(&asked(false), &[0x80]).expect_err("truncated").0;
-        assert!(text.contains("x.bin is no stream of varints") && text.contains("byte 0"), "{text}");
+        assert!(text.contains("x.bin is not a stream of varints") && text.contains("byte 0"), "{text}");
         let bytes = Generator::Constant { length: 1 }.generate(20_000, 1);
         let wrong = Asked { predictors: vec!["zen44".into()], ..asked(false) };
         assert!(examine(&wrong, &bytes).expect_err("unknown").0.contains("zen4"));
@@ -280,7 +280,9 @@ mod tests {
         let noted = |generator: Generator| {
             let found = page(&asked(false), &generator.generate(30_000, 1));
             assert!(found.close, "{found:?}");
-            found.notes.iter().any(|note| note.starts_with("All values take 1 byte, so the fit has nothing"))
+            found.notes.iter().any(|note| {
+                note.starts_with("All values take 1 byte, so the fit says nothing of their order")
+            })
         };
         assert!(noted(Generator::Constant { length: 1 }));
         assert!(!noted(Generator::Lengths { weights: vec![80.0, 18.0, 2.0] }));

@@ -257,9 +257,18 @@ fn answer(page: &LayoutPage) -> String {
     let depending = functions()
         .filter(|function| function.loops.iter().any(|body| body.innermost && body.depends_on_place))
         .count();
-    format!(
-        "{depending} of {} {} an innermost loop whose speed can depend on where it lies.",
-        plural(functions().count() as u64, "function"),
-        if depending == 1 { "has" } else { "have" }
-    )
+    let all = functions().count() as u64;
+    match depending {
+        0 => format!(
+            "None of {} has an innermost loop whose speed can depend on where it lies.",
+            plural(all, "function")
+        ),
+        1 => format!(
+            "1 of {} has an innermost loop whose speed can depend on where it lies.",
+            plural(all, "function")
+        ),
+        _ => format!(
+            "{depending} of {all} functions have an innermost loop whose speed can depend on where it lies."
+        ),
+    }
 }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use assay_linux::machine::Machine as Facts;
 use assay_pure::limits::{Clock, Figure, Level, Limits, SCHEMA, cache_sizes, levels};
 use assay_pure::stats::quantile::quantile;
-use assay_report::prose::plural;
+use assay_pure::words::plural;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

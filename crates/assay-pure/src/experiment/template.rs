@@ -182,8 +182,8 @@ format = "bytes"
 # or a time bends.
 #points = 9
 #refine = 12
-# The width of a crossover to reach: a number in the key's unit, or a part of its
-# value. Default: 10 % on a geometric scale, else 1/50 of the range.
+# How narrow a crossover must be: a number in the key's unit, or a share of
+# its value. Default: 10 % on a geometric scale, else 1/50 of the range.
 #tolerance = "10 %"
 # Only these beside the baseline. Default: all variants.
 #variants = ["four"]

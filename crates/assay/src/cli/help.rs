@@ -173,7 +173,9 @@ mod tests {
                     text.chars().next().is_some_and(|first| !first.is_lowercase()) || id == "source",
                     "{text}"
                 );
-                if alike.contains(&id.as_str()) {
+                // What `inputs fit` writes is a table, not a report.
+                let is_table = id == "output" && name == "assay inputs fit";
+                if alike.contains(&id.as_str()) && !is_table {
                     let (first, known) = said.entry(id.clone()).or_insert((name.clone(), text.clone()));
                     assert_eq!(*known, text, "--{id} of `{first}` and of `{name}`");
                 }

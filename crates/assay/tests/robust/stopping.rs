@@ -54,7 +54,7 @@ fn ctrl_c_shows_what_there_is_and_the_campaign_goes_on_later() {
     running.signal("INT");
     let said = running.wait();
     said.assert_code(1);
-    said.assert_page(&["ended because it was interrupted (--resume goes on)", "honest"]);
+    said.assert_page(&["ended because it was interrupted (--resume continues)", "honest"]);
     said.assert_errors(&["interrupted. Every finished round is kept; `--resume` continues from there."]);
     assert_eq!(lab.column("SELECT stopped_because FROM campaign"), ["interrupted"]);
     goes_on(&lab);
@@ -176,7 +176,7 @@ fn ctrl_c_while_compiling_is_no_failure_of_the_compiler() {
     lab::signal("INT", &format!("-{}", running.id()));
     let said = running.wait();
     said.assert_code(1);
-    said.assert_page(&["interrupted (--resume goes on)"]);
+    said.assert_page(&["interrupted (--resume continues)"]);
     assert_eq!(lab.column("SELECT reason FROM failure"), [""; 0]);
     std::fs::remove_file(lab.file("hold")).unwrap();
     lab.run(&["--resume"]).assert_code(0);

@@ -37,7 +37,7 @@ fn of_cell(
 ) -> Finding {
     let place = scope::place_of(cell);
     let Some(count) = count else {
-        let text = format!("no trace tells {event}, and they were not counted on {place}");
+        let text = format!("a trace has no {event}, and they were not counted on {place}");
         return Finding::new(Standing::Open, text);
     };
     let agrees = (count - claimed).abs() <= tolerance(claim) * claimed;

@@ -110,10 +110,7 @@ fn traced(wanted: &StatRequest) -> anyhow::Result<Choice> {
         wanted.events().filter(|event| !is_traceable(event)).map(|event| event.to_string()).collect();
     if wanted.traced.is_empty() && !wanted.mispredictions {
         let names = prose::list(&blind);
-        return Err(Misuse(format!(
-            "--source traced: tracing does not see {names}, but --source counted may"
-        ))
-        .into());
+        return Err(Misuse(format!("--source traced cannot count {names}, but --source counted may")).into());
     }
     Ok(Choice { sources: vec![Source::Traced], groups: Vec::new(), reasons: Vec::new(), refused: Vec::new() })
 }
