@@ -201,7 +201,7 @@ mod tests {
         };
         for (head, part) in [
             (elf(1, 2, 3), "is a 32-bit program"),
-            (elf(2, 2, 243), "for machine 243"),
+            (elf(2, 2, 243), "for ELF machine 243"),
             (big(elf(2, 2, 62)), "is a big-endian program"),
         ] {
             let refused = refusal(0o755, &head);
