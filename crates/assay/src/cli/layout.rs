@@ -22,7 +22,7 @@ pub struct Arguments {
     /// Older build to compare with
     #[arg(long, value_name = "OTHER")]
     pub against: Option<PathBuf>,
-    /// Ledger with times of these functions
+    /// SQLite file that keeps every sample
     #[arg(long, value_name = "FILE")]
     pub ledger: Option<PathBuf>,
     /// Number of its campaign; default: the newest

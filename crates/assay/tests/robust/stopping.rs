@@ -54,7 +54,7 @@ fn ctrl_c_shows_what_there_is_and_the_campaign_goes_on_later() {
     running.signal("INT");
     let said = running.wait();
     said.assert_code(1);
-    said.assert_page(&["ended because it was interrupted (--resume continues)", "honest"]);
+    said.assert_page(&["interrupted (--resume continues)", "honest"]);
     said.assert_errors(&["interrupted. Every finished round is kept; `--resume` continues from there."]);
     assert_eq!(lab.column("SELECT stopped_because FROM campaign"), ["interrupted"]);
     goes_on(&lab);
