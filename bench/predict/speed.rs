@@ -11,7 +11,7 @@
 mod golden;
 
 use assay_pure::predict::{Floor, Tally, Zoo, zoo};
-use assay_pure::trace::{Branch, Class};
+use assay_pure::trace::{Branch, BranchClass};
 use std::time::Instant;
 
 const PIECE: usize = 1 << 15;
@@ -40,11 +40,11 @@ fn random_stream(length: usize) -> Vec<Branch> {
         let site = (state >> 40) as u32 & 63;
         let pc = 0x40_1000 + u64::from(site) * 23;
         match state >> 52 & 15 {
-            0 => Branch::new(pc, 0x40_8000, 64 + site, Class::CALL, true, 4),
-            1 => Branch::new(pc, pc + 5, 128 + site, Class::RETURN, true, 4),
+            0 => Branch::new(pc, 0x40_8000, 64 + site, BranchClass::CALL, true, 4),
+            1 => Branch::new(pc, pc + 5, 128 + site, BranchClass::RETURN, true, 4),
             _ => {
                 let taken = state & if site & 3 == 0 { 15 } else { 1 } != 0;
-                Branch::new(pc, pc + 64, site, Class::CONDITIONAL, taken, 4)
+                Branch::new(pc, pc + 64, site, BranchClass::CONDITIONAL, taken, 4)
             }
         }
     };
@@ -54,8 +54,10 @@ fn random_stream(length: usize) -> Vec<Branch> {
 /// One loop of two branches: a pattern of 8 and the loop's own.
 fn loop_stream(length: usize) -> Vec<Branch> {
     let branch = |nth: usize| match nth % 2 {
-        0 => Branch::new(0x40_1010, 0x40_1018, 0, Class::CONDITIONAL, 0xd3 >> (nth / 2 % 8) & 1 != 0, 5),
-        _ => Branch::new(0x40_1020, 0x40_1000, 1, Class::CONDITIONAL, nth % 20_000 != 19_999, 3),
+        0 => {
+            Branch::new(0x40_1010, 0x40_1018, 0, BranchClass::CONDITIONAL, 0xd3 >> (nth / 2 % 8) & 1 != 0, 5)
+        }
+        _ => Branch::new(0x40_1020, 0x40_1000, 1, BranchClass::CONDITIONAL, nth % 20_000 != 19_999, 3),
     };
     (0..length).map(branch).collect()
 }

@@ -17,7 +17,8 @@ fn output(kind: u8, text: &str) -> Output {
         // The name in one file, a sample in the other.
         3 => {
             let (first, second) = rest.split_once('\n').unwrap_or((rest, ""));
-            let document = |file: &str, text: &str| Document { name: format!("a/new/{file}"), text: text.to_owned() };
+            let document =
+                |file: &str, text: &str| Document { name: format!("a/new/{file}"), text: text.to_owned() };
             let criterion = vec![document("benchmark.json", first), document(name, second)];
             Output { criterion, ..Output::default() }
         }
@@ -34,7 +35,8 @@ fn check(adapter: &Adapter, output: &Output) {
                 assert!(figure.values.iter().all(|value| value.is_finite() && *value > 0.0));
                 assert!(figure.beside.as_ref().is_none_or(|(_, beside)| beside.len() == figure.values.len()));
             }
-            let names: std::collections::HashSet<&str> = reading.figures.iter().map(|one| one.name.as_str()).collect();
+            let names: std::collections::HashSet<&str> =
+                reading.figures.iter().map(|one| one.name.as_str()).collect();
             assert_eq!(names.len(), reading.figures.len(), "names are unique");
         }
         // It is shown on a terminal.
@@ -53,7 +55,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let output = output(kind % 6, &text);
-    for adapter in [Adapter::GoogleBenchmark, Adapter::Criterion, Adapter::Divan, Adapter::Nanobench, Adapter::Wall] {
+    for adapter in
+        [Adapter::GoogleBenchmark, Adapter::Criterion, Adapter::Divan, Adapter::Nanobench, Adapter::Wall]
+    {
         check(&adapter, &output);
     }
     check(&Adapter::detect(&output).adapter, &output);

@@ -5,5 +5,5 @@ mod walk;
 use assay_pure::trace::bt9;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    walk::walk(bt9::Reader::new(bytes));
+    walk::walk(bt9::Bt9Reader::new(bytes));
 });

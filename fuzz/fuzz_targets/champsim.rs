@@ -5,5 +5,5 @@ mod walk;
 use assay_pure::trace::champsim;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    walk::walk(champsim::Reader::new(bytes));
+    walk::walk(champsim::ChampSimReader::new(bytes));
 });

@@ -1,7 +1,7 @@
 #![no_main]
 //! Linked files: where their functions lie, and whether they are the same as those of a file that hardly differs.
 
-use assay_pure::placement::across::{self, Change};
+use assay_pure::placement::across::{self, CodeChange};
 use assay_pure::placement::facts;
 use assay_pure::placement::front_end::{at_phases, front_end};
 
@@ -19,17 +19,19 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     // A file is never changed from itself.
     if let Ok(changes) = across::compare(elf, elf) {
         for change in &changes {
-            let same = matches!(change.own, Change::Identical | Change::Unknown { .. });
+            let same = matches!(change.own, CodeChange::Identical | CodeChange::Unknown { .. });
             assert!(same, "{change:?}");
         }
     }
     let mut other = elf.to_vec();
     let place = patch[..8].try_into().map_or(0, u64::from_le_bytes);
-    if let Some(byte) = (!other.is_empty()).then(|| place as usize % other.len()).and_then(|at| other.get_mut(at)) {
+    if let Some(byte) =
+        (!other.is_empty()).then(|| place as usize % other.len()).and_then(|at| other.get_mut(at))
+    {
         *byte ^= patch[8] | 1;
     }
     if let Ok(changes) = across::compare(elf, &other) {
-        let changed = changes.iter().filter(|change| matches!(change.own, Change::Changed { .. }));
+        let changed = changes.iter().filter(|change| matches!(change.own, CodeChange::Changed { .. }));
         let pairs: Vec<(u64, u64)> = changed
             .filter_map(|change| Some((change.old.as_ref()?.address, change.new.as_ref()?.address)))
             .collect();

@@ -2,26 +2,28 @@
 
 mod walk;
 
-use assay_pure::trace::source::Fault;
-use assay_pure::trace::stored::{Block, Directory, Reader, StreamTotals, StreamWriter, Writer};
-use assay_pure::trace::{Branch, Class, Site};
+use assay_pure::trace::source::TraceFault;
+use assay_pure::trace::stored::{
+    CodedBlock, Directory, StoredReader, StoredWriter, StreamTotals, StreamWriter,
+};
+use assay_pure::trace::{Branch, BranchClass, BranchSite};
 
 // By the first byte: the rest as a file; as blocks of two streams with good checksums; as branches, written and read again.
 // One of them at a time, because a stream's tables are 3 MB and cost more to make than the bytes to read.
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some((&way, bytes)) = bytes.split_first() else { return };
     match way % 4 {
-        0 => drop(walk::walk(Reader::new(bytes))),
+        0 => drop(walk::walk(StoredReader::new(bytes))),
         1 => round_trip(bytes),
-        _ => drop(walk::walk(Reader::new(&framed(way, bytes)[..]))),
+        _ => drop(walk::walk(StoredReader::new(&framed(way, bytes)[..]))),
     }
 });
 
 fn framed(count: u8, content: &[u8]) -> Vec<u8> {
-    let mut writer = Writer::new(Vec::new()).unwrap();
+    let mut writer = StoredWriter::new(Vec::new()).unwrap();
     let (one, two) = content.split_at(content.len() / 2);
     for (stream, content) in [(0, one), (1, two), (0, two)] {
-        writer.write(stream, &Block::from_parts(u32::from(count) * 16 + 1, content.to_vec())).unwrap();
+        writer.write(stream, &CodedBlock::from_parts(u32::from(count) * 16 + 1, content.to_vec())).unwrap();
     }
     writer.finish(&Directory::default()).unwrap()
 }
@@ -30,23 +32,23 @@ fn round_trip(bytes: &[u8]) {
     let branches: Vec<Branch> = bytes
         .chunks_exact(6)
         .map(|piece| {
-            let class = Class::from_bits(piece[0] & 15).unwrap_or(Class::CONDITIONAL);
+            let class = BranchClass::from_bits(piece[0] & 15).unwrap_or(BranchClass::CONDITIONAL);
             let taken = piece[0] & 16 != 0 || !class.is_conditional();
             let target = u64::from(piece[2]) << (piece[0] >> 5);
             let pc = u64::from(piece[1]) | u64::from(piece[3]) << 56;
             Branch::new(pc, target, u32::from(piece[4] & 7), class, taken, u32::from(piece[5]))
         })
         .collect();
-    let sites: Vec<Site> =
-        (0..8).map(|length| Site { pc: 0, length, class: Class::JUMP, target: None }).collect();
+    let sites: Vec<BranchSite> =
+        (0..8).map(|length| BranchSite { pc: 0, length, class: BranchClass::JUMP, target: None }).collect();
     let mut stream = StreamWriter::default();
-    stream.push::<Fault>(&sites, &branches, |_| Ok(())).unwrap();
+    stream.push::<TraceFault>(&sites, &branches, |_| Ok(())).unwrap();
     let Some(block) = stream.finish() else { return };
-    let mut writer = Writer::new(Vec::new()).unwrap();
+    let mut writer = StoredWriter::new(Vec::new()).unwrap();
     writer.write(0, &block).unwrap();
     let totals = StreamTotals { branches: branches.len() as u64, ..StreamTotals::default() };
     let file = writer.finish(&Directory { streams: vec![totals], ..Directory::default() }).unwrap();
-    let read = walk::walk(Reader::new(&file[..])).expect("what was written is whole");
+    let read = walk::walk(StoredReader::new(&file[..])).expect("what was written is whole");
     assert_eq!(read.len(), branches.len());
     for (read, branch) in read.iter().zip(&branches) {
         let (class, taken) = (branch.class(), branch.taken());

@@ -2,9 +2,9 @@
 
 mod walk;
 
-use assay_pure::trace::sbbt::{Layout, Reader};
+use assay_pure::trace::sbbt::{SbbtLayout, SbbtReader};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    walk::walk(Reader::new(bytes, Layout::Documented));
-    walk::walk(Reader::new(bytes, Layout::Stale));
+    walk::walk(SbbtReader::new(bytes, SbbtLayout::Documented));
+    walk::walk(SbbtReader::new(bytes, SbbtLayout::Stale));
 });

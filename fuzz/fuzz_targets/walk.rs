@@ -1,9 +1,9 @@
 //! Reads a stream to its end or its first error, and checks what every reader promises.
 
-use assay_pure::trace::{Batch, Branch, Source, TraceError};
+use assay_pure::trace::{Batch, Branch, TraceError, TraceSource};
 
 /// All branches, unless the stream ends with an error.
-pub fn walk(source: Result<impl Source, TraceError>) -> Option<Vec<Branch>> {
+pub fn walk(source: Result<impl TraceSource, TraceError>) -> Option<Vec<Branch>> {
     let mut source = source.ok()?;
     let (mut batch, mut branches) = (Batch::default(), Vec::new());
     loop {

@@ -6,7 +6,7 @@ use crate::cool::{self, Place};
 use crate::inputs::Input;
 use crate::sample::{Sample, combine};
 use crate::system;
-use crate::usage::{State, Usage};
+use crate::usage::{CacheState, Usage};
 use crate::variant::{Body, How, Variant};
 use std::any::Any;
 
@@ -125,30 +125,30 @@ pub(crate) fn take(
             let windows = windows(input, usage, at, iterations);
             let units = windows.iter().fold(0u64, |sum, &w| sum.wrapping_add(input.windows[w].units));
             let listed: Vec<&'static [u8]> = match usage.state {
-                State::Rotating => windows.iter().map(|&window| input.copied_window(window)).collect(),
+                CacheState::Rotating => windows.iter().map(|&window| input.copied_window(window)).collect(),
                 _ => windows.iter().map(|&window| input.windows[window].data).collect(),
             };
             let mut warm = || _ = of_calls(*call, &listed, idle, &mut 0);
             match usage.state {
-                State::ColdData => cool::data(&listed, usage.evict_bytes, &mut warm)?,
-                State::ColdCode => {
+                CacheState::ColdData => cool::data(&listed, usage.evict_bytes, &mut warm)?,
+                CacheState::ColdCode => {
                     let place = Place {
                         entry: system::address(variant.entry),
                         around: Some(time_calls as *const u8),
                     };
                     cool::code(&listed, place, &mut warm)?;
                 }
-                State::Hot | State::Rotating => {}
+                CacheState::Hot | CacheState::Rotating => {}
             }
             Ok(Sample { region: of_calls(*call, &listed, how, combined), units })
         }
         Body::Prepared { prepare, time_listed, .. } => {
             let (units, bytes) = (iterations.wrapping_mul(input.units), input.data);
-            if usage.state != State::Rotating {
+            if usage.state != CacheState::Rotating {
                 input.prepared[index].get_or_insert_with(|| prepare(input.data));
             }
             let listed: Vec<&dyn Any> = match usage.state {
-                State::Rotating => input.copied_states(iterations),
+                CacheState::Rotating => input.copied_states(iterations),
                 _ => {
                     let state = input.prepared[index].as_deref().expect("made above");
                     (0..iterations).map(|_| state).collect()
@@ -156,12 +156,12 @@ pub(crate) fn take(
             };
             let mut warm = || _ = time_listed(&listed, idle, &mut 0);
             match usage.state {
-                State::ColdData => cool::prepared_data(bytes, usage.evict_bytes, &mut warm)?,
-                State::ColdCode => {
+                CacheState::ColdData => cool::prepared_data(bytes, usage.evict_bytes, &mut warm)?,
+                CacheState::ColdCode => {
                     let place = Place { entry: system::address(variant.entry), around: None };
                     cool::code(&[], place, &mut warm)?;
                 }
-                State::Hot | State::Rotating => {}
+                CacheState::Hot | CacheState::Rotating => {}
             }
             Ok(Sample { region: time_listed(&listed, how, combined), units })
         }

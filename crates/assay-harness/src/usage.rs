@@ -14,7 +14,7 @@ const EVICT_BYTES: u64 = 67_108_864;
 
 /// What is cold when a call begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum CacheState {
     Hot,
     Rotating,
     ColdData,
@@ -24,7 +24,7 @@ pub(crate) enum State {
 /// How the calls of a request are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Usage {
-    pub(crate) state: State,
+    pub(crate) state: CacheState,
     /// Each call waits for the last one's answer.
     pub(crate) dependent: bool,
     pub(crate) copies: usize,
@@ -44,10 +44,10 @@ impl Usage {
     /// Reads the optional fields of `measure`.
     pub(crate) fn read(fields: &Fields<'_>) -> Result<Self, String> {
         let states = [
-            ("hot", State::Hot),
-            ("rotating", State::Rotating),
-            ("cold_data", State::ColdData),
-            ("cold_code", State::ColdCode),
+            ("hot", CacheState::Hot),
+            ("rotating", CacheState::Rotating),
+            ("cold_data", CacheState::ColdData),
+            ("cold_code", CacheState::ColdCode),
         ];
         let number = |key, least, most, absent| match fields.optional(key) {
             None => Ok(absent),
@@ -65,7 +65,7 @@ impl Usage {
 
     /// Hot and independent, window after window: nothing is listed.
     pub(crate) fn is_plain(&self) -> bool {
-        self.state == State::Hot && !self.dependent && self.step == 1
+        self.state == CacheState::Hot && !self.dependent && self.step == 1
     }
 
     /// What the request asks for and cannot have; otherwise its copies are made.
@@ -88,27 +88,27 @@ impl Usage {
             return Err("more calls in a sample than can be listed".to_owned());
         }
         match self.state {
-            State::Hot => {}
-            State::Rotating => input.make_copies(self.copies, prepare)?,
-            State::ColdCode if !cool::FLUSHES => {
+            CacheState::Hot => {}
+            CacheState::Rotating => input.make_copies(self.copies, prepare)?,
+            CacheState::ColdCode if !cool::FLUSHES => {
                 return Err("this CPU has no instruction that evicts code from the caches".to_owned());
             }
-            State::ColdCode if iterations != 1 || self.dependent => {
+            CacheState::ColdCode if iterations != 1 || self.dependent => {
                 return Err("state=cold_code takes one call per sample and cannot measure latency".to_owned());
             }
-            State::ColdData
+            CacheState::ColdData
                 if iterations > if prepare.is_some() { 1 } else { input.windows.len() as u64 } =>
             {
                 return Err(
                     "state=cold_data would visit a window twice in a sample, the second time warm".to_owned()
                 );
             }
-            State::ColdData if iterations > 1 && !cool::declared().is_empty() => {
+            CacheState::ColdData if iterations > 1 && !cool::declared().is_empty() => {
                 return Err("every call reads the memory that the program declared, so state=cold_data takes one call per \
                             sample"
                     .to_owned());
             }
-            State::ColdCode | State::ColdData => {}
+            CacheState::ColdCode | CacheState::ColdData => {}
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The C header, as C and as C++ by every compiler found, and this crate speak the same protocol.
 
 use crate::support::{build, compilers, is_as_expected, repository, rust_program, scratch, talk, vectors};
-use assay_pure::protocol::{Kind, Reply};
+use assay_pure::protocol::{Reply, VariantKind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -146,7 +146,9 @@ fn entries_are_the_functions_offsets_in_the_image() {
         let hello = talk(program, b"bye\n", 1 << 16, "60");
         let entry_of = |wanted: &str| {
             hello.lines().iter().find_map(|line| match Reply::parse(line) {
-                Ok(Reply::Variant { name, entry, kind: Kind::Call, .. }) if name == wanted => Some(entry),
+                Ok(Reply::Variant { name, entry, kind: VariantKind::Call, .. }) if name == wanted => {
+                    Some(entry)
+                }
                 _ => None,
             })
         };

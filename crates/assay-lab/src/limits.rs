@@ -10,12 +10,12 @@ pub mod watched;
 mod window;
 
 use assay_linux::machine::Machine as Facts;
-use assay_pure::limits::Machine;
+use assay_pure::limits::MeasuredMachine;
 use serde_json::Value;
 
 /// The facts that limits depend on, of those of a machine.
-pub fn machine_of(facts: &Facts) -> Machine {
-    Machine {
+pub fn machine_of(facts: &Facts) -> MeasuredMachine {
+    MeasuredMachine {
         cpu: facts.cpu.clone(),
         cpu_id: facts.cpu_id.clone(),
         microcode: facts.microcode.clone(),
@@ -27,6 +27,6 @@ pub fn machine_of(facts: &Facts) -> Machine {
 }
 
 /// The same, of those kept with a campaign; nothing where they were kept by another form of assay.
-pub fn machine_of_campaign(machine: &Value) -> Option<Machine> {
+pub fn machine_of_campaign(machine: &Value) -> Option<MeasuredMachine> {
     serde_json::from_value(machine.clone()).ok()
 }

@@ -9,7 +9,7 @@ mod observe;
 mod order;
 
 pub use gate::{Gate, GateError};
-pub use observe::{Benchmark, Missing, Seen, benchmarks, contrasts};
+pub use observe::{Benchmark, Missing, VisitResult, benchmarks, contrasts};
 pub use order::{PHASES, Visit, round};
 
 /// The two sides, in the order of their numbers.
@@ -34,7 +34,7 @@ impl Side {
 
 /// Where the code lay during a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum VisitPlacement {
     /// The link that the build made.
     AsBuilt,
     /// A link of ours.

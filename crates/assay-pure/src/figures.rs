@@ -1,7 +1,7 @@
 //! What do other people's benchmarks say? The outputs of benchmark libraries, as figures.
 //!
-//! Method: each format has a file of its own, a function from text to a [`Reading`]; which one fits is found from what
-//! an execution left behind ([`Adapter::detect`]) or said by the user. Times become nanoseconds, rates become
+//! Method: each format has a file of its own, a function from text to [`ExecutionFigures`]; which one fits is found from
+//! what an execution left behind ([`Adapter::detect`]) or said by the user. Times become nanoseconds, rates become
 //! nanoseconds per item, so in every figure less is faster. What a benchmark itself calls failed is a note, never a
 //! number; an output without a single figure is an error that shows how the output begins.
 //! Limits: a library that prints summaries alone (divan) gives one value per execution. Numbers that are not finite and
@@ -22,7 +22,7 @@ mod unit;
 
 pub use adapter::{Adapter, Detected};
 pub use adapter_error::AdapterError;
-pub use clock::Clock;
+pub use clock::BenchmarkClock;
 pub use error::FigureError;
 pub use unit::Unit;
 
@@ -36,16 +36,16 @@ pub struct Figure {
     /// What the values are; less is faster in all of them.
     pub unit: Unit,
     /// Which clock the values are of.
-    pub clock: Clock,
+    pub clock: BenchmarkClock,
     /// One per repetition, all finite and positive; never empty.
     pub values: Vec<f64>,
     /// The same repetitions on the clock that does not decide, where the library gives both.
-    pub beside: Option<(Clock, Vec<f64>)>,
+    pub beside: Option<(BenchmarkClock, Vec<f64>)>,
 }
 
 /// All figures of one execution.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reading {
+pub struct ExecutionFigures {
     /// In the order of the output; names are unique.
     pub figures: Vec<Figure>,
     /// What the reader must know: benchmarks that failed, values left out. Whole sentences.
@@ -80,7 +80,7 @@ pub struct Output {
     pub cpu_ns: f64,
 }
 
-impl Reading {
+impl ExecutionFigures {
     /// Adds a figure unless no value of it can be used; values that can't are left out, with a note.
     ///
     /// Input: `values` on the deciding clock, `beside` of the same length or none.
@@ -88,9 +88,9 @@ impl Reading {
         &mut self,
         name: String,
         unit: Unit,
-        clock: Clock,
+        clock: BenchmarkClock,
         values: &[f64],
-        beside: Option<(Clock, &[f64])>,
+        beside: Option<(BenchmarkClock, &[f64])>,
     ) {
         let usable: Vec<bool> = values.iter().map(|value| value.is_finite() && *value > 0.0).collect();
         let left_out = usable.iter().filter(|usable| !**usable).count();
@@ -118,7 +118,7 @@ impl Reading {
     ///
     /// # Errors
     /// None is left; the error lists the names there were.
-    pub fn keep(mut self, filter: &Regex) -> Result<Reading, FigureError> {
+    pub fn keep(mut self, filter: &Regex) -> Result<ExecutionFigures, FigureError> {
         let names: Vec<String> = self.figures.iter().map(|figure| figure.name.clone()).collect();
         self.figures.retain(|figure| filter.is_match(&figure.name));
         if self.figures.is_empty() {
@@ -134,23 +134,29 @@ mod tests {
 
     #[test]
     fn values_without_a_logarithm_are_left_out_with_a_note() {
-        let mut reading = Reading::default();
+        let mut reading = ExecutionFigures::default();
         let beside = [5.0, 6.0, 7.0, 8.0];
         let values = [1.0, 0.0, f64::NAN, 2.0];
-        reading.add("a".into(), Unit::ns_per("op"), Clock::Cpu, &values, Some((Clock::Wall, &beside)));
+        reading.add(
+            "a".into(),
+            Unit::ns_per("op"),
+            BenchmarkClock::Cpu,
+            &values,
+            Some((BenchmarkClock::Wall, &beside)),
+        );
         assert_eq!(reading.figures[0].values, [1.0, 2.0]);
-        assert_eq!(reading.figures[0].beside, Some((Clock::Wall, vec![5.0, 8.0])));
+        assert_eq!(reading.figures[0].beside, Some((BenchmarkClock::Wall, vec![5.0, 8.0])));
         assert_eq!(reading.notes, ["a: 2 of 4 values ignored because they are not above 0 (for example 0)."]);
-        reading.add("b".into(), Unit::ns_per("op"), Clock::Cpu, &[-1.0], None);
+        reading.add("b".into(), Unit::ns_per("op"), BenchmarkClock::Cpu, &[-1.0], None);
         assert_eq!(reading.figures.len(), 1);
         assert!(reading.notes[1].ends_with("which leaves none."), "{:?}", reading.notes);
     }
 
     #[test]
     fn a_filter_that_leaves_nothing_says_what_there_was() {
-        let mut reading = Reading::default();
+        let mut reading = ExecutionFigures::default();
         for name in ["sum/64", "copy"] {
-            reading.add(name.into(), Unit::ns_per("op"), Clock::Cpu, &[1.0], None);
+            reading.add(name.into(), Unit::ns_per("op"), BenchmarkClock::Cpu, &[1.0], None);
         }
         let kept = reading.clone().keep(&Regex::new("^sum/").unwrap()).unwrap();
         assert_eq!(kept.figures.iter().map(|figure| figure.name.as_str()).collect::<Vec<_>>(), ["sum/64"]);

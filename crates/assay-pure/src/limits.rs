@@ -11,9 +11,9 @@ mod binding;
 mod kept;
 mod levels;
 
-pub use binding::{Bound, LimitKind, LimitSource, LimitStanding, Misses, Row, binding};
+pub use binding::{Bound, LimitKind, LimitSource, LimitStanding, MeasuredRow, Misses, binding};
 pub use kept::{LimitsError, SCHEMA};
-pub use levels::{Cache, Measured, Moved, Point, cache_sizes, levels};
+pub use levels::{ChaseCurve, CurvePoint, DataCache, Moved, cache_sizes, levels};
 
 use crate::stats::interval::median_interval;
 use crate::stats::quantile::median;
@@ -30,7 +30,7 @@ pub struct Limits {
     /// The version of assay that measured.
     pub assay: String,
     /// Where.
-    pub machine: Machine,
+    pub machine: MeasuredMachine,
     /// When it began, seconds since 1970.
     pub measured_at: f64,
     /// How long it took, seconds.
@@ -53,21 +53,21 @@ pub struct Limits {
     /// What the figures cannot say, in sentences.
     pub notes: Vec<String>,
     /// How the clock frequency behaved; none where no loop is written for the architecture.
-    pub clock: Option<Clock>,
+    pub clock: Option<ClockBehaviour>,
     /// From the nearest cache to the memory.
-    pub levels: Vec<Level>,
+    pub levels: Vec<MemoryLevel>,
     /// What single things cost.
     pub costs: Vec<Cost>,
     /// Bytes per nanosecond by working set, a curve per way of moving them; of those that are kept with a campaign the
     /// fastest way at each size alone.
     pub bandwidth: Vec<Moved>,
     /// Nanoseconds per load by working set and pages.
-    pub latency: Vec<Measured>,
+    pub latency: Vec<ChaseCurve>,
 }
 
 /// The facts of a machine that its limits depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct MeasuredMachine {
     /// Model name.
     pub cpu: String,
     /// Vendor, family and model.
@@ -86,7 +86,7 @@ pub struct Machine {
 
 /// A median over windows, with its interval at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct LimitFigure {
     /// The median.
     pub median: f64,
     /// Lower end.
@@ -97,11 +97,11 @@ pub struct Figure {
     pub repeats: u64,
 }
 
-impl Figure {
+impl LimitFigure {
     /// Of the values of single windows; none of none.
-    pub fn of(values: &[f64]) -> Option<Figure> {
+    pub fn of(values: &[f64]) -> Option<LimitFigure> {
         let (interval, _) = median_interval(values, ALPHA)?;
-        Some(Figure {
+        Some(LimitFigure {
             median: median(values)?,
             lower: interval.lower,
             upper: interval.upper,
@@ -110,9 +110,9 @@ impl Figure {
     }
 
     /// The same of `by / value`: from times to rates.
-    pub fn rate(&self, by: f64) -> Figure {
+    pub fn rate(&self, by: f64) -> LimitFigure {
         let of = |value: f64| by / value;
-        Figure {
+        LimitFigure {
             median: of(self.median),
             lower: of(self.upper),
             upper: of(self.lower),
@@ -123,9 +123,9 @@ impl Figure {
 
 /// How the clock frequency behaved; a dependent addition is taken for a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Clock {
+pub struct ClockBehaviour {
     /// Nanoseconds per cycle, over the whole measurement.
-    pub cycle_ns: Figure,
+    pub cycle_ns: LimitFigure,
     /// In the first millisecond after the processor had been idle.
     pub first_ns: Option<f64>,
     /// The fastest tenth of the windows, between all that was measured.
@@ -140,7 +140,7 @@ pub struct Cost {
     /// Its name: one of those in [`cost`].
     pub name: String,
     /// Nanoseconds.
-    pub ns: Figure,
+    pub ns: LimitFigure,
     /// How it was measured, in a few words.
     pub how: String,
 }
@@ -186,7 +186,7 @@ pub mod cost {
 
 /// What one level of the memory gives one core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Level {
+pub struct MemoryLevel {
     /// "L1", "L2", "L3", "memory".
     pub name: String,
     /// Its size, bytes; none of the memory.
@@ -198,9 +198,9 @@ pub struct Level {
     /// Copied, each byte counted once.
     pub copy: Option<Rate>,
     /// Nanoseconds of a load that waits for the one before, on small pages.
-    pub latency_ns: Option<Figure>,
+    pub latency_ns: Option<LimitFigure>,
     /// The same on huge pages, where the kernel gives them.
-    pub latency_huge_ns: Option<Figure>,
+    pub latency_huge_ns: Option<LimitFigure>,
     /// The working set at which the latency really leaves this level; none where no step is seen.
     pub ends_at_bytes: Option<u64>,
 }
@@ -209,7 +209,7 @@ pub struct Level {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
     /// How many.
-    pub bytes_per_ns: Figure,
+    pub bytes_per_ns: LimitFigure,
     /// By which loop: the fastest.
     pub by: String,
 }
@@ -221,8 +221,8 @@ impl Limits {
     }
 
     /// The level that a working set of so many bytes lies in: the first that holds it.
-    pub fn level_of(&self, working_set_bytes: f64) -> Option<&Level> {
-        let holds = |level: &&Level| level.bytes.is_none_or(|bytes| working_set_bytes <= bytes as f64);
+    pub fn level_of(&self, working_set_bytes: f64) -> Option<&MemoryLevel> {
+        let holds = |level: &&MemoryLevel| level.bytes.is_none_or(|bytes| working_set_bytes <= bytes as f64);
         self.levels.iter().find(holds)
     }
 }
@@ -236,11 +236,14 @@ mod tests {
 
     #[test]
     fn a_figure_is_the_median_with_its_order_statistics() {
-        assert_eq!(Figure::of(&[]), None);
+        assert_eq!(LimitFigure::of(&[]), None);
         // Nine values: the second and the eighth enclose the median at 96.1 %.
         let nine: Vec<f64> = (1..=9).rev().map(f64::from).collect();
-        assert_eq!(Figure::of(&nine), Some(Figure { median: 5.0, lower: 2.0, upper: 8.0, repeats: 9 }));
-        let rate = Figure::of(&nine).unwrap().rate(40.0);
+        assert_eq!(
+            LimitFigure::of(&nine),
+            Some(LimitFigure { median: 5.0, lower: 2.0, upper: 8.0, repeats: 9 })
+        );
+        let rate = LimitFigure::of(&nine).unwrap().rate(40.0);
         assert_eq!((rate.median, rate.lower, rate.upper), (8.0, 5.0, 20.0));
     }
 

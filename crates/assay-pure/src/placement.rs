@@ -13,4 +13,4 @@ pub mod pad;
 pub mod sections;
 pub mod shuffle;
 
-pub use across::{Change, FunctionChange, Linked, Reached, compare, same_code_across};
+pub use across::{CodeChange, ComparedFile, FunctionChange, Reached, compare, same_code_across};

@@ -5,7 +5,7 @@
 //! predictor names its own.
 //!
 //! [`Zoo`] holds predictors by name and walks them over a stream, [`Tally`] counts what they got wrong per site. A new
-//! predictor is a file with a [`DirectionPredictor`] or [`TargetPredictor`] and an [`PredictorEntry`] in [`zoo`]'s list.
+//! predictor is a file with a [`DirectionPredictor`] or [`TargetPredictor`] and a [`PredictorEntry`] in [`zoo`]'s list.
 
 pub mod bimodal;
 pub mod contract;
@@ -33,5 +33,5 @@ pub use floor::{Floor, SiteFloor};
 pub use member::{Conditionals, Member, Profile, Simulated, TargetMember};
 pub use return_stack::Returns;
 pub use steps::{KeptSteps, Steps};
-pub use tally::{Judged, SiteTally, Tally};
+pub use tally::{PredictionKind, SiteTally, Tally};
 pub use zoo::{PredictorDescription, UnknownPredictor, Zoo};

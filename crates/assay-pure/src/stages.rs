@@ -11,6 +11,6 @@ mod read;
 pub mod step;
 pub mod traps;
 
-pub use file::{Diary, Entrant, Kind, Task};
-pub use quantity::{Figures, Quantity};
-pub use read::Parsed;
+pub use file::{Diary, Entrant, EntrantKind, Task};
+pub use quantity::{CommandFigures, Quantity};
+pub use read::ParsedDiary;

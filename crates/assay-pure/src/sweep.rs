@@ -21,8 +21,8 @@ pub mod steps;
 pub mod zones;
 
 pub use crossover::{Crossover, crossovers};
-pub use reading::{Curve, Reading, Seen};
+pub use reading::{CampaignsSeen, Curve, Reading};
 pub use scale::Scale;
 pub use spec::{SweepSpec, Tolerance};
-pub use steps::{Step, steps};
+pub use steps::{CurveStep, steps};
 pub use zones::{Winner, Zone, zones};

@@ -17,7 +17,7 @@ pub mod sbbt;
 pub mod source;
 pub mod stored;
 
-pub use branch::{Branch, Class, Kind, Site};
+pub use branch::{Branch, BranchClass, BranchKind, BranchSite};
 pub use continuity::Continuity;
-pub use recognise::{Format, recognise};
-pub use source::{Batch, Source, TraceError};
+pub use recognise::{TraceFormat, recognise};
+pub use source::{Batch, TraceError, TraceSource};

@@ -48,6 +48,6 @@ pub use input_dependence::{Dependence, InputDependence};
 pub use judge::{Judgement, judge};
 pub use observed::{Observation, ObservedContrast, PairAt, Rotation};
 pub use offset_share::{OffsetShare, offset_share};
-pub use options::Options;
+pub use options::VerdictOptions;
 pub use placement_table::{VariantPlacement, placement_table};
 pub use twin::{TwinControl, TwinVerdict};

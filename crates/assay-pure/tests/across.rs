@@ -3,7 +3,7 @@
 use crate::identity::toolchain::{Scratch, compilers, link, run};
 use assay_pure::placement::identity::Identity;
 use assay_pure::placement::layout::LayoutError;
-use assay_pure::placement::{Change, FunctionChange, Reached, compare, same_code_across};
+use assay_pure::placement::{CodeChange, FunctionChange, Reached, compare, same_code_across};
 use std::collections::BTreeMap;
 
 /// A library of functions around one that is told to change, `cold`.
@@ -62,7 +62,7 @@ fn compared(links: &[&[&str]], old: &str, new: &str) -> Vec<(String, BTreeMap<St
 #[test]
 fn a_change_in_a_cold_function_is_found_there_alone() {
     for (how, changes) in compared(LINKS, &source(SHORT, "0.37"), &source(LONG, "0.37")) {
-        assert!(matches!(changes["cold"].own, Change::Changed { .. }), "{how}: {:?}", changes["cold"]);
+        assert!(matches!(changes["cold"].own, CodeChange::Changed { .. }), "{how}: {:?}", changes["cold"]);
         for same in ["hot", "pick", "calls", "scaled", "program", "main"] {
             assert!(changes[same].is_same_code(), "{how} {same}: {:?}", changes[same]);
         }
@@ -81,11 +81,11 @@ fn a_function_that_moved_is_told_from_one_that_stayed() {
     let twice = format!("{ahead}{}", ahead.replace("ahead", "beside").replace("77", "79"));
     let source = source(SHORT, "0.37");
     for (how, changes) in compared(LINKS, &format!("{ahead}{source}"), &format!("{twice}{source}")) {
-        assert_eq!(changes["beside"].own, Change::OnlyNew, "{how}");
+        assert_eq!(changes["beside"].own, CodeChange::OnlyNew, "{how}");
         assert!(changes["beside"].old.is_none() && changes["beside"].new.is_some());
-        let moved = changes.values().filter(|change| change.own == Change::Moved).count();
+        let moved = changes.values().filter(|change| change.own == CodeChange::Moved).count();
         assert!(moved >= 3, "{how}: {moved} moved");
-        for change in changes.values().filter(|change| change.own == Change::Moved) {
+        for change in changes.values().filter(|change| change.own == CodeChange::Moved) {
             let (old, new) = (change.old.as_ref().expect("paired"), change.new.as_ref().expect("paired"));
             assert!(old.address != new.address && old.name == new.name, "{how}");
         }
@@ -97,7 +97,7 @@ fn a_file_is_the_same_as_itself() {
     let source = source(LONG, "0.37");
     for (how, changes) in compared(LINKS, &source, &source) {
         for name in ["cold", "hot", "pick", "calls", "scaled", "program", "main"] {
-            assert_eq!(changes[name].own, Change::Identical, "{how} {name}");
+            assert_eq!(changes[name].own, CodeChange::Identical, "{how} {name}");
         }
         for name in ["hot", "scaled", "main"] {
             assert_eq!(changes[name].reached, Reached::Same, "{how} {name}");
@@ -108,12 +108,16 @@ fn a_file_is_the_same_as_itself() {
 #[test]
 fn constants_without_a_name_belong_to_the_code_and_named_ones_to_what_it_reaches() {
     for (how, changes) in compared(LINKS, &source(SHORT, "0.37"), &source(SHORT, "0.38")) {
-        assert!(matches!(changes["scaled"].own, Change::Changed { .. }), "{how}: {:?}", changes["scaled"]);
+        assert!(
+            matches!(changes["scaled"].own, CodeChange::Changed { .. }),
+            "{how}: {:?}",
+            changes["scaled"]
+        );
         assert!(changes["hot"].is_same_code(), "{how}");
     }
     let other = source(SHORT, "0.37").replace("\"hello world\"", "\"hello earth\"");
     for (how, changes) in compared(&LINKS[..2], &source(SHORT, "0.37"), &other) {
-        assert!(matches!(changes["calls"].own, Change::Changed { .. }), "{how}: {:?}", changes["calls"]);
+        assert!(matches!(changes["calls"].own, CodeChange::Changed { .. }), "{how}: {:?}", changes["calls"]);
     }
     let other = source(SHORT, "0.37").replace("[5] = 7", "[5] = 8");
     for (how, changes) in compared(&LINKS[..2], &source(SHORT, "0.37"), &other) {
@@ -133,7 +137,7 @@ fn another_function_imported_or_another_case_is_a_change() {
         let (old, new) = (source(SHORT, "0.37"), source(SHORT, "0.37").replace(from, to));
         for (how, changes) in compared(&LINKS[..1], &old, &new) {
             let found = &changes[changed];
-            assert!(matches!(found.own, Change::Changed { .. }), "{how} {from} -> {to}: {found:?}");
+            assert!(matches!(found.own, CodeChange::Changed { .. }), "{how} {from} -> {to}: {found:?}");
         }
     }
 }
@@ -178,7 +182,7 @@ fn static_functions_of_one_name_are_told_apart_by_their_source_file() {
         let new = of_two_files(compiler, "11", "17", ["second.c", "first.c"]);
         let changes = compare(&old, &new).expect("linked files");
         let steps: Vec<&FunctionChange> = changes.iter().filter(|change| change.name == "step").collect();
-        let changed = steps.iter().filter(|change| matches!(change.own, Change::Changed { .. })).count();
+        let changed = steps.iter().filter(|change| matches!(change.own, CodeChange::Changed { .. })).count();
         assert_eq!((steps.len(), changed), (2, 1), "{compiler}: {steps:?}");
         let one = changes.iter().find(|change| change.name == "one").expect("there");
         let two = changes.iter().find(|change| change.name == "two").expect("there");
@@ -197,7 +201,7 @@ fn a_stripped_file_is_refused() {
         assert!(matches!(compare(&linked, b"text"), Err(LayoutError::NotElf(_))));
         let object = link(compiler, &["-O2", "-r", "-nostdlib"], &source(SHORT, "0.37"));
         let found = by_name(compare(&linked, &object).expect("an ELF file with symbols"));
-        assert!(matches!(found["hot"].own, Change::Unknown { .. }));
+        assert!(matches!(found["hot"].own, CodeChange::Unknown { .. }));
     }
 }
 
@@ -211,6 +215,6 @@ fn a_pointer_to_itself_is_followed_once() {
     };
     for (how, changes) in compared(&[&["-O2", "-fPIE", "-pie"]], &handle(SHORT), &handle(LONG)) {
         assert_eq!(changes["handle"].reached, Reached::Same, "{how}");
-        assert!(matches!(changes["cold"].own, Change::Changed { .. }), "{how}");
+        assert!(matches!(changes["cold"].own, CodeChange::Changed { .. }), "{how}");
     }
 }

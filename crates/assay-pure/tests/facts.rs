@@ -1,6 +1,6 @@
 //! Where functions, loops and branches lie, against what nm and objdump say of programs of this machine.
 
-use assay_pure::placement::facts::{self, BranchFlow, Function};
+use assay_pure::placement::facts::{self, BranchFlow, DecodedFunction};
 use assay_pure::placement::layout::LINE_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -55,7 +55,7 @@ impl Drop for Folder {
     }
 }
 
-fn read(program: &str) -> Vec<Function> {
+fn read(program: &str) -> Vec<DecodedFunction> {
     let elf = std::fs::read(program).expect("it was just written");
     facts::functions(elf.as_slice().into(), |_| true).expect("a linked file with symbols")
 }

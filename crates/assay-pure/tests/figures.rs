@@ -1,6 +1,6 @@
 //! Are the outputs of the libraries themselves (fixtures/adapters, made as its README tells) read as their own tables show them?
 
-use assay_pure::figures::{Adapter, Clock, Document, Figure, Output, Reading, Unit};
+use assay_pure::figures::{Adapter, BenchmarkClock, Document, ExecutionFigures, Figure, Output, Unit};
 use std::path::{Path, PathBuf};
 
 /// `cpu_time` of the repetitions of BM_sum/64 in the first document.
@@ -20,17 +20,17 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(folder().join(name)).expect(name)
 }
 
-fn read(output: &Output, expected: &Adapter) -> Reading {
+fn read(output: &Output, expected: &Adapter) -> ExecutionFigures {
     let detected = Adapter::detect(output);
     assert_eq!(&detected.adapter, expected, "{}", detected.because);
     detected.adapter.read(output).expect("figures")
 }
 
-fn names(reading: &Reading) -> Vec<&str> {
+fn names(reading: &ExecutionFigures) -> Vec<&str> {
     reading.figures.iter().map(|figure| figure.name.as_str()).collect()
 }
 
-fn figure<'a>(reading: &'a Reading, name: &str) -> &'a Figure {
+fn figure<'a>(reading: &'a ExecutionFigures, name: &str) -> &'a Figure {
     reading.figures.iter().find(|figure| figure.name == name).expect(name)
 }
 
@@ -52,20 +52,20 @@ fn google_benchmark_of_two_programs() {
     assert_eq!(names(&reading), expected);
     // By hand from the file: cpu_time and real_time of the repetitions, in us.
     let sum = figure(&reading, "sums: BM_sum/64");
-    assert_eq!((sum.clock, &sum.unit), (Clock::Cpu, &Unit::ns_per("iteration")));
+    assert_eq!((sum.clock, &sum.unit), (BenchmarkClock::Cpu, &Unit::ns_per("iteration")));
     assert!(
         sum.values.iter().zip(SUM_64_CPU_US).all(|(value, us)| close(*value, us * 1e3)),
         "{:?}",
         sum.values
     );
     let (clock, beside) = sum.beside.as_ref().expect("both clocks");
-    assert_eq!((*clock, beside.len(), sum.values.len()), (Clock::Wall, 2, 2));
+    assert_eq!((*clock, beside.len(), sum.values.len()), (BenchmarkClock::Wall, 2, 2));
     assert!(close(beside[0], SUM_64_REAL_US * 1e3));
     let wait = figure(&reading, "sums: BM_wait/real_time");
-    assert_eq!(wait.clock, Clock::Wall);
+    assert_eq!(wait.clock, BenchmarkClock::Wall);
     assert!(wait.values.iter().all(|value| *value > 100e3 && *value < 10e6), "{:?}", wait.values);
     let manual = figure(&reading, "sums: BM_manual/manual_time");
-    assert_eq!(manual.clock, Clock::Manual);
+    assert_eq!(manual.clock, BenchmarkClock::Manual);
     assert!(manual.values.iter().all(|value| (value - 1000.0).abs() < 1e-6), "{:?}", manual.values);
     assert!(close(figure(&reading, "others: BM_sum/64").values[0], OTHERS_MEDIAN_CPU_US * 1e3));
     let noted = |words: &str| reading.notes.iter().any(|note| note.contains(words));
@@ -101,7 +101,7 @@ fn criterion() {
     assert_eq!(names(&reading), ["sum one", "sums/of/flat", "sums/of/slice/64"]);
     let slice = figure(&reading, "sums/of/slice/64");
     // By hand: the first and the last of `times` over `iters`.
-    assert_eq!((slice.values.len(), slice.clock), (10, Clock::Wall));
+    assert_eq!((slice.values.len(), slice.clock), (10, BenchmarkClock::Wall));
     assert!(close(slice.values[0], 733874.0 / 180707.0) && close(slice.values[9], 15724819.0 / 1807070.0));
     assert!(reading.notes.is_empty(), "{:?}", reading.notes);
 }

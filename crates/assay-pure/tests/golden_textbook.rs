@@ -11,8 +11,8 @@ use assay_pure::predict::last_target::LastTarget;
 use assay_pure::predict::perceptron::Perceptron;
 use assay_pure::predict::tournament::Tournament;
 use assay_pure::predict::two_level::TwoLevel;
-use assay_pure::predict::{DirectionPredictor, Judged, Tally, TargetPredictor, Zoo};
-use assay_pure::trace::{Branch, Kind};
+use assay_pure::predict::{DirectionPredictor, PredictionKind, Tally, TargetPredictor, Zoo};
+use assay_pure::trace::{Branch, BranchKind};
 use std::collections::HashMap;
 
 /// What a predictor says of each conditional branch.
@@ -216,7 +216,7 @@ fn last_target_is_where_the_branch_last_went() {
         let mut tally = Tally::new(1);
         Zoo::new(&["last-target"]).expect("a known name").observe(&stream, &mut tally);
         assert_eq!((tally.missed(), missed > 0), (vec![missed], true));
-        assert_eq!(tally.missed_of(Judged::Target), [missed]);
+        assert_eq!(tally.missed_of(PredictionKind::Target), [missed]);
     }
 }
 
@@ -228,9 +228,9 @@ fn return_stacks_lose_what_an_unlimited_one_with_their_depth_loses() {
             let mut missed = 0;
             for branch in &stream {
                 match branch.class().kind() {
-                    Kind::Jump => {}
-                    Kind::Call => open.push(branch.pc),
-                    Kind::Return => {
+                    BranchKind::Jump => {}
+                    BranchKind::Call => open.push(branch.pc),
+                    BranchKind::Return => {
                         let behind = open.pop().map(|call| branch.target.wrapping_sub(call));
                         missed += u64::from(!behind.is_some_and(|behind| (1..=15).contains(&behind)));
                     }
@@ -269,7 +269,7 @@ fn the_tally_agrees_with_a_count_by_hash_map() {
         assert_eq!(tally.class(site), Some(at.class));
     }
     let conditional = stream.iter().filter(|branch| branch.class().is_conditional()).count() as u64;
-    assert_eq!(tally.judged(Judged::Direction), conditional);
+    assert_eq!(tally.judged(PredictionKind::Direction), conditional);
     assert_eq!(tally.branches(), stream.len() as u64);
     let instructions: u64 = stream.iter().map(|branch| u64::from(branch.instructions())).sum();
     assert_eq!(tally.instructions, instructions);

@@ -2,8 +2,8 @@
 
 use crate::golden;
 use assay_pure::predict::profile::{self, Cpu};
-use assay_pure::predict::{Judged, Tally, Zoo};
-use assay_pure::trace::{Branch, Class, Site};
+use assay_pure::predict::{PredictionKind, Tally, Zoo};
+use assay_pure::trace::{Branch, BranchClass, BranchSite};
 
 /// A random conditional branch, `jumps` taken ones, and a conditional branch that does what the random one did.
 ///
@@ -20,14 +20,14 @@ fn correlated(jumps: u64, rounds: usize) -> Vec<Branch> {
         state ^= state >> 7;
         state ^= state << 17;
         let taken = state >> 40 & 1 != 0;
-        stream.push(Branch::new(RANDOM, 0x40_2084, 0, Class::CONDITIONAL, taken, 3));
+        stream.push(Branch::new(RANDOM, 0x40_2084, 0, BranchClass::CONDITIONAL, taken, 3));
         for jump in 0..jumps {
             let some = jump.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let pc = (jump + 2) << 20 | (some >> 59) << 15;
             let target = 0x80_0000 | (some >> 50 & 7) << 9;
-            stream.push(Branch::new(pc, target, 2 + jump as u32, Class::JUMP, true, 1));
+            stream.push(Branch::new(pc, target, 2 + jump as u32, BranchClass::JUMP, true, 1));
         }
-        stream.push(Branch::new(CORRELATED, 0x49_0000, 1, Class::CONDITIONAL, taken, 3));
+        stream.push(Branch::new(CORRELATED, 0x49_0000, 1, BranchClass::CONDITIONAL, taken, 3));
     }
     stream
 }
@@ -87,13 +87,13 @@ fn nested(depth: u64) -> Vec<Branch> {
     let function = |level: u64| 0x40_0000 + level * 0x100;
     let mut stream = Vec::new();
     for level in 0..depth {
-        let class = Class::CALL;
+        let class = BranchClass::CALL;
         stream.push(Branch::new(function(level) + 0x10, function(level + 1), level as u32, class, true, 2));
     }
     for level in (0..depth).rev() {
         let site = (depth + level) as u32;
         let pc = function(level + 1) + 0x20;
-        stream.push(Branch::new(pc, function(level) + 0x15, site, Class::RETURN, true, 2));
+        stream.push(Branch::new(pc, function(level) + 0x15, site, BranchClass::RETURN, true, 2));
     }
     stream
 }
@@ -105,7 +105,7 @@ fn returns_are_right_as_deep_as_the_stack() {
         let missed = |depth| {
             let mut tally = Tally::new(1);
             Zoo::new(&[cpu.name]).expect("a profile").observe(&nested(depth), &mut tally);
-            tally.missed_of(Judged::Return)[0]
+            tally.missed_of(PredictionKind::Return)[0]
         };
         assert_eq!((missed(depth), missed(depth + 1)), (0, 1), "{}", cpu.name);
     }
@@ -118,15 +118,15 @@ fn indirect_targets_follow_the_history() {
         for round in 0..4000_u64 {
             let which = round * round % 7 % 3;
             let pc = 0x40_1000 + which * 0x28;
-            stream.push(Branch::new(pc, 0x41_0084 + which * 0x10, which as u32, Class::JUMP, true, 2));
+            stream.push(Branch::new(pc, 0x41_0084 + which * 0x10, which as u32, BranchClass::JUMP, true, 2));
             let target = 0x42_0000 + which * 0x100;
-            stream.push(Branch::new(0x41_2008, target, 3, Class::INDIRECT_JUMP, true, 2));
+            stream.push(Branch::new(0x41_2008, target, 3, BranchClass::INDIRECT_JUMP, true, 2));
         }
         let mut zoo = Zoo::new(&[cpu.name]).expect("a profile");
         zoo.observe(&stream[..4000], &mut Tally::new(1));
         let mut tally = Tally::new(1);
         zoo.observe(&stream[4000..], &mut tally);
-        let missed = tally.missed_of(Judged::Target)[0];
+        let missed = tally.missed_of(PredictionKind::Target)[0];
         assert!(missed < 40, "{}: {missed} of 2000", cpu.name);
     }
 }
@@ -147,7 +147,8 @@ fn intels_cores_go_by_the_last_byte_where_lengths_are_known() {
         })
         .collect();
     let missed = |name: &str, stream: &[Branch], length: &dyn Fn(u32) -> u8| {
-        let site = |site| Site { pc: 0, length: length(site), class: Class::CONDITIONAL, target: None };
+        let site =
+            |site| BranchSite { pc: 0, length: length(site), class: BranchClass::CONDITIONAL, target: None };
         let mut zoo = Zoo::new(&[name]).expect("a profile");
         zoo.know(&(0..sites / 2).map(site).collect::<Vec<_>>());
         zoo.know(&(0..sites).map(site).collect::<Vec<_>>());

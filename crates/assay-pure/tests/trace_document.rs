@@ -1,8 +1,10 @@
 //! Is a stored trace what TRACE.md says, byte by byte?
 
-use assay_pure::trace::source::Fault;
-use assay_pure::trace::stored::{Directory, LIVE, MAGIC, MAX_STREAMS, StreamTotals, StreamWriter, Writer};
-use assay_pure::trace::{Branch, Class, Format, Site};
+use assay_pure::trace::source::TraceFault;
+use assay_pure::trace::stored::{
+    Directory, LIVE, MAGIC, MAX_STREAMS, StoredWriter, StreamTotals, StreamWriter,
+};
+use assay_pure::trace::{Branch, BranchClass, BranchSite, TraceFormat};
 use sha2::{Digest as _, Sha256};
 
 fn document() -> String {
@@ -12,14 +14,14 @@ fn document() -> String {
 
 /// A loop of three rounds in each of two streams.
 fn file() -> Vec<u8> {
-    let site = Site { pc: 0x1000, length: 2, class: Class::CONDITIONAL, target: Some(0xff0) };
-    let mut writer = Writer::new(Vec::new()).unwrap();
+    let site = BranchSite { pc: 0x1000, length: 2, class: BranchClass::CONDITIONAL, target: Some(0xff0) };
+    let mut writer = StoredWriter::new(Vec::new()).unwrap();
     let mut directory = Directory { source: "a test".to_owned(), ..Directory::default() };
     for number in 0..2 {
         let mut stream = StreamWriter::default();
         for round in 0..3 {
-            let branch = Branch::new(0x1000, 0xff0, 0, Class::CONDITIONAL, round < 2, 5);
-            stream.push::<Fault>(std::slice::from_ref(&site), &[branch], |_| Ok(())).unwrap();
+            let branch = Branch::new(0x1000, 0xff0, 0, BranchClass::CONDITIONAL, round < 2, 5);
+            stream.push::<TraceFault>(std::slice::from_ref(&site), &[branch], |_| Ok(())).unwrap();
         }
         writer.write(number, &stream.finish().unwrap()).unwrap();
         let (branches, instructions) = (stream.branches(), stream.instructions());
@@ -77,9 +79,9 @@ fn limits_and_names_in_the_document_are_those_of_the_code() {
         assert!(text.contains(limit), "{limit}");
     }
     assert_eq!((MAX_STREAMS, LIVE, Branch::MAX_INSTRUCTIONS), (65_536, 16, 134_217_727));
-    assert_eq!(Format::Sbbt.longest_gap(), 4095);
+    assert_eq!(TraceFormat::Sbbt.longest_gap(), 4095);
     assert_eq!(MAGIC, *b"assaytr\x01");
-    for format in Format::ALL {
+    for format in TraceFormat::ALL {
         assert!(
             text.contains(&format!("`{format}`")) || text.contains(&format!("--from {format}`")),
             "{format}"

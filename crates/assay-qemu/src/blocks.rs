@@ -10,8 +10,8 @@ mod shadow;
 use crate::api::{Api, Block, Instruction, PluginId};
 use crate::maps::Maps;
 use crate::{log, session};
-use assay_pure::trace::channel::{MAX_BLOCKS, Record, process};
-use assay_pure::trace::classify::{self, Architecture, Flow};
+use assay_pure::trace::channel::{BlockRecord, MAX_BLOCKS, process};
+use assay_pure::trace::classify::{self, Flow, InstructionSet};
 use shadow::Shadow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -155,7 +155,7 @@ fn changed(at: u64) {
 
 /// # Safety
 /// `block` is being translated.
-unsafe fn instrument(api: &Api, block: *mut Block, id: u32, record: &Record, host_pc: u64, flow: Flow) {
+unsafe fn instrument(api: &Api, block: *mut Block, id: u32, record: &BlockRecord, host_pc: u64, flow: Flow) {
     // SAFETY: the block is QEMU's; the counter lies in memory that stays mapped at this place as long as the process lives.
     unsafe {
         let udata = id as usize as *mut std::ffi::c_void;
@@ -184,7 +184,7 @@ impl Code {
     ///
     /// # Safety
     /// `block` is being translated.
-    unsafe fn read(&mut self, api: &Api, block: *const Block) -> (Option<Record>, u64, Flow) {
+    unsafe fn read(&mut self, api: &Api, block: *const Block) -> (Option<BlockRecord>, u64, Flow) {
         self.bytes.clear();
         self.lengths.clear();
         // SAFETY: QEMU's block and its instructions, valid during the callback.
@@ -204,7 +204,7 @@ impl Code {
             let last_length = usize::from(*self.lengths.last().unwrap_or(&0)).min(15);
             let mut tail = [0_u8; 15];
             tail[..last_length].copy_from_slice(&self.bytes[self.bytes.len() - last_length..]);
-            let record = Record {
+            let record = BlockRecord {
                 pc,
                 last: last_pc,
                 bytes: self.bytes.len() as u32,
@@ -214,8 +214,8 @@ impl Code {
                 lengths: u32::MAX,
             };
             let architecture = match session::get().architecture {
-                process::X86_64 => Architecture::X86_64,
-                _ => Architecture::Aarch64,
+                process::X86_64 => InstructionSet::X86_64,
+                _ => InstructionSet::Aarch64,
             };
             let flow = classify::flow(architecture, last_pc, record.last_bytes());
             (Some(record), (api.instruction_host)(first) as u64, flow)
@@ -223,7 +223,7 @@ impl Code {
     }
 
     /// The number of this block: that of an earlier translation of the same code, or a new one.
-    fn number(&mut self, mut record: Record) -> Option<u32> {
+    fn number(&mut self, mut record: BlockRecord) -> Option<u32> {
         let mut hasher = DefaultHasher::new();
         hasher.write(&self.bytes);
         let key = (record.pc, record.instructions, hasher.finish());
@@ -235,9 +235,9 @@ impl Code {
         if id >= MAX_BLOCKS {
             return None;
         }
-        let place = process::RECORDS + id as usize * Record::SIZE;
+        let place = process::RECORDS + id as usize * BlockRecord::SIZE;
         // Every 64th record asks for the memory of the next 64, every 512th for their counters.
-        if id.is_multiple_of(64) && !own.populate(place, 64 * Record::SIZE) {
+        if id.is_multiple_of(64) && !own.populate(place, 64 * BlockRecord::SIZE) {
             return None;
         }
         if id.is_multiple_of(512) && !own.populate(process::COUNTERS + 8 * id as usize, 4096) {

@@ -3,7 +3,7 @@
 
 use crate::api::{Api, PluginId};
 use crate::{blocks, execute, futex, log, memory, session, threads};
-use assay_pure::trace::channel::{Event, MARK_OPTION, process};
+use assay_pure::trace::channel::{MARK_OPTION, StreamEvent, process};
 use std::cell::Cell;
 use std::ffi::c_uint;
 use std::sync::atomic::Ordering;
@@ -82,7 +82,7 @@ extern "C" fn called(
     match number {
         n if n == numbers.exit || n == numbers.exit_group => exits(n == numbers.exit_group || threads::alone(), a as u32),
         n if n == numbers.prctl && a == MARK_OPTION => mark(index, b, [c as u32, d as u32, e as u32]),
-        n if n == numbers.signal_return && blocks::logging() => log::event(index, Event::SignalReturns),
+        n if n == numbers.signal_return && blocks::logging() => log::event(index, StreamEvent::SignalReturns),
         n if n == numbers.signal_action && b != 0 => handler(id, a, b),
         n if n == numbers.unmap => blocks::forget(a, b),
         n if n == numbers.map && d & MAP_FIXED != 0 => blocks::forget(a, b),
@@ -136,8 +136,8 @@ fn mark(index: u32, what: u64, [variant, input, pass]: [u32; 3]) {
         return;
     }
     if blocks::logging() {
-        let begins = Event::RegionBegins { variant, input, pass };
-        return log::event(index, if what == 1 { begins } else { Event::RegionEnds });
+        let begins = StreamEvent::RegionBegins { variant, input, pass };
+        return log::event(index, if what == 1 { begins } else { StreamEvent::RegionEnds });
     }
     let own = &session::get().own;
     for (at, word) in [what as u32, variant, input, pass].into_iter().enumerate() {

@@ -3,7 +3,7 @@
 use crate::futex;
 use crate::heads::HEADS;
 use crate::session;
-use assay_pure::trace::channel::{self, ESCAPE, Event, MAX_THREADS, head, process, ring};
+use assay_pure::trace::channel::{self, ESCAPE, MAX_THREADS, StreamEvent, head, process, ring};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -105,7 +105,7 @@ fn publish() {
 }
 
 /// Adds an event to the stream of the calling thread.
-pub(crate) fn event(index: u32, event: Event) {
+pub(crate) fn event(index: u32, event: StreamEvent) {
     if index >= MAX_THREADS {
         return;
     }

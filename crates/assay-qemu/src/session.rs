@@ -169,7 +169,7 @@ fn copy_to_new_file(known: Known) -> Option<()> {
         unsafe { std::ptr::copy_nonoverlapping(old.base().add(offset), new.base().add(offset), size) };
     };
     let modules = old.u32(process::MODULES_USED).load(Ordering::Acquire);
-    copy(process::RECORDS, known.blocks as usize * channel::Record::SIZE);
+    copy(process::RECORDS, known.blocks as usize * channel::BlockRecord::SIZE);
     copy(process::LENGTHS, known.lengths_bytes);
     copy(process::MODULES, (modules as usize).min(process::MODULES_SIZE));
     copy(process::PROGRAM, 4 + process::PROGRAM_SIZE);

@@ -19,7 +19,7 @@ pub use refusal::{Blame, TraceRefusal};
 pub use session::{Session, available, check, command};
 
 use assay_pure::predict::Steps;
-use assay_pure::trace::{Branch, Site};
+use assay_pure::trace::{Branch, BranchSite};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ pub trait Observer: Send + 'static {
     }
 
     /// The next stretch of branches, some thousands, in order. `sites` holds at least the sites named in it; it only grows.
-    fn branches(&mut self, sites: &[Site], branches: &[Branch]);
+    fn branches(&mut self, sites: &[BranchSite], branches: &[Branch]);
 
     /// The next stretch, for those who want it so: at a third of the cost. Its sites only grow too.
     fn steps(&mut self, steps: Steps<'_>) {
@@ -97,7 +97,7 @@ pub trait Observer: Send + 'static {
 
 /// An observer for those who only want counts.
 impl Observer for () {
-    fn branches(&mut self, _: &[Site], _: &[Branch]) {}
+    fn branches(&mut self, _: &[BranchSite], _: &[Branch]) {}
 }
 
 /// How often instructions and branches of each class were executed, exactly.
@@ -210,7 +210,7 @@ pub struct ProcessTrace<O> {
     /// Its threads, in the order of creation; the first is the main thread.
     pub threads: Vec<ThreadTrace<O>>,
     /// Every place that branched; [`Branch::site`] counts into it.
-    pub sites: Vec<Site>,
+    pub sites: Vec<BranchSite>,
     /// Every block executed.
     pub blocks: Vec<ExecutedBlock>,
     /// The files its code came from.

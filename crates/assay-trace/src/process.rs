@@ -8,8 +8,8 @@ use super::{
 };
 use assay_linux::family::WatchedProcess;
 use assay_linux::shared::{self, SharedMemory};
-use assay_pure::trace::channel::{self, MAX_BLOCKS, MAX_THREADS, Record, Ring, head, process};
-use assay_pure::trace::classify::Architecture;
+use assay_pure::trace::channel::{self, BlockRecord, MAX_BLOCKS, MAX_THREADS, Ring, head, process};
+use assay_pure::trace::classify::InstructionSet;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -82,8 +82,8 @@ impl<O: Observer> Process<O> {
             ));
         }
         let architecture = match shared.u32(process::ARCHITECTURE).load(Ordering::Relaxed) {
-            process::AARCH64 => Architecture::Aarch64,
-            _ => Architecture::X86_64,
+            process::AARCH64 => InstructionSet::Aarch64,
+            _ => InstructionSet::X86_64,
         };
         let pid = shared.u32(process::PID).load(Ordering::Relaxed);
         Ok(Process {
@@ -217,9 +217,9 @@ impl<O: Observer> Process<O> {
         let published = self.shared.u32(process::BLOCKS).load(Ordering::Acquire).min(MAX_BLOCKS);
         let mut code = self.code.write().unwrap_or_else(PoisonError::into_inner);
         for id in code.records().len() as u32..published {
-            let place = process::RECORDS + id as usize * Record::SIZE;
-            let words = self.shared.u64s(place, Record::SIZE / 8);
-            let record = Record::from_words(std::array::from_fn(|at| words[at].load(Ordering::Relaxed)));
+            let place = process::RECORDS + id as usize * BlockRecord::SIZE;
+            let words = self.shared.u64s(place, BlockRecord::SIZE / 8);
+            let record = BlockRecord::from_words(std::array::from_fn(|at| words[at].load(Ordering::Relaxed)));
             let (from, count) = (record.lengths as usize, record.instructions as usize);
             let lengths = if from + count <= process::LENGTHS_SIZE {
                 self.shared.bytes(process::LENGTHS + from, count)
@@ -349,7 +349,7 @@ impl<O: Observer> Process<O> {
             let whole = counter.load(Ordering::Relaxed).wrapping_add(logged);
             let executed = whole.wrapping_sub(cut.get(&id).copied().unwrap_or(0));
             if executed > 0 {
-                let Record { pc, bytes, instructions, .. } = *record;
+                let BlockRecord { pc, bytes, instructions, .. } = *record;
                 blocks.push(ExecutedBlock { pc, bytes, instructions, executed });
             }
         }

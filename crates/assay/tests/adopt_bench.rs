@@ -1,7 +1,7 @@
 //! Are benchmark commands executed as they are, under the surroundings asked for, and their figures read?
 
 use assay_link::adopt::bench::{
-    self, Adapter, BenchCommand, Clock, Surroundings, VisitError, aslr_can_be_drawn,
+    self, Adapter, BenchCommand, BenchmarkClock, Surroundings, VisitError, aslr_can_be_drawn,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -51,10 +51,10 @@ fn a_command_is_timed_as_a_whole_on_both_clocks() {
     let place = Place::new();
     let visit = place.visit(&place.bench("sleep 0.2")).expect("a visit");
     let figure = &visit.figures[0];
-    assert_eq!((visit.figures.len(), figure.clock, figure.values.len()), (1, Clock::Wall, 1));
+    assert_eq!((visit.figures.len(), figure.clock, figure.values.len()), (1, BenchmarkClock::Wall, 1));
     assert!(figure.values[0] >= 0.2e9, "{figure:?}");
     let (clock, cpu) = figure.beside.as_ref().expect("both clocks");
-    assert!(*clock == Clock::Cpu && cpu[0] < figure.values[0], "{figure:?}");
+    assert!(*clock == BenchmarkClock::Cpu && cpu[0] < figure.values[0], "{figure:?}");
     assert!(visit.elapsed >= Duration::from_millis(200) && visit.notes.is_empty());
 }
 
@@ -208,9 +208,9 @@ fn google_benchmark_itself_is_asked_and_read() {
     };
     let (detected, visit) = bench::detect(&bench, &PLAIN, &place.scratch()).expect("a visit");
     assert_eq!(detected.adapter, Adapter::GoogleBenchmark);
-    let found: Vec<(&str, Clock, usize)> =
+    let found: Vec<(&str, BenchmarkClock, usize)> =
         visit.figures.iter().map(|one| (one.name.as_str(), one.clock, one.values.len())).collect();
-    assert_eq!(found, [("loop", Clock::Cpu, 3), ("other/real_time", Clock::Wall, 3)]);
+    assert_eq!(found, [("loop", BenchmarkClock::Cpu, 3), ("other/real_time", BenchmarkClock::Wall, 3)]);
     assert_eq!(visit.opened, [place.path("b")]);
     let printed = std::fs::read_to_string(place.path("printed")).expect("its own table");
     assert!(printed.contains("loop_mean"), "{printed}");

@@ -9,7 +9,7 @@ use crate::store::CampaignRow;
 use assay_linux::machine::Machine as Facts;
 use assay_pure::experiment::spec::InputSource;
 use assay_pure::inputs::{Description, Format};
-use assay_pure::limits::{Bound, LimitStanding, Limits, Misses, Row, binding};
+use assay_pure::limits::{Bound, LimitStanding, Limits, MeasuredRow, Misses, binding};
 use assay_pure::verdict::counts::{CellCounts, CountSource};
 use assay_report::page::{Cell, CellLimit, LimitsUsed};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ pub fn add(cells: &mut [Cell], inputs: &[KnownInput], counts: &[CellCounts], lim
 }
 
 /// What is known of the work of a cell.
-fn row(ns: f64, input: Option<&KnownInput>, counts: Option<&CellCounts>) -> Row {
+fn row(ns: f64, input: Option<&KnownInput>, counts: Option<&CellCounts>) -> MeasuredRow {
     let described = input.and_then(|(spec, _, description)| Some((spec, description.as_ref()?)));
     // A program that makes its own work from its input reads other bytes than those.
     let bytes = described.filter(|(_, of)| of.format != Format::Whole && of.bytes > 0).map(|(_, of)| of);
@@ -70,7 +70,7 @@ fn row(ns: f64, input: Option<&KnownInput>, counts: Option<&CellCounts>) -> Row 
             matches!(&spec.source, InputSource::Generated { generator, .. } if generator.independent());
         drawn && !repeats(of)
     });
-    Row {
+    MeasuredRow {
         ns,
         bytes_read: bytes.map(|of| of.bytes_per_unit),
         working_set_bytes: bytes.map(|of| of.bytes as f64),
@@ -84,7 +84,7 @@ fn row(ns: f64, input: Option<&KnownInput>, counts: Option<&CellCounts>) -> Row 
             })
         }),
         floor_misses: independent.and_then(|(_, of)| of.floor_misses_per_unit),
-        ..Row::default()
+        ..MeasuredRow::default()
     }
 }
 
@@ -220,6 +220,6 @@ mod tests {
         let mut whole = input(200_000);
         whole.2.as_mut().unwrap().format = Format::Whole;
         assert_eq!(row(2.0, Some(&whole), None).bytes_read, None);
-        assert_eq!(row(2.0, None, None), Row { ns: 2.0, ..Row::default() });
+        assert_eq!(row(2.0, None, None), MeasuredRow { ns: 2.0, ..MeasuredRow::default() });
     }
 }

@@ -26,7 +26,7 @@ use assay_pure::event::Event;
 use assay_pure::experiment;
 use assay_pure::ledger::Stage;
 use assay_pure::predict;
-use assay_pure::protocol::Kind;
+use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::counts::THIS_CPU;
 pub use capped::capped_flags;
 use converse::{Cell, CutShort, Job, Outcome};
@@ -74,7 +74,7 @@ pub fn count(prepared: &Prepared, placements: &Placements<'_>, scene: &mut Scene
         return Ok(());
     }
     scene.phase("count");
-    let with_misses = asked.contains(&experiment::Event::BranchMisses);
+    let with_misses = asked.contains(&experiment::CountedEvent::BranchMisses);
     if with_misses {
         branch_cost::ensure(scene)?;
     }
@@ -268,7 +268,7 @@ impl Phase<'_, '_> {
     /// The answers of what was walked through, held against those of the first variant of the kind.
     fn proven(&mut self, cell: &Cell) -> Result<(), String> {
         let (kind, check) = cell.check;
-        let kind: &'static str = if kind == Kind::Call { "call" } else { kind.as_str() };
+        let kind: &'static str = if kind == VariantKind::Call { "call" } else { kind.as_str() };
         let first = *self.checks.entry((cell.input, kind)).or_insert(check);
         if first == check {
             return Ok(());
@@ -309,7 +309,7 @@ impl Phase<'_, '_> {
     /// Why it was traced, in which build, and what no trace tells.
     fn note(&self, build: Option<&str>) -> Option<String> {
         let why = self.counters.as_ref().err().map(String::as_str);
-        let cycles = self.prepared.experiment.events.contains(&experiment::Event::Cycles);
+        let cycles = self.prepared.experiment.events.contains(&experiment::CountedEvent::Cycles);
         let no_cycles = (why.is_some() && cycles).then_some("a trace has no cycles");
         let parts: Vec<&str> = build.into_iter().chain(why).chain(no_cycles).collect();
         (!parts.is_empty()).then(|| parts.join("; "))

@@ -4,13 +4,13 @@ use super::count::branch_cost::machine_key;
 use crate::store::{BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_pure::experiment::matrix::CellId;
-use assay_pure::experiment::{Event, Experiment};
+use assay_pure::experiment::{CountedEvent, Experiment};
 use assay_pure::ledger::Stage;
 use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
-use assay_pure::stats::penalty::{Memory, Penalty};
+use assay_pure::stats::penalty::{Penalty, PredictorMemory};
 use assay_pure::verdict::VariantPlacement;
-use assay_pure::verdict::build::Side;
+use assay_pure::verdict::build::ContrastSide;
 use assay_pure::verdict::cause::Cause;
 use assay_pure::verdict::counts::{CellCounts, CountSource, MissCount, Sides, THIS_CPU, explain};
 use assay_pure::verdict::explained::{TimedCell, explain_times};
@@ -29,7 +29,7 @@ pub struct Counted {
     /// Why a cell has none.
     uncounted: HashMap<CellId, String>,
     cost: Option<BranchTimingRow>,
-    asked: Vec<Event>,
+    asked: Vec<CountedEvent>,
 }
 
 impl Counted {
@@ -47,7 +47,7 @@ impl Counted {
         if counted.asked.is_empty() {
             return Ok(counted);
         }
-        if counted.asked.contains(&Event::BranchMisses) {
+        if counted.asked.contains(&CountedEvent::BranchMisses) {
             counted.cost = ledger.branch_timing(&machine_key(&row.machine))?;
         }
         let inputs = ledger.campaign_inputs(row.id)?;
@@ -104,13 +104,13 @@ impl Counted {
     }
 
     /// What the predictor of the campaign's machine remembers.
-    pub fn memory(&self) -> Option<Memory> {
+    pub fn memory(&self) -> Option<PredictorMemory> {
         let cost = self.cost.as_ref()?;
         let learned_outcomes = cost.learned_outcomes?;
-        Some(Memory { learned_outcomes, unlearned_outcomes: cost.unlearned_outcomes })
+        Some(PredictorMemory { learned_outcomes, unlearned_outcomes: cost.unlearned_outcomes })
     }
 
-    fn cell(&self, side: Side, contrast: &ContrastVerdict) -> Option<&CellCounts> {
+    fn cell(&self, side: ContrastSide, contrast: &ContrastVerdict) -> Option<&CellCounts> {
         self.cells.iter().find(|cell| cell.is_of(side, contrast))
     }
 
@@ -124,13 +124,13 @@ impl Counted {
         let by_heart: Vec<String> = self.learned().into_iter().map(|found| found.input).collect();
         for found in &mut judgement.contrasts {
             let (Some(candidate), Some(baseline)) =
-                (self.cell(Side::Candidate, found), self.cell(Side::Baseline, found))
+                (self.cell(ContrastSide::Candidate, found), self.cell(ContrastSide::Baseline, found))
             else {
                 continue;
             };
             let own = |row: &&VariantPlacement| {
                 (row.variant.as_str(), row.input.as_str(), row.compiler.as_str(), row.flags.as_str())
-                    == found.between().cell(Side::Baseline)
+                    == found.between().cell(ContrastSide::Baseline)
             };
             let Some(baseline_ns) = times.iter().find(own).map(|row| row.ns_per_unit.median) else {
                 continue;
@@ -161,13 +161,13 @@ impl Counted {
         let plain = |value| page::Count { value, source, lower: None, upper: None, predictor: None };
         for event in &self.asked {
             let count = match event {
-                Event::Instructions => plain(cell.instructions),
-                Event::Branches => plain(cell.branches),
-                Event::Cycles => match cell.cycles {
+                CountedEvent::Instructions => plain(cell.instructions),
+                CountedEvent::Branches => plain(cell.branches),
+                CountedEvent::Cycles => match cell.cycles {
                     Some(cycles) => plain(cycles),
                     None => continue,
                 },
-                Event::BranchMisses => {
+                CountedEvent::BranchMisses => {
                     let (Some(modern), Some((lower, upper))) = (cell.modern(), cell.miss_range()) else {
                         continue;
                     };
@@ -203,7 +203,9 @@ impl Counted {
 
     /// What instructions and mispredictions explain of all times; nothing where nobody asked for both.
     pub fn explained(&self, times: &[VariantPlacement]) -> Option<page::Explained> {
-        if !(self.asked.contains(&Event::Instructions) && self.asked.contains(&Event::BranchMisses)) {
+        if !(self.asked.contains(&CountedEvent::Instructions)
+            && self.asked.contains(&CountedEvent::BranchMisses))
+        {
             return None;
         }
         let timed = |row: &VariantPlacement| {

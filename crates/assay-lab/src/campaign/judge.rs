@@ -7,8 +7,8 @@ use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::matrix::{self, Cell, CellId};
-use assay_pure::verdict::build::Side;
-use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge as judge_contrasts};
+use assay_pure::verdict::build::ContrastSide;
+use assay_pure::verdict::{Judgement, ObservedContrast, VerdictOptions, judge as judge_contrasts};
 use std::collections::HashSet;
 
 /// Verdicts and what they were made from.
@@ -31,8 +31,9 @@ impl Judged {
     /// Cells that take part in a contrast without a verdict: several contrasts may share one.
     pub fn open_cells(&self) -> usize {
         let undecided = self.judgement.contrasts.iter().filter(|contrast| !contrast.decided);
-        let cells = undecided
-            .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side)));
+        let cells = undecided.flat_map(|contrast| {
+            [ContrastSide::Candidate, ContrastSide::Baseline].map(|side| contrast.between().cell(side))
+        });
         cells.collect::<HashSet<_>>().len()
     }
 
@@ -82,14 +83,14 @@ pub fn judge_observed(
     let failures = ledger.failures(campaign)?;
     let identical = observe::identical_code(ledger, campaign, experiment)?;
     let contrasts = observe::contrasts(experiment, compilers, observed, &failures, &identical);
-    let options = Options {
+    let options = VerdictOptions {
         margin: experiment.minimum_effect,
         confidence: experiment.confidence,
         look,
         looks,
         seconds_per_rotation: seconds_per_rotation(ledger, campaign)?,
         unoptimised_flags: unoptimised(experiment),
-        ..Options::default()
+        ..VerdictOptions::default()
     };
     let judgement = judge_contrasts(&contrasts, &options);
     Ok((contrasts, judgement))
@@ -124,8 +125,9 @@ impl Open {
     /// Both sides of the contrasts that a look left undecided.
     pub fn after(prepared: &Prepared, judged: &Judged) -> Open {
         let undecided = judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided);
-        let sides = undecided
-            .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side)));
+        let sides = undecided.flat_map(|contrast| {
+            [ContrastSide::Candidate, ContrastSide::Baseline].map(|side| contrast.between().cell(side))
+        });
         let open: HashSet<CellId> = sides.map(CellId::of).collect();
         Open::of(prepared, |cell| open.contains(&prepared.id(*cell)))
     }

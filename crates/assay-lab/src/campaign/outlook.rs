@@ -6,7 +6,7 @@ use crate::store::Ledger;
 use anyhow::Result;
 use assay_linux::machine::Machine;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
-use assay_pure::experiment::{Experiment, State, matrix};
+use assay_pure::experiment::{CacheState, Experiment, matrix};
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
 use assay_report::page::{self, FailureKind};
@@ -133,13 +133,13 @@ fn beside_samples_seconds(shown: &page::Input, spec: &InputSpec, last_level: u64
     const FLUSH_SECONDS: f64 = 0.5e-3;
     const COLD_CODE_SECONDS: f64 = 15e-3;
     match spec.usage.state {
-        State::Hot => 0.0,
-        State::Rotating => {
+        CacheState::Hot => 0.0,
+        CacheState::Rotating => {
             let copied = usage::copies(spec.usage, shown.bytes, last_level) * shown.bytes;
             copied as f64 * COPY_SECONDS_PER_BYTE
         }
-        State::ColdData => FLUSH_SECONDS,
-        State::ColdCode => COLD_CODE_SECONDS,
+        CacheState::ColdData => FLUSH_SECONDS,
+        CacheState::ColdCode => COLD_CODE_SECONDS,
     }
 }
 

@@ -11,7 +11,7 @@ use assay_linux::machine::Machine;
 use assay_pure::event::Event;
 use assay_pure::experiment::matrix::{Cell, CellId};
 use assay_pure::experiment::spec::InputSource;
-use assay_pure::experiment::{Diagnostic, Experiment, Parsed};
+use assay_pure::experiment::{Diagnostic, Experiment, ParsedExperiment};
 use assay_pure::ledger::Stage;
 use std::path::{Path, PathBuf};
 
@@ -167,14 +167,14 @@ fn misuse(problems: &[Diagnostic]) -> Misuse {
 }
 
 /// An experiment that has no name is called after its folder.
-fn name_it(parsed: &mut Parsed, folder: &Path) {
+fn name_it(parsed: &mut ParsedExperiment, folder: &Path) {
     if parsed.experiment.name.is_empty() {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
         parsed.experiment.name = name.unwrap_or_else(|| "experiment".to_owned());
     }
 }
 
-fn missing_files(parsed: &Parsed, folder: &Path) -> Vec<Diagnostic> {
+fn missing_files(parsed: &ParsedExperiment, folder: &Path) -> Vec<Diagnostic> {
     let experiment = &parsed.experiment;
     let mut problems = Vec::new();
     let mut look = |key: String, path: &String, is_folder: bool| {
@@ -218,7 +218,7 @@ fn nearest_file(folder: &Path, path: &str) -> Option<String> {
     Some(parent.join(nearest).to_string_lossy().into_owned())
 }
 
-fn compilers(parsed: &Parsed) -> Result<Vec<Compiler>, Box<Diagnostic>> {
+fn compilers(parsed: &ParsedExperiment) -> Result<Vec<Compiler>, Box<Diagnostic>> {
     find_compilers(&parsed.experiment.compilers).map_err(|error| {
         let key = match &error {
             ToolchainError::Unknown { index, .. } => format!("compilers[{index}]"),

@@ -2,7 +2,7 @@
 //! a sample may have. All of it follows from the file, the bytes and the machine, so a campaign that goes on asks the same.
 
 use crate::run::tune::Wanted;
-use assay_pure::experiment::{Measure, State, Usage};
+use assay_pure::experiment::{CacheState, Measure, Usage};
 use assay_pure::inputs::Window;
 use assay_pure::protocol::CallUsage;
 
@@ -37,7 +37,7 @@ pub fn last_level_bytes(caches: &[String]) -> u64 {
 
 /// How many copies are rotated over: as many as asked for, else so many that they exceed twice the last-level cache.
 pub fn copies(used: Usage, input_bytes: u64, last_level: u64) -> u64 {
-    if used.state != State::Rotating {
+    if used.state != CacheState::Rotating {
         return 0;
     }
     let input_bytes = input_bytes.max(1);
@@ -55,11 +55,11 @@ pub fn wanted(used: Usage, input_bytes: u64, windows: &[Window], last_level: u64
         ..CallUsage::default()
     };
     let mut most_iterations = match (used.state, used.measure) {
-        (State::Hot, Measure::Throughput) => u64::MAX,
-        (State::ColdCode, _) => 1,
+        (CacheState::Hot, Measure::Throughput) => u64::MAX,
+        (CacheState::ColdCode, _) => 1,
         _ => MOST_LISTED,
     };
-    if used.state == State::ColdData {
+    if used.state == CacheState::ColdData {
         usage.evict_bytes = 2 * last_level;
         let (step, most) = spaced(windows);
         usage.step = step;
@@ -116,7 +116,7 @@ mod tests {
         (0..count).map(|number| Window { offset: number * size, size, units: 1 }).collect()
     }
 
-    fn used(state: State) -> Usage {
+    fn used(state: CacheState) -> Usage {
         Usage { state, ..Usage::default() }
     }
 
@@ -131,13 +131,13 @@ mod tests {
 
     #[test]
     fn copies_exceed_twice_the_last_level_cache_within_reason() {
-        let rotating = used(State::Rotating);
+        let rotating = used(CacheState::Rotating);
         assert_eq!(copies(rotating, 1 << 20, 32 << 20), 65);
         assert_eq!(copies(rotating, 1 << 28, 32 << 20), 2, "one would be the input itself");
         assert_eq!(copies(rotating, 1 << 34, 32 << 20), 2);
         assert_eq!(copies(rotating, 1, 32 << 20), MOST_COPIES);
         assert_eq!(copies(Usage { copies: Some(7), ..rotating }, 1 << 20, 32 << 20), 7);
-        assert_eq!(copies(used(State::Hot), 1 << 20, 32 << 20), 0);
+        assert_eq!(copies(used(CacheState::Hot), 1 << 20, 32 << 20), 0);
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn cold_code_is_one_call_and_what_waits_is_listed() {
-        assert_eq!(wanted(used(State::ColdCode), 1000, &windows(10, 100), 1 << 20).most_iterations, 1);
+        assert_eq!(wanted(used(CacheState::ColdCode), 1000, &windows(10, 100), 1 << 20).most_iterations, 1);
         let latency = Usage { measure: Measure::Latency, ..Usage::default() };
         assert_eq!(wanted(latency, 1000, &windows(10, 100), 1 << 20).most_iterations, MOST_LISTED);
     }
@@ -159,7 +159,7 @@ mod tests {
             [(1, 9), (2, 9), (3, 5), (7, 64), (100, 1), (1000, 3), (4096, 64), (99_991, 2), (250, 5000)]
         {
             let windows = windows(count, size);
-            let cold = wanted(used(State::ColdData), count * size, &windows, 1 << 20);
+            let cold = wanted(used(CacheState::ColdData), count * size, &windows, 1 << 20);
             let (step, calls) = (cold.usage.step, cold.most_iterations);
             assert!(calls >= 1 && calls <= count, "{count} {size}: {calls}");
             assert_eq!(cold.usage.evict_bytes, 2 << 20);

@@ -1,7 +1,7 @@
 //! What the code of a benchmark says: which functions it executes, which of them differ, and in how many instructions.
 
 use super::executed::{Executed, Work};
-use assay_pure::placement::across::{self, Change};
+use assay_pure::placement::across::{self, CodeChange};
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::ContrastVerdict;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
@@ -81,13 +81,13 @@ pub fn found(pairs: &[Pair], executed: [&Executed; 2], sources: &Sources) -> Fou
                 continue;
             }
             same = false;
-            known &= !matches!(change.own, Change::Unknown { .. });
+            known &= !matches!(change.own, CodeChange::Unknown { .. });
             functions.push(Function {
                 name: demangle(&change.name),
                 change: match change.own {
-                    Change::OnlyOld => FunctionChange::OnlyBaseline,
-                    Change::OnlyNew => FunctionChange::OnlyCandidate,
-                    Change::Unknown { .. } => FunctionChange::Unknown,
+                    CodeChange::OnlyOld => FunctionChange::OnlyBaseline,
+                    CodeChange::OnlyNew => FunctionChange::OnlyCandidate,
+                    CodeChange::Unknown { .. } => FunctionChange::Unknown,
                     _ => FunctionChange::Changed,
                 },
                 baseline_instructions: calls[0],
@@ -208,8 +208,8 @@ fn ratio(function: &Function) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::compare::{Place, Seen, Side, contrasts};
-    use assay_pure::verdict::{Options, judge};
+    use assay_pure::compare::{Side, VisitPlacement, VisitResult, contrasts};
+    use assay_pure::verdict::{VerdictOptions, judge};
 
     /// The candidate takes `ratio` times as long, without noise.
     fn verdict(ratio: f64) -> ContrastVerdict {
@@ -218,16 +218,16 @@ mod tests {
             for (side, value) in [(Side::Baseline, 1.0), (Side::Candidate, ratio)] {
                 for rotation in 0..4 {
                     let figures = vec![("a".to_owned(), vec![value])];
-                    seen.push(Seen {
+                    seen.push(VisitResult {
                         round,
                         side,
-                        place: Place::Placed { rotation, phase_bytes: 0 },
+                        place: VisitPlacement::Placed { rotation, phase_bytes: 0 },
                         figures,
                     });
                 }
             }
         }
-        judge(&contrasts(&seen, ["main", "HEAD"]), &Options::default()).contrasts.remove(0)
+        judge(&contrasts(&seen, ["main", "HEAD"]), &VerdictOptions::default()).contrasts.remove(0)
     }
 
     fn changed(name: &str, before: f64, after: f64, same_source: Option<bool>) -> Function {

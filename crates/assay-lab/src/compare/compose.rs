@@ -8,7 +8,7 @@ use crate::campaign::compose::{contrast, rfc3339, twin_of};
 use crate::lead::Misuse;
 use crate::store::{ComparisonRow, Ledger, SideRow, VisitRow};
 use anyhow::{Context, Result};
-use assay_pure::compare::{Missing, Place, Seen, Side, benchmarks};
+use assay_pure::compare::{Missing, Side, VisitPlacement, VisitResult, benchmarks};
 use assay_pure::ledger::Stopped;
 use assay_pure::stats::mann_whitney::mann_whitney;
 use assay_pure::stats::quantile::median;
@@ -147,9 +147,9 @@ fn one(judged: &Judged, found: &assay_pure::verdict::ContrastVerdict, spec: &Spe
 }
 
 /// What compare.py would say of the runs as built.
-fn u_test(seen: &[Seen], benchmark: &str) -> Option<f64> {
+fn u_test(seen: &[VisitResult], benchmark: &str) -> Option<f64> {
     let of = |side: Side| -> Vec<f64> {
-        let visits = seen.iter().filter(|visit| visit.side == side && visit.place == Place::AsBuilt);
+        let visits = seen.iter().filter(|visit| visit.side == side && visit.place == VisitPlacement::AsBuilt);
         let figures = visits.flat_map(|visit| &visit.figures).filter(|(name, _)| name == benchmark);
         figures.flat_map(|(_, values)| values.iter().copied()).collect()
     };
@@ -157,18 +157,18 @@ fn u_test(seen: &[Seen], benchmark: &str) -> Option<f64> {
 }
 
 /// Medians per placement, and over them.
-pub(crate) fn level(seen: &[Seen], side: Side, benchmark: &str) -> Option<Level> {
-    let mut by_place: BTreeMap<Place, Vec<f64>> = BTreeMap::new();
+pub(crate) fn level(seen: &[VisitResult], side: Side, benchmark: &str) -> Option<Level> {
+    let mut by_place: BTreeMap<VisitPlacement, Vec<f64>> = BTreeMap::new();
     for visit in seen.iter().filter(|visit| visit.side == side) {
         for (_, values) in visit.figures.iter().filter(|(name, _)| name == benchmark) {
             by_place.entry(visit.place).or_default().extend(values);
         }
     }
-    let medians: BTreeMap<Place, f64> =
+    let medians: BTreeMap<VisitPlacement, f64> =
         by_place.into_iter().filter_map(|(place, values)| Some((place, median(&values)?))).collect();
-    let as_built = medians.get(&Place::AsBuilt).copied();
+    let as_built = medians.get(&VisitPlacement::AsBuilt).copied();
     let mut placed: Vec<f64> =
-        medians.iter().filter(|(place, _)| **place != Place::AsBuilt).map(|(_, ns)| *ns).collect();
+        medians.iter().filter(|(place, _)| **place != VisitPlacement::AsBuilt).map(|(_, ns)| *ns).collect();
     if placed.is_empty() {
         placed.extend(as_built);
     }

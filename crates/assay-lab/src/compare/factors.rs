@@ -1,7 +1,7 @@
 //! Where the spread of a benchmark's figures comes from: side, placement, process, round, or none of them.
 
-use assay_pure::compare::{Place, Seen, Side, benchmarks};
-use assay_pure::stats::components::{Components, Observation, Source, components};
+use assay_pure::compare::{Side, VisitPlacement, VisitResult, benchmarks};
+use assay_pure::stats::components::{Repetition, VarianceComponents, VarianceSource, components};
 use assay_pure::stats::quantile::median;
 use assay_report::compare::{Factor, Factors};
 use assay_report::number;
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 const CONFIDENCE: f64 = 0.95;
 
 /// Splits the variance of every benchmark that all sides have; as built is no placement of the design and left out.
-pub fn factors(seen: &[Seen], sides: &[Side], placements: bool) -> Factors {
+pub fn factors(seen: &[VisitResult], sides: &[Side], placements: bool) -> Factors {
     let mut rows = Vec::new();
-    let mut shares: BTreeMap<Source, Vec<f64>> = BTreeMap::new();
+    let mut shares: BTreeMap<VarianceSource, Vec<f64>> = BTreeMap::new();
     let all = benchmarks(seen, sides);
     for benchmark in all.iter().filter(|found| found.missing == assay_pure::compare::Missing::Nowhere) {
         let Ok(found) = components(&observations(seen, &benchmark.name, placements), CONFIDENCE) else {
@@ -27,22 +27,22 @@ pub fn factors(seen: &[Seen], sides: &[Side], placements: bool) -> Factors {
     Factors { sentence: sentence(&shares), rows }
 }
 
-fn observations(seen: &[Seen], benchmark: &str, placements: bool) -> Vec<Observation> {
+fn observations(seen: &[VisitResult], benchmark: &str, placements: bool) -> Vec<Repetition> {
     let mut found = Vec::new();
     for visit in seen {
         let placement = match visit.place {
-            Place::Placed { rotation, phase_bytes } if placements => rotation * 1024 + phase_bytes,
+            VisitPlacement::Placed { rotation, phase_bytes } if placements => rotation * 1024 + phase_bytes,
             // Every process has surroundings of its own: none of them is met twice.
-            Place::Placed { .. } => 0,
-            Place::AsBuilt => continue,
+            VisitPlacement::Placed { .. } => 0,
+            VisitPlacement::AsBuilt => continue,
         };
         let process = match visit.place {
-            Place::Placed { rotation, phase_bytes } if !placements => rotation * 1024 + phase_bytes,
+            VisitPlacement::Placed { rotation, phase_bytes } if !placements => rotation * 1024 + phase_bytes,
             _ => 0,
         };
         for (_, values) in visit.figures.iter().filter(|(name, _)| name == benchmark) {
             let usable = values.iter().filter(|value| value.is_finite() && **value > 0.0);
-            found.extend(usable.map(|value| Observation {
+            found.extend(usable.map(|value| Repetition {
                 value: value.ln(),
                 side: visit.side.number() as u32,
                 placement,
@@ -54,8 +54,8 @@ fn observations(seen: &[Seen], benchmark: &str, placements: bool) -> Vec<Observa
     found
 }
 
-fn rows_of(benchmark: &str, found: &Components) -> Vec<Factor> {
-    let row = |share: &assay_pure::stats::components::Share| Factor {
+fn rows_of(benchmark: &str, found: &VarianceComponents) -> Vec<Factor> {
+    let row = |share: &assay_pure::stats::components::SourceShare| Factor {
         benchmark: benchmark.into(),
         factor: share.source.name("side").into(),
         share: share.share,
@@ -67,8 +67,8 @@ fn rows_of(benchmark: &str, found: &Components) -> Vec<Factor> {
 }
 
 /// "In the median benchmark placement explains 71 % of the spread, the rest 15 %, ..."
-fn sentence(shares: &BTreeMap<Source, Vec<f64>>) -> String {
-    let mut middles: Vec<(f64, Source)> =
+fn sentence(shares: &BTreeMap<VarianceSource, Vec<f64>>) -> String {
+    let mut middles: Vec<(f64, VarianceSource)> =
         shares.iter().filter_map(|(source, all)| Some((median(all)?, *source))).collect();
     middles.sort_by(|one, other| other.0.total_cmp(&one.0));
     let told: Vec<String> = middles
@@ -92,14 +92,14 @@ mod tests {
         for number in 0..3 {
             for visit in round(1, number, 6, &PHASES, 2) {
                 let level = match visit.place {
-                    Place::AsBuilt => 10.0,
-                    Place::Placed { rotation, phase_bytes } => {
+                    VisitPlacement::AsBuilt => 10.0,
+                    VisitPlacement::Placed { rotation, phase_bytes } => {
                         1.0 + f64::from((rotation * 7 + phase_bytes / 16 * 3) % 5) / 10.0
                     }
                 };
                 let noise = f64::from(visit.surroundings.stack_bytes as u32 % 7) / 1000.0;
                 let values = vec![level + noise, level + noise * 0.9, level - noise];
-                seen.push(Seen {
+                seen.push(VisitResult {
                     round: number,
                     side: Side::BOTH[visit.side],
                     place: visit.place,

@@ -4,14 +4,14 @@ use super::code::Found;
 use super::spec::{Method, Spec};
 use crate::store::{Ledger, VisitRow};
 use anyhow::{Context, Result};
-use assay_pure::compare::{PHASES, Place, Seen, Side, contrasts};
-use assay_pure::verdict::{Judgement, ObservedContrast, Options, judge as judge_contrasts};
+use assay_pure::compare::{PHASES, Side, VisitPlacement, VisitResult, contrasts};
+use assay_pure::verdict::{Judgement, ObservedContrast, VerdictOptions, judge as judge_contrasts};
 use std::collections::{BTreeMap, HashMap};
 
 /// Verdicts and what they were made from.
 pub struct Judged {
     /// What every visit gave.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<VisitResult>,
     /// One per benchmark that both sides have.
     pub contrasts: Vec<ObservedContrast>,
     /// The verdicts, in the same order.
@@ -40,7 +40,7 @@ pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Judged> {
         code.insert(benchmark, found);
     }
     let side = |visit: &VisitRow| Side::BOTH[(visit.side as usize).min(1)];
-    let seen: Vec<Seen> = visits.iter().map(|visit| seen_at(visit, side(visit))).collect();
+    let seen: Vec<VisitResult> = visits.iter().map(|visit| seen_at(visit, side(visit))).collect();
     let mut units = HashMap::new();
     for figure in visits.iter().flat_map(|visit| &visit.figures) {
         units.entry(figure.benchmark.clone()).or_insert_with(|| figure.unit.clone());
@@ -60,20 +60,20 @@ pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Judged> {
 
 /// The verdicts of these contrasts as one family, at the look that these visits allow.
 pub(crate) fn judged(contrasts: &[ObservedContrast], spec: &Spec, visits: &[VisitRow]) -> Judgement {
-    let options = Options {
+    let options = VerdictOptions {
         margin: spec.minimum_effect,
         confidence: spec.confidence,
         look: spec.look(complete_rounds(visits, spec)),
         looks: spec.looks.len() as u32,
         seconds_per_rotation: seconds_per_rotation(visits, spec),
         over_inputs: false,
-        ..Options::default()
+        ..VerdictOptions::default()
     };
     judge_contrasts(contrasts, &options)
 }
 
 /// What a visit gave, as one of a side.
-pub(crate) fn seen_at(visit: &VisitRow, side: Side) -> Seen {
+pub(crate) fn seen_at(visit: &VisitRow, side: Side) -> VisitResult {
     let mut figures: Vec<(String, Vec<f64>)> = Vec::new();
     for figure in &visit.figures {
         match figures.last_mut().filter(|(name, _)| *name == figure.benchmark) {
@@ -82,10 +82,10 @@ pub(crate) fn seen_at(visit: &VisitRow, side: Side) -> Seen {
         }
     }
     let place = match (visit.rotation, visit.phase_bytes) {
-        (Some(rotation), Some(phase_bytes)) => Place::Placed { rotation, phase_bytes },
-        _ => Place::AsBuilt,
+        (Some(rotation), Some(phase_bytes)) => VisitPlacement::Placed { rotation, phase_bytes },
+        _ => VisitPlacement::AsBuilt,
     };
-    Seen { round: visit.round, side, place, figures }
+    VisitResult { round: visit.round, side, place, figures }
 }
 
 /// Rounds all of whose visits were made.

@@ -333,10 +333,10 @@ fn players(asked: &Asked, work: &Work, adapter: &Adapter, sides: Vec<Side>, meth
 
 /// One placement ahead of all measuring: what the linker cannot do is known, and the size of the code.
 fn with_links(mut warnings: Vec<String>, players: &mut [Player]) -> Result<Vec<String>> {
-    use assay_pure::compare::Place;
+    use assay_pure::compare::VisitPlacement;
     for player in players {
         if let Some(binaries) = &mut player.binaries {
-            binaries.make(Place::Placed { rotation: 0, phase_bytes: 0 })?;
+            binaries.make(VisitPlacement::Placed { rotation: 0, phase_bytes: 0 })?;
             warnings.extend(binaries.warnings().cloned());
         }
     }

@@ -4,7 +4,7 @@ use super::spec::Spec;
 use crate::lead::turn;
 use crate::store::{FigureRow, Ledger, VisitRow};
 use anyhow::Result;
-use assay_pure::compare::{Place, Visit, round};
+use assay_pure::compare::{Visit, VisitPlacement, round};
 use assay_pure::event::Event;
 use assay_pure::ledger::Stopped;
 use std::collections::HashSet;
@@ -146,10 +146,10 @@ fn enough_sides_gave(spec: &Spec, at: &Where<'_>) -> Result<bool> {
     Ok((0..spec.sides).filter(|side| gave(*side)).count() >= spec.sides.min(2) as usize)
 }
 
-fn numbers(place: Place) -> (Option<u32>, Option<u32>) {
+fn numbers(place: VisitPlacement) -> (Option<u32>, Option<u32>) {
     match place {
-        Place::AsBuilt => (None, None),
-        Place::Placed { rotation, phase_bytes } => (Some(rotation), Some(phase_bytes)),
+        VisitPlacement::AsBuilt => (None, None),
+        VisitPlacement::Placed { rotation, phase_bytes } => (Some(rotation), Some(phase_bytes)),
     }
 }
 
@@ -215,22 +215,22 @@ mod tests {
         }
     }
 
-    struct Place {
+    struct VisitPlacement {
         _folder: tempfile::TempDir,
         ledger: Ledger,
         comparison: i64,
     }
 
-    fn place() -> Place {
+    fn place() -> VisitPlacement {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
         let nothing = json!({});
         let new = NewComparison { question: "q", asked: &nothing, machine: &nothing, pinned_cpu: None };
         let comparison = ledger.begin_comparison(&new).unwrap();
-        Place { _folder: folder, ledger, comparison }
+        VisitPlacement { _folder: folder, ledger, comparison }
     }
 
-    fn run(spec: &Spec, place: &Place, bench: &mut Fake, open: usize) -> Stopped {
+    fn run(spec: &Spec, place: &VisitPlacement, bench: &mut Fake, open: usize) -> Stopped {
         let standing = Standing { decided: 3 - open, contrasts: 3 };
         let at = Where { ledger: &place.ledger, comparison: place.comparison, cpu: 1000 };
         measure(spec, &at, bench, &|| Ok(standing), &mut |_| {}).unwrap()

@@ -8,7 +8,7 @@ use super::left_behind::{self, Displaced};
 use anyhow::{Context, Result};
 use assay_link::adopt::capture::{CapturedLink, Repeated};
 use assay_link::build::Link;
-use assay_pure::compare::Place;
+use assay_pure::compare::VisitPlacement;
 use assay_pure::experiment::plan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ struct Used {
     /// Where the build left it: the output first, then copies of it.
     files: Vec<Displaced>,
     modified: SystemTime,
-    placed: BTreeMap<Place, PathBuf>,
+    placed: BTreeMap<VisitPlacement, PathBuf>,
     text_bytes: u64,
 }
 
@@ -31,7 +31,7 @@ pub struct Binaries {
     /// Where replays go; removed in the end.
     folder: PathBuf,
     seed: u64,
-    installed: Place,
+    installed: VisitPlacement,
     warnings: BTreeSet<String>,
 }
 
@@ -42,8 +42,13 @@ impl Binaries {
     /// A binary cannot be read or kept, or its link cannot be repeated.
     pub fn new(links: Vec<CapturedLink>, folder: PathBuf, seed: u64) -> Result<Binaries> {
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let mut binaries =
-            Binaries { used: Vec::new(), folder, seed, installed: Place::AsBuilt, warnings: BTreeSet::new() };
+        let mut binaries = Binaries {
+            used: Vec::new(),
+            folder,
+            seed,
+            installed: VisitPlacement::AsBuilt,
+            warnings: BTreeSet::new(),
+        };
         for (number, link) in links.into_iter().enumerate() {
             let context = || format!("cannot keep {}", link.output.display());
             let modified =
@@ -102,8 +107,8 @@ impl Binaries {
     ///
     /// # Errors
     /// The link cannot be made in this placement.
-    pub fn make(&mut self, place: Place) -> Result<()> {
-        let Place::Placed { rotation, phase_bytes } = place else { return Ok(()) };
+    pub fn make(&mut self, place: VisitPlacement) -> Result<()> {
+        let VisitPlacement::Placed { rotation, phase_bytes } = place else { return Ok(()) };
         let shuffle = plan::shuffle_seed(self.seed, rotation);
         for used in &mut self.used {
             if used.placed.contains_key(&place) {
@@ -130,7 +135,7 @@ impl Binaries {
     ///
     /// # Errors
     /// They cannot be made or put there.
-    pub fn install(&mut self, place: Place) -> Result<()> {
+    pub fn install(&mut self, place: VisitPlacement) -> Result<()> {
         if self.installed == place {
             return Ok(());
         }

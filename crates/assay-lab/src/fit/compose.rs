@@ -3,8 +3,8 @@
 use super::table::table;
 use crate::lead::Misuse;
 use assay_pure::inputs::Markov;
-use assay_pure::inputs::fit::closeness::{BLOCKS, Closeness, FLOOR, Figure};
-use assay_pure::inputs::fit::{self, MOST_CONTEXTS, Recorded, Refusal};
+use assay_pure::inputs::fit::closeness::{BLOCKS, Closeness, FLOOR, FitFigure};
+use assay_pure::inputs::fit::{self, FitRefusal, MOST_CONTEXTS, Recorded};
 use assay_report::fit::page::{FIT_SCHEMA, FitPage, Model, Reason, Variants};
 use assay_report::number;
 use assay_report::prose::plural;
@@ -70,7 +70,8 @@ pub fn examine(asked: &Asked, bytes: &[u8]) -> Result<Examined, Misuse> {
             let stream = |seed| fit::stream(&fitted.markov, lengths.len() as u64, seed);
             let found = fit::compare(lengths, stream, &asked.predictors, asked.margin)
                 .map_err(|error| Misuse(format!("--predictor: {error}")))?;
-            let lifted = |refusal: &&Refusal| asked.changing && matches!(refusal, Refusal::Changes { .. });
+            let lifted =
+                |refusal: &&FitRefusal| asked.changing && matches!(refusal, FitRefusal::Changes { .. });
             let refusals = found.refusals();
             reasons.extend(refusals.iter().filter(|refusal| !lifted(refusal)).map(reason));
             examined.closeness = Some(found);
@@ -81,7 +82,7 @@ pub fn examine(asked: &Asked, bytes: &[u8]) -> Result<Examined, Misuse> {
     Ok(examined)
 }
 
-fn reason(refusal: &Refusal) -> Reason {
+fn reason(refusal: &FitRefusal) -> Reason {
     Reason { what: refusal.to_string(), remedy: refusal.remedy().to_owned() }
 }
 
@@ -134,7 +135,7 @@ fn answer(
     }
     let Some(closeness) = closeness else { return format!("{} is empty: nothing to fit.", asked.file) };
     // Where there are so few that a share of them says nothing, no share is said.
-    let off = |figure: &Figure| {
+    let off = |figure: &FitFigure| {
         let told = figure.real * asked.margin >= FLOOR;
         told.then(|| (figure.fitted - figure.real).abs() / figure.real)
     };

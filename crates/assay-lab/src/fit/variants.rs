@@ -20,11 +20,11 @@ use assay_pure::experiment::matrix::CellId;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::fit::closeness::FLOOR;
 use assay_pure::inputs::fit::deal;
-use assay_pure::inputs::fit::refusal::Says;
+use assay_pure::inputs::fit::refusal::FigureComparison;
 use assay_pure::inputs::{Format, Generator, Markov, digest};
 use assay_pure::ledger::Stage;
 use assay_pure::stats::margin::Margin;
-use assay_pure::verdict::{ContrastVerdict, Options, Verdict, judge};
+use assay_pure::verdict::{ContrastVerdict, Verdict, VerdictOptions, judge};
 use assay_report::fit::page::{Count, Reason, Time, Variants};
 use std::path::{Path, PathBuf};
 
@@ -63,8 +63,11 @@ pub fn measure(
     let placement = &mut outline.experiment.placement;
     placement.rotations = placement.rotations.max(ROTATIONS);
     placement.max_rotations = placement.max_rotations.max(placement.rotations);
-    outline.experiment.events =
-        vec![experiment::Event::Instructions, experiment::Event::Branches, experiment::Event::BranchMisses];
+    outline.experiment.events = vec![
+        experiment::CountedEvent::Instructions,
+        experiment::CountedEvent::Branches,
+        experiment::CountedEvent::BranchMisses,
+    ];
     let experiment = outline.experiment.clone();
     let compilers: Vec<String> = outline.compilers.iter().map(|compiler| compiler.name.clone()).collect();
     let machine = assay_linux::machine::facts();
@@ -160,8 +163,11 @@ fn times(
             ));
         }
     }
-    let options =
-        Options { margin: Margin::of(margin), confidence: experiment.confidence, ..Options::default() };
+    let options = VerdictOptions {
+        margin: Margin::of(margin),
+        confidence: experiment.confidence,
+        ..VerdictOptions::default()
+    };
     judge(&contrasts, &options).contrasts.iter().map(time).collect()
 }
 
@@ -175,9 +181,9 @@ fn time(verdict: &ContrastVerdict) -> Time {
         upper: verdict.code.map(|code| code.upper),
         rotations: verdict.rotations as u64,
         says: match verdict.verdict {
-            Verdict::Equivalent => Says::Close,
-            Verdict::Faster | Verdict::Slower => Says::Apart,
-            Verdict::Inconclusive => Says::Unsure,
+            Verdict::Equivalent => FigureComparison::Close,
+            Verdict::Faster | Verdict::Slower => FigureComparison::Apart,
+            Verdict::Inconclusive => FigureComparison::Unsure,
         },
     }
 }
@@ -277,13 +283,13 @@ fn of_time(time: &Time) -> Option<Reason> {
         _ => format!("{} complete rotations are too few", time.rotations),
     };
     match time.says {
-        Says::Close => None,
-        Says::Apart => Some(Reason {
+        FigureComparison::Close => None,
+        FigureComparison::Apart => Some(Reason {
             what: format!("the time of {place} differs: {interval}"),
             remedy: "the variant's time depends on something that a table of lengths does not hold: use the recording itself"
                 .into(),
         }),
-        Says::Unsure => Some(Reason {
+        FigureComparison::Unsure => Some(Reason {
             what: format!("the time of {place} may differ or not: {interval}"),
             remedy: "measure longer with --budget, or allow more with --margin".into(),
         }),
@@ -294,7 +300,7 @@ fn of_time(time: &Time) -> Option<Reason> {
 mod tests {
     use super::*;
 
-    fn time(says: Says, ratio: Option<f64>) -> Time {
+    fn time(says: FigureComparison, ratio: Option<f64>) -> Time {
         Time {
             variant: "branch".into(),
             compiler: "gcc".into(),
@@ -328,10 +334,10 @@ mod tests {
     #[test]
     fn times_that_agree_are_no_reason_and_others_are() {
         let refused = |says, ratio| refusals(&variants(vec![time(says, ratio)], (0.2, 0.2)), 0.05);
-        assert_eq!(refused(Says::Close, Some(1.01)), []);
-        let apart = refused(Says::Apart, Some(1.2));
+        assert_eq!(refused(FigureComparison::Close, Some(1.01)), []);
+        let apart = refused(FigureComparison::Apart, Some(1.2));
         assert!(apart[0].what.contains("branch (gcc, O2) differs: fitted / recorded is 1.200"), "{apart:?}");
-        let unsure = refused(Says::Unsure, None);
+        let unsure = refused(FigureComparison::Unsure, None);
         assert!(unsure[0].what.contains("8 complete rotations") && unsure[0].remedy.contains("--budget"));
         assert_eq!(refusals(&variants(vec![], (0.2, 0.2)), 0.05).len(), 1);
     }
@@ -357,7 +363,8 @@ mod tests {
 
     #[test]
     fn mispredictions_must_differ_by_more_than_margin_and_chance() {
-        let refused = |misses| refusals(&variants(vec![time(Says::Close, Some(1.0))], misses), 0.05).len();
+        let refused =
+            |misses| refusals(&variants(vec![time(FigureComparison::Close, Some(1.0))], misses), 0.05).len();
         // Allowed: 0.01, and 3 × sqrt(0.42 / 40000) = 0.0097.
         assert_eq!(refused((0.2, 0.218)), 0);
         assert_eq!(refused((0.2, 0.2215)), 1);

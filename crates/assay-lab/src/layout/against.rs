@@ -7,7 +7,7 @@ use anyhow::Result;
 use assay_pure::placement::across::{self, Differing};
 use assay_pure::placement::facts;
 use assay_pure::placement::layout::FunctionPlace;
-use assay_pure::placement::{Change as Own, FunctionChange, Reached};
+use assay_pure::placement::{CodeChange as Own, FunctionChange, Reached};
 use assay_report::layout::page::{Against, Became, Change, Counts, Place};
 use assay_trace::sites::names::demangle;
 use std::collections::BTreeSet;

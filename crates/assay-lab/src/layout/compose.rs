@@ -63,7 +63,7 @@ fn binary(program: &LinkedFile, selection: &Selection, rule: Option<FrontEnd>) -
     let path = program.path.display().to_string();
     let damaged = |error: assay_pure::placement::layout::LayoutError| Misuse(format!("{path}: {error}"));
     let all = facts::functions(program.linked(), |_| true).map_err(damaged)?;
-    let wanted = |function: &&facts::Function| {
+    let wanted = |function: &&facts::DecodedFunction| {
         selection.wants(&function.place.name) || function.aliases.iter().any(|alias| selection.wants(alias))
     };
     let functions: Vec<Function> =
@@ -82,7 +82,7 @@ fn binary(program: &LinkedFile, selection: &Selection, rule: Option<FrontEnd>) -
     })
 }
 
-fn no_function(path: &str, glob: &str, all: &[facts::Function]) -> String {
+fn no_function(path: &str, glob: &str, all: &[facts::DecodedFunction]) -> String {
     let names: Vec<String> = all.iter().map(|function| demangle(&function.place.name)).collect();
     let near = nearest_names(names.iter().map(String::as_str), glob, 3);
     let hint = match near.is_empty() {
@@ -92,7 +92,7 @@ fn no_function(path: &str, glob: &str, all: &[facts::Function]) -> String {
     format!("no function of {path} matches `{glob}`{hint}")
 }
 
-fn describe(found: &facts::Function, rule: Option<FrontEnd>, timed: &SymbolTimes) -> Function {
+fn describe(found: &facts::DecodedFunction, rule: Option<FrontEnd>, timed: &SymbolTimes) -> Function {
     let names = std::iter::once(&found.place.name).chain(&found.aliases);
     let measured: Vec<Measured> = names.flat_map(|name| timed.get(name)).collect();
     Function {
@@ -117,7 +117,7 @@ fn describe(found: &facts::Function, rule: Option<FrontEnd>, timed: &SymbolTimes
     }
 }
 
-fn describe_loop(function: &facts::Function, body: &facts::Loop, rule: Option<FrontEnd>) -> Loop {
+fn describe_loop(function: &facts::DecodedFunction, body: &facts::Loop, rule: Option<FrontEnd>) -> Loop {
     let at = at_phases(function, body, rule);
     Loop {
         head: body.head,

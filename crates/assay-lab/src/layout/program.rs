@@ -2,7 +2,7 @@
 
 use crate::lead::Misuse;
 use anyhow::Result;
-use assay_pure::placement::Linked;
+use assay_pure::placement::ComparedFile;
 use assay_pure::placement::layout::{self, LayoutError};
 use assay_trace::sites::image::{LineSource, ModuleImage};
 use std::path::{Path, PathBuf};
@@ -45,8 +45,8 @@ impl LinkedFile {
     }
 
     /// For the comparison of code.
-    pub fn linked(&self) -> Linked<'_> {
-        Linked { elf: &self.elf, symbols: self.symbols.as_deref() }
+    pub fn linked(&self) -> ComparedFile<'_> {
+        ComparedFile { elf: &self.elf, symbols: self.symbols.as_deref() }
     }
 
     /// Bytes of executable code.

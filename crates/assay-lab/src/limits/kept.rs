@@ -1,7 +1,7 @@
 //! Where limits are kept: one file per machine, in the user's state folder, written whole or not at all.
 
 use anyhow::{Context, Result};
-use assay_pure::limits::{Limits, Machine};
+use assay_pure::limits::{Limits, MeasuredMachine};
 use assay_pure::pulse::narrowed;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,14 +24,14 @@ pub enum KeptLimits {
 ///
 /// # Errors
 /// Nobody says where the user's state is.
-pub fn path(machine: &Machine) -> Result<PathBuf> {
+pub fn path(machine: &MeasuredMachine) -> Result<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     place(machine, variable("ASSAY_LIMITS"), variable("XDG_STATE_HOME"), variable("HOME"))
         .context("no place to keep the limits: set HOME, XDG_STATE_HOME or ASSAY_LIMITS=FILE")
 }
 
 fn place(
-    machine: &Machine,
+    machine: &MeasuredMachine,
     file: Option<OsString>,
     state: Option<OsString>,
     home: Option<OsString>,
@@ -46,7 +46,7 @@ fn place(
 }
 
 /// Looks for a machine's limits in its file.
-pub fn find(file: &Path, machine: &Machine) -> KeptLimits {
+pub fn find(file: &Path, machine: &MeasuredMachine) -> KeptLimits {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -76,7 +76,7 @@ fn others(file: &Path) -> usize {
 }
 
 /// The limits kept for a machine, without a word about what is wrong: for reports, which can do without.
-pub fn of(machine: &Machine) -> Option<Limits> {
+pub fn of(machine: &MeasuredMachine) -> Option<Limits> {
     match find(&path(machine).ok()?, machine) {
         KeptLimits::Kept(limits) => Some(*limits),
         KeptLimits::Nothing { .. } | KeptLimits::Unusable(_) => None,
@@ -180,7 +180,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("own.json");
         let limits = sample::limits();
-        let unusable = |machine: &Machine| match find(&file, machine) {
+        let unusable = |machine: &MeasuredMachine| match find(&file, machine) {
             KeptLimits::Unusable(why) => why,
             found => panic!("{found:?}"),
         };
@@ -191,7 +191,7 @@ mod tests {
         std::fs::write(&file, limits.to_json().replace("assay.limits/1", "assay.limits/9")).unwrap();
         assert!(unusable(&limits.machine).contains("it has schema \"assay.limits/9\""));
         put(&file, &limits).unwrap();
-        let other = Machine { cpu: "another".to_owned(), ..limits.machine.clone() };
+        let other = MeasuredMachine { cpu: "another".to_owned(), ..limits.machine.clone() };
         assert!(unusable(&other).ends_with("is of another machine (CPU: AMD EPYC then, another now)"));
         std::fs::remove_file(&file).unwrap();
         std::fs::create_dir(&file).unwrap();

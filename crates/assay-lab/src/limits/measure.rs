@@ -10,7 +10,7 @@ use super::watched::Here;
 use super::window::Meter;
 use anyhow::{Context, Result, bail};
 use assay_linux::machine::Machine as Facts;
-use assay_pure::limits::{Clock, Figure, Level, Limits, SCHEMA, cache_sizes, levels};
+use assay_pure::limits::{ClockBehaviour, LimitFigure, Limits, MemoryLevel, SCHEMA, cache_sizes, levels};
 use assay_pure::stats::quantile::quantile;
 use assay_pure::words::plural;
 use std::sync::mpsc::{Sender, channel};
@@ -130,7 +130,7 @@ fn on_processor(cpu: usize, quick: bool, facts: &Facts, progress: Sender<Measure
 }
 
 impl Session {
-    fn finish(mut self, caches: &[assay_pure::limits::Cache], began: Instant) -> Result<Limits> {
+    fn finish(mut self, caches: &[assay_pure::limits::DataCache], began: Instant) -> Result<Limits> {
         self.limits.levels = levels(caches, &self.limits.bandwidth, &self.limits.latency);
         self.limits.clock = self.limits.clock.and_then(|clock| clock_of(clock, &self.meter.cycles));
         let watched = &self.meter.watched;
@@ -147,9 +147,9 @@ impl Session {
 }
 
 /// The clock over the whole measurement.
-fn clock_of(first: Clock, cycles: &[f64]) -> Option<Clock> {
-    Some(Clock {
-        cycle_ns: Figure::of(cycles)?,
+fn clock_of(first: ClockBehaviour, cycles: &[f64]) -> Option<ClockBehaviour> {
+    Some(ClockBehaviour {
+        cycle_ns: LimitFigure::of(cycles)?,
         fastest_ns: quantile(cycles, 0.1)?,
         slowest_ns: quantile(cycles, 0.9)?,
         ..first
@@ -218,7 +218,7 @@ fn sharing_notes(limits: &Limits, despite: u64, no_timer: Option<&str>) -> Vec<S
 }
 
 /// A cache that ends well before the size that the kernel tells.
-fn ends_early(level: &Level) -> Option<String> {
+fn ends_early(level: &MemoryLevel) -> Option<String> {
     let (size, end) = (level.bytes?, level.ends_at_bytes?);
     let kib = |bytes: u64| bytes / 1024;
     (end < size / 2).then(|| {

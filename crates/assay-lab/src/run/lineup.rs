@@ -7,7 +7,7 @@ use super::round::Bench;
 use super::worker::{Announced, VisitRequest, Visited, Worker};
 use assay_linux::process::Launch;
 use assay_pure::experiment::matrix::Cell;
-use assay_pure::protocol::{Kind, Request};
+use assay_pure::protocol::{Request, VariantKind};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -240,14 +240,14 @@ impl Bench for Lineup {
         self.live[subject].worker.as_ref().map_or(RegionCost::default(), |worker| worker.region)
     }
 
-    fn kind(&self, subject: usize) -> Kind {
+    fn kind(&self, subject: usize) -> VariantKind {
         self.live[subject].announced.kind
     }
 
     fn reads_elsewhere(&self, subject: usize) -> bool {
         let live = &self.live[subject];
         let declared = live.worker.as_ref().is_some_and(|worker| worker.abilities.declared > 0);
-        declared || live.announced.kind == Kind::Prepared
+        declared || live.announced.kind == VariantKind::Prepared
     }
 
     fn cell(&self, subject: usize, input: usize) -> Cell {

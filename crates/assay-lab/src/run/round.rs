@@ -6,9 +6,9 @@ use super::retake::{self, Core, Made, Next, Patience};
 use super::taken::Taken;
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::matrix::Cell;
-use assay_pure::experiment::plan::{self, Block};
+use assay_pure::experiment::plan::{self, VisitBlock};
 use assay_pure::ledger::Flag;
-use assay_pure::protocol::{CallUsage, Kind};
+use assay_pure::protocol::{CallUsage, VariantKind};
 use assay_pure::pulse::OwnCore;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -23,7 +23,7 @@ pub trait Bench {
     /// A subject's cost of an empty region.
     fn region(&self, subject: usize) -> RegionCost;
     /// How a subject is called: only the answers of one kind can be compared.
-    fn kind(&self, subject: usize) -> Kind;
+    fn kind(&self, subject: usize) -> VariantKind;
     /// Whether its calls read more than the bytes that they are given: a prepared state, memory of the program's own.
     fn reads_elsewhere(&self, subject: usize) -> bool;
     /// A subject's cell on an input: all placements of it fail together.
@@ -93,8 +93,8 @@ pub fn walk(
     core: &mut Core,
     progress: &mut dyn FnMut(u64, u64) -> bool,
 ) -> RoundOutcome {
-    let planned: Vec<Block> =
-        blocks.iter().map(|block| Block { id: block.id, subjects: block.subjects.clone() }).collect();
+    let planned: Vec<VisitBlock> =
+        blocks.iter().map(|block| VisitBlock { id: block.id, subjects: block.subjects.clone() }).collect();
     let at: HashMap<usize, usize> =
         blocks.iter().enumerate().map(|(index, block)| (block.id, index)).collect();
     let order = plan::round(&planned, seed, round);
@@ -224,7 +224,7 @@ fn keep(
 }
 
 /// Input, repeat, kind of call, compiler and flags: whose answers must be equal.
-type Comparable = (usize, u32, Kind, usize, usize);
+type Comparable = (usize, u32, VariantKind, usize, usize);
 
 fn comparable(bench: &dyn Bench, block: &RoundBlock, subject: usize) -> Comparable {
     let cell = bench.cell(subject, block.input);
@@ -353,8 +353,8 @@ mod tests {
         fn region(&self, _: usize) -> RegionCost {
             RegionCost::default()
         }
-        fn kind(&self, _: usize) -> Kind {
-            Kind::Call
+        fn kind(&self, _: usize) -> VariantKind {
+            VariantKind::Call
         }
         fn reads_elsewhere(&self, _: usize) -> bool {
             false

@@ -4,7 +4,7 @@
 use super::fault::Fault;
 use super::round::{Bench, InputPlan};
 use super::worker::{VisitRequest, Visited};
-use assay_pure::experiment::State;
+use assay_pure::experiment::CacheState;
 use assay_pure::protocol::CallUsage;
 use std::time::Instant;
 
@@ -132,7 +132,7 @@ pub fn input(
     if usage != CallUsage::default() {
         samples = cooled_samples(&call_ns, iterations, sample_costs_ns, samples);
         // In regions of so few nanoseconds nothing can be seen to settle, and after other work nothing has.
-        let is_long = slowest * iterations as f64 >= WATCHED_LEAST_NS && usage.state != State::ColdCode;
+        let is_long = slowest * iterations as f64 >= WATCHED_LEAST_NS && usage.state != CacheState::ColdCode;
         let affordable = (MOST_COOLING_NS / sample_costs_ns.max(1.0)) as u64;
         most = if is_long { most.min(affordable) } else { 0 };
     }
@@ -169,7 +169,7 @@ pub fn input(
 /// Calls per sample, at most. What all calls read is cold for one of them only.
 fn most_iterations(bench: &dyn Bench, subjects: &[usize], wanted: &Wanted) -> u64 {
     let shared = || subjects.iter().any(|&subject| bench.reads_elsewhere(subject));
-    if wanted.usage.state == State::ColdData && shared() { 1 } else { wanted.most_iterations }
+    if wanted.usage.state == CacheState::ColdData && shared() { 1 } else { wanted.most_iterations }
 }
 
 /// Samples of a visit where single ones are shorter than aimed at: so many that together they are as long, as far as what
@@ -305,7 +305,7 @@ mod tests {
     use super::*;
     use crate::run::flag::{RawSample, RegionCost};
     use assay_pure::experiment::matrix::Cell;
-    use assay_pure::protocol::Kind;
+    use assay_pure::protocol::VariantKind;
 
     /// One program whose calls take as long as said, behind a region of 22 ns and a clock that counts in tens.
     struct Steady {
@@ -327,8 +327,8 @@ mod tests {
         fn region(&self, _: usize) -> RegionCost {
             RegionCost { wall_ns: 22.0, cpu_ns: 22.0 }
         }
-        fn kind(&self, _: usize) -> Kind {
-            Kind::Loop
+        fn kind(&self, _: usize) -> VariantKind {
+            VariantKind::Loop
         }
         fn reads_elsewhere(&self, _: usize) -> bool {
             self.reads_elsewhere
@@ -355,7 +355,7 @@ mod tests {
     fn calls_that_are_made_cold_are_never_more_than_stay_cold() {
         let cold = |most_iterations, reads_elsewhere| {
             let mut bench = Steady { call_ns: 3.0, asked: Vec::new(), reads_elsewhere };
-            let usage = CallUsage { state: State::ColdData, ..CallUsage::default() };
+            let usage = CallUsage { state: CacheState::ColdData, ..CallUsage::default() };
             let tuned = input(&mut bench, (0, 1000), &Wanted { usage, most_iterations }, &[0], 4);
             assert_eq!(tuned.plan.usage, usage);
             assert_eq!(bench.asked.iter().max(), Some(&tuned.plan.iterations), "{:?}", bench.asked);

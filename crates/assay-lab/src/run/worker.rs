@@ -4,7 +4,7 @@
 use super::fault::{Fault, Stage};
 use super::flag::{RawSample, RegionCost};
 use assay_linux::process::{Incoming, Launch, WorkerProcess};
-use assay_pure::protocol::{Abilities, CallUsage, Kind, MAX_LINE, Problem, Reply, Request};
+use assay_pure::protocol::{Abilities, CallUsage, MAX_LINE, Problem, Reply, Request, VariantKind};
 use std::time::{Duration, Instant};
 
 /// A variant as the program announced it.
@@ -15,7 +15,7 @@ pub struct Announced {
     /// Its name.
     pub name: String,
     /// How it is called.
-    pub kind: Kind,
+    pub kind: VariantKind,
     /// Address of its function minus that of the ELF header; 0 where unknown.
     pub entry: u64,
     /// Why it cannot run here.

@@ -7,7 +7,7 @@ use assay_link::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
 use assay_pure::event::Event;
 use assay_pure::inputs::digest::digest;
 use assay_pure::placement::layout;
-use assay_pure::stages::file::{Places, Recipe};
+use assay_pure::stages::file::{BuildRecipe, PlaceholderValues};
 use assay_pure::stages::{Diary, Entrant};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub struct Built {
     /// Where its commands run.
     pub folder: PathBuf,
     /// What placeholders stand for.
-    pub places: Places,
+    pub places: PlaceholderValues,
     /// Variables of its commands.
     pub environment: Vec<(String, String)>,
     /// What the build linked.
@@ -48,7 +48,11 @@ impl Site<'_> {
     /// A revision does not exist, the store cannot be written.
     pub fn build(&self, entrant: &Entrant, on: &mut dyn FnMut(Event)) -> Result<Result<Built, String>> {
         let folder = self.folder.to_owned();
-        let named = Places { stage: entrant.name.clone(), folder: text(&folder), ..Places::default() };
+        let named = PlaceholderValues {
+            stage: entrant.name.clone(),
+            folder: text(&folder),
+            ..PlaceholderValues::default()
+        };
         let Some(recipe) = &entrant.recipe else {
             return Ok(Ok(Built {
                 folder,
@@ -72,10 +76,14 @@ impl Site<'_> {
             std::fs::remove_dir_all(&out).with_context(|| format!("cannot empty {}", out.display()))?;
         }
         std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
-        let places =
-            Places { out: text(&out), flags: recipe.flags.clone(), defines: recipe.defines.clone(), ..named };
+        let places = PlaceholderValues {
+            out: text(&out),
+            flags: recipe.flags.clone(),
+            defines: recipe.defines.clone(),
+            ..named
+        };
         let program = folder.join(places.fill(&recipe.program));
-        let places = Places { program: text(&program), ..places };
+        let places = PlaceholderValues { program: text(&program), ..places };
         self.run(entrant, recipe, Ready { folder, places, program, revision }, on)
     }
 
@@ -88,7 +96,7 @@ impl Site<'_> {
     }
 
     /// The folder that is built, and its commit.
-    fn source(&self, recipe: &Recipe, own: &Path) -> Result<(PathBuf, Option<String>)> {
+    fn source(&self, recipe: &BuildRecipe, own: &Path) -> Result<(PathBuf, Option<String>)> {
         let below = |folder: &Path| {
             recipe.source.as_ref().map_or_else(|| folder.to_owned(), |source| folder.join(source))
         };
@@ -105,7 +113,7 @@ impl Site<'_> {
     fn run(
         &self,
         entrant: &Entrant,
-        recipe: &Recipe,
+        recipe: &BuildRecipe,
         ready: Ready,
         on: &mut dyn FnMut(Event),
     ) -> Result<Result<Built, String>> {
@@ -150,7 +158,11 @@ impl Site<'_> {
 impl Site<'_> {
     /// Without what other entrants built: it is below the same folder and may be as young, or even the same to the last
     /// byte, and then it must not be taken for a copy.
-    fn own_only(&self, places: &Places, built: capture::CapturedBuild) -> (Vec<CapturedLink>, Vec<String>) {
+    fn own_only(
+        &self,
+        places: &PlaceholderValues,
+        built: capture::CapturedBuild,
+    ) -> (Vec<CapturedLink>, Vec<String>) {
         let (all, own) =
             (self.store.join("stages"), Path::new(&places.out).parent().unwrap_or(Path::new("/")));
         let is_ours = |path: &Path| !path.starts_with(&all) || path.starts_with(own);
@@ -166,7 +178,7 @@ impl Site<'_> {
 /// What a build is run with.
 struct Ready {
     folder: PathBuf,
-    places: Places,
+    places: PlaceholderValues,
     program: PathBuf,
     revision: Option<String>,
 }

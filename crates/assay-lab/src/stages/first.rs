@@ -4,7 +4,7 @@ use super::build::Built;
 use assay_link::adopt::bench::{self, Adapter, BenchCommand, Surroundings, Unit, VisitError};
 use assay_link::adopt::capture::CapturedLink;
 use assay_pure::stages::Diary;
-use assay_pure::stages::file::{Task, Time, Units};
+use assay_pure::stages::file::{Task, TimeReading, Units};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -128,7 +128,7 @@ const MUCH_START: f64 = 0.2;
 
 /// A sentence where much of what is timed is start-up: it hides what the stages change.
 fn start_up(task: &Task, runnable: &Runnable, built: &Built, way: &Way) -> Option<String> {
-    let empty = task.empty_command.as_ref().filter(|_| !matches!(task.time, Time::Pattern { .. }))?;
+    let empty = task.empty_command.as_ref().filter(|_| !matches!(task.time, TimeReading::Pattern { .. }))?;
     let only_start = Runnable {
         bench: BenchCommand { command: built.places.fill(empty), ..runnable.bench.clone() },
         ..runnable.clone()
@@ -147,11 +147,11 @@ fn start_up(task: &Task, runnable: &Runnable, built: &Built, way: &Way) -> Optio
     })
 }
 
-fn adapter(time: &Time) -> (Adapter, bool) {
+fn adapter(time: &TimeReading) -> (Adapter, bool) {
     match time {
-        Time::Wall => (Adapter::Wall, false),
-        Time::Cpu => (Adapter::Cpu, false),
-        Time::Pattern { pattern, per_unit } => (pattern_of(pattern), *per_unit),
+        TimeReading::Wall => (Adapter::Wall, false),
+        TimeReading::Cpu => (Adapter::Cpu, false),
+        TimeReading::Pattern { pattern, per_unit } => (pattern_of(pattern), *per_unit),
     }
 }
 

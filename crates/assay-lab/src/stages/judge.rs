@@ -4,7 +4,7 @@ use crate::compare::judge::{complete_rounds, judged, seen_at};
 use crate::compare::spec::Spec;
 use crate::store::{Ledger, VisitRow};
 use anyhow::Result;
-use assay_pure::compare::{Seen, Side, contrasts};
+use assay_pure::compare::{Side, VisitResult, contrasts};
 use assay_pure::stages::Diary;
 use assay_pure::stages::step::Against;
 use assay_pure::verdict::{Judgement, ObservedContrast};
@@ -91,7 +91,7 @@ pub fn session(ledger: &Ledger, session: i64, diary: &Diary, spec: &Spec) -> Res
 }
 
 /// The visits of two sides as those of a comparison.
-fn pair(visits: &[VisitRow], candidate: u32, baseline: u32) -> Vec<Seen> {
+fn pair(visits: &[VisitRow], candidate: u32, baseline: u32) -> Vec<VisitResult> {
     let side = |visit: &VisitRow| match visit.side {
         side if side == baseline => Some(Side::Baseline),
         side if side == candidate => Some(Side::Candidate),

@@ -5,8 +5,8 @@ use anyhow::{Context, Result};
 use assay_pure::experiment::Diagnostic;
 use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::inputs::digest::digest;
-use assay_pure::stages::file::{Component, Places};
-use assay_pure::stages::{Diary, Entrant, Parsed};
+use assay_pure::stages::file::{Component, PlaceholderValues};
+use assay_pure::stages::{Diary, Entrant, ParsedDiary};
 use assay_trace::sites::components::ComponentSpecs;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ fn misuse(problems: &[Diagnostic]) -> Misuse {
 }
 
 /// The digest of each declared file.
-fn digests(parsed: &Parsed, folder: &Path, problems: &mut Vec<Diagnostic>) -> Value {
+fn digests(parsed: &ParsedDiary, folder: &Path, problems: &mut Vec<Diagnostic>) -> Value {
     let mut found = Map::new();
     for (index, name) in parsed.diary.inputs.iter().enumerate() {
         match std::fs::read(folder.join(name)) {
@@ -79,7 +79,7 @@ fn roles(diary: &Diary) -> Value {
 }
 
 /// Components that cannot be told from code outside all of them.
-fn bad_components(parsed: &Parsed) -> Vec<Diagnostic> {
+fn bad_components(parsed: &ParsedDiary) -> Vec<Diagnostic> {
     let bad = |key: &str, components: &[Component]| {
         let globs = components.iter().map(|component| (&component.name, component.functions.clone()));
         ComponentSpecs::new(globs).err().map(|error| parsed.diagnostic(key, error.to_string()))
@@ -89,7 +89,7 @@ fn bad_components(parsed: &Parsed) -> Vec<Diagnostic> {
     own.into_iter().chain(theirs).collect()
 }
 
-fn missing_sources(parsed: &Parsed, folder: &Path) -> Vec<Diagnostic> {
+fn missing_sources(parsed: &ParsedDiary, folder: &Path) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (index, stage) in parsed.diary.stages().enumerate() {
         let Some(recipe) = &stage.recipe else { continue };
@@ -109,17 +109,17 @@ fn missing_sources(parsed: &Parsed, folder: &Path) -> Vec<Diagnostic> {
 }
 
 /// Two stages that leave their program in the same place would each be measured as the other.
-fn one_program_twice(parsed: &Parsed) -> Vec<Diagnostic> {
+fn one_program_twice(parsed: &ParsedDiary) -> Vec<Diagnostic> {
     let place = |entrant: &Entrant| {
         let recipe = entrant.recipe.as_ref()?;
         // A revision is built in a tree of its own.
         if recipe.revision.is_some() {
             return None;
         }
-        let places = Places {
+        let places = PlaceholderValues {
             out: format!("/out of {}", entrant.name),
             stage: entrant.name.clone(),
-            ..Places::default()
+            ..PlaceholderValues::default()
         };
         Some((recipe.source.clone().unwrap_or_default(), places.fill(&recipe.program)))
     };

@@ -7,7 +7,7 @@ use super::lead::Asked;
 use crate::compare::left_behind::Workplace;
 use crate::compare::places::Binaries;
 use anyhow::{Context, Result, bail};
-use assay_pure::compare::Place;
+use assay_pure::compare::VisitPlacement;
 use assay_pure::event::Event;
 use assay_pure::stages::Diary;
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,7 +148,7 @@ fn place(diary: &Diary, ready: &mut Ready, work: &Work) -> Result<()> {
     let folder = work.place.folder().join(format!("side-{}", ready.number));
     let placed = Binaries::new(links, folder, diary.seed).and_then(|mut binaries| {
         // One placement ahead of all measuring: what the linker cannot do is known.
-        binaries.make(Place::Placed { rotation: 0, phase_bytes: 0 })?;
+        binaries.make(VisitPlacement::Placed { rotation: 0, phase_bytes: 0 })?;
         Ok(binaries)
     });
     match placed {

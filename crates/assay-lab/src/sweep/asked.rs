@@ -5,7 +5,7 @@ use crate::campaign::prepare::{self, Outline};
 use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::experiment::diagnostic::nearest;
-use assay_pure::experiment::{ContrastSpec, Event, Experiment, pattern};
+use assay_pure::experiment::{ContrastSpec, CountedEvent, Experiment, pattern};
 use assay_pure::stats::rotation::MIN_ROTATIONS;
 use assay_pure::sweep::SweepSpec;
 
@@ -44,7 +44,7 @@ pub struct Subject {
     /// The experiment without inputs, claims, counts and other sweeps.
     pub outline: Outline,
     /// What the file wants counted; beside steps only.
-    pub events: Vec<Event>,
+    pub events: Vec<CountedEvent>,
     /// The text that the outline is of.
     pub text: String,
 }

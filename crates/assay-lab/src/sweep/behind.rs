@@ -12,9 +12,9 @@ use assay_linux::machine::Machine;
 use assay_pure::event::Event;
 use assay_pure::experiment;
 use assay_pure::inputs::Description;
-use assay_pure::stats::penalty::Memory;
-use assay_pure::sweep::naming::{End, Facts, others_step_too};
-use assay_pure::sweep::{Curve, Step, steps};
+use assay_pure::stats::penalty::PredictorMemory;
+use assay_pure::sweep::naming::{StepEnd, StepFacts, others_step_too};
+use assay_pure::sweep::{Curve, CurveStep, steps};
 use std::collections::HashMap;
 
 /// Two-sided level at which a gap between neighbours is more than noise.
@@ -70,7 +70,7 @@ pub(super) struct Background {
     /// Of each step's campaign.
     counted: Vec<Counted>,
     /// What this CPU remembers.
-    memory: Option<Memory>,
+    memory: Option<PredictorMemory>,
 }
 
 impl Background {
@@ -78,7 +78,11 @@ impl Background {
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub(super) fn of(ledger: &Ledger, family: &Family, events: &[experiment::Event]) -> Result<Background> {
+    pub(super) fn of(
+        ledger: &Ledger,
+        family: &Family,
+        events: &[experiment::CountedEvent],
+    ) -> Result<Background> {
         let mut descriptions = HashMap::new();
         let mut counted = Vec::new();
         for step in &family.steps {
@@ -95,7 +99,7 @@ impl Background {
             None => None,
         };
         let memory = timing.and_then(|timing| {
-            Some(Memory {
+            Some(PredictorMemory {
                 learned_outcomes: timing.learned_outcomes?,
                 unlearned_outcomes: timing.unlearned_outcomes,
             })
@@ -109,10 +113,16 @@ impl Background {
     }
 
     /// What is known of a step of one of a series' curves.
-    pub(super) fn facts(&self, family: &Family, series: &Series, curve: &Curve, step: &Step) -> Facts {
+    pub(super) fn facts(
+        &self,
+        family: &Family,
+        series: &Series,
+        curve: &Curve,
+        step: &CurveStep,
+    ) -> StepFacts {
         let change_ns = step.after.exp() - step.before.exp();
         let penalty = self.counted.iter().find_map(Counted::penalty).map(|penalty| penalty.ns);
-        Facts {
+        StepFacts {
             before: self.end(family, series, &curve.variant, step.from),
             after: self.end(family, series, &curve.variant, step.to),
             change_ns,
@@ -127,9 +137,9 @@ impl Background {
         }
     }
 
-    fn end(&self, family: &Family, series: &Series, variant: &str, at: f64) -> End {
-        let Some((number, input)) = place(&family.steps, series, at) else { return End::default() };
-        let Some(description) = self.descriptions.get(input) else { return End::default() };
+    fn end(&self, family: &Family, series: &Series, variant: &str, at: f64) -> StepEnd {
+        let Some((number, input)) = place(&family.steps, series, at) else { return StepEnd::default() };
+        let Some(description) = self.descriptions.get(input) else { return StepEnd::default() };
         let counts = self.counted[number].cells.iter().find(|cell| {
             cell.variant == variant
                 && cell.input == input
@@ -141,7 +151,7 @@ impl Background {
         // Twice the mispredictions of a first walk, as `verdict::learned` weighs it; where nothing was counted, those of a
         // decoder's loop if lengths are independent.
         let weight = fresh.or(description.floor_misses_per_unit);
-        End {
+        StepEnd {
             bytes: description.bytes,
             distinct_units: distinct,
             tosses: weight.map(|misses| 2.0 * misses * distinct as f64),

@@ -6,12 +6,12 @@ use crate::campaign::compose::{rfc3339, twin_of};
 use crate::campaign::judge;
 use crate::store::{Ledger, SweepRow};
 use anyhow::{Result, bail};
-use assay_pure::experiment::{Event, Experiment};
+use assay_pure::experiment::{CountedEvent, Experiment};
 use assay_pure::ledger::{self, Stage};
 use assay_pure::sweep::confirm::is_confirmed;
 use assay_pure::sweep::naming::{Behind, Cache, behind, caches};
-use assay_pure::sweep::refine::{self, Pair, narrowing};
-use assay_pure::sweep::{Curve, Reading, Step, SweepSpec, Winner, crossovers, steps, zones};
+use assay_pure::sweep::refine::{self, SweptPair, narrowing};
+use assay_pure::sweep::{Curve, CurveStep, Reading, SweepSpec, Winner, crossovers, steps, zones};
 use assay_pure::words;
 use assay_report::number;
 use assay_report::page::{Failure, FailureKind, RatioInterval, Spread, TwinVerdict};
@@ -34,7 +34,7 @@ pub fn page(ledger: &Ledger, sweep: i64) -> Result<SweepPage> {
     let Some(experiment) = family.experiment() else {
         bail!("sweep {sweep} was stopped before its first step began");
     };
-    let events: Vec<Event> = serde_json::from_value(row.asked["events"].clone()).unwrap_or_default();
+    let events: Vec<CountedEvent> = serde_json::from_value(row.asked["events"].clone()).unwrap_or_default();
     let background = Background::of(ledger, &family, &events)?;
     let machine = machine(&family);
     let twin = twin(ledger, &family)?;
@@ -266,8 +266,8 @@ fn time(reading: &Reading, alpha: f64) -> TimeAt {
 
 fn pair_page(
     spec: &SweepSpec,
-    measured: &refine::Measured,
-    pair: &Pair,
+    measured: &refine::MeasuredSoFar,
+    pair: &SweptPair,
     experiment: &Experiment,
 ) -> PairPage {
     let (margin, alpha) = (experiment.minimum_effect, 1.0 - experiment.confidence);
@@ -313,8 +313,8 @@ fn pair_page(
 
 fn crossover_pages(
     spec: &SweepSpec,
-    measured: &refine::Measured,
-    pair: &Pair,
+    measured: &refine::MeasuredSoFar,
+    pair: &SweptPair,
     confidence: f64,
 ) -> Vec<CrossoverPage> {
     let shown = |found: assay_pure::sweep::Crossover| {
@@ -343,7 +343,7 @@ fn crossover_pages(
 fn step_page(
     family: &Family,
     series: &Series,
-    (curve, step): (&Curve, &Step),
+    (curve, step): (&Curve, &CurveStep),
     (background, machine): (&Background, &Machine),
     experiment: &Experiment,
 ) -> StepPage {

@@ -19,7 +19,7 @@ use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
 use assay_pure::sweep::confirm;
 use assay_pure::sweep::key::{SweptKey, inputs_at};
-use assay_pure::sweep::refine::{self, Why, Wish};
+use assay_pure::sweep::refine::{self, WantedPoint, Why};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -184,10 +184,10 @@ impl Way<'_> {
     }
 
     /// The points of the next step.
-    fn wishes(&self, family: &Family) -> Vec<Wish> {
+    fn wishes(&self, family: &Family) -> Vec<WantedPoint> {
         let spec = &self.subject.sweep;
         if family.steps.is_empty() {
-            let wish = |at| Wish { at, why: Why::Grid, variants: Vec::new() };
+            let wish = |at| WantedPoint { at, why: Why::Grid, variants: Vec::new() };
             return spec.grid().into_iter().map(wish).collect();
         }
         if family.steps.iter().all(|step| step.nothing()) {
@@ -195,7 +195,7 @@ impl Way<'_> {
         }
         let left = self.points_left(family);
         let confidence = self.subject.outline.experiment.confidence;
-        let mut wishes: Vec<Wish> = Vec::new();
+        let mut wishes: Vec<WantedPoint> = Vec::new();
         for series in family.series(self.asked.every_pair) {
             let step = family.steps.len() as u32;
             for wish in refine::next(spec, &series.measured, step, left, confidence) {
@@ -208,14 +208,14 @@ impl Way<'_> {
     }
 
     /// The points that another campaign must confirm, those that crossovers rest on first, as many as there is budget for.
-    fn again(&self, family: &Family) -> Vec<Wish> {
+    fn again(&self, family: &Family) -> Vec<WantedPoint> {
         let spec = &self.subject.sweep;
         let confidence = self.subject.outline.experiment.confidence;
         let repeats = family.steps.iter().filter(|step| is_repeat(&step.kept)).count();
         if spec.refine == 0 || repeats == MOST_REPEATS {
             return Vec::new();
         }
-        let (mut wishes, series): (Vec<Wish>, _) = (Vec::new(), family.series(self.asked.every_pair));
+        let (mut wishes, series): (Vec<WantedPoint>, _) = (Vec::new(), family.series(self.asked.every_pair));
         let ends = series.iter().flat_map(|series| confirm::again(spec, &series.measured, confidence));
         let spoiled = series.iter().flat_map(|series| confirm::spoiled(&series.measured));
         ends.chain(spoiled).for_each(|wish| refine::add(&mut wishes, wish));
@@ -239,7 +239,7 @@ impl Way<'_> {
     }
 
     /// The inputs of a step and its experiment: its points share the budget that is left with those that may come.
-    fn plan(&self, family: &Family, wishes: &[Wish]) -> Result<(Vec<SweepPoint>, Experiment)> {
+    fn plan(&self, family: &Family, wishes: &[WantedPoint]) -> Result<(Vec<SweepPoint>, Experiment)> {
         let mut experiment = self.subject.outline.experiment.clone();
         let mut points = Vec::new();
         for wish in wishes {
@@ -264,7 +264,7 @@ impl Way<'_> {
     ///
     /// New points share it with those that may come and with what confirms them. That comes last: it gets half of what is left, as
     /// its outcome may ask for more, or more where that is less than a fair share.
-    fn share(&self, family: &Family, wishes: &[Wish]) -> f64 {
+    fn share(&self, family: &Family, wishes: &[WantedPoint]) -> f64 {
         let now = wishes.len() as f64;
         if wishes.iter().any(|wish| wish.why == Why::Again) {
             let fair = self.fair_seconds() * now / self.seconds_left(family);

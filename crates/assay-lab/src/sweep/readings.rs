@@ -12,10 +12,10 @@ use assay_pure::stats::interval::mean_and_variance;
 use assay_pure::stats::rotation::{Effect, MIN_ROTATIONS, RESOLUTION};
 use assay_pure::sweep::drift::widen;
 use assay_pure::sweep::reading::without_shared;
-use assay_pure::sweep::refine::{Measured, Pair};
-use assay_pure::sweep::repeats::{self, Known, Take, Taken};
-use assay_pure::sweep::{Curve, Reading, Seen, SweepSpec};
-use assay_pure::verdict::build::Side;
+use assay_pure::sweep::refine::{MeasuredSoFar, SweptPair};
+use assay_pure::sweep::repeats::{self, PairAtPoint, PairReadings, Take};
+use assay_pure::sweep::{CampaignsSeen, Curve, Reading, SweepSpec};
+use assay_pure::verdict::build::ContrastSide;
 use assay_pure::verdict::effect::observe as reduce;
 use assay_pure::verdict::profile::rotation_times;
 use std::collections::BTreeSet;
@@ -65,7 +65,7 @@ pub(super) struct Series {
     /// Flag set name.
     pub(super) flags: String,
     /// Its readings.
-    pub(super) measured: Measured,
+    pub(super) measured: MeasuredSoFar,
 }
 
 /// Reads a sweep's steps.
@@ -151,7 +151,7 @@ impl Family {
 
     /// A series that has its variants' times only.
     fn curves(&self, key: (String, String, String), experiment: &Experiment) -> Series {
-        let mut measured = Measured::default();
+        let mut measured = MeasuredSoFar::default();
         let tried = |(step, point): (&Observation, &SweepPoint)| {
             (point.at, step.experiment.variants.iter().map(|variant| variant.name.clone()).collect())
         };
@@ -184,9 +184,9 @@ impl Family {
         keys: &[(String, String, String)],
         pairs: &[(String, String)],
         wanted: impl Fn(&(String, String)) -> bool,
-    ) -> Vec<(usize, Pair)> {
+    ) -> Vec<(usize, SweptPair)> {
         let mut names: Vec<(usize, &(String, String))> = Vec::new();
-        let mut taken: Vec<Vec<Taken>> = Vec::new();
+        let mut taken: Vec<Vec<PairAtPoint>> = Vec::new();
         for (number, key) in keys.iter().enumerate() {
             for pair in pairs.iter().filter(|pair| wanted(pair)) {
                 names.push((number, pair));
@@ -194,22 +194,22 @@ impl Family {
             }
         }
         let named = names.into_iter().zip(repeats::readings(&taken));
-        let pair = |((number, (candidate, baseline)), known): ((usize, &(String, String)), Known)| {
+        let pair = |((number, (candidate, baseline)), known): ((usize, &(String, String)), PairReadings)| {
             let (candidate, baseline) = (candidate.clone(), baseline.clone());
-            let Known { readings, left_out, between } = known;
-            (number, Pair { candidate, baseline, readings, left_out, between })
+            let PairReadings { readings, left_out, between } = known;
+            (number, SweptPair { candidate, baseline, readings, left_out, between })
         };
         named.map(pair).filter(|(_, pair)| !pair.readings.is_empty()).collect()
     }
 
     /// A pair's points with what each campaign saw of them.
-    fn taken(&self, key: &(String, String, String), pair: &(String, String)) -> Vec<Taken> {
-        let mut found: Vec<Taken> = Vec::new();
+    fn taken(&self, key: &(String, String, String), pair: &(String, String)) -> Vec<PairAtPoint> {
+        let mut found: Vec<PairAtPoint> = Vec::new();
         for (step, point) in self.points_of(key) {
             let Some(take) = take(step, point, key, pair) else { continue };
             match found.iter_mut().find(|known| known.at == point.at) {
                 Some(known) => known.takes.push(take),
-                None => found.push(Taken { at: point.at, takes: vec![take] }),
+                None => found.push(PairAtPoint { at: point.at, takes: vec![take] }),
             }
         }
         found
@@ -278,12 +278,15 @@ fn time(
         return None;
     }
     let alone = step.observed.contrast(&name, &name, &step.experiment.placement.phases)?;
-    let logs: Vec<f64> =
-        rotation_times(&alone, Side::Candidate).iter().map(|rotation| rotation.mean_ns.ln()).collect();
+    let logs: Vec<f64> = rotation_times(&alone, ContrastSide::Candidate)
+        .iter()
+        .map(|rotation| rotation.mean_ns.ln())
+        .collect();
     let (mean, variance) = mean_and_variance(&logs).filter(|_| logs.len() >= MIN_ROTATIONS)?;
     let least = RESOLUTION.powi(2) * logs.len() as f64;
     let degrees = (logs.len() - 1) as f64;
     let effect = Effect::between_rotations(mean, variance.max(least), degrees, logs.len());
-    let seen = Seen { shared: step.observed.uses_shared.contains(&point.input), ..Seen::ONCE };
+    let seen =
+        CampaignsSeen { shared: step.observed.uses_shared.contains(&point.input), ..CampaignsSeen::ONCE };
     Some(Reading { seen, ..Reading::of(point.at, &effect) })
 }

@@ -14,12 +14,12 @@ mod files;
 mod request;
 
 pub use assay_pure::experiment::Surroundings;
-pub use assay_pure::figures::{Adapter, Clock, Detected, Figure, Unit};
+pub use assay_pure::figures::{Adapter, BenchmarkClock, Detected, Figure, Unit};
 pub use error::VisitError;
 
 use assay_linux::command::{self, CommandResult, CommandSpec};
 use assay_linux::opened::Openings;
-use assay_pure::figures::{Output, Reading};
+use assay_pure::figures::{ExecutionFigures, Output};
 use files::FileIdentity;
 use regex::Regex;
 use std::path::{Path, PathBuf};
@@ -205,7 +205,7 @@ fn notes(ran: &CommandResult) -> Vec<String> {
 }
 
 fn finish(adapter: &Adapter, filter: Option<&Regex>, executed: Executed) -> Result<BenchRun, VisitError> {
-    let mut reading: Reading = adapter.read(&executed.output)?;
+    let mut reading: ExecutionFigures = adapter.read(&executed.output)?;
     // Google Benchmark filters by itself, by its own names; ours may begin with the program's.
     if let Some(filter) = filter.filter(|_| *adapter != Adapter::GoogleBenchmark) {
         reading = reading.keep(filter)?;

@@ -4,7 +4,7 @@
 
 use super::linker::LinkerKind;
 use assay_pure::placement::layout::{self, FunctionPlace, LINE_BYTES, LayoutError};
-use assay_pure::placement::order::{self, NoTextSection, Piece};
+use assay_pure::placement::order::{self, NoTextSection, OrderedSection};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
@@ -17,7 +17,7 @@ pub struct Ordering<'a> {
     /// The default script that it follows (GNU ld).
     pub script: Option<&'a str>,
     /// The program's sections of code.
-    pub pieces: &'a [Piece],
+    pub pieces: &'a [OrderedSection],
     /// Functions come into being in the linker, so the pieces are not known before.
     pub link_time: bool,
 }

@@ -9,7 +9,7 @@ use super::linker::{self, Linker, LinkerKind};
 use super::objects::{self, Compilation, Object};
 use super::workshop::Workshop;
 use assay_pure::experiment::spec::{FlagSet, Program};
-use assay_pure::placement::order::{Piece, object_pattern};
+use assay_pure::placement::order::{OrderedSection, object_pattern};
 use assay_pure::placement::sections::ObjectCode;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub struct Recipe {
     pub(super) driver: PathBuf,
     pub(super) as_built: Vec<Object>,
     pub(super) placed: Vec<Object>,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<OrderedSection>,
     /// Functions come into being in the linker, so their sections are not known before.
     pub(super) link_time: bool,
 }
@@ -211,14 +211,16 @@ fn language(source: &str) -> Option<Language> {
     }
 }
 
-fn pieces(objects: &[Object]) -> Vec<Piece> {
+fn pieces(objects: &[Object]) -> Vec<OrderedSection> {
     let mut pieces = Vec::new();
     for object in objects {
         if let ObjectCode::Sections(sections) = &object.code {
             // Objects are named by their content, so the end of the path tells them apart.
             let object = format!("*{}", object_pattern(&object.file_name()));
             pieces.extend(
-                sections.iter().map(|section| Piece { object: object.clone(), section: section.clone() }),
+                sections
+                    .iter()
+                    .map(|section| OrderedSection { object: object.clone(), section: section.clone() }),
             );
         }
     }

@@ -68,9 +68,9 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Place, Seen, Side, contrasts};
+    use super::super::{Side, VisitPlacement, VisitResult, contrasts};
     use super::*;
-    use crate::verdict::{Options, judge};
+    use crate::verdict::{VerdictOptions, judge};
 
     #[test]
     fn a_gate_is_read_as_it_is_written() {
@@ -89,14 +89,14 @@ mod tests {
         let mut seen = Vec::new();
         for round in 0..6 {
             for (side, ratio) in [(Side::Baseline, [1.0, 1.0]), (Side::Candidate, [as_built, code])] {
-                let places = (0..4).map(|rotation| Place::Placed { rotation, phase_bytes: 0 });
-                for place in std::iter::once(Place::AsBuilt).chain(places) {
-                    let value = ratio[usize::from(place != Place::AsBuilt)];
-                    seen.push(Seen { round, side, place, figures: vec![("a".into(), vec![value])] });
+                let places = (0..4).map(|rotation| VisitPlacement::Placed { rotation, phase_bytes: 0 });
+                for place in std::iter::once(VisitPlacement::AsBuilt).chain(places) {
+                    let value = ratio[usize::from(place != VisitPlacement::AsBuilt)];
+                    seen.push(VisitResult { round, side, place, figures: vec![("a".into(), vec![value])] });
                 }
             }
         }
-        judge(&contrasts(&seen, ["main", "HEAD"]), &Options::default()).contrasts.remove(0)
+        judge(&contrasts(&seen, ["main", "HEAD"]), &VerdictOptions::default()).contrasts.remove(0)
     }
 
     #[test]

@@ -3,19 +3,19 @@
 //! A repetition of a benchmark within a visit is one observation; candidate and baseline pair by (round, repetition) at
 //! the same placement. A benchmark that only one side has cannot be compared and is told apart.
 
-use super::{Place, Side};
+use super::{Side, VisitPlacement};
 use crate::verdict::{Observation, ObservedContrast, PairAt, Rotation};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What one visit gave.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct VisitResult {
     /// The pass over all placements.
     pub round: u32,
     /// Whose binaries.
     pub side: Side,
     /// Which link.
-    pub place: Place,
+    pub place: VisitPlacement,
     /// Positive figures by benchmark, one per repetition, smaller is better; as many as the output gave.
     pub figures: Vec<(String, Vec<f64>)>,
 }
@@ -39,7 +39,7 @@ pub enum Missing {
 }
 
 /// All benchmarks that any visit named, in the order of their names.
-pub fn benchmarks(seen: &[Seen], sides: &[Side]) -> Vec<Benchmark> {
+pub fn benchmarks(seen: &[VisitResult], sides: &[Side]) -> Vec<Benchmark> {
     let mut by_name: BTreeMap<&str, BTreeSet<Side>> = BTreeMap::new();
     for visit in seen {
         for (name, values) in &visit.figures {
@@ -58,17 +58,17 @@ pub fn benchmarks(seen: &[Seen], sides: &[Side]) -> Vec<Benchmark> {
 ///
 /// Input: all visits; the names of both sides. The benchmark's name stands as the contrast's input. Figures that are not
 /// positive finite numbers are left out: their logarithm says nothing.
-pub fn contrasts(seen: &[Seen], names: [&str; 2]) -> Vec<ObservedContrast> {
+pub fn contrasts(seen: &[VisitResult], names: [&str; 2]) -> Vec<ObservedContrast> {
     let shared = benchmarks(seen, &Side::BOTH);
     let shared = shared.iter().filter(|benchmark| benchmark.missing == Missing::Nowhere);
     shared.map(|benchmark| contrast(seen, &benchmark.name, names)).collect()
 }
 
-fn contrast(seen: &[Seen], benchmark: &str, [baseline, candidate]: [&str; 2]) -> ObservedContrast {
-    let mut at: BTreeMap<Place, PairAt> = BTreeMap::new();
+fn contrast(seen: &[VisitResult], benchmark: &str, [baseline, candidate]: [&str; 2]) -> ObservedContrast {
+    let mut at: BTreeMap<VisitPlacement, PairAt> = BTreeMap::new();
     for visit in seen {
         let pair = at.entry(visit.place).or_default();
-        if let Place::Placed { phase_bytes, .. } = visit.place {
+        if let VisitPlacement::Placed { phase_bytes, .. } = visit.place {
             // A benchmark has no one entry whose offset could be told: what is known is how far all code was moved.
             pair.phase_bytes = phase_bytes;
             (pair.candidate_offset, pair.baseline_offset) = (phase_bytes.into(), phase_bytes.into());
@@ -84,10 +84,10 @@ fn contrast(seen: &[Seen], benchmark: &str, [baseline, candidate]: [&str; 2]) ->
         }
     }
     let both = |pair: &PairAt| !pair.candidate.is_empty() && !pair.baseline.is_empty();
-    let as_built = at.remove(&Place::AsBuilt).filter(both);
+    let as_built = at.remove(&VisitPlacement::AsBuilt).filter(both);
     let mut rotations: BTreeMap<u32, Vec<PairAt>> = BTreeMap::new();
     for (place, pair) in at {
-        if let (Place::Placed { rotation, .. }, true) = (place, both(&pair)) {
+        if let (VisitPlacement::Placed { rotation, .. }, true) = (place, both(&pair)) {
             rotations.entry(rotation).or_default().push(pair);
         }
     }
@@ -108,18 +108,28 @@ fn contrast(seen: &[Seen], benchmark: &str, [baseline, candidate]: [&str; 2]) ->
 mod tests {
     use super::super::{PHASES, round};
     use super::*;
-    use crate::verdict::{Options, Verdict, judge};
+    use crate::verdict::{Verdict, VerdictOptions, judge};
 
-    fn visit(number: u32, side: Side, place: Place, figures: &[(&str, &[f64])]) -> Seen {
+    fn visit(number: u32, side: Side, place: VisitPlacement, figures: &[(&str, &[f64])]) -> VisitResult {
         let figures = figures.iter().map(|(name, values)| ((*name).to_owned(), values.to_vec())).collect();
-        Seen { round: number, side, place, figures }
+        VisitResult { round: number, side, place, figures }
     }
 
     #[test]
     fn what_one_side_lacks_is_told_and_not_compared() {
         let seen = [
-            visit(0, Side::Baseline, Place::AsBuilt, &[("a", &[1.0]), ("old", &[1.0]), ("empty", &[])]),
-            visit(0, Side::Candidate, Place::AsBuilt, &[("a", &[2.0]), ("new", &[1.0]), ("empty", &[1.0])]),
+            visit(
+                0,
+                Side::Baseline,
+                VisitPlacement::AsBuilt,
+                &[("a", &[1.0]), ("old", &[1.0]), ("empty", &[])],
+            ),
+            visit(
+                0,
+                Side::Candidate,
+                VisitPlacement::AsBuilt,
+                &[("a", &[2.0]), ("new", &[1.0]), ("empty", &[1.0])],
+            ),
         ];
         let found: Vec<(String, Missing)> = benchmarks(&seen, &Side::BOTH)
             .into_iter()
@@ -141,7 +151,7 @@ mod tests {
 
     #[test]
     fn repetitions_pair_by_number_even_where_one_is_unusable() {
-        let place = Place::Placed { rotation: 2, phase_bytes: 48 };
+        let place = VisitPlacement::Placed { rotation: 2, phase_bytes: 48 };
         let seen = [
             visit(3, Side::Baseline, place, &[("a", &[1.0, 0.0, 3.0])]),
             visit(3, Side::Candidate, place, &[("a", &[1.0, 2.0, f64::NAN, 4.0])]),
@@ -160,14 +170,14 @@ mod tests {
     #[test]
     fn a_planted_slowdown_is_found_in_its_benchmark_alone() {
         let mut seen = Vec::new();
-        let mut noise = crate::experiment::order::Order::new(11, &[1]);
+        let mut noise = crate::experiment::order::SeededChoices::new(11, &[1]);
         for number in 0..3 {
             for planned in round(5, number, 8, &PHASES, 2) {
                 let side = Side::BOTH[planned.side];
                 let moved = match planned.place {
-                    Place::AsBuilt => [1.0, 1.2][planned.side],
+                    VisitPlacement::AsBuilt => [1.0, 1.2][planned.side],
                     // The sides lie differently, so the same padding does something else to each.
-                    Place::Placed { phase_bytes, .. } => {
+                    VisitPlacement::Placed { phase_bytes, .. } => {
                         1.0 + 0.2 * f64::from((phase_bytes / 16 + 2 * planned.side as u32) % 4) / 3.0
                     }
                 };
@@ -178,13 +188,13 @@ mod tests {
                 };
                 let slow = if side == Side::Candidate { 1.05 } else { 1.0 };
                 let figures = vec![("same".into(), figure(1.0)), ("slow".into(), figure(slow))];
-                seen.push(Seen { round: number, side, place: planned.place, figures });
+                seen.push(VisitResult { round: number, side, place: planned.place, figures });
             }
         }
         let contrasts = contrasts(&seen, ["main", "HEAD"]);
         let found = judge(
             &contrasts,
-            &Options { margin: crate::stats::margin::Margin::of(0.02), ..Options::default() },
+            &VerdictOptions { margin: crate::stats::margin::Margin::of(0.02), ..VerdictOptions::default() },
         );
         let verdicts: Vec<(&str, Verdict)> =
             found.contrasts.iter().map(|found| (found.input.as_str(), found.verdict)).collect();

@@ -6,9 +6,9 @@
 //! of a placement get the same surroundings, drawn anew for every placement and round: what they do to all cancels, what
 //! they do to one is averaged.
 
-use super::Place;
+use super::VisitPlacement;
 use crate::experiment::Surroundings;
-use crate::experiment::order::Order;
+use crate::experiment::order::SeededChoices;
 use crate::experiment::williams;
 
 /// Paddings of one rotation, bytes: every phase of a cache line at the usual alignment of functions.
@@ -25,7 +25,7 @@ pub struct Visit {
     /// Whose binaries: the number of the side.
     pub side: usize,
     /// Which link of them.
-    pub place: Place,
+    pub place: VisitPlacement,
     /// Drawn for this visit.
     pub surroundings: Surroundings,
 }
@@ -35,15 +35,15 @@ pub struct Visit {
 /// Input: the seed of the comparison; how many sides. Returns: (1 + rotations × phases) × sides visits. The same seed
 /// gives the same order for ever.
 pub fn round(seed: u64, round: u32, rotations: u32, phases: &[u32], sides: usize) -> Vec<Visit> {
-    let mut places = vec![Place::AsBuilt];
+    let mut places = vec![VisitPlacement::AsBuilt];
     for rotation in 0..rotations {
-        places.extend(phases.iter().map(|phase| Place::Placed { rotation, phase_bytes: *phase }));
+        places.extend(phases.iter().map(|phase| VisitPlacement::Placed { rotation, phase_bytes: *phase }));
     }
-    Order::new(seed, &[PLACES, round.into()]).shuffle(&mut places);
+    SeededChoices::new(seed, &[PLACES, round.into()]).shuffle(&mut places);
     // The pair of rounds 2n and 2n + 1 shares its rows, so that a placement has seen each order both ways after a pair.
     let rows = williams::rows(sides).max(1);
     let mut dealt: Vec<usize> = (0..places.len()).map(|place| (place + 1) % rows).collect();
-    Order::new(seed, &[FIRST, (round / 2).into()]).shuffle(&mut dealt);
+    SeededChoices::new(seed, &[FIRST, (round / 2).into()]).shuffle(&mut dealt);
     let mut ordered = places.clone();
     ordered.sort();
     let mut visits = Vec::with_capacity(places.len() * sides);
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    fn places(visits: &[Visit]) -> Vec<Place> {
+    fn places(visits: &[Visit]) -> Vec<VisitPlacement> {
         visits.iter().map(|visit| visit.place).collect()
     }
 
@@ -72,7 +72,8 @@ mod tests {
     fn every_side_visits_every_place_once_and_next_to_the_other() {
         let visits = round(7, 0, 3, &PHASES, 2);
         assert_eq!(visits.len(), 2 * (1 + 3 * 4));
-        let met: HashSet<(usize, Place)> = visits.iter().map(|visit| (visit.side, visit.place)).collect();
+        let met: HashSet<(usize, VisitPlacement)> =
+            visits.iter().map(|visit| (visit.side, visit.place)).collect();
         assert_eq!(met.len(), visits.len());
         for pair in visits.chunks(2) {
             assert_eq!(pair[0].place, pair[1].place);
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn each_side_goes_first_as_often_and_in_turn() {
-        let first = |number: u32| -> HashSet<(Place, usize)> {
+        let first = |number: u32| -> HashSet<(VisitPlacement, usize)> {
             let visits = round(7, number, 3, &PHASES, 2);
             visits.chunks(2).map(|pair| (pair[0].place, pair[0].side)).collect()
         };
@@ -98,7 +99,7 @@ mod tests {
         // As before there were more than two: a coin per placement, turned over in the next round.
         for number in 0..4 {
             let mut first: Vec<bool> = (0..9).map(|place| place % 2 == 0).collect();
-            Order::new(7, &[FIRST, (number / 2).into()]).shuffle(&mut first);
+            SeededChoices::new(7, &[FIRST, (number / 2).into()]).shuffle(&mut first);
             let mut visits = round(7, number, 2, &PHASES, 2);
             visits.sort_by_key(|visit| visit.place);
             for (pair, first) in visits.chunks(2).zip(first) {

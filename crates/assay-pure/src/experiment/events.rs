@@ -5,7 +5,7 @@ use std::fmt;
 /// An event that may be asked for in `events`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Event {
+pub enum CountedEvent {
     /// Instructions executed.
     Instructions,
     /// Branches executed, of any class.
@@ -16,22 +16,27 @@ pub enum Event {
     Cycles,
 }
 
-impl Event {
+impl CountedEvent {
     /// All of them, in the order in which reports show them.
-    pub const ALL: [Event; 4] = [Event::Instructions, Event::Branches, Event::BranchMisses, Event::Cycles];
+    pub const ALL: [CountedEvent; 4] = [
+        CountedEvent::Instructions,
+        CountedEvent::Branches,
+        CountedEvent::BranchMisses,
+        CountedEvent::Cycles,
+    ];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
-            Event::Instructions => "instructions",
-            Event::Branches => "branches",
-            Event::BranchMisses => "branch-misses",
-            Event::Cycles => "cycles",
+            CountedEvent::Instructions => "instructions",
+            CountedEvent::Branches => "branches",
+            CountedEvent::BranchMisses => "branch-misses",
+            CountedEvent::Cycles => "cycles",
         }
     }
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for CountedEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

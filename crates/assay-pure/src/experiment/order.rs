@@ -9,12 +9,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A source of choices for one purpose. `path` says which (a purpose, a round, a group), so that purposes do not share
 /// numbers and one more choice in one of them moves nothing elsewhere.
-pub(crate) struct Order(Xoshiro256PlusPlus);
+pub(crate) struct SeededChoices(Xoshiro256PlusPlus);
 
-impl Order {
+impl SeededChoices {
     pub(crate) fn new(seed: u64, path: &[u64]) -> Self {
         let state = path.iter().fold(finalise(seed), |state, step| finalise(state ^ step));
-        Order(Xoshiro256PlusPlus::seed_from_u64(state))
+        SeededChoices(Xoshiro256PlusPlus::seed_from_u64(state))
     }
 
     /// A number uniform over `0..bound`; 0 if `bound` is 0.
@@ -61,13 +61,13 @@ mod tests {
 
     #[test]
     fn draws_the_numbers_of_an_independent_implementation() {
-        let mut order = Order::new(42, &[1, 2]);
+        let mut order = SeededChoices::new(42, &[1, 2]);
         let large: Vec<u64> = (0..3).map(|_| order.below(1 << 63)).collect();
         assert_eq!(large, [2884969819692289916, 1241397052035487138, 3630431982829390007]);
         let small: Vec<u64> = (0..8).map(|_| order.below(245)).collect();
         assert_eq!(small, [52, 232, 103, 92, 19, 120, 124, 110]);
         // Half of all products are rejected below this bound.
-        let mut order = Order::new(5, &[9]);
+        let mut order = SeededChoices::new(5, &[9]);
         let rejecting: Vec<u64> = (0..4).map(|_| order.below((1 << 63) + 1)).collect();
         assert_eq!(
             rejecting,
@@ -77,13 +77,13 @@ mod tests {
 
     #[test]
     fn shuffles_as_an_independent_implementation() {
-        assert_eq!(Order::new(0, &[]).permutation(10), [2, 3, 0, 1, 8, 4, 6, 9, 7, 5]);
-        assert_eq!(Order::new(7, &[3]).permutation(10), [3, 1, 2, 8, 7, 6, 4, 0, 9, 5]);
+        assert_eq!(SeededChoices::new(0, &[]).permutation(10), [2, 3, 0, 1, 8, 4, 6, 9, 7, 5]);
+        assert_eq!(SeededChoices::new(7, &[3]).permutation(10), [3, 1, 2, 8, 7, 6, 4, 0, 9, 5]);
     }
 
     #[test]
     fn gives_each_purpose_its_own_numbers() {
-        let first = |seed, path: &[u64]| Order::new(seed, path).below(u64::MAX);
+        let first = |seed, path: &[u64]| SeededChoices::new(seed, path).below(u64::MAX);
         assert_ne!(first(1, &[1, 2]), first(1, &[2, 1]));
         assert_ne!(first(1, &[1]), first(1, &[1, 0]));
         assert_ne!(first(1, &[1]), first(2, &[1]));
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn reaches_each_number_below_a_bound_about_equally_often() {
-        let mut order = Order::new(3, &[]);
+        let mut order = SeededChoices::new(3, &[]);
         let mut found = [0u32; 6];
         for _ in 0..60_000 {
             found[order.below(6) as usize] += 1;
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn has_nothing_to_choose_below_one_and_zero() {
-        let mut order = Order::new(3, &[]);
+        let mut order = SeededChoices::new(3, &[]);
         assert_eq!((order.below(0), order.below(1)), (0, 0));
     }
 }

@@ -16,12 +16,12 @@
 //! **Limits.** The last subject of a block precedes the first of the next, which is balanced only by chance. The balance is
 //! exact over whole cycles; a campaign that stops inside one is off by less than one count per pair and block.
 
-use super::order::Order;
+use super::order::SeededChoices;
 use super::williams;
 
 /// What is visited together: the live processes of one artifact on one input.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Block {
+pub struct VisitBlock {
     /// Number of the block in the campaign; distinct, and best counted without gaps.
     pub id: usize,
     /// The processes (or variants) in it, in an order that stays the same from round to round.
@@ -55,7 +55,9 @@ const ENVIRONMENT_BYTES: u64 = 4096;
 pub fn shuffle_seed(seed: u64, rotation: u32) -> u64 {
     match rotation {
         0 => 0,
-        rotation => 1 + Order::new(seed, &[SHUFFLES, u64::from(rotation)]).below(u64::from(u32::MAX) - 1),
+        rotation => {
+            1 + SeededChoices::new(seed, &[SHUFFLES, u64::from(rotation)]).below(u64::from(u32::MAX) - 1)
+        }
     }
 }
 
@@ -64,17 +66,17 @@ pub fn shuffle_seed(seed: u64, rotation: u32) -> u64 {
 /// Input: the campaign's seed; numbers that tell the process from all others.
 pub fn environment_bytes(seed: u64, process: &[u64]) -> u64 {
     let path: Vec<u64> = [ENVIRONMENTS].iter().chain(process).copied().collect();
-    Order::new(seed, &path).below(ENVIRONMENT_BYTES)
+    SeededChoices::new(seed, &path).below(ENVIRONMENT_BYTES)
 }
 
 /// The visits of one round, in order: every subject of every block exactly once, blocks not interleaved with each other.
 ///
 /// Input: blocks with distinct ids, in any order (it does not matter); the campaign's seed; the round, from 0.
 /// Cost: linear in the number of visits.
-pub fn round(blocks: &[Block], seed: u64, round: u32) -> Vec<CellVisit> {
-    let mut order: Vec<&Block> = blocks.iter().collect();
+pub fn round(blocks: &[VisitBlock], seed: u64, round: u32) -> Vec<CellVisit> {
+    let mut order: Vec<&VisitBlock> = blocks.iter().collect();
     order.sort_by_key(|block| block.id);
-    Order::new(seed, &[BLOCKS, u64::from(round)]).shuffle(&mut order);
+    SeededChoices::new(seed, &[BLOCKS, u64::from(round)]).shuffle(&mut order);
     let visits = order.iter().flat_map(|block| {
         let row = row_of(block, seed, round as usize);
         row.into_iter().map(|place| CellVisit { block: block.id, subject: block.subjects[place] })
@@ -88,7 +90,7 @@ pub fn cycle_rounds(subjects: usize) -> usize {
 }
 
 /// The row of its design that a block has in a round.
-fn row_of(block: &Block, seed: u64, round: usize) -> Vec<usize> {
+fn row_of(block: &VisitBlock, seed: u64, round: usize) -> Vec<usize> {
     let count = block.subjects.len();
     let rows = williams::rows(count);
     if rows == 0 {
@@ -98,8 +100,8 @@ fn row_of(block: &Block, seed: u64, round: usize) -> Vec<usize> {
     let (group, member) = (block.id / rows, block.id % rows);
     let design = count as u64;
     // Members of a group of `rows` blocks start at different places, hence have different rows in every round.
-    let starts = Order::new(seed, &[STARTS, design, group as u64, cycle as u64]).permutation(rows);
-    let sequence = Order::new(seed, &[ROWS, design, cycle as u64]).permutation(rows);
+    let starts = SeededChoices::new(seed, &[STARTS, design, group as u64, cycle as u64]).permutation(rows);
+    let sequence = SeededChoices::new(seed, &[ROWS, design, cycle as u64]).permutation(rows);
     williams::row(count, sequence[(starts[member] + step) % rows])
 }
 
@@ -108,7 +110,7 @@ fn row_of(block: &Block, seed: u64, round: usize) -> Vec<usize> {
 /// Input: the campaign's seed, the round, the input's index, its number of windows. Returns: a number below `windows`,
 /// uniform over seeds and rounds; 0 if there are none.
 pub fn start_window(seed: u64, round: u32, input: usize, windows: u64) -> u64 {
-    Order::new(seed, &[WINDOWS, u64::from(round), input as u64]).below(windows)
+    SeededChoices::new(seed, &[WINDOWS, u64::from(round), input as u64]).below(windows)
 }
 
 #[cfg(test)]
@@ -132,12 +134,14 @@ mod tests {
     }
     use std::collections::{HashMap, HashSet};
 
-    fn blocks(count: usize, subjects: usize) -> Vec<Block> {
-        (0..count).map(|id| Block { id, subjects: (0..subjects).map(|s| 100 * id + s).collect() }).collect()
+    fn blocks(count: usize, subjects: usize) -> Vec<VisitBlock> {
+        (0..count)
+            .map(|id| VisitBlock { id, subjects: (0..subjects).map(|s| 100 * id + s).collect() })
+            .collect()
     }
 
     /// The subjects of one block in the order of a round, as places in the block.
-    fn order_of(visits: &[CellVisit], block: &Block) -> Vec<usize> {
+    fn order_of(visits: &[CellVisit], block: &VisitBlock) -> Vec<usize> {
         let place = |visit: &CellVisit| block.subjects.iter().position(|&s| s == visit.subject);
         visits.iter().filter(|v| v.block == block.id).map(|v| place(v).expect("its own subject")).collect()
     }
@@ -263,9 +267,9 @@ mod tests {
     fn plans_the_rounds_that_ledgers_already_hold() {
         // Source: this module's rules written a second time in Python. A change here makes old ledgers wrong.
         let blocks = [
-            Block { id: 0, subjects: vec![10, 11, 12, 13] },
-            Block { id: 1, subjects: vec![20, 21, 22, 23] },
-            Block { id: 2, subjects: vec![30, 31, 32] },
+            VisitBlock { id: 0, subjects: vec![10, 11, 12, 13] },
+            VisitBlock { id: 1, subjects: vec![20, 21, 22, 23] },
+            VisitBlock { id: 2, subjects: vec![30, 31, 32] },
         ];
         let subjects = |number| round(&blocks, 42, number).iter().map(|v| v.subject).collect::<Vec<_>>();
         assert_eq!(subjects(0), [11, 12, 10, 13, 30, 31, 32, 23, 20, 22, 21]);

@@ -5,7 +5,7 @@
 //! could not be read is not complained of as well.
 //!
 //! **Limits.** Only what the text itself tells is checked. Whether files exist, compilers are found and the program
-//! registers its variants is for the lab, which complains through [`Parsed::diagnostic`].
+//! registers its variants is for the lab, which complains through [`ParsedExperiment::diagnostic`].
 
 mod accept;
 mod claims;
@@ -29,11 +29,11 @@ mod usage;
 use std::path::Path;
 
 use self::entries::Names;
-pub use self::parsed::Parsed;
+pub use self::parsed::ParsedExperiment;
 use self::reader::{TomlReader, TomlTable};
 use super::spans::Spans;
 use super::spec::{Clock, Experiment, Variant};
-use super::{Diagnostic, Event};
+use super::{CountedEvent, Diagnostic};
 use crate::stats::margin::Margin;
 
 pub(super) use self::convert::to_name;
@@ -49,13 +49,13 @@ impl Experiment {
     ///
     /// # Errors
     /// All problems of the file, in the order of their places; for a file that is not TOML, the first error of syntax.
-    pub fn from_toml(text: &str, file: &str) -> Result<Parsed, Vec<Diagnostic>> {
+    pub fn from_toml(text: &str, file: &str) -> Result<ParsedExperiment, Vec<Diagnostic>> {
         let (document, spans) = parse(text, file)?;
         let mut reader = TomlReader::new(spans, home_of);
         let top = TomlTable::new("", Some(document.as_table()), &[schema::TOP]);
         let experiment = read_top(&mut reader, &top, file);
         let (experiment, spans) = reader.conclude(experiment)?;
-        let parsed = Parsed { experiment, spans };
+        let parsed = ParsedExperiment { experiment, spans };
         let problems = sweeps::outside_their_domain(&parsed, text);
         if problems.is_empty() { Ok(parsed) } else { Err(problems) }
     }
@@ -200,8 +200,8 @@ fn read_variants(reader: &mut TomlReader, top: &TomlTable) -> (Vec<Variant>, Nam
 }
 
 /// None by default: counting takes a tracer or counters, which not every machine has, and time of its own.
-fn read_events(reader: &mut TomlReader, top: &TomlTable) -> Vec<Event> {
-    let words = Event::ALL.map(|event| (event.name(), event));
+fn read_events(reader: &mut TomlReader, top: &TomlTable) -> Vec<CountedEvent> {
+    let words = CountedEvent::ALL.map(|event| (event.name(), event));
     let events = reader.list(top, "events", convert::choice(&words)).unwrap_or_default();
     entries::refuse_repeats(reader, "events", &events);
     events

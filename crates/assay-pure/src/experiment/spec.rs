@@ -1,6 +1,6 @@
 //! The experiment file as meaning: what is compared, on which inputs, built how, measured how long.
 
-use super::{Acceptance, ClaimSpec, ContrastSpec, Event, Usage};
+use super::{Acceptance, ClaimSpec, ContrastSpec, CountedEvent, Usage};
 use crate::inputs::{self, Description, FormatError, Generator, Settings, Window};
 use crate::stats::margin::Margin;
 
@@ -42,7 +42,7 @@ pub struct Experiment {
     pub clock: Clock,
     /// What is counted per unit beside the time, by counters or by tracing; none where the file asks for nothing.
     #[serde(default)]
-    pub events: Vec<Event>,
+    pub events: Vec<CountedEvent>,
     /// Seed of the plan (orders, shuffles, environment sizes).
     pub seed: u64,
     /// Keys of inputs to be varied, by `assay sweep`.

@@ -6,7 +6,7 @@
 //! offset that locals can have in their page; whole pages beyond that change which sets of a cache they meet.
 //! Limits: where the kernel places the stack at random, it adds an offset of its own to the one drawn here.
 
-use super::order::Order;
+use super::order::SeededChoices;
 use super::plan::SURROUNDINGS;
 
 /// A page, bytes, beyond which the stack's offset repeats.
@@ -33,7 +33,7 @@ impl Surroundings {
     /// Input: the seed; numbers that tell the process from all others. The same two give the same for ever.
     pub fn draw(seed: u64, process: &[u64]) -> Surroundings {
         let path: Vec<u64> = [SURROUNDINGS].iter().chain(process).copied().collect();
-        let mut order = Order::new(seed, &path);
+        let mut order = SeededChoices::new(seed, &path);
         Surroundings {
             environment_bytes: PAGE_BYTES * order.below(PAGES) as usize,
             stack_bytes: STACK_STEP_BYTES * order.below((PAGE_BYTES / STACK_STEP_BYTES) as u64) as usize,

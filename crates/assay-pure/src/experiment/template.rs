@@ -315,9 +315,9 @@ ASSAY_MAIN()
 mod tests {
     use super::*;
     use crate::experiment::read::schema;
-    use crate::experiment::{Experiment, Parsed};
+    use crate::experiment::{Experiment, ParsedExperiment};
 
-    fn read(text: &str) -> Parsed {
+    fn read(text: &str) -> ParsedExperiment {
         Experiment::from_toml(text, "new/experiment.toml").unwrap_or_else(|problems| {
             panic!("{}", problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())
         })

@@ -9,7 +9,7 @@ use std::fmt;
 /// What is cold when a call begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum CacheState {
     /// Nothing but what the input's own size makes so: one input again and again.
     #[default]
     Hot,
@@ -21,7 +21,7 @@ pub enum State {
     ColdCode,
 }
 
-impl State {
+impl CacheState {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Hot, Self::Rotating, Self::ColdData, Self::ColdCode];
 
@@ -62,7 +62,7 @@ impl Measure {
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for CacheState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
@@ -79,7 +79,7 @@ impl fmt::Display for Measure {
 pub struct Usage {
     /// What is cold when a call begins.
     #[serde(default)]
-    pub state: State,
+    pub state: CacheState,
     /// Whether calls wait for each other.
     #[serde(default)]
     pub measure: Measure,
@@ -92,7 +92,7 @@ impl Usage {
     /// Hot and throughput: what is measured where nothing else is asked for.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.state == State::Hot && self.measure == Measure::Throughput
+        self.state == CacheState::Hot && self.measure == Measure::Throughput
     }
 
     /// What follows the input's name: empty for hot and throughput, else `@` and what differs from that.
@@ -100,11 +100,11 @@ impl Usage {
     pub fn suffix(&self) -> String {
         let mut parts = Vec::new();
         match (self.state, self.copies) {
-            (State::Hot, _) => {}
-            (State::Rotating, Some(copies)) => parts.push(format!("rotating-{copies}")),
-            (State::Rotating, None) => parts.push("rotating".to_owned()),
-            (State::ColdData, _) => parts.push("cold-data".to_owned()),
-            (State::ColdCode, _) => parts.push("cold-code".to_owned()),
+            (CacheState::Hot, _) => {}
+            (CacheState::Rotating, Some(copies)) => parts.push(format!("rotating-{copies}")),
+            (CacheState::Rotating, None) => parts.push("rotating".to_owned()),
+            (CacheState::ColdData, _) => parts.push("cold-data".to_owned()),
+            (CacheState::ColdCode, _) => parts.push("cold-code".to_owned()),
         }
         if self.measure == Measure::Latency {
             parts.push("latency".to_owned());
@@ -118,12 +118,12 @@ impl Usage {
 /// Cold code is measured once whatever the measures are: its region holds one call, which has no last call to wait for.
 /// `copies` belongs to the uses that rotate.
 #[must_use]
-pub fn usages(states: &[State], measures: &[Measure], copies: Option<u64>) -> Vec<Usage> {
+pub fn usages(states: &[CacheState], measures: &[Measure], copies: Option<u64>) -> Vec<Usage> {
     let mut spanned = Vec::new();
     for &state in states {
         for &measure in measures {
-            let measure = if state == State::ColdCode { Measure::Throughput } else { measure };
-            let copies = copies.filter(|_| state == State::Rotating);
+            let measure = if state == CacheState::ColdCode { Measure::Throughput } else { measure };
+            let copies = copies.filter(|_| state == CacheState::Rotating);
             let one = Usage { state, measure, copies };
             if !spanned.contains(&one) {
                 spanned.push(one);
@@ -137,14 +137,14 @@ pub fn usages(states: &[State], measures: &[Measure], copies: Option<u64>) -> Ve
 mod tests {
     use super::*;
 
-    fn suffixes(states: &[State], measures: &[Measure], copies: Option<u64>) -> Vec<String> {
+    fn suffixes(states: &[CacheState], measures: &[Measure], copies: Option<u64>) -> Vec<String> {
         usages(states, measures, copies).iter().map(Usage::suffix).collect()
     }
 
     #[test]
     fn names_what_differs_from_hot_and_throughput() {
         assert_eq!(
-            suffixes(&State::ALL, &Measure::ALL, Some(64)),
+            suffixes(&CacheState::ALL, &Measure::ALL, Some(64)),
             [
                 "",
                 "@latency",
@@ -155,19 +155,20 @@ mod tests {
                 "@cold-code"
             ]
         );
-        assert_eq!(suffixes(&[State::Rotating], &[Measure::Throughput], None), ["@rotating"]);
+        assert_eq!(suffixes(&[CacheState::Rotating], &[Measure::Throughput], None), ["@rotating"]);
     }
 
     #[test]
     fn cold_code_is_measured_once_and_has_no_latency() {
-        assert_eq!(suffixes(&[State::ColdCode], &[Measure::Latency], Some(9)), ["@cold-code"]);
-        let one = usages(&[State::ColdCode], &[Measure::Latency], Some(9))[0];
+        assert_eq!(suffixes(&[CacheState::ColdCode], &[Measure::Latency], Some(9)), ["@cold-code"]);
+        let one = usages(&[CacheState::ColdCode], &[Measure::Latency], Some(9))[0];
         assert_eq!((one.measure, one.copies), (Measure::Throughput, None));
     }
 
     #[test]
     fn only_hot_and_throughput_is_plain() {
-        let plain: Vec<bool> = usages(&State::ALL, &Measure::ALL, None).iter().map(Usage::is_plain).collect();
+        let plain: Vec<bool> =
+            usages(&CacheState::ALL, &Measure::ALL, None).iter().map(Usage::is_plain).collect();
         assert_eq!(plain, [true, false, false, false, false, false, false]);
     }
 

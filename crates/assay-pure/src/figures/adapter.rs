@@ -2,7 +2,10 @@
 
 use super::adapter_error::AdapterError;
 use super::pattern::Pattern;
-use super::{Clock, FigureError, Output, Reading, Unit, criterion, divan, google_benchmark, nanobench};
+use super::{
+    BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, criterion, divan, google_benchmark,
+    nanobench,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -101,22 +104,26 @@ impl Adapter {
     ///
     /// # Errors
     /// It is not of the format, broken, or without a single figure.
-    pub fn read(&self, output: &Output) -> Result<Reading, FigureError> {
+    pub fn read(&self, output: &Output) -> Result<ExecutionFigures, FigureError> {
         match self {
             Adapter::GoogleBenchmark => google_benchmark::read(output),
             Adapter::Criterion => criterion::read(output),
             Adapter::Divan => divan::read(output),
             Adapter::Nanobench => nanobench::read(output),
-            Adapter::Wall => Ok(command(Clock::Wall, output.elapsed_ns, Clock::Cpu, output.cpu_ns)),
-            Adapter::Cpu => Ok(command(Clock::Cpu, output.cpu_ns, Clock::Wall, output.elapsed_ns)),
+            Adapter::Wall => {
+                Ok(command(BenchmarkClock::Wall, output.elapsed_ns, BenchmarkClock::Cpu, output.cpu_ns))
+            }
+            Adapter::Cpu => {
+                Ok(command(BenchmarkClock::Cpu, output.cpu_ns, BenchmarkClock::Wall, output.elapsed_ns))
+            }
             Adapter::Pattern(pattern) => pattern.read(output),
         }
     }
 }
 
 /// The whole command as one benchmark.
-fn command(clock: Clock, time_ns: f64, other: Clock, other_ns: f64) -> Reading {
-    let mut reading = Reading::default();
+fn command(clock: BenchmarkClock, time_ns: f64, other: BenchmarkClock, other_ns: f64) -> ExecutionFigures {
+    let mut reading = ExecutionFigures::default();
     reading.add("command".into(), Unit::ns_per("command"), clock, &[time_ns], Some((other, &[other_ns])));
     reading
 }
@@ -143,9 +150,9 @@ mod tests {
         let detected = Adapter::detect(&output);
         assert_eq!(detected.adapter, Adapter::Wall);
         let figure = detected.adapter.read(&output).unwrap().figures.remove(0);
-        assert_eq!((figure.values, figure.beside), (vec![2e9], Some((Clock::Cpu, vec![1e9]))));
+        assert_eq!((figure.values, figure.beside), (vec![2e9], Some((BenchmarkClock::Cpu, vec![1e9]))));
         assert_eq!(figure.unit, Unit::ns_per("command"));
         let figure = Adapter::Cpu.read(&output).unwrap().figures.remove(0);
-        assert_eq!((figure.clock, figure.values), (Clock::Cpu, vec![1e9]));
+        assert_eq!((figure.clock, figure.values), (BenchmarkClock::Cpu, vec![1e9]));
     }
 }

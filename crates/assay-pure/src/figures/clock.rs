@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What timed a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
+pub enum BenchmarkClock {
     /// Time that passed. Other work on the processor is in it.
     Wall,
     /// Time that the processor spent on it.
@@ -13,12 +13,12 @@ pub enum Clock {
     Manual,
 }
 
-impl fmt::Display for Clock {
+impl fmt::Display for BenchmarkClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Clock::Wall => "wall time",
-            Clock::Cpu => "CPU time",
-            Clock::Manual => "the benchmark's own time",
+            BenchmarkClock::Wall => "wall time",
+            BenchmarkClock::Cpu => "CPU time",
+            BenchmarkClock::Manual => "the benchmark's own time",
         })
     }
 }

@@ -11,7 +11,7 @@
 
 use super::json::without_nan;
 use super::unit::understood;
-use super::{Clock, Document, FigureError, Output, Reading, Unit};
+use super::{BenchmarkClock, Document, ExecutionFigures, FigureError, Output, Unit};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -60,8 +60,8 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There are none, or one is broken.
-pub fn read(output: &Output) -> Result<Reading, FigureError> {
-    let mut reading = Reading::default();
+pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+    let mut reading = ExecutionFigures::default();
     for file in &output.criterion {
         if let Some(folder) = folder_of(file, "benchmark.json") {
             read_folder(folder, file, &output.criterion, &mut reading)?;
@@ -93,7 +93,7 @@ fn read_folder(
     folder: &str,
     benchmark: &Document,
     files: &[Document],
-    reading: &mut Reading,
+    reading: &mut ExecutionFigures,
 ) -> Result<(), FigureError> {
     let file = |name: &str| files.iter().find(|file| folder_of(file, name) == Some(folder));
     let CriterionBenchmark { full_id } = parsed(benchmark, "`full_id`")?;
@@ -101,13 +101,13 @@ fn read_folder(
     if let Some(file) = file("sample.json") {
         let sample: CriterionSample = parsed(file, "`iters` and `times`")?;
         let values = per_call(&sample.times, &sample.iters, &file.name)?;
-        reading.add(full_id, unit, Clock::Wall, &values, None);
+        reading.add(full_id, unit, BenchmarkClock::Wall, &values, None);
     } else if let Some(file) = file("estimates.json") {
         let estimates: Estimates = parsed(file, "`median.point_estimate`")?;
         reading
             .notes
             .push(format!("{full_id}: criterion saved no samples, so its median counts as one sample."));
-        reading.add(full_id, unit, Clock::Wall, &[estimates.median.point_estimate], None);
+        reading.add(full_id, unit, BenchmarkClock::Wall, &[estimates.median.point_estimate], None);
     } else {
         reading.notes.push(format!("{full_id}: criterion saved neither samples nor estimates."));
     }
@@ -127,7 +127,7 @@ fn per_call(times: &[f64], calls: &[f64], place: &str) -> Result<Vec<f64>, Figur
     Ok(times.iter().zip(calls).map(|(time, calls)| time / calls).collect())
 }
 
-fn read_message(line: &str, reading: &mut Reading) -> Result<(), FigureError> {
+fn read_message(line: &str, reading: &mut ExecutionFigures) -> Result<(), FigureError> {
     let place = "a message of cargo-criterion";
     let expected = "`id`, `iteration_count` and `measured_values`";
     let message: Message = serde_json::from_str(&without_nan(line))
@@ -135,7 +135,7 @@ fn read_message(line: &str, reading: &mut Reading) -> Result<(), FigureError> {
     let values = per_call(&message.measured_values, &message.iteration_count, place)?;
     let (scale, unit) = understood(1.0, message.unit.as_deref().unwrap_or("ns"));
     let values: Vec<f64> = values.iter().map(|value| value * scale).collect();
-    reading.add(message.id, unit, Clock::Wall, &values, None);
+    reading.add(message.id, unit, BenchmarkClock::Wall, &values, None);
     Ok(())
 }
 
@@ -167,7 +167,7 @@ mod tests {
             (reading.figures[0].name.as_str(), &reading.figures[0].values[..]),
             ("g/f/64", &[3.5, 4.0][..])
         );
-        assert_eq!(reading.figures[0].clock, Clock::Wall);
+        assert_eq!(reading.figures[0].clock, BenchmarkClock::Wall);
     }
 
     #[test]

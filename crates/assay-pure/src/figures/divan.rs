@@ -9,7 +9,7 @@
 //! Checked by: its table in `fixtures/adapters`; others by hand.
 
 use super::unit::nanoseconds_in;
-use super::{Clock, FigureError, Output, Reading, Unit};
+use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
 use std::collections::BTreeMap;
 
 /// How errors and `--adapter` name it.
@@ -28,7 +28,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is none, or a time in it cannot be read, or it names no benchmark that was executed.
-pub fn read(output: &Output) -> Result<Reading, FigureError> {
+pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     let mut series: Vec<(String, Vec<f64>)> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut path: Vec<String> = Vec::new();
@@ -59,14 +59,14 @@ pub fn read(output: &Output) -> Result<Reading, FigureError> {
     finish(series, &output.stdout)
 }
 
-fn finish(series: Vec<(String, Vec<f64>)>, stdout: &str) -> Result<Reading, FigureError> {
+fn finish(series: Vec<(String, Vec<f64>)>, stdout: &str) -> Result<ExecutionFigures, FigureError> {
     if series.is_empty() {
         let expected = "its table of fastest, slowest, median, mean with at least one benchmark";
         return Err(FigureError::nothing(NAME, expected, stdout));
     }
-    let mut reading = Reading::default();
+    let mut reading = ExecutionFigures::default();
     for (name, values) in series {
-        reading.add(name, Unit::ns_per("iteration"), Clock::Wall, &values, None);
+        reading.add(name, Unit::ns_per("iteration"), BenchmarkClock::Wall, &values, None);
     }
     if reading.figures.is_empty() {
         return Err(FigureError::Failed { adapter: NAME, notes: reading.notes });
@@ -147,7 +147,7 @@ math           fastest       │ slowest       │ median        │ mean       
       ╰─ u8    1.082 ms      │ 1.351 ms      │ 1.087 s       │ 1.106 ms      │ 100     │ 204800
 ";
 
-    fn read_text(stdout: &str) -> Result<Reading, FigureError> {
+    fn read_text(stdout: &str) -> Result<ExecutionFigures, FigureError> {
         read(&Output { stdout: stdout.into(), ..Output::default() })
     }
 

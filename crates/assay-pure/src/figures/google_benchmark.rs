@@ -14,7 +14,7 @@
 
 use super::json::{documents, documents_among_lines};
 use super::unit::nanoseconds_in;
-use super::{Clock, FigureError, Output, Reading, Unit};
+use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -88,9 +88,9 @@ fn is_table(stdout: &str) -> bool {
 ///
 /// # Errors
 /// There is no JSON, it is broken, or no benchmark of it gave a time.
-pub fn read(output: &Output) -> Result<Reading, FigureError> {
+pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     let reports = reports(output)?;
-    let mut reading = Reading::default();
+    let mut reading = ExecutionFigures::default();
     note_context(&reports, &mut reading);
     let (order, series) = gather(reports)?;
     let several_programs = order.iter().any(|key| key.0 != order[0].0);
@@ -141,7 +141,7 @@ fn reports(output: &Output) -> Result<Vec<GoogleReport>, FigureError> {
     Err(FigureError::nothing(NAME, expected, &output.stdout))
 }
 
-fn note_context(reports: &[GoogleReport], reading: &mut Reading) {
+fn note_context(reports: &[GoogleReport], reading: &mut ExecutionFigures) {
     let contexts = || reports.iter().filter_map(|report| report.context.as_ref());
     if contexts().any(|context| context.library_build_type.as_deref() == Some("debug")) {
         // Debian's package says so of an optimised library: it is built without NDEBUG.
@@ -224,7 +224,7 @@ fn take(
     Ok(())
 }
 
-fn add(reading: &mut Reading, name: String, series: &BenchmarkSeries) {
+fn add(reading: &mut ExecutionFigures, name: String, series: &BenchmarkSeries) {
     if let Some(message) = &series.failed {
         reading.notes.push(format!("{name}: the benchmark failed: {message}"));
         return;
@@ -241,16 +241,16 @@ fn add(reading: &mut Reading, name: String, series: &BenchmarkSeries) {
     }
     let unit = Unit::ns_per("iteration");
     match wall_clock_decides(&series.name) {
-        Some(clock) => reading.add(name, unit, clock, &real, Some((Clock::Cpu, &cpu))),
-        None => reading.add(name, unit, Clock::Cpu, &cpu, Some((Clock::Wall, &real))),
+        Some(clock) => reading.add(name, unit, clock, &real, Some((BenchmarkClock::Cpu, &cpu))),
+        None => reading.add(name, unit, BenchmarkClock::Cpu, &cpu, Some((BenchmarkClock::Wall, &real))),
     }
 }
 
 /// The library adds `/real_time` or `/manual_time` to the name of a benchmark that was told to use it.
-fn wall_clock_decides(name: &str) -> Option<Clock> {
+fn wall_clock_decides(name: &str) -> Option<BenchmarkClock> {
     name.split('/').find_map(|part| match part {
-        "real_time" => Some(Clock::Wall),
-        "manual_time" => Some(Clock::Manual),
+        "real_time" => Some(BenchmarkClock::Wall),
+        "manual_time" => Some(BenchmarkClock::Manual),
         _ => None,
     })
 }
@@ -274,7 +274,7 @@ mod tests {
         )
     }
 
-    fn names(reading: &Reading) -> Vec<&str> {
+    fn names(reading: &ExecutionFigures) -> Vec<&str> {
         reading.figures.iter().map(|figure| figure.name.as_str()).collect()
     }
 
@@ -284,10 +284,14 @@ mod tests {
     fn cpu_time_decides_unless_the_benchmark_says_otherwise() {
         let entries = ["a", "b/real_time/threads:2", "c/manual_time"].map(|name| entry(name, TIMES));
         let reading = read(&over_file(&report("p", &entries))).unwrap();
-        let found: Vec<(Clock, f64)> = reading.figures.iter().map(|one| (one.clock, one.values[0])).collect();
-        assert_eq!(found, [(Clock::Cpu, 2e3), (Clock::Wall, 3e3), (Clock::Manual, 3e3)]);
-        assert_eq!(reading.figures[0].beside, Some((Clock::Wall, vec![3e3])));
-        assert_eq!(reading.figures[1].beside, Some((Clock::Cpu, vec![2e3])));
+        let found: Vec<(BenchmarkClock, f64)> =
+            reading.figures.iter().map(|one| (one.clock, one.values[0])).collect();
+        assert_eq!(
+            found,
+            [(BenchmarkClock::Cpu, 2e3), (BenchmarkClock::Wall, 3e3), (BenchmarkClock::Manual, 3e3)]
+        );
+        assert_eq!(reading.figures[0].beside, Some((BenchmarkClock::Wall, vec![3e3])));
+        assert_eq!(reading.figures[1].beside, Some((BenchmarkClock::Cpu, vec![2e3])));
         assert!(reading.notes.is_empty());
     }
 

@@ -9,7 +9,7 @@
 //! Checked by: its JSON in `fixtures/adapters`; others by hand.
 
 use super::json::{documents, documents_among_lines};
-use super::{Clock, FigureError, Output, Reading, Unit};
+use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
 use serde::Deserialize;
 
 /// How errors and `--adapter` name it.
@@ -59,7 +59,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is no JSON of nanobench, it is broken, or has no time.
-pub fn read(output: &Output) -> Result<Reading, FigureError> {
+pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     const EXPECTED: &str = "`results` with `measurements`";
     let (mut reports, broken) = documents_among_lines::<NanobenchReport>(&output.stdout, "\"results\"");
     if reports.is_empty() && output.stdout.contains(KEY) {
@@ -108,8 +108,8 @@ fn gather(reports: Vec<NanobenchReport>) -> Vec<NanobenchSeries> {
 }
 
 /// Names alone where they tell all apart, else with their titles, else with their units too.
-fn figures(all: Vec<NanobenchSeries>) -> Reading {
-    let mut reading = Reading::default();
+fn figures(all: Vec<NanobenchSeries>) -> ExecutionFigures {
+    let mut reading = ExecutionFigures::default();
     for series in &all {
         let namesakes = || all.iter().filter(|other| other.name == series.name);
         let of_title = namesakes().filter(|other| other.title == series.title).count();
@@ -119,7 +119,7 @@ fn figures(all: Vec<NanobenchSeries>) -> Reading {
             _ => format!("{}: {} ({})", series.title, series.name, series.unit),
         };
         let per = if series.unit.is_empty() { "op" } else { &series.unit };
-        reading.add(name, Unit::ns_per(per), Clock::Wall, &series.values, None);
+        reading.add(name, Unit::ns_per(per), BenchmarkClock::Wall, &series.values, None);
     }
     if all.is_empty() {
         reading.notes.push("The JSON has no results.".to_owned());

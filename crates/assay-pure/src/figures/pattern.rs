@@ -7,7 +7,7 @@
 
 use super::adapter_error::AdapterError;
 use super::unit::understood;
-use super::{Clock, FigureError, Output, Reading, Unit};
+use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
 use regex::{Captures, Regex, RegexBuilder};
 
 /// How errors name it.
@@ -50,7 +50,7 @@ impl Pattern {
     ///
     /// # Errors
     /// There is no match, a value is no number, or one name has values of several units.
-    pub fn read(&self, output: &Output) -> Result<Reading, FigureError> {
+    pub fn read(&self, output: &Output) -> Result<ExecutionFigures, FigureError> {
         let text = if self.expression.is_match(&output.stdout) { &output.stdout } else { &output.stderr };
         let mut series: Vec<(String, Unit, Vec<f64>)> = Vec::new();
         for found in self.expression.captures_iter(text) {
@@ -72,9 +72,9 @@ impl Pattern {
             let expected = format!("a match of `{}` in what it prints{tabs}", self.expression);
             return Err(FigureError::nothing(NAME, &expected, shown));
         }
-        let mut reading = Reading::default();
+        let mut reading = ExecutionFigures::default();
         for (name, unit, values) in series {
-            reading.add(name, unit, Clock::Manual, &values, None);
+            reading.add(name, unit, BenchmarkClock::Manual, &values, None);
         }
         if reading.figures.is_empty() {
             return Err(FigureError::Failed { adapter: NAME, notes: reading.notes });
@@ -106,7 +106,7 @@ mod tests {
 
     const THREE: &str = r"^(?<name>\S+): (?<value>[-0-9.,e]+) ?(?<unit>\S*)$";
 
-    fn read(expression: &str, stdout: &str, stderr: &str) -> Result<Reading, FigureError> {
+    fn read(expression: &str, stdout: &str, stderr: &str) -> Result<ExecutionFigures, FigureError> {
         let output = Output { stdout: stdout.into(), stderr: stderr.into(), ..Output::default() };
         Pattern::new(expression).expect("an expression").read(&output)
     }

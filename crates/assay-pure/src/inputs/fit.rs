@@ -25,10 +25,10 @@ pub mod tree;
 use super::markov::{Markov, bits_of_length, write_context};
 use super::varint::{MAX_LENGTH, decode_varints, encoded_length, varint_lengths};
 use super::{Format, FormatError, Generator};
-pub use closeness::{Closeness, Entropy, Figure, compare};
+pub use closeness::{Closeness, Entropy, FitFigure, compare};
 pub use deal::deal;
-pub use kind::{Kind, kind};
-pub use refusal::{Refusal, Says};
+pub use kind::{RecordingKind, kind};
+pub use refusal::{FigureComparison, FitRefusal};
 pub use structure::{Runs, structure};
 pub use tree::LEAST_SEEN;
 

@@ -22,7 +22,7 @@ const NEAR_FLOOR: f64 = 0.9;
 
 /// A measured time with what is known of the work, all per unit.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct MeasuredRow {
     /// Nanoseconds.
     pub ns: f64,
     /// Bytes read that were not read a moment ago: of the input.
@@ -150,7 +150,7 @@ impl Bound {
 /// All limits whose counts are known, the largest share first.
 ///
 /// Input: a row with a positive time, and a machine's limits. Cost: nothing to speak of. Checked: by hand.
-pub fn binding(row: &Row, limits: &Limits) -> Vec<Bound> {
+pub fn binding(row: &MeasuredRow, limits: &Limits) -> Vec<Bound> {
     let mut found: Vec<Bound> =
         [bytes(row, limits), latency(row, limits), instructions(row, limits), branches(row, limits)]
             .into_iter()
@@ -177,7 +177,7 @@ fn bound(limit: LimitKind, source: LimitSource, ns: f64, made_of: String) -> Bou
     Bound { limit, source, ns, share: 0.0, standing: LimitStanding::Leaves, made_of }
 }
 
-fn bytes(row: &Row, limits: &Limits) -> Option<Bound> {
+fn bytes(row: &MeasuredRow, limits: &Limits) -> Option<Bound> {
     let set = row.working_set_bytes?;
     let (read, written) = (row.bytes_read.unwrap_or(0.0), row.bytes_written.unwrap_or(0.0));
     let speed = |operation: &str| fastest(limits, operation, set);
@@ -207,7 +207,7 @@ fn fastest(limits: &Limits, operation: &str, working_set_bytes: f64) -> Option<f
     own.filter_map(|curve| super::levels::at(&curve.points, working_set_bytes)).reduce(f64::max)
 }
 
-fn latency(row: &Row, limits: &Limits) -> Option<Bound> {
+fn latency(row: &MeasuredRow, limits: &Limits) -> Option<Bound> {
     let (loads, set) = (row.dependent_loads?, row.working_set_bytes?);
     let small = limits.latency.iter().find(|curve| curve.pages == "small")?;
     let each = super::levels::at(&small.points, set)?;
@@ -216,7 +216,7 @@ fn latency(row: &Row, limits: &Limits) -> Option<Bound> {
     Some(bound(LimitKind::Latency, LimitSource::Given, loads * each, made_of))
 }
 
-fn instructions(row: &Row, limits: &Limits) -> Option<Bound> {
+fn instructions(row: &MeasuredRow, limits: &Limits) -> Option<Bound> {
     let (count, each) = (row.instructions?, limits.cost(cost::INSTRUCTION)?.ns.median);
     let width = limits.clock.map(|clock| clock.cycle_ns.median / each);
     let rate =
@@ -225,19 +225,19 @@ fn instructions(row: &Row, limits: &Limits) -> Option<Bound> {
     Some(bound(LimitKind::Instructions, source(row), count * each, made_of))
 }
 
-fn branches(row: &Row, limits: &Limits) -> Option<Bound> {
+fn branches(row: &MeasuredRow, limits: &Limits) -> Option<Bound> {
     let each = [cost::UNTAKEN, cost::TAKEN].iter().filter_map(|name| Some(limits.cost(name)?.ns.median));
     let (count, each) = (row.branches?, each.reduce(f64::min)?);
     let made_of = format!("{} branches, {} ns each at best", short(count), short(each));
     Some(bound(LimitKind::Branches, source(row), count * each, made_of))
 }
 
-fn source(row: &Row) -> LimitSource {
+fn source(row: &MeasuredRow) -> LimitSource {
     if row.misses.is_some_and(|misses| misses.counted) { LimitSource::Counted } else { LimitSource::Traced }
 }
 
 /// By count and by entropy.
-fn mispredictions(row: &Row, limits: &Limits) -> Vec<Bound> {
+fn mispredictions(row: &MeasuredRow, limits: &Limits) -> Vec<Bound> {
     let Some(penalty) = limits.cost(cost::MISPREDICTION).map(|cost| cost.ns.median) else {
         return Vec::new();
     };
@@ -272,7 +272,7 @@ mod tests {
     use super::super::sample;
     use super::*;
 
-    fn shares(row: &Row) -> Vec<(LimitKind, LimitSource, i64, LimitStanding)> {
+    fn shares(row: &MeasuredRow) -> Vec<(LimitKind, LimitSource, i64, LimitStanding)> {
         let thousandths = |share: f64| (1000.0 * share).round() as i64;
         let found = binding(row, &sample::limits());
         found
@@ -289,7 +289,7 @@ mod tests {
     fn a_branchy_decoder_is_bound_by_what_no_predictor_knows() {
         // 0.8 by entropy at 5 ns are 4.0 of 5.0 ns; 0.85 simulated 4.25; 20 instructions at 0.05 are 1.0; 3 branches at
         // 0.125 are 0.375; 3 bytes at 100 per ns are 0.03.
-        let row = Row {
+        let row = MeasuredRow {
             ns: 5.0,
             bytes_read: Some(3.0),
             working_set_bytes: Some(512.0 * 1024.0),
@@ -297,7 +297,7 @@ mod tests {
             branches: Some(3.0),
             misses: misses(0.85, 0.82),
             floor_misses: Some(0.8),
-            ..Row::default()
+            ..MeasuredRow::default()
         };
         assert_eq!(
             shares(&row),
@@ -320,12 +320,12 @@ mod tests {
 
     #[test]
     fn a_branchless_decoder_is_not_held_against_the_entropy() {
-        let row = Row {
+        let row = MeasuredRow {
             ns: 1.6,
             instructions: Some(24.0),
             misses: misses(0.01, 0.005),
             floor_misses: Some(0.8),
-            ..Row::default()
+            ..MeasuredRow::default()
         };
         assert_eq!(
             shares(&row),
@@ -338,12 +338,12 @@ mod tests {
 
     #[test]
     fn without_counts_the_entropy_is_an_assumption_and_never_binds() {
-        let row = Row { ns: 5.0, floor_misses: Some(0.8), ..Row::default() };
+        let row = MeasuredRow { ns: 5.0, floor_misses: Some(0.8), ..MeasuredRow::default() };
         assert_eq!(
             shares(&row),
             [(LimitKind::Mispredictions, LimitSource::Entropy, 800, LimitStanding::Assumed)]
         );
-        let fast = Row { ns: 1.6, ..row };
+        let fast = MeasuredRow { ns: 1.6, ..row };
         assert_eq!(
             shares(&fast),
             [(LimitKind::Mispredictions, LimitSource::Entropy, 2500, LimitStanding::Exceeded)]
@@ -353,7 +353,12 @@ mod tests {
     #[test]
     fn a_least_time_above_the_measured_one_is_told_and_the_next_one_binds() {
         // 6 mispredictions would take 30 ns.
-        let row = Row { ns: 10.0, instructions: Some(120.0), misses: misses(6.0, 6.0), ..Row::default() };
+        let row = MeasuredRow {
+            ns: 10.0,
+            instructions: Some(120.0),
+            misses: misses(6.0, 6.0),
+            ..MeasuredRow::default()
+        };
         assert_eq!(
             shares(&row),
             [
@@ -362,12 +367,12 @@ mod tests {
             ]
         );
         // Within the tolerance it is all of the time.
-        let all = Row { ns: 1.0, instructions: Some(20.9), ..Row::default() };
+        let all = MeasuredRow { ns: 1.0, instructions: Some(20.9), ..MeasuredRow::default() };
         assert_eq!(
             shares(&all),
             [(LimitKind::Instructions, LimitSource::Traced, 1045, LimitStanding::Binds)]
         );
-        let beyond = Row { ns: 1.0, instructions: Some(21.2), ..Row::default() };
+        let beyond = MeasuredRow { ns: 1.0, instructions: Some(21.2), ..MeasuredRow::default() };
         assert_eq!(
             shares(&beyond),
             [(LimitKind::Instructions, LimitSource::Traced, 1060, LimitStanding::Exceeded)]
@@ -376,7 +381,7 @@ mod tests {
 
     #[test]
     fn each_model_says_in_what_it_can_be_wrong() {
-        let row = Row {
+        let row = MeasuredRow {
             ns: 1e-6,
             bytes_read: Some(3.0),
             working_set_bytes: Some(4096.0),
@@ -385,7 +390,7 @@ mod tests {
             misses: misses(0.85, 0.82),
             floor_misses: Some(0.8),
             dependent_loads: Some(1.0),
-            ..Row::default()
+            ..MeasuredRow::default()
         };
         let found = binding(&row, &sample::limits());
         let mut words: Vec<&str> = found.iter().map(Bound::why_exceeded).collect();
@@ -397,12 +402,12 @@ mod tests {
 
     #[test]
     fn nothing_binds_where_every_share_is_small() {
-        let row = Row { ns: 1.0, instructions: Some(9.9), ..Row::default() };
+        let row = MeasuredRow { ns: 1.0, instructions: Some(9.9), ..MeasuredRow::default() };
         assert_eq!(
             shares(&row),
             [(LimitKind::Instructions, LimitSource::Traced, 495, LimitStanding::Leaves)]
         );
-        let half = Row { ns: 1.0, instructions: Some(10.0), ..Row::default() };
+        let half = MeasuredRow { ns: 1.0, instructions: Some(10.0), ..MeasuredRow::default() };
         assert_eq!(
             shares(&half),
             [(LimitKind::Instructions, LimitSource::Traced, 500, LimitStanding::Binds)]
@@ -412,28 +417,32 @@ mod tests {
     #[test]
     fn bytes_that_are_read_and_written_are_copied_and_the_rest_goes_alone() {
         // In L1: 8 copied at 80 are 0.1, 8 more written at 100 are 0.08.
-        let row = Row {
+        let row = MeasuredRow {
             ns: 0.2,
             bytes_read: Some(8.0),
             bytes_written: Some(16.0),
             working_set_bytes: Some(8192.0),
-            ..Row::default()
+            ..MeasuredRow::default()
         };
         assert_eq!(shares(&row), [(LimitKind::Bytes, LimitSource::Given, 900, LimitStanding::Binds)]);
         // 16 bytes touched in 0.18 ns: 88.9 per ns.
         let made_of = &binding(&row, &sample::limits())[0].made_of;
         assert_eq!(made_of, "8.00 bytes read and 16.0 written, 88.9 per ns from L1");
-        let written = Row { bytes_read: None, ..row };
+        let written = MeasuredRow { bytes_read: None, ..row };
         assert_eq!(shares(&written), [(LimitKind::Bytes, LimitSource::Given, 800, LimitStanding::Binds)]);
-        let unknown = Row { working_set_bytes: None, ..written };
+        let unknown = MeasuredRow { working_set_bytes: None, ..written };
         assert_eq!(binding(&unknown, &sample::limits()), []);
     }
 
     #[test]
     fn loads_in_a_row_take_the_latency_of_their_working_set() {
         // Half of a load per unit from memory: 50 of 60 ns.
-        let row =
-            Row { ns: 60.0, dependent_loads: Some(0.5), working_set_bytes: Some(1e9), ..Row::default() };
+        let row = MeasuredRow {
+            ns: 60.0,
+            dependent_loads: Some(0.5),
+            working_set_bytes: Some(1e9),
+            ..MeasuredRow::default()
+        };
         assert_eq!(shares(&row), [(LimitKind::Latency, LimitSource::Given, 833, LimitStanding::Binds)]);
         assert_eq!(
             binding(&row, &sample::limits())[0].made_of,
@@ -444,7 +453,7 @@ mod tests {
     #[test]
     fn counted_mispredictions_are_called_so() {
         let counted = Some(Misses { per_unit: 1.0, fewest: 1.0, counted: true });
-        let row = Row { ns: 8.0, misses: counted, instructions: Some(4.0), ..Row::default() };
+        let row = MeasuredRow { ns: 8.0, misses: counted, instructions: Some(4.0), ..MeasuredRow::default() };
         let found = binding(&row, &sample::limits());
         assert_eq!((found[0].source, found[1].source), (LimitSource::Counted, LimitSource::Counted));
         assert_eq!(found[0].made_of, "1.00 mispredictions counted, 5.00 ns each");
@@ -456,7 +465,7 @@ mod tests {
         limits.costs.clear();
         limits.bandwidth.clear();
         limits.latency.clear();
-        let row = Row {
+        let row = MeasuredRow {
             ns: 1.0,
             bytes_read: Some(1.0),
             working_set_bytes: Some(1e4),

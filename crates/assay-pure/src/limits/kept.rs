@@ -1,6 +1,6 @@
 //! Limits as they are kept: which machine they are of, and what a file must be to be believed.
 
-use super::{Limits, Machine};
+use super::{Limits, MeasuredMachine};
 use crate::inputs::digest::digest;
 use serde::Deserialize;
 use std::fmt;
@@ -77,10 +77,11 @@ impl Limits {
     }
 }
 
-impl Machine {
+impl MeasuredMachine {
     /// The name of its file, without an ending: the CPU's model, and a digest of what makes it another machine.
     ///
-    /// The kernel and the governor are no part of it: what depends on them is told apart (see [`Machine::changes`]).
+    /// The kernel and the governor are no part of it: what depends on them is told apart (see
+    /// [`MeasuredMachine::changes`]).
     pub fn key(&self) -> String {
         let identity =
             serde_json::json!([self.cpu, self.cpu_id, self.microcode, self.virtual_machine, self.caches]);
@@ -97,12 +98,12 @@ impl Machine {
     }
 
     /// Whether two are the same machine, as far as its hardware goes.
-    pub fn is_same(&self, other: &Machine) -> bool {
+    pub fn is_same(&self, other: &MeasuredMachine) -> bool {
         self.key() == other.key()
     }
 
     /// What is different now, in a few words each.
-    pub fn changes(&self, now: &Machine) -> Vec<String> {
+    pub fn changes(&self, now: &MeasuredMachine) -> Vec<String> {
         let or_none = |value: &Option<String>| value.clone().unwrap_or_else(|| "not told".to_owned());
         let facts = [
             ("CPU", self.cpu.clone(), now.cpu.clone()),
@@ -155,19 +156,22 @@ mod tests {
         assert!(key.starts_with("amd-epyc-"), "{key}");
         assert_eq!(key.len(), "amd-epyc-".len() + 12);
         assert!(key.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-'));
-        let kernel =
-            Machine { kernel: "6.12".to_owned(), governor: Some("powersave".to_owned()), ..machine.clone() };
+        let kernel = MeasuredMachine {
+            kernel: "6.12".to_owned(),
+            governor: Some("powersave".to_owned()),
+            ..machine.clone()
+        };
         assert!(machine.is_same(&kernel) && kernel.key() == key);
         for other in [
-            Machine { cpu: "AMD EPYC 2".to_owned(), ..machine.clone() },
-            Machine { cpu_id: "AuthenticAMD 25 18".to_owned(), ..machine.clone() },
-            Machine { microcode: Some("0xb".to_owned()), ..machine.clone() },
-            Machine { virtual_machine: false, ..machine.clone() },
-            Machine { caches: vec!["L1d 48K".to_owned()], ..machine.clone() },
+            MeasuredMachine { cpu: "AMD EPYC 2".to_owned(), ..machine.clone() },
+            MeasuredMachine { cpu_id: "AuthenticAMD 25 18".to_owned(), ..machine.clone() },
+            MeasuredMachine { microcode: Some("0xb".to_owned()), ..machine.clone() },
+            MeasuredMachine { virtual_machine: false, ..machine.clone() },
+            MeasuredMachine { caches: vec!["L1d 48K".to_owned()], ..machine.clone() },
         ] {
             assert!(!machine.is_same(&other), "{other:?}");
         }
-        let odd = Machine {
+        let odd = MeasuredMachine {
             cpu: "  Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz, and a long tail".to_owned(),
             ..machine
         };
@@ -178,7 +182,7 @@ mod tests {
     fn what_changed_is_named_with_both_values() {
         let machine = sample::machine();
         assert_eq!(machine.changes(&machine), [""; 0]);
-        let now = Machine { kernel: "6.12".to_owned(), microcode: None, ..machine.clone() };
+        let now = MeasuredMachine { kernel: "6.12".to_owned(), microcode: None, ..machine.clone() };
         assert_eq!(
             machine.changes(&now),
             ["microcode: 0xa then, not told now", "kernel: 6.1 then, 6.12 now"]

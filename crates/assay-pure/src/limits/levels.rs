@@ -7,7 +7,7 @@
 //! Known limits: sizes are what the kernel says; a guest may share a cache with others, and then its level ends earlier.
 //! Checked: by synthetic curves.
 
-use super::{Figure, Level, Limits, Rate};
+use super::{LimitFigure, Limits, MemoryLevel, Rate};
 use crate::stats::quantile::median;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ impl Limits {
 
 /// A cache that holds data.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cache {
+pub struct DataCache {
     /// "L1", "L2", "L3".
     pub name: String,
     /// Bytes.
@@ -35,32 +35,32 @@ pub struct Moved {
     /// By which loop: "8-byte", "32-byte", "64-byte", "library", "non-temporal".
     pub by: String,
     /// Bytes touched over and over (source and target together), and bytes per nanosecond; a copied byte counts once.
-    pub points: Vec<Point>,
+    pub points: Vec<CurvePoint>,
 }
 
 /// Loads that wait for each other, over working sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct ChaseCurve {
     /// "small" or "huge".
     pub pages: String,
     /// Bytes touched in random order, and nanoseconds per load.
-    pub points: Vec<Point>,
+    pub points: Vec<CurvePoint>,
 }
 
 /// A figure at a working set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct CurvePoint {
     /// Bytes.
     pub bytes: u64,
     /// What was measured there.
-    pub figure: Figure,
+    pub figure: LimitFigure,
 }
 
 /// The caches that hold data, by growing size, from the kernel's words ("L1d 32K", "L2 1024K", "L3 32M").
 ///
 /// Instruction caches and what cannot be read are left out; so is one that is not larger than the one before.
-pub fn cache_sizes(words: &[String]) -> Vec<Cache> {
-    let mut found: Vec<Cache> = Vec::new();
+pub fn cache_sizes(words: &[String]) -> Vec<DataCache> {
+    let mut found: Vec<DataCache> = Vec::new();
     for word in words {
         let Some((name, size)) = word.split_once(' ') else { continue };
         let digits = size.trim_end_matches(|letter: char| !letter.is_ascii_digit());
@@ -75,7 +75,7 @@ pub fn cache_sizes(words: &[String]) -> Vec<Cache> {
         if name.ends_with('i') || count == 0 {
             continue;
         }
-        found.push(Cache { name: name.trim_end_matches('d').to_owned(), bytes: count * factor });
+        found.push(DataCache { name: name.trim_end_matches('d').to_owned(), bytes: count * factor });
     }
     found.sort_by_key(|cache| cache.bytes);
     found.dedup_by_key(|cache| cache.bytes);
@@ -83,13 +83,13 @@ pub fn cache_sizes(words: &[String]) -> Vec<Cache> {
 }
 
 /// One row per cache and one for the memory.
-pub fn levels(caches: &[Cache], bandwidth: &[Moved], latency: &[Measured]) -> Vec<Level> {
+pub fn levels(caches: &[DataCache], bandwidth: &[Moved], latency: &[ChaseCurve]) -> Vec<MemoryLevel> {
     let small = latency.iter().find(|curve| curve.pages == "small").map(|curve| curve.points.as_slice());
     let huge = latency.iter().find(|curve| curve.pages == "huge").map(|curve| curve.points.as_slice());
     let stretch = |at: usize| inside(caches, at);
-    let figure = |points: Option<&[Point]>, at: usize| Some(median_point(points?, stretch(at))?.figure);
+    let figure = |points: Option<&[CurvePoint]>, at: usize| Some(median_point(points?, stretch(at))?.figure);
     (0..=caches.len())
-        .map(|at| Level {
+        .map(|at| MemoryLevel {
             name: caches.get(at).map_or("memory", |cache| &cache.name).to_owned(),
             bytes: caches.get(at).map(|cache| cache.bytes),
             read: rate(bandwidth, "read", stretch(at)),
@@ -104,7 +104,7 @@ pub fn levels(caches: &[Cache], bandwidth: &[Moved], latency: &[Measured]) -> Ve
 }
 
 /// The working sets well inside a level: from, to. Beyond the memory nothing is.
-fn inside(caches: &[Cache], at: usize) -> (f64, f64) {
+fn inside(caches: &[DataCache], at: usize) -> (f64, f64) {
     let bytes = |at: usize| caches[at].bytes as f64;
     match at {
         at if at > caches.len() => (f64::INFINITY, f64::INFINITY),
@@ -115,12 +115,12 @@ fn inside(caches: &[Cache], at: usize) -> (f64, f64) {
 }
 
 /// The points of a stretch, or the one nearest to it on a scale of ratios.
-fn within(points: &[Point], (from, to): (f64, f64)) -> Vec<Point> {
-    let away = |point: &Point| {
+fn within(points: &[CurvePoint], (from, to): (f64, f64)) -> Vec<CurvePoint> {
+    let away = |point: &CurvePoint| {
         let bytes = point.bytes as f64;
         (from / bytes).ln().max((bytes / to).ln()).max(0.0)
     };
-    let own: Vec<Point> = points.iter().copied().filter(|point| away(point) == 0.0).collect();
+    let own: Vec<CurvePoint> = points.iter().copied().filter(|point| away(point) == 0.0).collect();
     if !own.is_empty() || from.is_infinite() {
         return own;
     }
@@ -128,7 +128,7 @@ fn within(points: &[Point], (from, to): (f64, f64)) -> Vec<Point> {
 }
 
 /// The point whose figure is the middle one of a stretch (the upper of two).
-fn median_point(points: &[Point], stretch: (f64, f64)) -> Option<Point> {
+fn median_point(points: &[CurvePoint], stretch: (f64, f64)) -> Option<CurvePoint> {
     let mut own = within(points, stretch);
     own.sort_by(|a, b| a.figure.median.total_cmp(&b.figure.median));
     own.get(own.len() / 2).copied()
@@ -147,7 +147,7 @@ fn rate(bandwidth: &[Moved], operation: &str, stretch: (f64, f64)) -> Option<Rat
 /// Where a curve passes the geometric mean of what it is in two stretches, between points on a scale of ratios.
 ///
 /// Nothing where the second is not at least a fifth above the first.
-fn step(points: &[Point], inner: (f64, f64), outer: (f64, f64)) -> Option<u64> {
+fn step(points: &[CurvePoint], inner: (f64, f64), outer: (f64, f64)) -> Option<u64> {
     const LEAST_STEP: f64 = 1.2;
     let plateau = |stretch| {
         let own: Vec<f64> = within(points, stretch).iter().map(|point| point.figure.median).collect();
@@ -184,15 +184,15 @@ pub(super) fn fastest(curves: &[Moved]) -> Vec<Moved> {
 }
 
 /// The upper envelope of two curves.
-fn faster(a: &[Point], b: &[Point]) -> Vec<Point> {
-    let mut all: Vec<Point> = a.iter().chain(b).copied().collect();
+fn faster(a: &[CurvePoint], b: &[CurvePoint]) -> Vec<CurvePoint> {
+    let mut all: Vec<CurvePoint> = a.iter().chain(b).copied().collect();
     all.sort_by(|a, b| a.bytes.cmp(&b.bytes).then(b.figure.median.total_cmp(&a.figure.median)));
     all.dedup_by_key(|point| point.bytes);
     all
 }
 
 /// The figure of a curve at a working set, between its points on a scale of ratios; beyond its ends that of the end.
-pub(super) fn at(points: &[Point], bytes: f64) -> Option<f64> {
+pub(super) fn at(points: &[CurvePoint], bytes: f64) -> Option<f64> {
     let after = points.iter().position(|point| point.bytes as f64 >= bytes);
     let (a, b) = match after {
         None => return points.last().map(|point| point.figure.median),
@@ -211,12 +211,12 @@ mod tests {
         words.iter().map(|word| (*word).to_owned()).collect()
     }
 
-    fn caches() -> Vec<Cache> {
+    fn caches() -> Vec<DataCache> {
         cache_sizes(&words(&["L1d 32K", "L1i 32K", "L2 1024K", "L3 32768K"]))
     }
 
-    fn point(bytes: u64, value: f64) -> Point {
-        Point { bytes, figure: Figure { median: value, lower: value, upper: value, repeats: 9 } }
+    fn point(bytes: u64, value: f64) -> CurvePoint {
+        CurvePoint { bytes, figure: LimitFigure { median: value, lower: value, upper: value, repeats: 9 } }
     }
 
     /// Powers of two from 4 KiB to 256 MiB.
@@ -225,11 +225,11 @@ mod tests {
     }
 
     /// A curve that steps where the caches end.
-    fn stepped(ends: [u64; 3], values: [f64; 4]) -> Vec<Point> {
+    fn stepped(ends: [u64; 3], values: [f64; 4]) -> Vec<CurvePoint> {
         sizes().map(|bytes| point(bytes, values[ends.iter().filter(|end| bytes > **end).count()])).collect()
     }
 
-    fn moved(operation: &str, by: &str, points: Vec<Point>) -> Moved {
+    fn moved(operation: &str, by: &str, points: Vec<CurvePoint>) -> Moved {
         Moved { operation: operation.to_owned(), by: by.to_owned(), points }
     }
 
@@ -254,7 +254,7 @@ mod tests {
             moved("copy", "library", stepped(ENDS, [100.0, 60.0, 25.0, 9.0])),
         ];
         let latency =
-            [Measured { pages: "small".to_owned(), points: stepped(ENDS, [1.1, 3.8, 14.0, 120.0]) }];
+            [ChaseCurve { pages: "small".to_owned(), points: stepped(ENDS, [1.1, 3.8, 14.0, 120.0]) }];
         let found = levels(&caches(), &bandwidth, &latency);
         let of = |name: &str| found.iter().find(|level| level.name == name).unwrap();
         let read = |name: &str| {
@@ -284,7 +284,7 @@ mod tests {
             point(1 << 20, 9.0),
             point(16 << 20, 14.0),
         ];
-        let latency = [Measured { pages: "small".to_owned(), points: points.clone() }];
+        let latency = [ChaseCurve { pages: "small".to_owned(), points: points.clone() }];
         let found = levels(&caches(), &[moved("read", "a", points)], &latency);
         let waits: Vec<f64> = found.iter().map(|level| level.latency_ns.unwrap().median).collect();
         assert_eq!(waits, [1.0, 4.2, 14.0, 14.0], "of two the upper is the middle one");
@@ -298,7 +298,7 @@ mod tests {
     fn where_a_level_ends_is_read_off_the_curve() {
         // The L3 is shared: it ends at 10 MiB though the kernel says 32.
         let huge = stepped([32 << 10, 1 << 20, 10 << 20], [1.0, 4.0, 16.0, 100.0]);
-        let found = levels(&caches(), &[], &[Measured { pages: "huge".to_owned(), points: huge }]);
+        let found = levels(&caches(), &[], &[ChaseCurve { pages: "huge".to_owned(), points: huge }]);
         let ends: Vec<Option<u64>> = found.iter().map(|level| level.ends_at_bytes).collect();
         // From 1 at 32 KiB to 4 at 64 KiB the mean 2 lies halfway: 2^15.5. Likewise at 2^20.5.
         assert_eq!(ends[0], Some(46_341));
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn a_curve_that_does_not_rise_has_no_step() {
         let flat = stepped(ENDS, [10.0, 11.0, 11.5, 50.0]);
-        let found = levels(&caches(), &[], &[Measured { pages: "small".to_owned(), points: flat }]);
+        let found = levels(&caches(), &[], &[ChaseCurve { pages: "small".to_owned(), points: flat }]);
         assert_eq!((found[0].ends_at_bytes, found[1].ends_at_bytes), (None, None));
         assert!(found[2].ends_at_bytes.is_some());
         let none = levels(&caches(), &[], &[]);

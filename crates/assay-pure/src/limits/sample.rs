@@ -1,14 +1,17 @@
 //! An invented machine of round figures, for tests.
 
-use super::levels::Point;
-use super::{Clock, Cost, Figure, Level, Limits, Machine, Measured, Moved, Rate, SCHEMA, cost};
+use super::levels::CurvePoint;
+use super::{
+    ChaseCurve, ClockBehaviour, Cost, LimitFigure, Limits, MeasuredMachine, MemoryLevel, Moved, Rate, SCHEMA,
+    cost,
+};
 
-pub fn figure(median: f64) -> Figure {
-    Figure { median, lower: 0.9 * median, upper: 1.1 * median, repeats: 31 }
+pub fn figure(median: f64) -> LimitFigure {
+    LimitFigure { median, lower: 0.9 * median, upper: 1.1 * median, repeats: 31 }
 }
 
-pub fn machine() -> Machine {
-    Machine {
+pub fn machine() -> MeasuredMachine {
+    MeasuredMachine {
         cpu: "AMD EPYC".to_owned(),
         cpu_id: "AuthenticAMD 25 17".to_owned(),
         microcode: Some("0xa".to_owned()),
@@ -19,14 +22,14 @@ pub fn machine() -> Machine {
     }
 }
 
-fn points(values: [f64; 3]) -> Vec<Point> {
+fn points(values: [f64; 3]) -> Vec<CurvePoint> {
     let sizes = [16 << 10, 512 << 10, 64 << 20];
-    sizes.into_iter().zip(values).map(|(bytes, value)| Point { bytes, figure: figure(value) }).collect()
+    sizes.into_iter().zip(values).map(|(bytes, value)| CurvePoint { bytes, figure: figure(value) }).collect()
 }
 
-fn level(name: &str, bytes: Option<u64>, at: usize) -> Level {
+fn level(name: &str, bytes: Option<u64>, at: usize) -> MemoryLevel {
     let rate = |value: f64| Some(Rate { bytes_per_ns: figure(value), by: "64-byte".to_owned() });
-    Level {
+    MemoryLevel {
         name: name.to_owned(),
         bytes,
         read: rate([200.0, 100.0, 20.0][at]),
@@ -60,7 +63,7 @@ pub fn limits() -> Limits {
         shared: 30,
         width: Some(3.9),
         notes: vec!["A guest.".to_owned()],
-        clock: Some(Clock {
+        clock: Some(ClockBehaviour {
             cycle_ns: figure(0.25),
             first_ns: Some(0.5),
             fastest_ns: 0.25,
@@ -76,6 +79,6 @@ pub fn limits() -> Limits {
             moved("write", [100.0, 50.0, 10.0]),
             moved("copy", [80.0, 40.0, 8.0]),
         ],
-        latency: vec![Measured { pages: "small".to_owned(), points: points([1.0, 4.0, 100.0]) }],
+        latency: vec![ChaseCurve { pages: "small".to_owned(), points: points([1.0, 4.0, 100.0]) }],
     }
 }

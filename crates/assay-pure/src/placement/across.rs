@@ -36,14 +36,14 @@ use side::FileSide;
 
 /// A linked file to be compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Linked<'e> {
+pub struct ComparedFile<'e> {
     /// The file.
     pub elf: &'e [u8],
     /// The file that its symbols were split off to, if they were.
     pub symbols: Option<&'e [u8]>,
 }
 
-impl<'e> From<&'e [u8]> for Linked<'e> {
+impl<'e> From<&'e [u8]> for ComparedFile<'e> {
     fn from(elf: &'e [u8]) -> Self {
         Self { elf, symbols: None }
     }
@@ -51,7 +51,7 @@ impl<'e> From<&'e [u8]> for Linked<'e> {
 
 /// What became of a function's own machine code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum CodeChange {
     /// The same instructions at the same address.
     Identical,
     /// The same instructions at another address.
@@ -85,7 +85,7 @@ pub struct FunctionChange {
     /// Where it lies in the new file.
     pub new: Option<FunctionPlace>,
     /// Its own code.
-    pub own: Change,
+    pub own: CodeChange,
     /// Its code and all that it reaches.
     pub reached: Reached,
 }
@@ -93,7 +93,7 @@ pub struct FunctionChange {
 impl FunctionChange {
     /// Whether its own code is the same, wherever it lies.
     pub fn is_same_code(&self) -> bool {
-        matches!(self.own, Change::Identical | Change::Moved | Change::Respaced)
+        matches!(self.own, CodeChange::Identical | CodeChange::Moved | CodeChange::Respaced)
     }
 }
 
@@ -111,7 +111,7 @@ pub fn compare(old: &[u8], new: &[u8]) -> Result<Vec<FunctionChange>, LayoutErro
 ///
 /// # Errors
 /// One of the files is no ELF file, or there are no function symbols.
-pub fn compare_linked(old: Linked, new: Linked) -> Result<Vec<FunctionChange>, LayoutError> {
+pub fn compare_linked(old: ComparedFile, new: ComparedFile) -> Result<Vec<FunctionChange>, LayoutError> {
     let sides = (FileSide::parse(old.elf, old.symbols)?, FileSide::parse(new.elf, new.symbols)?);
     let (old, new) = (&sides.0, &sides.1);
     let pairs = names::pairs(&old.named, &new.named);
@@ -147,10 +147,10 @@ pub fn compare_linked(old: Linked, new: Linked) -> Result<Vec<FunctionChange>, L
                     (own(&graph, number, moved), reached[number].clone())
                 }
                 (None, Some(reason)) => {
-                    (Change::Unknown { reason: reason.clone() }, Reached::Unknown { reason })
+                    (CodeChange::Unknown { reason: reason.clone() }, Reached::Unknown { reason })
                 }
                 (None, None) => {
-                    let own = if new.is_some() { Change::OnlyNew } else { Change::OnlyOld };
+                    let own = if new.is_some() { CodeChange::OnlyNew } else { CodeChange::OnlyOld };
                     (own, Reached::Changed { through: name.clone() })
                 }
             };
@@ -175,13 +175,13 @@ fn place(side: &FileSide, index: usize) -> FunctionPlace {
     }
 }
 
-fn own(graph: &Graph, number: usize, moved: bool) -> Change {
+fn own(graph: &Graph, number: usize, moved: bool) -> CodeChange {
     match graph.own(number) {
-        OwnCode::Same if graph.is_respaced(number) => Change::Respaced,
-        OwnCode::Same if moved => Change::Moved,
-        OwnCode::Same => Change::Identical,
-        OwnCode::Different { at } => Change::Changed { at: *at },
-        OwnCode::Unknown { at, reason } => Change::Unknown { reason: format!("at byte {at}: {reason}") },
+        OwnCode::Same if graph.is_respaced(number) => CodeChange::Respaced,
+        OwnCode::Same if moved => CodeChange::Moved,
+        OwnCode::Same => CodeChange::Identical,
+        OwnCode::Different { at } => CodeChange::Changed { at: *at },
+        OwnCode::Unknown { at, reason } => CodeChange::Unknown { reason: format!("at byte {at}: {reason}") },
     }
 }
 
@@ -210,7 +210,10 @@ pub fn same_code_across(
 ///
 /// # Errors
 /// One of the files is no ELF file, has no function symbols, or none of this name.
-pub fn same_code_linked(old: (Linked, &str), new: (Linked, &str)) -> Result<Identity, LayoutError> {
+pub fn same_code_linked(
+    old: (ComparedFile, &str),
+    new: (ComparedFile, &str),
+) -> Result<Identity, LayoutError> {
     let sides = (FileSide::parse(old.0.elf, old.0.symbols)?, FileSide::parse(new.0.elf, new.0.symbols)?);
     let mut entries = [0; 2];
     for (entry, (side, name)) in entries.iter_mut().zip([(&sides.0, old.1), (&sides.1, new.1)]) {

@@ -12,7 +12,7 @@ mod loops;
 #[cfg(test)]
 mod tests;
 
-use super::across::Linked;
+use super::across::ComparedFile;
 use super::identity::image::LinkedImage;
 use super::layout::{FunctionPlace, LINE_BYTES, LayoutError};
 use super::{identity, layout};
@@ -38,7 +38,7 @@ pub struct BorderBranch {
 
 /// One function, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Function {
+pub struct DecodedFunction {
     /// Name, address, size, offset in the 64-byte line.
     pub place: FunctionPlace,
     /// Other names of the same place.
@@ -53,7 +53,7 @@ pub struct Function {
     pub undecodable: Option<u64>,
 }
 
-impl Function {
+impl DecodedFunction {
     /// Offset in the 32-byte window.
     pub fn window_offset(&self) -> u64 {
         self.place.address % WINDOW_BYTES
@@ -120,7 +120,10 @@ pub fn nearest_names<'n>(names: impl Iterator<Item = &'n str>, wanted: &str, cou
 ///
 /// # Errors
 /// The file is no ELF file or has no function symbols, or its instruction set is not known.
-pub fn functions(linked: Linked, wanted: impl Fn(&str) -> bool) -> Result<Vec<Function>, LayoutError> {
+pub fn functions(
+    linked: ComparedFile,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<DecodedFunction>, LayoutError> {
     let named = linked.symbols.unwrap_or(linked.elf);
     let architecture = layout::parse(linked.elf)?.architecture();
     let aarch64 = match architecture {
@@ -129,7 +132,7 @@ pub fn functions(linked: Linked, wanted: impl Fn(&str) -> bool) -> Result<Vec<Fu
         other => return Err(LayoutError::UnknownCode { architecture: format!("{other:?}") }),
     };
     let image = LinkedImage::parse_with(linked.elf, named)?;
-    let mut found: Vec<Function> = Vec::new();
+    let mut found: Vec<DecodedFunction> = Vec::new();
     let mut end: u64 = 0;
     let mut budget = 8 * image.code_bytes() + (1 << 20);
     for place in image.functions() {
@@ -138,7 +141,7 @@ pub fn functions(linked: Linked, wanted: impl Fn(&str) -> bool) -> Result<Vec<Fu
             last.place.size = last.place.size.max(place.size);
         } else {
             let padding_bytes = padding(&image, end, place.address, aarch64);
-            found.push(Function {
+            found.push(DecodedFunction {
                 place: place.clone(),
                 aliases: Vec::new(),
                 padding_bytes,

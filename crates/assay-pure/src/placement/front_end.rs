@@ -4,7 +4,7 @@
 //! iteration touches if all code is 0, 16, 32 or 48 bytes further. Limits: instructions are counted, not the micro-ops
 //! that they become, so what is said to fit may not; unknown processors get no rule. Checked: by hand, below.
 
-use super::facts::{BranchFlow, Function, Loop, touched};
+use super::facts::{BranchFlow, DecodedFunction, Loop, touched};
 use super::layout::LINE_BYTES;
 
 /// How far all code is moved, bytes.
@@ -139,11 +139,11 @@ pub struct Ruled {
 }
 
 /// What an iteration touches at each phase.
-pub fn at_phases(function: &Function, body: &Loop, rule: Option<FrontEnd>) -> [AtPhase; 4] {
+pub fn at_phases(function: &DecodedFunction, body: &Loop, rule: Option<FrontEnd>) -> [AtPhase; 4] {
     PHASES.map(|phase_bytes| at_phase(function, body, phase_bytes, rule))
 }
 
-fn at_phase(function: &Function, body: &Loop, phase_bytes: u64, rule: Option<FrontEnd>) -> AtPhase {
+fn at_phase(function: &DecodedFunction, body: &Loop, phase_bytes: u64, rule: Option<FrontEnd>) -> AtPhase {
     let start = function.place.address.wrapping_add(phase_bytes);
     let head = start.wrapping_add(body.head);
     let inside = body.head..body.head + body.bytes;
@@ -164,7 +164,7 @@ fn at_phase(function: &Function, body: &Loop, phase_bytes: u64, rule: Option<Fro
     }
 }
 
-fn ruled(function: &Function, body: &Loop, start: u64, borders: &[u64], rule: FrontEnd) -> Ruled {
+fn ruled(function: &DecodedFunction, body: &Loop, start: u64, borders: &[u64], rule: FrontEnd) -> Ruled {
     let head = start.wrapping_add(body.head);
     let end = body.head + body.bytes;
     let inside: Vec<_> =

@@ -21,7 +21,7 @@ const MOVABLE_ALIGNMENT: u64 = 16;
 
 /// A section of the program, and the object that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct OrderedSection {
     /// The object as a pattern of GNU ld's scripts; see [`object_pattern`] and [`member_pattern`].
     pub object: String,
     /// The section.
@@ -41,7 +41,7 @@ pub fn member_pattern(archive: &str, member: &str) -> String {
 }
 
 /// The alignment the compiler asked for, by function name; names with several are left out.
-pub fn alignments(pieces: &[Piece]) -> BTreeMap<&str, u64> {
+pub fn alignments(pieces: &[OrderedSection]) -> BTreeMap<&str, u64> {
     let mut known: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
     for piece in pieces {
         for function in &piece.section.functions {
@@ -55,9 +55,9 @@ pub fn alignments(pieces: &[Piece]) -> BTreeMap<&str, u64> {
 }
 
 /// The program's pieces that lie in `.text`, in the order of a shuffle, those of larger alignment last.
-pub fn ordered(pieces: &[Piece], shuffle: u64) -> Vec<&Piece> {
-    let text: Vec<&Piece> = pieces.iter().filter(|piece| piece.section.is_text()).collect();
-    let mut order: Vec<&Piece> =
+pub fn ordered(pieces: &[OrderedSection], shuffle: u64) -> Vec<&OrderedSection> {
+    let text: Vec<&OrderedSection> = pieces.iter().filter(|piece| piece.section.is_text()).collect();
+    let mut order: Vec<&OrderedSection> =
         shuffled_order(text.len(), shuffle).into_iter().map(|index| text[index]).collect();
     order.sort_by_key(|piece| piece.section.alignment.max(MOVABLE_ALIGNMENT));
     order
@@ -82,7 +82,7 @@ impl std::error::Error for NoTextSection {}
 ///
 /// # Errors
 /// The script has no `.text`.
-pub fn gnu_script(default: &str, order: &[&Piece]) -> Result<String, NoTextSection> {
+pub fn gnu_script(default: &str, order: &[&OrderedSection]) -> Result<String, NoTextSection> {
     let body = text_body(default).ok_or(NoTextSection)?;
     let mut script = String::with_capacity(default.len() + order.len() * 120);
     script.push_str(&default[..body]);
@@ -122,13 +122,13 @@ fn plain(name: &str) -> bool {
 }
 
 /// lld's `--symbol-ordering-file`: one symbol per section is enough, as sections move whole.
-pub fn symbol_list(order: &[&Piece]) -> String {
+pub fn symbol_list(order: &[&OrderedSection]) -> String {
     let symbols = order.iter().filter_map(|piece| piece.section.symbols.first()).map(String::as_str);
     lines(PAD_SYMBOL, symbols)
 }
 
 /// gold's `--section-ordering-file`.
-pub fn section_list(order: &[&Piece]) -> String {
+pub fn section_list(order: &[&OrderedSection]) -> String {
     lines(PAD_SECTION, order.iter().map(|piece| piece.section.name.as_str()).filter(|name| plain(name)))
 }
 
@@ -156,11 +156,11 @@ pub fn pad_assembly(phase_bytes: u32) -> String {
 mod tests {
     use super::*;
 
-    fn piece(name: &str, alignment: u64) -> Piece {
+    fn piece(name: &str, alignment: u64) -> OrderedSection {
         let symbols = vec![name.trim_start_matches(".text.").to_owned()];
         let section =
             CodeSection { name: name.into(), alignment, size: 4, functions: symbols.clone(), symbols };
-        Piece { object: "*a.o".into(), section }
+        OrderedSection { object: "*a.o".into(), section }
     }
 
     #[test]

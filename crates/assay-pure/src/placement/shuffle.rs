@@ -1,6 +1,6 @@
 //! The order of a shuffle: a seeded permutation that is the same for ever, so that an artifact can be made again.
 
-use crate::experiment::order::Order;
+use crate::experiment::order::SeededChoices;
 
 /// What the random numbers are for; never renumber.
 const SECTIONS: u64 = 7;
@@ -12,7 +12,7 @@ pub fn shuffled_order(count: usize, seed: u64) -> Vec<usize> {
     if seed == 0 {
         return (0..count).collect();
     }
-    Order::new(seed, &[SECTIONS]).permutation(count)
+    SeededChoices::new(seed, &[SECTIONS]).permutation(count)
 }
 
 #[cfg(test)]

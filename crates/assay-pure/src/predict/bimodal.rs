@@ -4,7 +4,7 @@
 //! and 3, starts at 2 and says taken from 2 on.
 //! Known limits: branches that share the low bits of their address share a counter, as in hardware.
 
-use super::{Conditionals, DirectionPredictor, Judged, PredictorEntry};
+use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
 use crate::trace::Branch;
 
 /// The names of this family.
@@ -12,7 +12,7 @@ pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "bimodal",
     what: "2^14 two-bit counters by the low bits of pc ^ pc >> 2 (4 KB)",
     source: "Smith, ISCA 1981, strategy 7",
-    judges: &[Judged::Direction],
+    judges: &[PredictionKind::Direction],
     make: || Box::new(Conditionals(Bimodal::default())),
 }];
 

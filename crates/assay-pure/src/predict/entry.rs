@@ -1,6 +1,6 @@
 //! A predictor's name and what it stands for.
 
-use super::{Judged, Member};
+use super::{Member, PredictionKind};
 
 /// A name and what it stands for.
 pub struct PredictorEntry {
@@ -11,7 +11,7 @@ pub struct PredictorEntry {
     /// Who described it, where.
     pub source: &'static str,
     /// Which branches it judges.
-    pub judges: &'static [Judged],
+    pub judges: &'static [PredictionKind],
     /// A fresh one.
     pub make: fn() -> Box<dyn Member>,
 }

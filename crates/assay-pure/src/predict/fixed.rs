@@ -3,7 +3,7 @@
 //! Source: J. E. Smith, "A study of branch prediction strategies", ISCA 1981 (strategies 1 and 3).
 //! Checked: by hand below; counts must equal the taken ratio of a stream.
 
-use super::{Conditionals, DirectionPredictor, Judged, PredictorEntry};
+use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
 use crate::trace::Branch;
 
 /// The names of this family.
@@ -12,14 +12,14 @@ pub const ENTRIES: &[PredictorEntry] = &[
         name: "always-taken",
         what: "every conditional branch is taken",
         source: "Smith, ISCA 1981, strategy 1",
-        judges: &[Judged::Direction],
+        judges: &[PredictionKind::Direction],
         make: || Box::new(Conditionals(AlwaysTaken)),
     },
     PredictorEntry {
         name: "backward-taken",
         what: "a conditional branch is taken if its target lies before it",
         source: "Smith, ISCA 1981, strategy 3",
-        judges: &[Judged::Direction],
+        judges: &[PredictionKind::Direction],
         make: || Box::new(Conditionals(BackwardTaken)),
     },
 ];

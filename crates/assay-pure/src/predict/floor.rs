@@ -281,10 +281,10 @@ fn misses([one, other]: [u64; 2]) -> LeastMisses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Class;
+    use crate::trace::BranchClass;
 
     fn branch(site: u32, taken: bool) -> Branch {
-        Branch::new(0x1000 + u64::from(site), 0x2000, site, Class::CONDITIONAL, taken, 1)
+        Branch::new(0x1000 + u64::from(site), 0x2000, site, BranchClass::CONDITIONAL, taken, 1)
     }
 
     fn floor_of(outcomes: &[bool]) -> SiteFloor {
@@ -405,7 +405,7 @@ mod tests {
     #[test]
     fn sites_are_apart_and_only_conditional_ones_count() {
         let mut floor = Floor::default();
-        let other = Branch::new(1, 2, 7, Class::RETURN, true, 1);
+        let other = Branch::new(1, 2, 7, BranchClass::RETURN, true, 1);
         let stream = (0..400).flat_map(|nth| [branch(2, nth % 2 == 0), branch(5, nth < 300), other]);
         floor.observe(&stream.collect::<Vec<_>>());
         assert_eq!(floor.site(2).unwrap().by_order.unwrap()[1].hindsight, 0);

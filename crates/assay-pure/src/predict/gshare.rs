@@ -6,7 +6,7 @@
 //! Checked: `gshare-32k` against the counts and stream hashes of the championship's own program (tests/golden_textbook).
 
 use super::bimodal::{address_bits, counted};
-use super::{Conditionals, DirectionPredictor, Judged, PredictorEntry};
+use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
 use crate::trace::Branch;
 
 /// The names of this family.
@@ -15,14 +15,14 @@ pub const ENTRIES: &[PredictorEntry] = &[
         name: "gshare",
         what: "2^16 two-bit counters by (pc ^ pc >> 2) ^ the last 16 outcomes (16 KB)",
         source: "McFarling, WRL TN-36, 1993",
-        judges: &[Judged::Direction],
+        judges: &[PredictionKind::Direction],
         make: || Box::new(Conditionals(Gshare::<{ 1 << 16 }, false>::default())),
     },
     PredictorEntry {
         name: "gshare-32k",
         what: "2^17 two-bit counters by pc ^ the last 17 outcomes (32 KB), exactly as in CBP-2016",
         source: "McFarling, WRL TN-36, 1993; the baseline of CBP-2016",
-        judges: &[Judged::Direction],
+        judges: &[PredictionKind::Direction],
         make: || Box::new(Conditionals(Gshare32k::default())),
     },
 ];

@@ -12,7 +12,7 @@
 //! docs/methodology/branches.md.
 
 use super::tage::Tape;
-use super::{Judged, PredictorEntry, TargetMember, TargetPredictor};
+use super::{PredictionKind, PredictorEntry, TargetMember, TargetPredictor};
 use crate::trace::Branch;
 
 /// The names of this family.
@@ -20,7 +20,7 @@ pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "ittage",
     what: "ITTAGE: 9 tables of 1024 targets over histories of 0 to 300 bits of unconditional branches (64 KB class)",
     source: "Seznec, JWAC-2, 2011; INRIA's own program of 2018",
-    judges: &[Judged::Target],
+    judges: &[PredictionKind::Target],
     make: || Box::new(TargetMember(Ittage::new())),
 }];
 

@@ -5,7 +5,7 @@
 //! Known limits: the whole target is kept, where hardware keeps some of its bits.
 
 use super::bimodal::address_bits;
-use super::{Judged, PredictorEntry, TargetMember, TargetPredictor};
+use super::{PredictionKind, PredictorEntry, TargetMember, TargetPredictor};
 use crate::trace::Branch;
 
 /// The names of this family.
@@ -13,7 +13,7 @@ pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "last-target",
     what: "4096 targets by the low bits of pc ^ pc >> 2: an indirect branch goes where it last went",
     source: "Lee and Smith, Computer 17(1), 1984",
-    judges: &[Judged::Target],
+    judges: &[PredictionKind::Target],
     make: || Box::new(TargetMember(LastTarget::default())),
 }];
 

@@ -8,8 +8,8 @@
 //! theirs. A conditional branch that is also indirect or a return (A32 has them) is judged for its direction alone.
 
 use super::steps::Steps;
-use super::{DirectionPredictor, Judged, TargetPredictor};
-use crate::trace::{Branch, Class};
+use super::{DirectionPredictor, PredictionKind, TargetPredictor};
+use crate::trace::{Branch, BranchClass};
 
 /// A stretch of stream, some thousands of branches, as all members see it.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,8 @@ impl<P: DirectionPredictor + Send> Member for Conditionals<P> {
         for at in batch.conditionals {
             // Made anew with a class that the compiler knows: what a predictor asks about it costs nothing then.
             let seen = &batch.branches[usize::from(*at)];
-            let branch = Branch::new(seen.pc, seen.target, seen.site, Class::CONDITIONAL, seen.taken(), 0);
+            let branch =
+                Branch::new(seen.pc, seen.target, seen.site, BranchClass::CONDITIONAL, seen.taken(), 0);
             judge_direction(&mut self.0, &branch, missed);
             self.0.track(&branch);
         }
@@ -92,7 +93,8 @@ impl<P: DirectionPredictor + Send> Member for Conditionals<P> {
         for event in steps.conditionals {
             let at = (event >> 1) as usize;
             let site = &steps.sites[at];
-            let branch = Branch::new(site.pc, site.target, at as u32, Class::CONDITIONAL, event & 1 != 0, 0);
+            let branch =
+                Branch::new(site.pc, site.target, at as u32, BranchClass::CONDITIONAL, event & 1 != 0, 0);
             judge_direction(&mut self.0, &branch, missed);
             self.0.track(&branch);
         }
@@ -122,7 +124,7 @@ pub struct TargetMember<P>(pub P);
 impl<P: TargetPredictor + Send> TargetMember<P> {
     fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
         for branch in branches {
-            if Judged::of(branch.class()) == Some(Judged::Target) {
+            if PredictionKind::of(branch.class()) == Some(PredictionKind::Target) {
                 let predicted = self.0.predict(branch.pc);
                 self.0.train(branch, predicted);
                 missed[branch.site as usize] += u64::from(predicted != branch.target);

@@ -12,7 +12,7 @@
 //! Checked: against a second implementation (tests/golden_textbook); learning by hand.
 
 use super::bimodal::address_bits;
-use super::{Conditionals, DirectionPredictor, Judged, PredictorEntry};
+use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
 use crate::trace::Branch;
 
 /// The names of this family.
@@ -20,7 +20,7 @@ pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "perceptron",
     what: "hashed perceptron: 8 tables of 4096 8-bit weights by stretches of the last 56 outcomes (32 KB)",
     source: "Tarjan and Skadron, TACO 2(3), 2005; Jiménez and Lin, HPCA 2001; Seznec, ISCA 2005",
-    judges: &[Judged::Direction],
+    judges: &[PredictionKind::Direction],
     make: || Box::new(Conditionals(Perceptron::default())),
 }];
 
@@ -123,11 +123,11 @@ impl DirectionPredictor for Perceptron {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Class;
+    use crate::trace::BranchClass;
 
     fn walk(predictor: &mut Perceptron, outcomes: impl Iterator<Item = bool>) -> usize {
         let missed = outcomes.filter(|taken| {
-            let branch = Branch::new(0x40_1000, 0x40_2000, 0, Class::CONDITIONAL, *taken, 1);
+            let branch = Branch::new(0x40_1000, 0x40_2000, 0, BranchClass::CONDITIONAL, *taken, 1);
             let predicted = predictor.predict(branch.pc, branch.target);
             predictor.train(&branch, predicted);
             predictor.track(&branch);

@@ -18,9 +18,10 @@ mod apple;
 mod arm;
 mod intel;
 
-pub use cpu::{Architecture, BtbLevel, Confidence, Cpu, CpuPart, PenaltyCycles};
+pub use cpu::{BtbLevel, Confidence, Cpu, CpuPart, PenaltyCycles};
 
-use super::{Judged, PredictorEntry};
+use super::{PredictionKind, PredictorEntry};
+use crate::trace::classify::InstructionSet;
 
 /// All profiles.
 pub const ALL: &[&Cpu] = &[
@@ -59,7 +60,7 @@ const fn entry(cpu: &'static Cpu) -> PredictorEntry {
         name: cpu.name,
         what: cpu.what,
         source: cpu.sources,
-        judges: &[Judged::Direction, Judged::Target, Judged::Return],
+        judges: &[PredictionKind::Direction, PredictionKind::Target, PredictionKind::Return],
         make: cpu.make,
     }
 }
@@ -71,10 +72,10 @@ pub fn find(name: &str) -> Option<&'static Cpu> {
 
 /// The members that a range of mispredictions is given over when none are named: three generations or vendors, as few as
 /// show the spread.
-pub fn default_range(architecture: Architecture) -> [&'static str; 3] {
+pub fn default_range(architecture: InstructionSet) -> [&'static str; 3] {
     match architecture {
-        Architecture::X86_64 => ["skylake", "golden-cove", "zen4"],
-        Architecture::AArch64 => ["neoverse-n1", "neoverse-v2", "firestorm"],
+        InstructionSet::X86_64 => ["skylake", "golden-cove", "zen4"],
+        InstructionSet::Aarch64 => ["neoverse-n1", "neoverse-v2", "firestorm"],
     }
 }
 
@@ -121,8 +122,8 @@ mod tests {
 
     #[test]
     fn the_default_range_is_of_the_guests_own_kind() {
-        assert!(default_range(Architecture::X86_64).contains(&MODERN));
-        for architecture in [Architecture::X86_64, Architecture::AArch64] {
+        assert!(default_range(InstructionSet::X86_64).contains(&MODERN));
+        for architecture in [InstructionSet::X86_64, InstructionSet::Aarch64] {
             for name in default_range(architecture) {
                 assert_eq!(find(name).map(|cpu| cpu.architecture), Some(architecture), "{name}");
             }

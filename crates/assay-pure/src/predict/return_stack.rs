@@ -9,8 +9,8 @@
 
 use super::member::{BranchStretch, Member};
 use super::steps::Steps;
-use super::{Judged, PredictorEntry};
-use crate::trace::{Branch, Kind};
+use super::{PredictionKind, PredictorEntry};
+use crate::trace::{Branch, BranchKind};
 
 /// The names of this family.
 pub const ENTRIES: &[PredictorEntry] = &[
@@ -18,21 +18,21 @@ pub const ENTRIES: &[PredictorEntry] = &[
         name: "return-stack-8",
         what: "a return goes behind the last open call of 8",
         source: "Kaeli and Emma, ISCA 1991",
-        judges: &[Judged::Return],
+        judges: &[PredictionKind::Return],
         make: || Box::new(Returns(ReturnStack::new(8))),
     },
     PredictorEntry {
         name: "return-stack-16",
         what: "a return goes behind the last open call of 16",
         source: "Kaeli and Emma, ISCA 1991",
-        judges: &[Judged::Return],
+        judges: &[PredictionKind::Return],
         make: || Box::new(Returns(ReturnStack::new(16))),
     },
     PredictorEntry {
         name: "return-stack-32",
         what: "a return goes behind the last open call of 32",
         source: "Kaeli and Emma, ISCA 1991",
-        judges: &[Judged::Return],
+        judges: &[PredictionKind::Return],
         make: || Box::new(Returns(ReturnStack::new(32))),
     },
 ];
@@ -64,12 +64,12 @@ impl ReturnStack {
             return false;
         }
         match branch.class().kind() {
-            Kind::Jump => false,
-            Kind::Call => {
+            BranchKind::Jump => false,
+            BranchKind::Call => {
                 self.push(branch.pc);
                 false
             }
-            Kind::Return => {
+            BranchKind::Return => {
                 self.pop().is_some_and(|call| (1..=LONGEST_CALL).contains(&branch.target.wrapping_sub(call)))
             }
         }
@@ -105,7 +105,7 @@ impl Returns {
     fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
         for branch in branches {
             let right = self.0.follow(branch);
-            if Judged::of(branch.class()) == Some(Judged::Return) {
+            if PredictionKind::of(branch.class()) == Some(PredictionKind::Return) {
                 missed[branch.site as usize] += u64::from(!right);
             }
         }
@@ -129,14 +129,14 @@ impl Member for Returns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Class;
+    use crate::trace::BranchClass;
 
     fn call(pc: u64) -> Branch {
-        Branch::new(pc, 0x9000, 0, Class::CALL, true, 1)
+        Branch::new(pc, 0x9000, 0, BranchClass::CALL, true, 1)
     }
 
     fn return_to(target: u64) -> Branch {
-        Branch::new(0x9010, target, 1, Class::RETURN, true, 1)
+        Branch::new(0x9010, target, 1, BranchClass::RETURN, true, 1)
     }
 
     /// Calls from 100, 200, .. and then returns to behind them, newest first; which were right.
@@ -195,13 +195,13 @@ mod tests {
     fn jumps_and_what_is_not_taken_leave_it_alone_and_indirect_calls_do_not() {
         let mut stack = ReturnStack::new(4);
         stack.follow(&call(100));
-        let conditional_call = Class::new(Kind::Call, true, false);
-        let conditional_return = Class::new(Kind::Return, true, true);
-        assert!(!stack.follow(&Branch::new(300, 0, 0, Class::INDIRECT_JUMP, true, 1)));
+        let conditional_call = BranchClass::new(BranchKind::Call, true, false);
+        let conditional_return = BranchClass::new(BranchKind::Return, true, true);
+        assert!(!stack.follow(&Branch::new(300, 0, 0, BranchClass::INDIRECT_JUMP, true, 1)));
         assert!(!stack.follow(&Branch::new(300, 0, 0, conditional_call, false, 1)));
         assert!(!stack.follow(&Branch::new(300, 105, 0, conditional_return, false, 1)));
         assert!(stack.follow(&return_to(105)));
-        stack.follow(&Branch::new(300, 0, 0, Class::INDIRECT_CALL, true, 1));
+        stack.follow(&Branch::new(300, 0, 0, BranchClass::INDIRECT_CALL, true, 1));
         assert!(stack.follow(&Branch::new(9, 302, 0, conditional_return, true, 1)));
     }
 

@@ -4,7 +4,7 @@
 //! event is the site's number and that bit, and where an indirect branch went stands in a list of its own. What walks over
 //! it reads a sixth of the memory that [`Branch`]es take, and those who judge conditional branches alone see no others.
 
-use crate::trace::{Branch, Class};
+use crate::trace::{Branch, BranchClass};
 use std::sync::Arc;
 
 /// A stretch of stream and the sites that it names.
@@ -30,7 +30,7 @@ impl Steps<'_> {
     /// All branches, written out piece by piece. So who looks at all has one loop, whatever the stream is written in, and
     /// the compiler one place to put a predictor's code: with two it calls what it would else have inlined.
     pub(super) fn for_pieces(self, mut walk: impl FnMut(&[Branch])) {
-        let mut piece = [Branch::new(0, 0, 0, Class::JUMP, false, 0); PIECE];
+        let mut piece = [Branch::new(0, 0, 0, BranchClass::JUMP, false, 0); PIECE];
         let mut targets = self.targets.iter();
         for events in self.all.chunks(PIECE) {
             for (place, event) in piece.iter_mut().zip(events) {
@@ -69,18 +69,19 @@ impl KeptSteps {
     /// A piece of a stream in which each site has one address, one class and one static target.
     pub fn of(stream: &[Branch], piece: &[Branch]) -> KeptSteps {
         let number = stream.iter().map(|branch| branch.site as usize + 1).max().unwrap_or(0);
-        let mut sites = vec![Branch::new(0, 0, 0, Class::JUMP, false, 0); number];
+        let mut sites = vec![Branch::new(0, 0, 0, BranchClass::JUMP, false, 0); number];
         for branch in stream {
             let target = if branch.class().is_indirect() { 0 } else { branch.target };
             sites[branch.site as usize] = branch.again(target, false, 0);
         }
         let event = |branch: &Branch| branch.site << 1 | u32::from(branch.taken());
-        let those = |wanted: fn(Class) -> bool| piece.iter().filter(move |branch| wanted(branch.class()));
+        let those =
+            |wanted: fn(BranchClass) -> bool| piece.iter().filter(move |branch| wanted(branch.class()));
         KeptSteps {
             sites: sites.into(),
-            conditionals: those(Class::is_conditional).map(event).collect(),
+            conditionals: those(BranchClass::is_conditional).map(event).collect(),
             all: piece.iter().map(event).collect(),
-            targets: those(Class::is_indirect).map(|branch| branch.target).collect(),
+            targets: those(BranchClass::is_indirect).map(|branch| branch.target).collect(),
         }
     }
 
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn pieces_follow_each_other_without_a_gap() {
-        let of = |nth: u64| Branch::new(0x100, 0x900 + nth, 0, Class::RETURN, true, 0);
+        let of = |nth: u64| Branch::new(0x100, 0x900 + nth, 0, BranchClass::RETURN, true, 0);
         for length in [0, 1, 255, 256, 257, 1000] {
             let stream: Vec<Branch> = (0..length).map(of).collect();
             assert_eq!(written_out(&KeptSteps::of(&stream, &stream)), stream);
@@ -112,12 +113,12 @@ mod tests {
     #[test]
     fn what_is_written_as_steps_is_read_as_the_same_branches_without_instructions() {
         let stream = [
-            Branch::new(0x100, 0x80, 2, Class::CONDITIONAL, true, 4),
-            Branch::new(0x110, 0x900, 0, Class::INDIRECT_CALL, true, 5),
-            Branch::new(0x908, 0x112, 1, Class::RETURN, true, 6),
-            Branch::new(0x100, 0x80, 2, Class::CONDITIONAL, false, 7),
-            Branch::new(0x110, 0x980, 0, Class::INDIRECT_CALL, true, 8),
-            Branch::new(0x120, 0x100, 3, Class::JUMP, true, 9),
+            Branch::new(0x100, 0x80, 2, BranchClass::CONDITIONAL, true, 4),
+            Branch::new(0x110, 0x900, 0, BranchClass::INDIRECT_CALL, true, 5),
+            Branch::new(0x908, 0x112, 1, BranchClass::RETURN, true, 6),
+            Branch::new(0x100, 0x80, 2, BranchClass::CONDITIONAL, false, 7),
+            Branch::new(0x110, 0x980, 0, BranchClass::INDIRECT_CALL, true, 8),
+            Branch::new(0x120, 0x100, 3, BranchClass::JUMP, true, 9),
         ];
         let expected: Vec<Branch> =
             stream.iter().map(|branch| branch.again(branch.target, branch.taken(), 0)).collect();

@@ -20,7 +20,7 @@ pub use geometry::{Forget, Geometry, TaggedTable};
 pub use history::{Directions, HistoryRule};
 pub use tape::Tape;
 
-use super::{DirectionPredictor, Judged, PredictorEntry, Simulated};
+use super::{DirectionPredictor, PredictionKind, PredictorEntry, Simulated};
 use crate::trace::Branch;
 use folds::HistoryWindow;
 
@@ -29,7 +29,7 @@ pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "tage",
     what: "TAGE: 12 tagged tables over histories of 2 to 450 branches and a base table (64 KB)",
     source: "Seznec and Michaud, JILP 8, 2006; Seznec, MICRO 2011 and INRIA RR-9561, 2024; sizes are ours",
-    judges: &[Judged::Direction],
+    judges: &[PredictionKind::Direction],
     // 16 lanes for 12 tables: what is written in pieces of 8 and 4 lanes and read in pieces of 4 and 8 waits.
     make: || Box::new(Simulated(Tage::<_, 16, 1>::new(Geometry::class_64_kb(), Directions))),
 }];

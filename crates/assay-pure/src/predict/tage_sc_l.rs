@@ -33,7 +33,7 @@ pub use kb8::Kb8;
 pub use kb64::Kb64;
 pub use tage::PublishedTage;
 
-use super::{DirectionPredictor, Judged, PredictorEntry, Simulated};
+use super::{DirectionPredictor, PredictionKind, PredictorEntry, Simulated};
 use crate::trace::Branch;
 use corrector::{Corrector, CorrectorInput};
 use loops::Loops;
@@ -44,28 +44,28 @@ pub const ENTRIES: &[PredictorEntry] = &[
         name: "tage-sc-l-64k",
         what: "TAGE-SC-L of 64 KB: TAGE over histories of 6 to 3000 bits, loop predictor, statistical corrector",
         source: SOURCE,
-        judges: &[Judged::Direction],
+        judges: &[PredictionKind::Direction],
         make: || Box::new(Simulated(TageScL::<Kb64>::new())),
     },
     PredictorEntry {
         name: "tage-sc-l-8k",
         what: "TAGE-SC-L of 8 KB: TAGE over histories of 4 to 1000 bits, loop predictor, statistical corrector",
         source: SOURCE,
-        judges: &[Judged::Direction],
+        judges: &[PredictionKind::Direction],
         make: || Box::new(Simulated(TageScL::<Kb8>::new())),
     },
     PredictorEntry {
         name: "tage-64k",
         what: "the TAGE part of tage-sc-l-64k alone: 21 tagged tables and a base table",
         source: SOURCE,
-        judges: &[Judged::Direction],
+        judges: &[PredictionKind::Direction],
         make: || Box::new(Simulated(PublishedTage::<Kb64>::new())),
     },
     PredictorEntry {
         name: "tage-8k",
         what: "the TAGE part of tage-sc-l-8k alone: 22 tagged tables and a base table",
         source: SOURCE,
-        judges: &[Judged::Direction],
+        judges: &[PredictionKind::Direction],
         make: || Box::new(Simulated(PublishedTage::<Kb8>::new())),
     },
 ];

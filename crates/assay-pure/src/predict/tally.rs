@@ -2,11 +2,11 @@
 //!
 //! Indexed by the site's dense number: an array look-up per branch, no hash.
 
-use crate::trace::{Branch, Class, Kind};
+use crate::trace::{Branch, BranchClass, BranchKind};
 
 /// What a prediction is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Judged {
+pub enum PredictionKind {
     /// Which way a conditional branch goes.
     Direction,
     /// Where an indirect jump or call goes.
@@ -15,18 +15,18 @@ pub enum Judged {
     Return,
 }
 
-impl Judged {
+impl PredictionKind {
     /// What there is to predict about a branch of this class; nothing about direct jumps and calls.
     ///
     /// A conditional branch that is also indirect is judged for its direction alone.
     #[inline]
-    pub const fn of(class: Class) -> Option<Judged> {
+    pub const fn of(class: BranchClass) -> Option<PredictionKind> {
         if class.is_conditional() {
-            Some(Judged::Direction)
-        } else if matches!(class.kind(), Kind::Return) {
-            Some(Judged::Return)
+            Some(PredictionKind::Direction)
+        } else if matches!(class.kind(), BranchKind::Return) {
+            Some(PredictionKind::Return)
         } else if class.is_indirect() {
-            Some(Judged::Target)
+            Some(PredictionKind::Target)
         } else {
             None
         }
@@ -95,8 +95,8 @@ impl Tally {
     }
 
     /// The class of a site; none of one never seen.
-    pub fn class(&self, site: u32) -> Option<Class> {
-        Class::from_bits(*self.classes.get(site as usize)?)
+    pub fn class(&self, site: u32) -> Option<BranchClass> {
+        BranchClass::from_bits(*self.classes.get(site as usize)?)
     }
 
     /// Mispredictions of one member by site, as long as [`Tally::sites`].
@@ -112,8 +112,8 @@ impl Tally {
     }
 
     /// Branches over the stretch whose class says `wanted`, and how many of them were taken.
-    pub fn executed_where(&self, wanted: impl Fn(Class) -> bool) -> (u64, u64) {
-        let wanted = |&(_, bits): &(&SiteOutcomes, &u8)| Class::from_bits(*bits).is_some_and(&wanted);
+    pub fn executed_where(&self, wanted: impl Fn(BranchClass) -> bool) -> (u64, u64) {
+        let wanted = |&(_, bits): &(&SiteOutcomes, &u8)| BranchClass::from_bits(*bits).is_some_and(&wanted);
         let counted = self.outcomes.iter().zip(&self.classes).filter(wanted);
         counted.fold((0, 0), |(all, of_these), ([not_taken, taken], _)| {
             (all + not_taken + taken, of_these + taken)
@@ -121,8 +121,8 @@ impl Tally {
     }
 
     /// Branches over the stretch about which this could be predicted: the denominator of a miss rate.
-    pub fn judged(&self, what: Judged) -> u64 {
-        self.executed_where(|class| Judged::of(class) == Some(what)).0
+    pub fn judged(&self, what: PredictionKind) -> u64 {
+        self.executed_where(|class| PredictionKind::of(class) == Some(what)).0
     }
 
     /// Mispredictions of each member over the stretch, of all kinds together.
@@ -131,10 +131,14 @@ impl Tally {
     }
 
     /// Mispredictions of this kind by each member over the stretch.
-    pub fn missed_of(&self, what: Judged) -> Vec<u64> {
+    pub fn missed_of(&self, what: PredictionKind) -> Vec<u64> {
         let of_member = |column: &Vec<u64>| {
             let of_site = |(missed, &bits): (&u64, &u8)| {
-                if Class::from_bits(bits).and_then(Judged::of) == Some(what) { *missed } else { 0 }
+                if BranchClass::from_bits(bits).and_then(PredictionKind::of) == Some(what) {
+                    *missed
+                } else {
+                    0
+                }
             };
             column.iter().zip(&self.classes).map(of_site).sum()
         };
@@ -245,21 +249,21 @@ mod tests {
     use super::*;
     use crate::predict::Zoo;
 
-    const SWITCH: Class = Class::INDIRECT_JUMP;
+    const SWITCH: BranchClass = BranchClass::INDIRECT_JUMP;
 
-    fn branch(site: u32, class: Class, taken: bool, instructions: u32) -> Branch {
+    fn branch(site: u32, class: BranchClass, taken: bool, instructions: u32) -> Branch {
         Branch::new(0x1000 + u64::from(site) * 8, 0x9000, site, class, taken, instructions)
     }
 
     /// Site 0 conditional, 1 a direct call, 2 a switch, 5 a return; sites 3 and 4 never.
     fn stretch() -> Vec<Branch> {
         vec![
-            branch(5, Class::RETURN, true, 9),
-            branch(0, Class::CONDITIONAL, false, 3),
+            branch(5, BranchClass::RETURN, true, 9),
+            branch(0, BranchClass::CONDITIONAL, false, 3),
             branch(2, SWITCH, true, 4),
-            branch(0, Class::CONDITIONAL, true, 5),
-            branch(1, Class::CALL, true, 1),
-            branch(0, Class::CONDITIONAL, false, 2),
+            branch(0, BranchClass::CONDITIONAL, true, 5),
+            branch(1, BranchClass::CALL, true, 1),
+            branch(0, BranchClass::CONDITIONAL, false, 2),
         ]
     }
 
@@ -272,18 +276,18 @@ mod tests {
 
     #[test]
     fn what_is_judged_follows_from_the_class() {
-        let conditional_return = Class::new(Kind::Return, true, true);
+        let conditional_return = BranchClass::new(BranchKind::Return, true, true);
         for (class, expected) in [
-            (Class::CONDITIONAL, Some(Judged::Direction)),
-            (conditional_return, Some(Judged::Direction)),
-            (Class::new(Kind::Call, true, false), Some(Judged::Direction)),
-            (Class::RETURN, Some(Judged::Return)),
-            (Class::INDIRECT_CALL, Some(Judged::Target)),
-            (SWITCH, Some(Judged::Target)),
-            (Class::JUMP, None),
-            (Class::CALL, None),
+            (BranchClass::CONDITIONAL, Some(PredictionKind::Direction)),
+            (conditional_return, Some(PredictionKind::Direction)),
+            (BranchClass::new(BranchKind::Call, true, false), Some(PredictionKind::Direction)),
+            (BranchClass::RETURN, Some(PredictionKind::Return)),
+            (BranchClass::INDIRECT_CALL, Some(PredictionKind::Target)),
+            (SWITCH, Some(PredictionKind::Target)),
+            (BranchClass::JUMP, None),
+            (BranchClass::CALL, None),
         ] {
-            assert_eq!(Judged::of(class), expected, "{class}");
+            assert_eq!(PredictionKind::of(class), expected, "{class}");
         }
     }
 
@@ -299,13 +303,14 @@ mod tests {
         assert_eq!((tally.sites(), tally.members(), tally.branches(), tally.instructions), (6, 2, 6, 24));
         assert_eq!(tally.missed(), [2, 1]);
         assert_eq!(tally.missed_by_site(0), [2, 0, 0, 0, 0, 0]);
-        assert_eq!(tally.missed_of(Judged::Direction), [2, 0]);
-        assert_eq!(tally.missed_of(Judged::Target), [0, 1]);
-        assert_eq!(tally.missed_of(Judged::Return), [0, 0]);
-        let judged = [Judged::Direction, Judged::Target, Judged::Return].map(|what| tally.judged(what));
+        assert_eq!(tally.missed_of(PredictionKind::Direction), [2, 0]);
+        assert_eq!(tally.missed_of(PredictionKind::Target), [0, 1]);
+        assert_eq!(tally.missed_of(PredictionKind::Return), [0, 0]);
+        let judged = [PredictionKind::Direction, PredictionKind::Target, PredictionKind::Return]
+            .map(|what| tally.judged(what));
         assert_eq!(judged, [3, 1, 1]);
-        assert_eq!(tally.executed_where(Class::is_conditional), (3, 1));
-        assert_eq!(tally.executed_where(|class| class.kind() == Kind::Call), (1, 1));
+        assert_eq!(tally.executed_where(BranchClass::is_conditional), (3, 1));
+        assert_eq!(tally.executed_where(|class| class.kind() == BranchKind::Call), (1, 1));
         assert_eq!(tally.executed_where(|_| true), (6, 4));
     }
 
@@ -317,14 +322,16 @@ mod tests {
         assert_eq!([3, 6, u32::MAX].map(|site| tally.class(site)), [None; 3]);
         assert_eq!(
             [0, 1, 2, 5].map(|site| tally.class(site)),
-            [Class::CONDITIONAL, Class::CALL, SWITCH, Class::RETURN].map(Some)
+            [BranchClass::CONDITIONAL, BranchClass::CALL, SWITCH, BranchClass::RETURN].map(Some)
         );
     }
 
     #[test]
     fn merging_is_as_counting_one_after_the_other_with_what_was_learned_kept() {
-        let (one, other) =
-            (stretch(), [branch(7, Class::JUMP, true, 8), branch(0, Class::CONDITIONAL, false, 1)]);
+        let (one, other) = (
+            stretch(),
+            [branch(7, BranchClass::JUMP, true, 8), branch(0, BranchClass::CONDITIONAL, false, 1)],
+        );
         for (first, second) in [(&one[..], &other[..]), (&other[..], &one[..])] {
             let mut zoo = Zoo::new(&["always-taken", "last-target"]).expect("known names");
             let (mut merged, mut next) = (Tally::new(2), Tally::new(2));
@@ -346,7 +353,7 @@ mod tests {
     fn the_places_of_conditional_branches_are_right_wherever_new_sites_come() {
         // Every 7th branch of a batch is at a site not met before.
         let of = |nth: u32| {
-            let class = if nth.is_multiple_of(3) { Class::CONDITIONAL } else { Class::CALL };
+            let class = if nth.is_multiple_of(3) { BranchClass::CONDITIONAL } else { BranchClass::CALL };
             branch(if nth.is_multiple_of(7) { 1000 + nth } else { nth % 3 }, class, true, 1)
         };
         let branches: Vec<Branch> = (0..500).map(of).collect();

@@ -7,7 +7,7 @@
 //! Known limits: the 21264 indexes histories by pc / 4, we by pc ^ pc >> 2, since x86 has branches at any address.
 
 use super::bimodal::{address_bits, counted};
-use super::{Conditionals, DirectionPredictor, Judged, PredictorEntry};
+use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
 use crate::trace::Branch;
 
 /// The names of this family.
@@ -15,7 +15,7 @@ pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "tournament",
     what: "Alpha 21264: local 1024 x 10 outcomes and 1024 x 3 bits, global and choice 4096 x 2 bits by 12 outcomes",
     source: "Kessler, IEEE Micro 19(2), 1999",
-    judges: &[Judged::Direction],
+    judges: &[PredictionKind::Direction],
     make: || Box::new(Conditionals(Tournament::default())),
 }];
 

@@ -6,7 +6,7 @@
 //! start as never taken, counters at 2.
 
 use super::bimodal::{address_bits, counted};
-use super::{Conditionals, DirectionPredictor, Judged, PredictorEntry};
+use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
 use crate::trace::Branch;
 
 /// The names of this family.
@@ -14,7 +14,7 @@ pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "two-level",
     what: "PAg: 4096 histories of the branch's own last 14 outcomes, 2^14 two-bit counters by them (11 KB)",
     source: "Yeh and Patt, ISCA 1992",
-    judges: &[Judged::Direction],
+    judges: &[PredictionKind::Direction],
     make: || Box::new(Conditionals(TwoLevel::default())),
 }];
 

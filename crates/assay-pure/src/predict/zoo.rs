@@ -5,12 +5,12 @@
 
 use super::entry::PredictorEntry;
 use super::member::BranchStretch;
-use super::{Judged, Member, Steps, Tally};
+use super::{Member, PredictionKind, Steps, Tally};
 use super::{
     bimodal, fixed, gshare, ittage, last_target, perceptron, profile, return_stack, tage, tage_sc_l,
     tournament, two_level,
 };
-use crate::trace::{Branch, Class, Site};
+use crate::trace::{Branch, BranchClass, BranchSite};
 
 /// What the zoo knows, family by family, in the order in which it is listed.
 const FAMILIES: &[&[PredictorEntry]] = &[
@@ -38,7 +38,7 @@ pub struct PredictorDescription {
     /// Who described it, where.
     pub source: &'static str,
     /// Which branches it judges.
-    pub judges: &'static [Judged],
+    pub judges: &'static [PredictionKind],
     /// What its tables and registers would take in hardware, bits.
     pub storage_bits: u64,
     /// What it does, as a number: a hash of its mistakes on a fixed stream of branches. A printed misprediction rate that
@@ -135,7 +135,7 @@ impl Zoo {
     /// Tells members how long the branch instructions of the first sites are; some CPUs know a branch by its last byte.
     ///
     /// `sites` only grows from call to call. Without it members go by the first byte.
-    pub fn know(&mut self, sites: &[Site]) {
+    pub fn know(&mut self, sites: &[BranchSite]) {
         let new = sites.get(self.lengths.len()..).unwrap_or_default();
         self.lengths.extend(new.iter().map(|site| site.length));
     }
@@ -239,20 +239,20 @@ fn function(stream: &mut Vec<Branch>, random: u64) {
         stream.push(Branch::new(at, target, 1 + which * 10 + nth, class, taken, 5));
     };
     let caller = 0x40_0010;
-    branch(caller, start, 0, Class::CALL, true);
+    branch(caller, start, 0, BranchClass::CALL, true);
     for trip in 0..2 + which {
         let coin = random >> trip & 1 != 0;
         let pattern = (trip + which).is_multiple_of(3);
-        branch(start + 0x10, start + 0x30, 1, Class::CONDITIONAL, pattern);
-        branch(start + 0x22, start + 0x30, 2, Class::CONDITIONAL, coin);
-        branch(start + 0x35, start + 0x44, 3, Class::CONDITIONAL, coin ^ pattern);
-        branch(start + 0x4b, start + 0x10, 4, Class::CONDITIONAL, trip < 1 + which);
+        branch(start + 0x10, start + 0x30, 1, BranchClass::CONDITIONAL, pattern);
+        branch(start + 0x22, start + 0x30, 2, BranchClass::CONDITIONAL, coin);
+        branch(start + 0x35, start + 0x44, 3, BranchClass::CONDITIONAL, coin ^ pattern);
+        branch(start + 0x4b, start + 0x10, 4, BranchClass::CONDITIONAL, trip < 1 + which);
     }
     let case = u64::from(which & 1) * 4 + (random >> 20 & 3);
-    branch(start + 0x60, start + 0x80 + case * 0x20, 5, Class::INDIRECT_JUMP, true);
-    branch(start + 0x88 + case * 0x20, start + 0x190, 6, Class::JUMP, true);
-    branch(start + 0x1a1, start + 0x1c0, 7, Class::CONDITIONAL, random & 15 == 0);
-    branch(start + 0x1d3, caller + 5, 8, Class::RETURN, true);
+    branch(start + 0x60, start + 0x80 + case * 0x20, 5, BranchClass::INDIRECT_JUMP, true);
+    branch(start + 0x88 + case * 0x20, start + 0x190, 6, BranchClass::JUMP, true);
+    branch(start + 0x1a1, start + 0x1c0, 7, BranchClass::CONDITIONAL, random & 15 == 0);
+    branch(start + 0x1d3, caller + 5, 8, BranchClass::RETURN, true);
 }
 
 #[cfg(test)]
@@ -281,7 +281,7 @@ mod tests {
             let mut tally = Tally::new(1);
             zoo.observe(&stream, &mut tally);
             let mut sum = 0;
-            for what in [Judged::Direction, Judged::Target, Judged::Return] {
+            for what in [PredictionKind::Direction, PredictionKind::Target, PredictionKind::Return] {
                 let missed = tally.missed_of(what)[0];
                 assert!(missed == 0 || entry.judges.contains(&what), "{}: {what:?}", entry.name);
                 assert!(missed <= tally.judged(what));
@@ -344,9 +344,14 @@ mod tests {
             branch
         });
         let stream: Vec<Branch> = numbered.collect();
-        let lengths = |stream: &[Branch]| -> Vec<Site> {
+        let lengths = |stream: &[Branch]| -> Vec<BranchSite> {
             let most = stream.iter().map(|branch| branch.site).max().unwrap_or(0);
-            let site = |nth: u32| Site { pc: 0, length: (nth % 7) as u8, class: Class::JUMP, target: None };
+            let site = |nth: u32| BranchSite {
+                pc: 0,
+                length: (nth % 7) as u8,
+                class: BranchClass::JUMP,
+                target: None,
+            };
             (0..=most).map(site).collect()
         };
         for (name, known) in entries().flat_map(|entry| [(entry.name, false), (entry.name, true)]) {
@@ -366,7 +371,7 @@ mod tests {
                 other.observe_steps(steps, &mut of_steps);
             }
             assert_eq!(tally.missed_by_site(0), of_steps.missed_by_site(0), "{name}, {known}");
-            for what in [Judged::Direction, Judged::Target, Judged::Return] {
+            for what in [PredictionKind::Direction, PredictionKind::Target, PredictionKind::Return] {
                 assert_eq!(tally.missed_of(what), of_steps.missed_of(what), "{name}");
             }
         }
@@ -419,7 +424,7 @@ mod tests {
     fn a_description_is_that_of_the_entry() {
         let description = describe("gshare-32k").expect("a known name");
         assert_eq!(description.storage_bits, (1 << 18) + 17);
-        assert_eq!(description.judges, [Judged::Direction]);
+        assert_eq!(description.judges, [PredictionKind::Direction]);
         assert_eq!(describe("gshare-33k").unwrap_err().nearest.as_deref(), Some("gshare-32k"));
     }
 
@@ -459,9 +464,9 @@ mod tests {
         let missed = tally.missed();
         assert!(missed[0] > 0 && missed[1] > 0);
         assert_eq!(missed[3], missed[..3].iter().sum::<u64>());
-        assert_eq!(tally.missed_of(Judged::Direction)[3], missed[0]);
-        assert_eq!(tally.missed_of(Judged::Target)[3], missed[1]);
-        assert_eq!(tally.missed_of(Judged::Return)[3], missed[2]);
+        assert_eq!(tally.missed_of(PredictionKind::Direction)[3], missed[0]);
+        assert_eq!(tally.missed_of(PredictionKind::Target)[3], missed[1]);
+        assert_eq!(tally.missed_of(PredictionKind::Return)[3], missed[2]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::fmt;
 
 /// How a variant is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum VariantKind {
     /// A function of the bytes, called once per window.
     Call,
     /// A function of a state prepared from the whole input outside the timed region.
@@ -17,7 +17,7 @@ pub enum Kind {
     Loop,
 }
 
-impl Kind {
+impl VariantKind {
     /// Its word in the protocol.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -29,7 +29,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for VariantKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -52,7 +52,7 @@ pub enum Reply {
         /// Its number in requests.
         index: u32,
         /// How it is called.
-        kind: Kind,
+        kind: VariantKind,
         /// Its function's address minus that of `__ehdr_start`; 0 where unknown.
         entry: u64,
         /// Its name.
@@ -208,9 +208,9 @@ fn variant(line: &str, rest: &str) -> Result<Reply, ProtocolError> {
     let fields = Fields::split(line, rest)?;
     let index = digits(number).ok_or_else(|| fields.wrong("index", number, "a whole number in range"))?;
     let kind = match fields.text("kind")? {
-        "call" => Kind::Call,
-        "prepared" => Kind::Prepared,
-        "loop" => Kind::Loop,
+        "call" => VariantKind::Call,
+        "prepared" => VariantKind::Prepared,
+        "loop" => VariantKind::Loop,
         other => return Err(fields.wrong("kind", other, "call, prepared or loop")),
     };
     let unavailable = fields.optional("unavailable").map(str::to_owned);

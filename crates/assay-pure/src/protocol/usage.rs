@@ -2,7 +2,7 @@
 
 use super::error::ProtocolError;
 use super::fields::{Fields, digits};
-use crate::experiment::usage::{Measure, State};
+use crate::experiment::usage::{CacheState, Measure};
 use std::fmt::Write as _;
 
 /// How the calls of a request are made. What is as ever is not said, so that a program that was built before there was a
@@ -10,10 +10,10 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallUsage {
     /// What is cold when a call begins.
-    pub state: State,
+    pub state: CacheState,
     /// Whether calls wait for each other.
     pub measure: Measure,
-    /// Copies to rotate over, at least 1 where the state is [`State::Rotating`], else 0.
+    /// Copies to rotate over, at least 1 where the state is [`CacheState::Rotating`], else 0.
     pub copies: u64,
     /// From the window of one call to that of the next, at least 1; counted around the end.
     pub step: u64,
@@ -23,7 +23,7 @@ pub struct CallUsage {
 
 impl Default for CallUsage {
     fn default() -> Self {
-        Self { state: State::Hot, measure: Measure::Throughput, copies: 0, step: 1, evict_bytes: 0 }
+        Self { state: CacheState::Hot, measure: Measure::Throughput, copies: 0, step: 1, evict_bytes: 0 }
     }
 }
 
@@ -36,7 +36,7 @@ impl CallUsage {
                 write!(text, " {key}={value}").expect("a String takes every write");
             }
         };
-        say(self.state != State::Hot, "state", &self.state);
+        say(self.state != CacheState::Hot, "state", &self.state);
         say(self.copies != 0, "copies", &self.copies);
         say(self.step != 1, "step", &self.step);
         say(self.evict_bytes != 0, "evict", &self.evict_bytes);
@@ -47,7 +47,7 @@ impl CallUsage {
     /// Reads them from the fields of a request.
     pub(super) fn read(fields: &Fields<'_>) -> Result<Self, ProtocolError> {
         Ok(Self {
-            state: word(fields, "state", State::ALL.map(|state| (state.word(), state)))?,
+            state: word(fields, "state", CacheState::ALL.map(|state| (state.word(), state)))?,
             measure: word(fields, "measure", Measure::ALL.map(|measure| (measure.word(), measure)))?,
             copies: number(fields, "copies", 0)?,
             step: number(fields, "step", 1)?,
@@ -79,7 +79,7 @@ fn word<T: Copy, const N: usize>(
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
     /// States, in its order; empty of a program that was built before there was a choice.
-    pub states: Vec<State>,
+    pub states: Vec<CacheState>,
     /// Measures likewise.
     pub measures: Vec<Measure>,
     /// Stretches of memory that every call reads beside its input, as far as the program has declared them.
@@ -91,7 +91,7 @@ impl Abilities {
     /// else without saying so.
     #[must_use]
     pub fn has(&self, usage: &CallUsage) -> bool {
-        let state = usage.state == State::Hot || self.states.contains(&usage.state);
+        let state = usage.state == CacheState::Hot || self.states.contains(&usage.state);
         let measure = usage.measure == Measure::Throughput || self.measures.contains(&usage.measure);
         state && measure && (usage.step == 1 || !self.states.is_empty())
     }
@@ -119,7 +119,7 @@ impl Abilities {
             words.filter_map(|said| all.iter().copied().find(|&one| word(one) == said)).collect()
         }
         Ok(Self {
-            states: known(fields.optional("states"), &State::ALL, State::word),
+            states: known(fields.optional("states"), &CacheState::ALL, CacheState::word),
             measures: known(fields.optional("measures"), &Measure::ALL, Measure::word),
             declared: number(fields, "declared", 0)?,
         })
@@ -131,14 +131,14 @@ mod tests {
     use super::*;
 
     fn cold() -> CallUsage {
-        CallUsage { state: State::ColdData, ..CallUsage::default() }
+        CallUsage { state: CacheState::ColdData, ..CallUsage::default() }
     }
 
     #[test]
     fn what_is_as_ever_is_not_said() {
         assert_eq!(CallUsage::default().to_text(), "");
         let all = CallUsage {
-            state: State::Rotating,
+            state: CacheState::Rotating,
             measure: Measure::Latency,
             copies: 3,
             step: 5,
@@ -154,10 +154,10 @@ mod tests {
         assert!(!none.has(&cold()));
         assert!(!none.has(&CallUsage { measure: Measure::Latency, ..CallUsage::default() }));
         assert!(!none.has(&CallUsage { step: 2, ..CallUsage::default() }));
-        let states = vec![State::Rotating, State::ColdData];
+        let states = vec![CacheState::Rotating, CacheState::ColdData];
         let some = Abilities { states, ..Abilities::default() };
         assert!(some.has(&cold()) && some.has(&CallUsage { step: 2, ..cold() }));
-        assert!(!some.has(&CallUsage { state: State::ColdCode, ..cold() }));
+        assert!(!some.has(&CallUsage { state: CacheState::ColdCode, ..cold() }));
         assert!(!some.has(&CallUsage { measure: Measure::Latency, ..cold() }));
     }
 }

@@ -3,12 +3,12 @@
 //! Counts are exact, so a claim on them is borne out or contradicted within its tolerance. Time goes by the verdict of the
 //! placement design: a ratio is contradicted only if the whole interval speaks against it.
 
-use super::quantity::{Figures, Quantity};
+use super::quantity::{CommandFigures, Quantity};
 use super::step::TimeFound;
 use crate::stats::margin::Margin;
 use crate::verdict::Verdict;
 use crate::verdict::claims::arithmetic::{against, own_numbers, share};
-use crate::verdict::claims::{ClaimResult, DEFAULT_TOLERANCE, Finding, Standing, conclude};
+use crate::verdict::claims::{ClaimFinding, ClaimResult, DEFAULT_TOLERANCE, Standing, conclude};
 use serde::{Deserialize, Serialize};
 
 /// One `[[claims]]` entry of a diary. It may state several things; all must hold for it to be confirmed.
@@ -23,7 +23,7 @@ pub struct DiaryClaim {
     /// The role it is about, by number; all if none.
     pub role: Option<usize>,
     /// What the stage is held against.
-    pub against: Against,
+    pub against: ComparedWith,
     /// The figure it is about.
     pub of: Option<Quantity>,
     /// The direction claimed.
@@ -53,7 +53,7 @@ pub struct DiaryClaim {
 /// What a claim holds a stage against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Against {
+pub enum ComparedWith {
     /// The stage before.
     #[default]
     Before,
@@ -77,13 +77,13 @@ pub enum Direction {
 
 /// What was found of what a claim speaks of, in one role.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct RoleFindings {
     /// "release against debug, alloc".
     pub place: String,
     /// Of the stage.
-    pub own: Figures,
+    pub own: CommandFigures,
     /// Of what it is held against.
-    pub other: Option<Figures>,
+    pub other: Option<CommandFigures>,
     /// Of their times.
     pub time: Option<TimeFound>,
 }
@@ -91,7 +91,7 @@ pub struct Seen {
 /// Holds a claim against its own numbers, then against what was found in each role it speaks of.
 ///
 /// What is impossible is refuted without looking at a single figure.
-pub fn check(claim: &DiaryClaim, seen: &[Seen], margin: Margin) -> ClaimResult {
+pub fn check(claim: &DiaryClaim, seen: &[RoleFindings], margin: Margin) -> ClaimResult {
     let own = arithmetic(claim);
     if own.iter().any(|finding| finding.standing == Standing::Contradicted) {
         return conclude(&claim.text, &own);
@@ -100,7 +100,7 @@ pub fn check(claim: &DiaryClaim, seen: &[Seen], margin: Margin) -> ClaimResult {
     if let Some(quantity) = claim.of {
         if seen.is_empty() {
             let text = format!("{} not measured", quantity.word());
-            findings.push(Finding::new(Standing::Open, text));
+            findings.push(ClaimFinding::new(Standing::Open, text));
         }
         for seen in seen {
             findings.extend(of_change(claim, quantity, seen, margin));
@@ -114,7 +114,7 @@ fn tolerance(claim: &DiaryClaim) -> f64 {
     claim.tolerance.unwrap_or(DEFAULT_TOLERANCE)
 }
 
-fn arithmetic(claim: &DiaryClaim) -> Vec<Finding> {
+fn arithmetic(claim: &DiaryClaim) -> Vec<ClaimFinding> {
     let mut findings = Vec::new();
     findings.extend(own_numbers((claim.before, claim.after), claim.change, claim.ratio, tolerance(claim)));
     findings.extend(part_of_whole(claim).or_else(|| claim.share.map(share)));
@@ -127,7 +127,7 @@ fn arithmetic(claim: &DiaryClaim) -> Vec<Finding> {
 }
 
 /// A share that its own numbers do not give.
-fn part_of_whole(claim: &DiaryClaim) -> Option<Finding> {
+fn part_of_whole(claim: &DiaryClaim) -> Option<ClaimFinding> {
     let (part, whole) = (claim.part?, claim.whole?);
     if part > whole || whole <= 0.0 {
         return Some(against(format!("impossible: the part {part} exceeds the whole {whole}")));
@@ -136,14 +136,17 @@ fn part_of_whole(claim: &DiaryClaim) -> Option<Finding> {
     // A share that is right to half a tenth of a point is only rounded.
     let allowed = (tolerance(claim) * share.abs()).max(0.0005);
     Some(if (found - share).abs() <= allowed {
-        Finding::new(Standing::Consistent, format!("its own numbers agree: {part} of {whole} is {found:.4}"))
+        ClaimFinding::new(
+            Standing::Consistent,
+            format!("its own numbers agree: {part} of {whole} is {found:.4}"),
+        )
     } else {
         against(format!("its own numbers contradict it: {part} of {whole} is {found:.4}, not {share}"))
     })
 }
 
 /// A ratio and a change of one claim say the same.
-fn one_change(claim: &DiaryClaim) -> Option<Finding> {
+fn one_change(claim: &DiaryClaim) -> Option<ClaimFinding> {
     let (ratio, change) = (claim.ratio?, claim.change?);
     let agrees = (ratio - 1.0 - change).abs() <= (tolerance(claim) * ratio).max(0.01);
     (!agrees).then(|| {
@@ -151,7 +154,7 @@ fn one_change(claim: &DiaryClaim) -> Option<Finding> {
     })
 }
 
-fn direction(claim: &DiaryClaim) -> Option<Finding> {
+fn direction(claim: &DiaryClaim) -> Option<ClaimFinding> {
     let ratio = claim.ratio.or(claim.change.map(|change| 1.0 + change))?;
     let (agrees, word) = match claim.says? {
         Direction::Less => (ratio < 1.0, "less"),
@@ -163,7 +166,12 @@ fn direction(claim: &DiaryClaim) -> Option<Finding> {
 }
 
 /// What it says of the change.
-fn of_change(claim: &DiaryClaim, quantity: Quantity, seen: &Seen, margin: Margin) -> Vec<Finding> {
+fn of_change(
+    claim: &DiaryClaim,
+    quantity: Quantity,
+    seen: &RoleFindings,
+    margin: Margin,
+) -> Vec<ClaimFinding> {
     let claimed = claim.ratio.or(claim.change.map(|change| 1.0 + change));
     if claim.says.is_none() && claimed.is_none() {
         return Vec::new();
@@ -171,7 +179,7 @@ fn of_change(claim: &DiaryClaim, quantity: Quantity, seen: &Seen, margin: Margin
     let place = &seen.place;
     if quantity == Quantity::Time {
         let Some(time) = &seen.time else {
-            return vec![Finding::new(Standing::Open, format!("times not compared ({place})"))];
+            return vec![ClaimFinding::new(Standing::Open, format!("times not compared ({place})"))];
         };
         let said = claim.says.map(|says| of_direction_of_time(says, time, place));
         return said
@@ -182,7 +190,7 @@ fn of_change(claim: &DiaryClaim, quantity: Quantity, seen: &Seen, margin: Margin
     let ratio = seen.other.as_ref().and_then(|other| seen.own.ratio(other, quantity));
     let Some(ratio) = ratio else {
         let text = format!("{}: not measured on both sides ({place})", quantity.word());
-        return vec![Finding::new(Standing::Open, text)];
+        return vec![ClaimFinding::new(Standing::Open, text)];
     };
     let found = format!("{}: ratio {ratio:.4} ({place})", quantity.word());
     let said = claim.says.map(|says| {
@@ -191,12 +199,12 @@ fn of_change(claim: &DiaryClaim, quantity: Quantity, seen: &Seen, margin: Margin
             Direction::More => ratio > 1.0,
             Direction::Same => margin.covers(ratio),
         };
-        Finding::new(if holds { Standing::Holds } else { Standing::Contradicted }, found.clone())
+        ClaimFinding::new(if holds { Standing::Holds } else { Standing::Contradicted }, found.clone())
     });
     let exact = claimed.map(|claimed| {
         let holds = (ratio - claimed).abs() <= tolerance(claim) * claimed;
         let text = if holds { found } else { format!("{found}, not {claimed}") };
-        Finding::new(if holds { Standing::Holds } else { Standing::Contradicted }, text)
+        ClaimFinding::new(if holds { Standing::Holds } else { Standing::Contradicted }, text)
     });
     match (said, exact) {
         // Both would say the same.
@@ -205,7 +213,7 @@ fn of_change(claim: &DiaryClaim, quantity: Quantity, seen: &Seen, margin: Margin
     }
 }
 
-fn of_direction_of_time(says: Direction, time: &TimeFound, place: &str) -> Finding {
+fn of_direction_of_time(says: Direction, time: &TimeFound, place: &str) -> ClaimFinding {
     let wanted = match says {
         Direction::Less => Verdict::Faster,
         Direction::More => Verdict::Slower,
@@ -216,10 +224,13 @@ fn of_direction_of_time(says: Direction, time: &TimeFound, place: &str) -> Findi
         verdict if verdict == wanted => Standing::Holds,
         _ => Standing::Contradicted,
     };
-    Finding::new(standing, format!("{}, the ratio of times is {} ({place})", time.verdict.word(), span(time)))
+    ClaimFinding::new(
+        standing,
+        format!("{}, the ratio of times is {} ({place})", time.verdict.word(), span(time)),
+    )
 }
 
-fn of_ratio_of_time(claim: &DiaryClaim, claimed: f64, time: &TimeFound, place: &str) -> Finding {
+fn of_ratio_of_time(claim: &DiaryClaim, claimed: f64, time: &TimeFound, place: &str) -> ClaimFinding {
     let width = tolerance(claim) * claimed;
     let (low, high) = (claimed - width, claimed + width);
     let standing = if time.upper < low || time.lower > high {
@@ -229,26 +240,26 @@ fn of_ratio_of_time(claim: &DiaryClaim, claimed: f64, time: &TimeFound, place: &
     } else {
         Standing::Open
     };
-    Finding::new(standing, format!("the ratio of times is {}, claimed {claimed} ({place})", span(time)))
+    ClaimFinding::new(standing, format!("the ratio of times is {}, claimed {claimed} ({place})", span(time)))
 }
 
 fn span(time: &TimeFound) -> String {
     format!("{:.3} ({:.3} to {:.3})", time.ratio, time.lower, time.upper)
 }
 
-fn of_value(claim: &DiaryClaim, quantity: Quantity, value: f64, seen: &Seen) -> Finding {
+fn of_value(claim: &DiaryClaim, quantity: Quantity, value: f64, seen: &RoleFindings) -> ClaimFinding {
     let found = if claim.per_unit { seen.own.per_unit(quantity) } else { seen.own.total(quantity) };
     let (place, word) = (&seen.place, quantity.word());
     let Some(found) = found else {
-        return Finding::new(Standing::Open, format!("{word}: not measured ({place})"));
+        return ClaimFinding::new(Standing::Open, format!("{word}: not measured ({place})"));
     };
     let holds = (found - value).abs() <= tolerance(claim) * value.abs();
     let told = if found.fract() == 0.0 { format!("{found}") } else { format!("{found:.4}") };
     let text = format!("{word}: {told} ({place})");
     if holds {
-        return Finding::new(Standing::Holds, text);
+        return ClaimFinding::new(Standing::Holds, text);
     }
-    Finding::new(Standing::Contradicted, format!("{text}, claimed {value}"))
+    ClaimFinding::new(Standing::Contradicted, format!("{text}, claimed {value}"))
 }
 
 #[cfg(test)]
@@ -260,15 +271,15 @@ mod tests {
         DiaryClaim { text: "t".into(), stage: Some(1), ..DiaryClaim::default() }
     }
 
-    fn seen() -> Vec<Seen> {
-        let figures = |branches, misses| Figures {
+    fn seen() -> Vec<RoleFindings> {
+        let figures = |branches, misses| CommandFigures {
             units: 100.0,
             branches: Some(branches),
             misses: Some(misses),
             time_ns: Some(2000.0),
-            ..Figures::default()
+            ..CommandFigures::default()
         };
-        vec![Seen {
+        vec![RoleFindings {
             place: "release against debug, alloc".into(),
             own: figures(9000, 700),
             other: Some(figures(17000, 1850)),

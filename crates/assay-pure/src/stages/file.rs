@@ -61,7 +61,7 @@ pub struct Component {
 /// Whether something is a step of the work or what it is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum EntrantKind {
     /// A stage.
     Stage,
     /// A reference.
@@ -74,13 +74,13 @@ pub struct Entrant {
     /// Its name; stages and references share one set of names.
     pub name: String,
     /// Which of the two.
-    pub kind: Kind,
+    pub kind: EntrantKind,
     /// The stage that it is a step from, by number; `None` for the first and for references.
     pub after: Option<usize>,
     /// In the author's words.
     pub note: Option<String>,
     /// How it is built; `None`: its commands are run as they are.
-    pub recipe: Option<Recipe>,
+    pub recipe: Option<BuildRecipe>,
     /// What is run of it, by the number of the role.
     pub tasks: BTreeMap<usize, Task>,
     /// Functions by component, where they are other ones than the diary's.
@@ -90,7 +90,7 @@ pub struct Entrant {
 impl Entrant {
     /// Whether it is a stage.
     pub fn is_stage(&self) -> bool {
-        self.kind == Kind::Stage
+        self.kind == EntrantKind::Stage
     }
 
     /// The task of a role.
@@ -101,7 +101,7 @@ impl Entrant {
 
 /// How a program is built. Texts still hold placeholders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recipe {
+pub struct BuildRecipe {
     /// For `sh -c`.
     pub command: String,
     /// What `{flags}` stands for.
@@ -128,7 +128,7 @@ pub struct Task {
     /// How much it does.
     pub units: Units,
     /// How its time is read.
-    pub time: Time,
+    pub time: TimeReading,
     /// Whether its branches are counted.
     pub count: bool,
     /// What only starts up, the same way: subtracted from the counts.
@@ -148,7 +148,7 @@ pub enum Units {
 /// How the time of a command is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Time {
+pub enum TimeReading {
     /// From its launch to its end.
     Wall,
     /// CPU time of all its processes.
@@ -164,7 +164,7 @@ pub enum Time {
 
 /// What placeholders stand for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct PlaceholderValues {
     /// `{out}`: the stage's own folder.
     pub out: String,
     /// `{program}`.
@@ -182,7 +182,7 @@ pub struct Places {
 /// Every placeholder.
 pub const PLACEHOLDERS: [&str; 6] = ["out", "program", "stage", "flags", "defines", "folder"];
 
-impl Places {
+impl PlaceholderValues {
     /// The text with all placeholders replaced; other braces stay.
     pub fn fill(&self, text: &str) -> String {
         let mut filled = text.to_owned();
@@ -245,11 +245,11 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled_and_other_braces_stay() {
-        let places = Places {
+        let places = PlaceholderValues {
             out: "/o".into(),
             program: "{out}/bench".into(),
             flags: "-O2".into(),
-            ..Places::default()
+            ..PlaceholderValues::default()
         };
         assert_eq!(
             places.fill("make F='{flags}' O={out}; {program} ${HOME} {x}"),
@@ -261,7 +261,7 @@ mod tests {
     fn the_chain_leads_from_the_first_to_the_last_stage() {
         let stage = |name: &str, after| Entrant {
             name: name.into(),
-            kind: Kind::Stage,
+            kind: EntrantKind::Stage,
             after,
             note: None,
             recipe: None,

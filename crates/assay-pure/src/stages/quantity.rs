@@ -51,7 +51,7 @@ impl Quantity {
 
 /// What one command of a role did in all; what was not measured is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Figures {
+pub struct CommandFigures {
     /// Units of work that the command does.
     pub units: f64,
     /// Executed instructions, start-up subtracted.
@@ -66,7 +66,7 @@ pub struct Figures {
     pub text_bytes: Option<u64>,
 }
 
-impl Figures {
+impl CommandFigures {
     /// A quantity of the whole command; a rate and a size as they are.
     pub fn total(&self, quantity: Quantity) -> Option<f64> {
         let count = |count: Option<u64>| count.map(|count| count as f64);
@@ -93,7 +93,7 @@ impl Figures {
     }
 
     /// This / another one, per unit; `None` where either is not known or the other is 0.
-    pub fn ratio(&self, other: &Figures, quantity: Quantity) -> Option<f64> {
+    pub fn ratio(&self, other: &CommandFigures, quantity: Quantity) -> Option<f64> {
         let (own, other) = (self.per_unit(quantity)?, other.per_unit(quantity)?);
         (other != 0.0).then(|| own / other)
     }
@@ -104,8 +104,8 @@ mod tests {
     use super::*;
 
     // The first row of the allocator's document: 17,098,340 branches, 1,854,018 of them missed, 100,000 operations.
-    fn seed() -> Figures {
-        Figures {
+    fn seed() -> CommandFigures {
+        CommandFigures {
             units: 100_000.0,
             instructions: None,
             branches: Some(17_098_340),
@@ -127,10 +127,10 @@ mod tests {
 
     #[test]
     fn nothing_is_divided_by_nothing() {
-        let none = Figures { branches: Some(0), misses: Some(0), ..Figures::default() };
+        let none = CommandFigures { branches: Some(0), misses: Some(0), ..CommandFigures::default() };
         assert_eq!(none.per_unit(Quantity::MissRate), None);
         assert_eq!(none.per_unit(Quantity::Branches), None);
-        assert_eq!(seed().ratio(&Figures { units: 1.0, ..none }, Quantity::Branches), None);
-        assert_eq!(Figures { units: 1.0, ..none }.ratio(&seed(), Quantity::Branches), Some(0.0));
+        assert_eq!(seed().ratio(&CommandFigures { units: 1.0, ..none }, Quantity::Branches), None);
+        assert_eq!(CommandFigures { units: 1.0, ..none }.ratio(&seed(), Quantity::Branches), Some(0.0));
     }
 }

@@ -8,7 +8,7 @@ mod task;
 mod tests;
 
 use self::placeholders::check_placeholders;
-use super::file::{Component, Diary, Entrant, Kind, Recipe, Role, Task, Units};
+use super::file::{BuildRecipe, Component, Diary, Entrant, EntrantKind, Role, Task, Units};
 use crate::experiment::Diagnostic;
 use crate::experiment::diagnostic::nearest;
 use crate::experiment::read::entries::{self, ListEntry, Names};
@@ -21,14 +21,14 @@ use toml_edit::{TableLike, Value};
 
 /// A diary, and where each of its keys stands in the file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parsed {
+pub struct ParsedDiary {
     /// The diary.
     pub diary: Diary,
     /// The places of its keys.
     pub spans: Spans,
 }
 
-impl Parsed {
+impl ParsedDiary {
     /// A complaint about a value that only the lab can check: a file that is not there, an unknown predictor.
     pub fn diagnostic(&self, key: &str, message: impl Into<String>) -> Diagnostic {
         let place = self.spans.locate(key).unwrap_or_else(|| self.spans.beginning());
@@ -43,13 +43,13 @@ impl Diary {
     ///
     /// # Errors
     /// All problems of the file, in the order of their places; for a file that is not TOML, the first error of syntax.
-    pub fn from_toml(text: &str, file: &str) -> Result<Parsed, Vec<Diagnostic>> {
+    pub fn from_toml(text: &str, file: &str) -> Result<ParsedDiary, Vec<Diagnostic>> {
         let (document, spans) = parse(text, file)?;
         let mut reader = TomlReader::new(spans, home_of);
         let top = TomlTable::new("", Some(document.as_table()), &[schema::TOP]);
         let diary = read_top(&mut reader, &top);
         let (diary, spans) = reader.conclude(diary)?;
-        Ok(Parsed { diary, spans })
+        Ok(ParsedDiary { diary, spans })
     }
 }
 
@@ -275,7 +275,7 @@ fn read_stages(
         }
         found.push(Entrant {
             name: entry.name.clone().unwrap_or_default(),
-            kind: Kind::Stage,
+            kind: EntrantKind::Stage,
             after,
             note: reader.read(&table, "note", convert::text),
             recipe,
@@ -307,7 +307,7 @@ fn read_recipe(
     table: &TomlTable,
     base: &BuildDefaults,
     key: &str,
-) -> Option<Recipe> {
+) -> Option<BuildRecipe> {
     let own = BuildTable::read(reader, table);
     let build = reader.read(table, key, convert::text);
     check_placeholders(reader, table, key, build.as_deref());
@@ -325,7 +325,7 @@ fn read_recipe(
     } else {
         (format!("{flags} {defines}").trim().to_owned(), String::new())
     };
-    Some(Recipe {
+    Some(BuildRecipe {
         command,
         flags,
         defines,
@@ -380,7 +380,7 @@ fn read_references(
         }
         let entrant = Entrant {
             name,
-            kind: Kind::Reference,
+            kind: EntrantKind::Reference,
             after: None,
             note: reader.read(&table, "note", convert::text),
             recipe,

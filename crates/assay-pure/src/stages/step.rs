@@ -7,7 +7,7 @@
 //! Limits: the parts are those of this order of steps; in another order a step may bring something else.
 //! Checked: values by hand below.
 
-use super::quantity::{Figures, Quantity};
+use super::quantity::{CommandFigures, Quantity};
 use crate::stats::margin::Margin;
 use crate::verdict::{AsBuiltSays, Verdict};
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,12 @@ const COUNTS: [Quantity; 3] = [Quantity::Instructions, Quantity::Branches, Quant
 ///
 /// Input: figures before and after; what is known of the time; the margin. A count that is known on one side
 /// alone does not count as changed.
-pub fn brought(before: &Figures, after: &Figures, time: Option<&TimeFound>, margin: Margin) -> Brought {
+pub fn brought(
+    before: &CommandFigures,
+    after: &CommandFigures,
+    time: Option<&TimeFound>,
+    margin: Margin,
+) -> Brought {
     let Some(time) = time else { return Brought::Open };
     match (time.verdict, time.as_built_says) {
         (Verdict::Faster, _) => Brought::Faster,
@@ -100,7 +105,12 @@ pub fn brought(before: &Figures, after: &Figures, time: Option<&TimeFound>, marg
 }
 
 /// Whether a quantity per unit differs by more than the margin.
-pub fn is_changed(before: &Figures, after: &Figures, quantity: Quantity, margin: Margin) -> bool {
+pub fn is_changed(
+    before: &CommandFigures,
+    after: &CommandFigures,
+    quantity: Quantity,
+    margin: Margin,
+) -> bool {
     match (before.per_unit(quantity), after.per_unit(quantity)) {
         // From nothing to something is a change, however small.
         (Some(0.0), Some(after)) => after != 0.0,
@@ -131,13 +141,13 @@ pub fn parts(ratios: &[f64], margin: Margin) -> Option<Vec<f64>> {
 mod tests {
     use super::*;
 
-    fn figures(branches: u64, misses: u64) -> Figures {
-        Figures {
+    fn figures(branches: u64, misses: u64) -> CommandFigures {
+        CommandFigures {
             units: 10.0,
             branches: Some(branches),
             misses: Some(misses),
             instructions: Some(1000),
-            ..Figures::default()
+            ..CommandFigures::default()
         }
     }
 
@@ -177,21 +187,21 @@ mod tests {
     fn counts_within_the_margin_are_no_change() {
         let equivalent = time(1.0, Verdict::Equivalent, None);
         let found =
-            |after: Figures| brought(&figures(1000, 100), &after, Some(&equivalent), Margin::of(0.02));
+            |after: CommandFigures| brought(&figures(1000, 100), &after, Some(&equivalent), Margin::of(0.02));
         assert_eq!(found(figures(1020, 100)), Brought::Nothing);
         assert_eq!(found(figures(1021, 100)), Brought::OnlyCounts);
         // 1/1.02 is the same step down.
         assert_eq!(found(figures(981, 100)), Brought::Nothing);
         assert_eq!(found(figures(980, 100)), Brought::OnlyCounts);
         assert_eq!(found(figures(1000, 90)), Brought::OnlyCounts);
-        assert_eq!(found(Figures { misses: None, ..figures(1000, 0) }), Brought::Nothing);
-        let fewer_instructions = Figures { instructions: Some(900), ..figures(1000, 100) };
+        assert_eq!(found(CommandFigures { misses: None, ..figures(1000, 0) }), Brought::Nothing);
+        let fewer_instructions = CommandFigures { instructions: Some(900), ..figures(1000, 100) };
         assert_eq!(found(fewer_instructions), Brought::OnlyCounts);
     }
 
     #[test]
     fn more_work_in_more_units_is_no_change() {
-        let more = Figures { units: 20.0, instructions: Some(2000), ..figures(200, 10) };
+        let more = CommandFigures { units: 20.0, instructions: Some(2000), ..figures(200, 10) };
         let equivalent = time(1.0, Verdict::Equivalent, None);
         assert_eq!(brought(&figures(100, 5), &more, Some(&equivalent), Margin::of(0.02)), Brought::Nothing);
     }

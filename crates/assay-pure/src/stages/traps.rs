@@ -5,7 +5,7 @@
 //! - A time that comes in steps of the clock that took it: a step of the work below a step of the clock can't be seen.
 //! - Counts that differ between two executions of the same program: they are not exact then.
 
-use super::quantity::{Figures, Quantity};
+use super::quantity::{CommandFigures, Quantity};
 use crate::stats::margin::Margin;
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,7 @@ const TELLING: f64 = 0.01;
 const TELLING_RATE: f64 = 0.001;
 
 /// Traps between a stage and the one that it is held against.
-pub fn between(before: &Figures, after: &Figures) -> Vec<Trap> {
+pub fn between(before: &CommandFigures, after: &CommandFigures) -> Vec<Trap> {
     let mut found = Vec::new();
     found.extend(rate_against_misses(before, after));
     if before.units > 0.0 && after.units > 0.0 && before.units != after.units {
@@ -62,7 +62,7 @@ pub fn between(before: &Figures, after: &Figures) -> Vec<Trap> {
     found
 }
 
-fn rate_against_misses(before: &Figures, after: &Figures) -> Option<Trap> {
+fn rate_against_misses(before: &CommandFigures, after: &CommandFigures) -> Option<Trap> {
     let both = |quantity| Some([before.per_unit(quantity)?, after.per_unit(quantity)?]);
     let (rates, misses) = (both(Quantity::MissRate)?, both(Quantity::Misses)?);
     if rates[0].max(rates[1]) < TELLING_RATE {
@@ -115,8 +115,8 @@ pub fn unsteady(branches: &[u64]) -> Option<Trap> {
 mod tests {
     use super::*;
 
-    fn figures(units: f64, branches: u64, misses: u64) -> Figures {
-        Figures { units, branches: Some(branches), misses: Some(misses), ..Figures::default() }
+    fn figures(units: f64, branches: u64, misses: u64) -> CommandFigures {
+        CommandFigures { units, branches: Some(branches), misses: Some(misses), ..CommandFigures::default() }
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
             between(&figures(1.0, 100_000, 10_000), &figures(1.0, 94_762, 9_950)).is_empty(),
             "half a percent fewer"
         );
-        assert!(between(&Figures::default(), &figures(1.0, 1, 1)).is_empty());
+        assert!(between(&CommandFigures::default(), &figures(1.0, 1, 1)).is_empty());
         // From 1 to 4 in 10,000: nothing is missed either way.
         assert!(between(&figures(1.0, 100_000, 10), &figures(1.0, 20_000, 8)).is_empty());
         assert_eq!(between(&figures(1.0, 100_000, 10), &figures(1.0, 5_000, 8)).len(), 1, "16 in 10,000");

@@ -24,13 +24,13 @@ mod wording;
 use super::StatsError;
 use super::student::two_sided_quantile;
 use fit::{ProcessSums, VarianceFit};
-pub use source::Source;
+pub use source::VarianceSource;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// One repetition of a benchmark in one process.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Observation {
+pub struct Repetition {
     /// The logarithm of its time.
     pub value: f64,
     /// Number of the compiler, revision or what else is compared.
@@ -45,9 +45,9 @@ pub struct Observation {
 
 /// A source's part.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share {
+pub struct SourceShare {
     /// Which source.
-    pub source: Source,
+    pub source: VarianceSource,
     /// Its estimated variance, of logarithms; below 0 where it shows less spread than those below it bring with them.
     pub variance: f64,
     /// Its part of the sum of all variances that are above 0, between 0 and 1.
@@ -62,24 +62,24 @@ pub enum Note {
     /// The estimate was below 0 and counts as 0.
     Truncated {
         /// Of which source.
-        source: Source,
+        source: VarianceSource,
         /// The estimate.
         variance: f64,
     },
     /// The visits cannot tell a source from another, so its variance is in that one's.
     Within {
         /// The source that is not told.
-        source: Source,
+        source: VarianceSource,
         /// The one it is in.
-        other: Source,
+        other: VarianceSource,
     },
 }
 
 /// The variance of a benchmark, split.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Components {
-    /// One per source that can be told, in the order of [`Source`].
-    pub shares: Vec<Share>,
+pub struct VarianceComponents {
+    /// One per source that can be told, in the order of [`VarianceSource`].
+    pub shares: Vec<SourceShare>,
     /// The sum of the variances above 0: variance of one repetition's logarithm.
     pub total: f64,
     /// Truncated and inseparable sources.
@@ -143,7 +143,10 @@ impl std::error::Error for ComponentsError {}
 /// Input: logarithms of times with their levels, in any order; `confidence` of the intervals in (0, 1). Returns: variances of
 /// logarithms, shares between 0 and 1. Errors: see [`ComponentsError`]. Cost: placements × (processes + placements × rounds²).
 /// Source and checks: see the module.
-pub fn components(observations: &[Observation], confidence: f64) -> Result<Components, ComponentsError> {
+pub fn components(
+    observations: &[Repetition],
+    confidence: f64,
+) -> Result<VarianceComponents, ComponentsError> {
     if let Some(at) = observations.iter().position(|one| !one.value.is_finite()) {
         return Err(ComponentsError::NotFinite { at });
     }
@@ -166,14 +169,14 @@ pub fn components(observations: &[Observation], confidence: f64) -> Result<Compo
         .map(|at| {
             let (source, variance) = fit.variances[at];
             let interval = left_out.as_ref().map(|fits| interval(&fit, fits, at, t));
-            Share { source, variance, share: fit.share(at).max(0.0), interval }
+            SourceShare { source, variance, share: fit.share(at).max(0.0), interval }
         })
         .collect();
-    Ok(Components { shares, total, notes: notes(&fit) })
+    Ok(VarianceComponents { shares, total, notes: notes(&fit) })
 }
 
 /// Repetitions of a process, summed up.
-fn processes_of(observations: &[Observation]) -> Vec<ProcessSums> {
+fn processes_of(observations: &[Repetition]) -> Vec<ProcessSums> {
     let mut values: BTreeMap<(u32, u32, u32, u32), Vec<f64>> = BTreeMap::new();
     for one in observations {
         values.entry((one.side, one.placement, one.round, one.process)).or_default().push(one.value);
@@ -208,7 +211,8 @@ fn interval(whole: &VarianceFit, left_out: &[VarianceFit], at: usize, t: f64) ->
         lower = 0.0;
         upper = upper.max((whole.share(at) + half).clamp(0.0, 1.0));
     }
-    if let Some((least, most)) = whole.range_of_two_sides(t).filter(|_| whole.variances[at].0 == Source::Side)
+    if let Some((least, most)) =
+        whole.range_of_two_sides(t).filter(|_| whole.variances[at].0 == VarianceSource::Side)
     {
         (lower, upper) = (lower.min(least), upper.max(most));
     }

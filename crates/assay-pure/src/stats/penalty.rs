@@ -56,7 +56,7 @@ pub fn penalty(series: &[Vec<(f64, f64)>], alpha: f64) -> Result<Penalty, StatsE
 
 /// What the predictor remembers, in independent fair outcomes of one branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct PredictorMemory {
     /// The longest repeated sequence that it knows by heart.
     pub learned_outcomes: u64,
     /// The shortest of which it knows nothing; none where even the longest tried is known in part.
@@ -68,7 +68,7 @@ pub struct Memory {
 /// Input: the sweep, and the time of fresh tosses. Returns: the lengths, or nothing where the shortest period has no usable
 /// window or is not clearly faster than fresh tosses. The time of learned tosses is that of the sweep's own shortest periods:
 /// a longer sequence takes a little more even when it is known.
-pub fn memory(sweep: &[(u64, Vec<f64>)], fresh_ns: f64) -> Option<Memory> {
+pub fn memory(sweep: &[(u64, Vec<f64>)], fresh_ns: f64) -> Option<PredictorMemory> {
     let times: Vec<(u64, f64)> =
         sweep.iter().filter_map(|(outcomes, ns)| median(ns).map(|ns| (*outcomes, ns))).collect();
     let shortest: Vec<f64> = times.iter().take(5).map(|(_, ns)| *ns).collect();
@@ -79,7 +79,10 @@ pub fn memory(sweep: &[(u64, Vec<f64>)], fresh_ns: f64) -> Option<Memory> {
     let unknown = |ns: f64| (ns - learned_ns) / (fresh_ns - learned_ns);
     let learned = times.iter().take_while(|(_, ns)| unknown(*ns) <= NEARLY).last()?;
     let unlearned = times.iter().rev().take_while(|(_, ns)| unknown(*ns) >= 1.0 - NEARLY).last();
-    Some(Memory { learned_outcomes: learned.0, unlearned_outcomes: unlearned.map(|(outcomes, _)| *outcomes) })
+    Some(PredictorMemory {
+        learned_outcomes: learned.0,
+        unlearned_outcomes: unlearned.map(|(outcomes, _)| *outcomes),
+    })
 }
 
 #[cfg(test)]
@@ -118,39 +121,51 @@ mod tests {
         // Learned 0.8, fresh 3.3: 1.05 is a tenth of the way, 3.05 nine tenths.
         let found =
             memory(&sweep(&[0.8, 0.8, 0.8, 0.8, 0.8, 0.9, 1.04, 1.06, 2.0, 3.0, 3.06, 3.3, 3.3, 3.3]), 3.3);
-        assert_eq!(found, Some(Memory { learned_outcomes: 64_000, unlearned_outcomes: Some(1_024_000) }));
+        assert_eq!(
+            found,
+            Some(PredictorMemory { learned_outcomes: 64_000, unlearned_outcomes: Some(1_024_000) })
+        );
     }
 
     #[test]
     fn a_machine_that_was_slower_while_the_series_were_timed_does_not_move_the_step() {
         let found = memory(&sweep(&[0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 3.2, 3.25, 3.3, 3.3, 3.3]), 3.7);
-        assert_eq!(found, Some(Memory { learned_outcomes: 32_000, unlearned_outcomes: Some(64_000) }));
+        assert_eq!(
+            found,
+            Some(PredictorMemory { learned_outcomes: 32_000, unlearned_outcomes: Some(64_000) })
+        );
     }
 
     #[test]
     fn a_predictor_that_still_knows_the_longest_has_no_upper_end() {
         let found = memory(&sweep(&[0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 1.5]), 3.3);
-        assert_eq!(found, Some(Memory { learned_outcomes: 32_000, unlearned_outcomes: None }));
+        assert_eq!(found, Some(PredictorMemory { learned_outcomes: 32_000, unlearned_outcomes: None }));
     }
 
     #[test]
     fn a_dip_among_the_long_ones_is_not_the_step() {
         let found = memory(&sweep(&[0.8, 0.8, 0.8, 0.8, 0.8, 3.2, 0.8, 3.2, 3.3]), 3.3);
-        assert_eq!(found, Some(Memory { learned_outcomes: 16_000, unlearned_outcomes: Some(128_000) }));
+        assert_eq!(
+            found,
+            Some(PredictorMemory { learned_outcomes: 16_000, unlearned_outcomes: Some(128_000) })
+        );
     }
 
     #[test]
     fn one_odd_window_at_either_end_does_not_set_the_scale() {
         // Learned 0.8 and not 1.0: 1.1 lies beyond a tenth of the way. Fresh 3.3 and not 4.5.
         let found = memory(&sweep(&[1.0, 0.8, 0.8, 0.8, 0.8, 1.1, 3.3, 3.3, 4.5]), 3.3);
-        assert_eq!(found, Some(Memory { learned_outcomes: 16_000, unlearned_outcomes: Some(64_000) }));
+        assert_eq!(
+            found,
+            Some(PredictorMemory { learned_outcomes: 16_000, unlearned_outcomes: Some(64_000) })
+        );
     }
 
     #[test]
     fn long_sequences_that_are_known_in_part_are_not_taken_for_fresh_ones() {
         // The series' own 3.3 stays the end of the scale: 1.04 is within a tenth of it, 2.3 not within a tenth of the end.
         let found = memory(&sweep(&[0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 1.04, 2.3, 2.3, 2.3]), 3.3);
-        assert_eq!(found, Some(Memory { learned_outcomes: 64_000, unlearned_outcomes: None }));
+        assert_eq!(found, Some(PredictorMemory { learned_outcomes: 64_000, unlearned_outcomes: None }));
     }
 
     #[test]

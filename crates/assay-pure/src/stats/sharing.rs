@@ -21,7 +21,7 @@ pub const LEAST_PULSES: usize = 100;
 
 /// A pulse and when it was taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Taken {
+pub struct TimedPulse {
     /// When it began, nanoseconds from any moment.
     pub at_ns: f64,
     /// What it took.
@@ -48,11 +48,11 @@ pub struct Sharing {
 /// Judges pulses.
 ///
 /// Input: pulses in the order in which they were taken. Returns: none of fewer than [`LEAST_PULSES`] clean ones. Cost: O(n log n).
-pub fn sharing(pulses: &[Taken]) -> Option<Sharing> {
-    let relative: Vec<(Taken, f64)> =
+pub fn sharing(pulses: &[TimedPulse]) -> Option<Sharing> {
+    let relative: Vec<(TimedPulse, f64)> =
         pulses.iter().filter_map(|taken| Some((*taken, taken.pulse.quotient()?))).collect();
     let reference = own(relative.iter().map(|(_, quotient)| *quotient).collect())?;
-    let clean: Vec<(Taken, f64)> = relative
+    let clean: Vec<(TimedPulse, f64)> = relative
         .into_iter()
         .map(|(taken, quotient)| (taken, quotient / reference))
         .filter(|(_, slower)| *slower < INTERRUPTED)
@@ -80,7 +80,7 @@ struct Burst {
     slower: Vec<f64>,
 }
 
-fn bursts(clean: &[(Taken, f64)]) -> Vec<Burst> {
+fn bursts(clean: &[(TimedPulse, f64)]) -> Vec<Burst> {
     let mut found: Vec<Burst> = Vec::new();
     let mut good_in_row = END;
     for (taken, slower) in clean {
@@ -118,8 +118,8 @@ mod tests {
     use super::*;
 
     /// A pulse every 3 µs; its wide part takes 1 µs times what `slower` says of its number, its chain 600 ns.
-    fn series(count: usize, slower: impl Fn(usize) -> f64) -> Vec<Taken> {
-        let taken = |nth: usize| Taken {
+    fn series(count: usize, slower: impl Fn(usize) -> f64) -> Vec<TimedPulse> {
+        let taken = |nth: usize| TimedPulse {
             at_ns: 3000.0 * nth as f64,
             pulse: Pulse { chain_ns: 600, wide_ns: (1000.0 * slower(nth)).round() as u64 },
         };
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(sharing(&[]), None);
         assert_eq!(sharing(&series(LEAST_PULSES - 1, |_| 1.0)), None);
         assert!(sharing(&series(LEAST_PULSES, |_| 1.0)).is_some());
-        let broken = Taken { at_ns: 0.0, pulse: Pulse { chain_ns: 0, wide_ns: 0 } };
+        let broken = TimedPulse { at_ns: 0.0, pulse: Pulse { chain_ns: 0, wide_ns: 0 } };
         assert_eq!(sharing(&[broken; 500]), None, "a clock that stands still");
         assert_eq!(
             sharing(&series(500, |nth| if nth < 60 { 1.0 } else { 9.0 })),

@@ -43,10 +43,10 @@ pub fn bends(readings: &[Reading], scale: Scale, alpha: f64) -> Vec<Bend> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::reading::Seen;
+    use crate::sweep::reading::CampaignsSeen;
 
     fn reading(at: f64, estimate: f64) -> Reading {
-        Reading { at, estimate, standard_error: 0.001, degrees: 30.0, seen: Seen::ONCE }
+        Reading { at, estimate, standard_error: 0.001, degrees: 30.0, seen: CampaignsSeen::ONCE }
     }
 
     #[test]

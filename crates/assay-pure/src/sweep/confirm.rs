@@ -9,7 +9,7 @@
 
 use super::crossover::{Crossover, crossovers};
 use super::reading::Reading;
-use super::refine::{Measured, Why, Wish, add};
+use super::refine::{MeasuredSoFar, WantedPoint, Why, add};
 use super::spec::SweepSpec;
 
 /// Campaigns that the ends of an interval need.
@@ -20,7 +20,7 @@ const MOST: u32 = 3;
 const INSIDE: usize = 4;
 
 /// The points of the next step where no new one is asked for; none when all crossovers are confirmed, and as narrow as can be.
-pub fn again(sweep: &SweepSpec, measured: &Measured, confidence: f64) -> Vec<Wish> {
+pub fn again(sweep: &SweepSpec, measured: &MeasuredSoFar, confidence: f64) -> Vec<WantedPoint> {
     let mut wishes = Vec::new();
     for pair in &measured.pairs {
         let variants = vec![pair.candidate.clone(), pair.baseline.clone()];
@@ -31,7 +31,7 @@ pub fn again(sweep: &SweepSpec, measured: &Measured, confidence: f64) -> Vec<Wis
             found.iter().flat_map(|found| of_one(sweep, &pair.readings, found)).collect()
         };
         for at in points {
-            add(&mut wishes, Wish { at, why: Why::Again, variants: variants.clone() });
+            add(&mut wishes, WantedPoint { at, why: Why::Again, variants: variants.clone() });
         }
     }
     wishes.sort_by(|a, b| a.at.total_cmp(&b.at));
@@ -39,7 +39,7 @@ pub fn again(sweep: &SweepSpec, measured: &Measured, confidence: f64) -> Vec<Wis
 }
 
 /// The points that were never measured with the core to themselves: to be asked for after those of [`again`].
-pub fn spoiled(measured: &Measured) -> Vec<Wish> {
+pub fn spoiled(measured: &MeasuredSoFar) -> Vec<WantedPoint> {
     let mut wishes = Vec::new();
     for pair in &measured.pairs {
         let never_alone =
@@ -47,7 +47,7 @@ pub fn spoiled(measured: &Measured) -> Vec<Wish> {
         let left_out = pair.left_out.iter().filter(|reading| reading.seen.tried < MOST);
         let variants = vec![pair.candidate.clone(), pair.baseline.clone()];
         for reading in never_alone.chain(left_out) {
-            add(&mut wishes, Wish { at: reading.at, why: Why::Again, variants: variants.clone() });
+            add(&mut wishes, WantedPoint { at: reading.at, why: Why::Again, variants: variants.clone() });
         }
     }
     wishes
@@ -89,28 +89,28 @@ fn of_one(sweep: &SweepSpec, readings: &[Reading], found: &Crossover) -> Vec<f64
 
 #[cfg(test)]
 mod tests {
-    use super::super::refine::Pair;
+    use super::super::refine::SweptPair;
     use super::*;
-    use crate::sweep::reading::Seen;
+    use crate::sweep::reading::CampaignsSeen;
     use crate::sweep::sample::spec;
 
-    fn measured(readings: &[(f64, f64, u32)]) -> Measured {
+    fn measured(readings: &[(f64, f64, u32)]) -> MeasuredSoFar {
         let reading = |&(at, estimate, campaigns)| Reading {
             at,
             estimate,
             standard_error: 0.01,
             degrees: 30.0,
-            seen: Seen { campaigns, tried: campaigns, shared: false },
+            seen: CampaignsSeen { campaigns, tried: campaigns, shared: false },
         };
         let readings = readings.iter().map(reading).collect();
-        let pair = Pair {
+        let pair = SweptPair {
             candidate: "new".into(),
             baseline: "old".into(),
             readings,
             left_out: Vec::new(),
             between: None,
         };
-        Measured { pairs: vec![pair], ..Measured::default() }
+        MeasuredSoFar { pairs: vec![pair], ..MeasuredSoFar::default() }
     }
 
     fn asked(readings: &[(f64, f64, u32)]) -> Vec<f64> {
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!((ends(1), ends(2), ends(3)), (vec![0.6, 0.6, 1.0], vec![0.6, 1.0], vec![1.0]));
         let mut left_out = measured(&[(0.0, 0.5, 1), (1.0, 0.5, 1)]);
         let asked = |campaigns| {
-            let seen = Seen { campaigns, tried: campaigns, shared: true };
+            let seen = CampaignsSeen { campaigns, tried: campaigns, shared: true };
             let reading = Reading { at: 0.5, seen, ..left_out.pairs[0].readings[0] };
             left_out.pairs[0].left_out = vec![reading];
             spoiled(&left_out).iter().map(|wish| wish.at).collect::<Vec<_>>()

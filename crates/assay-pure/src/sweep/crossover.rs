@@ -112,11 +112,16 @@ fn root(readings: &[Reading], level: f64, scale: Scale, rising: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::reading::Seen;
+    use crate::sweep::reading::CampaignsSeen;
 
     fn readings(of: &[(f64, f64)], standard_error: f64) -> Vec<Reading> {
-        let reading =
-            |&(at, estimate)| Reading { at, estimate, standard_error, degrees: 30.0, seen: Seen::ONCE };
+        let reading = |&(at, estimate)| Reading {
+            at,
+            estimate,
+            standard_error,
+            degrees: 30.0,
+            seen: CampaignsSeen::ONCE,
+        };
         of.iter().map(reading).collect()
     }
 

@@ -50,7 +50,7 @@ pub fn widen(curves: &mut [Curve], first: &[f64], scale: Scale) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::reading::Seen;
+    use crate::sweep::reading::CampaignsSeen;
 
     fn curve(variant: &str, of: &[(f64, f64)]) -> Curve {
         let reading = |&(at, estimate): &(f64, f64)| Reading {
@@ -58,7 +58,7 @@ mod tests {
             estimate,
             standard_error: 0.03,
             degrees: 7.0,
-            seen: Seen::ONCE,
+            seen: CampaignsSeen::ONCE,
         };
         Curve { variant: variant.into(), readings: of.iter().map(reading).collect(), left_out: Vec::new() }
     }

@@ -9,8 +9,8 @@
 
 use super::reading::Curve;
 use super::scale::Scale;
-use super::steps::{Step, steps};
-use crate::stats::penalty::Memory;
+use super::steps::{CurveStep, steps};
+use crate::stats::penalty::PredictorMemory;
 
 /// Mispredictions explain a step if they make up this part of its time.
 const MOST: f64 = 0.5;
@@ -62,7 +62,7 @@ fn size_in_bytes(text: &str) -> Option<u64> {
 
 /// What is known at one end of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct End {
+pub struct StepEnd {
     /// Bytes of the input.
     pub bytes: u64,
     /// Units that are there to be remembered: those of the input, or of the stretch that it repeats.
@@ -79,11 +79,11 @@ pub struct End {
 
 /// What is known of a step beside its times.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Facts {
+pub struct StepFacts {
     /// Ahead of it.
-    pub before: End,
+    pub before: StepEnd,
     /// Behind it.
-    pub after: End,
+    pub after: StepEnd,
     /// Nanoseconds per unit by which the time changes.
     pub change_ns: f64,
     /// Does every variant that is faster ahead of the step have one there too, and half of all at least?
@@ -91,7 +91,7 @@ pub struct Facts {
     /// Nanoseconds of one misprediction, where measured.
     pub penalty_ns: Option<f64>,
     /// What this CPU remembers, where measured.
-    pub memory: Option<Memory>,
+    pub memory: Option<PredictorMemory>,
 }
 
 /// What is behind a step.
@@ -118,7 +118,7 @@ pub enum Behind {
 }
 
 /// Names a step.
-pub fn behind(facts: &Facts, caches: &[Cache]) -> Behind {
+pub fn behind(facts: &StepFacts, caches: &[Cache]) -> Behind {
     let grows = facts.after.distinct_units > facts.before.distinct_units;
     let units =
         ((facts.before.distinct_units as f64) * facts.after.distinct_units as f64).sqrt().round() as u64;
@@ -152,13 +152,18 @@ pub fn behind(facts: &Facts, caches: &[Cache]) -> Behind {
 ///
 /// Input: the curves of all variants, that of the step, the scale and the two-sided level of the noise of a gap. A curve that was
 /// not measured ahead of the step has no say.
-pub fn others_step_too(curves: &[Curve], own: &Curve, step: &Step, (scale, alpha): (Scale, f64)) -> bool {
+pub fn others_step_too(
+    curves: &[Curve],
+    own: &Curve,
+    step: &CurveStep,
+    (scale, alpha): (Scale, f64),
+) -> bool {
     let ahead = |curve: &Curve| {
         let before = curve.readings.iter().rfind(|reading| reading.at <= step.from);
         before.map(|reading| reading.estimate)
     };
     let has_step = |curve: &Curve| {
-        let overlaps = |other: &Step| other.from < step.to && other.to > step.from && other.change > 0.0;
+        let overlaps = |other: &CurveStep| other.from < step.to && other.to > step.from && other.change > 0.0;
         steps(&curve.readings, scale, alpha).iter().any(overlaps)
     };
     let others: Vec<&Curve> = curves.iter().filter(|curve| curve.variant != own.variant).collect();
@@ -168,7 +173,7 @@ pub fn others_step_too(curves: &[Curve], own: &Curve, step: &Step, (scale, alpha
 }
 
 /// The cache whose size the working set passes within the step, the nearest to its middle.
-fn outgrown(facts: &Facts, caches: &[Cache]) -> Option<Cache> {
+fn outgrown(facts: &StepFacts, caches: &[Cache]) -> Option<Cache> {
     let (before, after) = (facts.before.bytes as f64, facts.after.bytes as f64);
     let passes = |cache: &&Cache| {
         let size = cache.bytes as f64;
@@ -182,7 +187,7 @@ fn outgrown(facts: &Facts, caches: &[Cache]) -> Option<Cache> {
 ///
 /// What the CPU remembers was measured with tosses of one branch. A stream of several kinds of units is somewhere between its tosses
 /// and all its outcomes, so the step is where the one is below the end of the memory and the other beyond its beginning.
-fn forgets(facts: &Facts) -> bool {
+fn forgets(facts: &StepFacts) -> bool {
     let after = facts.after.outcomes.or(facts.after.tosses);
     let (Some(memory), Some(before), Some(after)) = (facts.memory, facts.before.tosses, after) else {
         return false;
@@ -194,27 +199,27 @@ fn forgets(facts: &Facts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::reading::Seen;
+    use crate::sweep::reading::CampaignsSeen;
 
     fn machine() -> Vec<Cache> {
         caches(&["L1i 32768", "L1d 32768", "L2 1048576", "L3 33554432"].map(str::to_owned))
     }
 
-    fn end(units: u64) -> End {
-        End { bytes: 2 * units, distinct_units: units, ..End::default() }
+    fn end(units: u64) -> StepEnd {
+        StepEnd { bytes: 2 * units, distinct_units: units, ..StepEnd::default() }
     }
 
-    fn step(before: u64, after: u64) -> Facts {
-        Facts {
+    fn step(before: u64, after: u64) -> StepFacts {
+        StepFacts {
             before: end(before),
             after: end(after),
             change_ns: 1.0,
             others_step_too: true,
-            ..Facts::default()
+            ..StepFacts::default()
         }
     }
 
-    fn name(facts: &Facts) -> String {
+    fn name(facts: &StepFacts) -> String {
         match behind(facts, &machine()) {
             Behind::Cache(cache) => cache.name,
             other => format!("{other:?}"),
@@ -248,9 +253,9 @@ mod tests {
 
     #[test]
     fn a_cache_that_slows_only_the_slower_variant_is_no_cache() {
-        assert_eq!(name(&Facts { others_step_too: false, ..step(10_000, 20_000) }), "Unexplained");
+        assert_eq!(name(&StepFacts { others_step_too: false, ..step(10_000, 20_000) }), "Unexplained");
         assert_eq!(
-            name(&Facts { change_ns: -1.0, ..step(10_000, 20_000) }),
+            name(&StepFacts { change_ns: -1.0, ..step(10_000, 20_000) }),
             "Unexplained",
             "nor one that speeds up"
         );
@@ -258,9 +263,9 @@ mod tests {
 
     #[test]
     fn mispredictions_that_come_with_the_step_are_the_predictors_memory() {
-        let mut facts = Facts { penalty_ns: Some(5.0), ..step(10_000, 40_000) };
-        facts.before = End { misses: Some(0.0), fresh_misses: Some(0.87), ..facts.before };
-        facts.after = End { misses: Some(0.87), fresh_misses: Some(0.87), ..facts.after };
+        let mut facts = StepFacts { penalty_ns: Some(5.0), ..step(10_000, 40_000) };
+        facts.before = StepEnd { misses: Some(0.0), fresh_misses: Some(0.87), ..facts.before };
+        facts.after = StepEnd { misses: Some(0.87), fresh_misses: Some(0.87), ..facts.after };
         let expected = Behind::Memory { units: 20_000, misses: Some((0.0, 0.87)), remembered: None };
         assert_eq!(behind(&facts, &machine()), expected, "though L1d is outgrown as well");
         // Fresh data ahead of the step, too: nothing was remembered.
@@ -276,19 +281,19 @@ mod tests {
 
     #[test]
     fn what_this_cpu_remembers_names_a_step_that_no_cache_explains() {
-        let memory = Memory { learned_outcomes: 32_768, unlearned_outcomes: Some(131_072) };
-        let mut facts = Facts { memory: Some(memory), others_step_too: false, ..step(10_000, 40_000) };
+        let memory = PredictorMemory { learned_outcomes: 32_768, unlearned_outcomes: Some(131_072) };
+        let mut facts = StepFacts { memory: Some(memory), others_step_too: false, ..step(10_000, 40_000) };
         facts.before.tosses = Some(16_000.0);
         facts.after.tosses = Some(64_000.0);
         let expected = Behind::Memory { units: 20_000, misses: None, remembered: Some(32_768) };
         assert_eq!(behind(&facts, &machine()), expected);
-        let early = Facts { after: End { tosses: Some(30_000.0), ..facts.after }, ..facts.clone() };
+        let early = StepFacts { after: StepEnd { tosses: Some(30_000.0), ..facts.after }, ..facts.clone() };
         assert_eq!(behind(&early, &machine()), Behind::Unexplained);
-        let many = Facts { after: End { outcomes: Some(33_000.0), ..early.after }, ..early };
+        let many = StepFacts { after: StepEnd { outcomes: Some(33_000.0), ..early.after }, ..early };
         assert_eq!(behind(&many, &machine()), expected, "its outcomes are more than its tosses");
-        let late = Facts { before: End { tosses: Some(131_072.0), ..facts.before }, ..facts.clone() };
+        let late = StepFacts { before: StepEnd { tosses: Some(131_072.0), ..facts.before }, ..facts.clone() };
         assert_eq!(behind(&late, &machine()), Behind::Unexplained);
-        let unknown = Facts { memory: None, ..facts };
+        let unknown = StepFacts { memory: None, ..facts };
         assert_eq!(behind(&unknown, &machine()), Behind::Unexplained);
     }
 
@@ -299,7 +304,7 @@ mod tests {
             estimate: if at < 5.0 { low.ln() } else { high.ln() },
             standard_error: 0.001,
             degrees: 30.0,
-            seen: Seen::ONCE,
+            seen: CampaignsSeen::ONCE,
         };
         let readings = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(reading).to_vec();
         Curve { variant: variant.into(), readings, left_out: Vec::new() }

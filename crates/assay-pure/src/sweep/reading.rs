@@ -15,12 +15,12 @@ pub struct Reading {
     /// Degrees of freedom of the error.
     pub degrees: f64,
     /// What measured it.
-    pub seen: Seen,
+    pub seen: CampaignsSeen,
 }
 
 /// The campaigns behind a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct CampaignsSeen {
     /// Those that count: which had the core for themselves, or all where none had.
     pub campaigns: u32,
     /// All that measured the point.
@@ -29,9 +29,9 @@ pub struct Seen {
     pub shared: bool,
 }
 
-impl Seen {
+impl CampaignsSeen {
     /// In one campaign with the core to itself.
-    pub const ONCE: Seen = Seen { campaigns: 1, tried: 1, shared: false };
+    pub const ONCE: CampaignsSeen = CampaignsSeen { campaigns: 1, tried: 1, shared: false };
 }
 
 /// The readings of one variant's nanoseconds per unit, in order of the key.
@@ -64,12 +64,12 @@ impl Reading {
             estimate: effect.estimate,
             standard_error: effect.standard_error(),
             degrees: effect.error_degrees(),
-            seen: Seen::ONCE,
+            seen: CampaignsSeen::ONCE,
         }
     }
 
     /// The reading of that many campaigns, which differ by more than their own errors. Source: Satterthwaite 1946.
-    pub fn over(self, seen: Seen, between: Option<CampaignSpread>) -> Reading {
+    pub fn over(self, seen: CampaignsSeen, between: Option<CampaignSpread>) -> Reading {
         let Some(between) = between.filter(|between| between.variance > 0.0) else {
             return Reading { seen, ..self };
         };
@@ -114,8 +114,13 @@ mod tests {
 
     #[test]
     fn a_reading_is_held_against_any_level() {
-        let reading =
-            Reading { at: 1.0, estimate: 0.05, standard_error: 0.01, degrees: 7.0, seen: Seen::ONCE };
+        let reading = Reading {
+            at: 1.0,
+            estimate: 0.05,
+            standard_error: 0.01,
+            degrees: 7.0,
+            seen: CampaignsSeen::ONCE,
+        };
         // scipy: t.isf(.025, 7) = 2.36462425159. The tails 2 P(T > 5) and 2 P(T > 2) by Simpson integration of the density.
         assert!((reading.half_width(0.05) - 0.023_646_242_5).abs() < 1e-10);
         assert!((reading.p_value(0.0) - 0.001_565_277_953).abs() < 1e-11, "{}", reading.p_value(0.0));
@@ -132,7 +137,7 @@ mod tests {
                 estimate: 0.0,
                 standard_error: 0.01,
                 degrees: 7.0,
-                seen: Seen { shared, ..Seen::ONCE },
+                seen: CampaignsSeen { shared, ..CampaignsSeen::ONCE },
             };
             let (kept, left_out) = without_shared((0..).zip(shared).map(reading).collect());
             let at = |readings: &[Reading]| readings.iter().map(|reading| reading.at).collect::<Vec<_>>();
@@ -145,9 +150,14 @@ mod tests {
 
     #[test]
     fn what_campaigns_differ_by_is_added_and_falls_with_their_number() {
-        let reading =
-            Reading { at: 1.0, estimate: 0.05, standard_error: 0.01, degrees: 7.0, seen: Seen::ONCE };
-        let times = |campaigns| Seen { campaigns, tried: campaigns, shared: false };
+        let reading = Reading {
+            at: 1.0,
+            estimate: 0.05,
+            standard_error: 0.01,
+            degrees: 7.0,
+            seen: CampaignsSeen::ONCE,
+        };
+        let times = |campaigns| CampaignsSeen { campaigns, tried: campaigns, shared: false };
         let between = Some(CampaignSpread { variance: 6e-4, degrees: 2.0 });
         let over = reading.over(times(2), between);
         // 1e-4 + 3e-4; (4e-4)² / (1e-8 / 7 + 9e-8 / 2).

@@ -27,7 +27,7 @@ const AWAY: f64 = 0.02;
 
 /// Two variants over the sweep.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct SweptPair {
     /// Candidate variant.
     pub candidate: String,
     /// Baseline variant.
@@ -42,11 +42,11 @@ pub struct Pair {
 
 /// Everything measured so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Measured {
+pub struct MeasuredSoFar {
     /// All values of the key that were tried, with the variants that were: what came of one may not be among the readings.
     pub tried: Vec<(f64, Vec<String>)>,
     /// The pairs whose crossings are wanted.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<SweptPair>,
     /// The variants' times.
     pub curves: Vec<Curve>,
 }
@@ -67,7 +67,7 @@ pub enum Why {
 
 /// A point that should be measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wish {
+pub struct WantedPoint {
     /// The key's value.
     pub at: f64,
     /// Why.
@@ -76,10 +76,10 @@ pub struct Wish {
     pub variants: Vec<String>,
 }
 
-impl Measured {
+impl MeasuredSoFar {
     /// Was a point measured already, with all of its variants? Then another campaign may measure it again (`super::confirm`), but
     /// it is no new point, of which there would be no end.
-    fn has_tried(&self, wish: &Wish) -> bool {
+    fn has_tried(&self, wish: &WantedPoint) -> bool {
         let has = |known: &[String]| wish.variants.iter().all(|variant| known.contains(variant));
         self.tried.iter().any(|(at, known)| *at == wish.at && has(known))
     }
@@ -89,9 +89,15 @@ impl Measured {
 ///
 /// Input: the number of the step, from 1 for the first after the grid; how many points may still be measured; the confidence of
 /// intervals. Cost: O(readings²) a pair.
-pub fn next(sweep: &SweepSpec, measured: &Measured, step: u32, left: u32, confidence: f64) -> Vec<Wish> {
+pub fn next(
+    sweep: &SweepSpec,
+    measured: &MeasuredSoFar,
+    step: u32,
+    left: u32,
+    confidence: f64,
+) -> Vec<WantedPoint> {
     let left = left as usize;
-    let mut wishes: Vec<Wish> = Vec::new();
+    let mut wishes: Vec<WantedPoint> = Vec::new();
     for pair in &measured.pairs {
         for found in crossovers(&pair.readings, 0.0, sweep.scale, confidence) {
             let mut asked = narrowing(sweep, measured, pair, &found, step, confidence);
@@ -117,20 +123,20 @@ pub fn next(sweep: &SweepSpec, measured: &Measured, step: u32, left: u32, confid
 /// The points that would narrow a crossing and were not tried.
 pub fn narrowing(
     sweep: &SweepSpec,
-    measured: &Measured,
-    pair: &Pair,
+    measured: &MeasuredSoFar,
+    pair: &SweptPair,
     found: &Crossover,
     step: u32,
     confidence: f64,
-) -> Vec<Wish> {
+) -> Vec<WantedPoint> {
     let variants = vec![pair.candidate.clone(), pair.baseline.clone()];
-    let wish = |at| Wish { at, why: Why::Crossover, variants: variants.clone() };
+    let wish = |at| WantedPoint { at, why: Why::Crossover, variants: variants.clone() };
     let asked = inside(sweep, &pair.readings, found, step, 1.0 - confidence).into_iter().map(wish);
     asked.filter(|wish| !measured.has_tried(wish)).collect()
 }
 
 /// Adds a wish, or its variants to one for the same point.
-pub fn add(wishes: &mut Vec<Wish>, wish: Wish) {
+pub fn add(wishes: &mut Vec<WantedPoint>, wish: WantedPoint) {
     let Some(known) = wishes.iter_mut().find(|known| known.at == wish.at) else {
         wishes.push(wish);
         return;
@@ -195,8 +201,8 @@ fn inside(sweep: &SweepSpec, readings: &[Reading], found: &Crossover, step: u32,
 }
 
 /// The middles of the gaps beside bends, the greatest bend first.
-fn beside_bends(sweep: &SweepSpec, curves: &[Curve], alpha: f64) -> Vec<Wish> {
-    let mut ranked: Vec<(f64, Wish)> = Vec::new();
+fn beside_bends(sweep: &SweepSpec, curves: &[Curve], alpha: f64) -> Vec<WantedPoint> {
+    let mut ranked: Vec<(f64, WantedPoint)> = Vec::new();
     for curve in curves {
         for bend in bends(&curve.readings, sweep.scale, alpha) {
             for gap in curve.readings[bend.index - 1..=bend.index + 1].windows(2) {
@@ -204,7 +210,7 @@ fn beside_bends(sweep: &SweepSpec, curves: &[Curve], alpha: f64) -> Vec<Wish> {
                 let middle = 0.5 * (sweep.scale.place(low) + sweep.scale.place(high));
                 let at = sweep.fitting(grid::short(sweep.scale.value(middle)));
                 if high - low > sweep.wanted_width(at) && at > low && at < high {
-                    let wish = Wish { at, why: Why::Bend, variants: vec![curve.variant.clone()] };
+                    let wish = WantedPoint { at, why: Why::Bend, variants: vec![curve.variant.clone()] };
                     ranked.push((bend.by, wish));
                 }
             }
@@ -221,24 +227,24 @@ fn beside_bends(sweep: &SweepSpec, curves: &[Curve], alpha: f64) -> Vec<Wish> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::reading::Seen;
+    use crate::sweep::reading::CampaignsSeen;
     use crate::sweep::sample::spec;
 
     fn reading(at: f64, estimate: f64, standard_error: f64) -> Reading {
-        Reading { at, estimate, standard_error, degrees: 30.0, seen: Seen::ONCE }
+        Reading { at, estimate, standard_error, degrees: 30.0, seen: CampaignsSeen::ONCE }
     }
 
-    fn measured(readings: &[(f64, f64)], standard_error: f64) -> Measured {
+    fn measured(readings: &[(f64, f64)], standard_error: f64) -> MeasuredSoFar {
         let readings: Vec<Reading> =
             readings.iter().map(|&(at, estimate)| reading(at, estimate, standard_error)).collect();
-        let pair = Pair {
+        let pair = SweptPair {
             candidate: "new".into(),
             baseline: "old".into(),
             readings,
             left_out: Vec::new(),
             between: None,
         };
-        Measured { pairs: vec![pair], ..Measured::default() }
+        MeasuredSoFar { pairs: vec![pair], ..MeasuredSoFar::default() }
     }
 
     fn asked(readings: &[(f64, f64)], standard_error: f64, step: u32) -> Vec<f64> {
@@ -290,7 +296,7 @@ mod tests {
         // What the other kind of step asks, until that was in vain, too.
         assert_eq!(asked(&[0.5], &["old", "new", "other"]), [0.592, 0.608]);
         assert_eq!(asked(&[0.5, 0.592, 0.608], &["old", "new"]), [0.0; 0]);
-        let mut now = Measured { curves: vec![step_curve()], ..Measured::default() };
+        let mut now = MeasuredSoFar { curves: vec![step_curve()], ..MeasuredSoFar::default() };
         now.tried = vec![(0.375, vec!["old".to_owned()])];
         let found = next(&spec(0.0, 1.0, 5), &now, 1, 10, 0.95);
         assert_eq!(found.iter().map(|wish| wish.at).collect::<Vec<_>>(), [0.625, 0.875]);
@@ -321,7 +327,7 @@ mod tests {
 
     #[test]
     fn bends_ask_for_the_middles_of_the_gaps_beside_them() {
-        let now = Measured { curves: vec![step_curve()], ..Measured::default() };
+        let now = MeasuredSoFar { curves: vec![step_curve()], ..MeasuredSoFar::default() };
         let found = next(&spec(0.0, 1.0, 5), &now, 1, 10, 0.95);
         assert_eq!(found.iter().map(|wish| wish.at).collect::<Vec<_>>(), [0.375, 0.625, 0.875]);
         assert!(found.iter().all(|wish| wish.why == Why::Bend && wish.variants == ["old"]));

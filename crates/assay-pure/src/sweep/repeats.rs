@@ -8,7 +8,7 @@
 //! Laird 1986. Limits: from few repeats, so its degrees of freedom go into those of the error. Checked: by hand; coverage by simulation
 //! (tests/sweep).
 
-use super::reading::{CampaignSpread, Reading, Seen};
+use super::reading::{CampaignSpread, CampaignsSeen, Reading};
 use crate::stats::StatsError;
 use crate::stats::moderation::moderate_all;
 use crate::stats::rotation::{Effect, RotationRatio};
@@ -31,7 +31,7 @@ pub struct Take {
 
 /// A pair at one point, in all its campaigns.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Taken {
+pub struct PairAtPoint {
     /// The key's value.
     pub at: f64,
     /// One a campaign.
@@ -40,7 +40,7 @@ pub struct Taken {
 
 /// What is known of one pair.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Known {
+pub struct PairReadings {
     /// Rising in the key.
     pub readings: Vec<Reading>,
     /// Those of points that were never measured with the core to themselves, where most were: on a shared core another ratio may
@@ -53,12 +53,12 @@ pub struct Known {
 /// The readings of some pairs.
 ///
 /// Spreads between rotations are moderated by those of all pairs. Points with fewer than three complete rotations are left out.
-pub fn readings(pairs: &[Vec<Taken>]) -> Vec<Known> {
+pub fn readings(pairs: &[Vec<PairAtPoint>]) -> Vec<PairReadings> {
     let sorted: Vec<Sorted> = pairs.iter().map(|points| Sorted::of(points)).collect();
     let mut kept: Vec<Vec<(&CountedPoint, Effect)>> =
         sorted.iter().map(|sorted| effects(&sorted.kept)).collect();
     moderate_all(&mut kept.iter_mut().flatten().map(|(_, effect)| effect).collect::<Vec<_>>());
-    let of_pair = |(effects_kept, sorted): (Vec<(&CountedPoint, Effect)>, &Sorted)| Known {
+    let of_pair = |(effects_kept, sorted): (Vec<(&CountedPoint, Effect)>, &Sorted)| PairReadings {
         readings: read(&effects_kept),
         left_out: read(&effects(&sorted.left_out)),
         between: between(sorted.kept.iter().map(|point| point.takes.as_slice())),
@@ -71,15 +71,15 @@ pub fn readings(pairs: &[Vec<Taken>]) -> Vec<Known> {
 struct CountedPoint {
     at: f64,
     takes: Vec<Take>,
-    seen: Seen,
+    seen: CampaignsSeen,
 }
 
 impl CountedPoint {
-    fn of(taken: &Taken) -> CountedPoint {
+    fn of(taken: &PairAtPoint) -> CountedPoint {
         let alone: Vec<Take> = taken.takes.iter().filter(|take| !take.shared).cloned().collect();
         let shared = alone.is_empty();
         let takes = if shared { taken.takes.clone() } else { alone };
-        let seen = Seen { campaigns: takes.len() as u32, tried: taken.takes.len() as u32, shared };
+        let seen = CampaignsSeen { campaigns: takes.len() as u32, tried: taken.takes.len() as u32, shared };
         CountedPoint { at: taken.at, takes, seen }
     }
 }
@@ -91,7 +91,7 @@ struct Sorted {
 }
 
 impl Sorted {
-    fn of(points: &[Taken]) -> Sorted {
+    fn of(points: &[PairAtPoint]) -> Sorted {
         let (shared, alone): (Vec<CountedPoint>, Vec<CountedPoint>) =
             points.iter().map(CountedPoint::of).partition(|point| point.seen.shared);
         if shared.len() < alone.len() {
@@ -282,13 +282,13 @@ mod tests {
 
     #[test]
     fn a_point_is_known_no_better_than_its_own_campaigns_agree() {
-        let point = |at, by| Taken {
+        let point = |at, by| PairAtPoint {
             at,
             takes: vec![take(&[0.1, 0.3, 0.2], None), take(&[0.1 + by, 0.3 + by, 0.2 + by], None)],
         };
-        let once = Taken { at: 4.0, takes: vec![take(&[0.1, 0.3, 0.2], None)] };
+        let once = PairAtPoint { at: 4.0, takes: vec![take(&[0.1, 0.3, 0.2], None)] };
         let points = vec![once, point(1.0, 0.04), point(2.0, 0.0), point(3.0, 0.0)];
-        let Known { readings: found, between, .. } = readings(&[points]).remove(0);
+        let PairReadings { readings: found, between, .. } = readings(&[points]).remove(0);
         // 0.0008 at one point of three with two campaigns.
         let between = between.unwrap();
         assert!((between.variance - 8e-4 / 3.0).abs() < 1e-12 && between.degrees == 3.0, "{between:?}");
@@ -306,7 +306,7 @@ mod tests {
         let point = |at, by: f64, campaigns| {
             let shifted =
                 |number: usize| take(&[0.1, 0.3, 0.2].map(|ratio| ratio + by * number as f64), None);
-            Taken { at, takes: (0..campaigns).map(shifted).collect() }
+            PairAtPoint { at, takes: (0..campaigns).map(shifted).collect() }
         };
         // Steep at 1, where two campaigns are 0.04 apart; once measured: 2, between points measured twice, and 7, on the outside.
         let points = vec![
@@ -317,7 +317,7 @@ mod tests {
             point(5.0, 0.0, 2),
             point(7.0, 0.0, 1),
         ];
-        let Known { readings: found, between, .. } = readings(&[points]).remove(0);
+        let PairReadings { readings: found, between, .. } = readings(&[points]).remove(0);
         assert!((between.unwrap().variance - 2e-4).abs() < 1e-12, "of all four: {between:?}");
         let added: Vec<f64> =
             found.iter().map(|reading| reading.standard_error.powi(2) - 0.01 / 3.0).collect();
@@ -332,7 +332,8 @@ mod tests {
         let alone = take(&[0.1, 0.3, 0.2], None);
         let shared = Take { shared: true, ..take(&[0.5, 0.7, 0.6], None) };
         let of = |takes: &[Take]| {
-            let readings = readings(&[vec![Taken { at: 1.0, takes: takes.to_vec() }]]).remove(0).readings;
+            let readings =
+                readings(&[vec![PairAtPoint { at: 1.0, takes: takes.to_vec() }]]).remove(0).readings;
             let seen = readings[0].seen;
             ((readings[0].estimate * 1e9).round() / 1e9, seen.campaigns, seen.tried, seen.shared)
         };
@@ -343,9 +344,10 @@ mod tests {
 
     #[test]
     fn points_of_a_shared_core_are_left_out_where_fewer_than_the_others() {
-        let point = |at, shared| Taken { at, takes: vec![Take { shared, ..take(&[0.1, 0.3, 0.2], None) }] };
+        let point =
+            |at, shared| PairAtPoint { at, takes: vec![Take { shared, ..take(&[0.1, 0.3, 0.2], None) }] };
         let of = |shared: &[bool]| {
-            let points: Vec<Taken> =
+            let points: Vec<PairAtPoint> =
                 (0..).zip(shared).map(|(at, shared)| point(f64::from(at), *shared)).collect();
             let found = readings(&[points]).remove(0);
             let at = |readings: &[Reading]| readings.iter().map(|reading| reading.at).collect::<Vec<_>>();

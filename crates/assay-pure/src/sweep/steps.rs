@@ -16,7 +16,7 @@ const PART: f64 = 0.1;
 
 /// One step of one curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct CurveStep {
     /// The last reading before it.
     pub from: f64,
     /// The first behind it.
@@ -32,7 +32,7 @@ pub struct Step {
 /// The steps of a curve, in order of the key.
 ///
 /// Input: logarithms of times, rising in the key; two-sided level of the noise of one gap.
-pub fn steps(readings: &[Reading], scale: Scale, alpha: f64) -> Vec<Step> {
+pub fn steps(readings: &[Reading], scale: Scale, alpha: f64) -> Vec<CurveStep> {
     let (Some(first), Some(last)) = (readings.first(), readings.last()) else { return Vec::new() };
     let width = |left: &Reading, right: &Reading| scale.place(right.at) - scale.place(left.at);
     let total: f64 = readings.windows(2).map(|gap| (gap[1].estimate - gap[0].estimate).abs()).sum();
@@ -63,7 +63,7 @@ pub fn steps(readings: &[Reading], scale: Scale, alpha: f64) -> Vec<Step> {
 }
 
 /// The step over some gaps, without those at its ends in which little happens.
-fn step(readings: &[Reading]) -> Option<Step> {
+fn step(readings: &[Reading]) -> Option<CurveStep> {
     let change = |part: &[Reading]| part[part.len() - 1].estimate - part[0].estimate;
     let whole = change(readings);
     let mut part = readings;
@@ -74,7 +74,7 @@ fn step(readings: &[Reading]) -> Option<Step> {
         part = &part[..part.len() - 1];
     }
     let (first, last) = (part[0], part[part.len() - 1]);
-    (change(part).abs() >= LEAST).then(|| Step {
+    (change(part).abs() >= LEAST).then(|| CurveStep {
         from: first.at,
         to: last.at,
         change: change(part),
@@ -86,7 +86,7 @@ fn step(readings: &[Reading]) -> Option<Step> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::reading::Seen;
+    use crate::sweep::reading::CampaignsSeen;
 
     fn curve(of: &[(f64, f64)]) -> Vec<Reading> {
         of.iter()
@@ -95,7 +95,7 @@ mod tests {
                 estimate: time.ln(),
                 standard_error: 0.002,
                 degrees: 30.0,
-                seen: Seen::ONCE,
+                seen: CampaignsSeen::ONCE,
             })
             .collect()
     }

@@ -73,13 +73,13 @@ pub fn zones(readings: &[Reading], margin: Margin, alpha: f64) -> Vec<Zone> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::reading::Seen;
+    use crate::sweep::reading::CampaignsSeen;
 
     const MARGIN: Margin = Margin::of(0.01);
 
     fn reading(at: f64, estimate: f64) -> Reading {
         // t(30) at 0.05 is 2.042: an interval of ± 0.004.
-        Reading { at, estimate, standard_error: 0.004 / 2.0423, degrees: 30.0, seen: Seen::ONCE }
+        Reading { at, estimate, standard_error: 0.004 / 2.0423, degrees: 30.0, seen: CampaignsSeen::ONCE }
     }
 
     fn seen(estimates: &[f64]) -> Vec<(Winner, f64, f64)> {

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// What a branch does with the return address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum BranchKind {
     /// Nothing.
     Jump,
     /// Takes it from where a call left it.
@@ -20,35 +20,35 @@ pub enum Kind {
 ///
 /// The bits are those of SBBT's opcode: bit 0 conditional, bit 1 indirect, bits 3:2 jump, return, call = 0, 1, 2.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Class(u8);
+pub struct BranchClass(u8);
 
-impl Class {
+impl BranchClass {
     /// A conditional direct jump: what direction predictors are for.
-    pub const CONDITIONAL: Class = Class(0b0001);
+    pub const CONDITIONAL: BranchClass = BranchClass(0b0001);
     /// A direct jump.
-    pub const JUMP: Class = Class(0b0000);
+    pub const JUMP: BranchClass = BranchClass(0b0000);
     /// A direct call.
-    pub const CALL: Class = Class(0b1000);
+    pub const CALL: BranchClass = BranchClass(0b1000);
     /// A jump through a register or memory.
-    pub const INDIRECT_JUMP: Class = Class(0b0010);
+    pub const INDIRECT_JUMP: BranchClass = BranchClass(0b0010);
     /// A call through a register or memory.
-    pub const INDIRECT_CALL: Class = Class(0b1010);
+    pub const INDIRECT_CALL: BranchClass = BranchClass(0b1010);
     /// A return.
-    pub const RETURN: Class = Class(0b0110);
+    pub const RETURN: BranchClass = BranchClass(0b0110);
 
     /// From its parts.
-    pub const fn new(kind: Kind, conditional: bool, indirect: bool) -> Class {
+    pub const fn new(kind: BranchKind, conditional: bool, indirect: bool) -> BranchClass {
         let kind = match kind {
-            Kind::Jump => 0,
-            Kind::Return => 1,
-            Kind::Call => 2,
+            BranchKind::Jump => 0,
+            BranchKind::Return => 1,
+            BranchKind::Call => 2,
         };
-        Class(kind << 2 | (indirect as u8) << 1 | conditional as u8)
+        BranchClass(kind << 2 | (indirect as u8) << 1 | conditional as u8)
     }
 
     /// From the four bits, or `None` for a kind that does not exist.
-    pub const fn from_bits(bits: u8) -> Option<Class> {
-        if bits < 12 { Some(Class(bits)) } else { None }
+    pub const fn from_bits(bits: u8) -> Option<BranchClass> {
+        if bits < 12 { Some(BranchClass(bits)) } else { None }
     }
 
     /// The four bits.
@@ -67,37 +67,37 @@ impl Class {
     }
 
     /// What it does with the return address.
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> BranchKind {
         match self.0 >> 2 {
-            0 => Kind::Jump,
-            1 => Kind::Return,
-            _ => Kind::Call,
+            0 => BranchKind::Jump,
+            1 => BranchKind::Return,
+            _ => BranchKind::Call,
         }
     }
 
     /// Whether it is judged by indirect target predictors: an indirect jump or call, no return.
     pub const fn has_predicted_target(self) -> bool {
-        self.is_indirect() && !matches!(self.kind(), Kind::Return)
+        self.is_indirect() && !matches!(self.kind(), BranchKind::Return)
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for BranchClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_conditional() {
             f.write_str("conditional ")?;
         }
-        if self.is_indirect() && self.kind() != Kind::Return {
+        if self.is_indirect() && self.kind() != BranchKind::Return {
             f.write_str("indirect ")?;
         }
         f.write_str(match self.kind() {
-            Kind::Jump => "jump",
-            Kind::Return => "return",
-            Kind::Call => "call",
+            BranchKind::Jump => "jump",
+            BranchKind::Return => "return",
+            BranchKind::Call => "call",
         })
     }
 }
 
-impl fmt::Debug for Class {
+impl fmt::Debug for BranchClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -126,7 +126,7 @@ impl Branch {
         pc: u64,
         target: u64,
         site: u32,
-        class: Class,
+        class: BranchClass,
         taken: bool,
         instructions: u32,
     ) -> Branch {
@@ -145,8 +145,8 @@ impl Branch {
 
     /// Its class.
     #[inline]
-    pub const fn class(&self) -> Class {
-        Class(self.word as u8 & 15)
+    pub const fn class(&self) -> BranchClass {
+        BranchClass(self.word as u8 & 15)
     }
 
     /// Whether it was taken; an unconditional branch always is.
@@ -179,13 +179,13 @@ impl fmt::Debug for Branch {
 
 /// A place in the code that branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
+pub struct BranchSite {
     /// Address of the branch's first byte, in the process that was traced.
     pub pc: u64,
     /// Length of the branch instruction, bytes; 0 where the source of the stream does not say.
     pub length: u8,
     /// Its class.
-    pub class: Class,
+    pub class: BranchClass,
     /// The static target of a direct branch.
     pub target: Option<u64>,
 }
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_branch_takes_24_bytes_and_gives_back_its_parts() {
         assert_eq!(size_of::<Branch>(), 24);
-        for class in (0..12).filter_map(Class::from_bits) {
+        for class in (0..12).filter_map(BranchClass::from_bits) {
             for taken in [false, true] {
                 let branch = Branch::new(0x40_1000, 0x40_2000, 7, class, taken, 12_345);
                 assert_eq!((branch.class(), branch.taken(), branch.instructions()), (class, taken, 12_345));
@@ -207,24 +207,26 @@ mod tests {
 
     #[test]
     fn a_branch_executed_again_keeps_its_place_and_class() {
-        let first = Branch::new(1, 2, 3, Class::CONDITIONAL, true, 4);
-        assert_eq!(first.again(5, false, 6), Branch::new(1, 5, 3, Class::CONDITIONAL, false, 6));
+        let first = Branch::new(1, 2, 3, BranchClass::CONDITIONAL, true, 4);
+        assert_eq!(first.again(5, false, 6), Branch::new(1, 5, 3, BranchClass::CONDITIONAL, false, 6));
         assert_eq!(first.again(2, true, u32::MAX).instructions(), Branch::MAX_INSTRUCTIONS);
     }
 
     #[test]
     fn a_stretch_too_long_for_the_record_is_said_as_the_longest() {
-        let branch = Branch::new(0, 0, 0, Class::JUMP, true, u32::MAX);
+        let branch = Branch::new(0, 0, 0, BranchClass::JUMP, true, u32::MAX);
         assert_eq!(branch.instructions(), Branch::MAX_INSTRUCTIONS);
-        assert_eq!(branch.class(), Class::JUMP);
+        assert_eq!(branch.class(), BranchClass::JUMP);
     }
 
     #[test]
     fn classes_are_made_of_their_parts_and_unknown_kinds_refused() {
-        assert_eq!(Class::new(Kind::Return, false, true), Class::RETURN);
-        assert_eq!(Class::new(Kind::Call, false, true), Class::INDIRECT_CALL);
-        assert_eq!(Class::new(Kind::Jump, true, false), Class::CONDITIONAL);
-        assert_eq!(Class::from_bits(12), None);
-        assert!(!Class::RETURN.has_predicted_target() && Class::INDIRECT_JUMP.has_predicted_target());
+        assert_eq!(BranchClass::new(BranchKind::Return, false, true), BranchClass::RETURN);
+        assert_eq!(BranchClass::new(BranchKind::Call, false, true), BranchClass::INDIRECT_CALL);
+        assert_eq!(BranchClass::new(BranchKind::Jump, true, false), BranchClass::CONDITIONAL);
+        assert_eq!(BranchClass::from_bits(12), None);
+        assert!(
+            !BranchClass::RETURN.has_predicted_target() && BranchClass::INDIRECT_JUMP.has_predicted_target()
+        );
     }
 }

@@ -12,8 +12,8 @@ mod read;
 mod tests;
 mod write;
 
-pub use read::Reader;
-pub use write::{Tables, Writer};
+pub use read::Bt9Reader;
+pub use write::{Bt9Tables, Bt9Writer};
 
 /// What a file begins with.
 pub const MAGIC: &[u8] = b"BT9_SPA_TRACE_FORMAT";

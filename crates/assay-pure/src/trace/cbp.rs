@@ -8,8 +8,8 @@
 //! the address behind it. Source: the reader in PierreMichaud-Inria/cbp-ng (MIT-style licence). Checked by: its test
 //! trace, which gives the branches of its SBBT form; CBP2025's two sample traces were read to their last byte.
 
-use super::source::{BATCH, Batch, Fault, Sites, Source, TraceBytes, TraceError};
-use super::{Branch, Class, Site};
+use super::source::{BATCH, Batch, Sites, TraceBytes, TraceError, TraceFault, TraceSource};
+use super::{Branch, BranchClass, BranchSite};
 use std::io::Read;
 
 /// What a CBP-NG file begins with; CBP2025 files begin with their first instruction.
@@ -22,7 +22,7 @@ const UNDEFINED: u8 = 8;
 const LAST_CLASS: u8 = 11;
 
 /// An uncompressed file being read.
-pub struct Reader<R> {
+pub struct CbpReader<R> {
     input: TraceBytes<R>,
     sites: Sites,
     since_branch: u32,
@@ -30,21 +30,21 @@ pub struct Reader<R> {
     instructions: u64,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> CbpReader<R> {
     /// Looks whether there is anything, and goes over the name of CBP-NG.
     ///
     /// # Errors
     /// An empty file.
-    pub fn new(inner: R) -> Result<Reader<R>, TraceError> {
+    pub fn new(inner: R) -> Result<CbpReader<R>, TraceError> {
         let mut input = TraceBytes::new(inner);
         let begin = input.peek(MAGIC.len())?;
         if begin.is_empty() {
-            return Err(TraceError::at_byte(0, Fault::Empty));
+            return Err(TraceError::at_byte(0, TraceFault::Empty));
         }
         if begin == MAGIC {
             input.consume(MAGIC.len());
         }
-        Ok(Reader { input, sites: Sites::default(), since_branch: 0, branches: 0, instructions: 0 })
+        Ok(CbpReader { input, sites: Sites::default(), since_branch: 0, branches: 0, instructions: 0 })
     }
 
     /// Instructions read so far.
@@ -57,7 +57,7 @@ impl<R: Read> Reader<R> {
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], TraceError> {
-        let cut = Fault::Cut { have: self.branches, promised: None };
+        let cut = TraceFault::Cut { have: self.branches, promised: None };
         self.input.array()?.ok_or_else(|| TraceError::at_byte(self.input.position(), cut))
     }
 
@@ -65,7 +65,7 @@ impl<R: Read> Reader<R> {
         let place = self.input.position();
         match self.byte()? {
             value @ 0..=1 => Ok(value == 1),
-            value => Err(TraceError::at_byte(place, Fault::Field { name, value: value.into() })),
+            value => Err(TraceError::at_byte(place, TraceFault::Field { name, value: value.into() })),
         }
     }
 
@@ -75,7 +75,7 @@ impl<R: Read> Reader<R> {
         let pc = u64::from_le_bytes(self.array()?);
         let kind = self.byte()?;
         if kind > LAST_CLASS || kind == UNDEFINED {
-            let fault = Fault::Field { name: "the class of an instruction", value: kind.into() };
+            let fault = TraceFault::Field { name: "the class of an instruction", value: kind.into() };
             return Err(TraceError::at_byte(place + 8, fault));
         }
         if kind == LOAD || kind == STORE {
@@ -101,7 +101,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// Where a branch went, if it was taken.
-    fn outcome(&mut self, class: Class) -> Result<Option<u64>, TraceError> {
+    fn outcome(&mut self, class: BranchClass) -> Result<Option<u64>, TraceError> {
         let place = self.input.position();
         if self.flag("the outcome of a branch")? {
             return Ok(Some(u64::from_le_bytes(self.array()?)));
@@ -109,7 +109,7 @@ impl<R: Read> Reader<R> {
         if class.is_conditional() {
             return Ok(None);
         }
-        let fault = Fault::Field { name: "the outcome of an unconditional branch", value: 0 };
+        let fault = TraceFault::Field { name: "the outcome of an unconditional branch", value: 0 };
         Err(TraceError::at_byte(place, fault))
     }
 
@@ -133,7 +133,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-impl<R: Read> Source for Reader<R> {
+impl<R: Read> TraceSource for CbpReader<R> {
     fn next(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         batch.stream = 0;
         batch.branches.clear();
@@ -146,26 +146,26 @@ impl<R: Read> Source for Reader<R> {
         Ok(!batch.branches.is_empty())
     }
 
-    fn sites(&self, _: u32) -> &[Site] {
+    fn sites(&self, _: u32) -> &[BranchSite] {
         self.sites.list()
     }
 }
 
-fn class(kind: u8) -> Option<Class> {
+fn class(kind: u8) -> Option<BranchClass> {
     match kind {
-        3 => Some(Class::CONDITIONAL),
-        4 => Some(Class::JUMP),
-        5 => Some(Class::INDIRECT_JUMP),
-        9 => Some(Class::CALL),
-        10 => Some(Class::INDIRECT_CALL),
-        11 => Some(Class::RETURN),
+        3 => Some(BranchClass::CONDITIONAL),
+        4 => Some(BranchClass::JUMP),
+        5 => Some(BranchClass::INDIRECT_JUMP),
+        9 => Some(BranchClass::CALL),
+        10 => Some(BranchClass::INDIRECT_CALL),
+        11 => Some(BranchClass::RETURN),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::source::Place;
+    use super::super::source::TracePlace;
     use super::*;
 
     fn plain(pc: u64, kind: u8, middle: &[u8]) -> Vec<u8> {
@@ -178,7 +178,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> (Vec<Branch>, Result<bool, TraceError>) {
         let mut batch = Batch::default();
-        let result = Reader::new(bytes).and_then(|mut reader| reader.next(&mut batch));
+        let result = CbpReader::new(bytes).and_then(|mut reader| reader.next(&mut batch));
         (batch.branches, result)
     }
 
@@ -193,9 +193,9 @@ mod tests {
         let (branches, result) = read(&bytes);
         assert_eq!(result, Ok(true));
         let expected = [
-            Branch::new(0x100c, 0x1010, 0, Class::CONDITIONAL, false, 4),
-            Branch::new(0x1010, 0x2000, 1, Class::RETURN, true, 1),
-            Branch::new(0x2000, 8, 2, Class::INDIRECT_JUMP, true, 1),
+            Branch::new(0x100c, 0x1010, 0, BranchClass::CONDITIONAL, false, 4),
+            Branch::new(0x1010, 0x2000, 1, BranchClass::RETURN, true, 1),
+            Branch::new(0x2000, 8, 2, BranchClass::INDIRECT_JUMP, true, 1),
         ];
         assert_eq!(branches, expected);
         let named = [&MAGIC[..], &bytes].concat();
@@ -206,9 +206,12 @@ mod tests {
     fn every_class_of_branch_has_its_number() {
         let kinds = [3, 4, 5, 9, 10, 11];
         let bytes: Vec<u8> = kinds.iter().flat_map(|&kind| taken(0x1000, kind, 0x1000)).collect();
-        let classes: Vec<Class> = read(&bytes).0.iter().map(Branch::class).collect();
-        let direct = [Class::CONDITIONAL, Class::JUMP, Class::INDIRECT_JUMP];
-        assert_eq!(classes, [&direct[..], &[Class::CALL, Class::INDIRECT_CALL, Class::RETURN]].concat());
+        let classes: Vec<BranchClass> = read(&bytes).0.iter().map(Branch::class).collect();
+        let direct = [BranchClass::CONDITIONAL, BranchClass::JUMP, BranchClass::INDIRECT_JUMP];
+        assert_eq!(
+            classes,
+            [&direct[..], &[BranchClass::CALL, BranchClass::INDIRECT_CALL, BranchClass::RETURN]].concat()
+        );
     }
 
     #[test]
@@ -217,10 +220,10 @@ mod tests {
         for length in bytes.len() / 2 + 1..bytes.len() {
             let (branches, result) = read(&bytes[..length]);
             let error = result.unwrap_err();
-            assert_eq!((branches.len(), error.fault), (1, Fault::Cut { have: 1, promised: None }));
-            assert!(matches!(error.place, Place::Byte(byte) if byte <= length as u64));
+            assert_eq!((branches.len(), error.fault), (1, TraceFault::Cut { have: 1, promised: None }));
+            assert!(matches!(error.place, TracePlace::Byte(byte) if byte <= length as u64));
         }
-        assert_eq!(read(&[]).1.unwrap_err().fault, Fault::Empty);
+        assert_eq!(read(&[]).1.unwrap_err().fault, TraceFault::Empty);
         assert_eq!(read(&MAGIC).1, Ok(false));
     }
 
@@ -228,13 +231,13 @@ mod tests {
     fn refuses_what_no_instruction_can_say() {
         let place = |bytes: &[u8]| {
             let error = read(bytes).1.unwrap_err();
-            assert!(matches!(error.fault, Fault::Field { .. }), "{error}");
+            assert!(matches!(error.fault, TraceFault::Field { .. }), "{error}");
             error.place
         };
-        assert_eq!(place(&plain(0, 12, &[0, 0])), Place::Byte(8));
-        assert_eq!(place(&plain(0, UNDEFINED, &[0, 0])), Place::Byte(8));
-        assert_eq!(place(&plain(0, 3, &[2, 0, 0])), Place::Byte(9), "an outcome that is neither");
-        assert_eq!(place(&plain(0, 4, &[0, 0, 0])), Place::Byte(9), "a jump that is not taken");
-        assert_eq!(place(&plain(0, LOAD, &[0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0])), Place::Byte(18));
+        assert_eq!(place(&plain(0, 12, &[0, 0])), TracePlace::Byte(8));
+        assert_eq!(place(&plain(0, UNDEFINED, &[0, 0])), TracePlace::Byte(8));
+        assert_eq!(place(&plain(0, 3, &[2, 0, 0])), TracePlace::Byte(9), "an outcome that is neither");
+        assert_eq!(place(&plain(0, 4, &[0, 0, 0])), TracePlace::Byte(9), "a jump that is not taken");
+        assert_eq!(place(&plain(0, LOAD, &[0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0])), TracePlace::Byte(18));
     }
 }

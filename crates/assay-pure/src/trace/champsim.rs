@@ -10,8 +10,8 @@
 //! where the stream jumps between a branch and the next record (a signal), that jump is all that is left of the target.
 //! A last branch without a record behind it cannot be read.
 
-use super::source::{BATCH, Batch, Fault, Sites, Source, TraceBytes, TraceError, word};
-use super::{Branch, Class, Kind, Site};
+use super::source::{BATCH, Batch, Sites, TraceBytes, TraceError, TraceFault, TraceSource, word};
+use super::{Branch, BranchClass, BranchKind, BranchSite};
 use std::io::{self, Read, Write};
 
 /// Bytes of a record.
@@ -23,28 +23,28 @@ const POINTER: u8 = 26;
 const OTHER: u8 = 1;
 
 /// An uncompressed file being read.
-pub struct Reader<R> {
+pub struct ChampSimReader<R> {
     input: TraceBytes<R>,
     sites: Sites,
     /// The branch that waits for the next record, and its place.
-    waiting: Option<(u64, u64, Class, bool, u32)>,
+    waiting: Option<(u64, u64, BranchClass, bool, u32)>,
     since_branch: u32,
     branches: u64,
     instructions: u64,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> ChampSimReader<R> {
     /// Looks whether there is anything.
     ///
     /// # Errors
     /// An empty file.
-    pub fn new(inner: R) -> Result<Reader<R>, TraceError> {
+    pub fn new(inner: R) -> Result<ChampSimReader<R>, TraceError> {
         let mut input = TraceBytes::new(inner);
         if input.peek(1)?.is_empty() {
-            return Err(TraceError::at_byte(0, Fault::Empty));
+            return Err(TraceError::at_byte(0, TraceFault::Empty));
         }
         let sites = Sites::default();
-        Ok(Reader { input, sites, waiting: None, since_branch: 0, branches: 0, instructions: 0 })
+        Ok(ChampSimReader { input, sites, waiting: None, since_branch: 0, branches: 0, instructions: 0 })
     }
 
     /// Instructions read so far.
@@ -54,11 +54,11 @@ impl<R: Read> Reader<R> {
 
     /// Takes a record, and gives the branch that waited for it.
     fn record(&mut self, place: u64, bytes: &[u8; RECORD_BYTES]) -> Result<Option<Branch>, TraceError> {
-        let at = |offset: u64, fault: Fault| TraceError::at_byte(place + offset, fault);
+        let at = |offset: u64, fault: TraceFault| TraceError::at_byte(place + offset, fault);
         for (offset, name) in [(8, "the mark of a branch"), (9, "the outcome of an instruction")] {
             let value = u64::from(bytes[offset]);
             if value > 1 {
-                return Err(at(offset as u64, Fault::Field { name, value }));
+                return Err(at(offset as u64, TraceFault::Field { name, value }));
             }
         }
         let pc = word(bytes, 0);
@@ -73,7 +73,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// The branch that waited is complete once the next address is known.
-    fn arrive(&mut self, next: u64) -> Result<Option<Branch>, Fault> {
+    fn arrive(&mut self, next: u64) -> Result<Option<Branch>, TraceFault> {
         let Some((_, pc, class, taken, gap)) = self.waiting.take() else { return Ok(None) };
         let site = self.sites.number(pc, 0, class, taken.then_some(next))?;
         self.branches += 1;
@@ -81,7 +81,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-impl<R: Read> Source for Reader<R> {
+impl<R: Read> TraceSource for ChampSimReader<R> {
     fn next(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         batch.stream = 0;
         batch.branches.clear();
@@ -89,7 +89,7 @@ impl<R: Read> Source for Reader<R> {
             let place = self.input.position();
             let Some(bytes) = self.input.array::<RECORD_BYTES>()? else {
                 if !self.input.peek(1)?.is_empty() {
-                    let cut = Fault::Cut { have: self.branches, promised: None };
+                    let cut = TraceFault::Cut { have: self.branches, promised: None };
                     return Err(TraceError::at_byte(place, cut));
                 }
                 break;
@@ -99,13 +99,13 @@ impl<R: Read> Source for Reader<R> {
         Ok(!batch.branches.is_empty())
     }
 
-    fn sites(&self, _: u32) -> &[Site] {
+    fn sites(&self, _: u32) -> &[BranchSite] {
         self.sites.list()
     }
 }
 
 /// Class and outcome of a record, as ChampSim finds them; `None` for what is no branch.
-fn classify(bytes: &[u8; RECORD_BYTES]) -> Option<(Class, bool)> {
+fn classify(bytes: &[u8; RECORD_BYTES]) -> Option<(BranchClass, bool)> {
     let (destinations, sources) = (&bytes[10..12], &bytes[12..16]);
     if !destinations.contains(&POINTER) {
         return None;
@@ -115,26 +115,26 @@ fn classify(bytes: &[u8; RECORD_BYTES]) -> Option<(Class, bool)> {
     let (stack, flags, pointer) = (reads(STACK), reads(FLAGS), reads(POINTER));
     let other = sources.iter().any(|register| ![0, STACK, FLAGS, POINTER].contains(register));
     let class = match (stack, pointer) {
-        (false, _) if !flags && !other => Class::JUMP,
-        (false, false) if !flags => Class::INDIRECT_JUMP,
-        (false, true) if !writes_stack => return Some((Class::CONDITIONAL, bytes[9] == 1)),
+        (false, _) if !flags && !other => BranchClass::JUMP,
+        (false, false) if !flags => BranchClass::INDIRECT_JUMP,
+        (false, true) if !writes_stack => return Some((BranchClass::CONDITIONAL, bytes[9] == 1)),
         (true, true) if writes_stack && !flags => {
             if other {
-                Class::INDIRECT_CALL
+                BranchClass::INDIRECT_CALL
             } else {
-                Class::CALL
+                BranchClass::CALL
             }
         }
-        (true, false) if writes_stack => Class::RETURN,
+        (true, false) if writes_stack => BranchClass::RETURN,
         // None of ChampSim's kinds: a jump whose target nobody knows, where it is taken.
-        _ => return (bytes[9] == 1).then_some((Class::INDIRECT_JUMP, true)),
+        _ => return (bytes[9] == 1).then_some((BranchClass::INDIRECT_JUMP, true)),
     };
     Some((class, true))
 }
 
 /// An uncompressed file being written. Between two branches it puts as many instructions that do nothing as the
 /// stream counts, from where the first branch went towards the second.
-pub struct Writer<W> {
+pub struct ChampSimWriter<W> {
     out: W,
     /// Where the next instruction lies, after the first branch.
     here: Option<u64>,
@@ -146,21 +146,21 @@ pub struct Writer<W> {
     pub lost_targets: u64,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> ChampSimWriter<W> {
     /// A file to be filled.
-    pub fn new(out: W) -> Writer<W> {
-        Writer { out, here: None, taken: false, flattened: 0, lost_targets: 0 }
+    pub fn new(out: W) -> ChampSimWriter<W> {
+        ChampSimWriter { out, here: None, taken: false, flattened: 0, lost_targets: 0 }
     }
 
     /// Writes branches; `sites` gives the lengths, from which the address behind a branch follows.
     ///
     /// # Errors
     /// The writer's own.
-    pub fn write(&mut self, sites: &[Site], branches: &[Branch]) -> io::Result<()> {
+    pub fn write(&mut self, sites: &[BranchSite], branches: &[Branch]) -> io::Result<()> {
         for branch in branches {
             self.fill(branch)?;
             let class = branch.class();
-            if class.is_conditional() && class != Class::CONDITIONAL {
+            if class.is_conditional() && class != BranchClass::CONDITIONAL {
                 self.flattened += 1;
             }
             let (destinations, sources) = registers(class);
@@ -217,22 +217,22 @@ impl<W: Write> Writer<W> {
 }
 
 /// What a branch of this class writes and reads.
-fn registers(class: Class) -> ([u8; 2], [u8; 4]) {
+fn registers(class: BranchClass) -> ([u8; 2], [u8; 4]) {
     if class.is_conditional() {
         return ([POINTER, 0], [POINTER, FLAGS, 0, 0]);
     }
     match (class.kind(), class.is_indirect()) {
-        (Kind::Jump, false) => ([POINTER, 0], [POINTER, 0, 0, 0]),
-        (Kind::Jump, true) => ([POINTER, 0], [OTHER, 0, 0, 0]),
-        (Kind::Call, false) => ([POINTER, STACK], [POINTER, STACK, 0, 0]),
-        (Kind::Call, true) => ([POINTER, STACK], [POINTER, STACK, OTHER, 0]),
-        (Kind::Return, _) => ([POINTER, STACK], [STACK, 0, 0, 0]),
+        (BranchKind::Jump, false) => ([POINTER, 0], [POINTER, 0, 0, 0]),
+        (BranchKind::Jump, true) => ([POINTER, 0], [OTHER, 0, 0, 0]),
+        (BranchKind::Call, false) => ([POINTER, STACK], [POINTER, STACK, 0, 0]),
+        (BranchKind::Call, true) => ([POINTER, STACK], [POINTER, STACK, OTHER, 0]),
+        (BranchKind::Return, _) => ([POINTER, STACK], [STACK, 0, 0, 0]),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::source::Place;
+    use super::super::source::TracePlace;
     use super::*;
 
     fn record(pc: u64, marks: [u8; 2], destinations: [u8; 2], sources: [u8; 4]) -> Vec<u8> {
@@ -244,26 +244,26 @@ mod tests {
 
     fn read(bytes: &[u8]) -> (Vec<Branch>, Result<bool, TraceError>) {
         let mut batch = Batch::default();
-        let result = Reader::new(bytes).and_then(|mut reader| reader.next(&mut batch));
+        let result = ChampSimReader::new(bytes).and_then(|mut reader| reader.next(&mut batch));
         (batch.branches, result)
     }
 
-    fn class_of(destinations: [u8; 2], sources: [u8; 4]) -> Option<Class> {
+    fn class_of(destinations: [u8; 2], sources: [u8; 4]) -> Option<BranchClass> {
         let bytes = [record(0, [1, 1], destinations, sources), record(9, [0, 0], [0; 2], [0; 4])].concat();
         read(&bytes).0.first().map(Branch::class)
     }
 
     #[test]
     fn the_class_follows_from_what_is_read_and_written() {
-        assert_eq!(class_of([26, 0], [26, 0, 0, 0]), Some(Class::JUMP));
-        assert_eq!(class_of([26, 0], [0; 4]), Some(Class::JUMP));
-        assert_eq!(class_of([26, 0], [3, 0, 0, 0]), Some(Class::INDIRECT_JUMP));
-        assert_eq!(class_of([26, 0], [26, 25, 0, 0]), Some(Class::CONDITIONAL));
-        assert_eq!(class_of([26, 0], [26, 3, 0, 0]), Some(Class::CONDITIONAL), "compare and branch");
-        assert_eq!(class_of([26, 6], [26, 6, 0, 0]), Some(Class::CALL));
-        assert_eq!(class_of([6, 26], [26, 6, 3, 0]), Some(Class::INDIRECT_CALL));
-        assert_eq!(class_of([26, 6], [6, 0, 0, 0]), Some(Class::RETURN));
-        assert_eq!(class_of([26, 0], [25, 0, 0, 0]), Some(Class::INDIRECT_JUMP), "none of the kinds");
+        assert_eq!(class_of([26, 0], [26, 0, 0, 0]), Some(BranchClass::JUMP));
+        assert_eq!(class_of([26, 0], [0; 4]), Some(BranchClass::JUMP));
+        assert_eq!(class_of([26, 0], [3, 0, 0, 0]), Some(BranchClass::INDIRECT_JUMP));
+        assert_eq!(class_of([26, 0], [26, 25, 0, 0]), Some(BranchClass::CONDITIONAL));
+        assert_eq!(class_of([26, 0], [26, 3, 0, 0]), Some(BranchClass::CONDITIONAL), "compare and branch");
+        assert_eq!(class_of([26, 6], [26, 6, 0, 0]), Some(BranchClass::CALL));
+        assert_eq!(class_of([6, 26], [26, 6, 3, 0]), Some(BranchClass::INDIRECT_CALL));
+        assert_eq!(class_of([26, 6], [6, 0, 0, 0]), Some(BranchClass::RETURN));
+        assert_eq!(class_of([26, 0], [25, 0, 0, 0]), Some(BranchClass::INDIRECT_JUMP), "none of the kinds");
         assert_eq!(class_of([6, 0], [6, 26, 0, 0]), None, "a push of the instruction pointer");
     }
 
@@ -275,8 +275,8 @@ mod tests {
         let (branches, result) = read(&bytes);
         assert_eq!(result, Ok(true));
         let expected = [
-            Branch::new(3, 40, 0, Class::CONDITIONAL, true, 3),
-            Branch::new(40, 42, 1, Class::CONDITIONAL, false, 1),
+            Branch::new(3, 40, 0, BranchClass::CONDITIONAL, true, 3),
+            Branch::new(40, 42, 1, BranchClass::CONDITIONAL, false, 1),
         ];
         assert_eq!(branches, expected, "the last has nothing behind it");
     }
@@ -288,28 +288,31 @@ mod tests {
             let mut bytes = [good.clone(), good.clone()].concat();
             bytes[64 + offset] = value;
             let error = read(&bytes).1.unwrap_err();
-            assert!(matches!(error.fault, Fault::Field { .. }));
+            assert!(matches!(error.fault, TraceFault::Field { .. }));
             error.place
         };
-        assert_eq!((field(8, 2), field(9, 255)), (Place::Byte(72), Place::Byte(73)));
+        assert_eq!((field(8, 2), field(9, 255)), (TracePlace::Byte(72), TracePlace::Byte(73)));
         let error = read(&[&good[..], &good, &good[..63]].concat()).1.unwrap_err();
-        assert_eq!((error.place, error.fault), (Place::Byte(128), Fault::Cut { have: 1, promised: None }));
-        assert_eq!(read(&[]).1.unwrap_err().fault, Fault::Empty);
+        assert_eq!(
+            (error.place, error.fault),
+            (TracePlace::Byte(128), TraceFault::Cut { have: 1, promised: None })
+        );
+        assert_eq!(read(&[]).1.unwrap_err().fault, TraceFault::Empty);
     }
 
     #[test]
     fn what_is_written_is_read_again() {
         let sites = [
-            Site { pc: 100, length: 2, class: Class::CONDITIONAL, target: None },
-            Site { pc: 200, length: 5, class: Class::CALL, target: None },
+            BranchSite { pc: 100, length: 2, class: BranchClass::CONDITIONAL, target: None },
+            BranchSite { pc: 200, length: 5, class: BranchClass::CALL, target: None },
         ];
         let branches = [
-            Branch::new(100, 102, 0, Class::CONDITIONAL, false, 3),
-            Branch::new(200, 100, 1, Class::CALL, true, 1000),
-            Branch::new(100, 190, 0, Class::CONDITIONAL, true, 1),
-            Branch::new(200, 7, 1, Class::CALL, true, 2),
+            Branch::new(100, 102, 0, BranchClass::CONDITIONAL, false, 3),
+            Branch::new(200, 100, 1, BranchClass::CALL, true, 1000),
+            Branch::new(100, 190, 0, BranchClass::CONDITIONAL, true, 1),
+            Branch::new(200, 7, 1, BranchClass::CALL, true, 2),
         ];
-        let mut writer = Writer::new(Vec::new());
+        let mut writer = ChampSimWriter::new(Vec::new());
         writer.write(&sites, &branches[..1]).unwrap();
         writer.write(&sites, &branches[1..]).unwrap();
         assert_eq!((writer.flattened, writer.lost_targets), (0, 0));
@@ -320,26 +323,29 @@ mod tests {
 
     #[test]
     fn every_class_survives_but_the_conditional_ones_of_other_kinds() {
-        let classes: Vec<Class> = (0..12)
-            .filter_map(Class::from_bits)
-            .filter(|class| class.kind() != Kind::Return || class.is_indirect())
+        let classes: Vec<BranchClass> = (0..12)
+            .filter_map(BranchClass::from_bits)
+            .filter(|class| class.kind() != BranchKind::Return || class.is_indirect())
             .collect();
         let branches: Vec<Branch> =
             classes.iter().map(|&class| Branch::new(5, 5, 0, class, true, 1)).collect();
-        let mut writer = Writer::new(Vec::new());
+        let mut writer = ChampSimWriter::new(Vec::new());
         writer.write(&[], &branches).unwrap();
         assert_eq!(writer.flattened, 4);
         for (before, after) in branches.iter().zip(read(&writer.finish().unwrap()).0) {
-            let expected = if before.class().is_conditional() { Class::CONDITIONAL } else { before.class() };
+            let expected =
+                if before.class().is_conditional() { BranchClass::CONDITIONAL } else { before.class() };
             assert_eq!(after.class(), expected);
         }
     }
 
     #[test]
     fn a_target_that_is_not_where_the_stream_goes_on_is_counted_as_lost() {
-        let branches =
-            [Branch::new(8, 100, 0, Class::JUMP, true, 1), Branch::new(50, 100, 1, Class::JUMP, true, 1)];
-        let mut writer = Writer::new(Vec::new());
+        let branches = [
+            Branch::new(8, 100, 0, BranchClass::JUMP, true, 1),
+            Branch::new(50, 100, 1, BranchClass::JUMP, true, 1),
+        ];
+        let mut writer = ChampSimWriter::new(Vec::new());
         writer.write(&[], &branches).unwrap();
         assert_eq!(writer.lost_targets, 1);
         assert_eq!(read(&writer.finish().unwrap()).0[0].target, 50);

@@ -214,7 +214,7 @@ pub const fn ring(index: u32) -> Ring {
 
 /// What a block looked like when it was translated: 48 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct BlockRecord {
     /// Address of the first instruction.
     pub pc: u64,
     /// Address of the last instruction.
@@ -231,7 +231,7 @@ pub struct Record {
     pub lengths: u32,
 }
 
-impl Record {
+impl BlockRecord {
     /// Bytes per record.
     pub const SIZE: usize = 48;
 
@@ -252,13 +252,13 @@ impl Record {
     }
 
     /// From the file. What cannot be is bounded, not refused: the last instruction lies within the block.
-    pub fn from_words(words: [u64; 6]) -> Record {
+    pub fn from_words(words: [u64; 6]) -> BlockRecord {
         let mut tail = [0_u8; 15];
         tail[..8].copy_from_slice(&words[3].to_le_bytes());
         tail[8..].copy_from_slice(&words[4].to_le_bytes()[..7]);
         let tail_length = ((words[4] >> 56) as u8).min(15);
         let bytes = (words[2] as u32).min(1 << 16);
-        Record {
+        BlockRecord {
             pc: words[0],
             last: words[0].wrapping_add(words[1].wrapping_sub(words[0]).min(u64::from(bytes))),
             bytes,
@@ -277,7 +277,7 @@ impl Record {
 
 /// An event between two blocks of a thread's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum StreamEvent {
     /// A timed region of the harness begins.
     RegionBegins {
         /// Index of the variant.
@@ -293,16 +293,16 @@ pub enum Event {
     SignalReturns,
 }
 
-impl Event {
+impl StreamEvent {
     /// The most words of an event, [`ESCAPE`] included.
     pub const MAX_WORDS: usize = 5;
 
     /// The words after [`ESCAPE`]: a code, then its arguments.
     pub fn to_words(self) -> ([u32; 4], usize) {
         match self {
-            Event::RegionBegins { variant, input, pass } => ([1, variant, input, pass], 4),
-            Event::RegionEnds => ([2, 0, 0, 0], 1),
-            Event::SignalReturns => ([3, 0, 0, 0], 1),
+            StreamEvent::RegionBegins { variant, input, pass } => ([1, variant, input, pass], 4),
+            StreamEvent::RegionEnds => ([2, 0, 0, 0], 1),
+            StreamEvent::SignalReturns => ([3, 0, 0, 0], 1),
         }
     }
 
@@ -315,12 +315,12 @@ impl Event {
         }
     }
 
-    /// From its code and as many arguments as [`Event::arguments`] says.
-    pub fn from_words(code: u32, arguments: &[u32]) -> Option<Event> {
+    /// From its code and as many arguments as [`StreamEvent::arguments`] says.
+    pub fn from_words(code: u32, arguments: &[u32]) -> Option<StreamEvent> {
         match (code, arguments) {
-            (1, &[variant, input, pass]) => Some(Event::RegionBegins { variant, input, pass }),
-            (2, []) => Some(Event::RegionEnds),
-            (3, []) => Some(Event::SignalReturns),
+            (1, &[variant, input, pass]) => Some(StreamEvent::RegionBegins { variant, input, pass }),
+            (2, []) => Some(StreamEvent::RegionEnds),
+            (3, []) => Some(StreamEvent::SignalReturns),
             _ => None,
         }
     }
@@ -375,7 +375,7 @@ mod tests {
             (process::HEADS, MAX_THREADS as usize * head::SIZE),
             (process::RINGS, last.offset + last.chunks as usize * last.chunk_bytes - process::RINGS),
             (process::COUNTERS, MAX_BLOCKS as usize * 8),
-            (process::RECORDS, MAX_BLOCKS as usize * Record::SIZE),
+            (process::RECORDS, MAX_BLOCKS as usize * BlockRecord::SIZE),
             (process::LENGTHS, process::LENGTHS_SIZE),
             (process::SIZE, 0),
         ];
@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn a_record_comes_back_as_it_went() {
-        let record = Record {
+        let record = BlockRecord {
             pc: 0x40_1000,
             last: 0x40_1007,
             bytes: 9,
@@ -405,33 +405,33 @@ mod tests {
             tail_length: 2,
             lengths: 77,
         };
-        assert_eq!(Record::from_words(record.to_words()), record);
+        assert_eq!(BlockRecord::from_words(record.to_words()), record);
         assert_eq!(record.last_bytes(), [0x75, 0xf7]);
     }
 
     #[test]
     fn a_record_of_nonsense_is_bounded() {
-        let record = Record::from_words([u64::MAX; 6]);
+        let record = BlockRecord::from_words([u64::MAX; 6]);
         assert_eq!((record.bytes, record.instructions, record.tail_length), (1 << 16, 1 << 16, 15));
-        let record = Record::from_words([100, 5000, 8, 0, 0, 0]);
+        let record = BlockRecord::from_words([100, 5000, 8, 0, 0, 0]);
         assert_eq!(record.last, 108);
     }
 
     #[test]
     fn events_come_back_as_they_went() {
         let events = [
-            Event::RegionBegins { variant: 1, input: 2, pass: u32::MAX },
-            Event::RegionEnds,
-            Event::SignalReturns,
+            StreamEvent::RegionBegins { variant: 1, input: 2, pass: u32::MAX },
+            StreamEvent::RegionEnds,
+            StreamEvent::SignalReturns,
         ];
         for event in events {
             let (words, count) = event.to_words();
-            assert_eq!(Event::arguments(words[0]), Some(count - 1));
-            assert_eq!(Event::from_words(words[0], &words[1..count]), Some(event));
-            assert!(count < Event::MAX_WORDS);
+            assert_eq!(StreamEvent::arguments(words[0]), Some(count - 1));
+            assert_eq!(StreamEvent::from_words(words[0], &words[1..count]), Some(event));
+            assert!(count < StreamEvent::MAX_WORDS);
         }
-        assert_eq!(Event::arguments(4), None);
-        assert_eq!(Event::from_words(0, &[]), None);
+        assert_eq!(StreamEvent::arguments(4), None);
+        assert_eq!(StreamEvent::from_words(0, &[]), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub use flow::Flow;
 
 /// The instruction set of a traced program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Architecture {
+pub enum InstructionSet {
     /// x86-64.
     X86_64,
     /// 64-bit Arm.
@@ -20,19 +20,19 @@ pub enum Architecture {
 }
 
 /// The flow after the instruction that these bytes, at address `pc`, begin with.
-pub fn flow(architecture: Architecture, pc: u64, bytes: &[u8]) -> Flow {
+pub fn flow(architecture: InstructionSet, pc: u64, bytes: &[u8]) -> Flow {
     match architecture {
-        Architecture::X86_64 => x86::flow(pc, bytes),
-        Architecture::Aarch64 => aarch64::flow(pc, bytes),
+        InstructionSet::X86_64 => x86::flow(pc, bytes),
+        InstructionSet::Aarch64 => aarch64::flow(pc, bytes),
     }
 }
 
 /// The name of the instruction and the extension of the instruction set that it belongs to, as `vpermb` of `AVX512_VBMI`;
 /// `None` where the bytes are no instruction. AArch64's instructions are not named: their bytes are given as a number.
-pub fn name(architecture: Architecture, bytes: &[u8]) -> Option<(String, String)> {
+pub fn name(architecture: InstructionSet, bytes: &[u8]) -> Option<(String, String)> {
     match architecture {
-        Architecture::X86_64 => x86::name(bytes),
-        Architecture::Aarch64 => aarch64::name(bytes),
+        InstructionSet::X86_64 => x86::name(bytes),
+        InstructionSet::Aarch64 => aarch64::name(bytes),
     }
 }
 

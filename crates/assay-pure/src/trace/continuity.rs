@@ -5,7 +5,7 @@
 //! stream says, each of 1 to 15 bytes. A wrong reading fails that nearly everywhere, a right one nearly nowhere; what
 //! remains are signals, other threads and what a tracer did not see.
 
-use super::{Branch, Site};
+use super::{Branch, BranchSite};
 
 /// Bytes of the longest instruction (x86-64).
 const LONGEST: u64 = 15;
@@ -32,7 +32,7 @@ struct Last {
 
 impl Continuity {
     /// Takes the next branches of a stream. A gap of `longest_gap` or more may be any longer one; of 0, it is not known.
-    pub fn observe(&mut self, sites: &[Site], branches: &[Branch], longest_gap: u32) {
+    pub fn observe(&mut self, sites: &[BranchSite], branches: &[Branch], longest_gap: u32) {
         for branch in branches {
             let gap = branch.instructions();
             if let Some(last) = self.last
@@ -69,14 +69,14 @@ impl Continuity {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Class;
+    use super::super::BranchClass;
     use super::*;
 
     fn after(taken: bool, length: u8, pc: u64, gap: u32) -> Continuity {
-        let site = |length| Site { pc: 0, length, class: Class::CONDITIONAL, target: None };
+        let site = |length| BranchSite { pc: 0, length, class: BranchClass::CONDITIONAL, target: None };
         let branches = [
-            Branch::new(0x100, 0x200, 0, Class::CONDITIONAL, taken, 1),
-            Branch::new(pc, 0, 0, Class::CONDITIONAL, true, gap),
+            Branch::new(0x100, 0x200, 0, BranchClass::CONDITIONAL, taken, 1),
+            Branch::new(pc, 0, 0, BranchClass::CONDITIONAL, true, gap),
         ];
         let mut continuity = Continuity::default();
         continuity.observe(&[site(length)], &branches[..1], 4095);

@@ -20,9 +20,9 @@ mod lex;
 mod parse;
 mod spans;
 
-pub use judge::{Balance, BranchSides, Side, Unclear, Verdict, held_when_taken, judge, weigh};
+pub use judge::{Balance, BranchSide, BranchSides, HintJudgement, Unclear, held_when_taken, judge, weigh};
 pub use parse::scan;
-pub use spans::{Place, Position, Span};
+pub use spans::{Position, Span, TextPlace};
 
 /// The language of a source text, as far as hints differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

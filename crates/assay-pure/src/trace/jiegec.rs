@@ -9,8 +9,8 @@
 //!
 //! Known limits: the table must lie in a file that can be wound, as the format puts it behind the entries.
 
-use super::source::{BATCH, Batch, Fault, MAX_SITES, Sites, Source, TraceBytes, TraceError, word};
-use super::{Branch, Class, Site};
+use super::source::{BATCH, Batch, MAX_SITES, Sites, TraceBytes, TraceError, TraceFault, TraceSource, word};
+use super::{Branch, BranchClass, BranchSite};
 use std::io::{BufReader, Read, Seek, SeekFrom, Take};
 
 /// What a file begins with.
@@ -26,11 +26,11 @@ struct JiegecRow {
     pc: u64,
     target: u64,
     site: u32,
-    class: Class,
+    class: BranchClass,
 }
 
 /// A file being read.
-pub struct Reader<R: Read> {
+pub struct JiegecReader<R: Read> {
     rows: Vec<JiegecRow>,
     sites: Sites,
     entries: TraceBytes<zstd::Decoder<'static, BufReader<Take<R>>>>,
@@ -38,12 +38,12 @@ pub struct Reader<R: Read> {
     promised: u64,
 }
 
-impl<R: Read + Seek> Reader<R> {
+impl<R: Read + Seek> JiegecReader<R> {
     /// Reads the header and the table of branches.
     ///
     /// # Errors
     /// An empty file, another format or version, a table that is cut short or impossible, offsets beyond the end.
-    pub fn new(mut inner: R) -> Result<Reader<R>, TraceError> {
+    pub fn new(mut inner: R) -> Result<JiegecReader<R>, TraceError> {
         let header = JiegecHeader::read(&mut inner)?;
         let at = header.branches_offset;
         inner.seek(SeekFrom::Start(at)).map_err(|error| TraceError::read(at, &error))?;
@@ -51,7 +51,7 @@ impl<R: Read + Seek> Reader<R> {
         let (mut rows, mut sites) = (Vec::new(), Sites::default());
         for row in 0..header.branches {
             let place = at + row * ROW_BYTES as u64;
-            let cut = Fault::Cut { have: 0, promised: Some(header.entries) };
+            let cut = TraceFault::Cut { have: 0, promised: Some(header.entries) };
             let bytes = input.array()?.ok_or_else(|| TraceError::at_byte(place, cut))?;
             rows.push(parse_row(bytes, &mut sites).map_err(|fault| TraceError::at_byte(place, fault))?);
         }
@@ -59,7 +59,7 @@ impl<R: Read + Seek> Reader<R> {
         inner.seek(SeekFrom::Start(at)).map_err(|error| TraceError::read(at, &error))?;
         let decoder = zstd::Decoder::new(inner.take(header.entries_bytes));
         let decoder = decoder.map_err(|error| TraceError::read(at, &error))?;
-        Ok(Reader { rows, sites, entries: TraceBytes::new(decoder), have: 0, promised: header.entries })
+        Ok(JiegecReader { rows, sites, entries: TraceBytes::new(decoder), have: 0, promised: header.entries })
     }
 }
 
@@ -76,22 +76,22 @@ impl JiegecHeader {
         let mut input = TraceBytes::new(inner.take(HEADER_BYTES as u64));
         let begin = input.peek(HEADER_BYTES)?;
         if begin.is_empty() {
-            return Err(TraceError::at_byte(0, Fault::Empty));
+            return Err(TraceError::at_byte(0, TraceFault::Empty));
         }
         let known = begin.len().min(MAGIC.len());
         if begin[..known] != MAGIC[..known] {
-            return Err(TraceError::at_byte(0, Fault::Format { expected: "trace of cbp-experiments" }));
+            return Err(TraceError::at_byte(0, TraceFault::Format { expected: "trace of cbp-experiments" }));
         }
         if begin.len() < HEADER_BYTES {
-            let cut = Fault::Cut { have: 0, promised: None };
+            let cut = TraceFault::Cut { have: 0, promised: None };
             return Err(TraceError::at_byte(begin.len() as u64, cut));
         }
         let field = |number: usize| word(begin, number * 8);
         if field(1) != 0 {
-            return Err(TraceError::at_byte(8, Fault::Version { found: field(1) }));
+            return Err(TraceError::at_byte(8, TraceFault::Version { found: field(1) }));
         }
         if field(5) > MAX_SITES as u64 {
-            let fault = Fault::TooMany { what: "places that branch", limit: MAX_SITES as u64 };
+            let fault = TraceFault::TooMany { what: "places that branch", limit: MAX_SITES as u64 };
             return Err(TraceError::at_byte(40, fault));
         }
         Ok(JiegecHeader {
@@ -104,43 +104,43 @@ impl JiegecHeader {
     }
 }
 
-fn parse_row(bytes: [u8; ROW_BYTES], sites: &mut Sites) -> Result<JiegecRow, Fault> {
+fn parse_row(bytes: [u8; ROW_BYTES], sites: &mut Sites) -> Result<JiegecRow, TraceFault> {
     let (pc, target, last) = (word(&bytes, 0), word(&bytes, 8), word(&bytes, 16));
     let (length, kind) = (last as u32, last >> 32);
     let class = match kind {
-        0 => Class::JUMP,
-        1 => Class::INDIRECT_JUMP,
-        2 => Class::CALL,
-        3 => Class::INDIRECT_CALL,
-        4 => Class::RETURN,
-        5 => Class::CONDITIONAL,
-        _ => return Err(Fault::Field { name: "the type of a branch", value: kind }),
+        0 => BranchClass::JUMP,
+        1 => BranchClass::INDIRECT_JUMP,
+        2 => BranchClass::CALL,
+        3 => BranchClass::INDIRECT_CALL,
+        4 => BranchClass::RETURN,
+        5 => BranchClass::CONDITIONAL,
+        _ => return Err(TraceFault::Field { name: "the type of a branch", value: kind }),
     };
     let length = u8::try_from(length)
-        .map_err(|_| Fault::Field { name: "the length of a branch", value: length.into() })?;
+        .map_err(|_| TraceFault::Field { name: "the length of a branch", value: length.into() })?;
     let site = sites.number(pc, length, class, Some(target))?;
     Ok(JiegecRow { pc, target, site, class })
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> JiegecReader<R> {
     /// Branches of the whole stream, as the header says.
     pub fn promised(&self) -> u64 {
         self.promised
     }
 
-    fn entry(&self, entry: u32) -> Result<Branch, Fault> {
+    fn entry(&self, entry: u32) -> Result<Branch, TraceFault> {
         let number = entry & !TAKEN;
         let row = self.rows.get(number as usize);
-        let row = row.ok_or(Fault::Field { name: "the number of a branch", value: number.into() })?;
+        let row = row.ok_or(TraceFault::Field { name: "the number of a branch", value: number.into() })?;
         let taken = entry & TAKEN != 0;
         if !taken && !row.class.is_conditional() {
-            return Err(Fault::Field { name: "the outcome of an unconditional branch", value: 0 });
+            return Err(TraceFault::Field { name: "the outcome of an unconditional branch", value: 0 });
         }
         Ok(Branch::new(row.pc, row.target, row.site, row.class, taken, 0))
     }
 }
 
-impl<R: Read> Source for Reader<R> {
+impl<R: Read> TraceSource for JiegecReader<R> {
     fn next(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         batch.stream = 0;
         batch.branches.clear();
@@ -148,7 +148,7 @@ impl<R: Read> Source for Reader<R> {
             // The place is that among the entries: the byte of the file is the decompressor's secret.
             let place = self.entries.position();
             let Some(bytes) = self.entries.array()? else {
-                let cut = Fault::Cut { have: self.have, promised: Some(self.promised) };
+                let cut = TraceFault::Cut { have: self.have, promised: Some(self.promised) };
                 return Err(TraceError::at_byte(place, cut));
             };
             let branch = self.entry(u32::from_le_bytes(bytes));
@@ -158,7 +158,7 @@ impl<R: Read> Source for Reader<R> {
         Ok(!batch.branches.is_empty())
     }
 
-    fn sites(&self, _: u32) -> &[Site] {
+    fn sites(&self, _: u32) -> &[BranchSite] {
         self.sites.list()
     }
 
@@ -169,7 +169,7 @@ impl<R: Read> Source for Reader<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::source::Place;
+    use super::super::source::TracePlace;
     use super::*;
     use std::io::Cursor;
 
@@ -193,7 +193,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> (Vec<Branch>, Result<bool, TraceError>) {
         let mut batch = Batch::default();
-        let result = Reader::new(Cursor::new(bytes)).and_then(|mut reader| reader.next(&mut batch));
+        let result = JiegecReader::new(Cursor::new(bytes)).and_then(|mut reader| reader.next(&mut batch));
         (batch.branches, result)
     }
 
@@ -205,18 +205,19 @@ mod tests {
         let (branches, result) = read(&bytes);
         assert_eq!(result, Ok(true));
         let expected = [
-            Branch::new(0x1000, 0x2000, 0, Class::CONDITIONAL, true, 0),
-            Branch::new(0x2000, 0x1000, 1, Class::INDIRECT_JUMP, true, 0),
-            Branch::new(0x1000, 0x2000, 0, Class::CONDITIONAL, false, 0),
-            Branch::new(0x2000, 0x3000, 1, Class::INDIRECT_JUMP, true, 0),
+            Branch::new(0x1000, 0x2000, 0, BranchClass::CONDITIONAL, true, 0),
+            Branch::new(0x2000, 0x1000, 1, BranchClass::INDIRECT_JUMP, true, 0),
+            Branch::new(0x1000, 0x2000, 0, BranchClass::CONDITIONAL, false, 0),
+            Branch::new(0x2000, 0x3000, 1, BranchClass::INDIRECT_JUMP, true, 0),
         ];
         assert_eq!(branches, expected);
-        let mut reader = Reader::new(Cursor::new(&bytes)).unwrap();
+        let mut reader = JiegecReader::new(Cursor::new(&bytes)).unwrap();
         assert_eq!(reader.promised(), 4);
         assert!(!reader.has_instructions());
         let mut batch = Batch::default();
         assert_eq!((reader.next(&mut batch), reader.next(&mut batch)), (Ok(true), Ok(false)));
-        let site = Site { pc: 0x1000, length: 2, class: Class::CONDITIONAL, target: Some(0x2000) };
+        let site =
+            BranchSite { pc: 0x1000, length: 2, class: BranchClass::CONDITIONAL, target: Some(0x2000) };
         assert_eq!(reader.sites(0)[0], site);
         assert_eq!(reader.sites(0)[1].target, None);
     }
@@ -225,41 +226,46 @@ mod tests {
     fn every_class_has_its_number() {
         let rows: Vec<Row> = (0..6).map(|kind| (0x1000, 0x2000, 4, kind)).collect();
         let entries: Vec<u32> = (0..6).map(|row| row | TAKEN).collect();
-        let classes: Vec<Class> = read(&file(&rows, &entries)).0.iter().map(Branch::class).collect();
-        let (jump, call) = ([Class::JUMP, Class::INDIRECT_JUMP], [Class::CALL, Class::INDIRECT_CALL]);
-        assert_eq!(classes, [jump, call, [Class::RETURN, Class::CONDITIONAL]].concat());
+        let classes: Vec<BranchClass> = read(&file(&rows, &entries)).0.iter().map(Branch::class).collect();
+        let (jump, call) = (
+            [BranchClass::JUMP, BranchClass::INDIRECT_JUMP],
+            [BranchClass::CALL, BranchClass::INDIRECT_CALL],
+        );
+        assert_eq!(classes, [jump, call, [BranchClass::RETURN, BranchClass::CONDITIONAL]].concat());
     }
 
     #[test]
     fn refuses_what_the_format_cannot_mean() {
         let fault = |bytes: &[u8]| read(bytes).1.unwrap_err().fault;
-        assert_eq!(fault(b""), Fault::Empty);
-        assert_eq!(fault(b"CBPNGAmp"), Fault::Format { expected: "trace of cbp-experiments" });
-        assert_eq!(fault(&MAGIC), Fault::Cut { have: 0, promised: None });
+        assert_eq!(fault(b""), TraceFault::Empty);
+        assert_eq!(fault(b"CBPNGAmp"), TraceFault::Format { expected: "trace of cbp-experiments" });
+        assert_eq!(fault(&MAGIC), TraceFault::Cut { have: 0, promised: None });
         let whole = file(&ROWS, &[TAKEN; 3]);
         let with = |field: usize, value: u64| {
             let mut bytes = whole.clone();
             bytes[field * 8..field * 8 + 8].copy_from_slice(&value.to_le_bytes());
             bytes
         };
-        assert_eq!(fault(&with(1, 7)), Fault::Version { found: 7 });
-        assert_eq!(fault(&with(2, 1 << 60)), Fault::Cut { have: 3, promised: Some(1 << 60) });
-        assert!(matches!(fault(&with(5, 1 << 60)), Fault::TooMany { .. }));
-        assert_eq!(fault(&with(6, 1 << 40)), Fault::Cut { have: 0, promised: Some(3) });
-        assert!(matches!(fault(&with(3, 73)), Fault::Read { .. }), "entries that are no zstd");
+        assert_eq!(fault(&with(1, 7)), TraceFault::Version { found: 7 });
+        assert_eq!(fault(&with(2, 1 << 60)), TraceFault::Cut { have: 3, promised: Some(1 << 60) });
+        assert!(matches!(fault(&with(5, 1 << 60)), TraceFault::TooMany { .. }));
+        assert_eq!(fault(&with(6, 1 << 40)), TraceFault::Cut { have: 0, promised: Some(3) });
+        assert!(matches!(fault(&with(3, 73)), TraceFault::Read { .. }), "entries that are no zstd");
         assert_eq!(
             fault(&file(&[(0, 0, 0, 6)], &[])),
-            Fault::Field { name: "the type of a branch", value: 6 }
+            TraceFault::Field { name: "the type of a branch", value: 6 }
         );
         assert_eq!(
             fault(&file(&[(0, 0, 256, 5)], &[])),
-            Fault::Field { name: "the length of a branch", value: 256 }
+            TraceFault::Field { name: "the length of a branch", value: 256 }
         );
         let (branches, result) = read(&file(&ROWS, &[TAKEN, 3]));
-        let beyond =
-            TraceError::new(Place::Byte(4), Fault::Field { name: "the number of a branch", value: 3 });
+        let beyond = TraceError::new(
+            TracePlace::Byte(4),
+            TraceFault::Field { name: "the number of a branch", value: 3 },
+        );
         assert_eq!((branches.len(), result), (1, Err(beyond)));
-        let never = Fault::Field { name: "the outcome of an unconditional branch", value: 0 };
+        let never = TraceFault::Field { name: "the outcome of an unconditional branch", value: 0 };
         assert_eq!(fault(&file(&ROWS, &[1])), never);
     }
 }

@@ -3,7 +3,7 @@
 //! Known limits: at most [`MAX_SITES`] places that branch; a file with more is refused, so that no file, however it was
 //! made, takes more memory than that many sites and one batch.
 
-use super::{Branch, Class, Site};
+use super::{Branch, BranchClass, BranchSite};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Read};
@@ -15,7 +15,7 @@ pub const MAX_SITES: usize = 1 << 21;
 
 /// Where in a stored trace something is wrong. Bytes are counted after decompression of the whole file, if there was one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TracePlace {
     /// Byte, from 0.
     Byte(u64),
     /// Line, from 1.
@@ -29,19 +29,19 @@ pub enum Place {
     },
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TracePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Byte(byte) => write!(f, "byte {byte}"),
-            Place::Line(line) => write!(f, "line {line}"),
-            Place::Block { number, byte } => write!(f, "block {number} at byte {byte}"),
+            TracePlace::Byte(byte) => write!(f, "byte {byte}"),
+            TracePlace::Line(line) => write!(f, "line {line}"),
+            TracePlace::Block { number, byte } => write!(f, "block {number} at byte {byte}"),
         }
     }
 }
 
 /// What is wrong with a stored trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum TraceFault {
     /// There is nothing in the file.
     Empty,
     /// It does not begin as the format does.
@@ -95,28 +95,28 @@ pub enum Fault {
     },
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for TraceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Empty => f.write_str("the file is empty"),
-            Fault::Format { expected } => write!(f, "this is no {expected}"),
-            Fault::Version { found } => write!(f, "version {found} of the format is not known here"),
-            Fault::Cut { have, promised: Some(promised) } => {
+            TraceFault::Empty => f.write_str("the file is empty"),
+            TraceFault::Format { expected } => write!(f, "this is no {expected}"),
+            TraceFault::Version { found } => write!(f, "version {found} of the format is not known here"),
+            TraceFault::Cut { have, promised: Some(promised) } => {
                 write!(f, "the file ends after {have} of {promised} branches")
             }
-            Fault::Cut { have, promised: None } => {
+            TraceFault::Cut { have, promised: None } => {
                 write!(f, "the file was cut off; the {have} branches before are whole")
             }
-            Fault::Trailing => f.write_str("the file goes on after its end"),
-            Fault::Field { name, value } => write!(f, "{name} cannot be {value:#x}"),
-            Fault::Word { expected, found } => write!(f, "expected {expected}, found `{found}`"),
-            Fault::TooMany { what, limit } => write!(f, "more than {limit} {what}"),
-            Fault::Checksum => f.write_str("the content does not have its checksum: the file is damaged"),
-            Fault::StaleSbbt => f.write_str(
+            TraceFault::Trailing => f.write_str("the file goes on after its end"),
+            TraceFault::Field { name, value } => write!(f, "{name} cannot be {value:#x}"),
+            TraceFault::Word { expected, found } => write!(f, "expected {expected}, found `{found}`"),
+            TraceFault::TooMany { what, limit } => write!(f, "more than {limit} {what}"),
+            TraceFault::Checksum => f.write_str("the content does not have its checksum: the file is damaged"),
+            TraceFault::StaleSbbt => f.write_str(
                 "this is SBBT as MBPlib wrote it before 2023, with its fields elsewhere (MBPlib itself reads such files as \
                  nonsense, without a word); read it as `sbbt-stale`",
             ),
-            Fault::Read { message } => f.write_str(message),
+            TraceFault::Read { message } => f.write_str(message),
         }
     }
 }
@@ -125,31 +125,31 @@ impl fmt::Display for Fault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
     /// Where.
-    pub place: Place,
+    pub place: TracePlace,
     /// What.
-    pub fault: Fault,
+    pub fault: TraceFault,
 }
 
 impl TraceError {
     /// From its parts.
-    pub fn new(place: Place, fault: Fault) -> TraceError {
+    pub fn new(place: TracePlace, fault: TraceFault) -> TraceError {
         TraceError { place, fault }
     }
 
     /// At a byte.
-    pub(super) fn at_byte(byte: u64, fault: Fault) -> TraceError {
-        TraceError::new(Place::Byte(byte), fault)
+    pub(super) fn at_byte(byte: u64, fault: TraceFault) -> TraceError {
+        TraceError::new(TracePlace::Byte(byte), fault)
     }
 
     /// The system's own error, at a byte.
     pub(super) fn read(byte: u64, error: &io::Error) -> TraceError {
-        TraceError::at_byte(byte, Fault::Read { message: error.to_string() })
+        TraceError::at_byte(byte, TraceFault::Read { message: error.to_string() })
     }
 }
 
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.fault == Fault::Empty {
+        if self.fault == TraceFault::Empty {
             return self.fault.fmt(f);
         }
         write!(f, "{}: {}", self.place, self.fault)
@@ -168,7 +168,7 @@ pub struct Batch {
 }
 
 /// A stored trace, read from front to back.
-pub trait Source {
+pub trait TraceSource {
     /// Puts the next branches into `batch`, in place of what it holds; `false` at the end of the trace, with none.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ pub trait Source {
     fn next(&mut self, batch: &mut Batch) -> Result<bool, TraceError>;
 
     /// The sites of a stream that were named so far; [`Branch::site`] counts into it.
-    fn sites(&self, stream: u32) -> &[Site];
+    fn sites(&self, stream: u32) -> &[BranchSite];
 
     /// Whether the stream says how many instructions lie between its branches.
     fn has_instructions(&self) -> bool {
@@ -256,7 +256,7 @@ pub(super) fn word(bytes: &[u8], at: usize) -> u64 {
 /// Dense numbers for the sites of an imported stream: one per address and class, in the order of first appearance.
 #[derive(Default)]
 pub(super) struct Sites {
-    list: Vec<Site>,
+    list: Vec<BranchSite>,
     numbers: HashMap<(u64, u8), u32>,
     /// The last site seen for each low part of the address: most look-ups end here.
     recent: Vec<u32>,
@@ -270,9 +270,9 @@ impl Sites {
         &mut self,
         pc: u64,
         length: u8,
-        class: Class,
+        class: BranchClass,
         target: Option<u64>,
-    ) -> Result<u32, Fault> {
+    ) -> Result<u32, TraceFault> {
         if self.recent.is_empty() {
             self.recent = vec![u32::MAX; RECENT];
         }
@@ -289,20 +289,20 @@ impl Sites {
         Ok(number)
     }
 
-    fn look_up(&mut self, pc: u64, length: u8, class: Class) -> Result<u32, Fault> {
+    fn look_up(&mut self, pc: u64, length: u8, class: BranchClass) -> Result<u32, TraceFault> {
         if let Some(&number) = self.numbers.get(&(pc, class.bits())) {
             return Ok(number);
         }
         let number = self.list.len() as u32;
         if self.list.len() == MAX_SITES {
-            return Err(Fault::TooMany { what: "places that branch", limit: MAX_SITES as u64 });
+            return Err(TraceFault::TooMany { what: "places that branch", limit: MAX_SITES as u64 });
         }
-        self.list.push(Site { pc, length, class, target: None });
+        self.list.push(BranchSite { pc, length, class, target: None });
         self.numbers.insert((pc, class.bits()), number);
         Ok(number)
     }
 
-    pub(super) fn list(&self) -> &[Site] {
+    pub(super) fn list(&self) -> &[BranchSite] {
         &self.list
     }
 }
@@ -331,24 +331,27 @@ mod tests {
     fn sites_are_told_apart_by_address_and_class_and_learn_their_target_when_taken() {
         let mut sites = Sites::default();
         let far = 8 + ((RECENT as u64) << 30);
-        assert_eq!(sites.number(8, 2, Class::CONDITIONAL, None), Ok(0));
-        assert_eq!(sites.number(far, 2, Class::CONDITIONAL, Some(1)), Ok(1));
-        assert_eq!(sites.number(8, 2, Class::RETURN, Some(5)), Ok(2));
-        assert_eq!(sites.number(8, 2, Class::CONDITIONAL, Some(9)), Ok(0));
-        assert_eq!(sites.number(8, 2, Class::CONDITIONAL, Some(10)), Ok(0));
-        assert_eq!(sites.list()[0], Site { pc: 8, length: 2, class: Class::CONDITIONAL, target: Some(9) });
+        assert_eq!(sites.number(8, 2, BranchClass::CONDITIONAL, None), Ok(0));
+        assert_eq!(sites.number(far, 2, BranchClass::CONDITIONAL, Some(1)), Ok(1));
+        assert_eq!(sites.number(8, 2, BranchClass::RETURN, Some(5)), Ok(2));
+        assert_eq!(sites.number(8, 2, BranchClass::CONDITIONAL, Some(9)), Ok(0));
+        assert_eq!(sites.number(8, 2, BranchClass::CONDITIONAL, Some(10)), Ok(0));
+        assert_eq!(
+            sites.list()[0],
+            BranchSite { pc: 8, length: 2, class: BranchClass::CONDITIONAL, target: Some(9) }
+        );
         assert_eq!(sites.list()[2].target, None);
     }
 
     #[test]
     fn an_error_says_the_place_and_the_fault() {
-        let error = TraceError::at_byte(24, Fault::Field { name: "the class", value: 13 });
+        let error = TraceError::at_byte(24, TraceFault::Field { name: "the class", value: 13 });
         assert_eq!(error.to_string(), "byte 24: the class cannot be 0xd");
-        let error = TraceError::new(Place::Line(3), Fault::Empty);
+        let error = TraceError::new(TracePlace::Line(3), TraceFault::Empty);
         assert_eq!(error.to_string(), "the file is empty");
-        let place = Place::Block { number: 2, byte: 900 };
+        let place = TracePlace::Block { number: 2, byte: 900 };
         assert_eq!(
-            TraceError::new(place, Fault::Checksum).to_string().split(':').next(),
+            TraceError::new(place, TraceFault::Checksum).to_string().split(':').next(),
             Some("block 2 at byte 900")
         );
     }

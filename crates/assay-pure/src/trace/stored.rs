@@ -23,6 +23,6 @@ mod tests;
 mod write;
 
 pub use chunk::{MAGIC, MAX_STREAMS};
-pub use directory::{Directory, Module, Process, StreamTotals};
-pub use read::{LIVE, Reader};
-pub use write::{Block, StreamWriter, Writer};
+pub use directory::{Directory, StoredModule, StreamTotals, TracedProcess};
+pub use read::{LIVE, StoredReader};
+pub use write::{CodedBlock, StoredWriter, StreamWriter};

@@ -5,7 +5,7 @@
 //! below that. Plain confidence, one contrast at a time: an ordinary tool does not know of the others.
 //! Limits: the interval says how repeatable this one binary is, nothing about another link of the same code.
 
-use super::decide::{Judged, decide};
+use super::decide::{DecidedEstimate, decide};
 use super::effect::{compare_at, keyed};
 use super::observed::PairAt;
 use crate::stats::interval::{Interval, mean_and_variance, median_interval, t_interval};
@@ -21,7 +21,7 @@ const ORDER_STATISTICS_FROM: usize = 6;
 ///
 /// Input: both sides as built; two-sided level `alpha`. Returns: log scale; `None` where a side
 /// has no usable sample.
-pub fn judge_as_built(pair: &PairAt, alpha: f64, margin: Margin) -> Option<Judged> {
+pub fn judge_as_built(pair: &PairAt, alpha: f64, margin: Margin) -> Option<DecidedEstimate> {
     let rounds = per_round(&keyed(&pair.candidate), &keyed(&pair.baseline));
     let (estimate, interval) = match rounds.len() {
         0..3 => from_samples(pair, alpha)?,
@@ -35,7 +35,7 @@ pub fn judge_as_built(pair: &PairAt, alpha: f64, margin: Margin) -> Option<Judge
     let floor = Interval::around(estimate, RESOLUTION);
     let interval =
         Interval { lower: interval.lower.min(floor.lower), upper: interval.upper.max(floor.upper) };
-    Some(Judged { estimate, interval, verdict: decide(estimate, interval, margin) })
+    Some(DecidedEstimate { estimate, interval, verdict: decide(estimate, interval, margin) })
 }
 
 /// Too few rounds: the samples as if they were independent, as most tools take them.

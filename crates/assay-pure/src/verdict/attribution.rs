@@ -1,9 +1,9 @@
 //! What speaks for a cause: the placement, code that is the same, noise, the build; each with its numbers.
 
-use super::build::Side;
+use super::build::ContrastSide;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::{AsBuiltSays, RatioInterval};
-use super::decide::Judged;
+use super::decide::DecidedEstimate;
 use super::observed::{ObservedContrast, PairAt};
 use super::profile::predicted_placement;
 use super::wording::{percent, span};
@@ -30,8 +30,8 @@ pub fn decompose(log_as_built: f64, log_code: f64) -> Decomposition {
 /// The placement as a cause: when it adds more than the margin and more than noise, or the as-built word is wrong.
 pub fn placement(
     contrast: &ObservedContrast,
-    as_built: Judged,
-    code: Judged,
+    as_built: DecidedEstimate,
+    code: DecidedEstimate,
     says: Option<AsBuiltSays>,
     margin: Margin,
 ) -> Option<CauseEvidence> {
@@ -86,7 +86,7 @@ pub fn identical_code(contrast: &ObservedContrast) -> Option<CauseEvidence> {
 
 /// Unoptimised code.
 pub fn build(contrast: &ObservedContrast, unoptimised_flags: &[String]) -> Option<CauseEvidence> {
-    let sides = [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side).3);
+    let sides = [ContrastSide::Candidate, ContrastSide::Baseline].map(|side| contrast.between().cell(side).3);
     let flags = sides.into_iter().find(|flags| unoptimised_flags.iter().any(|name| name == flags))?;
     Some(CauseEvidence {
         cause: Cause::Build,

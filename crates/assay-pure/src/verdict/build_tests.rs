@@ -152,7 +152,7 @@ const PAIRS: [(usize, usize); 11] =
 #[test]
 fn says_of_compilers_what_is_true_of_their_code_and_what_is_placement() {
     let contrasts = World::new(1).contrasts(&codes(), &PAIRS);
-    let judged = judge(&contrasts, &Options::default()).contrasts;
+    let judged = judge(&contrasts, &VerdictOptions::default()).contrasts;
     let found = |at: usize| (judged[at].verdict, judged[at].as_built_says);
     // virtual, default: 48 against 0 is 1.2 / 0.9 as built, nothing in the code.
     assert_eq!(found(0), (Verdict::Equivalent, Some(AsBuiltSays::Ghost)));
@@ -174,7 +174,7 @@ fn says_of_compilers_what_is_true_of_their_code_and_what_is_placement() {
 #[test]
 fn names_the_builds_in_its_reasons() {
     let contrasts = World::new(2).contrasts(&codes(), &PAIRS);
-    let judged = judge(&contrasts, &Options::default()).contrasts;
+    let judged = judge(&contrasts, &VerdictOptions::default()).contrasts;
     assert!(judged[3].reasons[0].contains("visit (gcc-12) takes 69."), "{}", judged[3].reasons[0]);
     assert!(judged[3].reasons[0].contains("than visit (gcc-11), interval"), "{}", judged[3].reasons[0]);
     assert!(judged[5].reasons[0].contains("virtual (aligned) takes"), "{}", judged[5].reasons[0]);
@@ -194,7 +194,7 @@ fn errs_on_no_more_campaigns_than_the_confidence_allows() {
     let (mut wrong, mut decided, mut all) = (0, 0, 0);
     for seed in 0..40 {
         let contrasts = World::new(100 + seed).contrasts(&codes, &PAIRS);
-        let judged = judge(&contrasts, &Options::default()).contrasts;
+        let judged = judge(&contrasts, &VerdictOptions::default()).contrasts;
         let mut errs = false;
         for (found, truth) in judged.iter().zip(&truth) {
             let right = match found.verdict {
@@ -217,7 +217,7 @@ fn errs_on_no_more_campaigns_than_the_confidence_allows() {
 #[test]
 fn the_twin_control_has_a_group_for_each_cell_that_is_a_baseline() {
     let contrasts = World::new(3).contrasts(&codes(), &PAIRS);
-    let twin = judge(&contrasts, &Options::default()).twin;
+    let twin = judge(&contrasts, &VerdictOptions::default()).twin;
     let cells: Vec<(&str, &str, &str)> = twin
         .groups
         .iter()
@@ -255,10 +255,10 @@ fn inputs_are_compared_within_one_pair_of_builds_only() {
     // The same variant, compiler and flags, once against gcc-11 and once against other flags, on two inputs.
     contrasts[1].input = "random".into();
     contrasts[1].flags = "default".into();
-    let judged = judge(&contrasts, &Options::default());
+    let judged = judge(&contrasts, &VerdictOptions::default());
     assert_eq!(judged.input_dependence.len(), 2);
     contrasts[1].against = contrasts[0].against.clone();
-    let judged = judge(&contrasts, &Options::default());
+    let judged = judge(&contrasts, &VerdictOptions::default());
     assert_eq!(judged.input_dependence.len(), 1);
     assert!(
         judged.input_dependence[0].statement.starts_with("visit (gcc-12) against visit (gcc-11)"),

@@ -15,8 +15,8 @@ mod scope;
 use crate::experiment::ClaimSpec;
 
 pub use context::{CellFigure, ClaimContext, InputFacts};
+pub(crate) use finding::{ClaimFinding, DEFAULT_TOLERANCE, Standing, conclude};
 pub use finding::{ClaimResult, ClaimStatus};
-pub(crate) use finding::{DEFAULT_TOLERANCE, Finding, Standing, conclude};
 
 /// Holds one claim against arithmetic, then against the measurement.
 ///

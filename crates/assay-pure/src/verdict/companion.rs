@@ -14,7 +14,7 @@
 //! all placements cannot be told apart and are named together. Checked: exact times of a known pair, and how often a
 //! function is named that has no part in it, by simulation.
 
-use crate::experiment::order::Order;
+use crate::experiment::order::SeededChoices;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The least adjusted share of the variance that a pair must explain to be named.
@@ -104,7 +104,7 @@ fn is_rare(values: &Values, times: &[PlacedTime], pairs: &[&Vec<u64>], best: f64
         times.iter().map(|time| time.rotation).collect::<BTreeSet<_>>().into_iter().collect();
     let at: BTreeMap<(u32, u64), usize> =
         times.iter().enumerate().map(|(at, time)| ((time.rotation, time.offset), at)).collect();
-    let mut order = Order::new(seed, &[PURPOSE]);
+    let mut order = SeededChoices::new(seed, &[PURPOSE]);
     let mut reached = 0;
     for _ in 0..DEALS {
         let mut dealt = rotations.clone();

@@ -8,7 +8,7 @@
 //! nothing; the shares need not add up to 1.
 //! Checked: by hand.
 
-use super::build::Side;
+use super::build::ContrastSide;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
 use super::reasons::sentence;
@@ -105,7 +105,7 @@ impl CellCounts {
     }
 
     /// Whether this is the cell of a side of a contrast.
-    pub fn is_of(&self, side: Side, contrast: &ContrastVerdict) -> bool {
+    pub fn is_of(&self, side: ContrastSide, contrast: &ContrastVerdict) -> bool {
         (self.variant.as_str(), self.input.as_str(), self.compiler.as_str(), self.flags.as_str())
             == contrast.between().cell(side)
     }
@@ -182,10 +182,10 @@ fn prediction(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) ->
     };
     let counts = format!(
         "{} mispredicts {:.3} times per {} and {} {:.3} times ({source}{by}); at {:.2} ns each ({:.2} to {:.2}, measured here) that is {:+.2} ns of {difference_ns:+.2} ns",
-        found.between().name(Side::Candidate),
+        found.between().name(ContrastSide::Candidate),
         candidate.per_unit,
         sides.unit,
-        found.between().name(Side::Baseline),
+        found.between().name(ContrastSide::Baseline),
         baseline.per_unit,
         penalty.ns,
         penalty.interval.lower,
@@ -221,11 +221,11 @@ fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Optio
     let more = candidate.instructions - baseline.instructions;
     let counts = format!(
         "{} executes {:.2} instructions and {:.2} branches per {}, {} {:.2} and {:.2} ({}): {:+.2} and {:+.2}",
-        found.between().name(Side::Candidate),
+        found.between().name(ContrastSide::Candidate),
         candidate.instructions,
         candidate.branches,
         sides.unit,
-        found.between().name(Side::Baseline),
+        found.between().name(ContrastSide::Baseline),
         baseline.instructions,
         baseline.branches,
         candidate.source.of_work(),
@@ -238,7 +238,7 @@ fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Optio
     let share = more * pace / difference_ns;
     let priced = format!(
         "{counts}; at {pace:.3} ns per instruction, {}'s own outside mispredictions, that is {:+.2} ns of {difference_ns:+.2} ns",
-        found.between().name(Side::Baseline),
+        found.between().name(ContrastSide::Baseline),
         more * pace
     );
     if share >= LEAST_SHARE {

@@ -21,7 +21,7 @@ pub fn decide(estimate: f64, interval: Interval, margin: Margin) -> Verdict {
 
 /// An estimate with its interval and the word given to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judged {
+pub struct DecidedEstimate {
     /// ln(candidate / baseline).
     pub estimate: f64,
     /// Its interval.
@@ -34,7 +34,11 @@ pub struct Judged {
 ///
 /// Returns: `None` when the code's verdict is inconclusive, or when the as-built one is and its interval does not
 /// rule the code effect out.
-pub fn as_built_says(as_built: Judged, code: Judged, margin: Margin) -> Option<AsBuiltSays> {
+pub fn as_built_says(
+    as_built: DecidedEstimate,
+    code: DecidedEstimate,
+    margin: Margin,
+) -> Option<AsBuiltSays> {
     match (code.verdict, as_built.verdict) {
         (Verdict::Inconclusive, _) => None,
         (Verdict::Equivalent, Verdict::Equivalent) => Some(AsBuiltSays::Confirmed),
@@ -50,7 +54,7 @@ pub fn as_built_says(as_built: Judged, code: Judged, margin: Margin) -> Option<A
 }
 
 /// Same word on both sides: is the size right?
-fn size(as_built: Judged, code: Judged, margin: Margin) -> AsBuiltSays {
+fn size(as_built: DecidedEstimate, code: DecidedEstimate, margin: Margin) -> AsBuiltSays {
     let excess = as_built.estimate.abs() - code.estimate.abs();
     let wrong = excess.abs() > 0.5 * code.estimate.abs()
         && margin.is_exceeded_by_ln(excess)
@@ -68,9 +72,9 @@ mod tests {
 
     const MARGIN: Margin = Margin::of(0.01);
 
-    fn judged(lower: f64, estimate: f64, upper: f64) -> Judged {
+    fn judged(lower: f64, estimate: f64, upper: f64) -> DecidedEstimate {
         let interval = Interval { lower, upper };
-        Judged { estimate, interval, verdict: decide(estimate, interval, MARGIN) }
+        DecidedEstimate { estimate, interval, verdict: decide(estimate, interval, MARGIN) }
     }
 
     #[test]

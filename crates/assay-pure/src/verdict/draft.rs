@@ -1,10 +1,10 @@
 //! One contrast before the controls had their say: its effect, moderated by those of the others, and a first verdict.
 
 use super::as_built::judge_as_built;
-use super::decide::{Judged, decide};
+use super::decide::{DecidedEstimate, decide};
 use super::effect::{CodeObservations, code_effect, observe};
 use super::observed::ObservedContrast;
-use super::options::Options;
+use super::options::VerdictOptions;
 use crate::stats::StatsError;
 use crate::stats::margin::Margin;
 use crate::stats::moderation::moderate_all;
@@ -19,11 +19,11 @@ pub(super) struct Draft {
     /// Two-sided level of its interval.
     pub(super) alpha: f64,
     /// Interval and word; absent with the effect.
-    pub(super) code: Option<Judged>,
-    pub(super) as_built: Option<Judged>,
+    pub(super) code: Option<DecidedEstimate>,
+    pub(super) as_built: Option<DecidedEstimate>,
 }
 
-pub(super) fn draft_all(contrasts: &[ObservedContrast], options: &Options) -> Vec<Draft> {
+pub(super) fn draft_all(contrasts: &[ObservedContrast], options: &VerdictOptions) -> Vec<Draft> {
     let observations: Vec<CodeObservations> = contrasts.iter().map(observe).collect();
     let mut effects: Vec<Result<Effect, StatsError>> = observations.iter().map(code_effect).collect();
     moderate_all(&mut effects.iter_mut().flatten().collect::<Vec<&mut Effect>>());
@@ -51,7 +51,11 @@ pub(super) fn draft_all(contrasts: &[ObservedContrast], options: &Options) -> Ve
         .collect()
 }
 
-fn judge_code(effect: &Effect, alpha: f64, margin: Margin) -> Option<Judged> {
+fn judge_code(effect: &Effect, alpha: f64, margin: Margin) -> Option<DecidedEstimate> {
     let interval = effect.interval(alpha).ok()?;
-    Some(Judged { estimate: effect.estimate, interval, verdict: decide(effect.estimate, interval, margin) })
+    Some(DecidedEstimate {
+        estimate: effect.estimate,
+        interval,
+        verdict: decide(effect.estimate, interval, margin),
+    })
 }

@@ -5,13 +5,13 @@
 //! twin control and the identical-code rule take back what they do not bear out; then causes and reasons.
 
 use super::attribution::{self, Decomposition};
-use super::build::Side;
+use super::build::ContrastSide;
 use super::contrast::{ContrastVerdict, RatioInterval, Verdict};
-use super::decide::{Judged, as_built_says};
+use super::decide::{DecidedEstimate, as_built_says};
 use super::draft::{Draft, draft_all};
 use super::input_dependence::{InputDependence, input_cause, input_dependence};
 use super::observed::ObservedContrast;
-use super::options::Options;
+use super::options::VerdictOptions;
 use super::reasons;
 use super::twin::{TwinControl, TwinVerdict, downgrade, twin_control};
 use crate::stats::StatsError;
@@ -48,7 +48,7 @@ pub struct Judgement {
 /// Input: every contrast measured, with usable samples only; the options of this look. Returns: verdicts in the same
 /// order, never an error: what cannot be said is `inconclusive` with a reason. Cost: O(samples · log) plus about a
 /// millisecond per contrast. Source: docs/methodology/verdicts.md. Checked: tests/judge.rs, tests/calibration.rs.
-pub fn judge(contrasts: &[ObservedContrast], options: &Options) -> Judgement {
+pub fn judge(contrasts: &[ObservedContrast], options: &VerdictOptions) -> Judgement {
     let drafts = draft_all(contrasts, options);
     let twin = twin_control(contrasts, options);
     let mut verdicts: Vec<ContrastVerdict> = contrasts
@@ -77,7 +77,7 @@ fn settle(
     contrast: &ObservedContrast,
     draft: &Draft,
     twin: &TwinControl,
-    options: &Options,
+    options: &VerdictOptions,
 ) -> ContrastVerdict {
     let mut found = without_controls(contrast, draft, options);
     let noise = downgrade(&found, twin);
@@ -86,7 +86,7 @@ fn settle(
         found.verdict = Verdict::Inconclusive;
     }
     found.decided = found.verdict != Verdict::Inconclusive;
-    let controlled = draft.code.map(|code| Judged { verdict: found.verdict, ..code });
+    let controlled = draft.code.map(|code| DecidedEstimate { verdict: found.verdict, ..code });
     if let (Some(as_built), Some(code)) = (draft.as_built, controlled) {
         found.as_built_says = as_built_says(as_built, code, options.margin);
         found.causes.extend(attribution::placement(
@@ -106,9 +106,10 @@ fn settle(
     found
 }
 
-fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &Options) -> ContrastVerdict {
-    let ratio =
-        |judged: Option<Judged>| judged.map(|found| RatioInterval::from_log(found.estimate, found.interval));
+fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &VerdictOptions) -> ContrastVerdict {
+    let ratio = |judged: Option<DecidedEstimate>| {
+        judged.map(|found| RatioInterval::from_log(found.estimate, found.interval))
+    };
     let split: Option<Decomposition> = draft
         .as_built
         .zip(draft.code)
@@ -143,7 +144,7 @@ fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &Option
 
 /// What it would take to decide, at the spread seen: half the width must fit between the estimate and what it must
 /// stay clear of (the margin when the estimate lies inside it, 0 when it lies outside).
-fn set_need(found: &mut ContrastVerdict, draft: &Draft, options: &Options) {
+fn set_need(found: &mut ContrastVerdict, draft: &Draft, options: &VerdictOptions) {
     if found.decided {
         return;
     }
@@ -165,14 +166,16 @@ fn set_need(found: &mut ContrastVerdict, draft: &Draft, options: &Options) {
 }
 
 /// What changes what the reader should do, each with what to do.
-fn warnings(contrasts: &[ObservedContrast], twin: &TwinControl, options: &Options) -> Vec<String> {
+fn warnings(contrasts: &[ObservedContrast], twin: &TwinControl, options: &VerdictOptions) -> Vec<String> {
     let mut warnings = Vec::new();
     if twin.verdict == TwinVerdict::Different && !contrasts.is_empty() {
         warnings.push(twin.statement.clone());
     }
     let mut unoptimised: Vec<&str> = contrasts
         .iter()
-        .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side).3))
+        .flat_map(|contrast| {
+            [ContrastSide::Candidate, ContrastSide::Baseline].map(|side| contrast.between().cell(side).3)
+        })
         .filter(|flags| options.unoptimised_flags.iter().any(|name| name == flags))
         .collect();
     unoptimised.sort_unstable();

@@ -9,13 +9,13 @@
 //! new; so few mispredictions that this may be all of them are never taken for data that was learned.
 //! Checked: by hand.
 
-use super::build::Side;
+use super::build::ContrastSide;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
 use super::counts::CellCounts;
 use super::wording::percent;
 use crate::stats::margin::Margin;
-use crate::stats::penalty::{Memory, Penalty};
+use crate::stats::penalty::{Penalty, PredictorMemory};
 
 /// Mispredictions of a whole first walk up to which they may all be due to its being the first.
 const COLD: f64 = 300.0;
@@ -52,7 +52,7 @@ pub struct Learned {
 }
 
 /// The inputs that are learned, in the order of the cells.
-pub fn learned(cells: &[CellCounts], memory: Option<Memory>) -> Vec<Learned> {
+pub fn learned(cells: &[CellCounts], memory: Option<PredictorMemory>) -> Vec<Learned> {
     let mut inputs: Vec<&str> = Vec::new();
     for cell in cells {
         if !inputs.contains(&cell.input.as_str()) {
@@ -66,7 +66,7 @@ pub fn learned(cells: &[CellCounts], memory: Option<Memory>) -> Vec<Learned> {
     inputs.into_iter().filter_map(hardest).filter_map(|cell| judge(cell, memory)).collect()
 }
 
-fn judge(cell: &CellCounts, memory: Option<Memory>) -> Option<Learned> {
+fn judge(cell: &CellCounts, memory: Option<PredictorMemory>) -> Option<Learned> {
     let (fresh, modern) = (cell.fresh_misses?, cell.modern()?);
     let missed = fresh * cell.units as f64;
     if missed < COLD {
@@ -97,7 +97,7 @@ fn judge(cell: &CellCounts, memory: Option<Memory>) -> Option<Learned> {
 }
 
 /// Units of the same kind that hold as many tosses as nobody remembers, two digits of them, rounded up.
-fn enough(fresh: f64, memory: Option<Memory>) -> u64 {
+fn enough(fresh: f64, memory: Option<PredictorMemory>) -> u64 {
     let longest = memory.map(|memory| memory.unlearned_outcomes.unwrap_or(4 * memory.learned_outcomes));
     let units = longest.unwrap_or(USUALLY_ENOUGH) as f64 / (2.0 * fresh);
     let digit = 10f64.powf(units.max(1.0).log10().floor() - 1.0).max(1.0);
@@ -128,8 +128,8 @@ pub fn flips(
             "{} is memorised by the predictor, which spares {} {spared_baseline:.2} ns and {} \
              {spared_candidate:.2} ns of mispredictions: {} here would be about {} on data never seen",
             found.input,
-            found.between().name(Side::Baseline),
-            found.between().name(Side::Candidate),
+            found.between().name(ContrastSide::Baseline),
+            found.between().name(ContrastSide::Candidate),
             percent(code.ratio.ln()),
             percent(fresh.ln())
         ),
@@ -146,7 +146,8 @@ mod tests {
         CellCounts { units, fresh_misses: Some(fresh), ..cell("branch", 12.0, &[("tage", repeated)]) }
     }
 
-    const MEMORY: Memory = Memory { learned_outcomes: 46_000, unlearned_outcomes: Some(131_000) };
+    const MEMORY: PredictorMemory =
+        PredictorMemory { learned_outcomes: 46_000, unlearned_outcomes: Some(131_000) };
 
     #[test]
     fn a_short_random_input_is_learned_and_the_length_that_is_enough_is_said() {
@@ -165,7 +166,7 @@ mod tests {
         assert_eq!(in_part(46_001), Some(true));
         assert_eq!(in_part(130_999), Some(true));
         assert_eq!(in_part(131_000), None);
-        let endless = Memory { unlearned_outcomes: None, ..MEMORY };
+        let endless = PredictorMemory { unlearned_outcomes: None, ..MEMORY };
         assert!(learned(&[walked(1_000_000, 0.5, 0.5)], Some(endless))[0].in_part);
         // Four times what is known, for want of better.
         assert_eq!(learned(&[walked(1_000_000, 0.5, 0.5)], Some(endless))[0].enough_units, 190_000);
@@ -193,7 +194,7 @@ mod tests {
     #[test]
     fn the_length_that_is_enough_has_two_digits_and_is_rounded_up_at_any_size() {
         let enough_for = |unlearned| {
-            enough(0.8, Some(Memory { learned_outcomes: 1, unlearned_outcomes: Some(unlearned) }))
+            enough(0.8, Some(PredictorMemory { learned_outcomes: 1, unlearned_outcomes: Some(unlearned) }))
         };
         // 312.5, 6.25 and 0.625 units.
         assert_eq!([500, 10, 1].map(enough_for), [320, 7, 1]);

@@ -5,7 +5,7 @@
 //! not (a function that reaches fewer offsets), the rest is what both leave. Source: Searle, Linear Models, 1971, 7.1.
 //! Limits: drift between rotations counts as the shuffle's. Checked: NIST's certified values for SiRstv.
 
-use super::build::Side;
+use super::build::ContrastSide;
 use super::observed::ObservedContrast;
 use super::profile::{RotationTimes, rotation_times};
 
@@ -31,7 +31,7 @@ pub struct OffsetShare {
 /// The shares of one side of a contrast, over its complete rotations.
 ///
 /// Returns: `None` with fewer than two offsets, with no more placements than offsets, or where no time varies.
-pub fn offset_share(contrast: &ObservedContrast, side: Side) -> Option<OffsetShare> {
+pub fn offset_share(contrast: &ObservedContrast, side: ContrastSide) -> Option<OffsetShare> {
     share_of(&rotation_times(contrast, side))
 }
 

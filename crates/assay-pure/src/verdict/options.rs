@@ -4,7 +4,7 @@ use crate::stats::margin::Margin;
 
 /// How strict a judgement is, and at which of several planned looks it is made.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct VerdictOptions {
     /// The equivalence margin: by how much two codes may differ and be equivalent.
     pub margin: Margin,
     /// Confidence of the experiment as a whole, over all its contrasts and all looks.
@@ -22,9 +22,9 @@ pub struct Options {
     pub over_inputs: bool,
 }
 
-impl Default for Options {
+impl Default for VerdictOptions {
     fn default() -> Self {
-        Options {
+        VerdictOptions {
             margin: Margin::of(0.01),
             confidence: 0.95,
             look: 1,
@@ -36,7 +36,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl VerdictOptions {
     /// The planned number of looks, at least the one being taken: a look that nobody planned still spends.
     pub fn planned_looks(&self) -> u32 {
         self.looks.max(self.look).max(1)
@@ -49,8 +49,8 @@ mod tests {
 
     #[test]
     fn a_look_beyond_the_plan_still_counts() {
-        let options = Options { look: 7, looks: 5, ..Options::default() };
+        let options = VerdictOptions { look: 7, looks: 5, ..VerdictOptions::default() };
         assert_eq!(options.planned_looks(), 7);
-        assert_eq!(Options { look: 0, looks: 0, ..Options::default() }.planned_looks(), 1);
+        assert_eq!(VerdictOptions { look: 0, looks: 0, ..VerdictOptions::default() }.planned_looks(), 1);
     }
 }

@@ -1,11 +1,11 @@
 //! Why a verdict is what it is, in plain sentences with their numbers.
 
-use super::build::Side;
+use super::build::ContrastSide;
 use super::cause::Cause;
 use super::contrast::{AsBuiltSays, ContrastVerdict, Verdict};
 use super::draft::Draft;
 use super::observed::ObservedContrast;
-use super::options::Options;
+use super::options::VerdictOptions;
 use super::profile::{offsets_visited, rotation_times};
 use super::wording::{more_or_less, percent, span};
 use crate::words::{asked, confidence, fraction, list};
@@ -15,7 +15,7 @@ pub(super) fn of(
     contrast: &ObservedContrast,
     found: &ContrastVerdict,
     draft: &Draft,
-    options: &Options,
+    options: &VerdictOptions,
     controls: Vec<String>,
 ) -> Vec<String> {
     let mut reasons = vec![code(found, draft, options)];
@@ -34,7 +34,7 @@ pub(super) fn of(
 }
 
 /// What the rotations say.
-fn code(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
+fn code(found: &ContrastVerdict, draft: &Draft, options: &VerdictOptions) -> String {
     let margin = asked(options.margin.relative());
     let (Some(code), Ok(_)) = (&found.code, &draft.effect) else {
         let why = draft.effect.as_ref().err().map_or("no interval".to_string(), |error| error.to_string());
@@ -64,7 +64,7 @@ fn code(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
 }
 
 /// What it would take.
-fn need(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
+fn need(found: &ContrastVerdict, draft: &Draft, options: &VerdictOptions) -> String {
     let Some(effect) = draft.effect.as_ref().ok() else {
         return "Measure at least three complete rotations.".to_string();
     };
@@ -92,7 +92,8 @@ fn need(found: &ContrastVerdict, draft: &Draft, options: &Options) -> String {
 /// Sides that do not visit each offset equally often, or fewer offsets than there are phases.
 fn offsets(contrast: &ObservedContrast) -> Vec<String> {
     let phases = contrast.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
-    let sides = [Side::Candidate, Side::Baseline].map(|side| (side, contrast.between().name(side)));
+    let sides =
+        [ContrastSide::Candidate, ContrastSide::Baseline].map(|side| (side, contrast.between().name(side)));
     let said = sides.into_iter().flat_map(|(side, name)| {
         let visited = offsets_visited(&rotation_times(contrast, side));
         let names: Vec<String> = visited.offsets.iter().map(u64::to_string).collect();
@@ -150,9 +151,9 @@ pub(super) fn identical_contradiction(
     contradicts.then(|| {
         format!(
             "The rotations call {} {} than {}, but both are the same machine code: the difference must be placement that the rotations did not even out, so no verdict is given.",
-            found.between().name(Side::Candidate),
+            found.between().name(ContrastSide::Candidate),
             found.verdict.word(),
-            found.between().name(Side::Baseline)
+            found.between().name(ContrastSide::Baseline)
         )
     })
 }

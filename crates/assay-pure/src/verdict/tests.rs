@@ -102,7 +102,7 @@ impl Planted {
 }
 
 fn judge_one(planted: &Planted) -> ContrastVerdict {
-    judge(&[planted.contrast()], &Options::default()).contrasts.remove(0)
+    judge(&[planted.contrast()], &VerdictOptions::default()).contrasts.remove(0)
 }
 
 fn has(found: &ContrastVerdict, cause: Cause) -> bool {
@@ -162,7 +162,7 @@ fn a_real_difference_is_found_and_the_as_built_comparison_judged_beside_it() {
 
 #[test]
 fn a_wide_spread_is_inconclusive_and_says_what_it_would_take() {
-    let options = Options { seconds_per_rotation: Some(0.5), ..Options::default() };
+    let options = VerdictOptions { seconds_per_rotation: Some(0.5), ..VerdictOptions::default() };
     let wide = Planted { spread: 0.04, as_built: Some((16, 0)), ..Planted::default() };
     let found = judge(&[wide.contrast()], &options).contrasts.remove(0);
     assert_eq!(found.verdict, Verdict::Inconclusive);
@@ -202,7 +202,10 @@ fn identical_code_called_slower_contradicts_itself() {
 #[test]
 fn a_baseline_that_differs_from_itself_takes_small_verdicts_back_and_comes_first() {
     let judged = |ratio| {
-        judge(&[Planted { ratio, twin_shift: 0.05, ..Planted::default() }.contrast()], &Options::default())
+        judge(
+            &[Planted { ratio, twin_shift: 0.05, ..Planted::default() }.contrast()],
+            &VerdictOptions::default(),
+        )
     };
     for ratio in [1.0, 1.03, 0.96] {
         let judgement = judged(ratio);
@@ -220,7 +223,8 @@ fn a_baseline_that_differs_from_itself_takes_small_verdicts_back_and_comes_first
 
 #[test]
 fn a_baseline_equal_to_itself_raises_no_warning() {
-    let judgement = judge(&[Planted { rotations: 16, ..Planted::default() }.contrast()], &Options::default());
+    let judgement =
+        judge(&[Planted { rotations: 16, ..Planted::default() }.contrast()], &VerdictOptions::default());
     assert_eq!(judgement.twin.verdict, TwinVerdict::Equivalent, "{}", judgement.twin.statement);
     assert_eq!(judgement.warnings, Vec::<String>::new());
     assert!((judgement.twin.confidence_level - 0.995).abs() < 1e-12);
@@ -231,13 +235,13 @@ fn a_baseline_equal_to_itself_raises_no_warning() {
 #[test]
 fn the_twin_control_has_a_group_per_input_and_one_speaks_for_all_its_candidates() {
     let on = |input, candidate| Planted { input, candidate, ..Planted::default() }.contrast();
-    let judgement = judge(&[on("a", "x"), on("a", "y"), on("b", "x")], &Options::default());
+    let judgement = judge(&[on("a", "x"), on("a", "y"), on("b", "x")], &VerdictOptions::default());
     let inputs: Vec<&str> = judgement.twin.groups.iter().map(|group| group.input.as_str()).collect();
     assert_eq!(inputs, ["a", "b"]);
     // the contrast with most rotations speaks for the baseline, wherever it stands
     let short = Planted { rotations: 4, ..Planted::default() }.contrast();
     for all in [[short.clone(), on("uniform", "y")], [on("uniform", "y"), short]] {
-        assert_eq!(judge(&all, &Options::default()).twin.groups[0].rotations, 8);
+        assert_eq!(judge(&all, &VerdictOptions::default()).twin.groups[0].rotations, 8);
     }
 }
 
@@ -245,7 +249,7 @@ fn the_twin_control_has_a_group_per_input_and_one_speaks_for_all_its_candidates(
 fn a_failed_twin_on_one_input_leaves_the_others_alone() {
     let on =
         |input, twin_shift| Planted { input, twin_shift, rotations: 16, ..Planted::default() }.contrast();
-    let judgement = judge(&[on("bad", 0.05), on("good", 0.0)], &Options::default());
+    let judgement = judge(&[on("bad", 0.05), on("good", 0.0)], &VerdictOptions::default());
     assert_eq!(judgement.twin.groups[0].verdict, TwinVerdict::Different);
     assert_eq!(judgement.contrasts[0].verdict, Verdict::Inconclusive);
     assert_eq!(judgement.twin.pooled, TwinVerdict::Different);
@@ -256,8 +260,10 @@ fn a_failed_twin_on_one_input_leaves_the_others_alone() {
 
 #[test]
 fn an_undecided_twin_is_noted_and_takes_nothing_back() {
-    let judgement =
-        judge(&[Planted { rotations: 3, ratio: 1.3, ..Planted::default() }.contrast()], &Options::default());
+    let judgement = judge(
+        &[Planted { rotations: 3, ratio: 1.3, ..Planted::default() }.contrast()],
+        &VerdictOptions::default(),
+    );
     assert_eq!(judgement.twin.verdict, TwinVerdict::Undecided);
     assert!(judgement.notes[0].contains("undecided"), "{:?}", judgement.notes);
     assert_eq!(judgement.contrasts[0].verdict, Verdict::Slower);
@@ -268,7 +274,7 @@ fn a_rotation_that_lacks_a_phase_is_left_out() {
     let mut contrast = Planted { ratio: 1.05, ..Planted::default() }.contrast();
     contrast.rotations[2].phases.pop();
     contrast.rotations[5].phases[1].candidate.clear();
-    let judgement = judge(&[contrast], &Options::default());
+    let judgement = judge(&[contrast], &VerdictOptions::default());
     assert_eq!(judgement.contrasts[0].rotations, 6);
     assert!(
         judgement.notes.iter().any(|note| note.starts_with("2 rotations lacked")),
@@ -282,7 +288,7 @@ fn few_rounds_raise_a_warning_unless_other_contrasts_lend() {
     let warned = |rounds, contrasts| {
         let told = |ratio| {
             let contrast = Planted { rounds, rotations: 16, ratio, ..Planted::default() }.contrast();
-            let judgement = judge(&vec![contrast; contrasts], &Options::default());
+            let judgement = judge(&vec![contrast; contrasts], &VerdictOptions::default());
             let any = |texts: &[String]| texts.iter().any(|text| text.starts_with("Fewer than 4 rounds"));
             (any(&judgement.warnings), any(&judgement.notes))
         };
@@ -301,7 +307,7 @@ fn few_pairs_anywhere_are_noted() {
         let candidate = &mut contrast.rotations[7].phases[2].candidate;
         // With none of their rounds in common they are no pairs.
         candidate.iter_mut().skip(left).for_each(|sample| sample.round += 1000);
-        let notes = judge(&[contrast], &Options::default()).notes;
+        let notes = judge(&[contrast], &VerdictOptions::default()).notes;
         notes.into_iter().find(|note| note.contains("of samples")).expect("a note")
     };
     for (left, has) in [(3, "only 3 pairs"), (1, "only 1 pair"), (0, "no pair")] {
@@ -314,7 +320,7 @@ fn few_pairs_anywhere_are_noted() {
 fn a_sign_that_flips_between_inputs_is_reported_with_who_wins_where() {
     let on = |input, ratio| Planted { input, ratio, ..Planted::default() }.contrast();
     let all = [on("short", 0.8), on("long", 1.2), on("mixed", 1.0)];
-    let judgement = judge(&all, &Options::default());
+    let judgement = judge(&all, &VerdictOptions::default());
     let summary = &judgement.input_dependence[0];
     assert_eq!(summary.dependence, Some(Dependence::Sign));
     assert_eq!(
@@ -323,7 +329,7 @@ fn a_sign_that_flips_between_inputs_is_reported_with_who_wins_where() {
     );
     assert_eq!(summary.equivalent, ["mixed"]);
     assert!(judgement.contrasts.iter().all(|found| has(found, Cause::Input)));
-    let sizes = judge(&[on("short", 1.2), on("long", 1.5)], &Options::default());
+    let sizes = judge(&[on("short", 1.2), on("long", 1.5)], &VerdictOptions::default());
     assert_eq!(sizes.input_dependence[0].dependence, Some(Dependence::Size));
     assert!(sizes.contrasts[0].causes[0].evidence.starts_with("the size depends on the input: +20.0 % here"));
     assert!(
@@ -333,10 +339,10 @@ fn a_sign_that_flips_between_inputs_is_reported_with_who_wins_where() {
     let statement = "candidate against baseline (gcc-12, O2): faster on short, equivalent on mixed, slower on long: \
                      which is faster depends on the input.";
     assert_eq!(summary.statement, statement);
-    let same = judge(&[on("short", 1.2), on("long", 1.2)], &Options::default());
+    let same = judge(&[on("short", 1.2), on("long", 1.2)], &VerdictOptions::default());
     assert_eq!(same.input_dependence[0].dependence, None);
     assert!(!has(&same.contrasts[0], Cause::Input));
-    let apart = judge(&all, &Options { over_inputs: false, ..Options::default() });
+    let apart = judge(&all, &VerdictOptions { over_inputs: false, ..VerdictOptions::default() });
     assert!(apart.input_dependence.is_empty());
     for (apart, found) in apart.contrasts.iter().zip(&judgement.contrasts) {
         assert!(!has(apart, Cause::Input));
@@ -349,7 +355,7 @@ fn a_verdict_taken_back_has_no_part_in_input_dependence() {
     let real = Planted { input: "a", ratio: 1.3, ..Planted::default() }.contrast();
     let doubted =
         Planted { input: "b", ratio: 1.05, identical_code: Some(true), ..Planted::default() }.contrast();
-    let judgement = judge(&[real, doubted], &Options::default());
+    let judgement = judge(&[real, doubted], &VerdictOptions::default());
     assert_eq!(judgement.contrasts[1].verdict, Verdict::Inconclusive);
     assert_eq!(judgement.input_dependence[0].dependence, None);
     assert!(judgement.contrasts.iter().all(|found| !has(found, Cause::Input)));
@@ -357,7 +363,7 @@ fn a_verdict_taken_back_has_no_part_in_input_dependence() {
 
 #[test]
 fn unoptimised_flags_are_a_cause_and_a_warning() {
-    let options = Options { unoptimised_flags: vec!["O2".to_string()], ..Options::default() };
+    let options = VerdictOptions { unoptimised_flags: vec!["O2".to_string()], ..VerdictOptions::default() };
     let judgement = judge(&[Planted { ratio: 1.2, ..Planted::default() }.contrast()], &options);
     assert!(has(&judgement.contrasts[0], Cause::Build));
     assert!(judgement.warnings.iter().any(|warning| warning.contains("without optimisation")));
@@ -366,23 +372,23 @@ fn unoptimised_flags_are_a_cause_and_a_warning() {
 #[test]
 fn more_looks_more_contrasts_and_more_confidence_each_widen_the_interval() {
     let contrast = Planted { ratio: 1.01, ..Planted::default() }.contrast();
-    let width = |contrasts: usize, options: &Options| {
+    let width = |contrasts: usize, options: &VerdictOptions| {
         let judgement = judge(&vec![contrast.clone(); contrasts], options);
         let code = judgement.contrasts[0].code.unwrap();
         (code.upper - code.lower, judgement.contrasts[0].confidence_level)
     };
-    let plain = width(1, &Options::default());
+    let plain = width(1, &VerdictOptions::default());
     assert!((plain.1 - 0.99).abs() < 1e-12);
     for (wider, level) in [
-        (width(1, &Options { looks: 5, ..Options::default() }), 0.998),
-        (width(1, &Options { confidence: 0.99, ..Options::default() }), 0.998),
+        (width(1, &VerdictOptions { looks: 5, ..VerdictOptions::default() }), 0.998),
+        (width(1, &VerdictOptions { confidence: 0.99, ..VerdictOptions::default() }), 0.998),
     ] {
         assert!(wider.0 > plain.0);
         assert!((wider.1 - level).abs() < 1e-12);
     }
     // three contrasts do not lend each other a spread yet, and cost nothing below a fifth of the budget
-    assert_eq!(width(3, &Options::default()), plain);
-    let ten = width(10, &Options::default());
+    assert_eq!(width(3, &VerdictOptions::default()), plain);
+    let ten = width(10, &VerdictOptions::default());
     assert!((ten.1 - 0.995).abs() < 1e-12);
 }
 
@@ -406,7 +412,8 @@ fn neither_order_nor_scale_changes_a_verdict() {
             }
         }
     }
-    let (straight, other) = (judge(&all, &Options::default()), judge(&turned, &Options::default()));
+    let (straight, other) =
+        (judge(&all, &VerdictOptions::default()), judge(&turned, &VerdictOptions::default()));
     for (a, b) in straight.contrasts.iter().zip(other.contrasts.iter().rev()) {
         assert_eq!((a.verdict, a.as_built_says, a.rotations), (b.verdict, b.as_built_says, b.rotations));
         assert!((a.code.unwrap().lower / b.code.unwrap().lower - 1.0).abs() < 1e-9);
@@ -422,7 +429,7 @@ fn swapping_candidate_and_baseline_inverts_the_ratio() {
         std::mem::swap(&mut pair.candidate, &mut pair.baseline);
         std::mem::swap(&mut pair.candidate_offset, &mut pair.baseline_offset);
     }
-    let judged = |contrast| judge(&[contrast], &Options::default()).contrasts.remove(0);
+    let judged = |contrast| judge(&[contrast], &VerdictOptions::default()).contrasts.remove(0);
     let (there, back) = (judged(contrast), judged(swapped));
     assert_eq!((there.verdict, back.verdict), (Verdict::Slower, Verdict::Faster));
     assert!((there.code.unwrap().ratio * back.code.unwrap().ratio - 1.0).abs() < 1e-12);
@@ -458,7 +465,7 @@ fn offsets_that_are_missed_or_visited_unevenly_are_said() {
         pair.candidate_offset = 0;
     }
     contrast.rotations[3].phases[1].baseline_offset = 0;
-    let found = judge(&[contrast], &Options::default()).contrasts.remove(0);
+    let found = judge(&[contrast], &VerdictOptions::default()).contrasts.remove(0);
     assert!(
         found.reasons.iter().any(|reason| reason.contains("candidate visits only offset 0")),
         "{:?}",

@@ -10,11 +10,11 @@
 //! Limits: with eight rotations it is often undecided; that is a warning and changes no verdict.
 //! Checked: tests below; false alarms by simulation (docs/methodology/verdicts.md).
 
-use super::build::Side;
+use super::build::ContrastSide;
 use super::contrast::RatioInterval;
 use super::decide::decide;
 use super::observed::ObservedContrast;
-use super::options::Options;
+use super::options::VerdictOptions;
 use super::profile::{RotationTimes, rotation_times};
 use super::wording::span;
 use super::{Verdict, contrast::ContrastVerdict};
@@ -87,7 +87,7 @@ pub struct TwinControl {
 }
 
 /// Compares the baseline of every group with itself.
-pub fn twin_control(contrasts: &[ObservedContrast], options: &Options) -> TwinControl {
+pub fn twin_control(contrasts: &[ObservedContrast], options: &VerdictOptions) -> TwinControl {
     let groups = groups(contrasts);
     let mut effects: Vec<Option<Effect>> = groups.iter().map(|(_, times)| halves(&timed(times))).collect();
     let prior = estimate_prior(&effects.iter().flatten().copied().collect::<Vec<_>>());
@@ -99,7 +99,7 @@ pub fn twin_control(contrasts: &[ObservedContrast], options: &Options) -> TwinCo
         .iter()
         .zip(&of_groups)
         .map(|((contrast, times), found)| {
-            let (baseline, input, compiler, flags) = contrast.between().cell(Side::Baseline);
+            let (baseline, input, compiler, flags) = contrast.between().cell(ContrastSide::Baseline);
             TwinGroup {
                 baseline: baseline.to_owned(),
                 input: input.to_owned(),
@@ -148,7 +148,7 @@ pub fn downgrade(found: &ContrastVerdict, twin: &TwinControl) -> Option<String> 
 fn different_ratio(found: &ContrastVerdict, twin: &TwinControl) -> Option<RatioInterval> {
     let own = twin.groups.iter().find(|group| {
         (group.baseline.as_str(), group.input.as_str(), group.compiler.as_str(), group.flags.as_str())
-            == found.between().cell(Side::Baseline)
+            == found.between().cell(ContrastSide::Baseline)
     });
     match own.map(|group| group.verdict) {
         Some(TwinVerdict::Different) => own.and_then(|group| group.ratio),
@@ -164,9 +164,9 @@ type CellGroup<'a> = (&'a ObservedContrast, Vec<RotationTimes>);
 fn groups(contrasts: &[ObservedContrast]) -> Vec<CellGroup<'_>> {
     let mut groups: Vec<CellGroup<'_>> = Vec::new();
     for contrast in contrasts {
-        let times = rotation_times(contrast, Side::Baseline);
+        let times = rotation_times(contrast, ContrastSide::Baseline);
         let same = |other: &ObservedContrast| {
-            other.between().cell(Side::Baseline) == contrast.between().cell(Side::Baseline)
+            other.between().cell(ContrastSide::Baseline) == contrast.between().cell(ContrastSide::Baseline)
         };
         match groups.iter_mut().find(|(other, _)| same(other)) {
             Some(group) if group.1.len() < times.len() => *group = (contrast, times),
@@ -287,7 +287,7 @@ struct JudgedTwin {
 fn judge_all(
     groups: &[Option<Effect>],
     pooled: Option<Effect>,
-    options: &Options,
+    options: &VerdictOptions,
 ) -> (Vec<JudgedTwin>, JudgedTwin) {
     let alpha = 0.5 * MOST_SHARE * alpha_per_look(options.confidence, options.planned_looks());
     let judge = |effect: &Option<Effect>, alpha: f64| match effect {
@@ -312,7 +312,12 @@ fn judge_one(effect: &Effect, alpha: f64, margin: Margin) -> JudgedTwin {
     }
 }
 
-fn statement(verdict: TwinVerdict, pooled: &JudgedTwin, groups: &[TwinGroup], options: &Options) -> String {
+fn statement(
+    verdict: TwinVerdict,
+    pooled: &JudgedTwin,
+    groups: &[TwinGroup],
+    options: &VerdictOptions,
+) -> String {
     let margin = asked(options.margin.relative());
     let level = confidence(1.0 - pooled.alpha);
     let interval = pooled.ratio.map(|ratio| span(&ratio));

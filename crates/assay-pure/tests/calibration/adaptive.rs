@@ -2,7 +2,7 @@
 
 use crate::model::{Campaign, Dice, Model};
 use assay_pure::stats::margin::Margin;
-use assay_pure::verdict::{Judgement, Options, TwinVerdict, Verdict, judge};
+use assay_pure::verdict::{Judgement, TwinVerdict, Verdict, VerdictOptions, judge};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -41,20 +41,20 @@ pub enum Spending {
 }
 
 impl Spending {
-    fn options(self, look: usize, minimum_effect: f64) -> Options {
+    fn options(self, look: usize, minimum_effect: f64) -> VerdictOptions {
         // 2 - 2 Phi(1.959964 / sqrt(t)) at t = 1/4, 3/8, 1/2, 3/4, 1, less what the look before had (scipy).
         const OBRIEN_FLEMING: [f64; 5] = [8.857e-5, 1.2805e-3, 4.2056e-3, 1.8050e-2, 2.6375e-2];
         match self {
-            Spending::Equal => Options {
+            Spending::Equal => VerdictOptions {
                 margin: Margin::of(minimum_effect),
                 look: look as u32 + 1,
                 looks: LOOKS,
-                ..Options::default()
+                ..VerdictOptions::default()
             },
-            Spending::OBrienFleming => Options {
+            Spending::OBrienFleming => VerdictOptions {
                 margin: Margin::of(minimum_effect),
                 confidence: 1.0 - OBRIEN_FLEMING[look],
-                ..Options::default()
+                ..VerdictOptions::default()
             },
         }
     }
@@ -212,8 +212,12 @@ pub fn twins(model: &Model, campaigns: usize, seed: u64, minimum_effect: f64) ->
     for number in 0..campaigns {
         let campaign = model.campaign(&mut Dice::new(seed * 1_000_003 + number as u64));
         let at = |rotations: usize, look: u32| {
-            let options =
-                Options { margin: Margin::of(minimum_effect), look, looks: LOOKS, ..Options::default() };
+            let options = VerdictOptions {
+                margin: Margin::of(minimum_effect),
+                look,
+                looks: LOOKS,
+                ..VerdictOptions::default()
+            };
             judge(&campaign.after(rotations), &options).twin.verdict
         };
         let (first, last) = (at(8, 1), at(32, 5));

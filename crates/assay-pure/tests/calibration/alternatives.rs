@@ -6,7 +6,7 @@ use assay_pure::stats::moderation::{PRIOR_CAP, Prior, estimate_prior, moderate};
 use assay_pure::stats::quantile::median;
 use assay_pure::stats::rotation::Effect;
 use assay_pure::verdict::effect::{code_effect, compare_at, observe};
-use assay_pure::verdict::{Observation, ObservedContrast, Options, PairAt, Verdict, judge};
+use assay_pure::verdict::{Observation, ObservedContrast, PairAt, Verdict, VerdictOptions, judge};
 
 /// A named way to reduce one placement to ln(candidate / baseline).
 type Estimator = (&'static str, fn(&PairAt) -> f64);
@@ -96,7 +96,7 @@ pub fn methods() -> Methods {
     });
     let minima = share(&|contrast| ESTIMATORS[3].1(&as_built(contrast)).abs() > 0.01);
     let t_test = share(&|contrast| welch_says_different(&as_built(contrast)));
-    let options = Options::default();
+    let options = VerdictOptions::default();
     let ours = judge(&contrasts, &options);
     let ours_false = ours.contrasts.iter().filter(|found| found.verdict.is_difference()).count() as f64
         / contrasts.len() as f64;

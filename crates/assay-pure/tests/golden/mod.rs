@@ -2,7 +2,7 @@
 
 pub mod synthetic;
 
-use assay_pure::trace::{Branch, Site, sbbt};
+use assay_pure::trace::{Branch, BranchSite, sbbt};
 use std::path::PathBuf;
 
 /// The streams by the names that golden.csv has for them.
@@ -15,7 +15,7 @@ fn read_compressed(below_fixtures: &str) -> Vec<u8> {
 }
 
 /// A stream with its sites.
-pub fn stream(name: &str) -> (Vec<Site>, Vec<Branch>) {
+pub fn stream(name: &str) -> (Vec<BranchSite>, Vec<Branch>) {
     match name {
         "CBP-NG/gcc_test" => sbbt::decode(&read_compressed("cbp-ng_gcc.sbbt.zst")).unwrap(),
         "synthetic_200k" => sbbt::decode(&read_compressed("synthetic_200k.sbbt.zst")).unwrap(),

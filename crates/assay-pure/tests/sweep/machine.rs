@@ -5,8 +5,8 @@
 
 use assay_pure::stats::rotation::RotationRatio;
 use assay_pure::sweep::confirm::{again, spoiled};
-use assay_pure::sweep::refine::{Measured, Pair, add, next};
-use assay_pure::sweep::repeats::{Known, Take, Taken, readings};
+use assay_pure::sweep::refine::{MeasuredSoFar, SweptPair, add, next};
+use assay_pure::sweep::repeats::{PairAtPoint, PairReadings, Take, readings};
 use assay_pure::sweep::{Reading, SweepSpec};
 
 pub const CONFIDENCE: f64 = 0.95;
@@ -51,7 +51,7 @@ pub struct Run<'a> {
     draw: Draw,
     shuffles: Vec<f64>,
     /// By point, what each campaign saw.
-    taken: Vec<Taken>,
+    taken: Vec<PairAtPoint>,
     visits: usize,
     campaigns: usize,
 }
@@ -90,7 +90,7 @@ impl Run<'_> {
             let take = Take { ratios: (0..).zip(ratios).collect(), rounds: None, shared };
             match self.taken.iter_mut().find(|known| known.at == at) {
                 Some(known) => known.takes.push(take),
-                None => self.taken.push(Taken { at, takes: vec![take] }),
+                None => self.taken.push(PairAtPoint { at, takes: vec![take] }),
             }
             self.visits += 1;
         }
@@ -102,12 +102,13 @@ impl Run<'_> {
         let grid = self.points();
         for step in 1..100 {
             let left = sweep.refine - (self.points() - grid) as u32;
-            let Known { readings, left_out, between } = readings(std::slice::from_ref(&self.taken)).remove(0);
+            let PairReadings { readings, left_out, between } =
+                readings(std::slice::from_ref(&self.taken)).remove(0);
             let (candidate, baseline) = ("new".into(), "old".into());
-            let pair = Pair { candidate, baseline, readings, left_out, between };
-            let tried = |taken: &Taken| (taken.at, vec!["new".to_owned(), "old".to_owned()]);
+            let pair = SweptPair { candidate, baseline, readings, left_out, between };
+            let tried = |taken: &PairAtPoint| (taken.at, vec!["new".to_owned(), "old".to_owned()]);
             let tried = self.taken.iter().map(tried).collect();
-            let measured = Measured { tried, pairs: vec![pair], curves: Vec::new() };
+            let measured = MeasuredSoFar { tried, pairs: vec![pair], curves: Vec::new() };
             let mut wishes = next(sweep, &measured, step, left, CONFIDENCE);
             if wishes.is_empty() {
                 wishes = again(sweep, &measured, CONFIDENCE);

@@ -6,7 +6,7 @@
 
 use crate::api::OnExecute;
 use crate::session;
-use assay_pure::trace::channel::{Record, process};
+use assay_pure::trace::channel::{BlockRecord, process};
 use assay_pure::trace::classify::{Flow, may_follow_repeat};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 /// What a block has to call, if anything.
-pub(super) fn callback(record: &Record, host_pc: u64, flow: Flow) -> Option<OnExecute> {
+pub(super) fn callback(record: &BlockRecord, host_pc: u64, flow: Flow) -> Option<OnExecute> {
     match flow {
         Flow::Repeat if record.pc == record.last => Some(alone),
         Flow::Repeat => Some(at_the_end),
@@ -35,7 +35,10 @@ fn follows(host_pc: u64) -> bool {
 }
 
 fn record_word(id: *mut c_void, offset: usize) -> u64 {
-    session::get().own.u64(process::RECORDS + id as usize * Record::SIZE + offset).load(Ordering::Relaxed)
+    session::get()
+        .own
+        .u64(process::RECORDS + id as usize * BlockRecord::SIZE + offset)
+        .load(Ordering::Relaxed)
 }
 
 /// The block is the instruction alone: counts unless it goes on with the one executed last.

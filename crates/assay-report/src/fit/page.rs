@@ -1,7 +1,7 @@
 //! What a fit is worth, as plain data.
 
 use assay_pure::inputs::fit::Closeness;
-use assay_pure::inputs::fit::refusal::Says;
+use assay_pure::inputs::fit::refusal::FigureComparison;
 use serde::{Deserialize, Serialize};
 
 /// The value of `schema` in every page written by this version.
@@ -97,7 +97,7 @@ pub struct Time {
     /// Placements, in rotations.
     pub rotations: u64,
     /// What that says.
-    pub says: Says,
+    pub says: FigureComparison,
 }
 
 /// Events of a variant per unit on both inputs.

@@ -2,17 +2,17 @@
 
 use super::page::*;
 use assay_pure::inputs::fit::Runs;
-use assay_pure::inputs::fit::closeness::{Closeness, Entropy, Figure};
-use assay_pure::inputs::fit::refusal::Says;
+use assay_pure::inputs::fit::closeness::{Closeness, Entropy, FitFigure};
+use assay_pure::inputs::fit::refusal::FigureComparison;
 
-fn figure(name: &str, real: f64, fitted: f64, says: Says) -> Figure {
-    Figure {
+fn figure(name: &str, real: f64, fitted: f64, says: FigureComparison) -> FitFigure {
+    FitFigure {
         name: name.to_owned(),
         real,
         fitted,
         lower: fitted - real - 0.002,
         upper: fitted - real + 0.002,
-        streams: if says == Says::Apart { 19 } else { 3 },
+        streams: if says == FigureComparison::Apart { 19 } else { 3 },
         real_spread: 0.2 * real,
         fitted_spread: 0.02 * fitted,
         real_parts: (0.7 * real, 1.4 * real),
@@ -20,11 +20,11 @@ fn figure(name: &str, real: f64, fitted: f64, says: Says) -> Figure {
         allowed: 0.05 * real,
         needs: 150_000,
         says,
-        changes: says == Says::Apart,
+        changes: says == FigureComparison::Apart,
     }
 }
 
-fn time(variant: &str, ratio: Option<f64>, says: Says) -> Time {
+fn time(variant: &str, ratio: Option<f64>, says: FigureComparison) -> Time {
     Time {
         variant: variant.to_owned(),
         compiler: "gcc-12".to_owned(),
@@ -61,11 +61,11 @@ pub fn page() -> FitPage {
         }],
         model: Some(Model { order: 30, contexts: 180, bits_per_unit: 0.7241, strictness: 1.25 }),
         closeness: Some(Closeness {
-            branches: figure("branches", 2.3218, 2.3179, Says::Close),
+            branches: figure("branches", 2.3218, 2.3179, FigureComparison::Close),
             misses: vec![
-                figure("skylake", 0.2721, 0.2730, Says::Close),
-                figure("golden-cove", 0.3408, 0.3411, Says::Unsure),
-                figure("zen4", 0.2797, 0.3811, Says::Apart),
+                figure("skylake", 0.2721, 0.2730, FigureComparison::Close),
+                figure("golden-cove", 0.3408, 0.3411, FigureComparison::Unsure),
+                figure("zen4", 0.2797, 0.3811, FigureComparison::Apart),
             ],
             entropies: vec![order(0, 1.0196), order(1, 0.9382), order(2, 0.8353), order(3, 0.7889)],
             real_runs: Runs { mean: 3.356, median: 1, p90: 4, p99: 23 },
@@ -77,9 +77,9 @@ pub fn page() -> FitPage {
             experiment: "casebook/varint/experiment.toml".to_owned(),
             campaign: 12,
             times: vec![
-                time("branch", Some(1.013), Says::Close),
-                time("table", Some(1.102), Says::Apart),
-                time("swar", None, Says::Unsure),
+                time("branch", Some(1.013), FigureComparison::Close),
+                time("table", Some(1.102), FigureComparison::Apart),
+                time("swar", None, FigureComparison::Unsure),
             ],
             counts: vec![
                 Count {

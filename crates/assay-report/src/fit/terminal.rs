@@ -6,8 +6,8 @@ use crate::number;
 use crate::prose::plural;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
-use assay_pure::inputs::fit::closeness::{Closeness, Figure};
-use assay_pure::inputs::fit::refusal::Says;
+use assay_pure::inputs::fit::closeness::{Closeness, FitFigure};
+use assay_pure::inputs::fit::refusal::FigureComparison;
 
 /// What a table is for.
 const TABLE: &str = "The input's table, to paste into an experiment file";
@@ -129,7 +129,7 @@ fn order(closeness: &Closeness, sheet: &mut Sheet) {
     sheet.table(&table);
 }
 
-fn figure_row(name: &str, figure: &Figure) -> Vec<Entry> {
+fn figure_row(name: &str, figure: &FitFigure) -> Vec<Entry> {
     let parts = |(low, high): (f64, f64)| format!("{low:.3} to {high:.3}");
     vec![
         name.into(),
@@ -140,7 +140,7 @@ fn figure_row(name: &str, figure: &Figure) -> Vec<Entry> {
         parts(figure.fitted_parts).into(),
         format!("{:+.4}", figure.fitted - figure.real).into(),
         format!("{:.4}", figure.allowed).into(),
-        if figure.says == Says::Close && figure.changes {
+        if figure.says == FigureComparison::Close && figure.changes {
             Entry::inked("varies", Ink::Doubt)
         } else {
             said(figure.says)
@@ -148,11 +148,11 @@ fn figure_row(name: &str, figure: &Figure) -> Vec<Entry> {
     ]
 }
 
-fn said(says: Says) -> Entry {
+fn said(says: FigureComparison) -> Entry {
     match says {
-        Says::Close => Entry::inked("close", Ink::Good),
-        Says::Apart => Entry::inked("different", Ink::Bad),
-        Says::Unsure => Entry::inked("undecided", Ink::Doubt),
+        FigureComparison::Close => Entry::inked("close", Ink::Good),
+        FigureComparison::Apart => Entry::inked("different", Ink::Bad),
+        FigureComparison::Unsure => Entry::inked("undecided", Ink::Doubt),
     }
 }
 

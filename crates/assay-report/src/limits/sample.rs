@@ -1,16 +1,17 @@
 //! An invented machine, every key filled in, for tests of the schema and of the terminal.
 
 use assay_pure::limits::{
-    Cache, Clock, Cost, Figure, Limits, Machine, Measured, Moved, Point, SCHEMA, cost, levels,
+    ChaseCurve, ClockBehaviour, Cost, CurvePoint, DataCache, LimitFigure, Limits, MeasuredMachine, Moved,
+    SCHEMA, cost, levels,
 };
 
-fn figure(median: f64) -> Figure {
-    Figure { median, lower: 0.98 * median, upper: 1.03 * median, repeats: 31 }
+fn figure(median: f64) -> LimitFigure {
+    LimitFigure { median, lower: 0.98 * median, upper: 1.03 * median, repeats: 31 }
 }
 
-fn points(values: [f64; 6]) -> Vec<Point> {
+fn points(values: [f64; 6]) -> Vec<CurvePoint> {
     let sizes = [8 << 10, 24 << 10, 256 << 10, 768 << 10, 8 << 20, 128 << 20];
-    sizes.into_iter().zip(values).map(|(bytes, value)| Point { bytes, figure: figure(value) }).collect()
+    sizes.into_iter().zip(values).map(|(bytes, value)| CurvePoint { bytes, figure: figure(value) }).collect()
 }
 
 fn moved(operation: &str, by: &str, values: [f64; 6]) -> Moved {
@@ -40,15 +41,15 @@ pub fn limits() -> Limits {
         moved("copy", "library", [105.0, 106.0, 57.0, 55.0, 22.0, 11.9]),
     ];
     let latency = vec![
-        Measured { pages: "small".to_owned(), points: points([1.09, 1.09, 3.8, 4.4, 18.0, 122.0]) },
-        Measured { pages: "huge".to_owned(), points: points([1.09, 1.09, 3.8, 3.9, 14.2, 97.0]) },
+        ChaseCurve { pages: "small".to_owned(), points: points([1.09, 1.09, 3.8, 4.4, 18.0, 122.0]) },
+        ChaseCurve { pages: "huge".to_owned(), points: points([1.09, 1.09, 3.8, 3.9, 14.2, 97.0]) },
     ];
     let caches = [("L1", 32 << 10), ("L2", 1 << 20), ("L3", 32 << 20)];
-    let caches = caches.map(|(name, bytes)| Cache { name: name.to_owned(), bytes });
+    let caches = caches.map(|(name, bytes)| DataCache { name: name.to_owned(), bytes });
     Limits {
         schema: SCHEMA.to_owned(),
         assay: "0.1.0".to_owned(),
-        machine: Machine {
+        machine: MeasuredMachine {
             cpu: "AMD EPYC".to_owned(),
             cpu_id: "AuthenticAMD 25 17".to_owned(),
             microcode: Some("0x1".to_owned()),
@@ -70,7 +71,7 @@ pub fn limits() -> Limits {
             "One core at a time: with others busy it gets less of the last cache and of the memory."
                 .to_owned(),
         ],
-        clock: Some(Clock {
+        clock: Some(ClockBehaviour {
             cycle_ns: figure(0.2717),
             first_ns: Some(0.2731),
             fastest_ns: 0.2712,

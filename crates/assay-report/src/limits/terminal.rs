@@ -5,7 +5,9 @@ use crate::number;
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Table};
-use assay_pure::limits::{Clock, Cost, Figure, Level, Limits, Moved, Point, Rate, cost};
+use assay_pure::limits::{
+    ClockBehaviour, Cost, CurvePoint, LimitFigure, Limits, MemoryLevel, Moved, Rate, cost,
+};
 
 /// What is known of the file beside the figures.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,10 +51,10 @@ fn answer(limits: &Limits) -> String {
         });
         parts.push(format!("{:.2} GHz{width}", 1.0 / clock.cycle_ns.median));
     }
-    type Pick = fn(&Level) -> &Option<Rate>;
+    type Pick = fn(&MemoryLevel) -> &Option<Rate>;
     let (read, copy): (Pick, Pick) = (|level| &level.read, |level| &level.copy);
     for (verb, rate) in [("reads", read), ("copies", copy)] {
-        let of = |level: &&Level| rate(level).as_ref().map(|rate| rate.bytes_per_ns.median);
+        let of = |level: &&MemoryLevel| rate(level).as_ref().map(|rate| rate.bytes_per_ns.median);
         let known: Vec<(&str, f64)> =
             limits.levels.iter().filter_map(|level| Some((level.name.as_str(), of(&level)?))).collect();
         match known.as_slice() {
@@ -128,7 +130,7 @@ fn levels(limits: &Limits, sheet: &mut Sheet) {
         let rate = |rate: &Option<Rate>| {
             rate.as_ref().map_or("-".to_owned(), |rate| short(rate.bytes_per_ns.median))
         };
-        let ns = |figure: Option<Figure>| figure.map_or("-".to_owned(), |figure| short(figure.median));
+        let ns = |figure: Option<LimitFigure>| figure.map_or("-".to_owned(), |figure| short(figure.median));
         let by =
             [&level.read, &level.write, &level.copy].map(|rate| rate.as_ref().map_or("-", |rate| &rate.by));
         let cycles = level.latency_ns.zip(cycle).map(|(ns, cycle)| format!("{:.0}", ns.median / cycle));
@@ -182,7 +184,7 @@ fn cycles(value: f64) -> String {
     if value < 9.95 { format!("{value:.2}") } else { number::count(value.round() as u64) }
 }
 
-fn frequency(clock: &Clock, sheet: &mut Sheet) {
+fn frequency(clock: &ClockBehaviour, sheet: &mut Sheet) {
     sheet.heading("Clock frequency");
     let ghz = |ns: f64| format!("{:.2}", 1.0 / ns);
     let first = clock.first_ns.map_or(String::new(), |first| {
@@ -216,18 +218,18 @@ fn curves(limits: &Limits, sheet: &mut Sheet) {
             "copy" => "Copy, GB/s by working set (source and target together)".to_owned(),
             other => format!("{}, GB/s by working set", capital(other)),
         };
-        let columns: Vec<(&str, &[Point])> =
+        let columns: Vec<(&str, &[CurvePoint])> =
             own.iter().map(|curve| (curve.by.as_str(), curve.points.as_slice())).collect();
         curve_table(&title, &columns, sheet);
     }
-    let columns: Vec<(&str, &[Point])> =
+    let columns: Vec<(&str, &[CurvePoint])> =
         limits.latency.iter().map(|curve| (curve.pages.as_str(), curve.points.as_slice())).collect();
     if !columns.is_empty() {
         curve_table("Latency, nanoseconds per load by working set and pages", &columns, sheet);
     }
 }
 
-fn curve_table(title: &str, columns: &[(&str, &[Point])], sheet: &mut Sheet) {
+fn curve_table(title: &str, columns: &[(&str, &[CurvePoint])], sheet: &mut Sheet) {
     sheet.heading(title);
     let titles = columns.iter().map(|(name, _)| Column::right(name));
     let mut table = Table::new(std::iter::once(Column::right("bytes")).chain(titles).collect(), 1);
@@ -236,7 +238,7 @@ fn curve_table(title: &str, columns: &[(&str, &[Point])], sheet: &mut Sheet) {
     sizes.sort_unstable();
     sizes.dedup();
     for bytes in sizes {
-        let figure = |points: &[Point]| {
+        let figure = |points: &[CurvePoint]| {
             let point = points.iter().find(|point| point.bytes == bytes);
             point.map_or("-".to_owned(), |point| short(point.figure.median))
         };

@@ -1,6 +1,6 @@
 //! The answer in a few sentences: what saved most, what saved nothing, how far the reference is, what is undecided.
 
-use super::page::{Against, Brought, Kind, Part, StagesPage, Step};
+use super::page::{Against, Brought, EntrantKind, Part, StagesPage, Step};
 use super::words::{count, part, times};
 use crate::{number, prose};
 
@@ -14,7 +14,7 @@ pub fn answer(page: &StagesPage) -> String {
     sentences.extend(failed(page));
     sentences.extend(waiting(page));
     if sentences.is_empty() {
-        let stages = page.entrants.iter().filter(|entrant| entrant.kind == Kind::Stage).count();
+        let stages = page.entrants.iter().filter(|entrant| entrant.kind == EntrantKind::Stage).count();
         return match stages {
             1 => "Only one stage is measured: there is no step to judge yet.".into(),
             _ => "No step can be judged yet.".into(),
@@ -32,7 +32,7 @@ pub(super) fn next(page: &StagesPage) -> Option<String> {
     if page.entrants.iter().any(|entrant| entrant.failed.is_some()) {
         told.push("mend what failed (below: Not measured) and run the diary again");
     }
-    if page.entrants.iter().filter(|entrant| entrant.kind == Kind::Stage).count() == 1 {
+    if page.entrants.iter().filter(|entrant| entrant.kind == EntrantKind::Stage).count() == 1 {
         told.push("add the next stage to see what it changes");
     }
     (!told.is_empty()).then(|| told.join("; "))

@@ -3,7 +3,7 @@
 use crate::page::{
     AsBuiltSays, CauseEvidence, Claim, CountSource, RatioInterval, StoppedBecause, TwinVerdict, Verdict,
 };
-pub use assay_pure::stages::Kind;
+pub use assay_pure::stages::EntrantKind;
 pub use assay_pure::stages::step::{Against, Brought};
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,7 @@ pub struct Entrant {
     /// Its name.
     pub name: String,
     /// Which of the two.
-    pub kind: Kind,
+    pub kind: EntrantKind,
     /// The stage that it is a step from.
     pub after: Option<String>,
     /// In the author's words.
@@ -303,7 +303,7 @@ impl StagesPage {
     /// The stage that the work has arrived at: the last one that was measured.
     pub fn last_stage(&self) -> Option<&Entrant> {
         self.entrants.iter().rfind(|entrant| {
-            entrant.kind == Kind::Stage && entrant.failed.is_none() && entrant.session.is_some()
+            entrant.kind == EntrantKind::Stage && entrant.failed.is_none() && entrant.session.is_some()
         })
     }
 }

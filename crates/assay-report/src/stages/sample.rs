@@ -6,7 +6,7 @@ use crate::page::{
     TwinVerdict, Verdict,
 };
 
-fn entrant(name: &str, kind: Kind, after: Option<&str>, flags: &str, text: u64) -> Entrant {
+fn entrant(name: &str, kind: EntrantKind, after: Option<&str>, flags: &str, text: u64) -> Entrant {
     Entrant {
         name: name.into(),
         kind,
@@ -191,12 +191,12 @@ pub fn diary() -> StagesPage {
         confidence: 0.95,
         predictor: Some("zen4".into()),
         entrants: vec![
-            entrant("debug", Kind::Stage, None, "-O0 -DGUARDS", 41_216),
-            entrant("release", Kind::Stage, Some("debug"), "-O2", 9_344),
-            entrant("hints", Kind::Stage, Some("release"), "-O2 -DHINTS", 9_344),
-            entrant("batch", Kind::Stage, Some("hints"), "-O2 -DBATCH", 9_872),
-            entrant("broken", Kind::Stage, Some("batch"), "-O2 -DBROKEN", 0),
-            entrant("glibc", Kind::Reference, None, "-O2 -DREFERENCE", 5_120),
+            entrant("debug", EntrantKind::Stage, None, "-O0 -DGUARDS", 41_216),
+            entrant("release", EntrantKind::Stage, Some("debug"), "-O2", 9_344),
+            entrant("hints", EntrantKind::Stage, Some("release"), "-O2 -DHINTS", 9_344),
+            entrant("batch", EntrantKind::Stage, Some("hints"), "-O2 -DBATCH", 9_872),
+            entrant("broken", EntrantKind::Stage, Some("batch"), "-O2 -DBROKEN", 0),
+            entrant("glibc", EntrantKind::Reference, None, "-O2 -DREFERENCE", 5_120),
         ],
         roles: vec![alloc, free],
         steps,

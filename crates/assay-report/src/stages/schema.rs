@@ -1,6 +1,6 @@
 //! The published schema of `assay stages` held against the code, in both directions.
 
-use super::page::{Against, Brought, Kind, STAGES_SCHEMA};
+use super::page::{Against, Brought, EntrantKind, STAGES_SCHEMA};
 use super::{StagesPage, sample};
 use crate::page::CountSource;
 use crate::schema::{assert_fits, schema_of};
@@ -31,7 +31,10 @@ fn the_words_of_the_schema_are_those_of_the_code() {
     words(serde_json::to_value(all).expect("words"), &of("step", "brought"));
     let all = [Against::Before, Against::First, Against::Reference];
     words(serde_json::to_value(all).expect("words"), &of("step", "against"));
-    words(serde_json::to_value([Kind::Stage, Kind::Reference]).expect("words"), &of("entrant", "kind"));
+    words(
+        serde_json::to_value([EntrantKind::Stage, EntrantKind::Reference]).expect("words"),
+        &of("entrant", "kind"),
+    );
     words(
         serde_json::to_value([CountSource::Counted, CountSource::Traced]).expect("words"),
         &of("counts", "source"),

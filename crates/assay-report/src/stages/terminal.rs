@@ -1,7 +1,7 @@
 //! The view on a terminal.
 
 use super::answer::next;
-use super::page::{Against, Brought, Kind, Role, StagesPage, Step};
+use super::page::{Against, Brought, EntrantKind, Role, StagesPage, Step};
 use super::words::{
     Row, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict, times,
 };
@@ -75,7 +75,7 @@ pub(super) fn of_role(page: &StagesPage, role: &Role) -> Table {
     let mut table = Table::new(columns, 1);
     for Row { cell, entrant, before, first, share } in rows(page, role) {
         let word = before.map(brought);
-        let ink = if entrant.kind == Kind::Reference { Ink::Dim } else { Ink::Plain };
+        let ink = if entrant.kind == EntrantKind::Reference { Ink::Dim } else { Ink::Plain };
         table.row(vec![
             Entry::inked(prose::shorten(&cell.entrant, 24), ink),
             cell.time.map_or_else(|| "-".into(), |time| number::ns(time.ns_per_unit)).into(),
@@ -99,8 +99,8 @@ pub(super) fn of_role(page: &StagesPage, role: &Role) -> Table {
     table
 }
 
-fn reference_word(kind: Kind) -> &'static str {
-    if kind == Kind::Reference { "reference" } else { "" }
+fn reference_word(kind: EntrantKind) -> &'static str {
+    if kind == EntrantKind::Reference { "reference" } else { "" }
 }
 
 /// The heading of what [`distances`] shows.

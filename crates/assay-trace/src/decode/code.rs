@@ -1,8 +1,8 @@
 //! The blocks of a process, ready for decoding, and the sites of its branches.
 
-use assay_pure::trace::channel::Record;
-use assay_pure::trace::classify::{self, Architecture, Flow};
-use assay_pure::trace::{Branch, Class, Site};
+use assay_pure::trace::channel::BlockRecord;
+use assay_pure::trace::classify::{self, Flow, InstructionSet};
+use assay_pure::trace::{Branch, BranchClass, BranchSite};
 use std::collections::{HashMap, HashSet};
 
 /// What a block ends in, as an index of counters.
@@ -48,7 +48,7 @@ pub(crate) struct BlockInfo {
 impl BlockInfo {
     /// Stands for the block before the first one.
     pub(super) const START: BlockInfo = BlockInfo {
-        branch: Branch::new(0, 0, 0, Class::JUMP, false, 0),
+        branch: Branch::new(0, 0, 0, BranchClass::JUMP, false, 0),
         pc: 0,
         other: 0,
         instructions: 0,
@@ -93,25 +93,25 @@ impl BlockStep {
 
 /// All blocks of a process that were seen so far.
 pub(crate) struct SeenBlocks {
-    architecture: Architecture,
+    architecture: InstructionSet,
     infos: Vec<BlockInfo>,
     steps: Vec<BlockStep>,
     /// Numbers of addresses, from 1.
     places: HashMap<u64, u32>,
     /// The branch of each site, not taken; of an indirect one the target is 0.
     branches: Vec<Branch>,
-    records: Vec<Record>,
+    records: Vec<BlockRecord>,
     /// Lengths of instructions of each record, where they differ.
     lengths: Vec<u8>,
-    sites: Vec<Site>,
-    numbers: HashMap<(u64, Class, Option<u64>), u32>,
+    sites: Vec<BranchSite>,
+    numbers: HashMap<(u64, BranchClass, Option<u64>), u32>,
     handlers: HashSet<u64>,
     /// Blocks of more than one instruction, by address.
     longer: HashSet<u64>,
 }
 
 impl SeenBlocks {
-    pub(crate) fn new(architecture: Architecture) -> SeenBlocks {
+    pub(crate) fn new(architecture: InstructionSet) -> SeenBlocks {
         SeenBlocks {
             architecture,
             infos: Vec::new(),
@@ -139,26 +139,26 @@ impl SeenBlocks {
         &self.branches
     }
 
-    pub(crate) fn records(&self) -> &[Record] {
+    pub(crate) fn records(&self) -> &[BlockRecord] {
         &self.records
     }
 
-    pub(crate) fn sites(&self) -> &[Site] {
+    pub(crate) fn sites(&self) -> &[BranchSite] {
         &self.sites
     }
 
     /// The architecture's name for instructions.
-    pub(crate) fn architecture(&self) -> Architecture {
+    pub(crate) fn architecture(&self) -> InstructionSet {
         self.architecture
     }
 
     /// The sites, when nobody asks for them any more.
-    pub(crate) fn take_sites(&mut self) -> Vec<Site> {
+    pub(crate) fn take_sites(&mut self) -> Vec<BranchSite> {
         std::mem::take(&mut self.sites)
     }
 
     /// Adds the next block. `lengths` are those of its instructions, empty where all are 4 bytes.
-    pub(crate) fn add(&mut self, mut record: Record, lengths: &[u8]) {
+    pub(crate) fn add(&mut self, mut record: BlockRecord, lengths: &[u8]) {
         record.lengths = self.lengths.len() as u32;
         self.lengths.extend_from_slice(lengths);
         let flow = classify::flow(self.architecture, record.last, record.last_bytes());
@@ -197,11 +197,11 @@ impl SeenBlocks {
 
     /// QEMU executes an instruction alone when it must stop all other threads for it. The rest of the block that it is
     /// from follows as a block of its own.
-    fn executed_singly(&self, record: &Record, info: &BlockInfo) -> bool {
+    fn executed_singly(&self, record: &BlockRecord, info: &BlockInfo) -> bool {
         record.instructions == 1 && info.ending == BlockEnding::Next && self.longer.contains(&record.pc)
     }
 
-    fn info(&mut self, record: &Record, flow: Flow) -> BlockInfo {
+    fn info(&mut self, record: &BlockRecord, flow: Flow) -> BlockInfo {
         let behind = record.pc.wrapping_add(u64::from(record.bytes));
         let (ending, class, target, other) = match flow {
             Flow::Branch { class, target } => {
@@ -215,9 +215,9 @@ impl SeenBlocks {
         };
         let site = class.map_or(0, |class| {
             let target = if let Flow::Branch { target, .. } = flow { target } else { None };
-            self.site(Site { pc: record.last, length: record.tail_length, class, target })
+            self.site(BranchSite { pc: record.last, length: record.tail_length, class, target })
         });
-        let class_or_jump = class.unwrap_or(Class::JUMP);
+        let class_or_jump = class.unwrap_or(BranchClass::JUMP);
         BlockInfo {
             branch: Branch::new(record.last, target, site, class_or_jump, false, 0),
             pc: record.pc,
@@ -231,7 +231,7 @@ impl SeenBlocks {
         }
     }
 
-    fn site(&mut self, site: Site) -> u32 {
+    fn site(&mut self, site: BranchSite) -> u32 {
         let next = self.sites.len() as u32;
         let number = *self.numbers.entry((site.pc, site.class, site.target)).or_insert(next);
         if number == next {
@@ -269,7 +269,7 @@ impl SeenBlocks {
         let Some(record) = self.records.get(id as usize) else { return 0 };
         let (from, count) = (record.lengths as usize, instructions as usize);
         match self.lengths.get(from..from + count) {
-            _ if self.architecture == Architecture::Aarch64 => 4 * instructions,
+            _ if self.architecture == InstructionSet::Aarch64 => 4 * instructions,
             Some(lengths) => lengths.iter().map(|length| u32::from(*length)).sum(),
             None => record.bytes,
         }
@@ -298,13 +298,13 @@ impl SeenBlocks {
     }
 }
 
-fn ending_of(class: Class) -> BlockEnding {
+fn ending_of(class: BranchClass) -> BlockEnding {
     match class {
-        Class::CALL => BlockEnding::Call,
-        Class::INDIRECT_JUMP => BlockEnding::IndirectJump,
-        Class::INDIRECT_CALL => BlockEnding::IndirectCall,
-        Class::RETURN => BlockEnding::Return,
-        Class::JUMP => BlockEnding::Jump,
+        BranchClass::CALL => BlockEnding::Call,
+        BranchClass::INDIRECT_JUMP => BlockEnding::IndirectJump,
+        BranchClass::INDIRECT_CALL => BlockEnding::IndirectCall,
+        BranchClass::RETURN => BlockEnding::Return,
+        BranchClass::JUMP => BlockEnding::Jump,
         _ => BlockEnding::Conditional,
     }
 }

@@ -4,7 +4,7 @@ use super::code::{BlockEnding, BlockInfo, BlockStep, ENDINGS, SeenBlocks};
 use super::events::Events;
 use crate::{BranchForm, ClassCounts, Mark, Observer};
 use assay_pure::trace::Branch;
-use assay_pure::trace::channel::{ESCAPE, Event};
+use assay_pure::trace::channel::{ESCAPE, StreamEvent};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -377,7 +377,7 @@ impl ThreadStream {
     /// One more word of an event; acts on the event when it is whole.
     fn event_word(&mut self, code: &SeenBlocks, word: u32, observer: &mut impl Observer) {
         self.event.push(word);
-        let Some(arguments) = Event::arguments(self.event[1]) else {
+        let Some(arguments) = StreamEvent::arguments(self.event[1]) else {
             self.event.clear();
             self.damaged += 1;
             return;
@@ -385,12 +385,14 @@ impl ThreadStream {
         if self.event.len() < 2 + arguments {
             return;
         }
-        let event = Event::from_words(self.event[1], &self.event[2..]);
+        let event = StreamEvent::from_words(self.event[1], &self.event[2..]);
         self.event.clear();
         let mark = match event {
-            Some(Event::RegionBegins { variant, input, pass }) => Mark::RegionBegins { variant, input, pass },
-            Some(Event::RegionEnds) => Mark::RegionEnds,
-            Some(Event::SignalReturns) => {
+            Some(StreamEvent::RegionBegins { variant, input, pass }) => {
+                Mark::RegionBegins { variant, input, pass }
+            }
+            Some(StreamEvent::RegionEnds) => Mark::RegionEnds,
+            Some(StreamEvent::SignalReturns) => {
                 let back = self.interrupted.pop();
                 self.leave(self.pending.block, 0);
                 self.pending = back.unwrap_or(Pending { block: NONE, carry: 0 });

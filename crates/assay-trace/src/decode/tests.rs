@@ -4,9 +4,9 @@ use super::code::BlockEnding;
 use super::{SeenBlocks, ThreadStream};
 use crate::{BranchForm, ClassCounts, Mark, Observer};
 use assay_pure::predict::Steps;
-use assay_pure::trace::channel::{ESCAPE, Event, Record};
-use assay_pure::trace::classify::Architecture;
-use assay_pure::trace::{Branch, Site};
+use assay_pure::trace::channel::{BlockRecord, ESCAPE, StreamEvent};
+use assay_pure::trace::classify::InstructionSet;
+use assay_pure::trace::{Branch, BranchSite};
 use std::sync::atomic::AtomicU32;
 
 #[derive(Default)]
@@ -16,7 +16,7 @@ struct Collected {
 }
 
 impl Observer for Collected {
-    fn branches(&mut self, sites: &[Site], branches: &[Branch]) {
+    fn branches(&mut self, sites: &[BranchSite], branches: &[Branch]) {
         assert!(branches.iter().all(|branch| (branch.site as usize) < sites.len()));
         self.branches.extend_from_slice(branches);
     }
@@ -35,7 +35,7 @@ struct Events {
 }
 
 impl Observer for Events {
-    fn branches(&mut self, _: &[Site], _: &[Branch]) {
+    fn branches(&mut self, _: &[BranchSite], _: &[Branch]) {
         panic!("events were wanted");
     }
 
@@ -63,7 +63,7 @@ fn block(code: &mut SeenBlocks, pc: u64, nops: usize, last: &[u8]) {
     tail[..last.len()].copy_from_slice(last);
     let mut lengths = vec![1; nops];
     lengths.push(last.len() as u8);
-    let record = Record {
+    let record = BlockRecord {
         pc,
         last: pc + nops as u64,
         bytes: (nops + last.len()) as u32,
@@ -84,7 +84,7 @@ const JNZ_BACK_4: &[u8] = &[0x75, 0xfc];
 const JMP_RAX: &[u8] = &[0xff, 0xe0];
 
 fn code() -> SeenBlocks {
-    SeenBlocks::new(Architecture::X86_64)
+    SeenBlocks::new(InstructionSet::X86_64)
 }
 
 fn decode(code: &SeenBlocks, words: &[u32]) -> (ThreadStream, Collected) {
@@ -264,7 +264,7 @@ fn marks_come_between_the_branches_that_they_were_said_between() {
     block(&mut code, 0x100, 2, JNZ_BACK_4); // 0
     block(&mut code, 0x104, 0, SYSTEM_CALL); // 1
     block(&mut code, 0x106, 0, RETURN); // 2
-    let begins = Event::RegionBegins { variant: 7, input: 8, pass: 9 };
+    let begins = StreamEvent::RegionBegins { variant: 7, input: 8, pass: 9 };
     let (event, count) = begins.to_words();
     let mut words = vec![0, 1, ESCAPE];
     words.extend_from_slice(&event[..count]);

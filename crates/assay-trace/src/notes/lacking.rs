@@ -7,8 +7,8 @@
 use crate::decode::SeenBlocks;
 use crate::{MappedModule, TracedExit};
 use assay_pure::placement::layout::functions;
-use assay_pure::trace::channel::Record;
-use assay_pure::trace::classify::{self, Architecture, Flow};
+use assay_pure::trace::channel::BlockRecord;
+use assay_pure::trace::classify::{self, Flow, InstructionSet};
 use std::os::unix::fs::FileExt;
 
 /// SIGILL.
@@ -39,16 +39,16 @@ pub(crate) fn lacking(
 }
 
 fn sentence(
-    architecture: Architecture,
-    record: &Record,
+    architecture: InstructionSet,
+    record: &BlockRecord,
     name: &str,
     extension: &str,
     modules: &[MappedModule],
 ) -> String {
     let of = if extension.is_empty() { String::new() } else { format!(" ({extension})") };
     let flag = match architecture {
-        Architecture::X86_64 => "-march=x86-64-v3",
-        Architecture::Aarch64 => "-march=armv8-a",
+        InstructionSet::X86_64 => "-march=x86-64-v3",
+        InstructionSet::Aarch64 => "-march=armv8-a",
     };
     format!(
         "{name}{of} at {} is an instruction that the emulator lacks; rebuild with {flag}.",

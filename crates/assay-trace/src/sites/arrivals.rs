@@ -74,9 +74,9 @@ impl Targets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::trace::Class;
+    use assay_pure::trace::BranchClass;
 
-    fn branch(site: u32, class: Class, target: u64) -> Branch {
+    fn branch(site: u32, class: BranchClass, target: u64) -> Branch {
         Branch::new(0x1000 + u64::from(site), target, site, class, true, 1)
     }
 
@@ -90,13 +90,13 @@ mod tests {
     fn indirect_jumps_and_calls_are_counted_by_target_and_nothing_else_is() {
         let mut arrivals = Arrivals::default();
         arrivals.observe(&[
-            branch(2, Class::INDIRECT_CALL, 7),
-            branch(2, Class::INDIRECT_CALL, 9),
-            branch(2, Class::INDIRECT_CALL, 7),
-            branch(0, Class::INDIRECT_JUMP, 9),
-            branch(1, Class::RETURN, 7),
-            branch(3, Class::CALL, 7),
-            branch(4, Class::CONDITIONAL, 7),
+            branch(2, BranchClass::INDIRECT_CALL, 7),
+            branch(2, BranchClass::INDIRECT_CALL, 9),
+            branch(2, BranchClass::INDIRECT_CALL, 7),
+            branch(0, BranchClass::INDIRECT_JUMP, 9),
+            branch(1, BranchClass::RETURN, 7),
+            branch(3, BranchClass::CALL, 7),
+            branch(4, BranchClass::CONDITIONAL, 7),
         ]);
         assert_eq!(of(&arrivals, 2), [(7, 2), (9, 1)]);
         assert_eq!(of(&arrivals, 0), [(9, 1)]);
@@ -106,9 +106,9 @@ mod tests {
     #[test]
     fn what_several_threads_did_adds_up() {
         let (mut one, mut other) = (Arrivals::default(), Arrivals::default());
-        one.observe(&[branch(0, Class::INDIRECT_CALL, 7)]);
-        other.observe(&[branch(0, Class::INDIRECT_CALL, 8), branch(0, Class::INDIRECT_CALL, 7)]);
-        other.observe(&[branch(5, Class::INDIRECT_JUMP, 1)]);
+        one.observe(&[branch(0, BranchClass::INDIRECT_CALL, 7)]);
+        other.observe(&[branch(0, BranchClass::INDIRECT_CALL, 8), branch(0, BranchClass::INDIRECT_CALL, 7)]);
+        other.observe(&[branch(5, BranchClass::INDIRECT_JUMP, 1)]);
         one.merge(&other);
         assert_eq!((of(&one, 0), of(&one, 5)), (vec![(7, 2), (8, 1)], vec![(1, 1)]));
     }

@@ -10,7 +10,7 @@ mod written;
 use super::gather::SiteCounts;
 use super::image::{ModuleImage, SourceFrame};
 use super::source::Sources;
-use assay_pure::trace::hints::{Balance, Form, Verdict};
+use assay_pure::trace::hints::{Balance, Form, HintJudgement};
 use std::collections::BTreeSet;
 
 /// A branch site with its places in the source.
@@ -48,7 +48,7 @@ pub struct AuditedHint {
     /// As written, or what the layout shows.
     pub text: String,
     /// What is said of it.
-    pub verdict: Verdict,
+    pub verdict: HintJudgement,
     /// How often the side that it calls likely was executed, and the other.
     pub likely: u64,
     /// How often the side that it calls unlikely was executed.
@@ -73,7 +73,7 @@ pub fn audit(images: &[ModuleImage], sites: &[&Located], sources: &Sources) -> V
     let mut held = written::audit(images, sites, &files);
     let decided: BTreeSet<usize> = held
         .iter()
-        .filter(|hint| matches!(hint.verdict, Verdict::Right | Verdict::Wrong))
+        .filter(|hint| matches!(hint.verdict, HintJudgement::Right | HintJudgement::Wrong))
         .flat_map(|hint| hint.sites.iter().copied())
         .collect();
     let rest = sites.iter().copied().enumerate().filter(|(at, _)| !decided.contains(at));

@@ -2,7 +2,7 @@
 
 use super::image::{FunctionCode, ModuleImage, SourceFrame};
 use super::instruction::{Instruction, InstructionFlow};
-use assay_pure::trace::hints::{Place, Side, Split};
+use assay_pure::trace::hints::{BranchSide, Split, TextPlace};
 
 /// Instructions of a block that are looked at.
 const LONGEST: usize = 48;
@@ -23,13 +23,13 @@ pub struct Copy<'a> {
 
 impl Copy<'_> {
     /// Whose text an instruction is; `None` where the debug information leaves it open.
-    fn place(&self, frames: &[SourceFrame]) -> Option<Place> {
+    fn place(&self, frames: &[SourceFrame]) -> Option<TextPlace> {
         let own =
             frames.iter().find(|frame| frame.copy == self.copy && frame.file.as_deref() == Some(self.file));
         match own {
             Some(frame) if frame.at.line == 0 => None,
             Some(frame) => self.split.place(frame.at),
-            None => Some(Place::Elsewhere),
+            None => Some(TextPlace::Elsewhere),
         }
     }
 }
@@ -51,13 +51,13 @@ pub fn block(code: &FunctionCode, start: u64) -> &[Instruction] {
 }
 
 /// What the side of a branch that begins at `start` says of itself.
-pub fn side(image: &ModuleImage, copy: &Copy<'_>, start: u64) -> Side {
+pub fn side(image: &ModuleImage, copy: &Copy<'_>, start: u64) -> BranchSide {
     let mut at = start;
     for _ in 0..HOPS {
         let code = image.code(at);
         let block = block(&code, at);
         let places = places(image, copy, block);
-        let telling = |place: &Place| matches!(place, Place::Yes | Place::No);
+        let telling = |place: &TextPlace| matches!(place, TextPlace::Yes | TextPlace::No);
         if let Some(target) = lone_jump(block).filter(|_| !places.iter().any(telling)) {
             at = target;
             continue;
@@ -65,15 +65,15 @@ pub fn side(image: &ModuleImage, copy: &Copy<'_>, start: u64) -> Side {
         let end = block.last().map(|last| last.address).filter(|last| copy.branches.contains(last));
         let only_branch =
             end.is_some() && block.iter().filter(|instruction| !instruction.is_nop).count() == 1;
-        return Side { block: at, places, ends_in: end, only_branch };
+        return BranchSide { block: at, places, ends_in: end, only_branch };
     }
-    Side { block: start, ..Side::default() }
+    BranchSide { block: start, ..BranchSide::default() }
 }
 
-fn places(image: &ModuleImage, copy: &Copy<'_>, block: &[Instruction]) -> Vec<Place> {
+fn places(image: &ModuleImage, copy: &Copy<'_>, block: &[Instruction]) -> Vec<TextPlace> {
     let (Some(first), Some(last)) = (block.first(), block.last()) else { return Vec::new() };
     let marked = image.marked_addresses(first.address, last.end());
-    let mut places: Vec<Place> =
+    let mut places: Vec<TextPlace> =
         marked.into_iter().filter_map(|address| copy.place(&image.frames(address))).collect();
     places.sort_unstable();
     places.dedup();

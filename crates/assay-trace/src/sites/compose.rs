@@ -12,8 +12,8 @@ use super::gather::{GatheredSites, Watch, gather};
 use super::image::{LineSource, ModuleImage};
 use super::source::Sources;
 use crate::{Trace, TracedExit};
-use assay_pure::predict::Judged;
-use assay_pure::trace::Class;
+use assay_pure::predict::PredictionKind;
+use assay_pure::trace::BranchClass;
 use assay_report::sites::page::{
     LeftOut, Missed, Module, Order, Predictor, Process, SITES_SCHEMA, SitesPage, Totals,
 };
@@ -29,7 +29,7 @@ pub struct SimulatedPredictor {
     /// The hash of what it does.
     pub definition: u64,
     /// What it predicts.
-    pub judges: &'static [Judged],
+    pub judges: &'static [PredictionKind],
 }
 
 /// What the reader wants to see.
@@ -57,8 +57,8 @@ pub struct SiteSelection {
 
 impl SiteSelection {
     /// The members that judge branches of a class.
-    fn judges(&self, class: Class) -> impl Iterator<Item = usize> + '_ {
-        let about = Judged::of(class);
+    fn judges(&self, class: BranchClass) -> impl Iterator<Item = usize> + '_ {
+        let about = PredictionKind::of(class);
         let judging = self.models.iter().enumerate();
         judging
             .filter(move |(_, model)| about.is_some_and(|about| model.judges.contains(&about)))
@@ -66,12 +66,12 @@ impl SiteSelection {
     }
 
     /// The mean of the mispredictions of those members that judge this class; 0 where none does.
-    fn cost(&self, class: Class, missed: &[u64]) -> f64 {
+    fn cost(&self, class: BranchClass, missed: &[u64]) -> f64 {
         let judged: Vec<u64> = self.judges(class).map(|at| missed[at]).collect();
         if judged.is_empty() { 0.0 } else { judged.iter().sum::<u64>() as f64 / judged.len() as f64 }
     }
 
-    fn missed(&self, class: Class, missed: &[u64]) -> Vec<Missed> {
+    fn missed(&self, class: BranchClass, missed: &[u64]) -> Vec<Missed> {
         self.judges(class)
             .map(|at| Missed { predictor: self.models[at].name.clone(), count: missed[at] })
             .collect()

@@ -9,7 +9,7 @@ use super::inclusive::Inclusive;
 use crate::{ExecutedBlock, MappedModule, Observer, ProcessTrace, Trace};
 use assay_pure::predict::floor::{Floor, LONGEST, SiteFloor};
 use assay_pure::predict::{Tally, Zoo};
-use assay_pure::trace::{Branch, Class, Site};
+use assay_pure::trace::{Branch, BranchClass, BranchSite};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ impl Watch {
 }
 
 impl Observer for Watch {
-    fn branches(&mut self, sites: &[Site], branches: &[Branch]) {
+    fn branches(&mut self, sites: &[BranchSite], branches: &[Branch]) {
         if let Some(inclusive) = &mut self.inclusive {
             inclusive.observe(sites, branches);
         }
@@ -91,7 +91,7 @@ pub struct SiteCounts {
     /// Where it is.
     pub place: SiteAddress,
     /// What kind of branch.
-    pub class: Class,
+    pub class: BranchClass,
     /// Bytes of the instruction; 0 if not known.
     pub length: u8,
     /// Where it goes, as an address like the place's; `None` for indirect ones.

@@ -4,7 +4,7 @@
 //! open above it (by longjmp, by exceptions). Of a call that is open several times, by recursion, only the outermost counts.
 //! A jump into another function (a call in tail position, the stub of a dynamic link) stays part of the call before it.
 
-use assay_pure::trace::{Branch, Kind, Site};
+use assay_pure::trace::{Branch, BranchKind, BranchSite};
 
 /// Open calls that are remembered; deeper ones are forgotten together.
 const DEEPEST: usize = 1 << 16;
@@ -34,16 +34,16 @@ struct Call {
 
 impl Inclusive {
     /// Counts a stretch of stream.
-    pub fn observe(&mut self, sites: &[Site], branches: &[Branch]) {
+    pub fn observe(&mut self, sites: &[BranchSite], branches: &[Branch]) {
         for branch in branches {
             self.branches += 1;
             match branch.class().kind() {
-                Kind::Jump => {}
-                Kind::Call => {
+                BranchKind::Jump => {}
+                BranchKind::Call => {
                     let length = sites.get(branch.site as usize).map_or(0, |site| u64::from(site.length));
                     self.call(branch.site, branch.pc.wrapping_add(length));
                 }
-                Kind::Return => self.back(branch.target),
+                BranchKind::Return => self.back(branch.target),
             }
         }
     }
@@ -90,26 +90,26 @@ impl Inclusive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::trace::Class;
+    use assay_pure::trace::BranchClass;
 
     const LENGTH: u64 = 5;
 
-    fn sites() -> Vec<Site> {
-        let site = |pc| Site { pc, length: 5, class: Class::CALL, target: None };
+    fn sites() -> Vec<BranchSite> {
+        let site = |pc| BranchSite { pc, length: 5, class: BranchClass::CALL, target: None };
         (0..8).map(|number| site(0x100 * number)).collect()
     }
 
     fn call(site: u32) -> Branch {
-        Branch::new(0x100 * u64::from(site), 0x9000, site, Class::CALL, true, 1)
+        Branch::new(0x100 * u64::from(site), 0x9000, site, BranchClass::CALL, true, 1)
     }
 
     /// The return of a call made by `site`.
     fn back(site: u32) -> Branch {
-        Branch::new(0x9999, 0x100 * u64::from(site) + LENGTH, 7, Class::RETURN, true, 1)
+        Branch::new(0x9999, 0x100 * u64::from(site) + LENGTH, 7, BranchClass::RETURN, true, 1)
     }
 
     fn step() -> Branch {
-        Branch::new(0x5000, 0x5010, 6, Class::CONDITIONAL, false, 1)
+        Branch::new(0x5000, 0x5010, 6, BranchClass::CONDITIONAL, false, 1)
     }
 
     #[test]

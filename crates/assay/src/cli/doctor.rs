@@ -10,7 +10,7 @@ use assay_lab::doctor::{experiment, machine, program as examined};
 use assay_lab::lead::{Misuse, Unable};
 use assay_link::build::text::split;
 use assay_pure::event::Event;
-use assay_pure::predict::{Judged, Zoo};
+use assay_pure::predict::{PredictionKind, Zoo};
 use assay_report::doctor::{CheckState, Examination, Subject, render_examination};
 use assay_report::{Progress, Show};
 use assay_trace::sites::gather::SiteCounts;
@@ -263,7 +263,7 @@ fn traced(
 
 /// Mispredictions of a site: the mean over the predictors that judge branches of its class.
 fn cost(models: &[predictors::Model], seen: &SiteCounts) -> f64 {
-    let about = Judged::of(seen.class);
+    let about = PredictionKind::of(seen.class);
     let judges = |model: &predictors::Model| about.is_some_and(|about| model.judges.contains(&about));
     let judged: Vec<u64> = models
         .iter()

@@ -10,7 +10,7 @@ use assay_lab::campaign::inputs::parse_format;
 use assay_lab::lead::Misuse;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSource;
-use assay_pure::inputs::fit::{Kind, kind};
+use assay_pure::inputs::fit::{RecordingKind, kind};
 use assay_pure::inputs::{Description, Format, FormatError, describe::describe, digest};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ fn bytes_of(source: &InputSource, folder: &Path) -> Result<Vec<u8>, Misuse> {
 
 fn describe_all(asked: &Describe) -> Result<()> {
     let mut found: Vec<(String, String, Description)> = Vec::new();
-    let mut doubts: Vec<(String, Kind)> = Vec::new();
+    let mut doubts: Vec<(String, RecordingKind)> = Vec::new();
     for file in &asked.files {
         if file.extension().is_some_and(|extension| extension == "toml") {
             let folder = file.parent().unwrap_or(Path::new("."));

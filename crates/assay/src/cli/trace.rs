@@ -7,7 +7,7 @@ mod simulate;
 mod stored;
 mod walk;
 
-use assay_pure::trace::Format;
+use assay_pure::trace::TraceFormat;
 
 /// Record, describe, convert and simulate branch traces
 #[derive(clap::Args, Clone, Debug)]
@@ -39,9 +39,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 }
 
 /// A format's name on the command line.
-fn parse_format(name: &str) -> Result<Format, String> {
-    Format::named(name).ok_or_else(|| {
-        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+fn parse_format(name: &str) -> Result<TraceFormat, String> {
+    TraceFormat::named(name).ok_or_else(|| {
+        let names: Vec<&str> = TraceFormat::ALL.iter().map(|format| format.name()).collect();
         format!("the formats are {}", names.join(", "))
     })
 }

@@ -1,6 +1,6 @@
 //! The programs of `fixtures/branches`, built, and traced both ways.
 
-use assay_pure::trace::{Branch, Kind, Site};
+use assay_pure::trace::{Branch, BranchKind, BranchSite};
 use assay_trace::{Mark, Observer, Trace, TraceDetail, TraceOptions, TraceRefusal, command};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ pub struct Seen {
 }
 
 impl Observer for Seen {
-    fn branches(&mut self, sites: &[Site], branches: &[Branch]) {
+    fn branches(&mut self, sites: &[BranchSite], branches: &[Branch]) {
         for branch in branches {
             let site = &sites[branch.site as usize];
             assert_eq!((site.pc, site.class), (branch.pc, branch.class()));
@@ -106,9 +106,9 @@ impl Observer for Seen {
             self.taken += u64::from(branch.taken() && branch.class().is_conditional());
             self.instructions += u64::from(branch.instructions());
             self.depth += match branch.class().kind() {
-                Kind::Call => 1,
-                Kind::Return => -1,
-                Kind::Jump => 0,
+                BranchKind::Call => 1,
+                BranchKind::Return => -1,
+                BranchKind::Jump => 0,
             };
             self.deepest = self.deepest.max(self.depth);
         }

@@ -93,7 +93,7 @@ pub(super) fn add_companions(cells: &mut [page::Cell], companions: &Companions, 
 /// What a cell's time over placements goes with.
 fn offset_share(name: &CellId, experiment: &Experiment, judged: &Judged) -> Option<page::OffsetShare> {
     let with_itself = judged.observed.contrast(name, name, &experiment.placement.phases)?;
-    let share = verdict::offset_share(&with_itself, verdict::build::Side::Candidate)?;
+    let share = verdict::offset_share(&with_itself, verdict::build::ContrastSide::Candidate)?;
     Some(page::OffsetShare {
         offset: share.offset,
         shuffle: share.shuffle,

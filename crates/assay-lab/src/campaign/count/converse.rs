@@ -6,7 +6,7 @@ use crate::run::Fault;
 use crate::run::lineup::environment;
 use crate::run::worker::{Announced, Worker};
 use assay_linux::process::Launch;
-use assay_pure::protocol::Kind;
+use assay_pure::protocol::VariantKind;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -41,7 +41,7 @@ pub(super) struct Cell {
     /// Number of the input.
     pub input: usize,
     /// Kind of the variant and the combined answers of all walks: equal for all variants of the kind.
-    pub check: (Kind, u64),
+    pub check: (VariantKind, u64),
     /// Counts, or why there are none.
     pub walked: Result<Walked, String>,
 }
@@ -68,7 +68,7 @@ pub(super) enum CutShort {
 
 /// What is done with one input: the worker, number and kind of the variant, number and input.
 pub(super) type Each<'a, T> =
-    &'a mut dyn FnMut(&mut Worker, (u32, Kind), (usize, &ReadyInput)) -> Result<T, CutShort>;
+    &'a mut dyn FnMut(&mut Worker, (u32, VariantKind), (usize, &ReadyInput)) -> Result<T, CutShort>;
 
 /// Starts the program and has `each` done with every input, `told` after each. Returns what was done, why no more, and how
 /// the program ended if it ended well.

@@ -1,7 +1,8 @@
 //! Which simulated predictors stand for the measuring CPU, and for others that are about.
 
-use assay_pure::predict::profile::{self, Architecture};
+use assay_pure::predict::profile;
 use assay_pure::predict::zoo;
+use assay_pure::trace::classify::InstructionSet;
 
 /// By vendor, family and models as /proc/cpuinfo numbers them, the profile that comes nearest. Zen 3 is told from Zen 4 by
 /// sizes that nobody has published, so it shares that profile.
@@ -27,7 +28,7 @@ const PUBLISHED: [&str; 3] = ["tage-sc-l-64k", "tage", "gshare"];
 /// The predictors of a campaign: the one that stands for the CPU first, then those that span a range. All are known to the zoo.
 pub(super) fn predictors(cpu_id: &str) -> Vec<String> {
     let architecture =
-        if cfg!(target_arch = "aarch64") { Architecture::AArch64 } else { Architecture::X86_64 };
+        if cfg!(target_arch = "aarch64") { InstructionSet::Aarch64 } else { InstructionSet::X86_64 };
     let known = |name: &&str| zoo::entries().any(|entry| entry.name == *name);
     let first = of_cpu(cpu_id).into_iter().chain(PUBLISHED).find(|name| known(name));
     let mut names: Vec<String> = Vec::new();

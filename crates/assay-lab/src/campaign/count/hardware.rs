@@ -12,7 +12,7 @@ use crate::campaign::inputs::ReadyInput;
 use crate::run::worker::{WalkRequest, Worker};
 use assay_linux::perf::{CounterEvent, CounterReading, CounterRefusal, RefusalContext, Running, Target};
 use assay_pure::experiment;
-use assay_pure::protocol::{Kind, combine};
+use assay_pure::protocol::{VariantKind, combine};
 
 /// The events, in the order in which they are counted: work first.
 const WORK: [&str; 2] = ["instructions:u", "branches:u"];
@@ -21,11 +21,12 @@ const MISSES: &str = "branch-misses:u";
 
 /// What to count, or in a sentence why this machine does not.
 pub(super) fn events(
-    asked: &[experiment::Event],
+    asked: &[experiment::CountedEvent],
     conditions: &RefusalContext,
     open: &dyn Fn(&[CounterEvent]) -> Result<(), CounterRefusal>,
 ) -> Result<Vec<CounterEvent>, String> {
-    let further = [(experiment::Event::Cycles, CYCLES), (experiment::Event::BranchMisses, MISSES)];
+    let further =
+        [(experiment::CountedEvent::Cycles, CYCLES), (experiment::CountedEvent::BranchMisses, MISSES)];
     let further = further.into_iter().filter(|(event, _)| asked.contains(event)).map(|(_, name)| name);
     let names = WORK.into_iter().chain(further);
     let events: Vec<CounterEvent> = names.map(|name| name.parse().expect("perf's own name")).collect();
@@ -56,7 +57,7 @@ pub(super) fn count(job: &Job<'_>, events: &[CounterEvent], told: &mut dyn FnMut
 struct Counting<'a> {
     worker: &'a mut Worker,
     variant: u32,
-    kind: Kind,
+    kind: VariantKind,
     counters: Running,
     /// The third event is the cycles.
     with_cycles: bool,
@@ -66,7 +67,7 @@ struct Counting<'a> {
 impl<'a> Counting<'a> {
     fn new(
         worker: &'a mut Worker,
-        (variant, kind): (u32, Kind),
+        (variant, kind): (u32, VariantKind),
         events: &[CounterEvent],
     ) -> Result<Counting<'a>, CutShort> {
         let counters =

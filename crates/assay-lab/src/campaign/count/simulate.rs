@@ -7,7 +7,7 @@ use super::{generation, traced};
 use crate::campaign::inputs::ReadyInput;
 use crate::store::Ledger;
 use anyhow::Result;
-use assay_pure::stats::penalty::Memory;
+use assay_pure::stats::penalty::PredictorMemory;
 use assay_pure::verdict::counts::{CellCounts, CountSource, MissCount};
 use serde_json::Value;
 use std::path::Path;
@@ -83,10 +83,10 @@ pub fn simulate(asked: &Asked<'_>) -> Vec<CellCounts> {
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub fn memory(ledger: &Ledger, machine: &Value) -> Result<Option<Memory>> {
+pub fn memory(ledger: &Ledger, machine: &Value) -> Result<Option<PredictorMemory>> {
     let row = ledger.branch_timing(&machine_key(machine))?;
     Ok(row.and_then(|row| {
         let learned_outcomes = row.learned_outcomes?;
-        Some(Memory { learned_outcomes, unlearned_outcomes: row.unlearned_outcomes })
+        Some(PredictorMemory { learned_outcomes, unlearned_outcomes: row.unlearned_outcomes })
     }))
 }

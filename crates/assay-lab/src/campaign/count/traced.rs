@@ -4,7 +4,7 @@ use super::converse::{Cell, CutShort, Job, Outcome, converse, why};
 use super::walks::{self, Executed, Walk, Walker};
 use crate::campaign::inputs::ReadyInput;
 use crate::run::worker::Worker;
-use assay_pure::protocol::Kind;
+use assay_pure::protocol::VariantKind;
 use assay_trace::{Session, TraceDetail, TraceOptions};
 use std::collections::HashMap;
 use std::time::Instant;
@@ -59,7 +59,7 @@ fn stopped(why: CutShort) -> Outcome {
 /// An input whose walks were all answered.
 struct Done {
     input: usize,
-    kind: Kind,
+    kind: VariantKind,
     walks: Vec<Walk>,
     units: Vec<u64>,
     check: u64,
@@ -67,7 +67,7 @@ struct Done {
 
 fn walk(
     worker: &mut Worker,
-    (variant, kind): (u32, Kind),
+    (variant, kind): (u32, VariantKind),
     (number, input): (usize, &ReadyInput),
     most_units: u64,
 ) -> Result<Done, CutShort> {

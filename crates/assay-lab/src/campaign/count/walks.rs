@@ -7,8 +7,8 @@
 use crate::run::worker::WalkRequest;
 use assay_pure::inputs::Window;
 use assay_pure::predict::{Tally, Zoo};
-use assay_pure::protocol::Kind;
-use assay_pure::trace::{Branch, Site};
+use assay_pure::protocol::VariantKind;
+use assay_pure::trace::{Branch, BranchSite};
 use assay_trace::{Mark, Observer};
 
 /// An input of up to as many units is short, whatever the time: it may be learned by heart.
@@ -43,7 +43,7 @@ pub(super) struct Walk {
 }
 
 /// The walks through one input, by at most about `most_units` units a pass where the kind of variant can be cut.
-pub(super) fn walks(input: u32, kind: Kind, windows: &[Window], most_units: u64) -> Vec<Walk> {
+pub(super) fn walks(input: u32, kind: VariantKind, windows: &[Window], most_units: u64) -> Vec<Walk> {
     let units: u64 = windows.iter().map(|window| window.units).sum();
     let walk = |window: u32, windows: u64, passes: u64, purpose| Walk {
         request: WalkRequest { input, window, windows, passes: passes as u32 },
@@ -52,14 +52,14 @@ pub(super) fn walks(input: u32, kind: Kind, windows: &[Window], most_units: u64)
     let marks = walk(0, 0, 1, Purpose::Marks);
     // A loop has no windows but iterations; how it is entered and left should not be counted as work of its units.
     let all = match kind {
-        Kind::Loop => LOOPED.div_ceil(units.max(1)),
+        VariantKind::Loop => LOOPED.div_ceil(units.max(1)),
         _ => windows.len() as u64,
     };
     if units <= most_units.max(SHORT) {
         let passes = (REPEATED * most_units / units.max(1)).clamp(PASSES.0, PASSES.1);
         return vec![marks, walk(0, all, passes, Purpose::Repeated)];
     }
-    if kind != Kind::Call {
+    if kind != VariantKind::Call {
         return vec![marks, walk(0, all, 1, Purpose::First)];
     }
     let warm_units = (most_units / WARM_SHARE).min(units - most_units);
@@ -179,7 +179,7 @@ impl Walker {
 }
 
 impl Observer for Walker {
-    fn branches(&mut self, _: &[Site], branches: &[Branch]) {
+    fn branches(&mut self, _: &[BranchSite], branches: &[Branch]) {
         if let Some((tally, conditional)) = &mut self.open {
             *conditional += branches.iter().filter(|branch| branch.class().is_conditional()).count() as u64;
             self.zoo.observe(branches, tally);
@@ -214,7 +214,7 @@ impl Observer for Walker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::trace::Class;
+    use assay_pure::trace::BranchClass;
 
     fn windows(units: &[u64]) -> Vec<Window> {
         units.iter().map(|&units| Window { offset: 0, size: units, units }).collect()
@@ -226,10 +226,10 @@ mod tests {
 
     #[test]
     fn a_short_input_is_walked_through_again_and_again() {
-        let found = walks(3, Kind::Call, &windows(&[6000, 4000]), 100_000);
+        let found = walks(3, VariantKind::Call, &windows(&[6000, 4000]), 100_000);
         assert_eq!(purposes(&found), [(Purpose::Marks, 0, 0, 1), (Purpose::Repeated, 0, 2, 30)]);
         assert!(found.iter().all(|walk| walk.request.input == 3));
-        let passes = |units, most| walks(0, Kind::Call, &windows(&[units]), most)[1].request.passes;
+        let passes = |units, most| walks(0, VariantKind::Call, &windows(&[units]), most)[1].request.passes;
         assert_eq!([1, 100_000, 7500, 7600].map(|units| passes(units, 100_000)), [40, 6, 40, 39]);
         // However little time there is: what may be learned by heart is walked through more than once.
         assert_eq!((passes(60_000, 20_000), passes(10_000, 20_000)), (6, 6));
@@ -237,31 +237,31 @@ mod tests {
 
     #[test]
     fn a_long_input_warms_up_and_then_counts_what_it_has_not_seen() {
-        let found = walks(0, Kind::Call, &windows(&[10_000; 50]), 100_000);
+        let found = walks(0, VariantKind::Call, &windows(&[10_000; 50]), 100_000);
         assert_eq!(purposes(&found)[1..], [(Purpose::Warm, 0, 3, 1), (Purpose::First, 3, 10, 1)]);
         // Just too long: no more is spent on warming up than is not needed.
-        let found = walks(0, Kind::Call, &windows(&[10_000; 11]), 100_000);
+        let found = walks(0, VariantKind::Call, &windows(&[10_000; 11]), 100_000);
         assert_eq!(purposes(&found)[1..], [(Purpose::Warm, 0, 1, 1), (Purpose::First, 1, 10, 1)]);
         // One window of all: it cannot be cut.
-        let found = walks(0, Kind::Call, &windows(&[500_000]), 100_000);
+        let found = walks(0, VariantKind::Call, &windows(&[500_000]), 100_000);
         assert_eq!(purposes(&found).last(), Some(&(Purpose::First, 0, 1, 1)));
         assert!(found.iter().all(|walk| u64::from(walk.request.window) + walk.request.windows <= 1));
     }
 
     #[test]
     fn what_knows_no_windows_takes_a_long_input_once() {
-        for kind in [Kind::Prepared, Kind::Loop] {
+        for kind in [VariantKind::Prepared, VariantKind::Loop] {
             let found = walks(0, kind, &windows(&[10_000; 50]), 100_000);
-            let windows = if kind == Kind::Loop { 1 } else { 50 };
+            let windows = if kind == VariantKind::Loop { 1 } else { 50 };
             assert_eq!(purposes(&found), [(Purpose::Marks, 0, 0, 1), (Purpose::First, 0, windows, 1)]);
         }
     }
 
     #[test]
     fn a_loop_over_few_units_iterates_so_often_that_its_edges_do_not_count() {
-        let found = walks(0, Kind::Loop, &windows(&[3]), 100_000);
+        let found = walks(0, VariantKind::Loop, &windows(&[3]), 100_000);
         assert_eq!(found[1].request.windows, 334);
-        assert_eq!(walks(0, Kind::Prepared, &windows(&[3]), 100_000)[1].request.windows, 1);
+        assert_eq!(walks(0, VariantKind::Prepared, &windows(&[3]), 100_000)[1].request.windows, 1);
     }
 
     fn executed(instructions: u64, misses: &[u64]) -> Executed {
@@ -312,13 +312,13 @@ mod tests {
     #[test]
     fn only_what_lies_between_marks_is_counted_and_each_input_begins_afresh() {
         let mut walker = Walker::new(&["bimodal".to_owned()]);
-        let taken = |count: usize| vec![Branch::new(0x10, 0x40, 0, Class::CONDITIONAL, true, 3); count];
+        let taken = |count: usize| vec![Branch::new(0x10, 0x40, 0, BranchClass::CONDITIONAL, true, 3); count];
         let begins = |input| Mark::RegionBegins { variant: 1, input, pass: 0 };
         walker.branches(&[], &taken(5));
         for (input, count) in [(0, 10), (0, 20), (1, 20)] {
             walker.mark(begins(input));
             walker.branches(&[], &taken(count));
-            walker.branches(&[], &[Branch::new(0x20, 0x10, 1, Class::JUMP, true, 2)]);
+            walker.branches(&[], &[Branch::new(0x20, 0x10, 1, BranchClass::JUMP, true, 2)]);
             walker.mark(Mark::RegionEnds);
             walker.branches(&[], &taken(7));
         }

@@ -1,7 +1,7 @@
 //! What is known of an experiment: plain data, so that every check can be tested without building or measuring anything.
 
 use crate::doctor::check::{Facts, Needs, Place};
-use assay_pure::protocol::Kind;
+use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::learned::Learned;
 
 /// An experiment, looked at, timed and traced.
@@ -54,7 +54,7 @@ pub struct Cell {
     /// Compiler and flags, as "gcc-12, O2".
     pub build: String,
     /// How it is called.
-    pub kind: Option<Kind>,
+    pub kind: Option<VariantKind>,
     /// Its answers.
     pub answers: Option<Answers>,
     /// What it read of its input.

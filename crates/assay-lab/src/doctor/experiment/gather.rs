@@ -266,7 +266,7 @@ fn cell(started: &mut Started, laid: &Laid, input: usize, clock: Clock) -> Resul
 
 /// Calls per sample are one number for all cells of an input, as `assay run` chooses it.
 fn sampled(cells: &mut [Cell], laid: &[(usize, Laid)]) {
-    use assay_pure::protocol::Kind;
+    use assay_pure::protocol::VariantKind;
     for (input, laid) in laid {
         let own: Vec<f64> = cells
             .iter()
@@ -276,7 +276,8 @@ fn sampled(cells: &mut [Cell], laid: &[(usize, Laid)]) {
         let iterations = tune::iterations(&own);
         let probe = &laid.specimen.probe;
         for cell in cells.iter_mut().filter(|cell| cell.input == *input) {
-            let pieces = if cell.kind == Some(Kind::Call) { probe.windows.len().max(1) as f64 } else { 1.0 };
+            let pieces =
+                if cell.kind == Some(VariantKind::Call) { probe.windows.len().max(1) as f64 } else { 1.0 };
             if let Some(sample) = &mut cell.sample {
                 sample.iterations = iterations;
                 sample.units = probe.units as f64 / pieces;

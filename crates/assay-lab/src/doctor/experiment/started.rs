@@ -13,7 +13,7 @@ use crate::run::lineup::environment;
 use crate::run::worker::{VisitRequest, WalkRequest, Worker};
 use crate::run::{Fault, Stage};
 use assay_linux::process::Launch;
-use assay_pure::protocol::{CallUsage, Kind, Request};
+use assay_pure::protocol::{CallUsage, Request, VariantKind};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -112,7 +112,7 @@ pub struct Started {
     worker: Worker,
     variant: u32,
     /// How it is called.
-    pub kind: Kind,
+    pub kind: VariantKind,
 }
 
 /// How programs are started.

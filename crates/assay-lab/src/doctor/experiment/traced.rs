@@ -17,8 +17,8 @@ use crate::store::Ledger;
 use anyhow::Result;
 use assay_linux::machine;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
-use assay_pure::protocol::Kind;
-use assay_pure::trace::{Branch, Kind as BranchKind, Site};
+use assay_pure::protocol::VariantKind;
+use assay_pure::trace::{Branch, BranchKind, BranchSite};
 use assay_pure::verdict::counts::CellCounts;
 use assay_pure::verdict::learned::learned;
 use assay_pure::words::list;
@@ -73,7 +73,7 @@ struct Watcher {
 }
 
 impl Observer for Watcher {
-    fn branches(&mut self, _: &[Site], branches: &[Branch]) {
+    fn branches(&mut self, _: &[BranchSite], branches: &[Branch]) {
         let Some(pass) = &mut self.open else {
             self.ahead += branches.iter().map(|branch| u64::from(branch.instructions())).sum::<u64>();
             return;
@@ -186,7 +186,7 @@ fn stopped(lacks_instruction: bool, reason: String) -> Walked {
 
 /// Asks for all passes over one input; returns the units of the single windows.
 fn converse(started: &mut Started, laid: &Laid, input: usize) -> Result<Vec<u64>, Fault> {
-    if started.kind == Kind::Prepared {
+    if started.kind == VariantKind::Prepared {
         // Its marks part what loading executed from what preparing the beginning does.
         started.walk(Which::Probe.id(input), 0, 0, 1)?;
     }
@@ -199,7 +199,7 @@ fn converse(started: &mut Started, laid: &Laid, input: usize) -> Result<Vec<u64>
         started.walk(Which::Other.id(input), 0, 1, PASSES)?;
     }
     let windows = &laid.specimen.probe.windows;
-    if started.kind != Kind::Call || windows.len() < LEAST_WINDOWS {
+    if started.kind != VariantKind::Call || windows.len() < LEAST_WINDOWS {
         return Ok(Vec::new());
     }
     let chosen = windows.len().min(WINDOWS);
@@ -216,7 +216,7 @@ fn read(
     laid: &Laid,
     input: usize,
     windows: &[u64],
-    kind: Kind,
+    kind: VariantKind,
 ) -> Option<Work> {
     let counts = |which: Which| -> Vec<&RegionCounts> {
         process.regions.iter().filter(|region| region.input == which.id(input)).collect()
@@ -232,10 +232,10 @@ fn read(
     // What is prepared is prepared ahead of the first pass, and only there.
     let ahead_of_first = |which: Which, nth: usize| passes(which).get(nth).map(|pass| pass.ahead);
     let ahead = match kind {
-        Kind::Call => None,
-        Kind::Loop => ahead(Which::Whole).zip(ahead(Which::Half)),
+        VariantKind::Call => None,
+        VariantKind::Loop => ahead(Which::Whole).zip(ahead(Which::Half)),
         // The empty pass prepared the beginning: its own request did.
-        Kind::Prepared => ahead_of_first(Which::Whole, 0).zip(ahead_of_first(Which::Half, 0)),
+        VariantKind::Prepared => ahead_of_first(Which::Whole, 0).zip(ahead_of_first(Which::Half, 0)),
     };
     Some(Work {
         sizes: laid.sizes(),

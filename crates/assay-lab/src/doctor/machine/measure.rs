@@ -14,7 +14,7 @@ use assay_linux::{pin, pulse};
 use assay_pure::pulse::Pulse;
 use assay_pure::stats::foresight::foresee;
 use assay_pure::stats::quantile::median;
-use assay_pure::stats::sharing::{Sharing, Taken, sharing};
+use assay_pure::stats::sharing::{Sharing, TimedPulse, sharing};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -154,7 +154,7 @@ fn pulses(duration: Duration) -> Option<Sharing> {
             return sharing(&taken);
         }
         let (chain_ns, wide_ns) = pulse::take()?;
-        taken.push(Taken { at_ns: at.as_nanos() as f64, pulse: Pulse { chain_ns, wide_ns } });
+        taken.push(TimedPulse { at_ns: at.as_nanos() as f64, pulse: Pulse { chain_ns, wide_ns } });
     }
 }
 

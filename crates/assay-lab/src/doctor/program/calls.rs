@@ -4,7 +4,7 @@
 //! dynamic link too.
 
 use super::facts::ProgramFacts;
-use assay_pure::trace::Kind;
+use assay_pure::trace::BranchKind;
 use assay_trace::sites::gather::SiteAddress;
 use std::collections::HashMap;
 
@@ -46,7 +46,8 @@ pub fn calls(facts: &ProgramFacts) -> Vec<Call> {
     let mut found = Vec::new();
     for (number, site) in facts.sites.iter().enumerate().filter(|(_, site)| facts.is_own(site.seen.place)) {
         let seen = &site.seen;
-        let direct = seen.target.filter(|_| !seen.class.is_indirect() && seen.class.kind() != Kind::Return);
+        let direct =
+            seen.target.filter(|_| !seen.class.is_indirect() && seen.class.kind() != BranchKind::Return);
         let times = if seen.class.is_conditional() { seen.taken } else { seen.executed };
         if let (Some(target), true) = (direct, times > 0) {
             let to = SiteAddress { address: target, ..seen.place };
@@ -114,7 +115,7 @@ impl Functions {
             image.function(place.address).map(|function| function.start)
         };
         // A jump to the beginning of its own function is a loop.
-        if seen.class.kind() == Kind::Jump && own_function(seen.place) == Some(to.address) {
+        if seen.class.kind() == BranchKind::Jump && own_function(seen.place) == Some(to.address) {
             return None;
         }
         let stub = to.image.and_then(|image| Some((image, facts.images[image].stub(to.address)?.start)));
@@ -123,7 +124,7 @@ impl Functions {
             None => Some(to),
         };
         let (branches, misses) = at.and_then(|at| self.own.get(&at).copied()).unwrap_or_default();
-        let branches = if seen.class.kind() == Kind::Call { seen.inclusive } else { branches };
+        let branches = if seen.class.kind() == BranchKind::Call { seen.inclusive } else { branches };
         Some(Call { site, callee, at, is_foreign, executed: times, branches, misses })
     }
 }

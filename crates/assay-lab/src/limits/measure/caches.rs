@@ -7,7 +7,7 @@ use assay_linux::limits::buffer::{Buffer, PageSize};
 use assay_linux::limits::chase::Chase;
 use assay_linux::limits::stream::{self, By, Operation, StreamKernel};
 use assay_linux::window::WindowValues;
-use assay_pure::limits::{Figure, Measured, Moved, Point};
+use assay_pure::limits::{ChaseCurve, CurvePoint, LimitFigure, Moved};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub fn curves(session: &mut Session) -> Result<()> {
     }
     for (name, _, windows) in latency.into_iter().filter(|(_, _, windows)| !windows.is_empty()) {
         let points = points(session, windows, |ns| ns);
-        session.limits.latency.push(Measured { pages: name.to_owned(), points });
+        session.limits.latency.push(ChaseCurve { pages: name.to_owned(), points });
     }
     for (kernel, windows) in bandwidth {
         let points = points(session, windows, |ns_per_byte| ns_per_byte.rate(1.0));
@@ -54,9 +54,14 @@ pub fn curves(session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-fn points(session: &mut Session, windows: Windows, figure: fn(Figure) -> Figure) -> Vec<Point> {
-    let point =
-        |(bytes, found)| Some(Point { bytes, figure: figure(Figure::of(&session.meter.settle(found))?) });
+fn points(
+    session: &mut Session,
+    windows: Windows,
+    figure: fn(LimitFigure) -> LimitFigure,
+) -> Vec<CurvePoint> {
+    let point = |(bytes, found)| {
+        Some(CurvePoint { bytes, figure: figure(LimitFigure::of(&session.meter.settle(found))?) })
+    };
     windows.into_iter().filter_map(point).collect()
 }
 

@@ -5,7 +5,7 @@ use crate::limits::window;
 use anyhow::Result;
 use assay_linux::branch_timing::{self, TimingEffort};
 use assay_linux::limits::instructions::{self, InstructionLoop, Shows};
-use assay_pure::limits::{Clock, Cost, Figure, cost};
+use assay_pure::limits::{ClockBehaviour, Cost, LimitFigure, cost};
 use assay_pure::stats::penalty::penalty;
 use assay_pure::stats::quantile::median;
 use std::time::{Duration, Instant};
@@ -36,8 +36,8 @@ pub fn clock(session: &mut Session) -> Result<()> {
             session.meter.cycles.extend(ns);
         }
     }
-    let placeholder = Figure::of(&session.meter.cycles);
-    session.limits.clock = placeholder.map(|cycle_ns| Clock {
+    let placeholder = LimitFigure::of(&session.meter.cycles);
+    session.limits.clock = placeholder.map(|cycle_ns| ClockBehaviour {
         cycle_ns,
         first_ns: median(&firsts),
         fastest_ns: cycle_ns.lower,
@@ -49,7 +49,7 @@ pub fn clock(session: &mut Session) -> Result<()> {
 /// All loops of instructions, then mispredictions.
 pub fn instructions(session: &mut Session) -> Result<()> {
     let loops = instructions::all();
-    let mut best: Option<(Figure, &InstructionLoop)> = None;
+    let mut best: Option<(LimitFigure, &InstructionLoop)> = None;
     for (at, own) in loops.iter().enumerate() {
         session.tell("instructions", 0.5 * at as f64 / loops.len() as f64)?;
         let turns = session.meter.enough(|turns| {
@@ -60,7 +60,7 @@ pub fn instructions(session: &mut Session) -> Result<()> {
         });
         let per = |count: u64| {
             let values: Vec<f64> = ns_per_turn.iter().map(|ns| ns / count as f64).collect();
-            Figure::of(&values)
+            LimitFigure::of(&values)
         };
         if let Some(each) = per(own.instructions)
             && best.is_none_or(|(known, _)| each.median < known.median)
@@ -128,7 +128,7 @@ fn mispredictions(session: &mut Session) -> Result<()> {
         .collect();
     match penalty(&series, 0.05) {
         Ok(found) if found.interval.lower > 0.0 => {
-            let ns = Figure {
+            let ns = LimitFigure {
                 median: found.ns,
                 lower: found.interval.lower,
                 upper: found.interval.upper,

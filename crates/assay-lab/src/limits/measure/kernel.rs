@@ -3,7 +3,7 @@
 use super::Session;
 use anyhow::{Context, Result};
 use assay_linux::limits::system::{self, PingPong, Untouched};
-use assay_pure::limits::{Cost, Figure, cost};
+use assay_pure::limits::{Cost, LimitFigure, cost};
 use std::cell::RefCell;
 
 /// Pages in a window of first touches.
@@ -22,7 +22,7 @@ pub fn costs(session: &mut Session) -> Result<()> {
 }
 
 fn put(session: &mut Session, name: &str, ns: &[f64], how: &str) {
-    if let Some(ns) = Figure::of(ns) {
+    if let Some(ns) = LimitFigure::of(ns) {
         session.limits.costs.push(Cost { name: name.to_owned(), ns, how: how.to_owned() });
     }
 }

@@ -2,7 +2,7 @@
 
 use super::history::History;
 use crate::store::DiaryCount;
-use assay_pure::stages::{Diary, Figures, Quantity};
+use assay_pure::stages::{CommandFigures, Diary, Quantity};
 use assay_report::page::CountSource;
 use assay_report::stages::page::{Cell, Component, Counts, Missed, Role, Time};
 
@@ -45,7 +45,7 @@ fn time(history: &History, at: (usize, usize), units: f64) -> Option<Time> {
     })
 }
 
-fn counts(count: &DiaryCount, figures: &Figures) -> Counts {
+fn counts(count: &DiaryCount, figures: &CommandFigures) -> Counts {
     let rows = count.components.as_array().cloned().unwrap_or_default();
     Counts {
         source: if count.source == "counted" { CountSource::Counted } else { CountSource::Traced },

@@ -4,7 +4,7 @@ use super::history::{History, Past};
 use crate::stages::judge::{Question, questions};
 use assay_pure::stages::step::{Against, Brought, TimeFound, brought};
 use assay_pure::stages::traps::{self, Trap};
-use assay_pure::stages::{Diary, Figures};
+use assay_pure::stages::{CommandFigures, Diary};
 use assay_pure::verdict::ContrastVerdict;
 
 /// A question in a role.
@@ -14,9 +14,9 @@ pub struct Held<'a> {
     /// The role.
     pub role: usize,
     /// Of the stage.
-    pub own: Figures,
+    pub own: CommandFigures,
     /// Of what it is held against.
-    pub other: Figures,
+    pub other: CommandFigures,
     /// The verdict on their times, with its session.
     pub verdict: Option<(&'a Past, &'a ContrastVerdict)>,
     /// The same, for the rules of steps.

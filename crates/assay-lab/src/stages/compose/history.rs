@@ -8,7 +8,7 @@ use crate::stages::judge::{self, Judged, Question};
 use crate::store::{DiaryCount, DiaryEntrant, DiaryTask, Ledger, SessionRow, VisitRow};
 use anyhow::{Context, Result};
 use assay_pure::compare::Side;
-use assay_pure::stages::{Diary, Figures};
+use assay_pure::stages::{CommandFigures, Diary};
 use assay_pure::verdict::ContrastVerdict;
 use assay_report::compare::Level;
 use assay_report::page::TwinVerdict;
@@ -93,10 +93,10 @@ impl History {
     }
 
     /// Everything that is known of an entrant in a role.
-    pub fn figures(&self, at: (usize, usize)) -> Figures {
+    pub fn figures(&self, at: (usize, usize)) -> CommandFigures {
         let count = self.count(at).filter(|count| count.failed.is_none());
         let units = self.task(at).and_then(|task| task.units).unwrap_or(0.0);
-        Figures {
+        CommandFigures {
             units,
             instructions: count.and_then(|count| count.instructions),
             branches: count.and_then(|count| count.branches),

@@ -4,10 +4,10 @@ use super::held::Held;
 use super::history::History;
 use crate::campaign::compose::contrast;
 use crate::stages::judge::Question;
-use assay_pure::stages::claims::{self, Against as Of, DiaryClaim, Seen};
+use assay_pure::stages::claims::{self, ComparedWith as Of, DiaryClaim, RoleFindings};
 use assay_pure::stages::step::{Against, parts};
 use assay_pure::stages::traps::Trap;
-use assay_pure::stages::{Diary, Figures, Quantity};
+use assay_pure::stages::{CommandFigures, Diary, Quantity};
 use assay_pure::words;
 use assay_report::number;
 use assay_report::page::Claim;
@@ -96,7 +96,7 @@ pub fn ranking(diary: &Diary, history: &History, held: &[Held<'_>], role: usize)
     let chain = diary.chain();
     let steps: Vec<(usize, usize)> = chain.windows(2).map(|pair| (pair[0], pair[1])).collect();
     let of_counts = |quantity: Quantity| -> Option<Vec<f64>> {
-        let figures = |stage: usize| -> Figures { history.figures((stage, role)) };
+        let figures = |stage: usize| -> CommandFigures { history.figures((stage, role)) };
         let ratios: Option<Vec<f64>> =
             steps.iter().map(|(before, after)| figures(*after).ratio(&figures(*before), quantity)).collect();
         parts(&ratios?, diary.minimum_effect)
@@ -144,7 +144,7 @@ pub fn claims(diary: &Diary, history: &History, held: &[Held<'_>]) -> Vec<Claim>
 }
 
 /// What a claim speaks of, role by role.
-fn seen(diary: &Diary, history: &History, held: &[Held<'_>], claim: &DiaryClaim) -> Vec<Seen> {
+fn seen(diary: &Diary, history: &History, held: &[Held<'_>], claim: &DiaryClaim) -> Vec<RoleFindings> {
     let Some(stage) = claim.stage else { return Vec::new() };
     let other = match claim.against {
         Of::Before => diary.entrants[stage].after,
@@ -164,7 +164,7 @@ fn seen(diary: &Diary, history: &History, held: &[Held<'_>], claim: &DiaryClaim)
         };
         let name = |entrant: usize| diary.entrants[entrant].name.as_str();
         let against = other.map_or_else(String::new, |other| format!(" against {}", name(other)));
-        Some(Seen {
+        Some(RoleFindings {
             place: format!("{}{against}, {}", name(stage), diary.roles[role].name),
             own,
             other: other.and_then(|other| known(other, role)),

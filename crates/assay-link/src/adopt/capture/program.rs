@@ -1,7 +1,7 @@
 //! The code of a captured link's own objects: which pieces a placement can order, and which it cannot.
 
 use super::call::LinkerCall;
-use assay_pure::placement::order::{self, Piece};
+use assay_pure::placement::order::{self, OrderedSection};
 use assay_pure::placement::sections::{CodeSection, ObjectCode, code_sections};
 use object::read::archive::ArchiveFile;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 #[derive(Debug, Default)]
 pub struct BuiltObjects {
     /// Their sections of code.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<OrderedSection>,
     /// Some of the code comes into being in the linker.
     pub link_time: bool,
     /// An ELF file of the link, which tells the machine.
@@ -76,8 +76,9 @@ impl BuiltObjects {
                 if sections.iter().any(is_whole) {
                     self.whole.push(file_name(Path::new(name)));
                 }
-                let pieces =
-                    sections.into_iter().map(|section| Piece { object: pattern.to_owned(), section });
+                let pieces = sections
+                    .into_iter()
+                    .map(|section| OrderedSection { object: pattern.to_owned(), section });
                 self.pieces.extend(pieces);
             }
         }
@@ -120,7 +121,7 @@ fn is_whole(section: &CodeSection) -> bool {
     section.name == ".text" && section.functions.len() > 1
 }
 
-fn described(piece: &Piece) -> String {
+fn described(piece: &OrderedSection) -> String {
     let section = &piece.section;
     format!("{} in {}", section.functions.first().map_or("code", String::as_str), section.name)
 }

@@ -6,14 +6,14 @@ use crate::experiment::spec::Experiment;
 
 /// An experiment, and where each of its keys stands in the file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parsed {
+pub struct ParsedExperiment {
     /// The experiment.
     pub experiment: Experiment,
     /// The places of its keys.
     pub spans: Spans,
 }
 
-impl Parsed {
+impl ParsedExperiment {
     /// A complaint about a value that only the lab can check: a file that is not there, a compiler that was not found.
     ///
     /// Input: a dotted key as for [`Spans::locate`], one sentence that says what is wrong, the nearest value that would be

@@ -3,7 +3,7 @@
 use toml_edit::Value;
 
 use super::entries::{self, ListEntry};
-use super::parsed::Parsed;
+use super::parsed::ParsedExperiment;
 use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::swept::{self, Takes};
 use super::{convert, quantity, schema};
@@ -145,7 +145,7 @@ fn tolerance(value: &Value) -> Result<Tolerance, WrongValue> {
 }
 
 /// The ends of each range that the key's own reader refuses.
-pub(super) fn outside_their_domain(parsed: &Parsed, text: &str) -> Vec<Diagnostic> {
+pub(super) fn outside_their_domain(parsed: &ParsedExperiment, text: &str) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (index, sweep) in parsed.experiment.sweeps.iter().enumerate() {
         let Ok(key) = SweptKey::parse(&sweep.key) else { continue };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::experiment::spec::{FlagSet, InputSource, PlacementSpec};
-use crate::experiment::{Axis, ClaimSpec, ContrastSpec, Measure, Says, State, Usage};
+use crate::experiment::{Axis, CacheState, ClaimSpec, ContrastSpec, Measure, Says, Usage};
 use crate::inputs::{Format, Generator};
 
 const MINIMAL: &str = r#"
@@ -14,7 +14,7 @@ variants = ["branch", "table"]
 sources = ["decode.c"]
 "#;
 
-fn read(text: &str) -> Parsed {
+fn read(text: &str) -> ParsedExperiment {
     Experiment::from_toml(text, "casebook/varint/experiment.toml").unwrap_or_else(|problems| {
         panic!("{}", problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())
     })
@@ -60,7 +60,7 @@ fn measures_a_call_without_input_where_the_file_has_none() {
 #[test]
 fn reads_the_events_that_are_counted_and_names_the_nearest_of_an_unknown_one() {
     let experiment = with("events = [\"branch-misses\", \"instructions\"]", "");
-    assert_eq!(experiment.events, [Event::BranchMisses, Event::Instructions]);
+    assert_eq!(experiment.events, [CountedEvent::BranchMisses, CountedEvent::Instructions]);
     let found = problems(&format!("events = [\"branch-mises\"]\n{MINIMAL}"));
     assert_eq!((found.len(), found[0].nearest.as_deref()), (1, Some("branch-misses")), "{found:?}");
     let twice = problems(&format!("events = [\"branches\", \"branches\"]\n{MINIMAL}"));
@@ -514,8 +514,11 @@ fn an_input_in_several_uses_is_several_inputs_of_the_same_bytes() {
     assert!(files.iter().all(|input| input.usage.is_plain() && input.of.is_none()));
     let uses: Vec<Usage> = experiment.inputs.iter().map(|input| input.usage).collect();
     assert!(uses[0].is_plain());
-    assert_eq!((uses[3].state, uses[3].measure, uses[3].copies), (State::ColdData, Measure::Latency, None));
-    assert_eq!((uses[4].state, uses[4].copies), (State::Rotating, Some(9)));
+    assert_eq!(
+        (uses[3].state, uses[3].measure, uses[3].copies),
+        (CacheState::ColdData, Measure::Latency, None)
+    );
+    assert_eq!((uses[4].state, uses[4].copies), (CacheState::Rotating, Some(9)));
 }
 
 #[test]

@@ -3,21 +3,21 @@
 use super::reader::{TomlReader, TomlTable};
 use super::{convert, entries};
 use crate::experiment::spec::InputSpec;
-use crate::experiment::usage::{self, Measure, State, Usage};
+use crate::experiment::usage::{self, CacheState, Measure, Usage};
 
 const MOST_COPIES: i64 = 1_000_000;
 
 /// What the keys say.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Usages {
-    states: Vec<State>,
+    states: Vec<CacheState>,
     measures: Vec<Measure>,
     copies: Option<u64>,
 }
 
 impl Default for Usages {
     fn default() -> Self {
-        Self { states: vec![State::Hot], measures: vec![Measure::Throughput], copies: None }
+        Self { states: vec![CacheState::Hot], measures: vec![Measure::Throughput], copies: None }
     }
 }
 
@@ -29,13 +29,13 @@ impl Usages {
 
     /// Whether `copies` is used by none.
     fn is_idle(&self) -> bool {
-        self.copies.is_some() && !self.states.contains(&State::Rotating)
+        self.copies.is_some() && !self.states.contains(&CacheState::Rotating)
     }
 }
 
 /// Reads the three keys of a table; what it leaves out is as in `default`.
 pub(super) fn read(reader: &mut TomlReader, table: &TomlTable, default: &Usages) -> Usages {
-    let states = list(reader, table, "states", State::ALL.map(|state| (state.word(), state)));
+    let states = list(reader, table, "states", CacheState::ALL.map(|state| (state.word(), state)));
     let measures = list(reader, table, "measure", Measure::ALL.map(|measure| (measure.word(), measure)));
     let copies = reader.read(table, "copies", convert::whole(2..=MOST_COPIES));
     let uses = Usages {
@@ -51,7 +51,7 @@ pub(super) fn read(reader: &mut TomlReader, table: &TomlTable, default: &Usages)
 
 /// Notes copies above the tables that no input rotates over.
 pub(super) fn refuse_idle_copies(reader: &mut TomlReader, top: &TomlTable, inputs: &[InputSpec]) {
-    if top.has("copies") && inputs.iter().all(|input| input.usage.state != State::Rotating) {
+    if top.has("copies") && inputs.iter().all(|input| input.usage.state != CacheState::Rotating) {
         refuse(reader, top);
     }
 }

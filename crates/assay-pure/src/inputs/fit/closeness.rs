@@ -33,7 +33,7 @@
 //!
 //! Checked: false refusals and false acceptances counted in simulations (slow lane), intervals by hand.
 
-use super::refusal::{Refusal, Says};
+use super::refusal::{FigureComparison, FitRefusal};
 use super::simulate::{branches_per_unit, misses};
 use super::structure::Runs;
 use crate::inputs::history::{ORDERS, history};
@@ -68,7 +68,7 @@ const ALPHA: f64 = 0.05;
 
 /// One figure of both streams.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Figure {
+pub struct FitFigure {
     /// Its name: a predictor, or `branches`.
     pub name: String,
     /// Per unit of the recorded stream.
@@ -94,7 +94,7 @@ pub struct Figure {
     /// Units it takes to tell a difference of what is allowed from chance.
     pub needs: u64,
     /// What that says of the means.
-    pub says: Says,
+    pub says: FigureComparison,
     /// Parts of the recorded stream differ from each other by more than the fitted ones' and what is allowed.
     pub changes: bool,
 }
@@ -118,9 +118,9 @@ pub struct Entropy {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Closeness {
     /// Branches of the loop per unit.
-    pub branches: Figure,
+    pub branches: FitFigure,
     /// Mispredictions per unit, by predictor.
-    pub misses: Vec<Figure>,
+    pub misses: Vec<FitFigure>,
     /// What is left open by memory.
     pub entropies: Vec<Entropy>,
     /// Runs of equal lengths, recorded.
@@ -196,19 +196,19 @@ fn parts(lengths: &[u8], names: &[&str]) -> Result<Vec<Vec<f64>>, UnknownPredict
 }
 
 /// Whether more streams may change what is said.
-fn outside(figure: &Figure) -> bool {
-    figure.says == Says::Apart || figure.changes
+fn outside(figure: &FitFigure) -> bool {
+    figure.says == FigureComparison::Apart || figure.changes
 }
 
 impl Closeness {
     /// The reasons not to use the fit; none if the streams are close.
-    pub fn refusals(&self) -> Vec<Refusal> {
-        let of = |figure: &Figure| {
+    pub fn refusals(&self) -> Vec<FitRefusal> {
+        let of = |figure: &FitFigure| {
             let what = match figure.name.as_str() {
                 BRANCHES => BRANCHES.to_owned(),
                 predictor => format!("mispredictions by {predictor}"),
             };
-            let differs = (figure.says != Says::Close).then(|| Refusal::Figure {
+            let differs = (figure.says != FigureComparison::Close).then(|| FitRefusal::Figure {
                 what: what.clone(),
                 real: figure.real,
                 fitted: figure.fitted,
@@ -216,7 +216,7 @@ impl Closeness {
                 needs: figure.needs,
                 says: figure.says,
             });
-            let changes = figure.changes.then_some(Refusal::Changes {
+            let changes = figure.changes.then_some(FitRefusal::Changes {
                 what,
                 parts: figure.real_parts,
                 fitted: figure.fitted_parts,
@@ -225,23 +225,21 @@ impl Closeness {
         };
         let figures = std::iter::once(&self.branches).chain(&self.misses);
         let (mut found, mut changes): (Vec<_>, Vec<_>) =
-            figures.flat_map(of).flatten().partition(|refusal| matches!(refusal, Refusal::Figure { .. }));
+            figures.flat_map(of).flatten().partition(|refusal| matches!(refusal, FitRefusal::Figure { .. }));
         // That it changes is one thing, however many predictors notice.
         changes.truncate(1);
         found.append(&mut changes);
         let seen = self.real_seen_before > self.fitted_seen_before + SEEN_BEFORE;
-        found.extend(
-            seen.then_some(Refusal::SeenBefore {
-                real: self.real_seen_before,
-                fitted: self.fitted_seen_before,
-            }),
-        );
+        found.extend(seen.then_some(FitRefusal::SeenBefore {
+            real: self.real_seen_before,
+            fitted: self.fitted_seen_before,
+        }));
         found
     }
 }
 
 /// Compares a figure by its values in parts of the recorded stream, so many units long, and of two or more fitted ones.
-fn figure(name: &str, (real, fitted): (&[f64], &[Vec<f64>]), units: usize, margin: f64) -> Figure {
+fn figure(name: &str, (real, fitted): (&[f64], &[Vec<f64>]), units: usize, margin: f64) -> FitFigure {
     let of = |parts: &[f64]| {
         let (mean, variance) = mean_and_variance(parts).expect("there are several parts");
         (mean, variance.sqrt())
@@ -255,13 +253,13 @@ fn figure(name: &str, (real, fitted): (&[f64], &[Vec<f64>]), units: usize, margi
     let outside = (lowest - real_mean).max(real_mean - highest);
     let chance = by_chance(fitted);
     let says = if (fitted_mean - real_mean).abs() > allowed && outside > chance.min(allowed) {
-        Says::Apart
+        FigureComparison::Apart
     } else if chance > allowed {
-        Says::Unsure
+        FigureComparison::Unsure
     } else {
-        Says::Close
+        FigureComparison::Close
     };
-    Figure {
+    FitFigure {
         name: name.to_owned(),
         real: real_mean,
         fitted: fitted_mean,
@@ -345,7 +343,7 @@ mod tests {
     }
 
     /// A recorded mean of 1, of which 5 % is allowed, and fitted streams.
-    fn of(real_by: f64, fitted: &[Vec<f64>]) -> Figure {
+    fn of(real_by: f64, fitted: &[Vec<f64>]) -> FitFigure {
         figure("x", (&spread(1.0, real_by), fitted), 1000, 0.05)
     }
 
@@ -353,7 +351,7 @@ mod tests {
     fn a_figure_is_apart_where_all_streams_are_on_one_side_and_their_mean_by_more_than_is_allowed() {
         let apart = |means: &[f64]| {
             let fitted: Vec<Vec<f64>> = means.iter().map(|&mean| spread(mean, 0.0)).collect();
-            of(0.0, &fitted).says == Says::Apart
+            of(0.0, &fitted).says == FigureComparison::Apart
         };
         assert_eq!((apart(&[1.0499; 3]), apart(&[1.0501; 3])), (false, true));
         assert_eq!((apart(&[0.9501; 3]), apart(&[0.9499; 3])), (false, true));
@@ -369,13 +367,25 @@ mod tests {
             of(0.0, &fitted).says
         };
         // 5.5 % off in the mean, 4.5 % by the nearest; chance has 1.99773 × sqrt(2 × 0.000075 / 32) = 0.4 %.
-        assert_eq!((says(&[1.045, 1.06, 1.06]), says(&[0.955, 0.94, 0.94])), (Says::Apart, Says::Apart));
+        assert_eq!(
+            (says(&[1.045, 1.06, 1.06]), says(&[0.955, 0.94, 0.94])),
+            (FigureComparison::Apart, FigureComparison::Apart)
+        );
         // With a mean that is off by less it is close, though all streams lie on one side.
-        assert_eq!((says(&[1.045, 1.05, 1.054]), says(&[0.955, 0.95, 0.946])), (Says::Close, Says::Close));
+        assert_eq!(
+            (says(&[1.045, 1.05, 1.054]), says(&[0.955, 0.95, 0.946])),
+            (FigureComparison::Close, FigureComparison::Close)
+        );
         // One like the recorded stream and two of another habit, as far off in the mean: chance has 2.2 %.
-        assert_eq!((says(&[1.004, 1.08, 1.08]), says(&[0.996, 0.92, 0.92])), (Says::Close, Says::Close));
+        assert_eq!(
+            (says(&[1.004, 1.08, 1.08]), says(&[0.996, 0.92, 0.92])),
+            (FigureComparison::Close, FigureComparison::Close)
+        );
         // Nearly like it is not enough: the nearest is off by 2.7 %, chance by 1.7 %.
-        assert_eq!((says(&[1.027, 1.085, 1.085]), says(&[0.973, 0.915, 0.915])), (Says::Apart, Says::Apart));
+        assert_eq!(
+            (says(&[1.027, 1.085, 1.085]), says(&[0.973, 0.915, 0.915])),
+            (FigureComparison::Apart, FigureComparison::Apart)
+        );
     }
 
     #[test]
@@ -406,9 +416,12 @@ mod tests {
             of(1.0, &[stream(0.0), stream(by), stream(-by)])
         };
         let says = |mean: f64, by: f64| found(mean, by).says;
-        assert_eq!((says(1.0, 0.1001), says(1.0, 0.1002)), (Says::Close, Says::Unsure));
+        assert_eq!(
+            (says(1.0, 0.1001), says(1.0, 0.1002)),
+            (FigureComparison::Close, FigureComparison::Unsure)
+        );
         // What is apart all the same is said to be.
-        assert_eq!(says(1.06, 0.1002), Says::Apart);
+        assert_eq!(says(1.06, 0.1002), FigureComparison::Apart);
         // Twice as much chance takes four times the units, rounded up.
         let needs = |by: f64| found(1.0, by).needs;
         assert_eq!((needs(0.10011), needs(0.10013), needs(2.0 * 0.10011)), (1000, 1001, 4000));
@@ -428,7 +441,10 @@ mod tests {
         let says = |real: &[f64], fitted: f64| {
             figure("x", (real, &[vec![fitted; BLOCKS], vec![fitted; BLOCKS]]), 1000, 0.05).says
         };
-        assert_eq!((says(&none, 0.9 * FLOOR), says(&none, 1.1 * FLOOR)), (Says::Close, Says::Apart));
+        assert_eq!(
+            (says(&none, 0.9 * FLOOR), says(&none, 1.1 * FLOOR)),
+            (FigureComparison::Close, FigureComparison::Apart)
+        );
         assert_eq!(figure("x", (&[0.9 * FLOOR; BLOCKS], &[none.clone(), none]), 1000, 0.05).allowed, FLOOR);
     }
 
@@ -443,7 +459,12 @@ mod tests {
                 if seed >= near_at { one.clone() } else { two.clone() }
             };
             let found = compare(&one, stream, &["always-taken"], 0.05).expect("known");
-            (asked.get(), found.branches.streams, found.misses[0].streams, found.branches.says == Says::Apart)
+            (
+                asked.get(),
+                found.branches.streams,
+                found.misses[0].streams,
+                found.branches.says == FigureComparison::Apart,
+            )
         };
         assert_eq!(compared(1), (3, 3, 3, false));
         assert_eq!(compared(3), (3, 3, 3, false));
@@ -477,7 +498,10 @@ mod tests {
         let found = compare(&changing, |_| even.clone(), &["bimodal"], 0.05).expect("known");
         assert!(found.branches.changes && found.misses[0].changes, "{found:?}");
         let refusals = found.refusals();
-        assert!(matches!(&refusals[..], [Refusal::Changes { what, .. }] if what == BRANCHES), "{refusals:?}");
+        assert!(
+            matches!(&refusals[..], [FitRefusal::Changes { what, .. }] if what == BRANCHES),
+            "{refusals:?}"
+        );
     }
 
     #[test]
@@ -499,7 +523,10 @@ mod tests {
         };
         assert_eq!(refusals(1900), []);
         let found = refusals(2200);
-        assert!(matches!(found[..], [Refusal::SeenBefore { real, fitted: 0.0 }] if real > 0.1), "{found:?}");
+        assert!(
+            matches!(found[..], [FitRefusal::SeenBefore { real, fitted: 0.0 }] if real > 0.1),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -37,7 +37,7 @@ const BEGINNINGS: [(&[u8], &str); 12] = [
 
 /// What a recording seems to be, if not varints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RecordingKind {
     /// Lines of text, or text in one line.
     Text,
     /// A file of a well-known kind, which is named.
@@ -53,12 +53,12 @@ pub enum Kind {
     },
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for RecordingKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Kind::Text => f.write_str("text"),
-            Kind::Known(name) => f.write_str(name),
-            Kind::Records { size, place, byte } => {
+            RecordingKind::Text => f.write_str("text"),
+            RecordingKind::Known(name) => f.write_str(name),
+            RecordingKind::Records { size, place, byte } => {
                 write!(f, "records of {size} bytes, as byte {} of each is {byte}", place + 1)
             }
         }
@@ -68,13 +68,13 @@ impl std::fmt::Display for Kind {
 /// What else than varints these bytes seem to be; `None` if nothing else.
 ///
 /// Input: any bytes, of which the first 65,536 are looked at.
-pub fn kind(bytes: &[u8]) -> Option<Kind> {
+pub fn kind(bytes: &[u8]) -> Option<RecordingKind> {
     let looked_at = &bytes[..bytes.len().min(LOOKED_AT)];
     if let Some(&(_, name)) = BEGINNINGS.iter().find(|(beginning, _)| bytes.starts_with(beginning)) {
-        return Some(Kind::Known(name));
+        return Some(RecordingKind::Known(name));
     }
     if is_text(looked_at) {
-        return Some(Kind::Text);
+        return Some(RecordingKind::Text);
     }
     (2..=LARGEST).find_map(|size| records(looked_at, size))
 }
@@ -97,7 +97,7 @@ fn is_text(bytes: &[u8]) -> bool {
     differ && characters && bytes.iter().all(|&byte| !control(byte) || added(byte))
 }
 
-fn records(bytes: &[u8], size: usize) -> Option<Kind> {
+fn records(bytes: &[u8], size: usize) -> Option<RecordingKind> {
     let count = bytes.len() / size;
     if count < FEWEST {
         return None;
@@ -121,7 +121,7 @@ fn records(bytes: &[u8], size: usize) -> Option<Kind> {
         let outer = place == 0 || place + 1 == size;
         let small = byte == 0 && size.is_power_of_two() && size <= 8 && outer;
         let constant = nearly(hits) && (0..size).any(elsewhere);
-        (constant && (comes_and_goes || small)).then_some(Kind::Records { size, place, byte })
+        (constant && (comes_and_goes || small)).then_some(RecordingKind::Records { size, place, byte })
     })
 }
 
@@ -143,20 +143,20 @@ mod tests {
         for text in
             ["GET /a 200\nGET /b 404\n", "größer\tals\r\n", "1,2,17", "{\"a\": [1, 2]}", "größer", "ab"]
         {
-            assert_eq!(kind(text.as_bytes()), Some(Kind::Text), "{text}");
+            assert_eq!(kind(text.as_bytes()), Some(RecordingKind::Text), "{text}");
         }
         // One byte per character, of which 0xf6 and 0xdf are beyond ASCII.
-        assert_eq!(kind(b"gr\xf6\xdfer als\n"), Some(Kind::Text));
+        assert_eq!(kind(b"gr\xf6\xdfer als\n"), Some(RecordingKind::Text));
         assert_eq!(kind(b"gr\xf6\xdf\n"), None);
         // Cut within a character of two bytes.
         let long = "ä\n".repeat(LOOKED_AT);
-        assert_eq!((kind(long.as_bytes()), kind(b"")), (Some(Kind::Text), None));
+        assert_eq!((kind(long.as_bytes()), kind(b"")), (Some(RecordingKind::Text), None));
     }
 
     #[test]
     fn what_terminals_and_archives_add_is_text_only_where_there_are_lines() {
         for byte in [0u8, 7, 8, 0x0b, 0x0c, 0x1b] {
-            assert_eq!(kind(&[b'a', byte, b'\n']), Some(Kind::Text), "{byte}");
+            assert_eq!(kind(&[b'a', byte, b'\n']), Some(RecordingKind::Text), "{byte}");
             assert_eq!(kind(&[b'a', byte, b'b']), None, "{byte}");
         }
         for byte in [1u8, 6, 0x0e, 0x1f, 0x7f] {
@@ -170,10 +170,13 @@ mod tests {
     fn files_of_well_known_kinds_are_told_by_how_they_begin() {
         for (beginning, name) in BEGINNINGS {
             let file = [beginning, &[1, 0x80, 5, 2]].concat();
-            assert_eq!(kind(&file), Some(Kind::Known(name)));
+            assert_eq!(kind(&file), Some(RecordingKind::Known(name)));
             assert_eq!(kind(&[&[1], &file[..]].concat()), None, "{name}");
         }
-        let (elf, png) = (Kind::Known(BEGINNINGS[0].1).to_string(), Kind::Known(BEGINNINGS[1].1).to_string());
+        let (elf, png) = (
+            RecordingKind::Known(BEGINNINGS[0].1).to_string(),
+            RecordingKind::Known(BEGINNINGS[1].1).to_string(),
+        );
         assert!(elf.contains("ELF") && png.contains("PNG"), "{elf} {png}");
     }
 
@@ -185,15 +188,15 @@ mod tests {
                 .collect()
         };
         for (size, below, place) in [(4, 1 << 24, 3), (4, 1000, 2), (8, 1 << 20, 3), (2, 100, 1)] {
-            let expected = Kind::Records { size, place, byte: 0 };
+            let expected = RecordingKind::Records { size, place, byte: 0 };
             assert_eq!(kind(&of(size, below)), Some(expected), "{size} bytes below {below}");
         }
         // A record of 7 bytes that begins with the same one.
         let tagged: Vec<u8> =
             scrambled(5000).flat_map(|v| [0xa5, v as u8, (v >> 8) as u8, 1, 2, v as u8, 9]).collect();
-        assert_eq!(kind(&tagged), Some(Kind::Records { size: 7, place: 0, byte: 0xa5 }));
+        assert_eq!(kind(&tagged), Some(RecordingKind::Records { size: 7, place: 0, byte: 0xa5 }));
         // Two bytes after the last, and a record of which one in 200 has another byte there.
-        let expected = Some(Kind::Records { size: 4, place: 3, byte: 0 });
+        let expected = Some(RecordingKind::Records { size: 4, place: 3, byte: 0 });
         let mut some = of(4, 1 << 24);
         some.extend([7, 7]);
         (0..5000).step_by(200).for_each(|record| some[4 * record + 3] = 1);
@@ -212,10 +215,10 @@ mod tests {
             scrambled(5000).flat_map(|value| [(value & 0x7f) as u8, constant]).collect()
         };
         assert_eq!(kind(&fields(5)), None);
-        assert_eq!(kind(&fields(0)), Some(Kind::Records { size: 2, place: 1, byte: 0 }));
+        assert_eq!(kind(&fields(0)), Some(RecordingKind::Records { size: 2, place: 1, byte: 0 }));
         // The highest byte first.
         let numbers: Vec<u8> = scrambled(5000).flat_map(|value| [0, 0, 0, (value & 0x7f) as u8]).collect();
-        assert!(matches!(kind(&numbers), Some(Kind::Records { place: 0, byte: 0, .. })));
+        assert!(matches!(kind(&numbers), Some(RecordingKind::Records { place: 0, byte: 0, .. })));
         // Three fields of which one is always zero, and sixteen, are no number.
         let three: Vec<u8> =
             scrambled(5000).flat_map(|v| [(v & 0x7f) as u8, (v >> 8 & 0x7f) as u8, 0]).collect();

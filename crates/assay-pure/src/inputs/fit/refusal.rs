@@ -2,7 +2,7 @@
 
 /// A reason not to use a fit in the place of the data.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Refusal {
+pub enum FitRefusal {
     /// There are too few units to tell anything to the margin.
     FewUnits {
         /// Units there are.
@@ -44,7 +44,7 @@ pub enum Refusal {
         /// Units it takes to tell.
         needs: u64,
         /// Whether they do, or whether that cannot be told.
-        says: Says,
+        says: FigureComparison,
     },
     /// The recorded stream changes as it goes: its parts differ from each other, and the fitted streams' do not.
     Changes {
@@ -64,43 +64,45 @@ pub enum Refusal {
     },
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for FitRefusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Refusal::FewUnits { have, need } => {
+            FitRefusal::FewUnits { have, need } => {
                 write!(f, "there are only {have} units, and it takes {need} to tell their order from chance")
             }
-            Refusal::Repeats { period, units } => write!(
+            FitRefusal::Repeats { period, units } => write!(
                 f,
                 "the lengths repeat every {period} units ({:.1} times): what a predictor makes of them is its memory",
                 *units as f64 / *period as f64
             ),
-            Refusal::FewRuns { have, need } => write!(
+            FitRefusal::FewRuns { have, need } => write!(
                 f,
                 "the lengths change only {} times, as sorted ones do, and it takes {} changes to tell how often they do",
                 have - 1,
                 need - 1
             ),
-            Refusal::Padded { padded, units } => write!(
+            FitRefusal::Padded { padded, units } => write!(
                 f,
                 "{padded} of {units} values are not in their shortest encoding, and generators write no other (bytes that are \
                  no varints at all look so too)"
             ),
-            Refusal::Figure { what, real, fitted, allowed, says: Says::Unsure, needs } => write!(
-                f,
-                "{what} cannot be told to agree: {real:.4} per unit recorded, {fitted:.4} fitted, and it takes about {needs} \
+            FitRefusal::Figure { what, real, fitted, allowed, says: FigureComparison::Unsure, needs } => {
+                write!(
+                    f,
+                    "{what} cannot be told to agree: {real:.4} per unit recorded, {fitted:.4} fitted, and it takes about {needs} \
                  units to tell {allowed:.4} from chance"
-            ),
-            Refusal::Figure { what, real, fitted, allowed, .. } => write!(
+                )
+            }
+            FitRefusal::Figure { what, real, fitted, allowed, .. } => write!(
                 f,
                 "{what} differ: {real:.4} per unit recorded, {fitted:.4} fitted, {allowed:.4} allowed between them"
             ),
-            Refusal::Changes { what, parts: (low, high), fitted: (least, most) } => write!(
+            FitRefusal::Changes { what, parts: (low, high), fitted: (least, most) } => write!(
                 f,
                 "the recorded stream changes as it goes, and no fit does: {low:.3} to {high:.3} {what} per unit in parts of \
                  it, {least:.3} to {most:.3} in those of the fit"
             ),
-            Refusal::SeenBefore { real, fitted } => write!(
+            FitRefusal::SeenBefore { real, fitted } => write!(
                 f,
                 "{:.0} % of all stretches of 32 lengths were there before, {:.0} % in the fitted stream: long stretches repeat",
                 100.0 * real,
@@ -110,28 +112,30 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-impl Refusal {
+impl FitRefusal {
     /// What to do instead.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Refusal::FewUnits { .. } => "record more of the same",
-            Refusal::Repeats { .. } => {
+            FitRefusal::FewUnits { .. } => "record more of the same",
+            FitRefusal::Repeats { .. } => {
                 "record one that goes on; if it is meant to be learnt by heart, fit a longer recording of the same kind and \
                  set distinct_units to the length of the stretch"
             }
-            Refusal::FewRuns { .. } => {
+            FitRefusal::FewRuns { .. } => {
                 "share what the order follows from instead: a generator for each stretch, as an input of its own"
             }
-            Refusal::Padded { .. } => "encode the values anew, or use the recording itself",
-            Refusal::Figure { says: Says::Unsure, .. } => "record more units, or allow more with --margin",
-            Refusal::Figure { .. } => {
+            FitRefusal::Padded { .. } => "encode the values anew, or use the recording itself",
+            FitRefusal::Figure { says: FigureComparison::Unsure, .. } => {
+                "record more units, or allow more with --margin"
+            }
+            FitRefusal::Figure { .. } => {
                 "the order reaches farther back than a table of lengths: split interleaved fields into inputs of their own, \
                  or use the recording itself"
             }
-            Refusal::Changes { .. } => {
+            FitRefusal::Changes { .. } => {
                 "cut the recording where it changes and fit each part, or take a fit of its means alone with --changing"
             }
-            Refusal::SeenBefore { .. } => {
+            FitRefusal::SeenBefore { .. } => {
                 "use the recording itself, or record parts that do not repeat each other"
             }
         }
@@ -141,7 +145,7 @@ impl Refusal {
 /// What a comparison of two figures says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Says {
+pub enum FigureComparison {
     /// They agree within what is allowed.
     Close,
     /// They do not.
@@ -156,7 +160,7 @@ mod tests {
 
     #[test]
     fn every_reason_has_its_numbers_and_a_remedy() {
-        let figure = |says| Refusal::Figure {
+        let figure = |says| FitRefusal::Figure {
             what: "mispredictions by zen4".into(),
             real: 0.25,
             fitted: 0.5,
@@ -165,22 +169,22 @@ mod tests {
             says,
         };
         for (refusal, numbers) in [
-            (Refusal::FewUnits { have: 12, need: 10_000 }, &["12", "10000"][..]),
-            (Refusal::Repeats { period: 1000, units: 10_500 }, &["1000", "10.5"]),
-            (Refusal::FewRuns { have: 3, need: 200 }, &["2 times", "199"]),
-            (Refusal::Padded { padded: 7, units: 90 }, &["7 of 90"]),
-            (figure(Says::Apart), &["zen4 differ", "0.2500", "0.5000", "0.0125"]),
-            (figure(Says::Unsure), &["cannot be told", "77000 units"]),
+            (FitRefusal::FewUnits { have: 12, need: 10_000 }, &["12", "10000"][..]),
+            (FitRefusal::Repeats { period: 1000, units: 10_500 }, &["1000", "10.5"]),
+            (FitRefusal::FewRuns { have: 3, need: 200 }, &["2 times", "199"]),
+            (FitRefusal::Padded { padded: 7, units: 90 }, &["7 of 90"]),
+            (figure(FigureComparison::Apart), &["zen4 differ", "0.2500", "0.5000", "0.0125"]),
+            (figure(FigureComparison::Unsure), &["cannot be told", "77000 units"]),
             (
-                Refusal::Changes { what: "branches".into(), parts: (0.125, 0.5), fitted: (0.25, 0.375) },
+                FitRefusal::Changes { what: "branches".into(), parts: (0.125, 0.5), fitted: (0.25, 0.375) },
                 &["0.125 to 0.500 branches", "0.250 to 0.375"],
             ),
-            (Refusal::SeenBefore { real: 0.9, fitted: 0.1 }, &["90 %", "10 %"]),
+            (FitRefusal::SeenBefore { real: 0.9, fitted: 0.1 }, &["90 %", "10 %"]),
         ] {
             let text = refusal.to_string();
             assert!(numbers.iter().all(|number| text.contains(number)), "{text}");
             assert!(!refusal.remedy().is_empty());
         }
-        assert_ne!(figure(Says::Apart).remedy(), figure(Says::Unsure).remedy());
+        assert_ne!(figure(FigureComparison::Apart).remedy(), figure(FigureComparison::Unsure).remedy());
     }
 }

@@ -7,7 +7,7 @@
 //! Checked: branches and outcomes counted by hand; a predictor that always says "not taken" misses what it must.
 
 use crate::predict::{Tally, UnknownPredictor, Zoo};
-use crate::trace::{Branch, Class};
+use crate::trace::{Branch, BranchClass};
 
 /// Where the branches of the loop lie; what their addresses are matters to no predictor as long as they differ.
 const BYTE: (u64, u64) = (0x40_1010, 0x40_1000);
@@ -52,9 +52,9 @@ pub fn branches_per_unit(lengths: &[u8]) -> f64 {
 /// The branches of one value.
 fn unit(length: u8, branches: &mut Vec<Branch>) {
     for byte in 1..=length {
-        branches.push(Branch::new(BYTE.0, BYTE.1, 0, Class::CONDITIONAL, byte < length, 6));
+        branches.push(Branch::new(BYTE.0, BYTE.1, 0, BranchClass::CONDITIONAL, byte < length, 6));
     }
-    branches.push(Branch::new(VALUE.0, VALUE.1, 1, Class::CONDITIONAL, true, 4));
+    branches.push(Branch::new(VALUE.0, VALUE.1, 1, BranchClass::CONDITIONAL, true, 4));
 }
 
 #[cfg(test)]

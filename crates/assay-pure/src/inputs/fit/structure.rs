@@ -4,7 +4,7 @@
 //! what predictors make of it is their memory; are its lengths sorted, so that there are hardly any changes to count. All
 //! are exact counts. Checked: by hand, and on planted data.
 
-use super::{Recorded, Refusal};
+use super::{FitRefusal, Recorded};
 use crate::inputs::period::period;
 
 /// Units below which nothing is fitted: of 10,000 with 0.2 mispredictions each, the number is known to 5 % either way.
@@ -14,14 +14,14 @@ pub const FEWEST_UNITS: usize = 10_000;
 pub const FEWEST_RUNS: usize = 200;
 
 /// The reasons not to fit at all.
-pub fn structure(recorded: &Recorded) -> Vec<Refusal> {
+pub fn structure(recorded: &Recorded) -> Vec<FitRefusal> {
     let lengths = &recorded.lengths;
     let mut refusals = Vec::new();
     if recorded.padded > 0 {
-        refusals.push(Refusal::Padded { padded: recorded.padded, units: lengths.len() as u64 });
+        refusals.push(FitRefusal::Padded { padded: recorded.padded, units: lengths.len() as u64 });
     }
     if lengths.len() < FEWEST_UNITS {
-        refusals.push(Refusal::FewUnits { have: lengths.len() as u64, need: FEWEST_UNITS as u64 });
+        refusals.push(FitRefusal::FewUnits { have: lengths.len() as u64, need: FEWEST_UNITS as u64 });
     }
     if lengths.windows(2).all(|pair| pair[0] == pair[1]) {
         return refusals;
@@ -29,9 +29,9 @@ pub fn structure(recorded: &Recorded) -> Vec<Refusal> {
     let period = period(lengths);
     let runs = lengths.chunk_by(|a, b| a == b).count();
     if period <= lengths.len() / 2 {
-        refusals.push(Refusal::Repeats { period: period as u64, units: lengths.len() as u64 });
+        refusals.push(FitRefusal::Repeats { period: period as u64, units: lengths.len() as u64 });
     } else if runs < FEWEST_RUNS {
-        refusals.push(Refusal::FewRuns { have: runs as u64, need: FEWEST_RUNS as u64 });
+        refusals.push(FitRefusal::FewRuns { have: runs as u64, need: FEWEST_RUNS as u64 });
     }
     refusals
 }
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn refuses_too_few_units_and_takes_just_enough() {
         let few = structure(&recorded(scrambled(FEWEST_UNITS - 1)));
-        assert_eq!(few, [Refusal::FewUnits { have: 9_999, need: 10_000 }]);
+        assert_eq!(few, [FitRefusal::FewUnits { have: 9_999, need: 10_000 }]);
         assert_eq!(structure(&recorded(scrambled(FEWEST_UNITS))), []);
     }
 
@@ -93,11 +93,11 @@ mod tests {
         let stretch = scrambled(6000);
         assert_eq!(
             structure(&recorded(stretch.repeat(3))),
-            [Refusal::Repeats { period: 6000, units: 18_000 }]
+            [FitRefusal::Repeats { period: 6000, units: 18_000 }]
         );
         assert_eq!(
             structure(&recorded(stretch.repeat(2))),
-            [Refusal::Repeats { period: 6000, units: 12_000 }]
+            [FitRefusal::Repeats { period: 6000, units: 12_000 }]
         );
         // Not quite twice is no repetition.
         assert_eq!(structure(&recorded(stretch.repeat(2)[..11_999].to_vec())), []);
@@ -108,19 +108,19 @@ mod tests {
     fn refuses_sorted_lengths() {
         let mut lengths = scrambled(20_000);
         lengths.sort_unstable();
-        assert_eq!(structure(&recorded(lengths)), [Refusal::FewRuns { have: 2, need: 200 }]);
+        assert_eq!(structure(&recorded(lengths)), [FitRefusal::FewRuns { have: 2, need: 200 }]);
         // 199 runs and 200, each of another length so that nothing repeats.
         let runs = |count: usize| -> Vec<u8> {
             (0..count).flat_map(|run| vec![1 + (run % 2) as u8; 100 + run]).collect()
         };
-        assert_eq!(structure(&recorded(runs(199))), [Refusal::FewRuns { have: 199, need: 200 }]);
+        assert_eq!(structure(&recorded(runs(199))), [FitRefusal::FewRuns { have: 199, need: 200 }]);
         assert_eq!(structure(&recorded(runs(200))), []);
     }
 
     #[test]
     fn refuses_padded_values() {
         let padded = Recorded { padded: 3, ..recorded(scrambled(FEWEST_UNITS)) };
-        assert_eq!(structure(&padded), [Refusal::Padded { padded: 3, units: 10_000 }]);
+        assert_eq!(structure(&padded), [FitRefusal::Padded { padded: 3, units: 10_000 }]);
     }
 
     #[test]

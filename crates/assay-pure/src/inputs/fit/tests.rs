@@ -20,7 +20,7 @@ fn of(lengths: Vec<u8>) -> Recorded {
 }
 
 /// Everything that keeps a fit from being used.
-fn refusals(recorded: &Recorded) -> Vec<Refusal> {
+fn refusals(recorded: &Recorded) -> Vec<FitRefusal> {
     let mut refusals = structure(recorded);
     if refusals.is_empty() {
         refusals = closeness(recorded, &fit(recorded, MOST_CONTEXTS), &QUICK).refusals();
@@ -187,10 +187,10 @@ fn a_long_period_with_a_little_noise_is_refused() {
 #[test]
 fn a_stretch_learnt_by_heart_and_a_ramp_are_refused_before_anything_is_fitted() {
     let stretch = recorded(&Generator::LogUniform { min_bits: 0, max_bits: 32 }, 500, 4).lengths;
-    assert!(matches!(refusals(&of(stretch.repeat(40)))[..], [Refusal::Repeats { period: 500, .. }]));
+    assert!(matches!(refusals(&of(stretch.repeat(40)))[..], [FitRefusal::Repeats { period: 500, .. }]));
     let ramp: Vec<u8> =
         (0..20_000u64).map(|at| crate::inputs::varint::encoded_length(at * 100) as u8).collect();
-    assert!(matches!(refusals(&of(ramp))[..], [Refusal::FewRuns { have: 3, .. }]));
+    assert!(matches!(refusals(&of(ramp))[..], [FitRefusal::FewRuns { have: 3, .. }]));
 }
 
 #[test]
@@ -267,5 +267,5 @@ fn a_mixture_that_changes_as_it_goes_is_refused_for_its_parts() {
         1 + kinds.iter().position(|&below| draw(10) < below).expect("the last is 10") as u8
     });
     let found = refusals(&of(lengths.collect()));
-    assert!(found.iter().any(|refusal| matches!(refusal, Refusal::Changes { .. })), "{found:?}");
+    assert!(found.iter().any(|refusal| matches!(refusal, FitRefusal::Changes { .. })), "{found:?}");
 }

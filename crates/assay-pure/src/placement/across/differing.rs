@@ -2,7 +2,7 @@
 //! instructions without what depends on where things lie.
 
 use super::listing::{FunctionListing, ListedInstruction, masked_line};
-use super::{FileSide, Linked, a64, x86};
+use super::{ComparedFile, FileSide, a64, x86};
 use crate::placement::layout::LayoutError;
 
 /// Longer stretches that differ are told as a whole, to keep time and memory in bounds.
@@ -23,7 +23,11 @@ pub struct Differing {
 ///
 /// # Errors
 /// One of the files is no ELF file, or there are no function symbols.
-pub fn differing(old: Linked, new: Linked, pairs: &[(u64, u64)]) -> Result<Vec<Differing>, LayoutError> {
+pub fn differing(
+    old: ComparedFile,
+    new: ComparedFile,
+    pairs: &[(u64, u64)],
+) -> Result<Vec<Differing>, LayoutError> {
     let sides = (FileSide::parse(old.elf, old.symbols)?, FileSide::parse(new.elf, new.symbols)?);
     let listing = |side: &FileSide, entry| match side.aarch64 {
         true => a64::listing(&side.image, entry),

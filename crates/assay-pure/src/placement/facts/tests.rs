@@ -1,13 +1,13 @@
 //! Hand-assembled functions: what is expected follows from the bytes in the comments.
 
 use super::decode::operations;
-use super::{BorderBranch, Function, LINE_BYTES, loops, touched};
+use super::{BorderBranch, DecodedFunction, LINE_BYTES, loops, touched};
 use crate::placement::front_end::{FrontEnd, at_phases, front_end};
 use crate::placement::layout::FunctionPlace;
 
-fn function(address: u64, bytes: &[u8]) -> Function {
+fn function(address: u64, bytes: &[u8]) -> DecodedFunction {
     let (operations, undecodable) = operations(bytes, address, false);
-    Function {
+    DecodedFunction {
         place: FunctionPlace {
             name: "f".to_owned(),
             address,

@@ -6,11 +6,12 @@
 
 use super::core::{Address, Core, WithOwnHistory};
 use super::cpu::Confidence::{High, Low, Medium};
-use super::cpu::{Architecture, BtbLevel, Cpu, CpuPart, PenaltyCycles};
+use super::cpu::{BtbLevel, Cpu, CpuPart, PenaltyCycles};
 use super::targets::{PathTargets, TargetTables};
 use crate::predict::perceptron::Perceptron;
 use crate::predict::tage::{Directions, Geometry, HistoryRule, Tage};
 use crate::trace::Branch;
+use crate::trace::classify::InstructionSet;
 
 const SOURCES: &str =
     "AMD's software optimisation guides of families 17h and 19h; J. Chen (jiegec/cpu, 2026)";
@@ -19,7 +20,7 @@ const SOURCES: &str =
 pub const ZEN1: Cpu = Cpu {
     name: "zen1",
     generations: "AMD Zen, Zen+ (EPYC Naples, Ryzen 1000 and 2000)",
-    architecture: Architecture::X86_64,
+    architecture: InstructionSet::X86_64,
     what: "model of AMD Zen: hashed perceptron of 16 x 4096 weights (not the CPU)",
     history: CpuPart { what: "directions of 256 conditional branches", confidence: Low },
     direction: CpuPart { what: "hashed perceptron, 64 KB", confidence: Low },
@@ -149,13 +150,13 @@ impl HistoryRule for EverTaken {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Class;
+    use crate::trace::BranchClass;
 
     #[test]
     fn a_branch_enters_the_history_with_its_first_taken_execution_and_stays() {
         let mut rule = EverTaken::default();
-        let branch = |taken| Branch::new(0x40_1234, 0x40_1300, 0, Class::CONDITIONAL, taken, 1);
-        let other = Branch::new(0x40_1236, 0x40_1300, 1, Class::CONDITIONAL, false, 1);
+        let branch = |taken| Branch::new(0x40_1234, 0x40_1300, 0, BranchClass::CONDITIONAL, taken, 1);
+        let other = Branch::new(0x40_1236, 0x40_1300, 1, BranchClass::CONDITIONAL, false, 1);
         let mut enters = |branch| rule.footprints(&branch).is_some();
         assert_eq!([branch(false), branch(true), branch(false)].map(&mut enters), [false, true, true]);
         assert!(!enters(other));
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn what_enters_is_what_direction_history_takes() {
         let (mut rule, mut directions) = (EverTaken::default(), Directions);
-        let branch = Branch::new(0x40_1234, 0x40_1300, 0, Class::CONDITIONAL, true, 1);
+        let branch = Branch::new(0x40_1234, 0x40_1300, 0, BranchClass::CONDITIONAL, true, 1);
         assert_eq!(rule.footprints(&branch), directions.footprints(&branch));
         assert_eq!((rule.shift(), rule.footprint_bits()), (directions.shift(), directions.footprint_bits()));
     }

@@ -2,12 +2,13 @@
 
 use super::core::{Address, Core};
 use super::cpu::Confidence::{High, Low, Medium};
-use super::cpu::{Architecture, BtbLevel, Cpu, CpuPart, PenaltyCycles};
+use super::cpu::{BtbLevel, Cpu, CpuPart, PenaltyCycles};
 use super::footprint::{PathHistory, place, target};
 use super::tables;
 use super::targets::{PathTargets, TargetTables};
 use crate::predict::Member;
 use crate::predict::tage::{Tage, TaggedTable};
+use crate::trace::classify::InstructionSet;
 
 const SOURCES: &str = "J. Chen (jiegec/cpu and cpu-micro-benchmarks: branch predictors and microarchitectures, 2026); arXiv \
     2411.13900";
@@ -19,7 +20,7 @@ const ASSUMED: &str = "tags of 15 hashed bits (12 hashed and address bits 2 to 5
 pub const FIRESTORM: Cpu = Cpu {
     name: "firestorm",
     generations: "Apple M1 Firestorm, M2 Avalanche",
-    architecture: Architecture::AArch64,
+    architecture: InstructionSet::Aarch64,
     what: "model of Apple Firestorm: 6 tagged tables of 4096 to 12,288 over up to 100 taken branches (not the CPU)",
     history: CpuPart {
         what: "targets of 100 taken branches, addresses of 28, 1 bit each, footprints of 30 and 4 bits",

@@ -2,13 +2,14 @@
 
 use super::core::{Address, Core};
 use super::cpu::Confidence::{High, Low, Medium};
-use super::cpu::{Architecture, BtbLevel, Cpu, CpuPart, PenaltyCycles};
+use super::cpu::{BtbLevel, Cpu, CpuPart, PenaltyCycles};
 use super::footprint::Bit::{B, T};
 use super::footprint::{Bit, Footprint, PathHistory};
 use super::tables;
 use super::targets::{PathTargets, TargetTables};
 use crate::predict::Member;
 use crate::predict::tage::Tage;
+use crate::trace::classify::InstructionSet;
 
 const SOURCES: &str =
     "J. Chen (jiegec/cpu: branch predictors and microarchitectures, 2026); Arm's optimisation guides";
@@ -20,7 +21,7 @@ const ASSUMED: &str = "lengths of the shorter tables in geometric progression, t
 pub const NEOVERSE_N1: Cpu = Cpu {
     name: "neoverse-n1",
     generations: "Arm Neoverse N1, Cortex-A76 (Graviton 2, Ampere Altra)",
-    architecture: Architecture::AArch64,
+    architecture: InstructionSet::Aarch64,
     what: "model of Arm Neoverse N1: 6 tagged tables of 1024 over up to 48 taken branches (not the CPU)",
     history: CpuPart { what: "48 taken branches, 3 bits each, footprint of 3 bits", confidence: Medium },
     direction: CpuPart { what: "6 tables of 1024 entries, 12 KB", confidence: Medium },

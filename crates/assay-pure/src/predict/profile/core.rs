@@ -4,7 +4,7 @@ use super::super::member::BranchStretch;
 use super::super::return_stack::ReturnStack;
 use super::super::steps::Steps;
 use super::super::tage::{HistoryRule, Tage, Tape};
-use super::super::{DirectionPredictor, Judged, Member};
+use super::super::{DirectionPredictor, Member, PredictionKind};
 use super::targets::PathTargets;
 use crate::trace::Branch;
 
@@ -92,19 +92,19 @@ impl<P: Historied> Core<P> {
     /// Predicts and learns a branch; says whether that was wrong.
     #[inline]
     fn step(&mut self, branch: &Branch) -> bool {
-        let missed = match Judged::of(branch.class()) {
-            Some(Judged::Direction) => {
+        let missed = match PredictionKind::of(branch.class()) {
+            Some(PredictionKind::Direction) => {
                 let predicted = self.direction.predict(branch.pc, branch.target);
                 self.direction.train(branch, predicted);
                 predicted != branch.taken()
             }
-            Some(Judged::Target) => {
+            Some(PredictionKind::Target) => {
                 let predicted = self.targets.predict(branch.pc, self.direction.history());
                 self.targets.train(branch.target, predicted);
                 self.returns.follow(branch);
                 predicted != branch.target
             }
-            Some(Judged::Return) => !self.returns.follow(branch),
+            Some(PredictionKind::Return) => !self.returns.follow(branch),
             None => {
                 self.returns.follow(branch);
                 false

@@ -1,6 +1,7 @@
 //! What is known of a CPU's branch prediction, how well, and from where.
 
 use super::super::Member;
+use crate::trace::classify::InstructionSet;
 
 /// How sure a fact is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,15 +22,6 @@ impl std::fmt::Display for Confidence {
             Confidence::High => "high",
         })
     }
-}
-
-/// Whose programs a CPU runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Architecture {
-    /// x86-64.
-    X86_64,
-    /// AArch64.
-    AArch64,
 }
 
 /// A statement about a part of the predictor.
@@ -73,7 +65,7 @@ pub struct Cpu {
     /// Microarchitectures and products it stands for.
     pub generations: &'static str,
     /// Whose programs it runs.
-    pub architecture: Architecture,
+    pub architecture: InstructionSet,
     /// What the member simulates, in one line.
     pub what: &'static str,
     /// Which branches are remembered, as what.

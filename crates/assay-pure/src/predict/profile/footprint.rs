@@ -110,10 +110,10 @@ fn terms(footprint: &Footprint) -> Vec<Term> {
 mod tests {
     use super::Bit::{B, T};
     use super::*;
-    use crate::trace::Class;
+    use crate::trace::BranchClass;
 
     fn taken(pc: u64, target: u64) -> Branch {
-        Branch::new(pc, target, 0, Class::JUMP, true, 1)
+        Branch::new(pc, target, 0, BranchClass::JUMP, true, 1)
     }
 
     /// Each bit of each list looked up by itself.
@@ -168,7 +168,7 @@ mod tests {
     fn a_branch_that_is_not_taken_leaves_no_trace() {
         let mut rule = PathHistory::new(1, [target(2..=31), place(2..=5)]);
         assert_eq!(rule.footprint_bits(), [30, 4]);
-        let branch = Branch::new(0xffff, 0xffff, 0, Class::CONDITIONAL, false, 1);
+        let branch = Branch::new(0xffff, 0xffff, 0, BranchClass::CONDITIONAL, false, 1);
         assert_eq!(rule.footprints(&branch), None);
         assert_eq!(rule.footprints(&taken(0b10_1000, 0b1101_0000)), Some([0b11_0100, 0b1010]));
     }

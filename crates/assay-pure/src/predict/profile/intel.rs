@@ -2,13 +2,14 @@
 
 use super::core::{Address, Core};
 use super::cpu::Confidence::{High, Low, Medium};
-use super::cpu::{Architecture, BtbLevel, Cpu, CpuPart, PenaltyCycles};
+use super::cpu::{BtbLevel, Cpu, CpuPart, PenaltyCycles};
 use super::footprint::Bit::{B, T};
 use super::footprint::{Bit, Footprint, PathHistory};
 use super::tables;
 use super::targets::{PathTargets, TargetTables};
 use crate::predict::Member;
 use crate::predict::tage::{Geometry, Tage};
+use crate::trace::classify::InstructionSet;
 
 const SOURCES: &str = "Yavarzadeh et al., Half&Half, S&P 2023, and Pathfinder, ASPLOS 2024; Li et al., Indirector, USENIX \
     Security 2024; arXiv 2411.13900; measured again by J. Chen (jiegec/cpu, 2026)";
@@ -19,7 +20,7 @@ const ASSUMED: &str = "tags of 12 bits, counters of 3, usefulness of 2 forgotten
 pub const SKYLAKE: Cpu = Cpu {
     name: "skylake",
     generations: "Intel Skylake, Kaby, Coffee, Comet, Cascade Lake",
-    architecture: Architecture::X86_64,
+    architecture: InstructionSet::X86_64,
     what: "model of Intel Skylake: 3 tagged tables of 512 x 4 over 11, 29 and 93 taken branches (not the CPU)",
     history: CpuPart { what: "93 taken branches, 2 bits each, footprint of 16 bits", confidence: High },
     direction: CpuPart {

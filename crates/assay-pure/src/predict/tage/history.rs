@@ -42,26 +42,30 @@ impl HistoryRule for Directions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Class;
+    use crate::trace::BranchClass;
 
-    fn footprint(pc: u64, target: u64, class: Class, taken: bool) -> u64 {
+    fn footprint(pc: u64, target: u64, class: BranchClass, taken: bool) -> u64 {
         let branch = Branch::new(pc, target, 0, class, taken, 1);
         Directions.footprints(&branch).expect("every branch leaves one")[0]
     }
 
     #[test]
     fn a_conditional_branch_leaves_its_direction_and_its_place() {
-        let taken = footprint(0x40_1234, 0x40_1300, Class::CONDITIONAL, true);
-        let not_taken = footprint(0x40_1234, 0x40_1300, Class::CONDITIONAL, false);
+        let taken = footprint(0x40_1234, 0x40_1300, BranchClass::CONDITIONAL, true);
+        let not_taken = footprint(0x40_1234, 0x40_1300, BranchClass::CONDITIONAL, false);
         // 0x1234 ^ 0x40_1234 >> 3 = 0x1234 ^ 0x8_0246 = 0x...1072, doubled: 0x...20e4.
         assert_eq!((taken, not_taken), (0xe5, 0xe4));
-        assert_eq!(footprint(0x40_1234, 0x999, Class::CONDITIONAL, false), not_taken, "its target is static");
+        assert_eq!(
+            footprint(0x40_1234, 0x999, BranchClass::CONDITIONAL, false),
+            not_taken,
+            "its target is static"
+        );
     }
 
     #[test]
     fn an_unconditional_branch_leaves_its_place_and_its_target() {
         // 0x72 ^ 0x40_1300 >> 2 = 0x...04c0 ^ 0x40_1300 >> 5 = 0x...98: 0x72 ^ 0xc0 ^ 0x98.
-        assert_eq!(footprint(0x40_1234, 0x40_1300, Class::RETURN, true), 0x2a);
-        assert_ne!(footprint(0x40_1234, 0x40_1320, Class::RETURN, true), 0x2a);
+        assert_eq!(footprint(0x40_1234, 0x40_1300, BranchClass::RETURN, true), 0x2a);
+        assert_ne!(footprint(0x40_1234, 0x40_1320, BranchClass::RETURN, true), 0x2a);
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::trace::Class;
+use crate::trace::BranchClass;
 
 /// Three tables of 16 sets over 4, 8 and 16 branches.
 fn geometry() -> Geometry {
@@ -23,7 +23,7 @@ fn small() -> Small {
 }
 
 fn branch(taken: bool) -> Branch {
-    Branch::new(0x40_1010, 0x40_1000, 0, Class::CONDITIONAL, taken, 1)
+    Branch::new(0x40_1010, 0x40_1000, 0, BranchClass::CONDITIONAL, taken, 1)
 }
 
 /// Predicts and trains without moving the history on: the same entries again.

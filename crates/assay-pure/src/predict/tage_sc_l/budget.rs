@@ -1,6 +1,6 @@
 //! What the two published sizes differ in.
 
-use super::corrector::Components;
+use super::corrector::CorrectorComponents;
 use super::folds::LANES;
 use super::history::{Folds, GlobalHistory};
 use super::tage::PublishedTage;
@@ -50,7 +50,7 @@ pub trait Budget: Sized + 'static {
     /// The folds of its histories.
     type Folds: Folds;
     /// The parts of its statistical corrector.
-    type Components: Components;
+    type Components: CorrectorComponents;
 
     /// Where the branch at `pc` finds its entries.
     fn hash(history: &GlobalHistory<Self>, pc: u64) -> Hashes;

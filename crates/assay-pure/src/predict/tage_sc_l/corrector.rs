@@ -20,7 +20,7 @@ pub struct CorrectorInput {
 }
 
 /// The tables and histories that the sizes do not share.
-pub trait Components {
+pub trait CorrectorComponents {
     /// Binary logarithm of the entries of each bias table.
     const BIAS_LOG: u32;
     /// Whether the bias by tables is also one by address.
@@ -70,7 +70,7 @@ impl Bias {
     }
 
     #[inline(always)]
-    fn weigh<C: Components>(&mut self, question: &CorrectorInput, found: &TageLookup) -> i32 {
+    fn weigh<C: CorrectorComponents>(&mut self, question: &CorrectorInput, found: &TageLookup) -> i32 {
         let pc = question.pc as usize;
         let (low, high) = (found.sureness == 0, found.sureness == 3);
         let disagrees = low && found.longest != found.alternate;
@@ -124,7 +124,7 @@ pub struct Corrector<C> {
     bar: i32,
 }
 
-impl<C: Components> Default for Corrector<C> {
+impl<C: CorrectorComponents> Default for Corrector<C> {
     /// One that has seen nothing.
     fn default() -> Corrector<C> {
         Corrector {
@@ -140,7 +140,7 @@ impl<C: Components> Default for Corrector<C> {
     }
 }
 
-impl<C: Components> Corrector<C> {
+impl<C: CorrectorComponents> Corrector<C> {
     /// The prediction, corrected or not.
     #[inline(always)]
     pub fn correct(&mut self, question: CorrectorInput, found: &TageLookup) -> bool {

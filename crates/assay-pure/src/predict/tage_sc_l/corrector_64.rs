@@ -1,7 +1,7 @@
 //! The statistical corrector's components in 64 KB.
 
 use super::component::{ComponentShape, ComponentTables};
-use super::corrector::{Components, CorrectorInput};
+use super::corrector::{CorrectorComponents, CorrectorInput};
 use super::local::{Iterations, Local};
 use crate::trace::Branch;
 
@@ -32,7 +32,7 @@ pub struct Components64 {
     by_iteration: [u16; 256],
 }
 
-impl Components for Components64 {
+impl CorrectorComponents for Components64 {
     const BIAS_LOG: u32 = 8;
     const BANK_BIAS_BY_ADDRESS: bool = true;
 

@@ -1,7 +1,7 @@
 //! The statistical corrector's components in 8 KB.
 
 use super::component::{ComponentShape, ComponentTables};
-use super::corrector::{Components, CorrectorInput};
+use super::corrector::{CorrectorComponents, CorrectorInput};
 use super::local::{Iterations, Local};
 use crate::trace::Branch;
 
@@ -22,7 +22,7 @@ pub struct Components8 {
     iterations: Iterations,
 }
 
-impl Components for Components8 {
+impl CorrectorComponents for Components8 {
     const BIAS_LOG: u32 = 7;
     const BANK_BIAS_BY_ADDRESS: bool = false;
 

@@ -5,7 +5,7 @@ use crate::experiment::diagnostic::nearest;
 use crate::experiment::read::convert;
 use crate::experiment::read::entries::{self, Element, Names};
 use crate::experiment::read::reader::{TomlReader, TomlTable, WrongValue};
-use crate::stages::claims::{Against, DiaryClaim, Direction};
+use crate::stages::claims::{ComparedWith, DiaryClaim, Direction};
 use crate::stages::file::Entrant;
 use crate::stages::quantity::Quantity;
 use toml_edit::TableLike;
@@ -74,11 +74,10 @@ fn read_claim(
         role_names.iter().position(|known| *known == name)
     });
     let against = match reader.read(&table, "against", convert::text).as_deref() {
-        None | Some("before") => Against::Before,
-        Some("first") => Against::First,
-        Some(name) => {
-            entrant(reader, &table, "against", name, entrants).map_or(Against::Before, Against::Entrant)
-        }
+        None | Some("before") => ComparedWith::Before,
+        Some("first") => ComparedWith::First,
+        Some(name) => entrant(reader, &table, "against", name, entrants)
+            .map_or(ComparedWith::Before, ComparedWith::Entrant),
     };
     let claim = numbers(reader, &table);
     let of = reader.read(&table, "of", convert::choice(OF));

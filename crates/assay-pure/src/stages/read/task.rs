@@ -5,14 +5,14 @@ use super::schema;
 use crate::experiment::read::convert;
 use crate::experiment::read::reader::{TomlReader, TomlTable, WrongValue};
 use crate::figures::pattern::Pattern;
-use crate::stages::file::{Task, Time, Units};
+use crate::stages::file::{Task, TimeReading, Units};
 use toml_edit::{TableLike, Value};
 
 /// What a table says of a task.
 pub(super) struct Partial {
     command: Option<String>,
     units: Option<Units>,
-    time: Option<Time>,
+    time: Option<TimeReading>,
     count: Option<bool>,
     empty_command: Option<String>,
 }
@@ -40,7 +40,7 @@ impl Partial {
         let same_start = self.command.is_none();
         Task {
             units: self.units.unwrap_or(units),
-            time: self.time.or_else(|| role.map(|role| role.time.clone())).unwrap_or(Time::Wall),
+            time: self.time.or_else(|| role.map(|role| role.time.clone())).unwrap_or(TimeReading::Wall),
             count: self.count.or_else(|| role.map(|role| role.count)).unwrap_or(true),
             empty_command: self
                 .empty_command
@@ -94,16 +94,16 @@ fn group_at(expression: &str) -> Option<usize> {
     None
 }
 
-fn read_figure(reader: &mut TomlReader, table: &TomlTable) -> Option<Time> {
+fn read_figure(reader: &mut TomlReader, table: &TomlTable) -> Option<TimeReading> {
     let item = table.item("figure")?;
     let Some(items) = item.as_table_like() else {
         let is_cpu = reader.read(table, "figure", convert::choice(&[("wall", false), ("cpu", true)]));
-        return is_cpu.map(|is_cpu| if is_cpu { Time::Cpu } else { Time::Wall });
+        return is_cpu.map(|is_cpu| if is_cpu { TimeReading::Cpu } else { TimeReading::Wall });
     };
     read_pattern(reader, &table.path_of("figure"), items)
 }
 
-fn read_pattern(reader: &mut TomlReader, path: &str, items: &dyn TableLike) -> Option<Time> {
+fn read_pattern(reader: &mut TomlReader, path: &str, items: &dyn TableLike) -> Option<TimeReading> {
     let figure = TomlTable::new(path, Some(items), &[schema::FIGURE]);
     reader.unknown_keys(&figure);
     if !figure.has("pattern") {
@@ -111,7 +111,7 @@ fn read_pattern(reader: &mut TomlReader, path: &str, items: &dyn TableLike) -> O
     }
     let per_unit = reader.read(&figure, "per", convert::choice(&[("command", false), ("unit", true)]));
     let pattern = reader.read(&figure, "pattern", expression)?;
-    Some(Time::Pattern { pattern, per_unit: per_unit.unwrap_or(false) })
+    Some(TimeReading::Pattern { pattern, per_unit: per_unit.unwrap_or(false) })
 }
 
 /// `flags = "-O2 -g"` or `flags = ["-O2", "-g"]`.

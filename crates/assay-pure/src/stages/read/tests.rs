@@ -1,6 +1,6 @@
-use super::super::file::{Time, Units};
+use super::super::file::{TimeReading, Units};
 use super::*;
-use crate::stages::claims::{Against, Direction};
+use crate::stages::claims::{ComparedWith, Direction};
 use crate::stages::quantity::Quantity;
 
 const WHOLE: &str = r#"
@@ -123,14 +123,14 @@ fn tasks_come_from_the_role_unless_said_otherwise() {
     let diary = read(WHOLE);
     let task = |entrant: usize, role: usize| diary.entrants[entrant].task(role).unwrap().clone();
     assert_eq!(task(0, 0).units, Units::Fixed(1000));
-    assert_eq!(task(0, 0).time, Time::Wall);
+    assert_eq!(task(0, 0).time, TimeReading::Wall);
     assert_eq!(task(0, 0).empty_command.as_deref(), Some("{program} alloc 0"));
     assert!(task(0, 0).count && !task(0, 1).count);
     assert_eq!(task(0, 1).units, Units::Pattern("did (?<value>[0-9]+)".into()));
-    assert!(matches!(task(0, 1).time, Time::Pattern { per_unit: false, .. }));
+    assert!(matches!(task(0, 1).time, TimeReading::Pattern { per_unit: false, .. }));
     // Another command has another start.
     assert_eq!((task(3, 0).empty_command, task(3, 0).units), (None, Units::Fixed(1000)));
-    assert_eq!((task(4, 1).time, task(4, 1).command.as_str()), (Time::Cpu, "{program} free 1000"));
+    assert_eq!((task(4, 1).time, task(4, 1).command.as_str()), (TimeReading::Cpu, "{program} free 1000"));
     assert_eq!(diary.entrants[3].task(1), None);
 }
 
@@ -153,7 +153,7 @@ fn the_only_group_of_a_pattern_is_its_value() {
 fn claims_know_what_they_speak_of() {
     let diary = read(WHOLE);
     let claim = &diary.claims[0];
-    assert_eq!((claim.stage, claim.role, claim.against), (Some(1), Some(0), Against::Entrant(3)));
+    assert_eq!((claim.stage, claim.role, claim.against), (Some(1), Some(0), ComparedWith::Entrant(3)));
     assert_eq!(
         (claim.of, claim.says, claim.change),
         (Some(Quantity::Branches), Some(Direction::Less), Some(-0.47))

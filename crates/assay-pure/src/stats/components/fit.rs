@@ -4,7 +4,7 @@
 //! tr(Z'QZ), Z being which value has which level. Side and placement are nested, so their projections are means of groups;
 //! the rounds, which cross them, are projected on what placements leave, by a matrix of rounds × rounds alone.
 
-use super::source::Source;
+use super::source::VarianceSource;
 use std::collections::BTreeMap;
 
 /// A process: its levels, and its repetitions summed up.
@@ -21,19 +21,19 @@ pub(super) struct ProcessSums {
 /// Variances by source, in their order.
 #[derive(Clone, Debug)]
 pub(super) struct VarianceFit {
-    pub(super) variances: Vec<(Source, f64)>,
+    pub(super) variances: Vec<(VarianceSource, f64)>,
     /// Sources that are not told, and the one each is in.
-    pub(super) within: Vec<(Source, Source)>,
+    pub(super) within: Vec<(VarianceSource, VarianceSource)>,
     /// Variance of the means of two sides, and the part of it that is expected of the other sources.
     pub(super) two_sides: Option<(f64, f64)>,
 }
 
 /// One sum of squares: its degrees of freedom, and how often each source's variance is expected in it.
 struct Square {
-    source: Source,
+    source: VarianceSource,
     sum: f64,
     degrees: f64,
-    expected: BTreeMap<Source, f64>,
+    expected: BTreeMap<VarianceSource, f64>,
 }
 
 /// Degrees of freedom this small are rounding.
@@ -43,30 +43,32 @@ impl VarianceFit {
     /// None: nothing is repeated.
     pub(super) fn new(processes: &[ProcessSums]) -> Option<VarianceFit> {
         let squares = squares(processes);
-        let told =
-            |source: Source| squares.iter().any(|square| square.source == source && square.degrees > NONE);
+        let told = |source: VarianceSource| {
+            squares.iter().any(|square| square.source == source && square.degrees > NONE)
+        };
         let mut within = Vec::new();
-        if !told(Source::Process) && !told(Source::Rest) {
+        if !told(VarianceSource::Process) && !told(VarianceSource::Rest) {
             return None;
         }
-        if !told(Source::Rest) {
-            within.push((Source::Rest, Source::Process));
+        if !told(VarianceSource::Rest) {
+            within.push((VarianceSource::Rest, VarianceSource::Process));
         }
-        if !told(Source::Process) {
-            within.push((Source::Process, Source::Placement));
+        if !told(VarianceSource::Process) {
+            within.push((VarianceSource::Process, VarianceSource::Placement));
         }
         // Rounds that differ only between placements; a single round has no spread to be told.
-        if !told(Source::Round) && processes.iter().any(|process| process.round != processes[0].round) {
-            within.push((Source::Round, Source::Placement));
+        if !told(VarianceSource::Round) && processes.iter().any(|process| process.round != processes[0].round)
+        {
+            within.push((VarianceSource::Round, VarianceSource::Placement));
         }
         // From the rest up: each sum of squares has one source that those solved before it do not have.
-        let mut solved: BTreeMap<Source, f64> = BTreeMap::new();
+        let mut solved: BTreeMap<VarianceSource, f64> = BTreeMap::new();
         let mut two_sides = None;
         for square in squares.iter().rev().filter(|square| told(square.source)) {
             let others: f64 =
                 solved.iter().map(|(source, variance)| square.expected[source] * variance).sum();
             let own = square.expected[&square.source];
-            if square.source == Source::Side && square.degrees == 1.0 {
+            if square.source == VarianceSource::Side && square.degrees == 1.0 {
                 two_sides = Some((square.sum / own, others / own));
             }
             solved.insert(square.source, (square.sum - others) / own);
@@ -87,7 +89,7 @@ impl VarianceFit {
     pub(super) fn range_of_two_sides(&self, t: f64) -> Option<(f64, f64)> {
         let (square, noise) = self.two_sides?;
         let (middle, half) = (square.sqrt(), t * noise.max(0.0).sqrt());
-        let told = self.variances.iter().filter(|(source, _)| *source != Source::Side);
+        let told = self.variances.iter().filter(|(source, _)| *source != VarianceSource::Side);
         let others: f64 = told.map(|(_, variance)| variance.max(0.0)).sum();
         let share =
             |root: f64| if others + root * root > 0.0 { root * root / (others + root * root) } else { 0.0 };
@@ -131,45 +133,47 @@ fn squares(processes: &[ProcessSums]) -> Vec<Square> {
     let traces = Traces::new(processes, all, &sides, &cells);
     let (process_count, cell_count, side_count) =
         (processes.len() as f64, cells.len() as f64, sides.len() as f64);
-    let square = |source, sum, degrees, expected: &[(Source, f64)]| {
-        let expected = expected.iter().copied().chain([(Source::Rest, degrees)]).collect();
+    let square = |source, sum, degrees, expected: &[(VarianceSource, f64)]| {
+        let expected = expected.iter().copied().chain([(VarianceSource::Rest, degrees)]).collect();
         Square { source, sum, degrees, expected }
     };
-    let beyond = |upper: &[(Source, f64); 4], lower: &[(Source, f64); 4]| -> Vec<(Source, f64)> {
+    let beyond = |upper: &[(VarianceSource, f64); 4],
+                  lower: &[(VarianceSource, f64); 4]|
+     -> Vec<(VarianceSource, f64)> {
         upper.iter().zip(lower).map(|(upper, lower)| (upper.0, upper.1 - lower.1)).collect()
     };
     let round_process = rounds.of_processes(processes, &cells);
     let [_, _, (_, round_of_cells), (_, process_of_cells)] = traces.cell;
     let left = process_count - cell_count - rounds.rank as f64;
     vec![
-        square(Source::Side, by_side, side_count - 1.0, &beyond(&traces.side, &traces.all)),
+        square(VarianceSource::Side, by_side, side_count - 1.0, &beyond(&traces.side, &traces.all)),
         square(
-            Source::Placement,
+            VarianceSource::Placement,
             by_cell - by_side,
             cell_count - side_count,
             &beyond(&traces.cell, &traces.side),
         ),
         square(
-            Source::Round,
+            VarianceSource::Round,
             rounds.sum,
             rounds.rank as f64,
-            &[(Source::Round, all - round_of_cells), (Source::Process, round_process)],
+            &[(VarianceSource::Round, all - round_of_cells), (VarianceSource::Process, round_process)],
         ),
         square(
-            Source::Process,
+            VarianceSource::Process,
             by_process - by_cell - rounds.sum,
             left,
-            &[(Source::Process, all - process_of_cells - round_process)],
+            &[(VarianceSource::Process, all - process_of_cells - round_process)],
         ),
-        square(Source::Rest, processes.iter().map(|one| one.within).sum(), all - process_count, &[]),
+        square(VarianceSource::Rest, processes.iter().map(|one| one.within).sum(), all - process_count, &[]),
     ]
 }
 
 /// tr(Z'PZ) of each source for the projections on all values' mean, on sides, on placements.
 struct Traces {
-    all: [(Source, f64); 4],
-    side: [(Source, f64); 4],
-    cell: [(Source, f64); 4],
+    all: [(VarianceSource, f64); 4],
+    side: [(VarianceSource, f64); 4],
+    cell: [(VarianceSource, f64); 4],
 }
 
 impl Traces {
@@ -182,10 +186,10 @@ impl Traces {
         let over = |group: f64, part: &f64| part * part / group;
         let of = |side, placement, round, process| {
             [
-                (Source::Side, side),
-                (Source::Placement, placement),
-                (Source::Round, round),
-                (Source::Process, process),
+                (VarianceSource::Side, side),
+                (VarianceSource::Placement, placement),
+                (VarianceSource::Round, round),
+                (VarianceSource::Process, process),
             ]
         };
         Traces {

@@ -2,7 +2,7 @@
 
 /// Where variance comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
+pub enum VarianceSource {
     /// What is compared: compiler, revision.
     Side,
     /// Where the code lies.

@@ -1,10 +1,10 @@
 //! The split held against other programs' splits of the same numbers, and against what was planted.
 
 use super::*;
-use crate::experiment::order::Order;
+use crate::experiment::order::SeededChoices;
 
 /// Numbers that another program can make too. Unbalanced: processes and repetitions vary, one visit is missing.
-fn numbers(balanced: bool) -> Vec<Observation> {
+fn numbers(balanced: bool) -> Vec<Repetition> {
     let mut all = Vec::new();
     for (side, placement, round) in
         (0..2u32).flat_map(|s| (0..5u32).flat_map(move |k| (0..3u32).map(move |r| (s, k, r))))
@@ -20,15 +20,21 @@ fn numbers(balanced: bool) -> Vec<Observation> {
                     + 0.02 * part(round * 29, 13)
                     + 0.04 * part((side * 5 + placement * 3 + round) * 41 + process * 7, 19)
                     + 0.02 * part(all.len() as u32 * 7919, 101);
-                all.push(Observation { value, side, placement, round, process });
+                all.push(Repetition { value, side, placement, round, process });
             }
         }
     }
     all
 }
 
-fn assert_variances(found: &Components, expected: [f64; 5], tolerance: f64) {
-    let sources = [Source::Side, Source::Placement, Source::Round, Source::Process, Source::Rest];
+fn assert_variances(found: &VarianceComponents, expected: [f64; 5], tolerance: f64) {
+    let sources = [
+        VarianceSource::Side,
+        VarianceSource::Placement,
+        VarianceSource::Round,
+        VarianceSource::Process,
+        VarianceSource::Rest,
+    ];
     assert_eq!(found.shares.iter().map(|share| share.source).collect::<Vec<_>>(), sources);
     for (share, expected) in found.shares.iter().zip(expected) {
         assert!((share.variance / expected - 1.0).abs() < tolerance, "{share:?}, not {expected}");
@@ -70,8 +76,7 @@ fn agrees_with_dense_matrices_on_unbalanced_data() {
     let found = components(&numbers(false), 0.95).unwrap();
     assert_variances(&found, dense, 1e-9);
     assert_eq!(found.shares[2].share, 0.0);
-    let truncated =
-        |note: &Note| matches!(note, Note::Truncated { source: Source::Round, variance } if *variance < 0.0);
+    let truncated = |note: &Note| matches!(note, Note::Truncated { source: VarianceSource::Round, variance } if *variance < 0.0);
     assert!(found.notes.iter().any(truncated), "{:?}", found.notes);
 }
 
@@ -114,7 +119,7 @@ fn intervals_agree_with_dense_matrices() {
 #[test]
 fn an_estimate_that_is_cut_off_at_zero_may_still_be_above_it() {
     let fit = |rest: f64| VarianceFit {
-        variances: vec![(Source::Placement, 1.0), (Source::Rest, rest)],
+        variances: vec![(VarianceSource::Placement, 1.0), (VarianceSource::Rest, rest)],
         within: Vec::new(),
         two_sides: None,
     };
@@ -157,42 +162,55 @@ fn a_larger_confidence_widens_the_intervals_and_each_holds_its_share() {
 
 #[test]
 fn sources_that_the_visits_do_not_tell_apart_are_one() {
-    let of = |keep: &dyn Fn(&Observation) -> bool| -> Vec<Observation> {
+    let of = |keep: &dyn Fn(&Repetition) -> bool| -> Vec<Repetition> {
         numbers(true).into_iter().filter(|one| keep(one)).collect()
     };
-    let sources = |found: &Components| found.shares.iter().map(|share| share.source).collect::<Vec<_>>();
+    let sources =
+        |found: &VarianceComponents| found.shares.iter().map(|share| share.source).collect::<Vec<_>>();
     // One side: the rest is as it is.
     let found = components(&of(&|one| one.side == 0), 0.95).unwrap();
-    assert_eq!(sources(&found), [Source::Placement, Source::Round, Source::Process, Source::Rest]);
+    assert_eq!(
+        sources(&found),
+        [VarianceSource::Placement, VarianceSource::Round, VarianceSource::Process, VarianceSource::Rest]
+    );
     assert!(found.notes.iter().all(|note| matches!(note, Note::Truncated { .. })));
     // One value per process: process and rest are one.
     let mut seen = BTreeSet::new();
-    let first: Vec<Observation> = numbers(true)
+    let first: Vec<Repetition> = numbers(true)
         .into_iter()
         .filter(|one| seen.insert((one.side, one.placement, one.round, one.process)))
         .collect();
     let found = components(&first, 0.95).unwrap();
-    assert_eq!(sources(&found).last(), Some(&Source::Process));
-    assert!(found.notes.contains(&Note::Within { source: Source::Rest, other: Source::Process }));
+    assert_eq!(sources(&found).last(), Some(&VarianceSource::Process));
+    assert!(
+        found.notes.contains(&Note::Within { source: VarianceSource::Rest, other: VarianceSource::Process })
+    );
     // One process per placement: it is in the placement, and there is but one round.
     let found = components(&of(&|one| one.round == 0 && one.process == 0), 0.95).unwrap();
-    assert_eq!(sources(&found), [Source::Side, Source::Placement, Source::Rest]);
-    assert_eq!(found.notes[0], Note::Within { source: Source::Process, other: Source::Placement });
+    assert_eq!(sources(&found), [VarianceSource::Side, VarianceSource::Placement, VarianceSource::Rest]);
+    assert_eq!(
+        found.notes[0],
+        Note::Within { source: VarianceSource::Process, other: VarianceSource::Placement }
+    );
     // Each placement in a round of its own.
     let found = components(&of(&|one| one.round == one.placement % 3), 0.95).unwrap();
-    assert!(found.notes.contains(&Note::Within { source: Source::Round, other: Source::Placement }));
+    assert!(
+        found
+            .notes
+            .contains(&Note::Within { source: VarianceSource::Round, other: VarianceSource::Placement })
+    );
 }
 
 #[test]
 fn what_cannot_be_split_is_refused() {
-    let few: Vec<Observation> = numbers(true).into_iter().filter(|one| one.placement < 3).collect();
+    let few: Vec<Repetition> = numbers(true).into_iter().filter(|one| one.placement < 3).collect();
     assert_eq!(components(&few, 0.95), Err(ComponentsError::TooFewPlacements { have: 3, need: 4 }));
     let mut seen = BTreeSet::new();
-    let single: Vec<Observation> =
+    let single: Vec<Repetition> =
         numbers(true).into_iter().filter(|one| seen.insert((one.side, one.placement))).collect();
     assert_eq!(components(&single, 0.95), Err(ComponentsError::NothingRepeated { values: 10 }));
-    let equal: Vec<Observation> =
-        numbers(true).into_iter().map(|one| Observation { value: 1.0, ..one }).collect();
+    let equal: Vec<Repetition> =
+        numbers(true).into_iter().map(|one| Repetition { value: 1.0, ..one }).collect();
     assert_eq!(components(&equal, 0.95), Err(ComponentsError::NoVariance));
     let mut odd = numbers(true);
     odd[7].value = f64::INFINITY;
@@ -202,21 +220,21 @@ fn what_cannot_be_split_is_refused() {
 
 #[test]
 fn the_sentence_names_the_largest_first() {
-    let share = |source, share| Share { source, variance: share, share, interval: None };
+    let share = |source, share| SourceShare { source, variance: share, share, interval: None };
     let shares = vec![
-        share(Source::Side, 0.03),
-        share(Source::Placement, 0.71),
-        share(Source::Round, 0.004),
-        share(Source::Process, 0.146),
-        share(Source::Rest, 0.11),
+        share(VarianceSource::Side, 0.03),
+        share(VarianceSource::Placement, 0.71),
+        share(VarianceSource::Round, 0.004),
+        share(VarianceSource::Process, 0.146),
+        share(VarianceSource::Rest, 0.11),
     ];
-    let found = Components { shares, total: 1.0, notes: Vec::new() };
+    let found = VarianceComponents { shares, total: 1.0, notes: Vec::new() };
     assert_eq!(
         found.sentence("decode/64", "compiler"),
         "placement explains 71 % of the variance of decode/64, the process 15 %, the rest 11 %, the compiler 3 %, \
          the round 0.4 %"
     );
-    let note = Note::Within { source: Source::Rest, other: Source::Process };
+    let note = Note::Within { source: VarianceSource::Rest, other: VarianceSource::Process };
     assert_eq!(
         note.sentence("compiler"),
         "The rest cannot be told from the process here, and is in its share."
@@ -224,7 +242,7 @@ fn the_sentence_names_the_largest_first() {
 }
 
 /// A draw from the standard normal distribution: the sum of twelve uniform ones, less six.
-fn normal(order: &mut Order) -> f64 {
+fn normal(order: &mut SeededChoices) -> f64 {
     (0..12).map(|_| order.below(1 << 32) as f64 / 4294967296.0).sum::<f64>() - 6.0
 }
 
@@ -236,7 +254,7 @@ struct Shape {
 }
 
 /// Planted variances: side and round as given, to the digit, the others drawn.
-fn planted(order: &mut Order, variances: [f64; 5], shape: &Shape) -> Vec<Observation> {
+fn planted(order: &mut SeededChoices, variances: [f64; 5], shape: &Shape) -> Vec<Repetition> {
     let [side, placement, round, process, rest] = variances.map(f64::sqrt);
     let draws: Vec<f64> = (0..shape.rounds).map(|_| normal(order)).collect();
     let mean = draws.iter().sum::<f64>() / f64::from(shape.rounds);
@@ -252,7 +270,7 @@ fn planted(order: &mut Order, variances: [f64; 5], shape: &Shape) -> Vec<Observa
                 for _ in 0..shape.repetitions {
                     let of_side = side * (if s == 0 { 1.0 } else { -1.0 }) * std::f64::consts::FRAC_1_SQRT_2;
                     let value = of_side + of_placement + of_round + of_process + rest * normal(order);
-                    all.push(Observation { value, side: s, placement: k, round: r, process: 0 });
+                    all.push(Repetition { value, side: s, placement: k, round: r, process: 0 });
                 }
             }
         }
@@ -262,7 +280,7 @@ fn planted(order: &mut Order, variances: [f64; 5], shape: &Shape) -> Vec<Observa
 
 /// How often each interval holds the planted share, and the mean of the estimated variances.
 fn held(seed: u64, variances: [f64; 5], shape: &Shape, times: usize) -> ([f64; 5], [f64; 5]) {
-    let mut order = Order::new(seed, &[]);
+    let mut order = SeededChoices::new(seed, &[]);
     let total: f64 = variances.iter().sum();
     let (mut hits, mut means) = ([0.0; 5], [0.0; 5]);
     for _ in 0..times {

@@ -1,34 +1,34 @@
 //! The split of a variance as one sentence, and its notes as sentences.
 
-use super::{Components, Note, Share, Source};
+use super::{Note, SourceShare, VarianceComponents, VarianceSource};
 use crate::words::fraction;
 
-impl Source {
+impl VarianceSource {
     /// As tables name it; `side` is what is compared, as `compiler`.
     pub fn name(self, side: &str) -> &str {
         match self {
-            Source::Side => side,
-            Source::Placement => "placement",
-            Source::Round => "round",
-            Source::Process => "process",
-            Source::Rest => "rest",
+            VarianceSource::Side => side,
+            VarianceSource::Placement => "placement",
+            VarianceSource::Round => "round",
+            VarianceSource::Process => "process",
+            VarianceSource::Rest => "rest",
         }
     }
 
     fn with_article(self, side: &str) -> String {
         match self {
-            Source::Placement => "placement".to_owned(),
+            VarianceSource::Placement => "placement".to_owned(),
             other => format!("the {}", other.name(side)),
         }
     }
 }
 
-impl Components {
+impl VarianceComponents {
     /// `placement explains 71 % of the variance of X, the compiler 3 %, ...`, largest first.
     ///
     /// Input: the benchmark's name; what is compared, as `compiler`.
     pub fn sentence(&self, benchmark: &str, side: &str) -> String {
-        let mut order: Vec<&Share> = self.shares.iter().collect();
+        let mut order: Vec<&SourceShare> = self.shares.iter().collect();
         order.sort_by(|one, other| other.share.total_cmp(&one.share));
         let parts: Vec<String> = order
             .iter()

@@ -1,7 +1,9 @@
 //! From text to branches. Memory holds the two tables and one line.
 
-use super::super::source::{BATCH, Batch, Fault, MAX_SITES, Place, Sites, Source, TraceBytes, TraceError};
-use super::super::{Branch, Class, Kind, Site};
+use super::super::source::{
+    BATCH, Batch, MAX_SITES, Sites, TraceBytes, TraceError, TraceFault, TracePlace, TraceSource,
+};
+use super::super::{Branch, BranchClass, BranchKind, BranchSite};
 use super::{MAGIC, MAX_EDGES};
 use std::io::Read;
 
@@ -9,7 +11,7 @@ use std::io::Read;
 const LINE: usize = 4096;
 
 /// A place that branches; `None` for the beginning and the end.
-type NodeLine = Option<(u64, Class, u32)>;
+type NodeLine = Option<(u64, BranchClass, u32)>;
 
 #[derive(Clone, Copy)]
 struct EdgeLine {
@@ -37,7 +39,9 @@ impl<R: Read> NumberedLines<R> {
             }
             let end = seen.iter().position(|&byte| byte == b'\n');
             let Some(length) = end.or((seen.len() < LINE).then_some(seen.len())) else {
-                return Err(self.wrong(Fault::TooMany { what: "characters in a line", limit: LINE as u64 }));
+                return Err(
+                    self.wrong(TraceFault::TooMany { what: "characters in a line", limit: LINE as u64 })
+                );
             };
             self.line.clear();
             self.line.push_str(&String::from_utf8_lossy(&seen[..length]));
@@ -48,17 +52,17 @@ impl<R: Read> NumberedLines<R> {
         }
     }
 
-    fn wrong(&self, fault: Fault) -> TraceError {
-        TraceError::new(Place::Line(self.number), fault)
+    fn wrong(&self, fault: TraceFault) -> TraceError {
+        TraceError::new(TracePlace::Line(self.number), fault)
     }
 
     fn unexpected(&self, expected: &'static str, found: &str) -> TraceError {
-        self.wrong(Fault::Word { expected, found: found.chars().take(40).collect() })
+        self.wrong(TraceFault::Word { expected, found: found.chars().take(40).collect() })
     }
 }
 
 /// An uncompressed file being read.
-pub struct Reader<R> {
+pub struct Bt9Reader<R> {
     lines: NumberedLines<R>,
     instructions: u64,
     promised: Option<u64>,
@@ -71,18 +75,18 @@ pub struct Reader<R> {
     ended: bool,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> Bt9Reader<R> {
     /// Reads everything up to the sequence of edges.
     ///
     /// # Errors
     /// An empty file, another format, a line that is not understood, tables that are too large or contradict themselves.
-    pub fn new(inner: R) -> Result<Reader<R>, TraceError> {
+    pub fn new(inner: R) -> Result<Bt9Reader<R>, TraceError> {
         let mut lines = NumberedLines { input: TraceBytes::new(inner), line: String::new(), number: 0 };
         if lines.input.peek(1)?.is_empty() {
-            return Err(TraceError::new(Place::Line(1), Fault::Empty));
+            return Err(TraceError::new(TracePlace::Line(1), TraceFault::Empty));
         }
         if lines.input.peek(MAGIC.len())? != MAGIC {
-            return Err(TraceError::new(Place::Line(1), Fault::Format { expected: "BT9 trace" }));
+            return Err(TraceError::new(TracePlace::Line(1), TraceFault::Format { expected: "BT9 trace" }));
         }
         let (instructions, promised) = header(&mut lines)?;
         let mut sites = Sites::default();
@@ -91,7 +95,7 @@ impl<R: Read> Reader<R> {
         let dense = edges.iter().enumerate().all(|(at, (id, _))| at as u32 == *id);
         let promised = promised.and_then(|count| count.checked_sub(1));
         let (between, have, ended) = (0, 0, false);
-        Ok(Reader { lines, instructions, promised, sites, edges, dense, between, have, ended })
+        Ok(Bt9Reader { lines, instructions, promised, sites, edges, dense, between, have, ended })
     }
 
     /// Instructions of the whole stream, as the header says; 0 where it does not.
@@ -131,19 +135,19 @@ impl<R: Read> Reader<R> {
     fn end(&mut self) -> Result<(), TraceError> {
         self.ended = true;
         if self.lines.advance()? {
-            return Err(self.lines.wrong(Fault::Trailing));
+            return Err(self.lines.wrong(TraceFault::Trailing));
         }
         Ok(())
     }
 }
 
-impl<R: Read> Source for Reader<R> {
+impl<R: Read> TraceSource for Bt9Reader<R> {
     fn next(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         batch.stream = 0;
         batch.branches.clear();
         while !self.ended && batch.branches.len() < BATCH {
             if !self.lines.advance()? {
-                return Err(self.lines.wrong(Fault::Cut { have: self.have, promised: self.promised }));
+                return Err(self.lines.wrong(TraceFault::Cut { have: self.have, promised: self.promised }));
             }
             if self.lines.line.starts_with("EOF") {
                 self.end()?;
@@ -156,7 +160,7 @@ impl<R: Read> Source for Reader<R> {
         Ok(!batch.branches.is_empty())
     }
 
-    fn sites(&self, _: u32) -> &[Site] {
+    fn sites(&self, _: u32) -> &[BranchSite] {
         self.sites.list()
     }
 }
@@ -173,7 +177,7 @@ fn header(lines: &mut NumberedLines<impl Read>) -> Result<(u64, Option<u64>), Tr
             _ => {}
         }
     }
-    Err(lines.wrong(Fault::Cut { have: 0, promised: branches }))
+    Err(lines.wrong(TraceFault::Cut { have: 0, promised: branches }))
 }
 
 fn nodes(
@@ -183,7 +187,7 @@ fn nodes(
     let mut found = Vec::new();
     loop {
         if !lines.advance()? {
-            return Err(lines.wrong(Fault::Cut { have: 0, promised: None }));
+            return Err(lines.wrong(TraceFault::Cut { have: 0, promised: None }));
         }
         let line = lines.line.trim();
         if line == "BT9_EDGES" {
@@ -197,14 +201,14 @@ fn nodes(
             Err(fault) => lines.wrong(fault),
         })?;
         if found.len() == MAX_SITES {
-            return Err(lines.wrong(Fault::TooMany { what: "nodes", limit: MAX_SITES as u64 }));
+            return Err(lines.wrong(TraceFault::TooMany { what: "nodes", limit: MAX_SITES as u64 }));
         }
         found.push(node);
     }
 }
 
 /// What was expected, and the word found instead or another fault.
-type Bt9Wrong = (&'static str, Result<String, Fault>);
+type Bt9Wrong = (&'static str, Result<String, TraceFault>);
 
 fn node(line: &str, sites: &mut Sites) -> Result<(u32, NodeLine), Bt9Wrong> {
     let words: Vec<&str> = line.split_whitespace().take(9).collect();
@@ -224,16 +228,16 @@ fn node(line: &str, sites: &mut Sites) -> Result<(u32, NodeLine), Bt9Wrong> {
     Ok((id, Some((pc, class, site))))
 }
 
-fn class(text: &str) -> Option<Class> {
+fn class(text: &str) -> Option<BranchClass> {
     let mut parts = text.split('+');
     let kind = match parts.next()? {
-        "JMP" => Kind::Jump,
-        "CALL" => Kind::Call,
-        "RET" => Kind::Return,
+        "JMP" => BranchKind::Jump,
+        "CALL" => BranchKind::Call,
+        "RET" => BranchKind::Return,
         _ => return None,
     };
     let is_indirect = match parts.next()? {
-        "DIR" => kind == Kind::Return,
+        "DIR" => kind == BranchKind::Return,
         "IND" => true,
         _ => return None,
     };
@@ -242,7 +246,7 @@ fn class(text: &str) -> Option<Class> {
         "UCD" => false,
         _ => return None,
     };
-    parts.next().is_none().then(|| Class::new(kind, is_conditional, is_indirect))
+    parts.next().is_none().then(|| BranchClass::new(kind, is_conditional, is_indirect))
 }
 
 fn edges(
@@ -253,7 +257,7 @@ fn edges(
     let mut found: Vec<(u32, EdgeLine)> = Vec::new();
     loop {
         if !lines.advance()? {
-            return Err(lines.wrong(Fault::Cut { have: 0, promised: None }));
+            return Err(lines.wrong(TraceFault::Cut { have: 0, promised: None }));
         }
         let line = lines.line.trim();
         if line == "BT9_EDGE_SEQUENCE" {
@@ -267,7 +271,7 @@ fn edges(
             Err(fault) => lines.wrong(fault),
         })?;
         if found.len() == MAX_EDGES {
-            return Err(lines.wrong(Fault::TooMany { what: "edges", limit: MAX_EDGES as u64 }));
+            return Err(lines.wrong(TraceFault::TooMany { what: "edges", limit: MAX_EDGES as u64 }));
         }
         found.push(edge);
     }

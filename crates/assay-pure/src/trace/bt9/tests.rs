@@ -1,8 +1,8 @@
 //! Text and branches, both ways.
 
-use super::super::source::{Batch, Fault, Place, Source, TraceError};
-use super::super::{Branch, Class, Site};
-use super::{Reader, Tables, Writer};
+use super::super::source::{Batch, TraceError, TraceFault, TracePlace, TraceSource};
+use super::super::{Branch, BranchClass, BranchSite};
+use super::{Bt9Reader, Bt9Tables, Bt9Writer};
 
 /// The shape of the championship's own files, made by hand: a loop at 0x10 that is left to a return.
 const TEXT: &str = "\
@@ -33,9 +33,9 @@ BT9_EDGE_SEQUENCE
 EOF # Detect incomplete files
 ";
 
-fn read(text: &str) -> (Vec<Branch>, Vec<Site>, Result<bool, TraceError>) {
+fn read(text: &str) -> (Vec<Branch>, Vec<BranchSite>, Result<bool, TraceError>) {
     let mut batch = Batch::default();
-    match Reader::new(text.as_bytes()) {
+    match Bt9Reader::new(text.as_bytes()) {
         Ok(mut reader) => {
             let result = reader.next(&mut batch);
             (batch.branches, reader.sites(0).to_vec(), result)
@@ -44,7 +44,7 @@ fn read(text: &str) -> (Vec<Branch>, Vec<Site>, Result<bool, TraceError>) {
     }
 }
 
-fn wrong(text: &str) -> (Place, Fault) {
+fn wrong(text: &str) -> (TracePlace, TraceFault) {
     let error = read(text).2.unwrap_err();
     (error.place, error.fault)
 }
@@ -53,12 +53,15 @@ fn wrong(text: &str) -> (Place, Fault) {
 fn an_executed_branch_is_the_source_of_an_edge_and_its_gap_lies_before_it() {
     let (branches, sites, result) = read(TEXT);
     assert_eq!(result, Ok(true));
-    let conditional = |taken, gap| Branch::new(0x10, 8, 0, Class::CONDITIONAL, taken, gap);
-    let last = Branch::new(0x20, 0x400, 1, Class::RETURN, true, 6);
+    let conditional = |taken, gap| Branch::new(0x10, 8, 0, BranchClass::CONDITIONAL, taken, gap);
+    let last = Branch::new(0x20, 0x400, 1, BranchClass::RETURN, true, 6);
     assert_eq!(branches, [conditional(true, 4), conditional(true, 3), conditional(false, 3), last]);
-    assert_eq!(sites[0], Site { pc: 0x10, length: 4, class: Class::CONDITIONAL, target: Some(8) });
+    assert_eq!(
+        sites[0],
+        BranchSite { pc: 0x10, length: 4, class: BranchClass::CONDITIONAL, target: Some(8) }
+    );
     assert_eq!(sites[1].target, None);
-    let reader = Reader::new(TEXT.as_bytes()).unwrap();
+    let reader = Bt9Reader::new(TEXT.as_bytes()).unwrap();
     assert_eq!((reader.instructions(), reader.promised()), (19, Some(4)));
 }
 
@@ -74,8 +77,8 @@ fn tables_in_another_order_and_with_other_numbers_are_understood() {
 #[test]
 fn says_the_line_of_what_it_does_not_understand() {
     let swap = |from: &str, to: &str| wrong(&TEXT.replacen(from, to, 1));
-    let at = |result: (Place, Fault)| match result {
-        (Place::Line(line), Fault::Word { .. }) => line,
+    let at = |result: (TracePlace, TraceFault)| match result {
+        (TracePlace::Line(line), TraceFault::Word { .. }) => line,
         other => panic!("{other:?}"),
     };
     assert_eq!(at(swap("NODE    1 ", "NODE    x ")), 9);
@@ -95,32 +98,35 @@ fn says_the_line_of_what_it_does_not_understand() {
 
 #[test]
 fn empty_other_cut_and_endless_files_are_refused() {
-    assert_eq!(wrong(""), (Place::Line(1), Fault::Empty));
-    assert_eq!(wrong("SBBT"), (Place::Line(1), Fault::Format { expected: "BT9 trace" }));
+    assert_eq!(wrong(""), (TracePlace::Line(1), TraceFault::Empty));
+    assert_eq!(wrong("SBBT"), (TracePlace::Line(1), TraceFault::Format { expected: "BT9 trace" }));
     let cut = TEXT.split("2\n3\nEOF").next().unwrap();
     let (branches, _, result) = read(cut);
-    let fault = Fault::Cut { have: 2, promised: Some(4) };
+    let fault = TraceFault::Cut { have: 2, promised: Some(4) };
     assert_eq!((branches.len(), result.unwrap_err().fault), (2, fault));
     for piece in ["BT9_NODES", "BT9_EDGES", "EDGE      2"] {
         let (_, fault) = wrong(TEXT.split(piece).next().unwrap());
-        assert!(matches!(fault, Fault::Cut { have: 0, .. }), "{fault:?}");
+        assert!(matches!(fault, TraceFault::Cut { have: 0, .. }), "{fault:?}");
     }
     let long = format!("BT9_SPA_TRACE_FORMAT\n{}", "x".repeat(5000));
-    assert_eq!(wrong(&long), (Place::Line(2), Fault::TooMany { what: "characters in a line", limit: 4096 }));
+    assert_eq!(
+        wrong(&long),
+        (TracePlace::Line(2), TraceFault::TooMany { what: "characters in a line", limit: 4096 })
+    );
     let (branches, _, result) = read(&format!("{TEXT}\n7\n"));
-    assert_eq!((branches.len(), result.unwrap_err().fault), (4, Fault::Trailing));
+    assert_eq!((branches.len(), result.unwrap_err().fault), (4, TraceFault::Trailing));
 }
 
 #[test]
 fn what_is_written_is_read_again_with_lengths_targets_and_gaps() {
-    let site = |pc, length, class| Site { pc, length, class, target: None };
+    let site = |pc, length, class| BranchSite { pc, length, class, target: None };
     let sites = [
-        site(0x10, 2, Class::CONDITIONAL),
-        site(0x20, 5, Class::INDIRECT_CALL),
-        site(0x10, 2, Class::from_bits(9).unwrap()),
+        site(0x10, 2, BranchClass::CONDITIONAL),
+        site(0x20, 5, BranchClass::INDIRECT_CALL),
+        site(0x10, 2, BranchClass::from_bits(9).unwrap()),
     ];
     let branch = |site: u32, target, taken, gap| {
-        let Site { pc, class, .. } = sites[site as usize];
+        let BranchSite { pc, class, .. } = sites[site as usize];
         Branch::new(pc, target, site, class, taken, gap)
     };
     let stream = [
@@ -130,11 +136,11 @@ fn what_is_written_is_read_again_with_lengths_targets_and_gaps() {
         branch(1, 0x30, true, 2),
         branch(0, 0x404, false, 1),
     ];
-    let mut tables = Tables::default();
+    let mut tables = Bt9Tables::default();
     tables.add(&sites, &stream[..2]).unwrap();
     tables.add(&sites, &stream[2..]).unwrap();
     tables.close().unwrap();
-    let mut writer = Writer::new(Vec::new(), &tables).unwrap();
+    let mut writer = Bt9Writer::new(Vec::new(), &tables).unwrap();
     writer.write(&sites, &stream).unwrap();
     let text = String::from_utf8(writer.finish().unwrap()).unwrap();
     let (branches, read_sites, result) = read(&text);
@@ -146,27 +152,27 @@ fn what_is_written_is_read_again_with_lengths_targets_and_gaps() {
     let expected =
         "NODE 2 0x20 - 0 5 class: CALL+IND+UCD behavior: AT+IND taken_cnt: 2 not_taken_cnt: 0 tgt_cnt: 2";
     assert_eq!(words.join(" "), expected);
-    assert_eq!(Reader::new(text.as_bytes()).unwrap().instructions(), 70_005);
+    assert_eq!(Bt9Reader::new(text.as_bytes()).unwrap().instructions(), 70_005);
 }
 
 #[test]
 fn an_empty_stream_makes_a_whole_file() {
-    let mut tables = Tables::default();
+    let mut tables = Bt9Tables::default();
     tables.close().unwrap();
-    let text = Writer::new(Vec::new(), &tables).unwrap().finish().unwrap();
+    let text = Bt9Writer::new(Vec::new(), &tables).unwrap().finish().unwrap();
     let (branches, _, result) = read(&String::from_utf8(text).unwrap());
     assert_eq!((branches.len(), result), (0, Ok(false)));
 }
 
 #[test]
 fn a_second_pass_over_another_stream_is_refused() {
-    let branch = |pc| Branch::new(pc, 0, 0, Class::JUMP, true, 1);
-    let mut tables = Tables::default();
+    let branch = |pc| Branch::new(pc, 0, 0, BranchClass::JUMP, true, 1);
+    let mut tables = Bt9Tables::default();
     tables.add(&[], &[branch(1), branch(1)]).unwrap();
     tables.close().unwrap();
-    let mut writer = Writer::new(Vec::new(), &tables).unwrap();
+    let mut writer = Bt9Writer::new(Vec::new(), &tables).unwrap();
     assert!(writer.write(&[], &[branch(2)]).is_err());
-    let mut writer = Writer::new(Vec::new(), &tables).unwrap();
+    let mut writer = Bt9Writer::new(Vec::new(), &tables).unwrap();
     writer.write(&[], &[branch(1)]).unwrap();
-    assert!(writer.write(&[], &[Branch::new(1, 0, 0, Class::JUMP, true, 9)]).is_err());
+    assert!(writer.write(&[], &[Branch::new(1, 0, 0, BranchClass::JUMP, true, 9)]).is_err());
 }

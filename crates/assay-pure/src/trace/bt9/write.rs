@@ -1,7 +1,7 @@
 //! From branches to text, in two passes: the tables stand before the sequence.
 
 use super::super::source::MAX_SITES;
-use super::super::{Branch, Class, Kind, Site};
+use super::super::{Branch, BranchClass, BranchKind, BranchSite};
 use super::MAX_EDGES;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 struct NodeCount {
     pc: u64,
     length: u8,
-    class: Class,
+    class: BranchClass,
 }
 
 /// A way from one branch to the next.
@@ -26,7 +26,7 @@ struct EdgeCount {
 
 /// The first pass: which nodes and edges there are, and how often each edge was taken.
 #[derive(Default)]
-pub struct Tables {
+pub struct Bt9Tables {
     numbers: HashMap<NodeCount, u32>,
     nodes: Vec<NodeCount>,
     ids: HashMap<EdgeCount, u32>,
@@ -39,12 +39,12 @@ pub struct Tables {
 /// The node ahead of the first branch.
 const BEGINNING: u32 = 0;
 
-impl Tables {
+impl Bt9Tables {
     /// Takes the next branches of the stream.
     ///
     /// # Errors
     /// More places or ways than are kept in memory.
-    pub fn add(&mut self, sites: &[Site], branches: &[Branch]) -> io::Result<()> {
+    pub fn add(&mut self, sites: &[BranchSite], branches: &[Branch]) -> io::Result<()> {
         for branch in branches {
             let node = node(sites, branch);
             let number = match self.numbers.get(&node) {
@@ -100,7 +100,7 @@ impl Tables {
     }
 }
 
-fn node(sites: &[Site], branch: &Branch) -> NodeCount {
+fn node(sites: &[BranchSite], branch: &Branch) -> NodeCount {
     let length = sites.get(branch.site as usize).map_or(0, |site| site.length);
     NodeCount { pc: branch.pc, length, class: branch.class() }
 }
@@ -111,30 +111,30 @@ fn edge(last: Option<(u32, bool, u64)>, destination: u32, between: u32) -> EdgeC
 }
 
 /// The second pass: the same stream again, as a sequence.
-pub struct Writer<'a, W> {
+pub struct Bt9Writer<'a, W> {
     out: W,
-    tables: &'a Tables,
+    tables: &'a Bt9Tables,
     last: Option<(u32, bool, u64)>,
 }
 
-impl<'a, W: Write> Writer<'a, W> {
+impl<'a, W: Write> Bt9Writer<'a, W> {
     /// Writes everything up to the sequence.
     ///
     /// # Errors
     /// The writer's own.
-    pub fn new(mut out: W, tables: &'a Tables) -> io::Result<Writer<'a, W>> {
+    pub fn new(mut out: W, tables: &'a Bt9Tables) -> io::Result<Bt9Writer<'a, W>> {
         header(&mut out, tables)?;
         nodes(&mut out, tables)?;
         edges(&mut out, tables)?;
         writeln!(out, "BT9_EDGE_SEQUENCE")?;
-        Ok(Writer { out, tables, last: None })
+        Ok(Bt9Writer { out, tables, last: None })
     }
 
     /// Writes the next branches of the stream, the same as in the first pass.
     ///
     /// # Errors
     /// Branches that the first pass has not seen, or the writer's own.
-    pub fn write(&mut self, sites: &[Site], branches: &[Branch]) -> io::Result<()> {
+    pub fn write(&mut self, sites: &[BranchSite], branches: &[Branch]) -> io::Result<()> {
         for branch in branches {
             let number = self.tables.numbers.get(&node(sites, branch)).copied().ok_or_else(changed)?;
             self.emit(edge(self.last, number, branch.instructions().saturating_sub(1)))?;
@@ -164,7 +164,7 @@ fn changed() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "the stream is not the one of the first pass")
 }
 
-fn header(out: &mut impl Write, tables: &Tables) -> io::Result<()> {
+fn header(out: &mut impl Write, tables: &Bt9Tables) -> io::Result<()> {
     writeln!(out, "BT9_SPA_TRACE_FORMAT\nbt9_minor_version: 0\nhas_physical_address: 0\nmd5_checksum: ")?;
     writeln!(out, "conversion_date: \noriginal_stf_input_file: ")?;
     // Readers expect one branch too many: the edge from the beginning counts as one.
@@ -190,7 +190,7 @@ struct Behaviour {
     targets: HashSet<u64>,
 }
 
-fn nodes(out: &mut impl Write, tables: &Tables) -> io::Result<()> {
+fn nodes(out: &mut impl Write, tables: &Bt9Tables) -> io::Result<()> {
     let mut behaviours: Vec<Behaviour> = Vec::new();
     behaviours.resize_with(tables.nodes.len() + 1, Behaviour::default);
     for (edge, count) in &tables.edges {
@@ -226,18 +226,18 @@ fn nodes(out: &mut impl Write, tables: &Tables) -> io::Result<()> {
     writeln!(out, "NODE {end:>4}   0xffffffffffffffff                    -                0    0      ")
 }
 
-fn name(class: Class) -> String {
+fn name(class: BranchClass) -> String {
     let kind = match class.kind() {
-        Kind::Jump => "JMP",
-        Kind::Call => "CALL",
-        Kind::Return => "RET",
+        BranchKind::Jump => "JMP",
+        BranchKind::Call => "CALL",
+        BranchKind::Return => "RET",
     };
     let target = if class.is_indirect() { "IND" } else { "DIR" };
     let condition = if class.is_conditional() { "CND" } else { "UCD" };
     format!("{kind}+{target}+{condition}")
 }
 
-fn edges(out: &mut impl Write, tables: &Tables) -> io::Result<()> {
+fn edges(out: &mut impl Write, tables: &Bt9Tables) -> io::Result<()> {
     let columns = "br_virt_target       br_phy_target   inst_cnt ";
     writeln!(out, "BT9_EDGES\n#EDGE    id  src_id   dest_id  taken      {columns}")?;
     for (id, (edge, count)) in tables.edges.iter().enumerate() {

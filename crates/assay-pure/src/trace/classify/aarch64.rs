@@ -1,7 +1,7 @@
 //! AArch64, by the bit patterns of its manual.
 
 use super::flow::Flow;
-use crate::trace::Kind;
+use crate::trace::BranchKind;
 
 /// The signed field of `width` bits from bit `low`, times 4, added to the address.
 fn relative(pc: u64, word: u32, low: u32, width: u32) -> u64 {
@@ -15,19 +15,19 @@ pub(super) fn flow(pc: u64, bytes: &[u8]) -> Flow {
     };
     // B, BL: x00101 imm26
     match word >> 26 {
-        0b00_0101 => return Flow::branch(Kind::Jump, false, Some(relative(pc, word, 0, 26))),
-        0b10_0101 => return Flow::branch(Kind::Call, false, Some(relative(pc, word, 0, 26))),
+        0b00_0101 => return Flow::branch(BranchKind::Jump, false, Some(relative(pc, word, 0, 26))),
+        0b10_0101 => return Flow::branch(BranchKind::Call, false, Some(relative(pc, word, 0, 26))),
         _ => {}
     }
     // B.cond and BC.cond: 01010100 imm19 o0 cond. Conditions 14 and 15 are "always" and still this instruction.
     // CBZ, CBNZ: x011010x imm19. TBZ, TBNZ: x011011x b40 imm14.
     match word >> 24 {
-        0b0101_0100 => return Flow::branch(Kind::Jump, true, Some(relative(pc, word, 5, 19))),
+        0b0101_0100 => return Flow::branch(BranchKind::Jump, true, Some(relative(pc, word, 5, 19))),
         0b0011_0100 | 0b0011_0101 | 0b1011_0100 | 0b1011_0101 => {
-            return Flow::branch(Kind::Jump, true, Some(relative(pc, word, 5, 19)));
+            return Flow::branch(BranchKind::Jump, true, Some(relative(pc, word, 5, 19)));
         }
         0b0011_0110 | 0b0011_0111 | 0b1011_0110 | 0b1011_0111 => {
-            return Flow::branch(Kind::Jump, true, Some(relative(pc, word, 5, 14)));
+            return Flow::branch(BranchKind::Jump, true, Some(relative(pc, word, 5, 14)));
         }
         _ => {}
     }
@@ -50,9 +50,9 @@ fn through_register(word: u32) -> Option<Flow> {
         return None;
     }
     let kind = match ((word >> 21) & 3, with_modifier) {
-        (0b00, _) => Kind::Jump,
-        (0b01, _) => Kind::Call,
-        (0b10, false) => Kind::Return,
+        (0b00, _) => BranchKind::Jump,
+        (0b01, _) => BranchKind::Call,
+        (0b10, false) => BranchKind::Return,
         _ => return None,
     };
     Some(Flow::branch(kind, false, None))
@@ -65,49 +65,49 @@ pub(super) fn name(bytes: &[u8]) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Architecture, flow};
+    use super::super::{InstructionSet, flow};
     use super::*;
-    use crate::trace::Class;
+    use crate::trace::BranchClass;
 
     fn at(word: u32) -> Flow {
-        flow(Architecture::Aarch64, 0x1000, &word.to_le_bytes())
+        flow(InstructionSet::Aarch64, 0x1000, &word.to_le_bytes())
     }
 
-    fn direct(class: Class, target: u64) -> Flow {
+    fn direct(class: BranchClass, target: u64) -> Flow {
         Flow::Branch { class, target: Some(target) }
     }
 
-    fn indirect(class: Class) -> Flow {
+    fn indirect(class: BranchClass) -> Flow {
         Flow::Branch { class, target: None }
     }
 
     // Words from GNU as 2.40, -march=armv9-a+hbc where needed.
     #[test]
     fn direct_branches_are_classified_with_their_targets() {
-        assert_eq!(at(0x1400_0000), direct(Class::JUMP, 0x1000)); // b .
-        assert_eq!(at(0x17ff_ffff), direct(Class::JUMP, 0x0ffc)); // b .-4
-        assert_eq!(at(0x9400_0004), direct(Class::CALL, 0x1010)); // bl .+16
-        assert_eq!(at(0x5400_0041), direct(Class::CONDITIONAL, 0x1008)); // b.ne .+8
-        assert_eq!(at(0x5400_0051), direct(Class::CONDITIONAL, 0x1008)); // bc.ne .+8
-        assert_eq!(at(0x54ff_ffc0), direct(Class::CONDITIONAL, 0x0ff8)); // b.eq .-8
-        assert_eq!(at(0xb400_0040), direct(Class::CONDITIONAL, 0x1008)); // cbz x0, .+8
-        assert_eq!(at(0x35ff_ffe1), direct(Class::CONDITIONAL, 0x0ffc)); // cbnz w1, .-4
-        assert_eq!(at(0x3600_0042), direct(Class::CONDITIONAL, 0x1008)); // tbz w2, #0, .+8
-        assert_eq!(at(0xb7ff_ffe3), direct(Class::CONDITIONAL, 0x0ffc)); // tbnz x3, #63, .-4
+        assert_eq!(at(0x1400_0000), direct(BranchClass::JUMP, 0x1000)); // b .
+        assert_eq!(at(0x17ff_ffff), direct(BranchClass::JUMP, 0x0ffc)); // b .-4
+        assert_eq!(at(0x9400_0004), direct(BranchClass::CALL, 0x1010)); // bl .+16
+        assert_eq!(at(0x5400_0041), direct(BranchClass::CONDITIONAL, 0x1008)); // b.ne .+8
+        assert_eq!(at(0x5400_0051), direct(BranchClass::CONDITIONAL, 0x1008)); // bc.ne .+8
+        assert_eq!(at(0x54ff_ffc0), direct(BranchClass::CONDITIONAL, 0x0ff8)); // b.eq .-8
+        assert_eq!(at(0xb400_0040), direct(BranchClass::CONDITIONAL, 0x1008)); // cbz x0, .+8
+        assert_eq!(at(0x35ff_ffe1), direct(BranchClass::CONDITIONAL, 0x0ffc)); // cbnz w1, .-4
+        assert_eq!(at(0x3600_0042), direct(BranchClass::CONDITIONAL, 0x1008)); // tbz w2, #0, .+8
+        assert_eq!(at(0xb7ff_ffe3), direct(BranchClass::CONDITIONAL, 0x0ffc)); // tbnz x3, #63, .-4
     }
 
     #[test]
     fn branches_through_registers_are_classified_authenticated_or_not() {
-        assert_eq!(at(0xd61f_0200), indirect(Class::INDIRECT_JUMP)); // br x16
-        assert_eq!(at(0xd61f_0810 | 1), indirect(Class::INDIRECT_JUMP)); // braaz-shaped
-        assert_eq!(at(0xd71f_0a11), indirect(Class::INDIRECT_JUMP)); // braa x16, x17
-        assert_eq!(at(0xd71f_0e11), indirect(Class::INDIRECT_JUMP)); // brab x16, x17
-        assert_eq!(at(0xd63f_0020), indirect(Class::INDIRECT_CALL)); // blr x1
-        assert_eq!(at(0xd63f_083f), indirect(Class::INDIRECT_CALL)); // blraaz x1
-        assert_eq!(at(0xd73f_0822), indirect(Class::INDIRECT_CALL)); // blraa x1, x2
-        assert_eq!(at(0xd65f_03c0), indirect(Class::RETURN)); // ret
-        assert_eq!(at(0xd65f_0bff), indirect(Class::RETURN)); // retaa
-        assert_eq!(at(0xd65f_0fff), indirect(Class::RETURN)); // retab
+        assert_eq!(at(0xd61f_0200), indirect(BranchClass::INDIRECT_JUMP)); // br x16
+        assert_eq!(at(0xd61f_0810 | 1), indirect(BranchClass::INDIRECT_JUMP)); // braaz-shaped
+        assert_eq!(at(0xd71f_0a11), indirect(BranchClass::INDIRECT_JUMP)); // braa x16, x17
+        assert_eq!(at(0xd71f_0e11), indirect(BranchClass::INDIRECT_JUMP)); // brab x16, x17
+        assert_eq!(at(0xd63f_0020), indirect(BranchClass::INDIRECT_CALL)); // blr x1
+        assert_eq!(at(0xd63f_083f), indirect(BranchClass::INDIRECT_CALL)); // blraaz x1
+        assert_eq!(at(0xd73f_0822), indirect(BranchClass::INDIRECT_CALL)); // blraa x1, x2
+        assert_eq!(at(0xd65f_03c0), indirect(BranchClass::RETURN)); // ret
+        assert_eq!(at(0xd65f_0bff), indirect(BranchClass::RETURN)); // retaa
+        assert_eq!(at(0xd65f_0fff), indirect(BranchClass::RETURN)); // retab
     }
 
     #[test]
@@ -118,14 +118,14 @@ mod tests {
         assert_eq!(at(0xd69f_03e0), Flow::Next); // eret
         assert_eq!(at(0x5800_0041), Flow::Next); // ldr x1, .+8
         assert_eq!(at(0x1000_0040), Flow::Next); // adr x0, .+8
-        assert_eq!(flow(Architecture::Aarch64, 0, &[0, 0, 0]), Flow::Unknown);
+        assert_eq!(flow(InstructionSet::Aarch64, 0, &[0, 0, 0]), Flow::Unknown);
     }
 
     #[test]
     fn fields_are_cut_where_the_manual_cuts_them() {
         // tbz w2, #31, .+0x7ffc: bits of the bit's number must not leak into the distance.
-        assert_eq!(at(0x36fb_ffe2), direct(Class::CONDITIONAL, 0x1000 + 0x7ffc));
+        assert_eq!(at(0x36fb_ffe2), direct(BranchClass::CONDITIONAL, 0x1000 + 0x7ffc));
         // b.eq .-0x100000, the farthest
-        assert_eq!(at(0x5480_0000), direct(Class::CONDITIONAL, 0x1000_u64.wrapping_sub(0x10_0000)));
+        assert_eq!(at(0x5480_0000), direct(BranchClass::CONDITIONAL, 0x1000_u64.wrapping_sub(0x10_0000)));
     }
 }

@@ -1,6 +1,6 @@
 //! What an instruction does to the flow of control.
 
-use crate::trace::{Class, Kind};
+use crate::trace::{BranchClass, BranchKind};
 
 /// What an instruction does to the flow of control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub enum Flow {
     /// Branches.
     Branch {
         /// How.
-        class: Class,
+        class: BranchClass,
         /// Where to, when the instruction says so itself.
         target: Option<u64>,
     },
@@ -23,7 +23,7 @@ pub enum Flow {
 }
 
 impl Flow {
-    pub(in crate::trace) const fn branch(kind: Kind, conditional: bool, target: Option<u64>) -> Flow {
-        Flow::Branch { class: Class::new(kind, conditional, target.is_none()), target }
+    pub(in crate::trace) const fn branch(kind: BranchKind, conditional: bool, target: Option<u64>) -> Flow {
+        Flow::Branch { class: BranchClass::new(kind, conditional, target.is_none()), target }
     }
 }

@@ -1,7 +1,7 @@
 //! x86-64, by iced-x86.
 
 use super::flow::Flow;
-use crate::trace::Kind;
+use crate::trace::BranchKind;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 
 fn decode(pc: u64, bytes: &[u8]) -> Option<Instruction> {
@@ -21,12 +21,12 @@ pub(super) fn flow(pc: u64, bytes: &[u8]) -> Flow {
         _ => None,
     };
     match instruction.flow_control() {
-        FlowControl::ConditionalBranch => Flow::branch(Kind::Jump, true, target),
-        FlowControl::UnconditionalBranch => Flow::branch(Kind::Jump, false, target),
-        FlowControl::IndirectBranch => Flow::branch(Kind::Jump, false, None),
-        FlowControl::Return => Flow::branch(Kind::Return, false, None),
-        FlowControl::IndirectCall => Flow::branch(Kind::Call, false, None),
-        FlowControl::Call if target.is_some() => Flow::branch(Kind::Call, false, target),
+        FlowControl::ConditionalBranch => Flow::branch(BranchKind::Jump, true, target),
+        FlowControl::UnconditionalBranch => Flow::branch(BranchKind::Jump, false, target),
+        FlowControl::IndirectBranch => Flow::branch(BranchKind::Jump, false, None),
+        FlowControl::Return => Flow::branch(BranchKind::Return, false, None),
+        FlowControl::IndirectCall => Flow::branch(BranchKind::Call, false, None),
+        FlowControl::Call if target.is_some() => Flow::branch(BranchKind::Call, false, target),
         FlowControl::Call if instruction.code() == Code::Syscall => Flow::SystemCall,
         FlowControl::Next if repeats(&instruction) => Flow::Repeat,
         _ => Flow::Next,
@@ -69,46 +69,46 @@ pub(super) fn may_follow_repeat(before: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Architecture, flow, may_follow_repeat, name};
+    use super::super::{InstructionSet, flow, may_follow_repeat, name};
     use super::*;
-    use crate::trace::Class;
+    use crate::trace::BranchClass;
 
     fn at(bytes: &[u8]) -> Flow {
-        flow(Architecture::X86_64, 0x1000, bytes)
+        flow(InstructionSet::X86_64, 0x1000, bytes)
     }
 
-    fn direct(class: Class, target: u64) -> Flow {
+    fn direct(class: BranchClass, target: u64) -> Flow {
         Flow::Branch { class, target: Some(target) }
     }
 
-    fn indirect(class: Class) -> Flow {
+    fn indirect(class: BranchClass) -> Flow {
         Flow::Branch { class, target: None }
     }
 
     // Bytes from GNU as 2.40.
     #[test]
     fn direct_branches_are_classified_with_their_targets() {
-        assert_eq!(at(&[0x75, 0xfe]), direct(Class::CONDITIONAL, 0x1000)); // jne .
-        assert_eq!(at(&[0x0f, 0x84, 0x10, 0, 0, 0]), direct(Class::CONDITIONAL, 0x1016)); // je .+22
-        assert_eq!(at(&[0xf2, 0x74, 0x00]), direct(Class::CONDITIONAL, 0x1003)); // bnd je .+3
-        assert_eq!(at(&[0xe2, 0xfe]), direct(Class::CONDITIONAL, 0x1000)); // loop .
-        assert_eq!(at(&[0xe1, 0x02]), direct(Class::CONDITIONAL, 0x1004)); // loope .+4
-        assert_eq!(at(&[0xe3, 0x05]), direct(Class::CONDITIONAL, 0x1007)); // jrcxz .+7
-        assert_eq!(at(&[0xeb, 0x00]), direct(Class::JUMP, 0x1002)); // jmp .+2
-        assert_eq!(at(&[0xe9, 0xfb, 0xff, 0xff, 0xff]), direct(Class::JUMP, 0x1000)); // jmp . (near)
-        assert_eq!(at(&[0xe8, 0, 1, 0, 0]), direct(Class::CALL, 0x1105)); // call .+0x105
+        assert_eq!(at(&[0x75, 0xfe]), direct(BranchClass::CONDITIONAL, 0x1000)); // jne .
+        assert_eq!(at(&[0x0f, 0x84, 0x10, 0, 0, 0]), direct(BranchClass::CONDITIONAL, 0x1016)); // je .+22
+        assert_eq!(at(&[0xf2, 0x74, 0x00]), direct(BranchClass::CONDITIONAL, 0x1003)); // bnd je .+3
+        assert_eq!(at(&[0xe2, 0xfe]), direct(BranchClass::CONDITIONAL, 0x1000)); // loop .
+        assert_eq!(at(&[0xe1, 0x02]), direct(BranchClass::CONDITIONAL, 0x1004)); // loope .+4
+        assert_eq!(at(&[0xe3, 0x05]), direct(BranchClass::CONDITIONAL, 0x1007)); // jrcxz .+7
+        assert_eq!(at(&[0xeb, 0x00]), direct(BranchClass::JUMP, 0x1002)); // jmp .+2
+        assert_eq!(at(&[0xe9, 0xfb, 0xff, 0xff, 0xff]), direct(BranchClass::JUMP, 0x1000)); // jmp . (near)
+        assert_eq!(at(&[0xe8, 0, 1, 0, 0]), direct(BranchClass::CALL, 0x1105)); // call .+0x105
     }
 
     #[test]
     fn indirect_branches_are_classified() {
-        assert_eq!(at(&[0xff, 0xe0]), indirect(Class::INDIRECT_JUMP)); // jmp *%rax
-        assert_eq!(at(&[0x3e, 0xff, 0xe2]), indirect(Class::INDIRECT_JUMP)); // notrack jmp *%rdx
-        assert_eq!(at(&[0xff, 0x25, 0, 0, 0, 0]), indirect(Class::INDIRECT_JUMP)); // jmp *(%rip)
-        assert_eq!(at(&[0xff, 0xd0]), indirect(Class::INDIRECT_CALL)); // call *%rax
-        assert_eq!(at(&[0xff, 0x14, 0xc5, 0, 0, 0, 0]), indirect(Class::INDIRECT_CALL)); // call *0(,%rax,8)
-        assert_eq!(at(&[0xc3]), indirect(Class::RETURN)); // ret
-        assert_eq!(at(&[0xf3, 0xc3]), indirect(Class::RETURN)); // repz ret
-        assert_eq!(at(&[0xc2, 8, 0]), indirect(Class::RETURN)); // ret $8
+        assert_eq!(at(&[0xff, 0xe0]), indirect(BranchClass::INDIRECT_JUMP)); // jmp *%rax
+        assert_eq!(at(&[0x3e, 0xff, 0xe2]), indirect(BranchClass::INDIRECT_JUMP)); // notrack jmp *%rdx
+        assert_eq!(at(&[0xff, 0x25, 0, 0, 0, 0]), indirect(BranchClass::INDIRECT_JUMP)); // jmp *(%rip)
+        assert_eq!(at(&[0xff, 0xd0]), indirect(BranchClass::INDIRECT_CALL)); // call *%rax
+        assert_eq!(at(&[0xff, 0x14, 0xc5, 0, 0, 0, 0]), indirect(BranchClass::INDIRECT_CALL)); // call *0(,%rax,8)
+        assert_eq!(at(&[0xc3]), indirect(BranchClass::RETURN)); // ret
+        assert_eq!(at(&[0xf3, 0xc3]), indirect(BranchClass::RETURN)); // repz ret
+        assert_eq!(at(&[0xc2, 8, 0]), indirect(BranchClass::RETURN)); // ret $8
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn an_instruction_is_named_with_its_extension() {
-        let named = |bytes: &[u8]| name(Architecture::X86_64, bytes);
+        let named = |bytes: &[u8]| name(InstructionSet::X86_64, bytes);
         // vpermb %zmm0,%zmm1,%zmm2
         let vpermb = named(&[0x62, 0xf2, 0x75, 0x48, 0x8d, 0xd0]);
         assert_eq!(vpermb, Some(("vpermb".to_string(), "AVX512_VBMI".to_string())));

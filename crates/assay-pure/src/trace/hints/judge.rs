@@ -5,7 +5,7 @@
 //! verdict must stand wherever that belonged. Source of the interval: E. B. Wilson, JASA 22 (1927), 209-212.
 //! Checked by hand-made branches of all shapes that the fixtures' compilers gave, and by the fixtures themselves.
 
-use super::{Place, Split};
+use super::{Split, TextPlace};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -18,11 +18,11 @@ const Z: f64 = 1.959_963_984_540_054;
 
 /// The code that one side of a branch begins with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Side {
+pub struct BranchSide {
     /// Its address.
     pub block: u64,
     /// Whose text its instructions come from, in any order; only what the debug information says outright.
-    pub places: Vec<Place>,
+    pub places: Vec<TextPlace>,
     /// The branch of the same condition that it ends with, if it does.
     pub ends_in: Option<u64>,
     /// It is nothing but that branch.
@@ -39,9 +39,9 @@ pub struct BranchSides {
     /// Times not taken.
     pub not_taken: u64,
     /// Where it goes when taken.
-    pub target: Side,
+    pub target: BranchSide,
     /// What follows it.
-    pub next: Side,
+    pub next: BranchSide,
 }
 
 /// How often a condition held.
@@ -117,7 +117,7 @@ impl fmt::Display for Unclear {
 
 /// What is said of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum HintJudgement {
     /// The side that it calls likely is executed mostly.
     Right,
     /// The side that it calls unlikely is executed mostly.
@@ -193,7 +193,7 @@ fn resolve(split: &Split, branches: &[BranchSides]) -> Vec<(SidePart, SidePart)>
         .map(|(target, next)| (implied(split, target, next), implied(split, next, target)))
         .collect();
     let known = known_blocks(branches, &ways);
-    let by_block = |side: &Side, way: SidePart| match way {
+    let by_block = |side: &BranchSide, way: SidePart| match way {
         SidePart::Elsewhere | SidePart::Blank => {
             known.get(&side.block).copied().flatten().unwrap_or(SidePart::Unknown)
         }
@@ -206,9 +206,9 @@ fn resolve(split: &Split, branches: &[BranchSides]) -> Vec<(SidePart, SidePart)>
 }
 
 /// Where a side leads by its own text.
-fn way(split: &Split, at: u64, side: &Side) -> SidePart {
+fn way(split: &Split, at: u64, side: &BranchSide) -> SidePart {
     let has = |place| side.places.contains(&place);
-    match (has(Place::Yes), has(Place::No)) {
+    match (has(TextPlace::Yes), has(TextPlace::No)) {
         (true, true) => return SidePart::Unknown,
         (true, false) => return SidePart::Yes,
         (false, true) => return SidePart::No,
@@ -216,7 +216,7 @@ fn way(split: &Split, at: u64, side: &Side) -> SidePart {
     }
     if let Some(end) = side.ends_in {
         let returns = end == at;
-        return match (split.simple, has(Place::Elsewhere)) {
+        return match (split.simple, has(TextPlace::Elsewhere)) {
             // Two branches on the flags of one comparison: floating point has a third outcome.
             (true, _) if side.only_branch && !returns => SidePart::Onward,
             // The next evaluation, in the same loop or in a copy of it.
@@ -227,7 +227,7 @@ fn way(split: &Split, at: u64, side: &Side) -> SidePart {
             _ => SidePart::Unknown,
         };
     }
-    match (has(Place::Condition), has(Place::Elsewhere)) {
+    match (has(TextPlace::Condition), has(TextPlace::Elsewhere)) {
         (false, false) => SidePart::Blank,
         (false, true) => SidePart::Elsewhere,
         (true, true) if split.simple => SidePart::Elsewhere,
@@ -265,25 +265,25 @@ fn known_blocks(branches: &[BranchSides], ways: &[(SidePart, SidePart)]) -> BTre
 ///
 /// Input: what the hint expects, how often the condition held. A verdict holds with confidence 0.95, wherever the
 /// evaluations that could not be assigned belong.
-pub fn judge(expects_yes: bool, balance: &Balance) -> Verdict {
+pub fn judge(expects_yes: bool, balance: &Balance) -> HintJudgement {
     let total = balance.total();
     let unlikely = if expects_yes { balance.no } else { balance.yes };
     if total == 0 {
-        return Verdict::Unclear(Unclear::NoBranch);
+        return HintJudgement::Unclear(Unclear::NoBranch);
     }
     if total < FEWEST {
-        return Verdict::Unclear(Unclear::Seldom { evaluated: total });
+        return HintJudgement::Unclear(Unclear::Seldom { evaluated: total });
     }
     let least = wilson(unlikely, total).0;
     let most = wilson(unlikely + balance.unknown, total).1;
     if least > 0.5 {
-        Verdict::Wrong
+        HintJudgement::Wrong
     } else if most < 0.5 {
-        Verdict::Right
+        HintJudgement::Right
     } else if balance.unknown > 0 {
-        Verdict::Unclear(Unclear::Sides)
+        HintJudgement::Unclear(Unclear::Sides)
     } else {
-        Verdict::Unclear(Unclear::Even)
+        HintJudgement::Unclear(Unclear::Even)
     }
 }
 
@@ -300,7 +300,7 @@ fn wilson(part: u64, total: u64) -> (f64, f64) {
 mod tests {
     use super::super::{Position, Span};
     use super::*;
-    use Place::{Condition, Elsewhere, No, Yes};
+    use TextPlace::{Condition, Elsewhere, No, Yes};
 
     fn split(simple: bool, has_no: bool) -> Split {
         let span = |line| Span { first: Position { line, column: 1 }, last: Position { line, column: 9 } };
@@ -308,15 +308,15 @@ mod tests {
         Split { condition: span(1), yes: span(2), no, expects_yes: true, simple }
     }
 
-    fn side(block: u64, places: &[Place]) -> Side {
-        Side { block, places: places.to_vec(), ..Side::default() }
+    fn side(block: u64, places: &[TextPlace]) -> BranchSide {
+        BranchSide { block, places: places.to_vec(), ..BranchSide::default() }
     }
 
-    fn onward(block: u64, to: u64, places: &[Place]) -> Side {
-        Side { ends_in: Some(to), ..side(block, places) }
+    fn onward(block: u64, to: u64, places: &[TextPlace]) -> BranchSide {
+        BranchSide { ends_in: Some(to), ..side(block, places) }
     }
 
-    fn branch(at: u64, taken: u64, not_taken: u64, target: Side, next: Side) -> BranchSides {
+    fn branch(at: u64, taken: u64, not_taken: u64, target: BranchSide, next: BranchSide) -> BranchSides {
         BranchSides { at, taken, not_taken, target, next }
     }
 
@@ -424,11 +424,11 @@ mod tests {
     #[test]
     fn a_comparison_of_floats_may_take_two_branches() {
         let parity =
-            branch(1, 1, 99, side(10, &[No]), Side { only_branch: true, ..onward(2, 2, &[Condition]) });
+            branch(1, 1, 99, side(10, &[No]), BranchSide { only_branch: true, ..onward(2, 2, &[Condition]) });
         let zero = branch(2, 39, 60, side(10, &[No]), side(4, &[Yes]));
         assert_eq!(counts(weigh(&split(true, true), &[parity, zero])), (60, 40, 0));
         // Its own address is a loop, not a second branch.
-        let own = Side { only_branch: true, ..onward(1, 1, &[Condition]) };
+        let own = BranchSide { only_branch: true, ..onward(1, 1, &[Condition]) };
         assert_eq!(counts(weigh(&split(true, false), &[branch(1, 5, 7, own, side(3, &[Yes]))])), (7, 5, 0));
     }
 
@@ -460,31 +460,31 @@ mod tests {
     #[test]
     fn verdicts_need_enough_executions_and_a_clear_majority() {
         let of = |yes, no, unknown| judge(true, &Balance { yes, no, unknown, known_by_both: 0 });
-        assert_eq!(of(0, 0, 0), Verdict::Unclear(Unclear::NoBranch));
-        assert_eq!(of(0, 99, 0), Verdict::Unclear(Unclear::Seldom { evaluated: 99 }));
-        assert_eq!(of(0, 100, 0), Verdict::Wrong);
-        assert_eq!(of(100, 0, 0), Verdict::Right);
+        assert_eq!(of(0, 0, 0), HintJudgement::Unclear(Unclear::NoBranch));
+        assert_eq!(of(0, 99, 0), HintJudgement::Unclear(Unclear::Seldom { evaluated: 99 }));
+        assert_eq!(of(0, 100, 0), HintJudgement::Wrong);
+        assert_eq!(of(100, 0, 0), HintJudgement::Right);
         // 60 of 100: the interval is 0.5020 to 0.6906 (statsmodels, proportion_confint(60, 100, method="wilson")).
-        assert_eq!(of(40, 60, 0), Verdict::Wrong);
-        assert_eq!(of(41, 59, 0), Verdict::Unclear(Unclear::Even));
-        assert_eq!(of(60, 40, 0), Verdict::Right);
-        assert_eq!(of(59, 41, 0), Verdict::Unclear(Unclear::Even));
+        assert_eq!(of(40, 60, 0), HintJudgement::Wrong);
+        assert_eq!(of(41, 59, 0), HintJudgement::Unclear(Unclear::Even));
+        assert_eq!(of(60, 40, 0), HintJudgement::Right);
+        assert_eq!(of(59, 41, 0), HintJudgement::Unclear(Unclear::Even));
     }
 
     #[test]
     fn what_is_unknown_counts_for_either_side() {
         let of = |yes, no, unknown| judge(true, &Balance { yes, no, unknown, known_by_both: 0 });
-        assert_eq!(of(900, 10, 50), Verdict::Right);
-        assert_eq!(of(10, 900, 50), Verdict::Wrong);
-        assert_eq!(of(500, 10, 490), Verdict::Unclear(Unclear::Sides));
-        assert_eq!(of(0, 0, 1000), Verdict::Unclear(Unclear::Sides));
+        assert_eq!(of(900, 10, 50), HintJudgement::Right);
+        assert_eq!(of(10, 900, 50), HintJudgement::Wrong);
+        assert_eq!(of(500, 10, 490), HintJudgement::Unclear(Unclear::Sides));
+        assert_eq!(of(0, 0, 1000), HintJudgement::Unclear(Unclear::Sides));
     }
 
     #[test]
     fn a_hint_for_no_is_judged_the_other_way() {
         let balance = Balance { yes: 900, no: 100, unknown: 0, known_by_both: 0 };
-        assert_eq!(judge(true, &balance), Verdict::Right);
-        assert_eq!(judge(false, &balance), Verdict::Wrong);
+        assert_eq!(judge(true, &balance), HintJudgement::Right);
+        assert_eq!(judge(false, &balance), HintJudgement::Wrong);
     }
 
     #[test]

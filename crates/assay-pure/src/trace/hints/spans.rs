@@ -34,7 +34,7 @@ impl Span {
 
 /// Whose text an instruction was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum TextPlace {
     /// The condition's.
     Condition,
     /// That of what is done if it holds.
@@ -47,15 +47,18 @@ pub enum Place {
 
 impl Split {
     /// Whose text this position is; `None` where a line without a column belongs to more than one.
-    pub fn place(&self, at: Position) -> Option<Place> {
-        let spans =
-            [(Place::Condition, Some(self.condition)), (Place::Yes, Some(self.yes)), (Place::No, self.no)];
+    pub fn place(&self, at: Position) -> Option<TextPlace> {
+        let spans = [
+            (TextPlace::Condition, Some(self.condition)),
+            (TextPlace::Yes, Some(self.yes)),
+            (TextPlace::No, self.no),
+        ];
         let mut held = spans.iter().filter(|(_, span)| {
             span.is_some_and(|span| if at.column == 0 { span.touches(at.line) } else { span.holds(at) })
         });
         match (held.next(), held.next()) {
             (None, _) if at.column == 0 && self.shares_line(at.line) => None,
-            (None, _) => Some(Place::Elsewhere),
+            (None, _) => Some(TextPlace::Elsewhere),
             (Some((place, _)), None) => Some(*place),
             (Some(_), Some(_)) => None,
         }
@@ -93,24 +96,24 @@ mod tests {
     #[test]
     fn a_column_tells_apart_what_shares_a_line() {
         let split = split();
-        assert_eq!(split.place(at(10, 5)), Some(Place::Condition));
-        assert_eq!(split.place(at(10, 20)), Some(Place::Condition));
-        assert_eq!(split.place(at(10, 22)), Some(Place::Yes));
-        assert_eq!(split.place(at(12, 5)), Some(Place::Yes));
-        assert_eq!(split.place(at(12, 6)), Some(Place::Elsewhere));
-        assert_eq!(split.place(at(14, 1)), Some(Place::No));
-        assert_eq!(split.place(at(15, 10)), Some(Place::Elsewhere));
-        assert_eq!(split.place(at(10, 4)), Some(Place::Elsewhere));
+        assert_eq!(split.place(at(10, 5)), Some(TextPlace::Condition));
+        assert_eq!(split.place(at(10, 20)), Some(TextPlace::Condition));
+        assert_eq!(split.place(at(10, 22)), Some(TextPlace::Yes));
+        assert_eq!(split.place(at(12, 5)), Some(TextPlace::Yes));
+        assert_eq!(split.place(at(12, 6)), Some(TextPlace::Elsewhere));
+        assert_eq!(split.place(at(14, 1)), Some(TextPlace::No));
+        assert_eq!(split.place(at(15, 10)), Some(TextPlace::Elsewhere));
+        assert_eq!(split.place(at(10, 4)), Some(TextPlace::Elsewhere));
     }
 
     #[test]
     fn a_line_without_a_column_says_nothing_where_it_is_shared() {
         let split = split();
         assert_eq!(split.place(at(10, 0)), None);
-        assert_eq!(split.place(at(11, 0)), Some(Place::Yes));
+        assert_eq!(split.place(at(11, 0)), Some(TextPlace::Yes));
         assert_eq!(split.place(at(13, 0)), None, "between the two blocks");
-        assert_eq!(split.place(at(15, 0)), Some(Place::No));
-        assert_eq!(split.place(at(16, 0)), Some(Place::Elsewhere));
-        assert_eq!(split.place(at(9, 0)), Some(Place::Elsewhere));
+        assert_eq!(split.place(at(15, 0)), Some(TextPlace::No));
+        assert_eq!(split.place(at(16, 0)), Some(TextPlace::Elsewhere));
+        assert_eq!(split.place(at(9, 0)), Some(TextPlace::Elsewhere));
     }
 }

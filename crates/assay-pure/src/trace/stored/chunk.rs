@@ -1,6 +1,6 @@
 //! The frame around what is stored: kind, stream, count, length, checksum.
 
-use super::super::source::{Fault, Place, TraceError};
+use super::super::source::{TraceError, TraceFault, TracePlace};
 use sha2::{Digest as _, Sha256};
 use std::io::{self, Read, Write};
 
@@ -45,9 +45,9 @@ impl ChunkHeader {
         std::array::from_fn(|at| words[at / 4][at % 4])
     }
 
-    fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<ChunkHeader, Fault> {
+    fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<ChunkHeader, TraceFault> {
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[at * 4 + byte]));
-        let field = |name, at: usize| Fault::Field { name, value: word(at).into() };
+        let field = |name, at: usize| TraceFault::Field { name, value: word(at).into() };
         let kind = match word(0) {
             1 => ChunkKind::Branches,
             2 => ChunkKind::Directory,
@@ -100,29 +100,29 @@ impl<R: Read> Chunks<R> {
         let mut name = [0; 8];
         let have = chunks.fill(&mut name)?;
         let fault = match &name[..have] {
-            [] => Fault::Empty,
+            [] => TraceFault::Empty,
             begin if begin[..have.min(7)] != MAGIC[..have.min(7)] => {
-                Fault::Format { expected: "trace of assay" }
+                TraceFault::Format { expected: "trace of assay" }
             }
-            _ if have < 8 => Fault::Cut { have: 0, promised: None },
-            begin if begin[7] != MAGIC[7] => Fault::Version { found: begin[7].into() },
+            _ if have < 8 => TraceFault::Cut { have: 0, promised: None },
+            begin if begin[7] != MAGIC[7] => TraceFault::Version { found: begin[7].into() },
             _ => {
                 chunks.byte = 8;
                 return Ok(chunks);
             }
         };
-        Err(TraceError::new(Place::Byte(0), fault))
+        Err(TraceError::new(TracePlace::Byte(0), fault))
     }
 
     /// Where the next chunk begins.
-    pub fn place(&self) -> Place {
-        Place::Block { number: self.number, byte: self.byte }
+    pub fn place(&self) -> TracePlace {
+        TracePlace::Block { number: self.number, byte: self.byte }
     }
 
     /// The next chunk, its content in `content`; `None` at the end of the file. `have` is for the message.
     pub fn next(&mut self, content: &mut Vec<u8>, have: u64) -> Result<Option<ChunkHeader>, TraceError> {
         let place = self.place();
-        let cut = || TraceError::new(place, Fault::Cut { have, promised: None });
+        let cut = || TraceError::new(place, TraceFault::Cut { have, promised: None });
         let mut bytes = [0; HEADER_BYTES + CHECK_BYTES];
         match self.fill(&mut bytes)? {
             0 => return Ok(None),
@@ -137,7 +137,7 @@ impl<R: Read> Chunks<R> {
         }
         let check = next_check(&self.check, head, content);
         if check != bytes[HEADER_BYTES..] {
-            return Err(TraceError::new(place, Fault::Checksum));
+            return Err(TraceError::new(place, TraceFault::Checksum));
         }
         self.check = check;
         self.number += 1;
@@ -154,7 +154,10 @@ impl<R: Read> Chunks<R> {
                 Ok(count) => have += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    return Err(TraceError::new(self.place(), Fault::Read { message: error.to_string() }));
+                    return Err(TraceError::new(
+                        self.place(),
+                        TraceFault::Read { message: error.to_string() },
+                    ));
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 /// A file mapped as code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Module {
+pub struct StoredModule {
     /// First address.
     pub start: u64,
     /// Address after the last.
@@ -17,7 +17,7 @@ pub struct Module {
 
 /// A traced process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Process {
+pub struct TracedProcess {
     /// Its id.
     pub pid: u32,
     /// The process that started it, if that was traced too.
@@ -27,7 +27,7 @@ pub struct Process {
     /// How it ended, in words.
     pub ended: String,
     /// The files its code came from.
-    pub modules: Vec<Module>,
+    pub modules: Vec<StoredModule>,
     /// What a reader must know, in whole sentences.
     pub notes: Vec<String>,
 }
@@ -53,7 +53,7 @@ pub struct Directory {
     /// The streams, by number.
     pub streams: Vec<StreamTotals>,
     /// The processes; empty where nothing is known of them.
-    pub processes: Vec<Process>,
+    pub processes: Vec<TracedProcess>,
     /// The stream does not say how many instructions lie between its branches.
     pub without_instructions: bool,
 }
@@ -154,7 +154,7 @@ impl Rest<'_> {
         Some(list)
     }
 
-    fn process(&mut self) -> Option<Process> {
+    fn process(&mut self) -> Option<TracedProcess> {
         let pid = self.small()?;
         let parent = match self.number()? {
             0 => None,
@@ -163,9 +163,9 @@ impl Rest<'_> {
         let (program, ended) = (self.text()?, self.text()?);
         let modules = self.list(|fields| {
             let (start, end, file_offset) = (fields.number()?, fields.number()?, fields.number()?);
-            Some(Module { start, end, file_offset, path: fields.text()? })
+            Some(StoredModule { start, end, file_offset, path: fields.text()? })
         })?;
         let notes = self.list(Rest::text)?;
-        Some(Process { pid, parent, program, ended, modules, notes })
+        Some(TracedProcess { pid, parent, program, ended, modules, notes })
     }
 }

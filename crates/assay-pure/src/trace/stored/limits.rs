@@ -1,7 +1,7 @@
 //! What a file may hold at most, what a reader does with content that nobody wrote, and that version 1 stays what it is.
 
-use super::super::source::{Batch, Fault, Place, Source, TraceError};
-use super::super::{Branch, Class, Kind, Site};
+use super::super::source::{Batch, TraceError, TraceFault, TracePlace, TraceSource};
+use super::super::{Branch, BranchClass, BranchKind, BranchSite};
 use super::chunk::{self, ChunkHeader, MAX_BRANCHES, MAX_CONTENT};
 use super::tests::{read, renumbered, wild, written};
 use super::write::FULL;
@@ -20,10 +20,10 @@ fn begun(kind: u32, stream: u32, branches: u32, length: u32) -> Vec<u8> {
 fn headers_beyond_the_limits_are_refused_before_anything_is_made_room_for() {
     let fault = |bytes: &[u8]| {
         let error = read(bytes).2.expect_err("refused");
-        assert_eq!(error.place, Place::Block { number: 0, byte: 8 });
+        assert_eq!(error.place, TracePlace::Block { number: 0, byte: 8 });
         error.fault
     };
-    let field = |name, value: u32| Fault::Field { name, value: value.into() };
+    let field = |name, value: u32| TraceFault::Field { name, value: value.into() };
     assert_eq!(fault(&begun(3, 0, 1, 0)), field("the kind of a chunk", 3));
     assert_eq!(fault(&begun(1, MAX_STREAMS, 1, 0)), field("the number of a stream", MAX_STREAMS));
     let branches = "the number of branches in a block";
@@ -32,39 +32,39 @@ fn headers_beyond_the_limits_are_refused_before_anything_is_made_room_for() {
     assert_eq!(fault(&begun(2, 0, 1, 0)), field(branches, 1));
     assert_eq!(fault(&begun(1, 0, 1, MAX_CONTENT + 1)), field("the length of a chunk", MAX_CONTENT + 1));
     for fine in [begun(1, MAX_STREAMS - 1, MAX_BRANCHES, MAX_CONTENT), begun(2, 0, 0, 9)] {
-        assert_eq!(fault(&fine), Fault::Cut { have: 0, promised: None });
+        assert_eq!(fault(&fine), TraceFault::Cut { have: 0, promised: None });
     }
 }
 
 #[test]
 fn damage_is_said_with_its_block_and_byte_and_ends_the_stream() {
     let (sites, branches) = wild(6, 200);
-    let mut writer = Writer::new(Vec::new()).unwrap();
+    let mut writer = StoredWriter::new(Vec::new()).unwrap();
     let mut stream = StreamWriter::default();
     let mut begins = 0;
     for piece in branches.chunks(100) {
-        stream.push::<Fault>(&sites, piece, |_| unreachable!()).unwrap();
+        stream.push::<TraceFault>(&sites, piece, |_| unreachable!()).unwrap();
         begins = writer.bytes();
         writer.write(0, &stream.finish().unwrap()).unwrap();
     }
     let mut bytes = writer.finish(&Directory::default()).unwrap();
     bytes[begins as usize + 30] ^= 1;
-    let mut reader = Reader::new(&bytes[..]).unwrap();
+    let mut reader = StoredReader::new(&bytes[..]).unwrap();
     let mut batch = Batch::default();
     assert_eq!(reader.next(&mut batch), Ok(true));
-    let place = Place::Block { number: 1, byte: begins };
-    assert_eq!(reader.next(&mut batch), Err(TraceError::new(place, Fault::Checksum)));
+    let place = TracePlace::Block { number: 1, byte: begins };
+    assert_eq!(reader.next(&mut batch), Err(TraceError::new(place, TraceFault::Checksum)));
     assert_eq!(reader.next(&mut batch), Ok(false), "nothing is tried behind the damage");
 }
 
 #[test]
 fn a_block_ends_at_its_most_branches() {
-    let jump = Branch::new(0x10, 0x10, 0, Class::JUMP, true, 1);
+    let jump = Branch::new(0x10, 0x10, 0, BranchClass::JUMP, true, 1);
     let mut sizes = Vec::new();
     let mut stream = StreamWriter::default();
     let feed = vec![jump; MAX_BRANCHES as usize + 5];
     stream
-        .push::<Fault>(&[], &feed, |block| {
+        .push::<TraceFault>(&[], &feed, |block| {
             sizes.push(block.branches());
             Ok(())
         })
@@ -79,9 +79,9 @@ fn a_block_ends_at_a_megabyte_however_few_branches_that_is() {
     let mut stream = StreamWriter::default();
     let mut blocks = Vec::new();
     for site in 0..MAX_BRANCHES - 1 {
-        let jump = Branch::new(random.next_u64(), random.next_u64(), site, Class::JUMP, true, 1);
+        let jump = Branch::new(random.next_u64(), random.next_u64(), site, BranchClass::JUMP, true, 1);
         stream
-            .push::<Fault>(&[], &[jump], |block| {
+            .push::<TraceFault>(&[], &[jump], |block| {
                 blocks.push((block.bytes(), block.branches()));
                 Ok(())
             })
@@ -93,27 +93,27 @@ fn a_block_ends_at_a_megabyte_however_few_branches_that_is() {
 
 #[test]
 fn a_feed_may_give_a_number_to_another_site_later() {
-    let site = |pc, length, class| Site { pc, length, class, target: None };
+    let site = |pc, length, class| BranchSite { pc, length, class, target: None };
     let feeds = [
-        site(0x10, 2, Class::JUMP),
-        site(0x20, 2, Class::JUMP),
-        site(0x20, 3, Class::JUMP),
-        site(0x20, 3, Class::CALL),
-        site(0x10, 2, Class::JUMP),
+        site(0x10, 2, BranchClass::JUMP),
+        site(0x20, 2, BranchClass::JUMP),
+        site(0x20, 3, BranchClass::JUMP),
+        site(0x20, 3, BranchClass::CALL),
+        site(0x10, 2, BranchClass::JUMP),
     ];
     let mut stream = StreamWriter::default();
     let mut expected = Vec::new();
-    let mut seen: Vec<Site> = Vec::new();
+    let mut seen: Vec<BranchSite> = Vec::new();
     for site in feeds {
         let branch = Branch::new(site.pc, 0x100, 0, site.class, true, 1);
-        stream.push::<Fault>(std::slice::from_ref(&site), &[branch], |_| unreachable!()).unwrap();
+        stream.push::<TraceFault>(std::slice::from_ref(&site), &[branch], |_| unreachable!()).unwrap();
         let number = seen.iter().position(|other| *other == site).unwrap_or(seen.len());
         if number == seen.len() {
             seen.push(site.clone());
         }
         expected.push((Branch::new(site.pc, 0x100, number as u32, site.class, true, 1), site.length));
     }
-    let mut writer = Writer::new(Vec::new()).unwrap();
+    let mut writer = StoredWriter::new(Vec::new()).unwrap();
     writer.write(0, &stream.finish().unwrap()).unwrap();
     let totals = StreamTotals { branches: 5, ..StreamTotals::default() };
     let bytes = writer.finish(&Directory { streams: vec![totals], ..Directory::default() }).unwrap();
@@ -137,7 +137,7 @@ fn ending(plain: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_directory_that_is_not_all_a_directory_is_refused() {
-    let no_directory = Fault::Field { name: "the directory", value: 0 };
+    let no_directory = TraceFault::Field { name: "the directory", value: 0 };
     // An empty text, no lack of instructions, no stream, no process.
     let whole = [0; 32];
     assert_eq!(read(&ending(&whole)).2, Ok(()));
@@ -149,7 +149,7 @@ fn a_directory_that_is_not_all_a_directory_is_refused() {
 fn a_directory_that_unpacks_to_more_than_its_limit_is_refused() {
     let text = |length: usize| [&(length as u64).to_le_bytes()[..], &vec![b'x'; length], &[0; 24]].concat();
     assert_eq!(read(&ending(&text((1 << 26) - 32))).2, Ok(()));
-    let no_directory = Fault::Field { name: "the directory", value: 0 };
+    let no_directory = TraceFault::Field { name: "the directory", value: 0 };
     assert_eq!(read(&ending(&text((1 << 26) - 31))).2.unwrap_err().fault, no_directory);
 }
 
@@ -158,7 +158,7 @@ fn a_directory_that_packs_to_more_than_a_chunk_holds_is_not_written() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
     // Six bits a letter, so that packing helps little.
     let source: String = (0..6 << 20).map(|_| char::from(b'0' + (random.next_u64() >> 58) as u8)).collect();
-    let result = Writer::new(Vec::new()).unwrap().finish(&Directory { source, ..Directory::default() });
+    let result = StoredWriter::new(Vec::new()).unwrap().finish(&Directory { source, ..Directory::default() });
     assert_eq!(result.unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
 }
 
@@ -169,12 +169,12 @@ fn content_that_nobody_wrote_gives_branches_or_an_error() {
     for round in 0..300 {
         let mut content = vec![0; 100];
         random.fill_bytes(&mut content);
-        let mut writer = Writer::new(Vec::new()).unwrap();
-        writer.write(0, &Block::from_parts(1 + round % 12, content)).unwrap();
+        let mut writer = StoredWriter::new(Vec::new()).unwrap();
+        writer.write(0, &CodedBlock::from_parts(1 + round % 12, content)).unwrap();
         let (streams, _, result) = read(&writer.finish(&Directory::default()).unwrap());
         assert!(streams[0].len() <= 12);
         // Where all of it makes branches, the directory is found to know none.
-        let Fault::Field { name, .. } = result.unwrap_err().fault else { panic!("another fault") };
+        let TraceFault::Field { name, .. } = result.unwrap_err().fault else { panic!("another fault") };
         whole += usize::from(name == "the number of branches in the directory");
     }
     assert!((1..300).contains(&whole), "{whole}");
@@ -182,21 +182,21 @@ fn content_that_nobody_wrote_gives_branches_or_an_error() {
 
 /// What a program does: a loop, recursion a hundred deep, a switch over more targets than are kept, and calls whose length is
 /// not known.
-fn program() -> (Vec<Site>, Vec<Branch>) {
-    let site = |pc, length, class| Site { pc, length, class, target: None };
-    let returning = Class::new(Kind::Return, false, true);
-    let switching = Class::new(Kind::Jump, false, true);
+fn program() -> (Vec<BranchSite>, Vec<Branch>) {
+    let site = |pc, length, class| BranchSite { pc, length, class, target: None };
+    let returning = BranchClass::new(BranchKind::Return, false, true);
+    let switching = BranchClass::new(BranchKind::Jump, false, true);
     let sites = vec![
-        site(0x1000, 2, Class::CONDITIONAL),
-        site(0x2000, 5, Class::CALL),
+        site(0x1000, 2, BranchClass::CONDITIONAL),
+        site(0x2000, 5, BranchClass::CALL),
         site(0x2100, 1, returning),
         site(0x3000, 3, switching),
-        site(0x4000, 0, Class::CALL),
+        site(0x4000, 0, BranchClass::CALL),
         site(0x4100, 0, returning),
     ];
     let mut branches = Vec::new();
     let mut go = |site: usize, target, taken| {
-        let Site { pc, class, .. } = sites[site];
+        let BranchSite { pc, class, .. } = sites[site];
         branches.push(Branch::new(pc, target, site as u32, class, taken, 7));
     };
     let mut random = Xoshiro256PlusPlus::seed_from_u64(4);

@@ -1,7 +1,7 @@
 //! A file to branches, a block at a time.
 
-use super::super::source::{Batch, Fault, MAX_SITES, Place, Source, TraceError};
-use super::super::{Branch, Site};
+use super::super::source::{Batch, MAX_SITES, TraceError, TraceFault, TracePlace, TraceSource};
+use super::super::{Branch, BranchSite};
 use super::chunk::{ChunkKind, Chunks};
 use super::coder::Decoder;
 use super::directory::Directory;
@@ -13,7 +13,7 @@ use std::ops::Range;
 pub const LIVE: u32 = 16;
 
 /// A file being read.
-pub struct Reader<R> {
+pub struct StoredReader<R> {
     chunks: Chunks<R>,
     first: u32,
     live: Vec<Option<Box<StreamState>>>,
@@ -25,24 +25,24 @@ pub struct Reader<R> {
     failed: bool,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> StoredReader<R> {
     /// Reads the first [`LIVE`] streams.
     ///
     /// # Errors
     /// An empty file, another format, another version.
-    pub fn new(inner: R) -> Result<Reader<R>, TraceError> {
-        Reader::only(inner, 0..LIVE)
+    pub fn new(inner: R) -> Result<StoredReader<R>, TraceError> {
+        StoredReader::only(inner, 0..LIVE)
     }
 
     /// Reads some streams, at most [`LIVE`]; the blocks of others are checked and skipped.
     ///
     /// # Errors
-    /// As [`Reader::new`].
-    pub fn only(inner: R, streams: Range<u32>) -> Result<Reader<R>, TraceError> {
+    /// As [`StoredReader::new`].
+    pub fn only(inner: R, streams: Range<u32>) -> Result<StoredReader<R>, TraceError> {
         let count = streams.len().min(LIVE as usize);
         let mut live = Vec::new();
         live.resize_with(count, || None);
-        Ok(Reader {
+        Ok(StoredReader {
             chunks: Chunks::new(inner)?,
             first: streams.start,
             live,
@@ -74,7 +74,7 @@ impl<R: Read> Reader<R> {
         loop {
             let place = self.chunks.place();
             let Some(header) = self.chunks.next(&mut self.content, self.have)? else {
-                let cut = Fault::Cut { have: self.have, promised: None };
+                let cut = TraceFault::Cut { have: self.have, promised: None };
                 return Err(TraceError::new(place, cut));
             };
             if header.kind == ChunkKind::Directory {
@@ -98,7 +98,7 @@ impl<R: Read> Reader<R> {
             let decoded = decode(stream, &self.content, header.branches, &mut batch.branches);
             decoded.map_err(|fault| TraceError::new(place, fault))?;
             if self.named() > MAX_SITES {
-                let fault = Fault::TooMany { what: "places that branch", limit: MAX_SITES as u64 };
+                let fault = TraceFault::TooMany { what: "places that branch", limit: MAX_SITES as u64 };
                 return Err(TraceError::new(place, fault));
             }
             return Ok(true);
@@ -111,8 +111,8 @@ impl<R: Read> Reader<R> {
     }
 
     /// The directory must agree with the blocks, and nothing may follow.
-    fn end(&mut self, place: Place) -> Result<(), TraceError> {
-        let wrong = |name| TraceError::new(place, Fault::Field { name, value: 0 });
+    fn end(&mut self, place: TracePlace) -> Result<(), TraceError> {
+        let wrong = |name| TraceError::new(place, TraceFault::Field { name, value: 0 });
         let directory = Directory::unpack(&self.content).ok_or_else(|| wrong("the directory"))?;
         // A stream without a branch has no block.
         self.totals.resize(self.totals.len().max(directory.streams.len()), 0);
@@ -123,7 +123,7 @@ impl<R: Read> Reader<R> {
         let place = self.chunks.place();
         match self.chunks.next(&mut self.content, self.have) {
             Ok(None) => Ok(()),
-            _ => Err(TraceError::new(place, Fault::Trailing)),
+            _ => Err(TraceError::new(place, TraceFault::Trailing)),
         }
     }
 }
@@ -133,7 +133,7 @@ fn decode(
     content: &[u8],
     count: u32,
     branches: &mut Vec<Branch>,
-) -> Result<(), Fault> {
+) -> Result<(), TraceFault> {
     let mut decoder = Decoder::new(content);
     for _ in 0..count {
         let (site, step) = stream.code(&mut decoder, &StoredBranch::UNKNOWN, None)?;
@@ -142,7 +142,7 @@ fn decode(
     Ok(())
 }
 
-impl<R: Read> Source for Reader<R> {
+impl<R: Read> TraceSource for StoredReader<R> {
     fn next(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         batch.branches.clear();
         if self.failed || self.directory.is_some() {
@@ -153,7 +153,7 @@ impl<R: Read> Source for Reader<R> {
         result
     }
 
-    fn sites(&self, stream: u32) -> &[Site] {
+    fn sites(&self, stream: u32) -> &[BranchSite] {
         let slot = stream.checked_sub(self.first).and_then(|slot| self.live.get(slot as usize));
         slot.and_then(Option::as_ref).map_or(&[], |stream| stream.sites())
     }

@@ -5,8 +5,8 @@
 //! ([`super::outcome`]) and, for an indirect one, its target ([`super::target`]). A new site is written where it first
 //! appears. Reading and writing are the same steps, so that they cannot differ.
 
-use super::super::source::{Fault, MAX_SITES};
-use super::super::{Branch, Class, Kind, Site};
+use super::super::source::{MAX_SITES, TraceFault};
+use super::super::{Branch, BranchClass, BranchKind, BranchSite};
 use super::coder::{Chance, Coder, NumberCode, SymbolCode};
 use super::{outcome, target};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 pub struct StoredBranch {
     pub pc: u64,
     pub length: u8,
-    pub class: Class,
+    pub class: BranchClass,
     pub target: u64,
     pub taken: bool,
     pub instructions: u32,
@@ -25,7 +25,7 @@ pub struct StoredBranch {
 impl StoredBranch {
     /// What a reader hands in where a writer hands in a branch.
     pub const UNKNOWN: StoredBranch =
-        StoredBranch { pc: 0, length: 0, class: Class::JUMP, target: 0, taken: false, instructions: 0 };
+        StoredBranch { pc: 0, length: 0, class: BranchClass::JUMP, target: 0, taken: false, instructions: 0 };
 }
 
 /// What came after a place last time, and whether that will be so again.
@@ -38,7 +38,7 @@ struct Follower {
 
 const NOWHERE: Follower = Follower { site: u32::MAX, instructions: 0, again: Chance(64_000) };
 
-/// What is known of a site besides [`Site`].
+/// What is known of a site besides [`BranchSite`].
 struct SiteState {
     /// Targets when not taken, when taken.
     targets: [Option<u64>; 2],
@@ -57,7 +57,7 @@ enum LastPlace {
 
 /// The state of a stream between two branches.
 pub struct StreamState {
-    sites: Vec<Site>,
+    sites: Vec<BranchSite>,
     owns: Vec<SiteState>,
     indirect: Vec<target::SiteTargets>,
     numbers: HashMap<(u64, u8, u8), u32>,
@@ -107,12 +107,12 @@ impl StreamState {
     }
 
     /// The sites so far, in the order of their first appearance.
-    pub fn sites(&self) -> &[Site] {
+    pub fn sites(&self) -> &[BranchSite] {
         &self.sites
     }
 
     /// The number of a branch's site, if it was named before.
-    pub fn number(&self, pc: u64, length: u8, class: Class) -> Option<u32> {
+    pub fn number(&self, pc: u64, length: u8, class: BranchClass) -> Option<u32> {
         self.numbers.get(&(pc, length, class.bits())).copied()
     }
 
@@ -123,7 +123,7 @@ impl StreamState {
         coder: &mut C,
         step: &StoredBranch,
         site: Option<u32>,
-    ) -> Result<(u32, StoredBranch), Fault> {
+    ) -> Result<(u32, StoredBranch), TraceFault> {
         let next = *self.next_mut();
         let as_before = next.site != u32::MAX && {
             let again = site == Some(next.site)
@@ -140,14 +140,14 @@ impl StreamState {
             (next.site, next.instructions) = (site, instructions);
             (site, instructions)
         };
-        let Site { pc, length, class, .. } = self.sites[site as usize];
+        let BranchSite { pc, length, class, .. } = self.sites[site as usize];
         let own = &mut self.owns[site as usize].outcome;
         let taken = !class.is_conditional() || self.outcomes.code(coder, site, own, step.taken);
         let target = if class.is_indirect() && taken {
             self.code_indirect(coder, site, step.target)
         } else if as_before {
             let expected = self.owns[site as usize].targets[usize::from(taken)];
-            expected.ok_or(Fault::Field { name: "the target of a branch", value: 0 })?
+            expected.ok_or(TraceFault::Field { name: "the target of a branch", value: 0 })?
         } else {
             self.code_target(coder, site, taken, step.target)
         };
@@ -174,7 +174,7 @@ impl StreamState {
         coder: &mut C,
         step: &StoredBranch,
         site: Option<u32>,
-    ) -> Result<u32, Fault> {
+    ) -> Result<u32, TraceFault> {
         if self.is_known.code(coder, site.is_some()) {
             // The latest sites are the likeliest.
             let back =
@@ -182,19 +182,19 @@ impl StreamState {
             let site = (self.sites.len() as u64).checked_sub(1).and_then(|last| last.checked_sub(back));
             return site
                 .map(|site| site as u32)
-                .ok_or(Fault::Field { name: "the number of a site", value: back });
+                .ok_or(TraceFault::Field { name: "the number of a site", value: back });
         }
         let bits = self.bits.code(coder, step.class.bits().into());
-        let class = Class::from_bits(bits as u8);
-        let class = class.ok_or(Fault::Field { name: "the class", value: bits.into() })?;
+        let class = BranchClass::from_bits(bits as u8);
+        let class = class.ok_or(TraceFault::Field { name: "the class", value: bits.into() })?;
         let length = self.length.code(coder, step.length.into()) as u8;
         let offset = self.offset.code_signed(coder, step.pc.wrapping_sub(self.here) as i64);
         let pc = self.here.wrapping_add(offset as u64);
         if self.sites.len() == MAX_SITES {
-            return Err(Fault::TooMany { what: "places that branch", limit: MAX_SITES as u64 });
+            return Err(TraceFault::TooMany { what: "places that branch", limit: MAX_SITES as u64 });
         }
         let site = self.sites.len() as u32;
-        self.sites.push(Site { pc, length, class, target: None });
+        self.sites.push(BranchSite { pc, length, class, target: None });
         self.owns.push(SiteState {
             targets: [None; 2],
             next: [NOWHERE; 2],
@@ -211,7 +211,7 @@ impl StreamState {
         coder: &mut C,
         site: u32,
         instructions: u32,
-    ) -> Result<u32, Fault> {
+    ) -> Result<u32, TraceFault> {
         let dense = (self.sites[site as usize].pc.wrapping_sub(self.here) >> 2).wrapping_add(1) as u32;
         let dense = dense & Branch::MAX_INSTRUCTIONS;
         if self.is_dense.code(coder, instructions == dense) {
@@ -219,7 +219,7 @@ impl StreamState {
         }
         let value = self.instructions.code(coder, instructions.into());
         let fits = u32::try_from(value).ok().filter(|value| *value <= Branch::MAX_INSTRUCTIONS);
-        fits.ok_or(Fault::Field { name: "a number of instructions", value })
+        fits.ok_or(TraceFault::Field { name: "a number of instructions", value })
     }
 
     /// The target of a direct branch, or of one that is not taken, where it may be new.
@@ -245,7 +245,7 @@ impl StreamState {
 
     fn code_indirect<C: Coder>(&mut self, coder: &mut C, site: u32, target: u64) -> u64 {
         let past = self.outcomes.past();
-        if self.sites[site as usize].class.kind() == Kind::Return {
+        if self.sites[site as usize].class.kind() == BranchKind::Return {
             let sites = &self.sites;
             let length = |call: u32| sites[call as usize].length;
             self.targets.code_return(coder, &mut self.indirect, site, past, target, length)
@@ -255,10 +255,10 @@ impl StreamState {
     }
 
     /// Goes to where the branch led.
-    fn arrive(&mut self, site: u32, taken: bool, target: u64) -> Result<(), Fault> {
-        let Site { pc, length, class, .. } = self.sites[site as usize];
+    fn arrive(&mut self, site: u32, taken: bool, target: u64) -> Result<(), TraceFault> {
+        let BranchSite { pc, length, class, .. } = self.sites[site as usize];
         self.here = if taken { target } else { pc.wrapping_add(length.into()) };
-        if taken && class.kind() == Kind::Call {
+        if taken && class.kind() == BranchKind::Call {
             self.targets.call(pc, site);
         }
         if !(taken && class.is_indirect()) {
@@ -269,7 +269,10 @@ impl StreamState {
         let landing = *self.landings.entry(target).or_insert(fresh);
         if landing == fresh {
             if self.landed.len() == MAX_SITES {
-                return Err(Fault::TooMany { what: "targets of indirect branches", limit: MAX_SITES as u64 });
+                return Err(TraceFault::TooMany {
+                    what: "targets of indirect branches",
+                    limit: MAX_SITES as u64,
+                });
             }
             self.landed.push(NOWHERE);
         }

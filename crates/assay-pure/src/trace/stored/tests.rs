@@ -1,7 +1,7 @@
 //! What is written is read again; what is damaged is found.
 
-use super::super::source::{Batch, Fault, Place, Source, TraceError};
-use super::super::{Branch, Class, Kind, Site};
+use super::super::source::{Batch, TraceError, TraceFault, TracePlace, TraceSource};
+use super::super::{Branch, BranchClass, BranchKind, BranchSite};
 use super::*;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -11,7 +11,7 @@ pub(super) type Read = (Vec<Vec<(Branch, u8)>>, Option<Directory>, Result<(), Tr
 
 pub(super) fn read(bytes: &[u8]) -> Read {
     let mut streams = Vec::new();
-    let mut reader = match Reader::new(bytes) {
+    let mut reader = match StoredReader::new(bytes) {
         Ok(reader) => reader,
         Err(error) => return (streams, None, Err(error)),
     };
@@ -33,14 +33,16 @@ pub(super) fn read(bytes: &[u8]) -> Read {
     (streams, reader.directory().cloned(), result)
 }
 
-pub(super) fn written(feeds: &[(&[Site], &[Branch])], cut: usize) -> (Vec<u8>, Directory) {
-    let mut writer = Writer::new(Vec::new()).unwrap();
+pub(super) fn written(feeds: &[(&[BranchSite], &[Branch])], cut: usize) -> (Vec<u8>, Directory) {
+    let mut writer = StoredWriter::new(Vec::new()).unwrap();
     let mut directory = Directory { source: "a test".to_owned(), ..Directory::default() };
     for (number, (sites, branches)) in feeds.iter().enumerate() {
         let mut stream = StreamWriter::default();
         for piece in branches.chunks(cut) {
             stream
-                .push(sites, piece, |block| writer.write(number as u32, &block).map_err(|_| Fault::Empty))
+                .push(sites, piece, |block| {
+                    writer.write(number as u32, &block).map_err(|_| TraceFault::Empty)
+                })
                 .unwrap();
         }
         if let Some(block) = stream.finish() {
@@ -53,8 +55,8 @@ pub(super) fn written(feeds: &[(&[Site], &[Branch])], cut: usize) -> (Vec<u8>, D
 }
 
 /// The same stream with the sites numbered by first appearance, as they come back.
-pub(super) fn renumbered(sites: &[Site], branches: &[Branch]) -> Vec<(Branch, u8)> {
-    let mut seen: Vec<(u64, u8, Class)> = Vec::new();
+pub(super) fn renumbered(sites: &[BranchSite], branches: &[Branch]) -> Vec<(Branch, u8)> {
+    let mut seen: Vec<(u64, u8, BranchClass)> = Vec::new();
     branches
         .iter()
         .map(|branch| {
@@ -71,21 +73,21 @@ pub(super) fn renumbered(sites: &[Site], branches: &[Branch]) -> Vec<(Branch, u8
 }
 
 /// A stream without any sense: every class, wild addresses beside near ones, gaps of every size.
-pub(super) fn wild(seed: u64, count: usize) -> (Vec<Site>, Vec<Branch>) {
+pub(super) fn wild(seed: u64, count: usize) -> (Vec<BranchSite>, Vec<Branch>) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut draw = |below: u64| random.next_u64() % below;
-    let sites: Vec<Site> = (0..40)
+    let sites: Vec<BranchSite> = (0..40)
         .map(|site| {
-            let kind = [Kind::Jump, Kind::Return, Kind::Call][draw(3) as usize];
-            let class = Class::new(kind, draw(2) == 0, kind == Kind::Return || draw(3) == 0);
+            let kind = [BranchKind::Jump, BranchKind::Return, BranchKind::Call][draw(3) as usize];
+            let class = BranchClass::new(kind, draw(2) == 0, kind == BranchKind::Return || draw(3) == 0);
             let pc = if site % 7 == 0 { draw(u64::MAX) } else { 0x40_0000 + draw(4096) };
-            Site { pc, length: draw(16) as u8, class, target: None }
+            BranchSite { pc, length: draw(16) as u8, class, target: None }
         })
         .collect();
     let branches = (0..count)
         .map(|_| {
             let site = draw(40) as u32;
-            let Site { pc, class, .. } = sites[site as usize];
+            let BranchSite { pc, class, .. } = sites[site as usize];
             let taken = !class.is_conditional() || draw(3) > 0;
             let target = match draw(4) {
                 0 => draw(u64::MAX),
@@ -115,13 +117,13 @@ fn any_stream_comes_back_whatever_sense_it_makes() {
 fn streams_lie_side_by_side_and_blocks_go_on_where_they_stopped() {
     let (sites, branches) = wild(1, 150_000);
     let (other_sites, other) = wild(2, 500);
-    let feeds: [(&[Site], &[Branch]); 3] = [(&sites, &branches), (&[], &[]), (&other_sites, &other)];
+    let feeds: [(&[BranchSite], &[Branch]); 3] = [(&sites, &branches), (&[], &[]), (&other_sites, &other)];
     let (bytes, _) = written(&feeds, 7000);
     let (streams, _, result) = read(&bytes);
     assert_eq!(result, Ok(()));
     assert!(streams[0].len() == 150_000 && streams[0][149_000..] == renumbered(&sites, &branches)[149_000..]);
     assert!(streams[1].is_empty() && streams[2] == renumbered(&other_sites, &other));
-    let mut reader = Reader::only(&bytes[..], 2..3).unwrap();
+    let mut reader = StoredReader::only(&bytes[..], 2..3).unwrap();
     let mut batch = Batch::default();
     assert_eq!(reader.next(&mut batch), Ok(true));
     assert_eq!((batch.stream, batch.branches.len(), reader.skipped()), (2, 500, 150_000));
@@ -131,11 +133,11 @@ fn streams_lie_side_by_side_and_blocks_go_on_where_they_stopped() {
 
 #[test]
 fn static_targets_are_known_from_either_outcome_where_lengths_are() {
-    let site = |pc, length| Site { pc, length, class: Class::CONDITIONAL, target: None };
-    let indirect = Site { class: Class::new(Kind::Jump, true, true), ..site(0x40, 2) };
+    let site = |pc, length| BranchSite { pc, length, class: BranchClass::CONDITIONAL, target: None };
+    let indirect = BranchSite { class: BranchClass::new(BranchKind::Jump, true, true), ..site(0x40, 2) };
     let sites = [site(0x10, 2), site(0x20, 0), site(0x30, 0), indirect];
     let branch = |site: u32, target, taken| {
-        let Site { pc, class, .. } = sites[site as usize];
+        let BranchSite { pc, class, .. } = sites[site as usize];
         Branch::new(pc, target, site, class, taken, 1)
     };
     let stream = [
@@ -146,7 +148,7 @@ fn static_targets_are_known_from_either_outcome_where_lengths_are() {
         branch(3, 0x42, false),
     ];
     let (bytes, _) = written(&[(&sites, &stream)], 10);
-    let mut reader = Reader::new(&bytes[..]).unwrap();
+    let mut reader = StoredReader::new(&bytes[..]).unwrap();
     assert_eq!(reader.next(&mut Batch::default()), Ok(true));
     assert_eq!(
         (reader.next(&mut Batch::default()), reader.next(&mut Batch::default())),
@@ -159,11 +161,11 @@ fn static_targets_are_known_from_either_outcome_where_lengths_are() {
 #[test]
 fn a_file_cut_anywhere_gives_the_blocks_before() {
     let (sites, branches) = wild(3, 400);
-    let mut writer = Writer::new(Vec::new()).unwrap();
+    let mut writer = StoredWriter::new(Vec::new()).unwrap();
     let mut stream = StreamWriter::default();
     let mut ends = vec![(8, 0)];
     for piece in branches.chunks(100) {
-        stream.push::<Fault>(&sites, piece, |_| unreachable!()).unwrap();
+        stream.push::<TraceFault>(&sites, piece, |_| unreachable!()).unwrap();
         writer.write(0, &stream.finish().unwrap()).unwrap();
         ends.push((writer.bytes() as usize, stream.branches()));
     }
@@ -174,7 +176,7 @@ fn a_file_cut_anywhere_gives_the_blocks_before() {
         let (streams, directory, result) = read(&bytes[..length]);
         let error = result.unwrap_err();
         let have = ends.iter().rev().find(|end| end.0 <= length).map_or(0, |end| end.1);
-        let expected = if length == 0 { Fault::Empty } else { Fault::Cut { have, promised: None } };
+        let expected = if length == 0 { TraceFault::Empty } else { TraceFault::Cut { have, promised: None } };
         assert_eq!((error.fault, directory), (expected, None), "cut at {length}");
         assert!(streams.concat() == whole[..have as usize]);
     }
@@ -193,22 +195,22 @@ fn every_damaged_byte_is_found() {
     }
     let mut longer = bytes.clone();
     longer.push(0);
-    assert_eq!(read(&longer).2.unwrap_err().fault, Fault::Trailing);
+    assert_eq!(read(&longer).2.unwrap_err().fault, TraceFault::Trailing);
     let mut newer = bytes.clone();
     newer[7] = 9;
-    assert_eq!(read(&newer).2, Err(TraceError::new(Place::Byte(0), Fault::Version { found: 9 })));
-    let format = Fault::Format { expected: "trace of assay" };
-    assert_eq!(read(b"SBBT\n").2.unwrap_err(), TraceError::new(Place::Byte(0), format));
+    assert_eq!(read(&newer).2, Err(TraceError::new(TracePlace::Byte(0), TraceFault::Version { found: 9 })));
+    let format = TraceFault::Format { expected: "trace of assay" };
+    assert_eq!(read(b"SBBT\n").2.unwrap_err(), TraceError::new(TracePlace::Byte(0), format));
 }
 
 #[test]
 fn a_block_out_of_its_order_is_found() {
     let (sites, branches) = wild(5, 200);
-    let mut writer = Writer::new(Vec::new()).unwrap();
+    let mut writer = StoredWriter::new(Vec::new()).unwrap();
     let mut stream = StreamWriter::default();
     let mut ends = vec![writer.bytes() as usize];
     for piece in branches.chunks(100) {
-        stream.push::<Fault>(&sites, piece, |_| unreachable!()).unwrap();
+        stream.push::<TraceFault>(&sites, piece, |_| unreachable!()).unwrap();
         writer.write(0, &stream.finish().unwrap()).unwrap();
         ends.push(writer.bytes() as usize);
     }
@@ -216,46 +218,46 @@ fn a_block_out_of_its_order_is_found() {
     let swapped =
         [&bytes[..8], &bytes[ends[1]..ends[2]], &bytes[ends[0]..ends[1]], &bytes[ends[2]..]].concat();
     let error = read(&swapped).2.unwrap_err();
-    assert_eq!(error, TraceError::new(Place::Block { number: 0, byte: 8 }, Fault::Checksum));
-    let fault = Fault::Field { name: "the number of branches in the directory", value: 0 };
+    assert_eq!(error, TraceError::new(TracePlace::Block { number: 0, byte: 8 }, TraceFault::Checksum));
+    let fault = TraceFault::Field { name: "the number of branches in the directory", value: 0 };
     assert_eq!(read(&bytes).2.unwrap_err().fault, fault, "a directory that does not agree");
 }
 
 #[test]
 fn a_directory_keeps_processes_modules_and_notes() {
     let module =
-        Module { start: 1 << 47, end: u64::MAX, file_offset: 4096, path: "/lib/libc.so.6".to_owned() };
-    let process = Process {
+        StoredModule { start: 1 << 47, end: u64::MAX, file_offset: 4096, path: "/lib/libc.so.6".to_owned() };
+    let process = TracedProcess {
         pid: 4_000_000_000,
         parent: Some(0),
         program: "größer".to_owned(),
         ended: "exited with 3".to_owned(),
-        modules: vec![module.clone(), Module { path: String::new(), ..module }],
+        modules: vec![module.clone(), StoredModule { path: String::new(), ..module }],
         notes: vec!["A child could not be followed.".to_owned()],
     };
     let directory = Directory {
         source: "qemu 7.2.22".to_owned(),
         streams: vec![],
-        processes: vec![Process { parent: None, ..process.clone() }, process],
+        processes: vec![TracedProcess { parent: None, ..process.clone() }, process],
         without_instructions: true,
     };
-    let bytes = Writer::new(Vec::new()).unwrap().finish(&directory).unwrap();
+    let bytes = StoredWriter::new(Vec::new()).unwrap().finish(&directory).unwrap();
     assert_eq!(read(&bytes).1, Some(directory));
 }
 
 #[test]
 fn a_jump_that_is_not_taken_is_refused() {
-    let jump = Branch::new(1, 2, 0, Class::JUMP, false, 1);
-    let result = StreamWriter::default().push::<Fault>(&[], &[jump], |_| Ok(()));
-    assert_eq!(result, Err(Fault::Field { name: "the outcome of an unconditional branch", value: 0 }));
+    let jump = Branch::new(1, 2, 0, BranchClass::JUMP, false, 1);
+    let result = StreamWriter::default().push::<TraceFault>(&[], &[jump], |_| Ok(()));
+    assert_eq!(result, Err(TraceFault::Field { name: "the outcome of an unconditional branch", value: 0 }));
 }
 
 #[test]
 fn a_stream_beyond_the_last_is_refused() {
     let mut stream = StreamWriter::default();
-    stream.push::<Fault>(&[], &[Branch::new(1, 2, 0, Class::JUMP, true, 1)], |_| Ok(())).unwrap();
+    stream.push::<TraceFault>(&[], &[Branch::new(1, 2, 0, BranchClass::JUMP, true, 1)], |_| Ok(())).unwrap();
     let block = stream.finish().unwrap();
-    let mut writer = Writer::new(Vec::new()).unwrap();
+    let mut writer = StoredWriter::new(Vec::new()).unwrap();
     assert!(writer.write(MAX_STREAMS, &block).is_err());
     assert!(writer.write(MAX_STREAMS - 1, &block).is_ok());
 }

@@ -1,7 +1,7 @@
 //! Branches to blocks, blocks to a file.
 
-use super::super::source::Fault;
-use super::super::{Branch, Site};
+use super::super::source::TraceFault;
+use super::super::{Branch, BranchSite};
 use super::chunk::{self, Checksum, ChunkHeader, ChunkKind, MAGIC, MAX_BRANCHES, MAX_STREAMS};
 use super::coder::Encoder;
 use super::directory::Directory;
@@ -10,15 +10,15 @@ use std::io::{self, Write};
 
 /// Some branches of a stream, coded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct CodedBlock {
     branches: u32,
     content: Vec<u8>,
 }
 
-impl Block {
+impl CodedBlock {
     /// From its content, whatever that is: for those who try what a reader makes of it.
-    pub fn from_parts(branches: u32, content: Vec<u8>) -> Block {
-        Block { branches, content }
+    pub fn from_parts(branches: u32, content: Vec<u8>) -> CodedBlock {
+        CodedBlock { branches, content }
     }
 
     /// Branches in it.
@@ -64,11 +64,11 @@ impl StreamWriter {
     ///
     /// # Errors
     /// A branch that is unconditional and not taken, more sites than a file may have, or what `full` returns.
-    pub fn push<E: From<Fault>>(
+    pub fn push<E: From<TraceFault>>(
         &mut self,
-        sites: &[Site],
+        sites: &[BranchSite],
         branches: &[Branch],
-        mut full: impl FnMut(Block) -> Result<(), E>,
+        mut full: impl FnMut(CodedBlock) -> Result<(), E>,
     ) -> Result<(), E> {
         for branch in branches {
             self.push_one(sites, branch)?;
@@ -79,10 +79,10 @@ impl StreamWriter {
         Ok(())
     }
 
-    fn push_one(&mut self, sites: &[Site], branch: &Branch) -> Result<(), Fault> {
+    fn push_one(&mut self, sites: &[BranchSite], branch: &Branch) -> Result<(), TraceFault> {
         let class = branch.class();
         if !branch.taken() && !class.is_conditional() {
-            return Err(Fault::Field { name: "the outcome of an unconditional branch", value: 0 });
+            return Err(TraceFault::Field { name: "the outcome of an unconditional branch", value: 0 });
         }
         let length = sites.get(branch.site as usize).map_or(0, |site| site.length);
         let step = StoredBranch {
@@ -119,10 +119,10 @@ impl StreamWriter {
     }
 
     /// The branches since the last full block, if there are any.
-    pub fn finish(&mut self) -> Option<Block> {
+    pub fn finish(&mut self) -> Option<CodedBlock> {
         let branches = std::mem::take(&mut self.in_block);
         let content = self.coder.finish();
-        (branches > 0).then_some(Block { branches, content })
+        (branches > 0).then_some(CodedBlock { branches, content })
     }
 
     /// Branches so far.
@@ -137,27 +137,27 @@ impl StreamWriter {
 }
 
 /// Writes blocks of any streams to a file.
-pub struct Writer<W> {
+pub struct StoredWriter<W> {
     out: W,
     check: Checksum,
     bytes: u64,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> StoredWriter<W> {
     /// Begins a file.
     ///
     /// # Errors
     /// The writer's own.
-    pub fn new(mut out: W) -> io::Result<Writer<W>> {
+    pub fn new(mut out: W) -> io::Result<StoredWriter<W>> {
         out.write_all(&MAGIC)?;
-        Ok(Writer { out, check: MAGIC, bytes: MAGIC.len() as u64 })
+        Ok(StoredWriter { out, check: MAGIC, bytes: MAGIC.len() as u64 })
     }
 
     /// Writes a block of a stream; the blocks of one stream in their order.
     ///
     /// # Errors
     /// A stream beyond [`MAX_STREAMS`], or the writer's own.
-    pub fn write(&mut self, stream: u32, block: &Block) -> io::Result<()> {
+    pub fn write(&mut self, stream: u32, block: &CodedBlock) -> io::Result<()> {
         if stream >= MAX_STREAMS {
             let message = format!("a file holds at most {MAX_STREAMS} streams");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));

@@ -1,7 +1,7 @@
 //! Claims that are impossible whatever was measured.
 
 use super::context::{ClaimContext, InputFacts};
-use super::finding::{Finding, Standing, tolerance};
+use super::finding::{ClaimFinding, Standing, tolerance};
 use super::scope;
 use crate::experiment::{ClaimSpec, Says};
 use crate::stats::margin::Margin;
@@ -10,7 +10,7 @@ use crate::stats::margin::Margin;
 const ROUNDING: f64 = 0.01;
 
 /// Everything arithmetic can say of a claim.
-pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
+pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
     let mut findings = Vec::new();
     findings.extend(domain(claim));
     findings.extend(direction(claim, context.margin));
@@ -20,12 +20,12 @@ pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Findin
     findings
 }
 
-pub(crate) fn against(text: String) -> Finding {
-    Finding::new(Standing::Contradicted, text)
+pub(crate) fn against(text: String) -> ClaimFinding {
+    ClaimFinding::new(Standing::Contradicted, text)
 }
 
 /// Times and ratios are positive, rates lie between 0 and 1.
-fn domain(claim: &ClaimSpec) -> Vec<Finding> {
+fn domain(claim: &ClaimSpec) -> Vec<ClaimFinding> {
     let mut findings = Vec::new();
     for (what, value) in [("ratio of times", claim.ratio), ("time", claim.ns_per_unit)] {
         if let Some(value) = value.filter(|value| value.is_nan() || *value <= 0.0) {
@@ -42,7 +42,7 @@ fn domain(claim: &ClaimSpec) -> Vec<Finding> {
 }
 
 /// The direction must agree with the claim's own ratio.
-fn direction(claim: &ClaimSpec, margin: Margin) -> Option<Finding> {
+fn direction(claim: &ClaimSpec, margin: Margin) -> Option<ClaimFinding> {
     let (says, ratio) = (claim.says?, claim.ratio?);
     let (agrees, word) = match says {
         Says::Faster => (ratio < 1.0, "faster"),
@@ -62,7 +62,7 @@ pub(crate) fn own_numbers(
     change: Option<f64>,
     ratio: Option<f64>,
     tolerance: f64,
-) -> Option<Finding> {
+) -> Option<ClaimFinding> {
     let (before, after) = (before?, after?);
     let (name, stated) = match (change, ratio) {
         (Some(change), _) => ("change", change),
@@ -70,7 +70,7 @@ pub(crate) fn own_numbers(
         (None, None) => return None,
     };
     if before == 0.0 {
-        return Some(Finding::new(
+        return Some(ClaimFinding::new(
             Standing::Open,
             format!("no {name} can be computed from a \"before\" of 0"),
         ));
@@ -78,7 +78,7 @@ pub(crate) fn own_numbers(
     let computed = if name == "change" { (after - before) / before } else { after / before };
     let allowed = (tolerance * stated.abs()).max(ROUNDING);
     Some(if (computed - stated).abs() <= allowed {
-        Finding::new(
+        ClaimFinding::new(
             Standing::Consistent,
             format!("its own numbers agree: from {before} to {after} is a {name} of {computed:.4}"),
         )
@@ -90,23 +90,26 @@ pub(crate) fn own_numbers(
 }
 
 /// A share lies between nothing and the whole.
-pub(crate) fn share(share: f64) -> Finding {
+pub(crate) fn share(share: f64) -> ClaimFinding {
     if (0.0..=1.0).contains(&share) {
-        Finding::new(Standing::Consistent, format!("a share of {share} is possible"))
+        ClaimFinding::new(Standing::Consistent, format!("a share of {share} is possible"))
     } else {
         against(format!("impossible: a share of {share} is not part of a whole"))
     }
 }
 
 /// Mispredictions against the floor of an independent stream, input by input.
-fn misses(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
+fn misses(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
     if claim.miss_rate.is_none() && claim.misses_per_unit.is_none() {
         return Vec::new();
     }
     let inputs: Vec<&InputFacts> =
         context.inputs.iter().filter(|facts| scope::names(&claim.inputs, &facts.name)).collect();
     if inputs.is_empty() {
-        return vec![Finding::new(Standing::Open, "nothing is known of the inputs it speaks of".to_string())];
+        return vec![ClaimFinding::new(
+            Standing::Open,
+            "nothing is known of the inputs it speaks of".to_string(),
+        )];
     }
     // What was counted is settled by the count; here only what no count could make true.
     let counted: Vec<&str> = context.missed_in(claim).into_iter().map(|cell| cell.input.as_str()).collect();
@@ -127,7 +130,7 @@ fn misses(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
 /// `perf stat` counts them all, so a rate is called impossible only if it is so even with them.
 const OTHER_BRANCHES: f64 = 3.0;
 
-fn of_rate(claim: &ClaimSpec, rate: f64, facts: &InputFacts) -> Finding {
+fn of_rate(claim: &ClaimSpec, rate: f64, facts: &InputFacts) -> ClaimFinding {
     let (Some(floor), Some(branches)) = (facts.floor_misses_per_unit, facts.branches_per_unit) else {
         return unknown_floor(facts);
     };
@@ -149,7 +152,7 @@ fn of_rate(claim: &ClaimSpec, rate: f64, facts: &InputFacts) -> Finding {
     ))
 }
 
-fn of_count(claim: &ClaimSpec, count: f64, facts: &InputFacts) -> Finding {
+fn of_count(claim: &ClaimSpec, count: f64, facts: &InputFacts) -> ClaimFinding {
     if let Some(branches) =
         facts.branches_per_unit.filter(|branches| count > branches * (1.0 + tolerance(claim)))
     {
@@ -174,23 +177,23 @@ fn of_count(claim: &ClaimSpec, count: f64, facts: &InputFacts) -> Finding {
 }
 
 /// A short input read again and again can be learned, and then the floor of fresh data is no bound.
-fn learned(facts: &InputFacts, least: String) -> Finding {
+fn learned(facts: &InputFacts, least: String) -> ClaimFinding {
     let text = format!(
         "{}: below the floor of {least} that fresh data of this kind has, so it can only be true of a predictor that has learned this short input by heart",
         facts.name
     );
-    Finding::new(Standing::Open, text)
+    ClaimFinding::new(Standing::Open, text)
 }
 
-fn unknown_floor(facts: &InputFacts) -> Finding {
+fn unknown_floor(facts: &InputFacts) -> ClaimFinding {
     let text = format!(
         "{}: no floor is known (its outcomes are not independent) and no mispredictions were counted",
         facts.name
     );
-    Finding::new(Standing::Open, text)
+    ClaimFinding::new(Standing::Open, text)
 }
 
-fn possible(facts: &InputFacts, least: String) -> Finding {
+fn possible(facts: &InputFacts, least: String) -> ClaimFinding {
     let text = format!("{}: not below the floor of {least}, but no mispredictions were counted", facts.name);
-    Finding::new(Standing::Open, text)
+    ClaimFinding::new(Standing::Open, text)
 }

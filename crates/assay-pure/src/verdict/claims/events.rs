@@ -4,13 +4,13 @@
 //! code and refuted here.
 
 use super::context::ClaimContext;
-use super::finding::{Finding, Standing, tolerance};
+use super::finding::{ClaimFinding, Standing, tolerance};
 use super::scope;
 use crate::experiment::ClaimSpec;
 use crate::verdict::counts::{CellCounts, CountSource};
 
 /// One finding per statement and cell.
-pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
+pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
     type Count = fn(&CellCounts) -> Option<f64>;
     let statements: [(Option<f64>, &str, Count); 3] = [
         (claim.instructions_per_unit, "instructions", |cell| Some(cell.instructions)),
@@ -22,7 +22,7 @@ pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Findin
     stated
         .flat_map(|(claimed, event, count)| {
             if cells.is_empty() {
-                return vec![Finding::new(Standing::Open, format!("no such {event} were counted"))];
+                return vec![ClaimFinding::new(Standing::Open, format!("no such {event} were counted"))];
             }
             cells.iter().map(|cell| of_cell(claim, (claimed, event), cell, count(cell))).collect()
         })
@@ -34,11 +34,11 @@ fn of_cell(
     (claimed, event): (f64, &str),
     cell: &CellCounts,
     count: Option<f64>,
-) -> Finding {
+) -> ClaimFinding {
     let place = scope::place_of(cell);
     let Some(count) = count else {
         let text = format!("a trace has no {event}, and they were not counted on {place}");
-        return Finding::new(Standing::Open, text);
+        return ClaimFinding::new(Standing::Open, text);
     };
     let agrees = (count - claimed).abs() <= tolerance(claim) * claimed;
     let standing = if agrees { Standing::Holds } else { Standing::Contradicted };
@@ -48,5 +48,5 @@ fn of_cell(
     };
     let text =
         format!("{} takes {count:.2} {event} per unit on {place}, {source}, claimed {claimed}", cell.variant);
-    Finding::new(standing, text)
+    ClaimFinding::new(standing, text)
 }

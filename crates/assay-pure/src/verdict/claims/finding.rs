@@ -40,14 +40,14 @@ pub(crate) enum Standing {
 
 /// One thing that was found of a claim.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Finding {
+pub(crate) struct ClaimFinding {
     pub(crate) standing: Standing,
     text: String,
 }
 
-impl Finding {
+impl ClaimFinding {
     pub(crate) fn new(standing: Standing, text: String) -> Self {
-        Finding { standing, text }
+        ClaimFinding { standing, text }
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) fn tolerance(claim: &ClaimSpec) -> f64 {
 }
 
 /// What becomes of a claim by all that was found of it.
-pub(crate) fn conclude(text: &str, findings: &[Finding]) -> ClaimResult {
+pub(crate) fn conclude(text: &str, findings: &[ClaimFinding]) -> ClaimResult {
     let texts = |standing: Standing| -> Vec<&str> {
         findings.iter().filter(|f| f.standing == standing).map(|f| f.text.as_str()).collect()
     };

@@ -1,14 +1,14 @@
 //! Claims held against the verdicts and times.
 
 use super::context::{CellFigure, ClaimContext};
-use super::finding::{Finding, Standing, tolerance};
+use super::finding::{ClaimFinding, Standing, tolerance};
 use super::scope::{self, ClaimedContrast};
 use crate::experiment::{Axis, ClaimSpec, Says};
 use crate::verdict::contrast::{RatioInterval, Verdict};
 use crate::verdict::wording::span;
 
 /// Everything the measurement says of a claim: one finding per statement and cell.
-pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
+pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
     let mut findings = Vec::new();
     if claim.says.is_some() || claim.ratio.is_some() {
         findings.extend(of_contrasts(claim, context));
@@ -19,11 +19,11 @@ pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Findin
     findings
 }
 
-fn open(text: &str) -> Vec<Finding> {
-    vec![Finding::new(Standing::Open, text.to_string())]
+fn open(text: &str) -> Vec<ClaimFinding> {
+    vec![ClaimFinding::new(Standing::Open, text.to_string())]
 }
 
-fn of_contrasts(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
+fn of_contrasts(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
     if claim.candidate.is_none() {
         return open("the claim names no variant that could be compared");
     }
@@ -31,11 +31,11 @@ fn of_contrasts(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
     if measured.is_empty() {
         return open("no such contrast was measured");
     }
-    let missing: Vec<Finding> = claim
+    let missing: Vec<ClaimFinding> = claim
         .inputs
         .iter()
         .filter(|input| !measured.iter().any(|found| &found.contrast.input == *input))
-        .map(|input| Finding::new(Standing::Open, format!("it was not measured on {input}")))
+        .map(|input| ClaimFinding::new(Standing::Open, format!("it was not measured on {input}")))
         .collect();
     let findings = measured.iter().flat_map(|found| {
         let says = claim.says.map(|says| of_direction(says, found));
@@ -58,7 +58,7 @@ fn place(found: &ClaimedContrast<'_>) -> String {
     format!("{} ({}, {}{against})", contrast.input, contrast.compiler, contrast.flags)
 }
 
-fn of_direction(says: Says, found: &ClaimedContrast<'_>) -> Finding {
+fn of_direction(says: Says, found: &ClaimedContrast<'_>) -> ClaimFinding {
     let wanted = match says {
         Says::Faster => Verdict::Faster,
         Says::Slower => Verdict::Slower,
@@ -74,7 +74,7 @@ fn of_direction(says: Says, found: &ClaimedContrast<'_>) -> Finding {
     if standing == Standing::Contradicted && as_built_would_agree(says, found) {
         text.push_str(", though as built it looks as claimed: that is placement");
     }
-    Finding::new(standing, text)
+    ClaimFinding::new(standing, text)
 }
 
 /// The as-built comparison shows the direction claimed: where such claims come from.
@@ -98,16 +98,16 @@ fn standing(claimed: f64, tolerance: f64, lower: f64, upper: f64) -> Standing {
     }
 }
 
-fn of_ratio(claim: &ClaimSpec, claimed: f64, found: &ClaimedContrast<'_>) -> Finding {
+fn of_ratio(claim: &ClaimSpec, claimed: f64, found: &ClaimedContrast<'_>) -> ClaimFinding {
     let Some(code) = found.code else {
-        return Finding::new(Standing::Open, format!("too few rotations on {}", place(found)));
+        return ClaimFinding::new(Standing::Open, format!("too few rotations on {}", place(found)));
     };
     // A verdict that a control took back leaves its interval in doubt.
     let doubted = found.verdict == Verdict::Inconclusive && was_taken_back(found);
     let standing =
         if doubted { Standing::Open } else { standing(claimed, tolerance(claim), code.lower, code.upper) };
     let RatioInterval { ratio, lower, upper } = code;
-    Finding::new(
+    ClaimFinding::new(
         standing,
         format!("ratio {ratio:.3} ({lower:.3} to {upper:.3}) on {}, claimed {claimed}", place(found)),
     )
@@ -118,7 +118,7 @@ fn was_taken_back(found: &ClaimedContrast<'_>) -> bool {
     found.contrast.causes.iter().any(|cause| matches!(cause.cause, Cause::Noise | Cause::IdenticalCode))
 }
 
-fn of_cells(claim: &ClaimSpec, claimed: f64, context: &ClaimContext<'_>) -> Vec<Finding> {
+fn of_cells(claim: &ClaimSpec, claimed: f64, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
     let Some(candidate) = claim.candidate.as_deref() else {
         return open("the claim names no variant whose time could be looked up");
     };
@@ -143,7 +143,7 @@ fn of_cells(claim: &ClaimSpec, claimed: f64, context: &ClaimContext<'_>) -> Vec<
                 "{:.3} ns ({:.3} to {:.3}) on {} ({}, {}), claimed {claimed}",
                 cell.ns_per_unit, cell.lower, cell.upper, cell.input, cell.compiler, cell.flags
             );
-            Finding::new(standing, text)
+            ClaimFinding::new(standing, text)
         })
         .collect()
 }

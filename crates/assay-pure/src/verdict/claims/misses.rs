@@ -5,13 +5,13 @@
 //! claim that is right by either is right.
 
 use super::context::ClaimContext;
-use super::finding::{Finding, Standing, tolerance};
+use super::finding::{ClaimFinding, Standing, tolerance};
 use super::scope::place_of as place;
 use crate::experiment::ClaimSpec;
 use crate::verdict::counts::{CellCounts, CountSource, MissCount};
 
 /// One finding per statement and cell.
-pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Finding> {
+pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
     let cells = context.missed_in(claim);
     let rates = claim.miss_rate.map(|rate| cells.iter().map(move |cell| of_rate(claim, rate, cell)));
     let counts =
@@ -19,11 +19,11 @@ pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<Findin
     rates.into_iter().flatten().chain(counts.into_iter().flatten()).collect()
 }
 
-fn of_rate(claim: &ClaimSpec, rate: f64, cell: &CellCounts) -> Finding {
+fn of_rate(claim: &ClaimSpec, rate: f64, cell: &CellCounts) -> ClaimFinding {
     let fewest = cell.conditional.map_or(cell.branches, |conditional| conditional.min(cell.branches));
     if fewest <= 0.0 {
         let text = format!("{} executes no conditional branch on {}", cell.variant, place(cell));
-        return Finding::new(Standing::Open, text);
+        return ClaimFinding::new(Standing::Open, text);
     }
     let rates = |miss: &MissCount| (miss.per_unit / cell.branches, miss.per_unit / fewest);
     let standing = standing(cell, |miss| {
@@ -39,10 +39,10 @@ fn of_rate(claim: &ClaimSpec, rate: f64, cell: &CellCounts) -> Finding {
         source(cell),
         100.0 * rate
     );
-    Finding::new(standing, text)
+    ClaimFinding::new(standing, text)
 }
 
-fn of_count(claim: &ClaimSpec, count: f64, cell: &CellCounts) -> Finding {
+fn of_count(claim: &ClaimSpec, count: f64, cell: &CellCounts) -> ClaimFinding {
     let allowed = tolerance(claim) * count;
     let standing = standing(cell, |miss| (miss.per_unit - count).abs() <= allowed);
     let text = format!(
@@ -51,7 +51,7 @@ fn of_count(claim: &ClaimSpec, count: f64, cell: &CellCounts) -> Finding {
         cell.misses[0].per_unit,
         source(cell)
     );
-    Finding::new(standing, text)
+    ClaimFinding::new(standing, text)
 }
 
 fn standing(cell: &CellCounts, agrees: impl Fn(&MissCount) -> bool) -> Standing {

@@ -6,7 +6,7 @@ use crate::stats::margin::Margin;
 use crate::verdict::Judgement;
 use crate::verdict::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use crate::verdict::counts::{CellCounts, CountSource, MissCount};
-use crate::verdict::{Options, judge};
+use crate::verdict::{VerdictOptions, judge};
 
 fn contrast(candidate: &str, input: &str, compiler: &str, verdict: Verdict, ratio: f64) -> ContrastVerdict {
     let around = |ratio: f64| RatioInterval { ratio, lower: 0.99 * ratio, upper: 1.01 * ratio };
@@ -36,7 +36,7 @@ fn contrast(candidate: &str, input: &str, compiler: &str, verdict: Verdict, rati
 }
 
 fn judgement(contrasts: Vec<ContrastVerdict>) -> Judgement {
-    Judgement { contrasts, ..judge(&[], &Options::default()) }
+    Judgement { contrasts, ..judge(&[], &VerdictOptions::default()) }
 }
 
 fn measured() -> Judgement {

@@ -4,7 +4,7 @@ const PHASES: [u64; 4] = [0, 16, 32, 48];
 
 /// What a function's offset is against the variant's own, per rotation.
 fn apart(seed: u64, rotations: u32, functions: usize) -> Vec<Vec<u64>> {
-    let mut order = Order::new(seed, &[1]);
+    let mut order = SeededChoices::new(seed, &[1]);
     (0..functions).map(|_| (0..rotations).map(|_| 16 * order.below(4)).collect()).collect()
 }
 
@@ -95,7 +95,7 @@ fn rotations_that_reach_different_offsets_name_nothing() {
 /// How many of `campaigns` name a function where none has a part; each rotation shares an effect of its own.
 fn named_by_chance(campaigns: u64, functions: usize, rotation_effect: f64) -> usize {
     let tried = (0..campaigns).filter(|&seed| {
-        let mut order = Order::new(seed, &[2]);
+        let mut order = SeededChoices::new(seed, &[2]);
         let shared: Vec<f64> = (0..8).map(|_| order.below(1000) as f64 / 1000.0).collect();
         let times = times(8, |rotation, own, _| {
             let noise = order.below(1000) as f64 / 1000.0;

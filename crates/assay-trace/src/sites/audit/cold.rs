@@ -5,7 +5,7 @@ use super::super::image::ModuleImage;
 use super::super::instruction::InstructionFlow;
 use super::written::ScannedFile;
 use super::{AuditOrigin, AuditedHint, Located};
-use assay_pure::trace::hints::{Balance, ColdFunction, Unclear, Verdict, judge};
+use assay_pure::trace::hints::{Balance, ColdFunction, HintJudgement, Unclear, judge};
 use assay_report::sites::names::short;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ pub fn audit(
                     line,
                     function: own.and_then(|own| own.function.clone()).or_else(by_symbol),
                     text: what,
-                    verdict: Verdict::Unclear(Unclear::NoBranch),
+                    verdict: HintJudgement::Unclear(Unclear::NoBranch),
                     likely: 0,
                     unlikely: 0,
                     unknown: 0,

@@ -5,7 +5,8 @@ use super::super::image::ModuleImage;
 use super::super::source::{SourceFile, Sources};
 use super::{AuditOrigin, AuditedHint, Located};
 use assay_pure::trace::hints::{
-    Balance, BranchSides, Hint, Language, Place, Scan, Unclear, Verdict, held_when_taken, judge, scan, weigh,
+    Balance, BranchSides, Hint, HintJudgement, Language, Scan, TextPlace, Unclear, held_when_taken, judge,
+    scan, weigh,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -56,7 +57,7 @@ fn copies_of<'a>(file: &str, hints: &[Hint], sites: &[&Located]) -> Vec<Copies<'
             let holds = |hint: &&Hint| {
                 let split = hint.about.as_ref().ok();
                 split.is_some_and(|split| {
-                    split.place(frame.at) == Some(Place::Condition)
+                    split.place(frame.at) == Some(TextPlace::Condition)
                         || frame.at.column == 0 && split.condition.touches(frame.at.line)
                 })
             };
@@ -91,7 +92,7 @@ fn hold(
         line: hint.at.line,
         function: numbers.first().and_then(|&number| function_of(sites[number], name)),
         text: hint.text.clone(),
-        verdict: Verdict::Unclear(Unclear::NoBranch),
+        verdict: HintJudgement::Unclear(Unclear::NoBranch),
         likely: 0,
         unlikely: 0,
         unknown: 0,
@@ -100,7 +101,7 @@ fn hold(
     let split = match &hint.about {
         Ok(split) => split,
         Err(unclear) => {
-            held.verdict = Verdict::Unclear(*unclear);
+            held.verdict = HintJudgement::Unclear(*unclear);
             return held;
         }
     };
@@ -125,10 +126,10 @@ fn hold(
     }
     held.count(split.expects_yes, &balance);
     held.verdict = match judge(split.expects_yes, &balance) {
-        Verdict::Right | Verdict::Wrong if is_stale => Verdict::Unclear(Unclear::Changed),
+        HintJudgement::Right | HintJudgement::Wrong if is_stale => HintJudgement::Unclear(Unclear::Changed),
         // An accusation needs more than one witness: the text of both sides, or the layout that the hint would have led to.
-        Verdict::Wrong if against_layout > 0 && balance.known_by_both < balance.total() => {
-            Verdict::Unclear(Unclear::Layout)
+        HintJudgement::Wrong if against_layout > 0 && balance.known_by_both < balance.total() => {
+            HintJudgement::Unclear(Unclear::Layout)
         }
         verdict => verdict,
     };

@@ -6,7 +6,7 @@ use super::super::instruction;
 use super::attribute::{Attributor, Owner};
 use super::spec::ComponentSpecs;
 use crate::Trace;
-use assay_pure::trace::Class;
+use assay_pure::trace::BranchClass;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -46,13 +46,13 @@ impl BudgetSums {
         }
     }
 
-    fn class(&mut self, class: Class) -> &mut u64 {
+    fn class(&mut self, class: BranchClass) -> &mut u64 {
         match class {
-            Class::JUMP => &mut self.jumps,
-            Class::CALL => &mut self.calls,
-            Class::INDIRECT_JUMP => &mut self.indirect_jumps,
-            Class::INDIRECT_CALL => &mut self.indirect_calls,
-            Class::RETURN => &mut self.returns,
+            BranchClass::JUMP => &mut self.jumps,
+            BranchClass::CALL => &mut self.calls,
+            BranchClass::INDIRECT_JUMP => &mut self.indirect_jumps,
+            BranchClass::INDIRECT_CALL => &mut self.indirect_calls,
+            BranchClass::RETURN => &mut self.returns,
             _ => &mut self.conditional,
         }
     }
@@ -177,15 +177,16 @@ fn called(gathered: &GatheredSites, attributor: &mut Attributor<'_>, components:
         let arrived = if seen.class.is_conditional() { seen.taken } else { seen.executed };
         Some((seen.place, seen.class, SiteAddress { address: target, ..seen.place }, arrived))
     });
-    let classes: HashMap<SiteAddress, Class> =
+    let classes: HashMap<SiteAddress, BranchClass> =
         gathered.seen.iter().map(|seen| (seen.place, seen.class)).collect();
     let indirect = gathered.arrivals.iter().map(|(from, to, times)| {
-        let class = classes.get(from).copied().unwrap_or(Class::INDIRECT_JUMP);
+        let class = classes.get(from).copied().unwrap_or(BranchClass::INDIRECT_JUMP);
         (*from, class, *to, *times)
     });
     for (from, class, to, times) in direct.chain(indirect) {
         let begins = attributor.of_function_at(to);
-        let is_call = matches!(class, Class::CALL | Class::INDIRECT_CALL) || attributor.is_stub(from);
+        let is_call =
+            matches!(class, BranchClass::CALL | BranchClass::INDIRECT_CALL) || attributor.is_stub(from);
         let owner = match begins {
             Some(owner) => owner,
             None if is_call => attributor.of(to).owner,

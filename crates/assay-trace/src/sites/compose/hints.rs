@@ -5,7 +5,7 @@ use super::super::image::ModuleImage;
 use super::super::source::Sources;
 use super::{Priced, SiteSelection};
 use assay_pure::trace::hints::judge::FEWEST;
-use assay_pure::trace::hints::{Form, Unclear, Verdict};
+use assay_pure::trace::hints::{Form, HintJudgement, Unclear};
 use assay_report::sites::page::{Cycles, Hint, HintOrigin, HintVerdict, Hints, Missed};
 
 /// Cycles that a misprediction costs: the least and the most of the vendors' figures and measurements for cores of the last
@@ -42,12 +42,12 @@ pub fn hints(images: &[ModuleImage], priced: &[Priced], sources: &Sources, wish:
 
 fn show(held: &AuditedHint, priced: &[Priced], wish: &SiteSelection) -> Hint {
     let (verdict, reason) = match held.verdict {
-        Verdict::Right => (HintVerdict::Right, None),
-        Verdict::Wrong => (HintVerdict::Wrong, None),
-        Verdict::Unclear(unclear @ Unclear::NoBranch) => {
+        HintJudgement::Right => (HintVerdict::Right, None),
+        HintJudgement::Wrong => (HintVerdict::Wrong, None),
+        HintJudgement::Unclear(unclear @ Unclear::NoBranch) => {
             (HintVerdict::NotExecuted, Some(unclear.to_string()))
         }
-        Verdict::Unclear(unclear) => (HintVerdict::Unclear, Some(unclear.to_string())),
+        HintJudgement::Unclear(unclear) => (HintVerdict::Unclear, Some(unclear.to_string())),
     };
     let own = || held.sites.iter().map(|&site| &priced[site].located.seen);
     let taken = own().map(|seen| seen.taken).sum();

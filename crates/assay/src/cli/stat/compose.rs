@@ -6,7 +6,7 @@ use super::source::Choice;
 use super::traced;
 use super::wanted::{StatRequest, TRACED, is_traceable};
 use assay_linux::perf::{CounterEvent, CounterReading, CounterRefusal, End, RefusalContext, Scope};
-use assay_pure::predict::Judged;
+use assay_pure::predict::PredictionKind;
 use assay_report::prose;
 use assay_report::stat::forms::label;
 use assay_report::stat::page::{
@@ -253,7 +253,7 @@ fn predictor_rows(question: &Question, executions: &[&traced::TracedRun]) -> Vec
         let of = |counts: fn(&traced::TracedRun) -> u64| {
             mean(executions.iter().map(|figures| counts(figures) as f64))
         };
-        let kind = |kind: usize, judged: Judged, branches: f64| Missed {
+        let kind = |kind: usize, judged: PredictionKind, branches: f64| Missed {
             branches,
             mispredictions: model.judges.contains(&judged).then(|| {
                 mean(
@@ -263,7 +263,7 @@ fn predictor_rows(question: &Question, executions: &[&traced::TracedRun]) -> Vec
                 )
             }),
         };
-        let conditional = kind(0, Judged::Direction, of(|figures| figures.counts.conditional));
+        let conditional = kind(0, PredictionKind::Direction, of(|figures| figures.counts.conditional));
         Some(PredictorRow {
             predictor: model.name.clone(),
             label: label(&format!("{}-mispredictions", model.name), Source::Simulated),
@@ -276,10 +276,10 @@ fn predictor_rows(question: &Question, executions: &[&traced::TracedRun]) -> Vec
             conditional,
             indirect: kind(
                 1,
-                Judged::Target,
+                PredictionKind::Target,
                 of(|figures| figures.counts.indirect_jumps + figures.counts.indirect_calls),
             ),
-            returns: kind(2, Judged::Return, of(|figures| figures.counts.returns)),
+            returns: kind(2, PredictionKind::Return, of(|figures| figures.counts.returns)),
             penalty_cycles: model.penalty,
             lost_cycles: model.penalty.map(|cost| Ends { low: cost.low * count, high: cost.high * count }),
             mispredictions,

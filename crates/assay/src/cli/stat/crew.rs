@@ -3,14 +3,15 @@
 //! Simulating several predictors takes longer than emulating the program, which then waits: the processor that it leaves
 //! idle takes a share. Each share walks over the same blocks in the same order, so the figures are those of one thread.
 
-use assay_pure::predict::{Judged, KeptSteps, Steps, Tally, UnknownPredictor, Zoo};
+use assay_pure::predict::{KeptSteps, PredictionKind, Steps, Tally, UnknownPredictor, Zoo};
 use assay_pure::trace::Branch;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 /// What predictors are wrong about, in the order of what [`Crew::finish`] gives.
-pub const JUDGED: [Judged; 3] = [Judged::Direction, Judged::Target, Judged::Return];
+pub const JUDGED: [PredictionKind; 3] =
+    [PredictionKind::Direction, PredictionKind::Target, PredictionKind::Return];
 
 /// With fewer of the quick predictors than this the copy of the steps costs more than a thread of their own brings.
 const WORTH_SHARING: usize = 3;
@@ -142,7 +143,7 @@ impl Crew {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::trace::Class;
+    use assay_pure::trace::BranchClass;
 
     /// Loops of changing length, an indirect call that alternates, returns: every predictor errs somewhere.
     fn stream() -> Vec<Branch> {
@@ -150,15 +151,15 @@ mod tests {
         for round in 0..3000u64 {
             for step in 0..=round * round % 7 {
                 let again = step < round * round % 7;
-                branches.push(Branch::new(0x1000, 0x900, 0, Class::CONDITIONAL, again, 3));
+                branches.push(Branch::new(0x1000, 0x900, 0, BranchClass::CONDITIONAL, again, 3));
             }
             let target = 0x4000 + 0x100 * (round % 3 % 2);
-            branches.push(Branch::new(0x1010, target, 1, Class::INDIRECT_CALL, true, 5));
+            branches.push(Branch::new(0x1010, target, 1, BranchClass::INDIRECT_CALL, true, 5));
             branches.push(Branch::new(
                 target + 8,
                 0x1015,
                 2 + (round % 3 % 2) as u32,
-                Class::RETURN,
+                BranchClass::RETURN,
                 true,
                 2,
             ));

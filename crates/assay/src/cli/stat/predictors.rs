@@ -1,8 +1,9 @@
 //! Which predictors are simulated, and what the reader must know of each.
 
 use assay_lab::lead::Misuse;
-use assay_pure::predict::profile::{self, Architecture};
-use assay_pure::predict::{Judged, zoo};
+use assay_pure::predict::profile;
+use assay_pure::predict::{PredictionKind, zoo};
+use assay_pure::trace::classify::InstructionSet;
 use assay_report::stat::page::Ends;
 
 /// The word for no simulation at all.
@@ -22,7 +23,7 @@ pub struct Model {
     /// A hash of what it does.
     pub definition: u64,
     /// What it predicts.
-    pub judges: &'static [Judged],
+    pub judges: &'static [PredictionKind],
     /// Cycles that a misprediction costs on the CPU it stands for.
     pub penalty: Option<Ends>,
 }
@@ -81,8 +82,8 @@ pub fn choose(asked: &[String], architecture: Option<&str>) -> Result<Vec<Model>
 
 fn usual(architecture: Option<&str>) -> Vec<&'static str> {
     match architecture {
-        Some("x86-64") => profile::default_range(Architecture::X86_64).to_vec(),
-        Some("aarch64") => profile::default_range(Architecture::AArch64).to_vec(),
+        Some("x86-64") => profile::default_range(InstructionSet::X86_64).to_vec(),
+        Some("aarch64") => profile::default_range(InstructionSet::Aarch64).to_vec(),
         _ => TEXTBOOK.to_vec(),
     }
 }

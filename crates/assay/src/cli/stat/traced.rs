@@ -4,7 +4,7 @@ use super::crew::Crew;
 use super::predictors::Model;
 use super::progress::Ticker;
 use assay_pure::predict::Steps;
-use assay_pure::trace::{Branch, Site};
+use assay_pure::trace::{Branch, BranchSite};
 use assay_report::stat::page::ThreadRow;
 use assay_trace::{
     BranchForm, ClassCounts, Observer, Trace, TraceDetail, TraceOptions, TraceRefusal, TracedExit, command,
@@ -25,7 +25,7 @@ impl Observer for Watcher {
         BranchForm::Steps { all: self.crew.sees_all() }
     }
 
-    fn branches(&mut self, _: &[Site], _: &[Branch]) {
+    fn branches(&mut self, _: &[BranchSite], _: &[Branch]) {
         unreachable!("it wants steps")
     }
 
@@ -158,16 +158,16 @@ pub mod scripted {
 
     use super::*;
     use assay_pure::predict::KeptSteps;
-    use assay_pure::trace::Class;
+    use assay_pure::trace::BranchClass;
     use assay_trace::{ProcessTrace, ThreadTrace};
 
     /// A thread that executed a conditional branch (site 0) with these outcomes, then an indirect call and a return, ten
     /// instructions per branch; seen by these predictors.
     pub fn thread(number: u32, outcomes: &[bool], predictors: &[&str]) -> ThreadTrace<Watcher> {
-        let branch = |taken: &bool| Branch::new(0x1000, 0x900, 0, Class::CONDITIONAL, *taken, 10);
+        let branch = |taken: &bool| Branch::new(0x1000, 0x900, 0, BranchClass::CONDITIONAL, *taken, 10);
         let mut branches: Vec<Branch> = outcomes.iter().map(branch).collect();
-        branches.push(Branch::new(0x1010, 0x2000, 1, Class::INDIRECT_CALL, true, 10));
-        branches.push(Branch::new(0x2000, 0x1015, 2, Class::RETURN, true, 10));
+        branches.push(Branch::new(0x1010, 0x2000, 1, BranchClass::INDIRECT_CALL, true, 10));
+        branches.push(Branch::new(0x2000, 0x1015, 2, BranchClass::RETURN, true, 10));
         let names: Vec<String> = predictors.iter().map(|name| (*name).to_owned()).collect();
         let mut observer = watcher(&names, &Arc::new(Ticker::quiet()));
         observer.steps(KeptSteps::of(&branches, &branches).steps());
@@ -287,7 +287,7 @@ mod tests {
     fn branches_that_pass_are_ticked() {
         let ticker = Arc::new(Ticker::quiet());
         let mut watcher = scripted::watcher(&[], &ticker);
-        let branches = [Branch::new(0, 0, 0, assay_pure::trace::Class::CONDITIONAL, true, 1); 5];
+        let branches = [Branch::new(0, 0, 0, assay_pure::trace::BranchClass::CONDITIONAL, true, 1); 5];
         for piece in [&branches, &branches[..3]] {
             watcher.steps(assay_pure::predict::KeptSteps::of(piece, piece).steps());
         }

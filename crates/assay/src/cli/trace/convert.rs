@@ -8,9 +8,9 @@ use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
-use assay_pure::trace::source::Fault;
+use assay_pure::trace::source::TraceFault;
 use assay_pure::trace::stored::{self, Directory, StreamTotals, StreamWriter};
-use assay_pure::trace::{Branch, Format, Site, bt9, champsim, sbbt};
+use assay_pure::trace::{Branch, BranchSite, TraceFormat, bt9, champsim, sbbt};
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -26,10 +26,10 @@ pub struct Arguments {
     output: PathBuf,
     /// Format of the trace if it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
-    from: Option<Format>,
+    from: Option<TraceFormat>,
     /// Format to write if the ending of OUTPUT does not give it: assay, bt9, sbbt, champsim
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
-    to: Option<Format>,
+    to: Option<TraceFormat>,
     /// Stream to convert; required if the trace has several
     #[arg(long, value_name = "N")]
     stream: Option<u32>,
@@ -87,15 +87,15 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 /// The format to write, from `--to` or the name.
-fn target(arguments: &Arguments) -> Result<Format, Misuse> {
+fn target(arguments: &Arguments) -> Result<TraceFormat, Misuse> {
     let name =
         arguments.output.file_name().map_or(String::new(), |name| name.to_string_lossy().to_lowercase());
     let endings = [
-        ("assaytrace", Format::Assay),
-        ("bt9", Format::Bt9),
-        ("sbbt", Format::Sbbt),
-        ("champsim", Format::Champsim),
-        ("champsimtrace", Format::Champsim),
+        ("assaytrace", TraceFormat::Assay),
+        ("bt9", TraceFormat::Bt9),
+        ("sbbt", TraceFormat::Sbbt),
+        ("champsim", TraceFormat::Champsim),
+        ("champsimtrace", TraceFormat::Champsim),
     ];
     // The last word counts: `a.bt9.gz.sbbt.zst` was BT9 once.
     let format_of =
@@ -109,7 +109,7 @@ fn target(arguments: &Arguments) -> Result<Format, Misuse> {
         ))
     })?;
     match to {
-        Format::Assay | Format::Bt9 | Format::Sbbt | Format::Champsim => Ok(to),
+        TraceFormat::Assay | TraceFormat::Bt9 | TraceFormat::Sbbt | TraceFormat::Champsim => Ok(to),
         other => Err(Misuse(format!(
             "{other} can be read but not written; the formats to write are assay, bt9, \
                                 sbbt and champsim"
@@ -122,15 +122,15 @@ fn asked(arguments: &Arguments) -> TraceRange<'_> {
 }
 
 /// Totals, which SBBT puts in front, and BT9's tables.
-fn first_pass(arguments: &Arguments, to: Format) -> Result<(WalkNotes, Summary, bt9::Tables)> {
-    let (mut totals, mut tables) = (Summary::default(), bt9::Tables::default());
+fn first_pass(arguments: &Arguments, to: TraceFormat) -> Result<(WalkNotes, Summary, bt9::Bt9Tables)> {
+    let (mut totals, mut tables) = (Summary::default(), bt9::Bt9Tables::default());
     let mut first = None;
     let walked = walk::<Misuse>(asked(arguments), |stored, batch, sites| {
         if batch.branches.is_empty() || *first.get_or_insert(batch.stream) != batch.stream {
             return Ok(());
         }
         totals.observe(sites, &batch.branches, stored.format.longest_gap());
-        if to == Format::Bt9 {
+        if to == TraceFormat::Bt9 {
             tables.add(sites, &batch.branches).map_err(|error| Misuse(error.to_string()))?;
         }
         Ok(())
@@ -141,10 +141,10 @@ fn first_pass(arguments: &Arguments, to: Format) -> Result<(WalkNotes, Summary, 
 
 /// A format being written.
 enum Sink<'a, W: Write> {
-    Assay(stored::Writer<W>, Box<StreamWriter>),
-    Bt9(bt9::Writer<'a, W>),
-    Sbbt(sbbt::Writer<W>),
-    Champsim(champsim::Writer<W>),
+    Assay(stored::StoredWriter<W>, Box<StreamWriter>),
+    Bt9(bt9::Bt9Writer<'a, W>),
+    Sbbt(sbbt::SbbtWriter<W>),
+    Champsim(champsim::ChampSimWriter<W>),
 }
 
 /// What could not be written, in whole sentences.
@@ -152,10 +152,10 @@ type Lost = Vec<String>;
 
 fn second_pass(
     arguments: &Arguments,
-    to: Format,
+    to: TraceFormat,
     walked: &WalkNotes,
     totals: &Summary,
-    tables: &bt9::Tables,
+    tables: &bt9::Bt9Tables,
     draft: &Path,
 ) -> Result<Lost> {
     let cannot = || format!("cannot write {}", draft.display());
@@ -198,17 +198,17 @@ fn packing(output: &Path) -> Packing {
 
 fn fill<W: Write>(
     arguments: &Arguments,
-    to: Format,
+    to: TraceFormat,
     walked: &WalkNotes,
     totals: &Summary,
-    tables: &bt9::Tables,
+    tables: &bt9::Bt9Tables,
     out: W,
 ) -> Result<(W, Lost)> {
     let mut sink = match to {
-        Format::Bt9 => Sink::Bt9(bt9::Writer::new(out, tables)?),
-        Format::Sbbt => Sink::Sbbt(sbbt::Writer::new(out, totals.instructions, totals.branches)?),
-        Format::Champsim => Sink::Champsim(champsim::Writer::new(out)),
-        _ => Sink::Assay(stored::Writer::new(out)?, Box::default()),
+        TraceFormat::Bt9 => Sink::Bt9(bt9::Bt9Writer::new(out, tables)?),
+        TraceFormat::Sbbt => Sink::Sbbt(sbbt::SbbtWriter::new(out, totals.instructions, totals.branches)?),
+        TraceFormat::Champsim => Sink::Champsim(champsim::ChampSimWriter::new(out)),
+        _ => Sink::Assay(stored::StoredWriter::new(out)?, Box::default()),
     };
     let mut first = None;
     walk::<anyhow::Error>(asked(arguments), |_, batch, sites| {
@@ -223,14 +223,14 @@ fn fill<W: Write>(
 /// A fault of a stream that is coded.
 struct Uncodable(anyhow::Error);
 
-impl From<Fault> for Uncodable {
-    fn from(fault: Fault) -> Uncodable {
+impl From<TraceFault> for Uncodable {
+    fn from(fault: TraceFault) -> Uncodable {
         Uncodable(Misuse(fault.to_string()).into())
     }
 }
 
 impl<W: Write> Sink<'_, W> {
-    fn write(&mut self, sites: &[Site], branches: &[Branch]) -> Result<()> {
+    fn write(&mut self, sites: &[BranchSite], branches: &[Branch]) -> Result<()> {
         match self {
             Sink::Assay(writer, stream) => {
                 let pushed = stream.push(sites, branches, |block| {
@@ -307,7 +307,7 @@ fn directory(arguments: &Arguments, walked: &WalkNotes, chosen: u32, stream: &St
 
 fn report(
     arguments: &Arguments,
-    to: Format,
+    to: TraceFormat,
     walked: &WalkNotes,
     totals: &Summary,
     lost: &Lost,

@@ -6,7 +6,7 @@ use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
-use assay_pure::trace::{Branch, Class, Continuity, Format, Site};
+use assay_pure::trace::{Branch, BranchClass, BranchSite, Continuity, TraceFormat};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub struct Arguments {
     file: PathBuf,
     /// Format of the trace if it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
-    from: Option<Format>,
+    from: Option<TraceFormat>,
     /// Print JSON instead of the report
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
@@ -37,7 +37,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub fn observe(&mut self, sites: &[Site], branches: &[Branch], longest_gap: u32) {
+    pub fn observe(&mut self, sites: &[BranchSite], branches: &[Branch], longest_gap: u32) {
         for branch in branches {
             self.instructions += u64::from(branch.instructions());
             let (executed, taken) = &mut self.classes[usize::from(branch.class().bits())];
@@ -49,8 +49,8 @@ impl Summary {
         self.continuity.observe(sites, branches, longest_gap);
     }
 
-    fn classes(&self) -> impl Iterator<Item = (Class, u64, u64)> {
-        let all = (0..12).filter_map(Class::from_bits);
+    fn classes(&self) -> impl Iterator<Item = (BranchClass, u64, u64)> {
+        let all = (0..12).filter_map(BranchClass::from_bits);
         all.zip(self.classes)
             .map(|(class, (executed, taken))| (class, executed, taken))
             .filter(|class| class.1 > 0)

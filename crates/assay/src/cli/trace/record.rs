@@ -4,9 +4,11 @@ use super::grouped;
 use crate::cli::{DONE, cannot_trace, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
-use assay_pure::trace::source::Fault;
-use assay_pure::trace::stored::{Block, Directory, Module, Process, StreamTotals, StreamWriter, Writer};
-use assay_pure::trace::{Branch, Site};
+use assay_pure::trace::source::TraceFault;
+use assay_pure::trace::stored::{
+    CodedBlock, Directory, StoredModule, StoredWriter, StreamTotals, StreamWriter, TracedProcess,
+};
+use assay_pure::trace::{Branch, BranchSite};
 use assay_trace::{Observer, ProcessTrace, Trace, TraceOptions, TraceRefusal, TracedExit, check, command};
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget};
@@ -109,7 +111,7 @@ impl<W: Write> Clone for Recording<W> {
 }
 
 struct Shared<W> {
-    writer: Option<Writer<W>>,
+    writer: Option<StoredWriter<W>>,
     threads: u32,
     branches: u64,
     bar: ProgressBar,
@@ -118,7 +120,7 @@ struct Shared<W> {
 }
 
 impl<W: Write> Shared<W> {
-    fn write(&mut self, stream: u32, block: &Block) {
+    fn write(&mut self, stream: u32, block: &CodedBlock) {
         if let Some(writer) = self.writer.as_mut().filter(|_| self.failed.is_none()) {
             self.failed = writer.write(stream, block).err();
             self.branches += u64::from(block.branches());
@@ -141,7 +143,7 @@ impl<W: Write + Send + 'static> Recording<W> {
             ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(None, target);
-        let writer = Some(Writer::new(out)?);
+        let writer = Some(StoredWriter::new(out)?);
         let shared = Shared { writer, threads: 0, branches: 0, bar, failed: None };
         Ok(Recording { shared: Arc::new(Mutex::new(shared)) })
     }
@@ -186,7 +188,7 @@ impl<W: Write + Send + 'static> Recording<W> {
         number: u32,
         process: ProcessTrace<Thread<W>>,
         streams: &mut [StreamTotals],
-    ) -> Process {
+    ) -> TracedProcess {
         let mut notes = process.notes;
         for traced in process.threads {
             let mut thread = traced.observer;
@@ -200,13 +202,13 @@ impl<W: Write + Send + 'static> Recording<W> {
             streams[thread.number as usize] =
                 StreamTotals { process: number, thread: traced.thread, branches, instructions };
         }
-        let modules = process.modules.into_iter().map(|module| Module {
+        let modules = process.modules.into_iter().map(|module| StoredModule {
             start: module.start,
             end: module.end,
             file_offset: module.file_offset,
             path: module.path.to_string_lossy().into_owned(),
         });
-        Process {
+        TracedProcess {
             pid: process.pid,
             parent: process.parent,
             program: process.program.to_string_lossy().into_owned(),
@@ -233,16 +235,16 @@ pub struct Thread<W: Write> {
     stream: Box<StreamWriter>,
     recording: Recording<W>,
     /// Why no more of this thread is written.
-    fault: Option<Fault>,
+    fault: Option<TraceFault>,
 }
 
 impl<W: Write + Send + 'static> Observer for Thread<W> {
-    fn branches(&mut self, sites: &[Site], branches: &[Branch]) {
+    fn branches(&mut self, sites: &[BranchSite], branches: &[Branch]) {
         if self.fault.is_some() {
             return;
         }
         let (recording, number) = (&self.recording, self.number);
-        let pushed = self.stream.push::<Fault>(sites, branches, |block| {
+        let pushed = self.stream.push::<TraceFault>(sites, branches, |block| {
             recording.lock().write(number, &block);
             Ok(())
         });
@@ -253,15 +255,17 @@ impl<W: Write + Send + 'static> Observer for Thread<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::trace::stored::Reader;
-    use assay_pure::trace::{Batch, Class, Source as _};
+    use assay_pure::trace::stored::StoredReader;
+    use assay_pure::trace::{Batch, BranchClass, TraceSource as _};
     use assay_trace::{ClassCounts, ThreadTrace};
 
-    const SITE: Site = Site { pc: 0x1000, length: 2, class: Class::CONDITIONAL, target: Some(0x1000) };
+    const SITE: BranchSite =
+        BranchSite { pc: 0x1000, length: 2, class: BranchClass::CONDITIONAL, target: Some(0x1000) };
 
     fn feed(thread: &mut Thread<Vec<u8>>, count: u32) {
-        let branches: Vec<Branch> =
-            (0..count).map(|at| Branch::new(0x1000, 0x1000, 0, Class::CONDITIONAL, at % 3 > 0, 3)).collect();
+        let branches: Vec<Branch> = (0..count)
+            .map(|at| Branch::new(0x1000, 0x1000, 0, BranchClass::CONDITIONAL, at % 3 > 0, 3))
+            .collect();
         branches.chunks(1000).for_each(|piece| thread.branches(&[SITE], piece));
     }
 
@@ -301,7 +305,7 @@ mod tests {
             (directory.processes[1].pid, directory.processes[1].ended.as_str()),
             (9, "ended by signal 11")
         );
-        let mut reader = Reader::new(&bytes[..]).unwrap();
+        let mut reader = StoredReader::new(&bytes[..]).unwrap();
         let (mut batch, mut counts) = (Batch::default(), [0; 4]);
         while reader.next(&mut batch).unwrap() {
             counts[batch.stream as usize] += batch.branches.len();
@@ -315,15 +319,15 @@ mod tests {
         let recording = Recording::begin(Vec::new()).unwrap();
         let mut thread = recording.thread();
         feed(&mut thread, 10);
-        let never = Branch::new(0x1000, 0, 1, Class::JUMP, false, 1);
-        thread.branches(&[SITE, Site { class: Class::JUMP, ..SITE }], &[never]);
+        let never = Branch::new(0x1000, 0, 1, BranchClass::JUMP, false, 1);
+        thread.branches(&[SITE, BranchSite { class: BranchClass::JUMP, ..SITE }], &[never]);
         feed(&mut thread, 10);
         let trace = Trace { processes: vec![process(7, vec![thread])], emulator: "7.2".to_owned() };
         let (directory, bytes) = recording.finish(trace).unwrap();
         assert_eq!(directory.streams[0].branches, 10);
         assert!(directory.processes[0].notes[1].starts_with("Thread 0 could not be written"));
         let mut batch = Batch::default();
-        assert_eq!(Reader::new(&bytes[..]).unwrap().next(&mut batch), Ok(true));
+        assert_eq!(StoredReader::new(&bytes[..]).unwrap().next(&mut batch), Ok(true));
         assert_eq!(batch.branches.len(), 10);
     }
 
@@ -343,7 +347,7 @@ mod tests {
         }
         let recording = Recording::begin(Full(8)).unwrap();
         let mut thread = recording.thread();
-        let branch = Branch::new(0x1000, 0x1000, 0, Class::CONDITIONAL, true, 3);
+        let branch = Branch::new(0x1000, 0x1000, 0, BranchClass::CONDITIONAL, true, 3);
         (0..70).for_each(|_| thread.branches(&[SITE], &[branch; 1000]));
         let error = recording.finish(Trace { processes: Vec::new(), emulator: String::new() });
         assert_eq!(error.err().map(|error| error.kind()), Some(std::io::ErrorKind::StorageFull));

@@ -7,8 +7,8 @@ use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
-use assay_pure::predict::{Judged, Tally, Zoo, zoo};
-use assay_pure::trace::{Continuity, Format};
+use assay_pure::predict::{PredictionKind, Tally, Zoo, zoo};
+use assay_pure::trace::{Continuity, TraceFormat};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub struct Arguments {
     predictor: Vec<String>,
     /// Format of the trace if it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
-    from: Option<Format>,
+    from: Option<TraceFormat>,
     /// Only this stream
     #[arg(long, value_name = "N")]
     stream: Option<u32>,
@@ -54,8 +54,11 @@ struct StreamSums {
     warning: Option<String>,
 }
 
-const KINDS: [(Judged, &str); 3] =
-    [(Judged::Direction, "direction"), (Judged::Target, "target"), (Judged::Return, "return")];
+const KINDS: [(PredictionKind, &str); 3] = [
+    (PredictionKind::Direction, "direction"),
+    (PredictionKind::Target, "target"),
+    (PredictionKind::Return, "return"),
+];
 
 impl StreamSums {
     fn new(members: usize) -> StreamSums {

@@ -2,9 +2,9 @@
 
 use assay_lab::lead::Misuse;
 use assay_pure::trace::recognise::LOOK;
-use assay_pure::trace::source::{Batch, Fault, Place};
+use assay_pure::trace::source::{Batch, TraceFault, TracePlace};
 use assay_pure::trace::{
-    Format, Site, Source, TraceError, bt9, cbp, champsim, jiegec, recognise, sbbt, stored,
+    BranchSite, TraceError, TraceFormat, TraceSource, bt9, cbp, champsim, jiegec, recognise, sbbt, stored,
 };
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek as _};
@@ -57,17 +57,17 @@ impl Packing {
 
 /// A reader of any format.
 pub enum Reader {
-    Assay(stored::Reader<Bytes>),
-    Bt9(bt9::Reader<Bytes>),
-    Sbbt(sbbt::Reader<Bytes>),
-    Champsim(champsim::Reader<Bytes>),
-    Cbp(cbp::Reader<Bytes>),
-    Jiegec(jiegec::Reader<BufReader<File>>),
+    Assay(stored::StoredReader<Bytes>),
+    Bt9(bt9::Bt9Reader<Bytes>),
+    Sbbt(sbbt::SbbtReader<Bytes>),
+    Champsim(champsim::ChampSimReader<Bytes>),
+    Cbp(cbp::CbpReader<Bytes>),
+    Jiegec(jiegec::JiegecReader<BufReader<File>>),
 }
 
 /// A trace that was opened.
 pub struct Stored {
-    pub format: Format,
+    pub format: TraceFormat,
     pub packing: Packing,
     /// Bytes of the file as it lies there.
     pub bytes: u64,
@@ -79,7 +79,7 @@ impl Stored {
     ///
     /// # Errors
     /// [`Misuse`] that names the file and the place: no such file, an unknown format, a damaged beginning.
-    pub fn open(path: &Path, asked: Option<Format>, streams: Range<u32>) -> Result<Stored, Misuse> {
+    pub fn open(path: &Path, asked: Option<TraceFormat>, streams: Range<u32>) -> Result<Stored, Misuse> {
         let wrong = |text: String| Misuse(format!("{}: {text}", path.display()));
         let mut file = File::open(path).map_err(|error| wrong(format!("cannot be opened: {error}")))?;
         let bytes = file.metadata().map_or(0, |facts| facts.len());
@@ -90,10 +90,10 @@ impl Stored {
         let begin = beginning(&mut unpacked, LOOK)
             .map_err(|error| wrong(format!("cannot be decompressed: {error}")))?;
         if begin.is_empty() {
-            return Err(wrong(Fault::Empty.to_string()));
+            return Err(wrong(TraceFault::Empty.to_string()));
         }
         let format = asked.or_else(|| recognise(&begin)).ok_or_else(|| {
-            let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+            let names: Vec<&str> = TraceFormat::ALL.iter().map(|format| format.name()).collect();
             wrong(format!("is not in a known trace format; --from can name one: {}", names.join(", ")))
         })?;
         let rest: Bytes = Box::new(Cursor::new(begin).chain(unpacked));
@@ -104,7 +104,7 @@ impl Stored {
     /// An error of this file, as the user is to see it.
     pub fn explain(&self, path: &Path, error: &TraceError) -> Misuse {
         let unpacked = match (self.packing, error.place) {
-            (Packing::None, _) | (_, Place::Line(_)) => "",
+            (Packing::None, _) | (_, TracePlace::Line(_)) => "",
             _ => " (counted in what was unpacked)",
         };
         Misuse(format!("{}: {error}{unpacked}", path.display()))
@@ -121,30 +121,34 @@ fn beginning(from: &mut impl Read, wanted: usize) -> std::io::Result<Vec<u8>> {
 fn reader(
     path: &Path,
     packing: Packing,
-    format: Format,
+    format: TraceFormat,
     rest: Bytes,
     streams: Range<u32>,
 ) -> Result<Reader, String> {
     let said = |error: TraceError| error.to_string();
     Ok(match format {
-        Format::Assay => Reader::Assay(stored::Reader::only(rest, streams).map_err(said)?),
-        Format::Bt9 => Reader::Bt9(bt9::Reader::new(rest).map_err(said)?),
-        Format::Sbbt => Reader::Sbbt(sbbt::Reader::new(rest, sbbt::Layout::Documented).map_err(said)?),
-        Format::SbbtStale => Reader::Sbbt(sbbt::Reader::new(rest, sbbt::Layout::Stale).map_err(said)?),
-        Format::Champsim => Reader::Champsim(champsim::Reader::new(rest).map_err(said)?),
-        Format::Cbp => Reader::Cbp(cbp::Reader::new(rest).map_err(said)?),
-        Format::Jiegec if packing != Packing::None => {
+        TraceFormat::Assay => Reader::Assay(stored::StoredReader::only(rest, streams).map_err(said)?),
+        TraceFormat::Bt9 => Reader::Bt9(bt9::Bt9Reader::new(rest).map_err(said)?),
+        TraceFormat::Sbbt => {
+            Reader::Sbbt(sbbt::SbbtReader::new(rest, sbbt::SbbtLayout::Documented).map_err(said)?)
+        }
+        TraceFormat::SbbtStale => {
+            Reader::Sbbt(sbbt::SbbtReader::new(rest, sbbt::SbbtLayout::Stale).map_err(said)?)
+        }
+        TraceFormat::Champsim => Reader::Champsim(champsim::ChampSimReader::new(rest).map_err(said)?),
+        TraceFormat::Cbp => Reader::Cbp(cbp::CbpReader::new(rest).map_err(said)?),
+        TraceFormat::Jiegec if packing != Packing::None => {
             return Err("traces of this format are read from both ends: decompress the file first".to_owned());
         }
-        Format::Jiegec => {
+        TraceFormat::Jiegec => {
             let file = File::open(path).map_err(|error| format!("cannot be opened: {error}"))?;
-            Reader::Jiegec(jiegec::Reader::new(BufReader::new(file)).map_err(said)?)
+            Reader::Jiegec(jiegec::JiegecReader::new(BufReader::new(file)).map_err(said)?)
         }
     })
 }
 
 impl Reader {
-    fn source(&self) -> &dyn Source {
+    fn source(&self) -> &dyn TraceSource {
         match self {
             Reader::Assay(reader) => reader,
             Reader::Bt9(reader) => reader,
@@ -172,7 +176,7 @@ impl Reader {
     }
 }
 
-impl Source for Reader {
+impl TraceSource for Reader {
     fn next(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         match self {
             Reader::Assay(reader) => reader.next(batch),
@@ -184,7 +188,7 @@ impl Source for Reader {
         }
     }
 
-    fn sites(&self, stream: u32) -> &[Site] {
+    fn sites(&self, stream: u32) -> &[BranchSite] {
         self.source().sites(stream)
     }
 

@@ -4,14 +4,14 @@ use super::stored::Stored;
 use assay_lab::lead::Misuse;
 use assay_pure::trace::source::Batch;
 use assay_pure::trace::stored::{Directory, LIVE};
-use assay_pure::trace::{Format, Site, Source as _, TraceError};
+use assay_pure::trace::{BranchSite, TraceError, TraceFormat, TraceSource as _};
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::path::Path;
 
 /// What a walk came upon besides branches.
 pub struct WalkNotes {
-    pub format: Format,
+    pub format: TraceFormat,
     /// Bytes of the file as it lies there.
     pub bytes: u64,
     pub directory: Option<Directory>,
@@ -25,7 +25,7 @@ pub struct WalkNotes {
 #[derive(Clone, Copy)]
 pub struct TraceRange<'a> {
     pub path: &'a Path,
-    pub from: Option<Format>,
+    pub from: Option<TraceFormat>,
     /// Only this stream.
     pub stream: Option<u32>,
 }
@@ -37,7 +37,7 @@ pub struct TraceRange<'a> {
 /// The file cannot be opened or is no trace, or what `each` returns.
 pub fn walk<E: From<Misuse>>(
     asked: TraceRange,
-    mut each: impl FnMut(&Stored, &Batch, &[Site]) -> Result<(), E>,
+    mut each: impl FnMut(&Stored, &Batch, &[BranchSite]) -> Result<(), E>,
 ) -> Result<WalkNotes, E> {
     let screen = screen();
     let mut first = asked.stream.unwrap_or(0);
@@ -69,10 +69,10 @@ fn pass<E: From<Misuse>>(
     asked: TraceRange,
     streams: std::ops::Range<u32>,
     screen: &ProgressBar,
-    each: &mut impl FnMut(&Stored, &Batch, &[Site]) -> Result<(), E>,
+    each: &mut impl FnMut(&Stored, &Batch, &[BranchSite]) -> Result<(), E>,
 ) -> Result<(Stored, Option<TraceError>), E> {
     let mut stored = Stored::open(asked.path, asked.from, streams)?;
-    if stored.format != Format::Assay && asked.stream.is_some_and(|stream| stream > 0) {
+    if stored.format != TraceFormat::Assay && asked.stream.is_some_and(|stream| stream > 0) {
         return Err(no_stream(asked).into());
     }
     let mut batch = Batch::default();

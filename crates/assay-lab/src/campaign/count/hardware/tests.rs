@@ -145,10 +145,10 @@ fn the_processors_events_are_chosen_only_where_all_of_them_are_counted() {
     let conditions = RefusalContext { virtual_machine: true, ..RefusalContext::default() };
     let names = |events: Vec<CounterEvent>| events.iter().map(ToString::to_string).collect::<Vec<_>>();
     let granted = |_: &[CounterEvent]| Ok(());
-    let misses = [experiment::Event::BranchMisses];
+    let misses = [experiment::CountedEvent::BranchMisses];
     assert_eq!(names(events(&misses, &conditions, &granted).unwrap()), [WORK[0], WORK[1], MISSES]);
     assert_eq!(names(events(&[], &conditions, &granted).unwrap()), WORK);
-    let all = names(events(&experiment::Event::ALL, &conditions, &granted).unwrap());
+    let all = names(events(&experiment::CountedEvent::ALL, &conditions, &granted).unwrap());
     assert_eq!(all, [WORK[0], WORK[1], CYCLES, MISSES]);
     // ENOENT
     let without_misses = |events: &[CounterEvent]| match events.get(2) {

@@ -2,7 +2,7 @@
 
 use crate::doctor::check::{Advice, Found, Looked, Place};
 use crate::doctor::experiment::facts::{Cell, ExperimentFacts, Input};
-use assay_pure::protocol::Kind;
+use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::learned::Learned;
 use assay_pure::words::{bytes, count, list, plural};
 use std::collections::BTreeSet;
@@ -155,11 +155,11 @@ fn one_size(inputs: &[&Input], l2: u64) -> Option<Found> {
 /// Variants that get windows beside others that get the whole input.
 fn pieces(facts: &ExperimentFacts) -> Option<Found> {
     let is_cut = |cell: &&Cell| facts.inputs.get(cell.input).is_some_and(|input| input.windows > 1);
-    let names = |wanted: fn(Kind) -> bool| -> Vec<&str> {
+    let names = |wanted: fn(VariantKind) -> bool| -> Vec<&str> {
         let cells = facts.cells.iter().filter(is_cut).filter(|cell| cell.kind.is_some_and(wanted));
         cells.map(|cell| cell.variant.as_str()).collect::<BTreeSet<&str>>().into_iter().collect()
     };
-    let (windows, whole) = (names(|kind| kind == Kind::Call), names(|kind| kind != Kind::Call));
+    let (windows, whole) = (names(|kind| kind == VariantKind::Call), names(|kind| kind != VariantKind::Call));
     (!windows.is_empty() && !whole.is_empty()).then(|| {
         let saw = format!("one window per call: {}; the whole input: {}", list(&windows), list(&whole));
         let inputs: BTreeSet<usize> = facts.cells.iter().filter(is_cut).map(|cell| cell.input).collect();

@@ -7,7 +7,7 @@ use super::CHECKS;
 use crate::doctor::check::Looked;
 use crate::doctor::experiment::{compose, in_short};
 use assay_pure::experiment::{Acceptance, acceptance};
-use assay_pure::protocol::Kind;
+use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::learned::Learned;
 use assay_report::doctor::{CheckState as State, Examination};
 
@@ -28,7 +28,7 @@ fn sound() -> ExperimentFacts {
         variant: "sum".into(),
         input: 1,
         build: "gcc, O2".into(),
-        kind: Some(Kind::Call),
+        kind: Some(VariantKind::Call),
         answers: Some(Answers { whole: 7, half: Some(3), other: Some(8) }),
         pages: Some(Pages { read: 2, of: 2 }),
         times: Some(GrowthTimes { sizes: SIZES, ns: 2000.0, half_ns: 1000.0 }),
@@ -101,7 +101,7 @@ fn code_that_loads_nothing_is_dead() {
     assert_eq!(found(&unread), ["dead-code"]);
     // What was prepared is read ahead of the calls.
     let prepared = with(|cell| {
-        cell.kind = Some(Kind::Prepared);
+        cell.kind = Some(VariantKind::Prepared);
         cell.pages = Some(Pages { read: 0, of: 2 });
     });
     assert!(!found(&prepared).contains(&"dead-code"));
@@ -160,7 +160,7 @@ fn without_a_trace_time_alone_tells_dead_code() {
 fn work_ahead_of_a_loop_is_hoisted_and_not_dead() {
     let hoisted = |ahead: u64| {
         with(move |cell| {
-            cell.kind = Some(Kind::Loop);
+            cell.kind = Some(VariantKind::Loop);
             let work = cell.work.as_mut().unwrap();
             (work.passes, work.half) = (vec![5; 5], vec![5; 3]);
             work.ahead = Some((1000 + ahead, 1000));
@@ -388,7 +388,7 @@ fn one_size_that_caches_hold_has_no_pair() {
 #[test]
 fn windows_beside_whole_inputs_are_unpaired() {
     let mut facts = sound();
-    let whole = Cell { variant: "loop".into(), kind: Some(Kind::Loop), ..facts.cells[0].clone() };
+    let whole = Cell { variant: "loop".into(), kind: Some(VariantKind::Loop), ..facts.cells[0].clone() };
     facts.cells.push(whole);
     assert_eq!(found(&facts), ["unpaired-sizes"]);
     facts.inputs[1].windows = 1;

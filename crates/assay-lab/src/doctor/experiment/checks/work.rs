@@ -3,7 +3,7 @@
 use super::in_cells;
 use crate::doctor::check::{Advice, Found, Looked, Place};
 use crate::doctor::experiment::facts::{Cell, ExperimentFacts, Work};
-use assay_pure::protocol::Kind;
+use assay_pure::protocol::VariantKind;
 use assay_pure::words::{count, plural};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,8 +77,10 @@ pub fn is_dead(facts: &ExperimentFacts, cell: &Cell) -> bool {
 
 /// The evidence for dead code, what a call does, empty if what is known speaks against it; none where nothing is known.
 fn death(facts: &ExperimentFacts, cell: &Cell) -> Option<Vec<String>> {
-    let unread =
-        cell.pages.filter(|_| cell.kind != Some(Kind::Prepared)).map(|pages| (pages.read == 0, pages.of));
+    let unread = cell
+        .pages
+        .filter(|_| cell.kind != Some(VariantKind::Prepared))
+        .map(|pages| (pages.read == 0, pages.of));
     let flat_work = flat_work(cell);
     let flat_time = flat_time(cell);
     let is_dead = match (unread, flat_work, flat_time) {
@@ -135,8 +137,8 @@ fn flat_time(cell: &Cell) -> Option<bool> {
 pub fn hoisted_work(facts: &ExperimentFacts) -> Looked {
     in_cells(facts, |cell| {
         let advice = match cell.kind {
-            Some(Kind::Loop) => OUT_OF_LOOP,
-            Some(Kind::Prepared) => PREPARED,
+            Some(VariantKind::Loop) => OUT_OF_LOOP,
+            Some(VariantKind::Prepared) => PREPARED,
             _ => CACHED,
         };
         Some((hoisted(cell)?, advice))

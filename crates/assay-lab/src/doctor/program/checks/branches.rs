@@ -5,8 +5,8 @@ use crate::doctor::check::{Advice, Cost, Found, Looked, Place};
 use crate::doctor::program::facts::ProgramFacts;
 use crate::doctor::program::names::is_library;
 use crate::doctor::program::origin::{Base, Condition, MemoryCell, Origin, Reader};
-use assay_pure::trace::Kind;
-use assay_pure::trace::hints::Verdict;
+use assay_pure::trace::BranchKind;
+use assay_pure::trace::hints::HintJudgement;
 use assay_report::sites::names::short;
 use assay_trace::sites::audit::{AuditOrigin, Located, audit};
 use assay_trace::sites::gather::SiteAddress;
@@ -38,7 +38,7 @@ pub fn hints(facts: &ProgramFacts) -> Looked {
         // What the layout alone says may be the compiler's guess and nobody's hint.
         let is_written = hint.origin != AuditOrigin::ColdPart;
         let Some(&first) = hint.sites.first() else { continue };
-        if hint.verdict != Verdict::Wrong || !facts.heat.is_hot(executed) || !is_own || !is_written {
+        if hint.verdict != HintJudgement::Wrong || !facts.heat.is_hot(executed) || !is_own || !is_written {
             continue;
         }
         let sites = || hint.sites.iter().map(|&site| own[site]);
@@ -146,7 +146,7 @@ pub fn dispatch(facts: &ProgramFacts) -> Looked {
         let is_stub = |image: &usize| facts.images[*image].stub(seen.place.address).is_some();
         let Some(image) = seen.place.image.filter(|image| !is_stub(image)) else { continue };
         let Some(callee) = function_at(facts, target) else { continue };
-        if !is_loaded(facts, image, seen.place.address, seen.class.kind() == Kind::Call) {
+        if !is_loaded(facts, image, seen.place.address, seen.class.kind() == BranchKind::Call) {
             continue;
         }
         let saw = format!("an indirect call that always reaches {}", short(&callee));

@@ -5,14 +5,14 @@
 
 use super::{closeness, dice, of, recorded};
 use crate::inputs::Generator;
-use crate::inputs::fit::{MOST_CONTEXTS, Recorded, Refusal, compare, fit, structure};
+use crate::inputs::fit::{FitRefusal, MOST_CONTEXTS, Recorded, compare, fit, structure};
 
 /// What the verb decodes with if nothing else is asked for.
 const ALL: [&str; 4] = ["skylake", "golden-cove", "zen4", "tage-sc-l-64k"];
 
 /// What is said of one stream.
 struct Found {
-    refusals: Vec<Refusal>,
+    refusals: Vec<FitRefusal>,
     /// By how much the fitted mean is off, in the worst of all figures, as a share of what is allowed.
     off: f64,
 }
