@@ -19,11 +19,11 @@ mod sentence;
 mod winner;
 
 use self::asked::Asked;
-use self::finding::{Class, Finding};
+use self::finding::{CandidateFinding, InputClass};
 pub use self::next::next;
 use self::sentence::Sentence;
 use super::number;
-use super::page::{AsBuiltSays, Axis, Contrast, LearnedInput, Page, TwinVerdict};
+use super::page::{AsBuiltSays, Axis, LearnedInput, Page, PageContrast, TwinVerdict};
 use super::prose;
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ pub fn answer(page: &Page) -> String {
 }
 
 /// One finding per pair of candidate and baseline, in order of appearance.
-fn findings(page: &Page) -> Vec<Finding<'_>> {
+fn findings(page: &Page) -> Vec<CandidateFinding<'_>> {
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     let mut inputs: Vec<&str> = page.inputs.iter().map(|input| input.name.as_str()).collect();
     for contrast in page.along(Axis::Variant) {
@@ -65,8 +65,8 @@ fn findings(page: &Page) -> Vec<Finding<'_>> {
         }
     }
     let of_pair = |(candidate, baseline): &(&str, &str)| {
-        let matching = |c: &&Contrast| c.candidate == *candidate && c.baseline == *baseline;
-        Finding::of(page.along(Axis::Variant).filter(matching).collect(), inputs.len())
+        let matching = |c: &&PageContrast| c.candidate == *candidate && c.baseline == *baseline;
+        CandidateFinding::of(page.along(Axis::Variant).filter(matching).collect(), inputs.len())
     };
     pairs.iter().map(of_pair).collect()
 }
@@ -121,10 +121,11 @@ fn unmeasured(page: &Page) -> String {
     format!("{} could not be measured; the reasons are below.", prose::list(&variants))
 }
 
-fn found(page: &Page, findings: &[Finding]) -> String {
+fn found(page: &Page, findings: &[CandidateFinding]) -> String {
     let question = &page.question;
     let sentence = Sentence::for_page(page);
-    let about_one = |one: &Finding| sentence.one(one, Asked::read(question, one.candidate, one.baseline));
+    let about_one =
+        |one: &CandidateFinding| sentence.one(one, Asked::read(question, one.candidate, one.baseline));
     if let [only] = findings {
         return about_one(only);
     }
@@ -136,7 +137,7 @@ fn found(page: &Page, findings: &[Finding]) -> String {
         );
     }
     // A question about one of several candidates is answered first.
-    let (named, others): (Vec<&Finding>, Vec<&Finding>) =
+    let (named, others): (Vec<&CandidateFinding>, Vec<&CandidateFinding>) =
         findings.iter().partition(|finding| asked::names(question, finding.candidate));
     match named.as_slice() {
         [named] if Asked::read(question, named.candidate, named.baseline) != Asked::Open => {
@@ -147,22 +148,22 @@ fn found(page: &Page, findings: &[Finding]) -> String {
 }
 
 /// "Against branch (gcc-12): table takes ...; bmi2 takes ...."
-fn all_of(sentence: &Sentence, findings: &[Finding]) -> String {
+fn all_of(sentence: &Sentence, findings: &[CandidateFinding]) -> String {
     format!("{}: {}.", sentence.against(findings[0].baseline), several(sentence, findings))
 }
 
-fn several<'a>(sentence: &Sentence, findings: impl IntoIterator<Item = &'a Finding<'a>>) -> String {
-    let findings: Vec<&Finding> = findings.into_iter().collect();
+fn several<'a>(sentence: &Sentence, findings: impl IntoIterator<Item = &'a CandidateFinding<'a>>) -> String {
+    let findings: Vec<&CandidateFinding> = findings.into_iter().collect();
     if findings.len() <= MOST_CLAUSES { sentence.several(&findings) } else { sentence.many(&findings) }
 }
 
 /// "As built (one ordinary link), 3 of 18 contrasts mislead: 2 ghosts and 1 reversed." where that is news.
-fn misled(page: &Page, findings: &[Finding]) -> String {
+fn misled(page: &Page, findings: &[CandidateFinding]) -> String {
     let count = |says| page.along(Axis::Variant).filter(|c| c.as_built_says == Some(says)).count() as u64;
     let (ghosts, reversed, masked) =
         (count(AsBuiltSays::Ghost), count(AsBuiltSays::Reversed), count(AsBuiltSays::Masked));
     let all = ghosts + reversed + masked;
-    let one_ghost_is_told = matches!(findings, [only] if only.classes() == [Class::Same]) && ghosts == 1;
+    let one_ghost_is_told = matches!(findings, [only] if only.classes() == [InputClass::Same]) && ghosts == 1;
     if all == 0 || (one_ghost_is_told && all == 1) {
         return String::new();
     }

@@ -15,7 +15,7 @@ mod tests;
 pub use answer::answer;
 pub use markdown::markdown;
 pub use page::{
-    Built, COMPARE_SCHEMA, ComparePage, Compared, Factor, Factors, Function, FunctionChange, GateResult,
-    Level, Measured, Method, OneSided, Spoilt,
+    BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, DifferingFunction, Factor, Factors,
+    FunctionChange, GateResult, Method, OneSided, SideFigure, SpoiltVisits,
 };
 pub use terminal::render_compare;

@@ -7,7 +7,10 @@ pub mod page;
 mod sample;
 mod terminal;
 
-pub use page::{CheckResult, CheckState, CodePlace, Examination, Figure, Finding, Subject, Traced};
+pub use page::{
+    CheckResult, CheckState, CodePlace, DoctorFigure, DoctorFinding, Examination, ExaminedSubject,
+    ExecutedProgram,
+};
 pub use terminal::render_examination;
 
 #[cfg(test)]

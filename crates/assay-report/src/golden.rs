@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::page::{Page, TwinControl, TwinVerdict, Verdict};
+use super::page::{Page, PageTwinControl, TwinVerdict, Verdict};
 use super::{Detail, PlanPage, answer, render, render_plan, sample};
 
 fn folder() -> std::path::PathBuf {
@@ -22,7 +22,7 @@ pub(super) fn hold_against(name: &str, text: &str) {
 fn failing_twin() -> Page {
     let mut page = sample::page();
     let note = Some("The twin control failed: the baseline differs from itself on log-uniform (gcc-12, O2) by +2.2 to +4.0 %, beyond the minimum effect of 1 %.".to_owned());
-    page.twin_control = TwinControl {
+    page.twin_control = PageTwinControl {
         verdict: TwinVerdict::Different,
         ratio: Some(1.031),
         lower: Some(1.022),

@@ -9,9 +9,12 @@ mod contrast;
 mod count;
 mod limit;
 
-pub use self::cell::{AtOffset, AtPair, Cell, Companion, Failed, OffsetShare, Range, Reached, Spread};
-pub use self::contrast::{Contrast, InputDependence, TwinControl};
-pub use self::count::{BranchCost, Count, Explained, LearnedInput, Residual};
+pub use self::cell::{
+    AtOffset, AtPair, CompanionFunction, Failed, MedianInterval, OffsetsReached, PageCell, PageOffsetShare,
+    Range,
+};
+pub use self::contrast::{InputDependentContrast, PageContrast, PageTwinControl};
+pub use self::count::{BranchCost, CellResidual, Count, ExplainedTimes, LearnedInput};
 pub use self::limit::{CellLimit, LimitsUsed};
 // Words that the JSON shares with what decides: defined there, spelt once.
 pub use assay_pure::experiment::Axis;
@@ -47,31 +50,31 @@ pub struct Page {
     /// The variant all others are compared with.
     pub baseline: String,
     /// All variants, the baseline included, in file order.
-    pub variants: Vec<Variant>,
+    pub variants: Vec<PageVariant>,
     /// All flag sets, in file order.
-    pub flag_sets: Vec<FlagSet>,
+    pub flag_sets: Vec<PageFlagSet>,
     /// Where it was measured.
-    pub machine: Machine,
+    pub machine: PageMachine,
     /// When, how long, how much.
-    pub campaign: Campaign,
+    pub campaign: CampaignRun,
     /// The baseline against itself.
-    pub twin_control: TwinControl,
+    pub twin_control: PageTwinControl,
     /// What changes what the reader should do, the gravest first; the twin control's note may be one.
     pub warnings: Vec<String>,
     /// What is true of the measurement and needs nothing done: the verdicts allow for it.
     #[serde(default)]
     pub notes: Vec<String>,
     /// Every contrast, along each axis asked for, in otherwise equal cells.
-    pub contrasts: Vec<Contrast>,
+    pub contrasts: Vec<PageContrast>,
     /// Every cell that was planned, the failed ones included.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<PageCell>,
     /// Where the functions lie as built, one entry per build; empty where nobody asked to compare builds.
     #[serde(default)]
-    pub layouts: Vec<Layout>,
+    pub layouts: Vec<BuildLayout>,
     /// The inputs, in file order.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<PageInput>,
     /// Contrasts whose sign or size depends on the input.
-    pub input_dependence: Vec<InputDependence>,
+    pub input_dependence: Vec<InputDependentContrast>,
     /// Inputs that a predictor memorises while they are measured.
     #[serde(default)]
     pub learned_inputs: Vec<LearnedInput>,
@@ -80,19 +83,19 @@ pub struct Page {
     pub branch_cost: Option<BranchCost>,
     /// What instructions and mispredictions explain of all times; absent where nobody asked for both.
     #[serde(default)]
-    pub explained: Option<Explained>,
+    pub explained: Option<ExplainedTimes>,
     /// Which measured limits of the machine the cells are compared with; null where none are kept for it.
     #[serde(default)]
     pub limits: Option<LimitsUsed>,
     /// What somebody says, and what was found.
     pub claims: Vec<Claim>,
     /// What could not be measured, with the reason.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<PageFailure>,
 }
 
 /// One variant's name and meaning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Variant {
+pub struct PageVariant {
     /// The name the program registers.
     pub name: String,
     /// The author's line about it.
@@ -101,7 +104,7 @@ pub struct Variant {
 
 /// One value of the flags axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FlagSet {
+pub struct PageFlagSet {
     /// Name in the tables.
     pub name: String,
     /// The flags themselves, those that assay added included.
@@ -110,7 +113,7 @@ pub struct FlagSet {
 
 /// The machine and the tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct PageMachine {
     /// Model name of the processor.
     pub cpu: String,
     /// Kernel release.
@@ -120,18 +123,18 @@ pub struct Machine {
     /// The core that measured, if pinning was possible.
     pub pinned_cpu: Option<u32>,
     /// The compilers that built the artifacts.
-    pub compilers: Vec<Compiler>,
+    pub compilers: Vec<PageCompiler>,
     /// The clock that decides: "wall" or "thread_cpu".
     pub clock: String,
     /// What reading the clocks costs.
-    pub timer: Timer,
+    pub timer: TimerCosts,
     /// Further facts (governor, hypervisor, microcode), by name.
     pub facts: BTreeMap<String, String>,
 }
 
 /// One compiler, identified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Compiler {
+pub struct PageCompiler {
     /// Name in the tables.
     pub name: String,
     /// Version as it reports it.
@@ -144,7 +147,7 @@ pub struct Compiler {
 
 /// Median costs on the measuring core, nanoseconds; null where no program reported them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Timer {
+pub struct TimerCosts {
     /// One read of the wall clock.
     pub wall_read_ns: Option<f64>,
     /// One read of the thread's CPU clock.
@@ -157,7 +160,7 @@ pub struct Timer {
 
 /// When, how long, how much.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Campaign {
+pub struct CampaignRun {
     /// Its name in the ledger.
     pub id: String,
     /// RFC 3339, UTC.
@@ -206,7 +209,7 @@ pub enum StoppedBecause {
 
 /// Where the functions of one build lie, in the plain link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Layout {
+pub struct BuildLayout {
     /// Compiler name.
     pub compiler: String,
     /// Flag set name.
@@ -234,7 +237,7 @@ pub struct Landing {
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Input {
+pub struct PageInput {
     /// Name in the tables.
     pub name: String,
     /// Content hash.
@@ -286,7 +289,7 @@ pub struct Claim {
 
 /// Something that was not measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct PageFailure {
     /// Whether somebody is to blame.
     pub kind: FailureKind,
     /// The cell, artifact or variant.
@@ -329,7 +332,7 @@ impl std::error::Error for PageError {}
 
 impl Page {
     /// The contrasts along an axis, in the order of the page.
-    pub fn along(&self, axis: Axis) -> impl Iterator<Item = &Contrast> {
+    pub fn along(&self, axis: Axis) -> impl Iterator<Item = &PageContrast> {
         self.contrasts.iter().filter(move |contrast| contrast.axis == axis)
     }
 

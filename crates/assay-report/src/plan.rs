@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ink::Ink;
 use super::number;
-use super::page::{Axis, Compiler, Failure, FlagSet, Input, Variant};
+use super::page::{Axis, PageCompiler, PageFailure, PageFlagSet, PageInput, PageVariant};
 use super::prose;
 use super::sheet::Sheet;
 use super::table::{Column, Entry, Table};
@@ -32,13 +32,13 @@ pub struct PlanPage {
     /// The variant all others are compared with.
     pub baseline: String,
     /// All variants, in file order.
-    pub variants: Vec<Variant>,
+    pub variants: Vec<PageVariant>,
     /// All inputs, in file order.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<PageInput>,
     /// The compilers that the file's names matched.
-    pub compilers: Vec<Compiler>,
+    pub compilers: Vec<PageCompiler>,
     /// All flag sets, in file order.
-    pub flag_sets: Vec<FlagSet>,
+    pub flag_sets: Vec<PageFlagSet>,
     /// Paddings ahead of all code, bytes.
     pub phases: Vec<u32>,
     /// Rotations before the first look at the verdicts.
@@ -52,7 +52,7 @@ pub struct PlanPage {
     /// The axes that contrasts run along.
     pub along: Vec<Axis>,
     /// What will be left out, with the reason.
-    pub skipped: Vec<Failure>,
+    pub skipped: Vec<PageFailure>,
     /// Translation units to compile.
     pub compiles: Amount,
     /// Links to make.
@@ -112,7 +112,7 @@ pub fn render_plan(plan: &PlanPage, width: usize, colour: bool) -> String {
 }
 
 /// Inputs with size, digest and a line about each; also used by the page.
-pub(super) fn input_table(inputs: &[Input], unit: &str) -> Table {
+pub(super) fn input_table(inputs: &[PageInput], unit: &str) -> Table {
     let columns = vec![
         Column::left("input"),
         Column::right(&prose::plural_noun(unit)),
@@ -164,7 +164,7 @@ fn axes(plan: &PlanPage, sheet: &mut Sheet) {
     }
 }
 
-fn variant_text(variant: &Variant, baseline: &str) -> String {
+fn variant_text(variant: &PageVariant, baseline: &str) -> String {
     let role = if variant.name == baseline { " (baseline)" } else { "" };
     let about = variant.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
     format!("{}{role}{about}", variant.name)

@@ -2,11 +2,12 @@
 
 use super::answer;
 use super::page::{
-    AsBuiltSays, AtOffset, AtPair, Axis, BranchCost, Build, Campaign, Cause, CauseEvidence, Cell, CellLimit,
-    Claim, ClaimStatus, Companion, Compiler, Contrast, Count, CountSource, Dependence, Explained, Failed,
-    Failure, FailureKind, FlagSet, Input, InputDependence, Landing, Layout, LearnedInput, LimitKind,
-    LimitSource, LimitStanding, LimitsUsed, Machine, OffsetShare, Page, Range, RatioInterval, Reached,
-    Residual, SCHEMA, Spread, StoppedBecause, Timer, TwinControl, TwinVerdict, Variant, Verdict,
+    AsBuiltSays, AtOffset, AtPair, Axis, BranchCost, Build, BuildLayout, CampaignRun, Cause, CauseEvidence,
+    CellLimit, CellResidual, Claim, ClaimStatus, CompanionFunction, Count, CountSource, Dependence,
+    ExplainedTimes, Failed, FailureKind, InputDependentContrast, Landing, LearnedInput, LimitKind,
+    LimitSource, LimitStanding, LimitsUsed, MedianInterval, OffsetsReached, Page, PageCell, PageCompiler,
+    PageContrast, PageFailure, PageFlagSet, PageInput, PageMachine, PageOffsetShare, PageTwinControl,
+    PageVariant, Range, RatioInterval, SCHEMA, StoppedBecause, TimerCosts, TwinVerdict, Verdict,
 };
 use super::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
 
@@ -17,8 +18,8 @@ pub(super) fn contrast(
     compiler: &str,
     verdict: Verdict,
     code: f64,
-) -> Contrast {
-    Contrast {
+) -> PageContrast {
+    PageContrast {
         candidate: candidate.to_owned(),
         baseline: "branch".to_owned(),
         input: input.to_owned(),
@@ -41,7 +42,7 @@ pub(super) fn contrast(
 }
 
 /// The same with what one plain link shows.
-pub(super) fn built(mut contrast: Contrast, ratio: f64, says: AsBuiltSays) -> Contrast {
+pub(super) fn built(mut contrast: PageContrast, ratio: f64, says: AsBuiltSays) -> PageContrast {
     contrast.as_built = Some(RatioInterval { ratio, lower: ratio - 0.002, upper: ratio + 0.002 });
     contrast.placement_ratio = contrast.code.map(|code| ratio / code.ratio);
     contrast.as_built_says = Some(says);
@@ -49,7 +50,7 @@ pub(super) fn built(mut contrast: Contrast, ratio: f64, says: AsBuiltSays) -> Co
 }
 
 /// An undecided contrast that four rotations and `rotations` more would decide.
-pub(super) fn undecided(mut contrast: Contrast, rotations: u32, seconds: f64) -> Contrast {
+pub(super) fn undecided(mut contrast: PageContrast, rotations: u32, seconds: f64) -> PageContrast {
     contrast.code = contrast.code.map(|code| RatioInterval {
         lower: code.ratio - 0.021,
         upper: code.ratio + 0.021,
@@ -81,7 +82,7 @@ pub(super) fn nothing() -> Page {
         flag_sets: Vec::new(),
         machine: machine(),
         campaign: campaign(),
-        twin_control: TwinControl {
+        twin_control: PageTwinControl {
             verdict: TwinVerdict::Undecided,
             ratio: None,
             lower: None,
@@ -110,12 +111,12 @@ pub(super) fn nothing() -> Page {
     page
 }
 
-fn failure(kind: FailureKind, what: &str, reason: &str) -> Failure {
-    Failure { kind, what: what.to_owned(), reason: reason.to_owned() }
+fn failure(kind: FailureKind, what: &str, reason: &str) -> PageFailure {
+    PageFailure { kind, what: what.to_owned(), reason: reason.to_owned() }
 }
 
-fn compilers() -> Vec<Compiler> {
-    let compiler = |name: &str, version: &str, digit: &str| Compiler {
+fn compilers() -> Vec<PageCompiler> {
+    let compiler = |name: &str, version: &str, digit: &str| PageCompiler {
         name: name.to_owned(),
         version: version.to_owned(),
         target: "x86_64-linux-gnu".to_owned(),
@@ -124,15 +125,15 @@ fn compilers() -> Vec<Compiler> {
     vec![compiler("gcc-12", "12.2.0", "a"), compiler("clang-16", "16.0.6", "b")]
 }
 
-fn machine() -> Machine {
-    Machine {
+fn machine() -> PageMachine {
+    PageMachine {
         cpu: "AMD EPYC 9R14".to_owned(),
         kernel: "Linux 6.1.0-13-amd64".to_owned(),
         cores: 2,
         pinned_cpu: Some(1),
         compilers: compilers(),
         clock: "thread_cpu".to_owned(),
-        timer: Timer {
+        timer: TimerCosts {
             wall_read_ns: Some(23.1),
             cpu_read_ns: Some(560.2),
             region_wall_ns: Some(23.4),
@@ -142,8 +143,8 @@ fn machine() -> Machine {
     }
 }
 
-fn campaign() -> Campaign {
-    Campaign {
+fn campaign() -> CampaignRun {
+    CampaignRun {
         id: "7".to_owned(),
         started: "2026-11-21T08:00:00Z".to_owned(),
         elapsed_seconds: 74.2,
@@ -161,8 +162,8 @@ fn campaign() -> Campaign {
     }
 }
 
-fn variants() -> Vec<Variant> {
-    let variant = |name: &str, about: Option<&str>| Variant {
+fn variants() -> Vec<PageVariant> {
+    let variant = |name: &str, about: Option<&str>| PageVariant {
         name: name.to_owned(),
         description: about.map(str::to_owned),
     };
@@ -174,8 +175,8 @@ fn variants() -> Vec<Variant> {
     ]
 }
 
-fn inputs() -> Vec<Input> {
-    let input = |name: &str, bytes: u64, units: u64, recipe: &str, summary: Option<&str>| Input {
+fn inputs() -> Vec<PageInput> {
+    let input = |name: &str, bytes: u64, units: u64, recipe: &str, summary: Option<&str>| PageInput {
         name: name.to_owned(),
         digest: "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0".to_owned(),
         bytes,
@@ -208,7 +209,7 @@ fn inputs() -> Vec<Input> {
     ]
 }
 
-fn page_contrasts() -> Vec<Contrast> {
+fn page_contrasts() -> Vec<PageContrast> {
     use AsBuiltSays::{Confirmed, Deflated, Ghost, Inflated, Masked, Reversed};
     use Verdict::{Equivalent, Faster, Slower};
     let mut ghost = built(contrast("copy", "p80", "gcc-12", Equivalent, 1.004), 1.206, Ghost);
@@ -255,21 +256,21 @@ fn page_contrasts() -> Vec<Contrast> {
     ]
 }
 
-fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> Cell {
+fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> PageCell {
     let mean = at.iter().sum::<f64>() / 4.0;
     let offsets = [0, 16, 32, 48];
-    Cell {
+    PageCell {
         variant: variant.to_owned(),
         input: input.to_owned(),
         compiler: compiler.to_owned(),
         flags: "O2".to_owned(),
-        ns_per_unit: Some(Spread { median: mean, lower: mean * 0.996, upper: mean * 1.003 }),
+        ns_per_unit: Some(MedianInterval { median: mean, lower: mean * 0.996, upper: mean * 1.003 }),
         by_offset: offsets
             .iter()
             .zip(at)
             .map(|(&offset, ns_per_unit)| AtOffset { offset, ns_per_unit })
             .collect(),
-        reached: Reached { offsets: offsets.to_vec(), note: None },
+        reached: OffsetsReached { offsets: offsets.to_vec(), note: None },
         as_built_ns: Some(at[1]),
         range: Some(Range {
             fastest_ns: at.into_iter().fold(f64::INFINITY, f64::min),
@@ -277,7 +278,7 @@ fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> Cell {
             placements: 32,
             slow_placements: 8,
         }),
-        offset_share: Some(OffsetShare { offset: 0.92, shuffle: 0.05, rest: 0.03, placements: 32 }),
+        offset_share: Some(PageOffsetShare { offset: 0.92, shuffle: 0.05, rest: 0.03, placements: 32 }),
         companion: None,
         per_unit: [
             ("instructions".to_owned(), count(11.25, CountSource::Counted)),
@@ -353,9 +354,9 @@ fn count(value: f64, source: CountSource) -> Count {
     Count { value, source, lower: None, upper: None, predictor: None }
 }
 
-fn companion() -> Companion {
+fn companion() -> CompanionFunction {
     let pair = |offset, companion_offset, ns_per_unit| AtPair { offset, companion_offset, ns_per_unit };
-    Companion {
+    CompanionFunction {
         functions: vec!["lookup(unsigned char const*, unsigned long)".to_owned()],
         share: 0.998,
         share_adjusted: 0.997,
@@ -363,7 +364,7 @@ fn companion() -> Companion {
     }
 }
 
-fn page_cells() -> Vec<Cell> {
+fn page_cells() -> Vec<PageCell> {
     let mut cells = Vec::new();
     for compiler in ["gcc-12", "clang-16"] {
         // Placement matters most on p80, next on all-1; clang's code moves less.
@@ -394,15 +395,15 @@ fn page_cells() -> Vec<Cell> {
         cell.count_note = Some("built with -march=x86-64-v3 for the emulator".to_owned());
     }
     for cell in cells.iter_mut().filter(|cell| cell.variant == "table" && cell.input != "log-uniform") {
-        cell.offset_share = Some(OffsetShare { offset: 0.37, shuffle: 0.0, rest: 0.63, placements: 32 });
+        cell.offset_share = Some(PageOffsetShare { offset: 0.37, shuffle: 0.0, rest: 0.63, placements: 32 });
         cell.companion = Some(companion());
     }
     let out = cells.iter_mut().filter(|cell| cell.variant == "copy" && cell.compiler == "clang-16");
     for cell in out {
-        let Cell { variant, input, compiler, flags, .. } = cell.clone();
+        let PageCell { variant, input, compiler, flags, .. } = cell.clone();
         let failed = Some(Failed { reason: "answers differ from branch's".to_owned() });
         let (by_offset, reached, per_unit, range, offset_share) = Default::default();
-        *cell = Cell {
+        *cell = PageCell {
             variant,
             input,
             compiler,
@@ -441,18 +442,18 @@ fn learned_input() -> LearnedInput {
     }
 }
 
-fn explained() -> Explained {
-    Explained {
+fn explained() -> ExplainedTimes {
+    ExplainedTimes {
         cells: 21,
         predictor: Some("tage-sc-l-64k".to_owned()),
         r_squared: Some(0.953),
         holds: true,
         r_squared_one_constant: Some(0.871),
         constants_ns: [("branch".to_owned(), 0.12), ("bmi2".to_owned(), 1.71)].into(),
-        ns_per_instruction: Some(Spread { median: 0.153, lower: 0.141, upper: 0.165 }),
-        ns_per_misprediction: Some(Spread { median: 5.21, lower: 4.98, upper: 5.44 }),
+        ns_per_instruction: Some(MedianInterval { median: 0.153, lower: 0.141, upper: 0.165 }),
+        ns_per_misprediction: Some(MedianInterval { median: 5.21, lower: 4.98, upper: 5.44 }),
         typical_residual_ns: Some(0.21),
-        worst: vec![Residual {
+        worst: vec![CellResidual {
             variant: "bmi2".to_owned(),
             input: "all-1".to_owned(),
             compiler: "gcc-12".to_owned(),
@@ -493,8 +494,8 @@ fn claims() -> Vec<Claim> {
     ]
 }
 
-fn dependence(compiler: &str, note: &str) -> InputDependence {
-    InputDependence {
+fn dependence(compiler: &str, note: &str) -> InputDependentContrast {
+    InputDependentContrast {
         candidate: "bmi2".to_owned(),
         baseline: "branch".to_owned(),
         compiler: compiler.to_owned(),
@@ -511,11 +512,11 @@ fn dependence(compiler: &str, note: &str) -> InputDependence {
 pub(super) fn page() -> Page {
     let mut page = Page {
         variants: variants(),
-        flag_sets: vec![FlagSet {
+        flag_sets: vec![PageFlagSet {
             name: "O2".to_owned(),
             flags: vec!["-O2".to_owned(), "-ffunction-sections".to_owned()],
         }],
-        twin_control: TwinControl {
+        twin_control: PageTwinControl {
             verdict: TwinVerdict::Equivalent,
             ratio: Some(1.001),
             lower: Some(0.998),
@@ -577,7 +578,7 @@ pub(super) fn builds() -> Page {
             ] {
                 let scale = if variant == "visit" { built_ns / 0.59 } else { 1.0 };
                 let one = cell(variant, "mono", compiler, offsets.map(|ns| ns * scale));
-                page.cells.push(Cell { flags: flags.to_owned(), as_built_ns: Some(built_ns), ..one });
+                page.cells.push(PageCell { flags: flags.to_owned(), as_built_ns: Some(built_ns), ..one });
             }
             page.layouts.push(layout(compiler, flags, aligned));
         }
@@ -592,7 +593,7 @@ pub(super) fn builds() -> Page {
             page.contrasts.push(across(&page, variant, (compiler, "a64"), (compiler, "default")));
         }
     }
-    page.input_dependence = vec![InputDependence {
+    page.input_dependence = vec![InputDependentContrast {
         against: Some(Build { compiler: "gcc-11".to_owned(), flags: "default".to_owned() }),
         ..dependence("gcc-12", "by how much depends on the input")
     }];
@@ -601,12 +602,12 @@ pub(super) fn builds() -> Page {
 }
 
 /// A variant against itself in another build, as the cells of the page have it.
-fn across(page: &Page, variant: &str, own: (&str, &str), other: (&str, &str)) -> Contrast {
+fn across(page: &Page, variant: &str, own: (&str, &str), other: (&str, &str)) -> PageContrast {
     let cell = |(compiler, flags): (&str, &str)| {
-        let is = |c: &&Cell| c.variant == variant && c.compiler == compiler && c.flags == flags;
+        let is = |c: &&PageCell| c.variant == variant && c.compiler == compiler && c.flags == flags;
         page.cells.iter().find(is).expect("the cell was just made")
     };
-    let mean = |cell: &Cell| cell.ns_per_unit.map_or(1.0, |spread| spread.median);
+    let mean = |cell: &PageCell| cell.ns_per_unit.map_or(1.0, |spread| spread.median);
     let (left, right) = (cell(own), cell(other));
     // Means differ by the placements of one in four; on average over rotations they do not.
     let code = if variant == "visit" { mean(left) / mean(right) } else { 1.001 };
@@ -626,7 +627,7 @@ fn across(page: &Page, variant: &str, own: (&str, &str), other: (&str, &str)) ->
     found
 }
 
-fn layout(compiler: &str, flags: &str, aligned: bool) -> Layout {
+fn layout(compiler: &str, flags: &str, aligned: bool) -> BuildLayout {
     let start: u64 = if compiler == "gcc-12" { 0x1660 } else { 0x1690 };
     let step = if aligned { 64 } else { 0x30 };
     let names =
@@ -636,7 +637,7 @@ fn layout(compiler: &str, flags: &str, aligned: bool) -> Layout {
         let variant = variant.map(str::to_owned);
         Landing { name: name.to_owned(), variant, address, size: 28, offset: address % 64 }
     });
-    Layout {
+    BuildLayout {
         compiler: compiler.to_owned(),
         flags: flags.to_owned(),
         text_bytes: if aligned { 11_733 } else { 9_605 },
@@ -685,7 +686,7 @@ pub(super) fn many() -> Page {
 }
 
 /// The last of some inputs in another use.
-fn rotated(mut inputs: Vec<Input>) -> Vec<Input> {
+fn rotated(mut inputs: Vec<PageInput>) -> Vec<PageInput> {
     let last = inputs.last_mut().expect("the sample has inputs");
     last.state = "rotating".into();
     last.copies = Some(65);
@@ -730,9 +731,9 @@ pub(super) fn plan() -> PlanPage {
 }
 
 /// One input in every use, with some contrasts; the cells' times are invented.
-pub(super) fn in_uses(contrasts: &[Contrast]) -> Page {
+pub(super) fn in_uses(contrasts: &[PageContrast]) -> Page {
     let plain = inputs().into_iter().find(|input| input.name == "p80").expect("the sample has it");
-    let used = |suffix: &str, state: &str, measure: &str, copies: Option<u64>| Input {
+    let used = |suffix: &str, state: &str, measure: &str, copies: Option<u64>| PageInput {
         name: format!("p80{suffix}"),
         state: state.into(),
         measure: measure.into(),

@@ -43,16 +43,16 @@ fn schema() -> Value {
     schema_of("campaign-1")
 }
 
-struct Check<'a> {
+struct SchemaCheck<'a> {
     root: &'a Value,
     problems: Vec<String>,
     /// Described keys that were met, as "definition.key".
     met: BTreeSet<String>,
 }
 
-impl Check<'_> {
-    fn of<'a>(root: &'a Value, page: &Value) -> Check<'a> {
-        let mut check = Check { root, problems: Vec::new(), met: BTreeSet::new() };
+impl SchemaCheck<'_> {
+    fn of<'a>(root: &'a Value, page: &Value) -> SchemaCheck<'a> {
+        let mut check = SchemaCheck { root, problems: Vec::new(), met: BTreeSet::new() };
         check.value(root, page, "page");
         check
     }
@@ -170,12 +170,12 @@ pub(super) fn assert_fits(name: &str, rich: &[Value], others: &[Value]) -> Value
     let root = schema_of(name);
     let mut met = BTreeSet::new();
     for page in rich {
-        let check = Check::of(&root, page);
+        let check = SchemaCheck::of(&root, page);
         assert_eq!(check.problems, Vec::<String>::new());
         met.extend(check.met);
     }
     for page in others {
-        assert_eq!(Check::of(&root, page).problems, Vec::<String>::new());
+        assert_eq!(SchemaCheck::of(&root, page).problems, Vec::<String>::new());
     }
     let missing: Vec<String> = described(&root).difference(&met).cloned().collect();
     assert_eq!(missing, Vec::<String>::new());
@@ -305,7 +305,7 @@ fn the_check_itself_finds_wrong_pages() {
     let problems = |change: &dyn Fn(&mut Value)| {
         let mut page = json(&sample::page());
         change(&mut page);
-        Check::of(&root, &page).problems.len()
+        SchemaCheck::of(&root, &page).problems.len()
     };
     assert_eq!(problems(&|_| {}), 0);
     assert_eq!(problems(&|page| page["unit"] = 3.into()), 1);

@@ -19,7 +19,7 @@ pub(crate) use closing::claims;
 use super::answer;
 use super::ink::Ink;
 use super::number;
-use super::page::{AsBuiltSays, Axis, Contrast, Page, RatioInterval, TwinVerdict, Verdict};
+use super::page::{AsBuiltSays, Axis, Page, PageContrast, RatioInterval, TwinVerdict, Verdict};
 use super::sheet::Sheet;
 
 /// How much is shown.
@@ -126,7 +126,7 @@ fn build_name(compiler: &str, flags: &str) -> String {
 }
 
 /// Names the candidate, and the baseline too where it isn't the page's.
-fn candidate_name(page: &Page, contrast: &Contrast) -> String {
+fn candidate_name(page: &Page, contrast: &PageContrast) -> String {
     if let Some(against) = &contrast.against {
         let other = if contrast.axis == Axis::Flags { &against.flags } else { &against.compiler };
         return format!("{} / {other}", contrast.candidate);

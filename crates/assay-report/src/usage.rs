@@ -1,35 +1,35 @@
 //! One input in several uses (hot, cold, latency), as pages, tables and answers speak of them.
 
-use super::page::{Axis, Contrast, Input, Page, Verdict};
+use super::page::{Axis, Page, PageContrast, PageInput, Verdict};
 use super::prose;
 
 /// An input of the experiment file and all its uses on the page, in page order.
-pub(super) struct Used<'a> {
+pub(super) struct UsedInput<'a> {
     /// Its name in the file.
     pub(super) name: &'a str,
     /// Its uses, two or more.
-    pub(super) inputs: Vec<&'a Input>,
+    pub(super) inputs: Vec<&'a PageInput>,
 }
 
-impl Used<'_> {
+impl UsedInput<'_> {
     /// Hot and throughput, which all others are compared with.
-    pub(super) fn plain(&self) -> Option<&Input> {
+    pub(super) fn plain(&self) -> Option<&PageInput> {
         self.inputs.iter().copied().find(|input| is_plain(input))
     }
 }
 
-fn is_plain(input: &Input) -> bool {
+fn is_plain(input: &PageInput) -> bool {
     input.state == "hot" && input.measure == "throughput"
 }
 
 /// The inputs that are used in more than one way.
-pub(super) fn used(page: &Page) -> Vec<Used<'_>> {
-    let mut found: Vec<Used<'_>> = Vec::new();
+pub(super) fn used(page: &Page) -> Vec<UsedInput<'_>> {
+    let mut found: Vec<UsedInput<'_>> = Vec::new();
     for input in &page.inputs {
         let name = input.of.as_deref().unwrap_or(&input.name);
         match found.iter_mut().find(|used| used.name == name) {
             Some(used) => used.inputs.push(input),
-            None => found.push(Used { name, inputs: vec![input] }),
+            None => found.push(UsedInput { name, inputs: vec![input] }),
         }
     }
     found.retain(|used| used.inputs.len() > 1 && used.inputs.iter().any(|input| !is_plain(input)));
@@ -37,7 +37,7 @@ pub(super) fn used(page: &Page) -> Vec<Used<'_>> {
 }
 
 /// "hot", "latency", "rotating, 65 copies", "cold data, latency".
-pub(super) fn label(input: &Input) -> String {
+pub(super) fn label(input: &PageInput) -> String {
     let state = match (input.state.as_str(), input.copies) {
         ("rotating", Some(copies)) => format!("rotating, {copies} copies"),
         ("hot", _) if input.measure == "latency" => return "hot, latency".to_owned(),
@@ -47,7 +47,7 @@ pub(super) fn label(input: &Input) -> String {
 }
 
 /// "hot", "waiting for each other", "on cold data".
-fn adverb(input: &Input) -> String {
+fn adverb(input: &PageInput) -> String {
     let state = match input.state.as_str() {
         "hot" => "hot",
         "rotating" => "rotating over copies",
@@ -73,8 +73,8 @@ pub(super) fn flips(page: &Page) -> Vec<String> {
             }
         }
         for (candidate, baseline) in pairs {
-            let all = |input: &Input, verdict: Verdict| {
-                let own: Vec<&Contrast> = page
+            let all = |input: &PageInput, verdict: Verdict| {
+                let own: Vec<&PageContrast> = page
                     .along(Axis::Variant)
                     .filter(|c| c.candidate == candidate && c.baseline == baseline && c.input == input.name)
                     .collect();

@@ -5,7 +5,7 @@
 
 use crate::trace_fixtures;
 use assay_pure::predict::{Zoo, zoo};
-use assay_report::sites::page::{Hint, HintOrigin, HintVerdict, SitesPage};
+use assay_report::sites::page::{HintOrigin, HintVerdict, JudgedHint, SitesPage};
 use assay_trace::sites::{SimulatedPredictor, SiteSelection, Watch, compose};
 use assay_trace::{TraceOptions, command};
 use std::ffi::OsString;
@@ -77,7 +77,7 @@ fn wish() -> SiteSelection {
 }
 
 /// What the fixture says of a hint.
-fn truth(hint: &Hint, source: &str) -> Option<HintVerdict> {
+fn truth(hint: &JudgedHint, source: &str) -> Option<HintVerdict> {
     let line = source.lines().nth(hint.line? as usize - 1)?;
     match line.rsplit_once("// ")?.1.trim() {
         "right" => Some(HintVerdict::Right),
@@ -192,7 +192,7 @@ fn a_source_changed_after_the_build_gives_no_verdict() {
     drop(program);
     let Some(page) = page(&built.program, &["3000"], wish()) else { return };
     let hints = page.hints.expect("asked for");
-    let judged = |hint: &&Hint| matches!(hint.verdict, HintVerdict::Right | HintVerdict::Wrong);
+    let judged = |hint: &&JudgedHint| matches!(hint.verdict, HintVerdict::Right | HintVerdict::Wrong);
     let own = hints
         .list
         .iter()

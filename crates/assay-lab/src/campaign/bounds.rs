@@ -11,7 +11,7 @@ use assay_pure::experiment::spec::InputSource;
 use assay_pure::inputs::{Description, Format};
 use assay_pure::limits::{Bound, LimitStanding, Limits, MeasuredRow, Misses, binding};
 use assay_pure::verdict::counts::{CellCounts, CountSource};
-use assay_report::page::{Cell, CellLimit, LimitsUsed};
+use assay_report::page::{CellLimit, LimitsUsed, PageCell};
 use serde_json::{Value, json};
 
 /// Where they are among the facts of the machine.
@@ -43,7 +43,7 @@ pub fn of(row: &CampaignRow) -> Option<(Limits, LimitsUsed)> {
 }
 
 /// Adds to each cell what the limits say of its time.
-pub fn add(cells: &mut [Cell], inputs: &[KnownInput], counts: &[CellCounts], limits: &Limits) {
+pub fn add(cells: &mut [PageCell], inputs: &[KnownInput], counts: &[CellCounts], limits: &Limits) {
     for cell in cells {
         let Some(spread) = cell.ns_per_unit.filter(|spread| spread.median > 0.0) else { continue };
         let input = inputs.iter().find(|(spec, ..)| spec.name == cell.input);
@@ -150,7 +150,7 @@ mod tests {
             usage: Usage::default(),
             of: None,
         };
-        let shown = page::Input {
+        let shown = page::PageInput {
             name: "mixed".to_owned(),
             digest: String::new(),
             bytes: description.bytes,

@@ -56,7 +56,7 @@ impl Companions {
     }
 
     /// The companion of a cell, if one is established.
-    pub fn get(&self, name: &CellId, observed: &Observed) -> Option<page::Companion> {
+    pub fn get(&self, name: &CellId, observed: &Observed) -> Option<page::CompanionFunction> {
         let placed = self.placed(name, observed.cells.get(name)?);
         let times: Vec<PlacedTime> = placed.iter().map(|(time, _)| *time).collect();
         let (least, most) = times
@@ -73,7 +73,7 @@ impl Companions {
             names.into_iter().filter_map(|of| Some((of, offsets(of)?))).unzip();
         let found = verdict::companion(&times, &others, self.seed)?;
         let pairs = found.times.iter();
-        Some(page::Companion {
+        Some(page::CompanionFunction {
             functions: found.functions.iter().map(|&at| demangle(names[at])).collect(),
             share: found.share,
             share_adjusted: found.share_adjusted,

@@ -96,8 +96,8 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
 }
 
 /// The variant axis as shown.
-pub fn variants(experiment: &Experiment) -> Vec<page::Variant> {
-    let shown = |variant: &assay_pure::experiment::spec::Variant| page::Variant {
+pub fn variants(experiment: &Experiment) -> Vec<page::PageVariant> {
+    let shown = |variant: &assay_pure::experiment::spec::Variant| page::PageVariant {
         name: variant.name.clone(),
         description: variant.description.clone(),
     };
@@ -105,12 +105,12 @@ pub fn variants(experiment: &Experiment) -> Vec<page::Variant> {
 }
 
 /// The flags axis as shown.
-pub fn flag_sets(experiment: &Experiment) -> Vec<page::FlagSet> {
+pub fn flag_sets(experiment: &Experiment) -> Vec<page::PageFlagSet> {
     let all = |set: &assay_pure::experiment::spec::FlagSet| {
         experiment.program.flags.iter().chain(&set.flags).cloned().collect()
     };
     let sets = experiment.flags.iter();
-    sets.map(|set| page::FlagSet { name: set.name.clone(), flags: all(set) }).collect()
+    sets.map(|set| page::PageFlagSet { name: set.name.clone(), flags: all(set) }).collect()
 }
 
 fn campaign_of(
@@ -119,11 +119,11 @@ fn campaign_of(
     experiment: &Experiment,
     judged: &Judged,
     any_figure: bool,
-) -> Result<page::Campaign> {
+) -> Result<page::CampaignRun> {
     let rounds = ledger.rounds(row.id)?;
     let rotations = judged.contrasts.iter().map(|contrast| contrast.rotations.len()).max().unwrap_or(0);
     let last = rounds.last().map_or(row.started_at, |round| round.started_at + round.elapsed_ns as f64 / 1e9);
-    Ok(page::Campaign {
+    Ok(page::CampaignRun {
         id: row.id.to_string(),
         started: rfc3339(row.started_at),
         elapsed_seconds: row.finished_at.unwrap_or(last) - row.started_at,
@@ -170,10 +170,10 @@ fn told(
     (warnings, notes)
 }
 
-fn failure(found: &Failure) -> page::Failure {
+fn failure(found: &Failure) -> page::PageFailure {
     let place = [&found.variant, &found.input, &found.compiler, &found.flags];
     let what: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
-    page::Failure {
+    page::PageFailure {
         kind: if found.stage == Stage::Skipped {
             page::FailureKind::Skipped
         } else {

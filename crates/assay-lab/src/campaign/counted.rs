@@ -202,7 +202,7 @@ impl Counted {
     }
 
     /// What instructions and mispredictions explain of all times; nothing where nobody asked for both.
-    pub fn explained(&self, times: &[VariantPlacement]) -> Option<page::Explained> {
+    pub fn explained(&self, times: &[VariantPlacement]) -> Option<page::ExplainedTimes> {
         if !(self.asked.contains(&CountedEvent::Instructions)
             && self.asked.contains(&CountedEvent::BranchMisses))
         {
@@ -221,15 +221,16 @@ impl Counted {
         let cells: Vec<TimedCell> = times.iter().filter_map(timed).collect();
         let simulated = self.cells.iter().filter(|cell| cell.source == CountSource::Traced);
         let predictor = simulated.filter_map(CellCounts::modern).map(|miss| miss.predictor.clone()).next();
-        let price = |price: assay_pure::verdict::explained::Price| page::Spread {
+        let price = |price: assay_pure::verdict::explained::Price| page::MedianInterval {
             median: price.ns,
             lower: price.interval.lower,
             upper: price.interval.upper,
         };
-        let empty = page::Explained { cells: cells.len() as u64, predictor, ..page::Explained::default() };
+        let empty =
+            page::ExplainedTimes { cells: cells.len() as u64, predictor, ..page::ExplainedTimes::default() };
         Some(match explain_times(&cells) {
-            Err(reason) => page::Explained { note: Some(reason.to_string()), ..empty },
-            Ok(found) => page::Explained {
+            Err(reason) => page::ExplainedTimes { note: Some(reason.to_string()), ..empty },
+            Ok(found) => page::ExplainedTimes {
                 r_squared: Some(found.r_squared),
                 holds: found.holds(),
                 r_squared_one_constant: found.r_squared_one_constant,
@@ -243,7 +244,7 @@ impl Counted {
                     .map(|residual| {
                         let [variant, input, compiler, flags] = residual.name;
                         let (ns, fitted_ns) = (residual.ns, residual.fitted_ns);
-                        page::Residual { variant, input, compiler, flags, ns, fitted_ns }
+                        page::CellResidual { variant, input, compiler, flags, ns, fitted_ns }
                     })
                     .collect(),
                 ..empty

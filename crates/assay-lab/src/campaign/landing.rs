@@ -5,7 +5,7 @@ use crate::store::{CampaignRow, Ledger, ProcessRow};
 use anyhow::{Context, Result};
 use assay_pure::experiment::{Axis, Experiment, pattern};
 use assay_pure::placement::layout::{FunctionPlace, LINE_BYTES};
-use assay_report::page::{Landing, Layout};
+use assay_report::page::{BuildLayout, Landing};
 use assay_trace::sites::names::demangle;
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub fn layouts(ledger: &Ledger, row: &CampaignRow, experiment: &Experiment) -> Result<Vec<Layout>> {
+pub fn layouts(ledger: &Ledger, row: &CampaignRow, experiment: &Experiment) -> Result<Vec<BuildLayout>> {
     if experiment.contrasts.along.iter().all(|&axis| axis == Axis::Variant) {
         return Ok(Vec::new());
     }
@@ -34,7 +34,7 @@ pub fn layouts(ledger: &Ledger, row: &CampaignRow, experiment: &Experiment) -> R
         let Some(kept) = ledger.artifact(&artifact)? else { continue };
         let functions: Vec<FunctionPlace> = serde_json::from_value(kept.functions)
             .context("reading the addresses of an artifact's functions")?;
-        layouts.push(Layout {
+        layouts.push(BuildLayout {
             compiler: processes[0].compiler.clone(),
             flags: processes[0].flags.clone(),
             text_bytes: kept.text_bytes,

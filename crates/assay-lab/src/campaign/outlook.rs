@@ -29,7 +29,7 @@ pub fn outlook(
     outline: &Outline,
     machine: &Machine,
     runnable: &[usize],
-    skipped: &[page::Failure],
+    skipped: &[page::PageFailure],
     ledger: Option<&Ledger>,
 ) -> Result<PlanPage> {
     let experiment = &outline.experiment;
@@ -104,7 +104,7 @@ impl Work {
         &self,
         experiment: &Experiment,
         machine: &Machine,
-        (inputs, last_level): (&[page::Input], u64),
+        (inputs, last_level): (&[page::PageInput], u64),
         cached: bool,
     ) -> Estimate {
         let visit = |(shown, spec)| VISIT_SECONDS + beside_samples_seconds(shown, spec, last_level);
@@ -128,7 +128,7 @@ impl Work {
 }
 
 /// Seconds of a visit that no sample shows: what is copied and made cold. Measured on one machine, so only about right.
-fn beside_samples_seconds(shown: &page::Input, spec: &InputSpec, last_level: u64) -> f64 {
+fn beside_samples_seconds(shown: &page::PageInput, spec: &InputSpec, last_level: u64) -> f64 {
     const COPY_SECONDS_PER_BYTE: f64 = 0.6e-9;
     const FLUSH_SECONDS: f64 = 0.5e-3;
     const COLD_CODE_SECONDS: f64 = 15e-3;
@@ -151,13 +151,13 @@ fn measured_before(ledger: &Ledger, text: &str) -> Result<bool> {
         .any(|campaign| campaign.experiment_text == text && campaign.stopped != Some(Stopped::Interrupted)))
 }
 
-fn inputs(specs: &[InputSpec], folder: &Path, last_level: u64) -> Result<Vec<page::Input>> {
+fn inputs(specs: &[InputSpec], folder: &Path, last_level: u64) -> Result<Vec<page::PageInput>> {
     specs
         .iter()
         .map(|spec| {
             let bytes = super::inputs::bytes_of(spec, folder)?;
             let units = spec.units(&bytes).unwrap_or(0);
-            Ok(page::Input {
+            Ok(page::PageInput {
                 name: spec.name.clone(),
                 digest: digest(&bytes),
                 bytes: bytes.len() as u64,
@@ -176,8 +176,8 @@ fn inputs(specs: &[InputSpec], folder: &Path, last_level: u64) -> Result<Vec<pag
 }
 
 /// A variant that this machine cannot run, as the plan shows it.
-pub fn skipped(failure: &crate::store::Failure) -> page::Failure {
-    page::Failure {
+pub fn skipped(failure: &crate::store::Failure) -> page::PageFailure {
+    page::PageFailure {
         kind: FailureKind::Skipped,
         what: failure.variant.clone().or_else(|| failure.compiler.clone()).unwrap_or_default(),
         reason: failure.reason.clone(),

@@ -5,7 +5,7 @@ use assay_pure::placement::across::{self, CodeChange};
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::ContrastVerdict;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
-use assay_report::compare::{Function, FunctionChange};
+use assay_report::compare::{DifferingFunction, FunctionChange};
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::sites::names::demangle;
 use assay_trace::sites::source::Sources;
@@ -19,7 +19,7 @@ pub struct Found {
     /// Functions that either side executes, in the binaries that were built; `None`: not known.
     pub executed: Option<u64>,
     /// Those that differ.
-    pub functions: Vec<Function>,
+    pub functions: Vec<DifferingFunction>,
     /// All that is executed is the same machine code; `None`: not known.
     pub identical: Option<bool>,
     /// Why it is not known.
@@ -82,7 +82,7 @@ pub fn found(pairs: &[Pair], executed: [&Executed; 2], sources: &Sources) -> Fou
             }
             same = false;
             known &= !matches!(change.own, CodeChange::Unknown { .. });
-            functions.push(Function {
+            functions.push(DifferingFunction {
                 name: demangle(&change.name),
                 change: match change.own {
                     CodeChange::OnlyOld => FunctionChange::OnlyBaseline,
@@ -97,7 +97,7 @@ pub fn found(pairs: &[Pair], executed: [&Executed; 2], sources: &Sources) -> Fou
         }
     }
     known &= pairs.iter().all(|pair| unlisted_are_alike(pair, executed));
-    let size = |function: &Function| {
+    let size = |function: &DifferingFunction| {
         let (before, after) = (function.baseline_instructions, function.candidate_instructions);
         before.zip(after).map_or(0.0, |(before, after)| (after / before).ln().abs())
     };
@@ -164,7 +164,7 @@ pub fn causes(found: &Found, verdict: &ContrastVerdict, margin: Margin) -> Vec<C
     let named = |cause, evidence: String| CauseEvidence { cause, share: None, evidence };
     let differs =
         verdict.verdict.is_difference() || verdict.code.is_some_and(|code| margin.is_exceeded_by(code.ratio));
-    let mut worked: Vec<(f64, &Function)> = found
+    let mut worked: Vec<(f64, &DifferingFunction)> = found
         .functions
         .iter()
         .filter(|function| function.change == FunctionChange::Changed)
@@ -200,7 +200,7 @@ pub fn causes(found: &Found, verdict: &ContrastVerdict, margin: Margin) -> Vec<C
     causes
 }
 
-fn ratio(function: &Function) -> Option<f64> {
+fn ratio(function: &DifferingFunction) -> Option<f64> {
     let (before, after) = (function.baseline_instructions?, function.candidate_instructions?);
     (before > 0.0 && after > 0.0).then_some(after / before)
 }
@@ -230,8 +230,8 @@ mod tests {
         judge(&contrasts(&seen, ["main", "HEAD"]), &VerdictOptions::default()).contrasts.remove(0)
     }
 
-    fn changed(name: &str, before: f64, after: f64, same_source: Option<bool>) -> Function {
-        Function {
+    fn changed(name: &str, before: f64, after: f64, same_source: Option<bool>) -> DifferingFunction {
+        DifferingFunction {
             name: name.into(),
             change: FunctionChange::Changed,
             baseline_instructions: Some(before),
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    fn kinds(functions: Vec<Function>, ratio: f64) -> Vec<(Cause, String)> {
+    fn kinds(functions: Vec<DifferingFunction>, ratio: f64) -> Vec<(Cause, String)> {
         let found = Found { executed: Some(3), functions, identical: Some(false), unknown: None };
         causes(&found, &verdict(ratio), Margin::of(0.02))
             .into_iter()

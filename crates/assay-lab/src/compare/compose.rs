@@ -13,9 +13,10 @@ use assay_pure::ledger::Stopped;
 use assay_pure::stats::mann_whitney::mann_whitney;
 use assay_pure::stats::quantile::median;
 use assay_report::compare::{
-    Built, COMPARE_SCHEMA, ComparePage, Compared, GateResult, Level, Measured, OneSided, Spoilt, answer,
+    BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, GateResult, OneSided, SideFigure,
+    SpoiltVisits, answer,
 };
-use assay_report::page::{StoppedBecause, TwinControl, TwinVerdict};
+use assay_report::page::{PageTwinControl, StoppedBecause, TwinVerdict};
 use std::collections::BTreeMap;
 
 /// Composes the page of a comparison, of the newest one if none is named, with the split of the spread if asked.
@@ -71,9 +72,9 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Res
     Ok(page)
 }
 
-fn built(side: &SideRow) -> Built {
+fn built(side: &SideRow) -> BuiltSide {
     let links = side.links.as_array().cloned().unwrap_or_default();
-    Built {
+    BuiltSide {
         name: side.name.clone(),
         revision: side.revision.clone(),
         links: links.iter().filter_map(|link| Some(link["output"].as_str()?.to_owned())).collect(),
@@ -81,10 +82,10 @@ fn built(side: &SideRow) -> Built {
     }
 }
 
-fn twin(judged: &Judged) -> TwinControl {
+fn twin(judged: &Judged) -> PageTwinControl {
     if judged.contrasts.is_empty() {
         let verdict = TwinVerdict::Undecided;
-        return TwinControl { verdict, ratio: None, lower: None, upper: None, note: None };
+        return PageTwinControl { verdict, ratio: None, lower: None, upper: None, note: None };
     }
     twin_of(&judged.judgement.twin)
 }
@@ -157,7 +158,7 @@ fn u_test(seen: &[VisitResult], benchmark: &str) -> Option<f64> {
 }
 
 /// Medians per placement, and over them.
-pub(crate) fn level(seen: &[VisitResult], side: Side, benchmark: &str) -> Option<Level> {
+pub(crate) fn level(seen: &[VisitResult], side: Side, benchmark: &str) -> Option<SideFigure> {
     let mut by_place: BTreeMap<VisitPlacement, Vec<f64>> = BTreeMap::new();
     for visit in seen.iter().filter(|visit| visit.side == side) {
         for (_, values) in visit.figures.iter().filter(|(name, _)| name == benchmark) {
@@ -173,7 +174,7 @@ pub(crate) fn level(seen: &[VisitResult], side: Side, benchmark: &str) -> Option
         placed.extend(as_built);
     }
     placed.sort_by(f64::total_cmp);
-    Some(Level { median: median(&placed)?, as_built, best: *placed.first()?, worst: *placed.last()? })
+    Some(SideFigure { median: median(&placed)?, as_built, best: *placed.first()?, worst: *placed.last()? })
 }
 
 fn one_sided(judged: &Judged, spec: &Spec, sides: &[SideRow]) -> Vec<OneSided> {
@@ -189,13 +190,13 @@ fn one_sided(judged: &Judged, spec: &Spec, sides: &[SideRow]) -> Vec<OneSided> {
     lacking.map(|(benchmark, only_in)| OneSided { benchmark, only_in }).collect()
 }
 
-fn spoilt(visits: &[VisitRow], sides: &[SideRow]) -> Vec<Spoilt> {
-    let mut found: Vec<Spoilt> = Vec::new();
+fn spoilt(visits: &[VisitRow], sides: &[SideRow]) -> Vec<SpoiltVisits> {
+    let mut found: Vec<SpoiltVisits> = Vec::new();
     for (visit, reason) in visits.iter().filter_map(|visit| Some((visit, visit.failed.as_ref()?))) {
         let side = sides.get(visit.side as usize).map(|side| side.name.as_str()).unwrap_or_default();
         match found.iter_mut().find(|known| known.side == side && known.reason == *reason) {
             Some(known) => known.visits += 1,
-            None => found.push(Spoilt { side: side.into(), reason: reason.clone(), visits: 1 }),
+            None => found.push(SpoiltVisits { side: side.into(), reason: reason.clone(), visits: 1 }),
         }
     }
     found
@@ -226,8 +227,8 @@ fn measured(
     judged: &Judged,
     visits: &[VisitRow],
     ledger: &Ledger,
-) -> Measured {
-    Measured {
+) -> ComparisonRun {
+    ComparisonRun {
         cpu: row.machine["cpu"].as_str().unwrap_or("unknown").into(),
         pinned_cpu: row.pinned_cpu.map(|cpu| cpu as u32),
         started: rfc3339(row.started_at),

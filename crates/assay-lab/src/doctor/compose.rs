@@ -4,7 +4,7 @@ use super::check::{Check, Facts, Found, Looked, Place};
 use assay_pure::experiment::Acceptance;
 use assay_pure::words::plural;
 use assay_report::doctor::page::DOCTOR_SCHEMA;
-use assay_report::doctor::{CheckResult, CheckState, Examination, Finding, Subject};
+use assay_report::doctor::{CheckResult, CheckState, DoctorFinding, Examination, ExaminedSubject};
 use std::cmp::Reverse;
 
 /// What came of all checks.
@@ -13,7 +13,7 @@ pub struct Results {
     /// In the order of the checks.
     pub checks: Vec<CheckResult>,
     /// Warnings first, what is accepted last; else in the order of the checks.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<DoctorFinding>,
 }
 
 /// Runs the checks.
@@ -32,7 +32,11 @@ pub fn run<'a, F: Facts + 'a>(
     results
 }
 
-fn run_one<F: Facts>(check: &Check<F>, facts: &F, accept: &[Acceptance]) -> (CheckResult, Vec<Finding>) {
+fn run_one<F: Facts>(
+    check: &Check<F>,
+    facts: &F,
+    accept: &[Acceptance],
+) -> (CheckResult, Vec<DoctorFinding>) {
     let (state, saw, mut found) = match check.run(facts) {
         Looked::Found(found) => (CheckState::Ok, None, found),
         Looked::Clear(saw) => (CheckState::Ok, saw, Vec::new()),
@@ -44,7 +48,7 @@ fn run_one<F: Facts>(check: &Check<F>, facts: &F, accept: &[Acceptance]) -> (Che
         let weight = |found: &Found| found.cost.branches.max(found.cost.executed.unwrap_or(0));
         weight(other).cmp(&weight(one)).then_with(|| line(one).cmp(&line(other)))
     });
-    let findings: Vec<Finding> =
+    let findings: Vec<DoctorFinding> =
         found.into_iter().map(|found| finding(check, found, facts, accept)).collect();
     let open = || findings.iter().filter(|finding| finding.accepted.is_none());
     let result = CheckResult {
@@ -62,9 +66,9 @@ fn line(found: &Found) -> Option<(Option<&str>, Option<u32>, &str)> {
     found.place.code().map(|code| (code.file.as_deref(), code.line, code.address.as_str()))
 }
 
-fn finding<F: Facts>(check: &Check<F>, found: Found, facts: &F, accept: &[Acceptance]) -> Finding {
+fn finding<F: Facts>(check: &Check<F>, found: Found, facts: &F, accept: &[Acceptance]) -> DoctorFinding {
     let shares = facts.shares(&found.cost);
-    let mut finding = Finding {
+    let mut finding = DoctorFinding {
         check: check.name.to_owned(),
         state: found.state,
         also: found.also,
@@ -75,7 +79,7 @@ fn finding<F: Facts>(check: &Check<F>, found: Found, facts: &F, accept: &[Accept
         share_of_misses: shares.misses,
         why: found.advice.why.to_owned(),
         remedy: found.advice.remedy.into_owned(),
-        ..Finding::default()
+        ..DoctorFinding::default()
     };
     match found.place {
         Place::Machine => finding.place = check.title.to_lowercase(),
@@ -89,22 +93,22 @@ fn finding<F: Facts>(check: &Check<F>, found: Found, facts: &F, accept: &[Accept
 }
 
 /// Whether an entry of the file accepts a finding.
-pub fn covers(entry: &Acceptance, finding: &Finding) -> bool {
+pub fn covers(entry: &Acceptance, finding: &DoctorFinding) -> bool {
     let inputs: Vec<&str> = finding.inputs.iter().map(String::as_str).collect();
     entry.covers(&finding.check, finding.variant.as_deref(), &inputs)
 }
 
 impl Results {
     /// What is found and not accepted.
-    pub fn open(&self) -> impl Iterator<Item = &Finding> {
+    pub fn open(&self) -> impl Iterator<Item = &DoctorFinding> {
         self.findings.iter().filter(|finding| finding.accepted.is_none())
     }
 
     /// Problems in the order in which to fix them: the greatest share of branches first, else as the checks come.
-    pub fn problems(&self) -> Vec<&Finding> {
-        let mut problems: Vec<&Finding> =
+    pub fn problems(&self) -> Vec<&DoctorFinding> {
+        let mut problems: Vec<&DoctorFinding> =
             self.open().filter(|finding| finding.state == CheckState::Warning).collect();
-        let share = |finding: &Finding| finding.share_of_branches.unwrap_or(0.0);
+        let share = |finding: &DoctorFinding| finding.share_of_branches.unwrap_or(0.0);
         problems.sort_by(|one, other| share(other).total_cmp(&share(one)));
         problems
     }
@@ -143,7 +147,7 @@ impl Results {
     }
 
     /// A page of these results, to which its subject adds what only it has.
-    pub fn page(self, kind: Subject, subject: &str, answer: String, next: String) -> Examination {
+    pub fn page(self, kind: ExaminedSubject, subject: &str, answer: String, next: String) -> Examination {
         Examination {
             schema: DOCTOR_SCHEMA.to_owned(),
             kind,

@@ -22,7 +22,7 @@ use anyhow::Result;
 use assay_pure::event::Event;
 use assay_pure::experiment::Acceptance;
 use assay_pure::words::list;
-use assay_report::doctor::{Examination, Subject};
+use assay_report::doctor::{Examination, ExaminedSubject};
 use checks::CHECKS;
 use facts::{ExperimentFacts, Notes};
 use gather::Examined;
@@ -47,7 +47,7 @@ pub fn compose(facts: &ExperimentFacts, accept: &[Acceptance], notes: Notes, fil
         }),
     );
     let (answer, next) = (results.answer(), results.next(&format!("measure it with `assay run {file}`")));
-    Examination { method, warnings, ..results.page(Subject::Experiment, file, answer, next) }
+    Examination { method, warnings, ..results.page(ExaminedSubject::Experiment, file, answer, next) }
 }
 
 /// The checks that find something the file does not accept, of those that need the file and its inputs only; none where nothing is

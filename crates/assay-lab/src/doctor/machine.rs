@@ -17,7 +17,7 @@ use anyhow::Result;
 use assay_link::build;
 use assay_pure::event::Event;
 use assay_pure::words::{fraction, list};
-use assay_report::doctor::{CheckState, Examination, Figure, Subject};
+use assay_report::doctor::{CheckState, DoctorFigure, Examination, ExaminedSubject};
 use checks::CHECKS;
 use facts::{MachineFacts, Measured};
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ pub fn compose(facts: &MachineFacts, subject: &str) -> Examination {
             kernel.cpu
         )],
         figures: figures(measured),
-        ..results.page(Subject::Machine, subject, answer, next)
+        ..results.page(ExaminedSubject::Machine, subject, answer, next)
     }
 }
 
@@ -128,10 +128,10 @@ fn answer(measured: &Measured, results: &compose::Results) -> String {
     format!("{detects}; {problems}.{notes}")
 }
 
-fn figures(measured: &Measured) -> Vec<Figure> {
+fn figures(measured: &Measured) -> Vec<DoctorFigure> {
     let figure = |name: &str, value: Option<f64>, unit: &str, meaning: &str| {
         let (name, unit, meaning) = (name.to_owned(), unit.to_owned(), meaning.to_owned());
-        value.map(|value| Figure { name, value, unit, meaning })
+        value.map(|value| DoctorFigure { name, value, unit, meaning })
     };
     let (gaps, timer) = (measured.gaps, measured.timer);
     let two = measured.two_places.as_ref().and_then(|two| two.as_ref().ok());

@@ -17,7 +17,7 @@ pub mod stores;
 pub use facts::ProgramFacts;
 
 use super::compose;
-use assay_report::doctor::{Examination, Subject, Traced};
+use assay_report::doctor::{Examination, ExaminedSubject, ExecutedProgram};
 use assay_trace::sites::image::LineSource;
 use assay_trace::sites::instruction::ModuleCode;
 use checks::CHECKS;
@@ -43,10 +43,10 @@ pub fn compose(facts: &ProgramFacts, program: &str, traced: Option<TracedCommand
         None => "nothing to change",
     };
     let (answer, next) = (results.answer(), results.next(clean));
-    let mut page = results.page(Subject::Program, program, answer, next);
+    let mut page = results.page(ExaminedSubject::Program, program, answer, next);
     if let Some(traced) = traced {
         page.warnings = traced.warnings;
-        page.traced = Some(Traced {
+        page.traced = Some(ExecutedProgram {
             command: traced.command,
             emulator: traced.emulator,
             instructions: facts.whole.instructions,

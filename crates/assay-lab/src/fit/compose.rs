@@ -5,7 +5,7 @@ use crate::lead::Misuse;
 use assay_pure::inputs::Markov;
 use assay_pure::inputs::fit::closeness::{BLOCKS, Closeness, FLOOR, FitFigure};
 use assay_pure::inputs::fit::{self, FitRefusal, MOST_CONTEXTS, Recorded};
-use assay_report::fit::page::{FIT_SCHEMA, FitPage, Model, Reason, Variants};
+use assay_report::fit::page::{FIT_SCHEMA, FitPage, FittedTable, Reason, Variants};
 use assay_report::number;
 use assay_report::prose::plural;
 
@@ -107,7 +107,7 @@ pub fn conclude(asked: &Asked, examined: Examined, variants: Option<Variants>) -
         refusals,
         notes: notes(&examined.closeness, &examined.recorded.lengths, shown.is_some()),
         table: shown.map(|fitted| table(&asked.name, &fitted.markov, units, asked.seed)),
-        model: examined.fitted.as_ref().map(|fitted| Model {
+        model: examined.fitted.as_ref().map(|fitted| FittedTable {
             order: fitted.markov.order() as u64,
             contexts: fitted.markov.contexts.len() as u64,
             bits_per_unit: fitted.bits_per_unit,
@@ -145,7 +145,7 @@ fn answer(
     };
     let timed = match variants {
         Some(variants) if !variants.times.is_empty() => {
-            let far = |time: &assay_report::fit::page::Time| {
+            let far = |time: &assay_report::fit::page::TimeRatio| {
                 let ends = [time.lower, time.upper].map(|end| end.map_or(0.0, |end| (end - 1.0).abs()));
                 ends[0].max(ends[1])
             };

@@ -25,7 +25,7 @@ use assay_pure::inputs::{Format, Generator, Markov, digest};
 use assay_pure::ledger::Stage;
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::{ContrastVerdict, Verdict, VerdictOptions, judge};
-use assay_report::fit::page::{Count, Reason, Time, Variants};
+use assay_report::fit::page::{FitCount, Reason, TimeRatio, Variants};
 use std::path::{Path, PathBuf};
 
 /// The names of both inputs.
@@ -143,7 +143,7 @@ fn times(
     observed: &Observed,
     failures: &[Failure],
     margin: f64,
-) -> Vec<Time> {
+) -> Vec<TimeRatio> {
     let mut contrasts = Vec::new();
     for (compiler, flags) in
         compilers.iter().flat_map(|compiler| experiment.flags.iter().map(move |set| (compiler, &set.name)))
@@ -171,8 +171,8 @@ fn times(
     judge(&contrasts, &options).contrasts.iter().map(time).collect()
 }
 
-fn time(verdict: &ContrastVerdict) -> Time {
-    Time {
+fn time(verdict: &ContrastVerdict) -> TimeRatio {
+    TimeRatio {
         variant: verdict.candidate.clone(),
         compiler: verdict.compiler.clone(),
         flags: verdict.flags.clone(),
@@ -188,7 +188,7 @@ fn time(verdict: &ContrastVerdict) -> Time {
     }
 }
 
-fn counts(counted: &Counted) -> Vec<Count> {
+fn counts(counted: &Counted) -> Vec<FitCount> {
     let mut counts = Vec::new();
     for fitted in counted.cells.iter().filter(|cell| cell.input == FITTED) {
         let same = |cell: &&assay_pure::verdict::counts::CellCounts| {
@@ -198,7 +198,7 @@ fn counts(counted: &Counted) -> Vec<Count> {
             continue;
         };
         let mut add = |what: String, real: f64, of_fitted: f64| {
-            counts.push(Count {
+            counts.push(FitCount {
                 variant: fitted.variant.clone(),
                 compiler: fitted.compiler.clone(),
                 flags: fitted.flags.clone(),
@@ -249,7 +249,7 @@ pub fn refusals(variants: &Variants, margin: f64) -> Vec<Reason> {
             remedy: "see below what was not measured, or leave out --experiment".into(),
         });
     }
-    let apart = |count: &&Count| {
+    let apart = |count: &&FitCount| {
         let allowed = (margin * count.real).max(FLOOR);
         // Both are counts over one walk: as if each misprediction came by itself.
         let deviation = ((count.real + count.fitted) / COUNTED_UNITS).sqrt();
@@ -274,7 +274,7 @@ pub fn refusals(variants: &Variants, margin: f64) -> Vec<Reason> {
     reasons
 }
 
-fn of_time(time: &Time) -> Option<Reason> {
+fn of_time(time: &TimeRatio) -> Option<Reason> {
     let place = format!("{} ({}, {})", time.variant, time.compiler, time.flags);
     let interval = match (time.ratio, time.lower, time.upper) {
         (Some(ratio), Some(lower), Some(upper)) => {
@@ -300,8 +300,8 @@ fn of_time(time: &Time) -> Option<Reason> {
 mod tests {
     use super::*;
 
-    fn time(says: FigureComparison, ratio: Option<f64>) -> Time {
-        Time {
+    fn time(says: FigureComparison, ratio: Option<f64>) -> TimeRatio {
+        TimeRatio {
             variant: "branch".into(),
             compiler: "gcc".into(),
             flags: "O2".into(),
@@ -313,8 +313,8 @@ mod tests {
         }
     }
 
-    fn variants(times: Vec<Time>, misses: (f64, f64)) -> Variants {
-        let count = |what: &str, (real, fitted)| Count {
+    fn variants(times: Vec<TimeRatio>, misses: (f64, f64)) -> Variants {
+        let count = |what: &str, (real, fitted)| FitCount {
             variant: "branch".into(),
             compiler: "gcc".into(),
             flags: "O2".into(),

@@ -8,7 +8,7 @@ use assay_pure::placement::across::{self, Differing};
 use assay_pure::placement::facts;
 use assay_pure::placement::layout::FunctionPlace;
 use assay_pure::placement::{CodeChange as Own, FunctionChange, Reached};
-use assay_report::layout::page::{Against, Became, Change, Counts, Place};
+use assay_report::layout::page::{Became, ChangeCounts, FileChanges, FunctionAcross, FunctionExtent};
 use assay_trace::sites::names::demangle;
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// A file is damaged.
-pub fn compose(old: &LinkedFile, new: &LinkedFile, selection: &Selection) -> Result<Against> {
+pub fn compose(old: &LinkedFile, new: &LinkedFile, selection: &Selection) -> Result<FileChanges> {
     let damaged = |error| Misuse(format!("{}, {}: {error}", old.path.display(), new.path.display()));
     let all = across::compare_linked(old.linked(), new.linked()).map_err(damaged)?;
     let wanted: Vec<FunctionChange> =
         all.into_iter().filter(|change| selection.wants(&change.name)).collect();
-    let mut counts = Counts::default();
+    let mut counts = ChangeCounts::default();
     for change in &wanted {
         count(&mut counts, change);
     }
@@ -48,7 +48,7 @@ pub fn compose(old: &LinkedFile, new: &LinkedFile, selection: &Selection) -> Res
         let found = facts::functions(program.linked(), |_| true).map_err(damaged)?;
         Ok(found.iter().map(|function| function.padding_bytes).sum())
     };
-    Ok(Against {
+    Ok(FileChanges {
         old: old.path.display().to_string(),
         new: new.path.display().to_string(),
         old_text_bytes: old.text_bytes(),
@@ -70,7 +70,7 @@ fn completed((old, _): (u64, u64), at: u64, found: &Differing) -> Differing {
     found
 }
 
-fn count(counts: &mut Counts, change: &FunctionChange) {
+fn count(counts: &mut ChangeCounts, change: &FunctionChange) {
     let field = match change.own {
         Own::Identical => &mut counts.identical,
         Own::Moved => &mut counts.moved,
@@ -86,7 +86,12 @@ fn count(counts: &mut Counts, change: &FunctionChange) {
     }
 }
 
-fn describe(change: &FunctionChange, old: &LinkedFile, new: &LinkedFile, differing: &Differing) -> Change {
+fn describe(
+    change: &FunctionChange,
+    old: &LinkedFile,
+    new: &LinkedFile,
+    differing: &Differing,
+) -> FunctionAcross {
     let own = match change.own {
         Own::Identical => Became::Identical,
         Own::Moved => Became::Moved,
@@ -105,7 +110,7 @@ fn describe(change: &FunctionChange, old: &LinkedFile, new: &LinkedFile, differi
         Reached::Changed { through } => Some(demangle(through)),
         Reached::Same | Reached::Unknown { .. } => None,
     };
-    Change {
+    FunctionAcross {
         name: demangle(&change.name),
         symbol: change.name.clone(),
         own,
@@ -118,8 +123,8 @@ fn describe(change: &FunctionChange, old: &LinkedFile, new: &LinkedFile, differi
     }
 }
 
-fn place(place: &FunctionPlace) -> Place {
-    Place { address: place.address, size: place.size, line_offset: place.offset }
+fn place(place: &FunctionPlace) -> FunctionExtent {
+    FunctionExtent { address: place.address, size: place.size, line_offset: place.offset }
 }
 
 /// The source lines of some instructions, each once, in their order by file and line.

@@ -10,7 +10,8 @@ use assay_pure::placement::facts::{self, nearest_names};
 use assay_pure::placement::front_end::{AtPhase, FrontEnd, at_phases, depends_on_place, front_end};
 use assay_report::layout::LayoutPage;
 use assay_report::layout::page::{
-    Advice, Binary, Border, Function, Host, LAYOUT_SCHEMA, Loop, Measured, Phase, Rule,
+    AlignmentAdvice, Binary, Border, FunctionLayout, Host, IterationAtPhase, LAYOUT_SCHEMA, LoopLayout,
+    MeasuredVariant, Rule,
 };
 use assay_report::prose::plural;
 use assay_trace::sites::names::demangle;
@@ -66,7 +67,7 @@ fn binary(program: &LinkedFile, selection: &Selection, rule: Option<FrontEnd>) -
     let wanted = |function: &&facts::DecodedFunction| {
         selection.wants(&function.place.name) || function.aliases.iter().any(|alias| selection.wants(alias))
     };
-    let functions: Vec<Function> =
+    let functions: Vec<FunctionLayout> =
         all.iter().filter(wanted).map(|function| describe(function, rule, &selection.timed)).collect();
     if functions.is_empty() {
         let glob = selection.functions.as_deref().unwrap_or("*");
@@ -92,10 +93,10 @@ fn no_function(path: &str, glob: &str, all: &[facts::DecodedFunction]) -> String
     format!("no function of {path} matches `{glob}`{hint}")
 }
 
-fn describe(found: &facts::DecodedFunction, rule: Option<FrontEnd>, timed: &SymbolTimes) -> Function {
+fn describe(found: &facts::DecodedFunction, rule: Option<FrontEnd>, timed: &SymbolTimes) -> FunctionLayout {
     let names = std::iter::once(&found.place.name).chain(&found.aliases);
-    let measured: Vec<Measured> = names.flat_map(|name| timed.get(name)).collect();
-    Function {
+    let measured: Vec<MeasuredVariant> = names.flat_map(|name| timed.get(name)).collect();
+    FunctionLayout {
         name: demangle(&found.place.name),
         symbol: found.place.name.clone(),
         address: found.place.address,
@@ -117,9 +118,13 @@ fn describe(found: &facts::DecodedFunction, rule: Option<FrontEnd>, timed: &Symb
     }
 }
 
-fn describe_loop(function: &facts::DecodedFunction, body: &facts::Loop, rule: Option<FrontEnd>) -> Loop {
+fn describe_loop(
+    function: &facts::DecodedFunction,
+    body: &facts::Loop,
+    rule: Option<FrontEnd>,
+) -> LoopLayout {
     let at = at_phases(function, body, rule);
-    Loop {
+    LoopLayout {
         head: body.head,
         branches: body.branches.clone(),
         bytes: body.bytes,
@@ -131,8 +136,8 @@ fn describe_loop(function: &facts::DecodedFunction, body: &facts::Loop, rule: Op
     }
 }
 
-fn describe_phase(at: &AtPhase) -> Phase {
-    Phase {
+fn describe_phase(at: &AtPhase) -> IterationAtPhase {
+    IterationAtPhase {
         phase_bytes: at.phase_bytes,
         offset: at.offset,
         head_offset: at.head_offset,
@@ -147,8 +152,8 @@ fn describe_phase(at: &AtPhase) -> Phase {
 }
 
 /// Functions with a short innermost loop that touches more at some offsets than at others; measured ones first.
-fn advice(functions: &[Function]) -> Vec<Advice> {
-    let mut found: Vec<(u64, Advice)> = functions
+fn advice(functions: &[FunctionLayout]) -> Vec<AlignmentAdvice> {
+    let mut found: Vec<(u64, AlignmentAdvice)> = functions
         .iter()
         .filter_map(|function| {
             let short = function
@@ -157,7 +162,7 @@ fn advice(functions: &[Function]) -> Vec<Advice> {
                 .filter(|body| body.innermost && body.depends_on_place && body.bytes <= SHORT_LOOP_BYTES);
             let body = short.min_by_key(|body| body.bytes)?;
             let pinned_ratio = pinned(&function.measured);
-            let advice = Advice {
+            let advice = AlignmentAdvice {
                 function: function.name.clone(),
                 pin_bytes: function.pinning_bytes,
                 reason: reason(body),
@@ -171,7 +176,7 @@ fn advice(functions: &[Function]) -> Vec<Advice> {
 }
 
 /// Time at offset 0 over the mean of the offsets, the geometric mean over what was measured.
-fn pinned(measured: &[Measured]) -> Option<f64> {
+fn pinned(measured: &[MeasuredVariant]) -> Option<f64> {
     let ratios: Vec<f64> = measured
         .iter()
         .filter_map(|one| {
@@ -184,8 +189,8 @@ fn pinned(measured: &[Measured]) -> Option<f64> {
     (!ratios.is_empty()).then(|| (logs / ratios.len() as f64).exp())
 }
 
-fn reason(body: &Loop) -> String {
-    let span = |of: &dyn Fn(&Phase) -> Option<u64>, what: &str| {
+fn reason(body: &LoopLayout) -> String {
+    let span = |of: &dyn Fn(&IterationAtPhase) -> Option<u64>, what: &str| {
         let values: Vec<u64> = body.at.iter().filter_map(of).collect();
         let (least, most) = (values.iter().min()?, values.iter().max()?);
         (least < most).then(|| format!("{least} to {most} {what}"))

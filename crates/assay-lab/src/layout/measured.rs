@@ -4,13 +4,13 @@ use crate::campaign::compose;
 use crate::lead::Misuse;
 use crate::store::Ledger;
 use anyhow::Result;
-use assay_report::layout::page::{Measured, TimeAt};
+use assay_report::layout::page::{MeasuredVariant, TimeAtOffset};
 use std::collections::BTreeMap;
 
 /// Times by the symbol of the function that a variant is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SymbolTimes {
-    by_symbol: BTreeMap<String, Vec<Measured>>,
+    by_symbol: BTreeMap<String, Vec<MeasuredVariant>>,
 }
 
 impl SymbolTimes {
@@ -30,18 +30,18 @@ impl SymbolTimes {
             return Err(Misuse(text).into());
         };
         let symbols = symbols(ledger, id)?;
-        let mut by_symbol: BTreeMap<String, Vec<Measured>> = BTreeMap::new();
+        let mut by_symbol: BTreeMap<String, Vec<MeasuredVariant>> = BTreeMap::new();
         for cell in compose::page(ledger, id)?.cells {
             let key = (cell.variant.clone(), cell.compiler.clone(), cell.flags.clone());
             let Some(symbol) = symbols.get(&key).filter(|_| !cell.by_offset.is_empty()) else { continue };
             let times = cell.by_offset.iter();
-            by_symbol.entry(symbol.clone()).or_default().push(Measured {
+            by_symbol.entry(symbol.clone()).or_default().push(MeasuredVariant {
                 variant: cell.variant,
                 input: cell.input,
                 compiler: cell.compiler,
                 flags: cell.flags,
                 by_offset: times
-                    .map(|at| TimeAt { offset: at.offset, ns_per_unit: at.ns_per_unit })
+                    .map(|at| TimeAtOffset { offset: at.offset, ns_per_unit: at.ns_per_unit })
                     .collect(),
             });
         }
@@ -49,7 +49,7 @@ impl SymbolTimes {
     }
 
     /// The times of a function; none if it was not measured.
-    pub fn get(&self, symbol: &str) -> Vec<Measured> {
+    pub fn get(&self, symbol: &str) -> Vec<MeasuredVariant> {
         self.by_symbol.get(symbol).cloned().unwrap_or_default()
     }
 

@@ -13,7 +13,7 @@ use anyhow::{Result, bail};
 use assay_pure::stages::Diary;
 use assay_report::prose;
 use assay_report::stages::answer;
-use assay_report::stages::page::{Entrant, Role, STAGES_SCHEMA, StagesPage};
+use assay_report::stages::page::{PageEntrant, PageRole, STAGES_SCHEMA, StagesPage};
 use history::History;
 
 /// Composes the page of a diary: as its file says now, or as its newest session had it.
@@ -31,7 +31,8 @@ pub fn page(ledger: &Ledger, diary: &Diary) -> Result<StagesPage> {
             if known.is_empty() { String::new() } else { format!("; it has {}", known.join(", ")) }
         )));
     }
-    let roles: Vec<Role> = (0..diary.roles.len()).map(|role| cells::role(diary, &history, role)).collect();
+    let roles: Vec<PageRole> =
+        (0..diary.roles.len()).map(|role| cells::role(diary, &history, role)).collect();
     let held = held::steps(diary, &history);
     let mut page = StagesPage {
         schema: STAGES_SCHEMA.into(),
@@ -69,11 +70,11 @@ pub fn kept(ledger: &Ledger, name: &str) -> Result<Diary> {
     }
 }
 
-fn entrants(diary: &Diary, history: &History) -> Vec<Entrant> {
+fn entrants(diary: &Diary, history: &History) -> Vec<PageEntrant> {
     let of = |(number, entrant): (usize, &assay_pure::stages::Entrant)| {
         let kept = history.entrant(number);
         let row = kept.map(|(_, row)| row);
-        Entrant {
+        PageEntrant {
             name: entrant.name.clone(),
             kind: entrant.kind,
             after: entrant.after.map(|after| diary.entrants[after].name.clone()),

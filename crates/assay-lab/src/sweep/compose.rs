@@ -14,11 +14,11 @@ use assay_pure::sweep::refine::{self, SweptPair, narrowing};
 use assay_pure::sweep::{Curve, CurveStep, Reading, SweepSpec, Winner, crossovers, steps, zones};
 use assay_pure::words;
 use assay_report::number;
-use assay_report::page::{Failure, FailureKind, RatioInterval, Spread, TwinVerdict};
+use assay_report::page::{FailureKind, MedianInterval, PageFailure, RatioInterval, TwinVerdict};
 use assay_report::sweep::answer::{answer, sentence};
 use assay_report::sweep::page::{
-    CacheSize, CrossoverPage, CurvePage, Key, Limit, Machine, Measured, PairPage, Point, RatioAt, SeriesPage,
-    StepCause, StepPage, Stopped, SweepPage, TimeAt, ZonePage,
+    CacheSize, CrossoverPage, CurvePage, Limit, MeasuredPoint, PageSweepKey, PairPage, RatioAt, SeriesPage,
+    StepCause, StepPage, Stopped, SweepMachine, SweepPage, SweepRun, TimeAt, ZonePage,
 };
 use assay_report::sweep::{SWEEP_SCHEMA, value};
 
@@ -63,8 +63,8 @@ pub fn page(ledger: &Ledger, sweep: i64) -> Result<SweepPage> {
 }
 
 /// What is varied, as shown.
-pub fn key_page(spec: &SweepSpec) -> Key {
-    Key {
+pub fn key_page(spec: &SweepSpec) -> PageSweepKey {
+    PageSweepKey {
         sweep: spec.name.clone(),
         description: spec.description.clone(),
         path: spec.key.clone(),
@@ -84,8 +84,8 @@ fn measured(
     family: &Family,
     experiment: &Experiment,
     twin: Option<TwinVerdict>,
-) -> Measured {
-    Measured {
+) -> SweepRun {
+    SweepRun {
         id: row.id,
         started: rfc3339(row.started_at),
         elapsed_seconds: row.finished_at.map(|end| end - row.started_at),
@@ -106,7 +106,7 @@ fn measured(
     }
 }
 
-fn machine(family: &Family) -> Machine {
+fn machine(family: &Family) -> SweepMachine {
     let row = family.steps.first().map(|step| &step.row);
     let facts: Vec<String> = row
         .and_then(|row| row.machine["caches"].as_array())
@@ -114,7 +114,7 @@ fn machine(family: &Family) -> Machine {
         .flatten()
         .filter_map(|fact| fact.as_str().map(str::to_owned))
         .collect();
-    Machine {
+    SweepMachine {
         cpu: row.and_then(|row| row.machine["cpu"].as_str()).unwrap_or_default().to_owned(),
         caches: caches(&facts)
             .into_iter()
@@ -180,8 +180,8 @@ fn shared_points(series: &[SeriesPage]) -> Option<String> {
     })
 }
 
-fn points(family: &Family, background: &Background) -> Vec<Point> {
-    let mut points: Vec<Point> = Vec::new();
+fn points(family: &Family, background: &Background) -> Vec<MeasuredPoint> {
+    let mut points: Vec<MeasuredPoint> = Vec::new();
     for step in &family.steps {
         for point in &step.kept.points {
             if points.iter().any(|known| known.at == point.at) {
@@ -189,7 +189,7 @@ fn points(family: &Family, background: &Background) -> Vec<Point> {
             }
             let description = background.description(&point.input);
             let why = serde_json::from_value(serde_json::Value::from(point.why.as_str()));
-            points.push(Point {
+            points.push(MeasuredPoint {
                 at: point.at,
                 why: why.unwrap_or(assay_pure::sweep::refine::Why::Grid),
                 step: step.kept.step,
@@ -202,15 +202,15 @@ fn points(family: &Family, background: &Background) -> Vec<Point> {
     points
 }
 
-fn failures(family: &Family) -> Vec<Failure> {
-    let mut failures: Vec<Failure> = Vec::new();
+fn failures(family: &Family) -> Vec<PageFailure> {
+    let mut failures: Vec<PageFailure> = Vec::new();
     for found in
         family.steps.iter().flat_map(|step| &step.failures).filter(|found| found.stage != Stage::Count)
     {
         let place = [&found.variant, &found.input, &found.compiler, &found.flags];
         let what: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
         let skipped = found.stage == Stage::Skipped;
-        let failure = Failure {
+        let failure = PageFailure {
             kind: if skipped { FailureKind::Skipped } else { FailureKind::Failed },
             what: what.join(", "),
             reason: found.reason.clone(),
@@ -226,7 +226,7 @@ fn series_page(
     family: &Family,
     series: &Series,
     experiment: &Experiment,
-    (background, machine): (&Background, &Machine),
+    (background, machine): (&Background, &SweepMachine),
 ) -> SeriesPage {
     let curve = |curve: &Curve| {
         let found = steps(&curve.readings, family.spec.scale, GAP_LEVEL);
@@ -261,7 +261,7 @@ fn time(reading: &Reading, alpha: f64) -> TimeAt {
     let ns = |log: f64| log.exp();
     let (median, lower, upper) =
         (ns(reading.estimate), ns(reading.estimate - half), ns(reading.estimate + half));
-    TimeAt { at: reading.at, ns_per_unit: Spread { median, lower, upper } }
+    TimeAt { at: reading.at, ns_per_unit: MedianInterval { median, lower, upper } }
 }
 
 fn pair_page(
@@ -344,7 +344,7 @@ fn step_page(
     family: &Family,
     series: &Series,
     (curve, step): (&Curve, &CurveStep),
-    (background, machine): (&Background, &Machine),
+    (background, machine): (&Background, &SweepMachine),
     experiment: &Experiment,
 ) -> StepPage {
     let facts = background.facts(family, series, curve, step);

@@ -1,7 +1,7 @@
 //! What comparing builds found: how many contrasts of a variant with itself differ in their code, and how many only as built.
 
 use super::super::number;
-use super::super::page::{AsBuiltSays, Axis, Contrast, Page, Verdict};
+use super::super::page::{AsBuiltSays, Axis, Page, PageContrast, Verdict};
 use super::super::prose;
 
 /// Variants that are named; more are counted.
@@ -11,7 +11,7 @@ const MOST_NAMED: usize = 4;
 pub(super) fn sentences(page: &Page) -> String {
     let axes = [(Axis::Compiler, "compilers"), (Axis::Flags, "flag sets")];
     let said = axes.into_iter().filter_map(|(axis, name)| {
-        let own: Vec<&Contrast> = page.along(axis).collect();
+        let own: Vec<&PageContrast> = page.along(axis).collect();
         (!own.is_empty()).then(|| sentence(name, &own))
     });
     said.collect::<Vec<_>>().join(" ")
@@ -19,24 +19,24 @@ pub(super) fn sentences(page: &Page) -> String {
 
 /// "Between compilers: the code of visit differs (69 to 70 % less time); virtual and fnptr take the same time; 3 of 24
 /// contrasts are undecided. As built 7 of 24 mislead, by up to +20.6 %."
-fn sentence(axis: &str, contrasts: &[&Contrast]) -> String {
+fn sentence(axis: &str, contrasts: &[&PageContrast]) -> String {
     let mut variants: Vec<&str> = Vec::new();
     for contrast in contrasts {
         if !variants.contains(&contrast.candidate.as_str()) {
             variants.push(&contrast.candidate);
         }
     }
-    let has = |variant: &str, wanted: &dyn Fn(&Contrast) -> bool| {
+    let has = |variant: &str, wanted: &dyn Fn(&PageContrast) -> bool| {
         contrasts.iter().any(|contrast| contrast.candidate == variant && wanted(contrast))
     };
-    let differs = |contrast: &Contrast| matches!(contrast.verdict, Verdict::Faster | Verdict::Slower);
-    let same = |contrast: &Contrast| contrast.verdict == Verdict::Equivalent;
+    let differs = |contrast: &PageContrast| matches!(contrast.verdict, Verdict::Faster | Verdict::Slower);
+    let same = |contrast: &PageContrast| contrast.verdict == Verdict::Equivalent;
     let (differing, others): (Vec<&str>, Vec<&str>) =
         variants.into_iter().partition(|variant| has(variant, &differs));
     let alike: Vec<&str> = others.into_iter().filter(|variant| has(variant, &same)).collect();
     let mut parts = Vec::new();
     if !differing.is_empty() {
-        let found: Vec<&&Contrast> = contrasts.iter().filter(|contrast| differs(contrast)).collect();
+        let found: Vec<&&PageContrast> = contrasts.iter().filter(|contrast| differs(contrast)).collect();
         let ratios = found.iter().filter_map(|contrast| contrast.code.map(|code| code.ratio));
         let verb = if differing.len() == 1 { "differs" } else { "differ" };
         let spans = number::change_span(ratios);
@@ -55,14 +55,14 @@ fn sentence(axis: &str, contrasts: &[&Contrast]) -> String {
 }
 
 /// " As built 7 of 24 mislead, by up to +20.6 %." for those that name a difference that the code has not, or miss one.
-fn misled(contrasts: &[&Contrast]) -> String {
-    let misleads = |contrast: &&&Contrast| {
+fn misled(contrasts: &[&PageContrast]) -> String {
+    let misleads = |contrast: &&&PageContrast| {
         matches!(
             contrast.as_built_says,
             Some(AsBuiltSays::Ghost | AsBuiltSays::Reversed | AsBuiltSays::Masked)
         )
     };
-    let found: Vec<&&Contrast> = contrasts.iter().filter(misleads).collect();
+    let found: Vec<&&PageContrast> = contrasts.iter().filter(misleads).collect();
     let farthest = found
         .iter()
         .filter_map(|contrast| contrast.placement_ratio)
@@ -87,7 +87,7 @@ mod tests {
     use crate::page::Build;
     use crate::sample::{built, contrast, nothing};
 
-    fn across(variant: &str, verdict: Verdict, ratio: f64) -> Contrast {
+    fn across(variant: &str, verdict: Verdict, ratio: f64) -> PageContrast {
         let mut found = contrast(variant, "mono", "gcc-12", verdict, ratio);
         found.baseline = variant.to_owned();
         found.axis = Axis::Compiler;

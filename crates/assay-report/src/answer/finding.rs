@@ -1,6 +1,6 @@
 //! One candidate's contrasts, classed by input.
 
-use super::super::page::{Contrast, Verdict};
+use super::super::page::{PageContrast, Verdict};
 use super::super::prose;
 
 /// Inputs that a clause names; more are counted.
@@ -8,7 +8,7 @@ const MOST_NAMED: usize = 3;
 
 /// What all builds together say on one input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Class {
+pub(super) enum InputClass {
     /// Every decided contrast is faster.
     Faster,
     /// Every decided contrast is slower.
@@ -23,35 +23,35 @@ pub(super) enum Class {
 
 /// A value of the build axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Build<'a> {
+pub(super) struct BuildRef<'a> {
     /// Compiler name.
     pub(super) compiler: &'a str,
     /// Flag set name.
     pub(super) flags: &'a str,
 }
 
-impl<'a> Build<'a> {
-    pub(super) fn of(contrast: &'a Contrast) -> Self {
+impl<'a> BuildRef<'a> {
+    pub(super) fn of(contrast: &'a PageContrast) -> Self {
         Self { compiler: &contrast.compiler, flags: &contrast.flags }
     }
 }
 
 /// One candidate's contrasts with the class of each input. Never without a contrast.
-pub(super) struct Finding<'a> {
+pub(super) struct CandidateFinding<'a> {
     /// Variant.
     pub(super) candidate: &'a str,
     /// Variant.
     pub(super) baseline: &'a str,
     /// All of them, in page order.
-    pub(super) contrasts: Vec<&'a Contrast>,
-    inputs: Vec<(&'a str, Class)>,
+    pub(super) contrasts: Vec<&'a PageContrast>,
+    inputs: Vec<(&'a str, InputClass)>,
     /// Inputs of the whole page: some may be missing here.
     total: usize,
 }
 
-impl<'a> Finding<'a> {
+impl<'a> CandidateFinding<'a> {
     /// Classes the contrasts of one candidate, at least one; `total` inputs are on the page.
-    pub(super) fn of(contrasts: Vec<&'a Contrast>, total: usize) -> Self {
+    pub(super) fn of(contrasts: Vec<&'a PageContrast>, total: usize) -> Self {
         let mut names: Vec<&str> = Vec::new();
         for contrast in &contrasts {
             if !names.contains(&contrast.input.as_str()) {
@@ -69,26 +69,26 @@ impl<'a> Finding<'a> {
         }
     }
 
-    /// The classes that occur, each once, in the order of [`Class`].
-    pub(super) fn classes(&self) -> Vec<Class> {
-        let mut classes: Vec<Class> = self.inputs.iter().map(|&(_, class)| class).collect();
+    /// The classes that occur, each once, in the order of [`InputClass`].
+    pub(super) fn classes(&self) -> Vec<InputClass> {
+        let mut classes: Vec<InputClass> = self.inputs.iter().map(|&(_, class)| class).collect();
         classes.sort_unstable();
         classes.dedup();
         classes
     }
 
     /// Inputs of a class.
-    pub(super) fn held(&self, class: Class) -> usize {
+    pub(super) fn held(&self, class: InputClass) -> usize {
         self.inputs.iter().filter(|(_, own)| *own == class).count()
     }
 
     /// The estimated ratios behind a class.
-    pub(super) fn ratios(&self, class: Class) -> Vec<f64> {
+    pub(super) fn ratios(&self, class: InputClass) -> Vec<f64> {
         let verdict = match class {
-            Class::Faster => Verdict::Faster,
-            Class::Slower => Verdict::Slower,
-            Class::Same => Verdict::Equivalent,
-            Class::Mixed | Class::Undecided => return Vec::new(),
+            InputClass::Faster => Verdict::Faster,
+            InputClass::Slower => Verdict::Slower,
+            InputClass::Same => Verdict::Equivalent,
+            InputClass::Mixed | InputClass::Undecided => return Vec::new(),
         };
         let matching =
             self.contrasts.iter().filter(|c| c.verdict == verdict && self.class_of(&c.input) == class);
@@ -96,7 +96,7 @@ impl<'a> Finding<'a> {
     }
 
     /// "on all 9 inputs", "on all-1 and p80", "on 5 of 9 inputs".
-    pub(super) fn place(&self, class: Class) -> String {
+    pub(super) fn place(&self, class: InputClass) -> String {
         let named: Vec<&str> =
             self.inputs.iter().filter(|(_, c)| *c == class).map(|&(name, _)| name).collect();
         self.place_of(&named)
@@ -114,21 +114,22 @@ impl<'a> Finding<'a> {
     }
 
     /// Undecided contrasts on inputs that other builds decide alike.
-    pub(super) fn open(&self) -> Vec<&'a Contrast> {
-        let is_open = |c: &&&Contrast| {
+    pub(super) fn open(&self) -> Vec<&'a PageContrast> {
+        let is_open = |c: &&&PageContrast| {
             let class = self.class_of(&c.input);
-            c.verdict == Verdict::Inconclusive && class != Class::Undecided && class != Class::Mixed
+            c.verdict == Verdict::Inconclusive && class != InputClass::Undecided && class != InputClass::Mixed
         };
         self.contrasts.iter().filter(is_open).copied().collect()
     }
 
     /// Inputs on which builds disagree, in groups of which the same builds say the same.
-    pub(super) fn disagreeing(&self) -> Vec<(Vec<&'a str>, Vec<&'a Contrast>)> {
-        let mut groups: Vec<(Vec<&'a str>, Vec<&'a Contrast>)> = Vec::new();
-        for &(input, _) in self.inputs.iter().filter(|(_, class)| *class == Class::Mixed) {
-            let own: Vec<&Contrast> = self.contrasts.iter().copied().filter(|c| c.input == input).collect();
-            let says = |found: &[&'a Contrast]| -> Vec<(Build<'a>, Verdict)> {
-                found.iter().map(|c| (Build::of(c), c.verdict)).collect()
+    pub(super) fn disagreeing(&self) -> Vec<(Vec<&'a str>, Vec<&'a PageContrast>)> {
+        let mut groups: Vec<(Vec<&'a str>, Vec<&'a PageContrast>)> = Vec::new();
+        for &(input, _) in self.inputs.iter().filter(|(_, class)| *class == InputClass::Mixed) {
+            let own: Vec<&PageContrast> =
+                self.contrasts.iter().copied().filter(|c| c.input == input).collect();
+            let says = |found: &[&'a PageContrast]| -> Vec<(BuildRef<'a>, Verdict)> {
+                found.iter().map(|c| (BuildRef::of(c), c.verdict)).collect()
             };
             match groups
                 .iter_mut()
@@ -145,10 +146,10 @@ impl<'a> Finding<'a> {
     }
 
     /// Its builds, in page order.
-    pub(super) fn builds(&self) -> Vec<Build<'a>> {
+    pub(super) fn builds(&self) -> Vec<BuildRef<'a>> {
         let mut builds = Vec::new();
         for contrast in &self.contrasts {
-            let build = Build::of(contrast);
+            let build = BuildRef::of(contrast);
             if !builds.contains(&build) {
                 builds.push(build);
             }
@@ -157,38 +158,38 @@ impl<'a> Finding<'a> {
     }
 
     /// The builds in groups that contradict each other nowhere; an undecided contrast contradicts nothing.
-    pub(super) fn agreeing_builds(&self) -> Vec<Finding<'a>> {
-        let mut groups: Vec<Vec<&'a Contrast>> = Vec::new();
+    pub(super) fn agreeing_builds(&self) -> Vec<CandidateFinding<'a>> {
+        let mut groups: Vec<Vec<&'a PageContrast>> = Vec::new();
         for build in self.builds() {
-            let own: Vec<&Contrast> =
-                self.contrasts.iter().copied().filter(|c| Build::of(c) == build).collect();
+            let own: Vec<&PageContrast> =
+                self.contrasts.iter().copied().filter(|c| BuildRef::of(c) == build).collect();
             match groups.iter_mut().find(|group| !contradict(group, &own)) {
                 Some(group) => group.extend(own),
                 None => groups.push(own),
             }
         }
-        groups.into_iter().map(|group| Finding::of(group, self.total)).collect()
+        groups.into_iter().map(|group| CandidateFinding::of(group, self.total)).collect()
     }
 
-    fn class_of(&self, input: &str) -> Class {
-        self.inputs.iter().find(|(name, _)| *name == input).map_or(Class::Undecided, |&(_, class)| class)
+    fn class_of(&self, input: &str) -> InputClass {
+        self.inputs.iter().find(|(name, _)| *name == input).map_or(InputClass::Undecided, |&(_, class)| class)
     }
 }
 
-fn class(verdicts: impl Iterator<Item = Verdict>) -> Class {
-    verdicts.fold(Class::Undecided, |class, verdict| {
+fn class(verdicts: impl Iterator<Item = Verdict>) -> InputClass {
+    verdicts.fold(InputClass::Undecided, |class, verdict| {
         let own = match verdict {
-            Verdict::Faster => Class::Faster,
-            Verdict::Slower => Class::Slower,
-            Verdict::Equivalent => Class::Same,
+            Verdict::Faster => InputClass::Faster,
+            Verdict::Slower => InputClass::Slower,
+            Verdict::Equivalent => InputClass::Same,
             Verdict::Inconclusive => return class,
         };
-        if class == Class::Undecided || class == own { own } else { Class::Mixed }
+        if class == InputClass::Undecided || class == own { own } else { InputClass::Mixed }
     })
 }
 
-fn contradict(group: &[&Contrast], other: &[&Contrast]) -> bool {
-    let clash = |a: &Contrast, b: &Contrast| {
+fn contradict(group: &[&PageContrast], other: &[&PageContrast]) -> bool {
+    let clash = |a: &PageContrast, b: &PageContrast| {
         let decided = a.verdict != Verdict::Inconclusive && b.verdict != Verdict::Inconclusive;
         a.input == b.input && decided && a.verdict != b.verdict
     };

@@ -5,7 +5,7 @@
 //! control failed, nothing else matters. Limits: the need is an extrapolation of the spread seen, and says "about".
 
 use crate::number;
-use crate::page::{Contrast, Page, StoppedBecause, TwinVerdict, Verdict};
+use crate::page::{Page, PageContrast, StoppedBecause, TwinVerdict, Verdict};
 use crate::prose;
 
 /// Measuring that is suggested, at most, in times of what was measured.
@@ -27,14 +27,15 @@ pub fn next(page: &Page) -> Option<String> {
 
 /// "--budget 180 (seconds) should decide 5 of the 7 undecided contrasts; the others differ by at most 1.3 %".
 fn longer(page: &Page) -> Option<String> {
-    let open: Vec<&Contrast> =
+    let open: Vec<&PageContrast> =
         page.contrasts.iter().filter(|contrast| contrast.verdict == Verdict::Inconclusive).collect();
     if open.is_empty() {
         return None;
     }
     let reach = MOST_TIMES * page.campaign.measured_seconds.max(page.campaign.budget_seconds);
-    let is_near = |contrast: &&&Contrast| contrast.seconds_needed.is_some_and(|seconds| seconds <= reach);
-    let (near, far): (Vec<&Contrast>, Vec<&Contrast>) = open.iter().partition(|contrast| is_near(contrast));
+    let is_near = |contrast: &&&PageContrast| contrast.seconds_needed.is_some_and(|seconds| seconds <= reach);
+    let (near, far): (Vec<&PageContrast>, Vec<&PageContrast>) =
+        open.iter().partition(|contrast| is_near(contrast));
     let rest = far_told(&far, near.is_empty());
     // Rotations serve all contrasts at once: the most demanding one decides.
     let seconds = near.iter().filter_map(|contrast| contrast.seconds_needed).reduce(f64::max);
@@ -55,7 +56,7 @@ fn longer(page: &Page) -> Option<String> {
 }
 
 /// Of contrasts that no affordable measuring decides: how large the difference can be at most.
-fn far_told(far: &[&Contrast], all: bool) -> String {
+fn far_told(far: &[&PageContrast], all: bool) -> String {
     let bound = bound(far).map(|bound| format!(" by at most {}", number::fraction(bound)));
     let (who, verb) = match (far.len(), all) {
         (1, true) => ("the undecided contrast".to_owned(), "differs"),
@@ -75,8 +76,8 @@ fn far_told(far: &[&Contrast], all: bool) -> String {
 
 /// The farthest that any of these can be from no difference, by its interval: a fraction of the baseline's time. None where one has
 /// no interval.
-fn bound(open: &[&Contrast]) -> Option<f64> {
-    let reach = |contrast: &&Contrast| {
+fn bound(open: &[&PageContrast]) -> Option<f64> {
+    let reach = |contrast: &&PageContrast| {
         contrast.code.map(|code| (code.upper - 1.0).abs().max((1.0 - code.lower).abs()))
     };
     open.iter().map(reach).try_fold(0.0_f64, |most, reach| Some(most.max(reach?)))
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
     use crate::sample::{contrast, nothing, undecided};
 
-    fn page(contrasts: Vec<Contrast>) -> Page {
+    fn page(contrasts: Vec<PageContrast>) -> Page {
         let mut page = Page { contrasts, ..nothing() };
         page.campaign.measured_seconds = 40.0;
         page.campaign.budget_seconds = 60.0;
@@ -111,7 +112,7 @@ mod tests {
         page
     }
 
-    fn open(rotations: u32, seconds: f64) -> Contrast {
+    fn open(rotations: u32, seconds: f64) -> PageContrast {
         undecided(contrast("table", "p80", "gcc-12", Verdict::Faster, 0.99), rotations, seconds)
     }
 

@@ -1,9 +1,9 @@
 //! Findings as sentences.
 
 use super::asked::Asked;
-use super::finding::{Build, Class, Finding};
+use super::finding::{BuildRef, CandidateFinding, InputClass};
 use crate::number;
-use crate::page::{AsBuiltSays, Axis, Contrast, Page, Verdict};
+use crate::page::{AsBuiltSays, Axis, Page, PageContrast, Verdict};
 use crate::prose;
 
 /// Groups of agreeing builds that get a clause each; with more, contrasts are counted.
@@ -28,7 +28,7 @@ pub(super) struct Sentence<'a> {
     /// "(within ±1 %)"
     margin: String,
     /// All builds of the page.
-    builds: Vec<Build<'a>>,
+    builds: Vec<BuildRef<'a>>,
     /// Whether a build needs its flag set to be told from others.
     names_flags: bool,
     /// Whether a build needs its compiler.
@@ -37,8 +37,8 @@ pub(super) struct Sentence<'a> {
 
 impl<'a> Sentence<'a> {
     pub(super) fn for_page(page: &'a Page) -> Self {
-        let mut builds: Vec<Build> = Vec::new();
-        for build in page.along(Axis::Variant).map(Build::of) {
+        let mut builds: Vec<BuildRef> = Vec::new();
+        for build in page.along(Axis::Variant).map(BuildRef::of) {
             if !builds.contains(&build) {
                 builds.push(build);
             }
@@ -51,21 +51,21 @@ impl<'a> Sentence<'a> {
     }
 
     /// One candidate, with the word that the question asks for.
-    pub(super) fn one(&self, finding: &Finding, asked: Asked) -> String {
+    pub(super) fn one(&self, finding: &CandidateFinding, asked: Asked) -> String {
         let (candidate, baseline) = (finding.candidate, finding.baseline);
         let builds = self.names(&finding.builds());
         match finding.classes().as_slice() {
-            [Class::Undecided] => {
-                let place = finding.place(Class::Undecided);
+            [InputClass::Undecided] => {
+                let place = finding.place(InputClass::Undecided);
                 format!("Undecided: {candidate} against {baseline} {place} ({builds}).")
             }
-            [Class::Same] => {
-                let (place, open) = (finding.place(Class::Same), self.open_clause(finding));
+            [InputClass::Same] => {
+                let (place, open) = (finding.place(InputClass::Same), self.open_clause(finding));
                 let ghost = ghost_clause(finding);
                 let take = format!("{candidate} and {baseline} take the same time {}", self.margin);
                 format!("No difference: {take} {place}{open} ({builds}){ghost}.")
             }
-            classes if classes.contains(&Class::Mixed) => self.by_build(finding),
+            classes if classes.contains(&InputClass::Mixed) => self.by_build(finding),
             classes => {
                 let lead = lead(classes, !finding.open().is_empty(), asked);
                 format!(
@@ -77,7 +77,7 @@ impl<'a> Sentence<'a> {
     }
 
     /// Builds contradict each other on some input.
-    fn by_build(&self, finding: &Finding) -> String {
+    fn by_build(&self, finding: &CandidateFinding) -> String {
         let (candidate, baseline) = (finding.candidate, finding.baseline);
         let groups = finding.agreeing_builds();
         let axis = self.axis();
@@ -91,7 +91,7 @@ impl<'a> Sentence<'a> {
             let than = if clauses.is_empty() { format!(" than {baseline}") } else { String::new() };
             let names = self.names(&group.builds());
             let clause = match group.classes().as_slice() {
-                [Class::Undecided] => format!("is {}", self.clause(group, "")),
+                [InputClass::Undecided] => format!("is {}", self.clause(group, "")),
                 _ => format!("takes {}", self.clause(group, &than)),
             };
             clauses.push(format!("with {names} {candidate} {clause}"));
@@ -105,8 +105,8 @@ impl<'a> Sentence<'a> {
     }
 
     /// A clause per candidate.
-    pub(super) fn several(&self, findings: &[&Finding]) -> String {
-        let clause = |finding: &&Finding| {
+    pub(super) fn several(&self, findings: &[&CandidateFinding]) -> String {
+        let clause = |finding: &&CandidateFinding| {
             let candidate = finding.candidate;
             let builds = finding.builds();
             let only = if builds.len() < self.builds.len() {
@@ -115,7 +115,7 @@ impl<'a> Sentence<'a> {
                 String::new()
             };
             let said = match finding.classes().as_slice() {
-                [Class::Undecided] => format!("is {}", self.clause(finding, "")),
+                [InputClass::Undecided] => format!("is {}", self.clause(finding, "")),
                 _ => format!("takes {}", self.clause(finding, "")),
             };
             format!("{candidate} {said}{only}")
@@ -125,16 +125,16 @@ impl<'a> Sentence<'a> {
     }
 
     /// Candidates by what was found of them.
-    pub(super) fn many(&self, findings: &[&Finding]) -> String {
+    pub(super) fn many(&self, findings: &[&CandidateFinding]) -> String {
         let mut groups: Vec<(String, Vec<String>)> = Vec::new();
         for finding in findings {
             let sizes = |class| format!(" ({})", number::size_span(finding.ratios(class)));
             let (title, note) = match finding.classes().as_slice() {
-                [Class::Faster] => ("less time".to_owned(), sizes(Class::Faster)),
-                [Class::Slower] => ("more time".to_owned(), sizes(Class::Slower)),
-                [Class::Same] => (format!("the same time {}", self.margin), String::new()),
-                [Class::Undecided] => ("undecided".to_owned(), String::new()),
-                classes if classes.contains(&Class::Mixed) => {
+                [InputClass::Faster] => ("less time".to_owned(), sizes(InputClass::Faster)),
+                [InputClass::Slower] => ("more time".to_owned(), sizes(InputClass::Slower)),
+                [InputClass::Same] => (format!("the same time {}", self.margin), String::new()),
+                [InputClass::Undecided] => ("undecided".to_owned(), String::new()),
+                classes if classes.contains(&InputClass::Mixed) => {
                     (format!("depends on the {}", self.axis()), String::new())
                 }
                 _ => ("depends on the input".to_owned(), String::new()),
@@ -153,10 +153,10 @@ impl<'a> Sentence<'a> {
     /// "12 to 38 % more time than branch on 7 of 9 inputs, the same (within ±1 %) on p80, less or more by compiler on burst".
     ///
     /// The largest holding first; inputs on which builds disagree, then those that are undecided, last.
-    fn clause(&self, finding: &Finding, than: &str) -> String {
+    fn clause(&self, finding: &CandidateFinding, than: &str) -> String {
         let mut classes = finding.classes();
         classes.sort_by_key(|class| {
-            let last = matches!(class, Class::Mixed | Class::Undecided);
+            let last = matches!(class, InputClass::Mixed | InputClass::Undecided);
             (last, last as usize * *class as usize, std::cmp::Reverse(finding.held(*class)))
         });
         let mut parts: Vec<String> = Vec::new();
@@ -165,21 +165,21 @@ impl<'a> Sentence<'a> {
             let (noun, than) = if parts.is_empty() { (" time", than) } else { ("", "") };
             let size = || number::size_span(finding.ratios(class));
             match class {
-                Class::Faster => parts.push(format!("{} less{noun}{than} {place}", size())),
-                Class::Slower => parts.push(format!("{} more{noun}{than} {place}", size())),
-                Class::Same => {
+                InputClass::Faster => parts.push(format!("{} less{noun}{than} {place}", size())),
+                InputClass::Slower => parts.push(format!("{} more{noun}{than} {place}", size())),
+                InputClass::Same => {
                     let than = than.replacen(" than", " as", 1);
                     parts.push(format!("the same{noun}{than} {} {place}", self.margin));
                 }
-                Class::Mixed => parts.extend(self.mixed(finding, noun, than)),
-                Class::Undecided => parts.push(format!("undecided {place}")),
+                InputClass::Mixed => parts.extend(self.mixed(finding, noun, than)),
+                InputClass::Undecided => parts.push(format!("undecided {place}")),
             }
         }
         format!("{}{}", parts.join(", "), self.open_clause(finding))
     }
 
     /// What builds say that disagree: each by name where there is room, else that they do.
-    fn mixed(&self, finding: &Finding, noun: &str, than: &str) -> Vec<String> {
+    fn mixed(&self, finding: &CandidateFinding, noun: &str, than: &str) -> Vec<String> {
         let groups = finding.disagreeing();
         if groups.len() > MOST_MIXED {
             let says = |verdict| groups.iter().any(|(_, found)| found.iter().any(|c| c.verdict == verdict));
@@ -188,17 +188,21 @@ impl<'a> Sentence<'a> {
                 (true, false) => "less or the same",
                 _ => "more or the same",
             };
-            return vec![format!("{words}{noun}{than}, by {}, {}", self.axis(), finding.place(Class::Mixed))];
+            return vec![format!(
+                "{words}{noun}{than}, by {}, {}",
+                self.axis(),
+                finding.place(InputClass::Mixed)
+            )];
         }
-        let of_group = |(inputs, contrasts): &(Vec<&str>, Vec<&Contrast>), noun: &str, than: &str| {
+        let of_group = |(inputs, contrasts): &(Vec<&str>, Vec<&PageContrast>), noun: &str, than: &str| {
             let mut said = Vec::new();
             for (verdict, word) in WORDS {
-                let own: Vec<&Contrast> =
+                let own: Vec<&PageContrast> =
                     contrasts.iter().copied().filter(|c| c.verdict == verdict).collect();
                 if own.is_empty() {
                     continue;
                 }
-                let mut builds: Vec<Build> = own.iter().map(|c| Build::of(c)).collect();
+                let mut builds: Vec<BuildRef> = own.iter().map(|c| BuildRef::of(c)).collect();
                 builds.truncate(own.iter().filter(|c| c.input == own[0].input).count());
                 let size = match verdict {
                     Verdict::Faster | Verdict::Slower => {
@@ -217,14 +221,14 @@ impl<'a> Sentence<'a> {
     }
 
     /// ", undecided on p80 with clang-16", or how many, of those on inputs that other builds decide.
-    fn open_clause(&self, finding: &Finding) -> String {
+    fn open_clause(&self, finding: &CandidateFinding) -> String {
         let open = finding.open();
         match open.as_slice() {
             [] => String::new(),
             few if few.len() <= MOST_OPEN_NAMED => {
                 let names: Vec<String> = few
                     .iter()
-                    .map(|c| format!("on {} with {}", c.input, self.names(&[Build::of(c)])))
+                    .map(|c| format!("on {} with {}", c.input, self.names(&[BuildRef::of(c)])))
                     .collect();
                 format!(", undecided {}", prose::list(&names))
             }
@@ -242,11 +246,11 @@ impl<'a> Sentence<'a> {
     }
 
     /// "gcc-12 and clang-16", or how many builds where the names would fill the line.
-    fn names(&self, builds: &[Build]) -> String {
+    fn names(&self, builds: &[BuildRef]) -> String {
         if builds.len() > MOST_BUILDS_NAMED {
             return format!("{} builds", builds.len());
         }
-        let name = |build: &Build| match (self.names_compiler, self.names_flags) {
+        let name = |build: &BuildRef| match (self.names_compiler, self.names_flags) {
             (true, true) => format!("{} {}", build.compiler, build.flags),
             (false, _) => build.flags.to_owned(),
             _ => build.compiler.to_owned(),
@@ -264,13 +268,13 @@ pub(super) fn capital(sentence: &str) -> String {
 }
 
 /// How the sentence about one candidate opens.
-fn lead(classes: &[Class], open: bool, asked: Asked) -> &'static str {
+fn lead(classes: &[InputClass], open: bool, asked: Asked) -> &'static str {
     let has = |class| classes.contains(&class);
-    let undecided = open || has(Class::Undecided);
-    match (has(Class::Faster), has(Class::Slower), asked) {
+    let undecided = open || has(InputClass::Undecided);
+    match (has(InputClass::Faster), has(InputClass::Slower), asked) {
         (true, true, _) => "It depends on the input: ",
         (true, false, Asked::WhetherSlower) | (false, true, Asked::WhetherFaster) => "No: ",
-        _ if has(Class::Same) => "On some inputs: ",
+        _ if has(InputClass::Same) => "On some inputs: ",
         (true, false, Asked::WhetherFaster) | (false, true, Asked::WhetherSlower) if undecided => {
             "Yes, as far as decided: "
         }
@@ -280,7 +284,7 @@ fn lead(classes: &[Class], open: bool, asked: Asked) -> &'static str {
 }
 
 /// "; the +20.6 % seen as built on p80 is placement" for the largest ghost.
-fn ghost_clause(finding: &Finding) -> String {
+fn ghost_clause(finding: &CandidateFinding) -> String {
     let ghosts = finding.contrasts.iter().filter(|c| c.as_built_says == Some(AsBuiltSays::Ghost));
     let sized = ghosts.filter_map(|c| c.as_built.map(|as_built| (as_built.ratio, &c.input)));
     let largest = sized.max_by(|a, b| a.0.ln().abs().total_cmp(&b.0.ln().abs()));

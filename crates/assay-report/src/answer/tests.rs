@@ -1,20 +1,20 @@
 //! Answers to invented findings, word for word.
 
 use super::answer;
-use crate::page::{AsBuiltSays, Contrast, Page, TwinVerdict, Verdict};
+use crate::page::{AsBuiltSays, Page, PageContrast, TwinVerdict, Verdict};
 use crate::sample::{built, contrast, nothing, undecided};
 
 const FASTER: Verdict = Verdict::Faster;
 const SLOWER: Verdict = Verdict::Slower;
 const SAME: Verdict = Verdict::Equivalent;
 
-fn asked(question: &str, contrasts: Vec<Contrast>) -> String {
+fn asked(question: &str, contrasts: Vec<PageContrast>) -> String {
     let mut page = Page { question: question.to_owned(), contrasts, failures: Vec::new(), ..nothing() };
     page.twin_control.verdict = TwinVerdict::Equivalent;
     answer(&page)
 }
 
-fn table(input: &str, compiler: &str, verdict: Verdict, ratio: f64) -> Contrast {
+fn table(input: &str, compiler: &str, verdict: Verdict, ratio: f64) -> PageContrast {
     contrast("table", input, compiler, verdict, ratio)
 }
 

@@ -6,8 +6,8 @@
 //! than a comparison of the two would be. Over several builds those are told that are in the running in any of them. So
 //! "branch or table" says that all others are slower, and never which of the two is faster.
 
-use super::finding::{Build, Finding};
-use crate::page::{Contrast, Verdict};
+use super::finding::{BuildRef, CandidateFinding};
+use crate::page::{PageContrast, Verdict};
 use crate::prose;
 
 /// Who may be the fastest on an input.
@@ -34,8 +34,9 @@ enum How {
 }
 
 /// "bmi2 takes least time on p80, branch or table on all-1; no clear winner on burst." `axis` is what builds differ in.
-pub(super) fn sentence(findings: &[Finding], axis: &str) -> String {
-    let all: Vec<&Contrast> = findings.iter().flat_map(|finding| finding.contrasts.iter().copied()).collect();
+pub(super) fn sentence(findings: &[CandidateFinding], axis: &str) -> String {
+    let all: Vec<&PageContrast> =
+        findings.iter().flat_map(|finding| finding.contrasts.iter().copied()).collect();
     let mut inputs: Vec<&str> = Vec::new();
     for contrast in &all {
         if !inputs.contains(&contrast.input.as_str()) {
@@ -91,12 +92,12 @@ fn either(names: &[&str]) -> String {
 }
 
 /// Who is in the running; all contrasts are of one input.
-fn running<'a>(contrasts: &[&'a Contrast]) -> Running<'a> {
-    let mut builds: Vec<Build> = Vec::new();
+fn running<'a>(contrasts: &[&'a PageContrast]) -> Running<'a> {
+    let mut builds: Vec<BuildRef> = Vec::new();
     let mut variants: Vec<&str> = Vec::new();
     for contrast in contrasts {
-        if !builds.contains(&Build::of(contrast)) {
-            builds.push(Build::of(contrast));
+        if !builds.contains(&BuildRef::of(contrast)) {
+            builds.push(BuildRef::of(contrast));
         }
         for name in [contrast.baseline.as_str(), contrast.candidate.as_str()] {
             if !variants.contains(&name) {
@@ -107,7 +108,7 @@ fn running<'a>(contrasts: &[&'a Contrast]) -> Running<'a> {
     let of_builds: Vec<(Vec<&str>, bool)> = builds
         .iter()
         .map(|build| {
-            of_build(&contrasts.iter().copied().filter(|c| Build::of(c) == *build).collect::<Vec<_>>())
+            of_build(&contrasts.iter().copied().filter(|c| BuildRef::of(c) == *build).collect::<Vec<_>>())
         })
         .collect();
     let in_any: Vec<&str> =
@@ -123,16 +124,16 @@ fn running<'a>(contrasts: &[&'a Contrast]) -> Running<'a> {
 }
 
 /// Who is in the running in one build, and whether they are all known to be equivalent.
-fn of_build<'a>(contrasts: &[&'a Contrast]) -> (Vec<&'a str>, bool) {
-    let below = |own: &Contrast, other: &Contrast| match (own.code, other.code) {
+fn of_build<'a>(contrasts: &[&'a PageContrast]) -> (Vec<&'a str>, bool) {
+    let below = |own: &PageContrast, other: &PageContrast| match (own.code, other.code) {
         (Some(own), Some(other)) => own.upper < other.lower,
         _ => false,
     };
-    let is_out = |candidate: &Contrast| {
+    let is_out = |candidate: &PageContrast| {
         candidate.verdict == Verdict::Slower
             || contrasts.iter().any(|o| o.verdict != Verdict::Inconclusive && below(o, candidate))
     };
-    let left: Vec<&Contrast> = contrasts.iter().copied().filter(|c| !is_out(c)).collect();
+    let left: Vec<&PageContrast> = contrasts.iter().copied().filter(|c| !is_out(c)).collect();
     let baseline_is_out = contrasts.iter().any(|c| c.verdict == Verdict::Faster);
     let tied = !baseline_is_out && left.iter().all(|c| c.verdict == Verdict::Equivalent);
     let baseline = contrasts.first().filter(|_| !baseline_is_out).map(|c| c.baseline.as_str());
@@ -144,8 +145,9 @@ mod tests {
     use super::*;
     use crate::sample::{contrast, undecided};
 
-    fn findings(contrasts: &[Contrast]) -> Vec<Finding<'_>> {
-        let of = |name: &str| Finding::of(contrasts.iter().filter(|c| c.candidate == name).collect(), 3);
+    fn findings(contrasts: &[PageContrast]) -> Vec<CandidateFinding<'_>> {
+        let of =
+            |name: &str| CandidateFinding::of(contrasts.iter().filter(|c| c.candidate == name).collect(), 3);
         vec![of("table"), of("bmi2")]
     }
 

@@ -1,6 +1,6 @@
 //! A comparison as plain data; its JSON is an interface (schema/comparison-1.schema.json).
 
-use crate::page::{AsBuiltSays, CauseEvidence, RatioInterval, StoppedBecause, TwinControl, Verdict};
+use crate::page::{AsBuiltSays, CauseEvidence, PageTwinControl, RatioInterval, StoppedBecause, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the JSON.
@@ -24,15 +24,15 @@ pub struct ComparePage {
     /// What was varied so that chance is told from code.
     pub method: Method,
     /// The baseline, then the candidate; only one where a build is held against its own placements.
-    pub sides: Vec<Built>,
+    pub sides: Vec<BuiltSide>,
     /// The baseline against itself.
-    pub twin_control: TwinControl,
+    pub twin_control: PageTwinControl,
     /// One per benchmark that both sides have.
     pub benchmarks: Vec<Compared>,
     /// Benchmarks that one side lacks.
     pub one_sided: Vec<OneSided>,
     /// Visits that gave no figures.
-    pub spoilt: Vec<Spoilt>,
+    pub spoilt: Vec<SpoiltVisits>,
     /// What changes what the reader should do.
     pub warnings: Vec<String>,
     /// What is true of the measurement and needs nothing done: the verdicts allow for it.
@@ -45,7 +45,7 @@ pub struct ComparePage {
     /// What the spread comes from, where asked.
     pub factors: Option<Factors>,
     /// How it was measured.
-    pub measured: Measured,
+    pub measured: ComparisonRun,
 }
 
 /// What was varied.
@@ -60,7 +60,7 @@ pub enum Method {
 
 /// One side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Built {
+pub struct BuiltSide {
     /// As the user called it.
     pub name: String,
     /// Full hash of the commit.
@@ -73,7 +73,7 @@ pub struct Built {
 
 /// A benchmark's figure on one side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Level {
+pub struct SideFigure {
     /// Median over all placements.
     pub median: f64,
     /// Median as built.
@@ -92,9 +92,9 @@ pub struct Compared {
     /// Unit of its figures.
     pub unit: String,
     /// Its figures on the baseline's side.
-    pub baseline: Level,
+    pub baseline: SideFigure,
     /// Its figures on the candidate's side; `null` with one side.
-    pub candidate: Option<Level>,
+    pub candidate: Option<SideFigure>,
     /// Candidate / baseline as the builds left them.
     pub as_built: Option<RatioInterval>,
     /// Candidate / baseline over placements.
@@ -116,7 +116,7 @@ pub struct Compared {
     /// Smallest effect that these rotations would find four times in five.
     pub minimum_detectable_effect: Option<f64>,
     /// Functions that it executes and that differ between the sides.
-    pub functions: Vec<Function>,
+    pub functions: Vec<DifferingFunction>,
     /// How many functions it executes; `null` where that is not known.
     pub executed_functions: Option<u64>,
     /// Why its code is not known.
@@ -125,7 +125,7 @@ pub struct Compared {
 
 /// A function that a benchmark executes, other on the candidate's side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Function {
+pub struct DifferingFunction {
     /// Its name.
     pub name: String,
     /// What became of it.
@@ -163,7 +163,7 @@ pub struct OneSided {
 
 /// Visits that gave no figures, for one reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spoilt {
+pub struct SpoiltVisits {
     /// Whose.
     pub side: String,
     /// Why.
@@ -211,7 +211,7 @@ pub struct Factor {
 
 /// How it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct ComparisonRun {
     /// The processor's name.
     pub cpu: String,
     /// The processor that measured.

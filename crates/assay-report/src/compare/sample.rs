@@ -2,15 +2,15 @@
 
 use super::page::*;
 use crate::page::{
-    AsBuiltSays, Cause, CauseEvidence, RatioInterval, StoppedBecause, TwinControl, TwinVerdict, Verdict,
+    AsBuiltSays, Cause, CauseEvidence, PageTwinControl, RatioInterval, StoppedBecause, TwinVerdict, Verdict,
 };
 
 fn effect(ratio: f64, half: f64) -> Option<RatioInterval> {
     Some(RatioInterval { ratio, lower: ratio - half, upper: ratio + half })
 }
 
-fn level(ns: f64) -> Level {
-    Level { median: ns, as_built: Some(ns * 1.04), best: ns * 0.97, worst: ns * 1.19 }
+fn level(ns: f64) -> SideFigure {
+    SideFigure { median: ns, as_built: Some(ns * 1.04), best: ns * 0.97, worst: ns * 1.19 }
 }
 
 fn compared(
@@ -52,8 +52,8 @@ fn function(
     before: Option<f64>,
     after: Option<f64>,
     same: Option<bool>,
-) -> Function {
-    Function {
+) -> DifferingFunction {
+    DifferingFunction {
         name: name.into(),
         change,
         baseline_instructions: before,
@@ -103,7 +103,7 @@ pub fn two() -> ComparePage {
         adapter: "Google Benchmark, CPU time per iteration".into(),
         method: Method::Placements,
         sides: vec![built("main", Some("4f2d1c"), 40_960), built("HEAD", None, 41_216)],
-        twin_control: TwinControl {
+        twin_control: PageTwinControl {
             verdict: TwinVerdict::Equivalent,
             ratio: Some(1.001),
             lower: Some(0.994),
@@ -112,7 +112,7 @@ pub fn two() -> ComparePage {
         },
         benchmarks: vec![calm, faster, ghost, open, slower],
         one_sided: vec![OneSided { benchmark: "BM_new".into(), only_in: "HEAD".into() }],
-        spoilt: vec![Spoilt {
+        spoilt: vec![SpoiltVisits {
             side: "HEAD".into(),
             reason: "the command ended with signal 11".into(),
             visits: 2,
@@ -197,8 +197,8 @@ pub fn commands() -> ComparePage {
     finish(page)
 }
 
-fn built(name: &str, revision: Option<&str>, text: u64) -> Built {
-    Built {
+fn built(name: &str, revision: Option<&str>, text: u64) -> BuiltSide {
+    BuiltSide {
         name: name.into(),
         revision: revision.map(Into::into),
         links: vec!["build/suite".into()],
@@ -206,8 +206,8 @@ fn built(name: &str, revision: Option<&str>, text: u64) -> Built {
     }
 }
 
-fn measured() -> Measured {
-    Measured {
+fn measured() -> ComparisonRun {
+    ComparisonRun {
         cpu: "AMD EPYC 9654".into(),
         pinned_cpu: Some(1),
         started: "2026-11-21T14:00:00Z".into(),

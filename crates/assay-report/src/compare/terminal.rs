@@ -1,7 +1,7 @@
 //! The view on a terminal.
 
 use super::answer::next;
-use super::page::{ComparePage, Compared, Function, FunctionChange, Level, Method};
+use super::page::{ComparePage, Compared, DifferingFunction, FunctionChange, Method, SideFigure};
 use crate::Detail;
 use crate::ink::Ink;
 use crate::number;
@@ -106,7 +106,7 @@ fn short(unit: &str) -> &str {
     unit.strip_suffix("/iteration").unwrap_or(unit)
 }
 
-fn figure(page: &ComparePage, level: &Level, unit: &str) -> String {
+fn figure(page: &ComparePage, level: &SideFigure, unit: &str) -> String {
     let figure = number::ns(level.median);
     if unit_of(page).is_some() { figure } else { format!("{figure} {}", short(unit)) }
 }
@@ -212,7 +212,7 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
 }
 
 /// "crc32: machine code and source changed, 1,076 instructions per call, before 1,024 (+5.1 %)".
-pub(super) fn function_told(function: &Function) -> String {
+pub(super) fn function_told(function: &DifferingFunction) -> String {
     let change = match (function.change, function.same_source) {
         (FunctionChange::Changed, Some(true)) => "machine code changed, source did not",
         (FunctionChange::Changed, Some(false)) => "machine code and source changed",

@@ -9,7 +9,7 @@ pub const DOCTOR_SCHEMA: &str = "assay.doctor/3";
 /// What was examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Subject {
+pub enum ExaminedSubject {
     /// This machine.
     Machine,
     /// An experiment's file, program and inputs.
@@ -41,7 +41,7 @@ pub struct Examination {
     /// Always [`DOCTOR_SCHEMA`].
     pub schema: String,
     /// What was examined.
-    pub kind: Subject,
+    pub kind: ExaminedSubject,
     /// In plain words: how many problems, and which to fix first.
     pub answer: String,
     /// What to do next.
@@ -53,18 +53,18 @@ pub struct Examination {
     /// What the reader must know before trusting it.
     pub warnings: Vec<String>,
     /// What a program executed; none of other subjects, and where it was not traced.
-    pub traced: Option<Traced>,
+    pub traced: Option<ExecutedProgram>,
     /// What was measured.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<DoctorFigure>,
     /// What was looked for, whether or not anything was found.
     pub checks: Vec<CheckResult>,
     /// What was found: warnings first, intended ones last; of one check the greatest share of branches first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<DoctorFinding>,
 }
 
 /// What a program executed, and what counts as hot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Traced {
+pub struct ExecutedProgram {
     /// The command.
     pub command: Vec<String>,
     /// The emulator's version.
@@ -89,7 +89,7 @@ pub struct Traced {
 
 /// A measured figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct DoctorFigure {
     /// Its name: `smallest_effect`.
     pub name: String,
     /// Its value, in its unit.
@@ -134,7 +134,7 @@ pub struct CodePlace {
 
 /// Something that was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct DoctorFinding {
     /// The check that found it.
     pub check: String,
     /// How bad it is: a note or a warning.
@@ -176,7 +176,7 @@ impl Examination {
     }
 
     /// What was found and is not accepted.
-    pub fn open(&self) -> impl Iterator<Item = &Finding> {
+    pub fn open(&self) -> impl Iterator<Item = &DoctorFinding> {
         self.findings.iter().filter(|finding| finding.accepted.is_none())
     }
 }

@@ -13,8 +13,8 @@ fn check(name: &str, title: &str, state: CheckState, saw: Option<&str>) -> Check
     }
 }
 
-fn finding(check: &str, place: &str, saw: &str) -> Finding {
-    Finding {
+fn finding(check: &str, place: &str, saw: &str) -> DoctorFinding {
+    DoctorFinding {
         check: check.to_owned(),
         place: place.to_owned(),
         saw: saw.to_owned(),
@@ -22,11 +22,11 @@ fn finding(check: &str, place: &str, saw: &str) -> Finding {
             .to_owned(),
         remedy: "make the answer depend on every unit (return a sum, or pass each result to assay_use)"
             .to_owned(),
-        ..Finding::default()
+        ..DoctorFinding::default()
     }
 }
 
-fn page(kind: Subject, subject: &str, answer: &str, next: &str) -> Examination {
+fn page(kind: ExaminedSubject, subject: &str, answer: &str, next: &str) -> Examination {
     Examination {
         schema: DOCTOR_SCHEMA.to_owned(),
         kind,
@@ -44,7 +44,7 @@ fn page(kind: Subject, subject: &str, answer: &str, next: &str) -> Examination {
 
 /// An experiment with a finding, another of the same kind, one that is accepted, and checks that did not run.
 pub fn experiment() -> Examination {
-    let of = |variant: &str, input: &str| Finding {
+    let of = |variant: &str, input: &str| DoctorFinding {
         variant: Some(variant.to_owned()),
         inputs: vec![input.to_owned()],
         ..finding(
@@ -53,18 +53,18 @@ pub fn experiment() -> Examination {
             "a call reads none of the input's 2 pages; executes 14 instructions on 8,192 bytes and 14 on 4,096",
         )
     };
-    let accepted = |place: &str| Finding {
+    let accepted = |place: &str| DoctorFinding {
         accepted: Some("the C library's malloc is what is measured".to_owned()),
         ..finding("setup-inside", place, "a call of 8,192 operations makes: malloc (memory) 4,000 times")
     };
     let small = finding("all-in-l1", "all inputs", "the largest input has 4.00 KiB");
     let mut findings = vec![of("hash", "long"), of("hash", "mixed")];
-    findings.push(Finding { state: CheckState::Note, ..small });
+    findings.push(DoctorFinding { state: CheckState::Note, ..small });
     findings.extend([accepted("libc on mixed"), accepted("libc on learned")]);
     Examination {
         method: vec!["built by gcc-12, O2; each variant called on pieces of each input".to_owned()],
         warnings: vec!["Not traced: 1 program (the emulator lacks an instruction).".to_owned()],
-        figures: vec![Figure {
+        figures: vec![DoctorFigure {
             name: "smallest_effect".to_owned(),
             value: 0.0007,
             unit: "fraction".to_owned(),
@@ -94,7 +94,7 @@ pub fn experiment() -> Examination {
         ],
         findings,
         ..page(
-            Subject::Experiment,
+            ExaminedSubject::Experiment,
             "casebook/allocator/experiment.toml",
             "2 problems found; the first to fix: dead-code (hash on long). 1 note. 2 findings are marked as intended. \
              1 of 7 checks could not run.",
@@ -113,7 +113,7 @@ pub fn machine() -> Examination {
             Some("tsc: a read takes 24 ns, smallest step 1 ns"),
         )],
         ..page(
-            Subject::Machine,
+            ExaminedSubject::Machine,
             "AMD EPYC, Linux 6.1",
             "In 60 s this machine detects differences of 0.07 % and more; no problems found.",
             "check an experiment with `assay doctor FILE`, or measure it with `assay run FILE`",
@@ -121,7 +121,7 @@ pub fn machine() -> Examination {
     }
 }
 
-fn of_code(check: &str, saw: &str, line: Option<u32>, executed: u64) -> Finding {
+fn of_code(check: &str, saw: &str, line: Option<u32>, executed: u64) -> DoctorFinding {
     let code = CodePlace {
         function: line.map(|_| "tiny_alloc".to_owned()),
         file: line.map(|_| "/src/tiny.c".to_owned()),
@@ -129,7 +129,7 @@ fn of_code(check: &str, saw: &str, line: Option<u32>, executed: u64) -> Finding 
         module: "/src/bench".to_owned(),
         address: "0x2000".to_owned(),
     };
-    Finding {
+    DoctorFinding {
         place: code.label(),
         code: Some(code),
         also: vec!["tiny.c:90 tiny_free".to_owned(); 6],
@@ -154,7 +154,7 @@ pub fn program() -> Examination {
     let skipped = Some("--static: nothing was executed");
     Examination {
         warnings: vec!["/src/bench has no debug information: places are functions, not lines.".to_owned()],
-        traced: Some(Traced {
+        traced: Some(ExecutedProgram {
             command: vec!["./bench".to_owned(), "100000".to_owned()],
             emulator: "7.2.22".to_owned(),
             instructions: 123_456_789,
@@ -179,7 +179,7 @@ pub fn program() -> Examination {
         ],
         findings,
         ..page(
-            Subject::Program,
+            ExaminedSubject::Program,
             "/src/bench",
             "16 problems found; the first to fix: environment (tiny.c:104 tiny_alloc).",
             "read it once at the start, or make it a build option",
@@ -197,7 +197,7 @@ pub fn nothing() -> Examination {
     Examination {
         checks,
         ..page(
-            Subject::Program,
+            ExaminedSubject::Program,
             "/src/bench",
             "No problems found. 5 of 6 checks could not run.",
             "nothing to change in the file; trace the program for the other checks",

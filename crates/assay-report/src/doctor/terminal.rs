@@ -1,6 +1,6 @@
 //! The examination as text: the answer, what to do, a paragraph per finding, then what passed, what is intended, what did not run.
 
-use super::page::{CheckResult, CheckState, Examination, Finding, Subject, Traced};
+use super::page::{CheckResult, CheckState, DoctorFinding, Examination, ExaminedSubject, ExecutedProgram};
 use crate::ink::Ink;
 use crate::sheet::Sheet;
 use assay_pure::words::{count, fraction, list, plural, short};
@@ -17,9 +17,9 @@ pub fn render_examination(page: &Examination, width: usize, colour: bool) -> Str
     sheet.labelled(Ink::Good, "-> ", &page.next);
     sheet.gap();
     let label = match page.kind {
-        Subject::Machine => "machine     ",
-        Subject::Experiment => "experiment  ",
-        Subject::Program => "program     ",
+        ExaminedSubject::Machine => "machine     ",
+        ExaminedSubject::Experiment => "experiment  ",
+        ExaminedSubject::Program => "program     ",
     };
     sheet.labelled(Ink::Dim, label, &page.subject);
     for method in page.method.iter().cloned().chain(page.traced.as_ref().map(executed)) {
@@ -41,7 +41,7 @@ pub fn render_examination(page: &Examination, width: usize, colour: bool) -> Str
     sheet.into_text()
 }
 
-fn executed(traced: &Traced) -> String {
+fn executed(traced: &ExecutedProgram) -> String {
     let mut text = format!(
         "traced: {} instructions, {}, {}",
         count(traced.instructions),
@@ -61,8 +61,8 @@ fn executed(traced: &Traced) -> String {
 }
 
 fn found(page: &Examination, check: &CheckResult, state: CheckState, sheet: &mut Sheet) {
-    let is_of = |finding: &&Finding| finding.check == check.name && finding.state == state;
-    let own: Vec<&Finding> = page.open().filter(is_of).collect();
+    let is_of = |finding: &&DoctorFinding| finding.check == check.name && finding.state == state;
+    let own: Vec<&DoctorFinding> = page.open().filter(is_of).collect();
     if own.is_empty() {
         return;
     }
@@ -72,7 +72,7 @@ fn found(page: &Examination, check: &CheckResult, state: CheckState, sheet: &mut
     for (at, finding) in shown.iter().enumerate() {
         let ink = if state == CheckState::Note { Ink::Doubt } else { Ink::Bad };
         let saw = format!("{}{}", finding.saw, figures(finding));
-        if page.kind == Subject::Machine {
+        if page.kind == ExaminedSubject::Machine {
             // The heading says where.
             sheet.paragraph(ink, "    ", &saw);
         } else {
@@ -81,7 +81,7 @@ fn found(page: &Examination, check: &CheckResult, state: CheckState, sheet: &mut
         }
         also(finding, sheet);
         // Advice for several findings in a row is given once, after the last.
-        let advice = |finding: &Finding| (finding.why.clone(), finding.remedy.clone());
+        let advice = |finding: &DoctorFinding| (finding.why.clone(), finding.remedy.clone());
         if shown.get(at + 1).is_none_or(|next| advice(next) != advice(finding)) {
             sheet.paragraph(Ink::Dim, "    ", &finding.why);
             sheet.labelled(Ink::Good, "    -> ", &finding.remedy);
@@ -92,7 +92,7 @@ fn found(page: &Examination, check: &CheckResult, state: CheckState, sheet: &mut
     }
 }
 
-fn figures(finding: &Finding) -> String {
+fn figures(finding: &DoctorFinding) -> String {
     let Some(executed) = finding.executed else { return String::new() };
     let mut text = format!(": {}", plural(executed, "time"));
     if let Some(rate) = finding.per_unit {
@@ -107,7 +107,7 @@ fn figures(finding: &Finding) -> String {
     text
 }
 
-fn also(finding: &Finding, sheet: &mut Sheet) {
+fn also(finding: &DoctorFinding, sheet: &mut Sheet) {
     let mut places: Vec<String> = finding.also.iter().take(ALSO).cloned().collect();
     if finding.also.len() > ALSO {
         places.push(format!("{} more", finding.also.len() - ALSO));

@@ -29,7 +29,7 @@ pub struct FitPage {
     /// Why not to use it; empty where nothing speaks against it.
     pub refusals: Vec<Reason>,
     /// The table that was fitted; none where the data could not be.
-    pub model: Option<Model>,
+    pub model: Option<FittedTable>,
     /// Simulated decoding of both streams; none where nothing was fitted.
     pub closeness: Option<Closeness>,
     /// The variants of an experiment on both inputs; none where no experiment was given.
@@ -53,7 +53,7 @@ pub struct Reason {
 
 /// A fitted table of contexts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Model {
+pub struct FittedTable {
     /// The longest context, units.
     pub order: u64,
     /// Rows of the table.
@@ -72,16 +72,16 @@ pub struct Variants {
     /// The campaign in the ledger.
     pub campaign: i64,
     /// By variant, compiler and flags.
-    pub times: Vec<Time>,
+    pub times: Vec<TimeRatio>,
     /// Events per unit, by variant, compiler, flags and event.
-    pub counts: Vec<Count>,
+    pub counts: Vec<FitCount>,
     /// What could not be measured, and why.
     pub failures: Vec<String>,
 }
 
 /// Time on the fitted input over time on the recorded one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Time {
+pub struct TimeRatio {
     /// The variant.
     pub variant: String,
     /// The compiler.
@@ -102,7 +102,7 @@ pub struct Time {
 
 /// Events of a variant per unit on both inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Count {
+pub struct FitCount {
     /// The variant.
     pub variant: String,
     /// The compiler.

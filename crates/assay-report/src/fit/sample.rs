@@ -24,8 +24,8 @@ fn figure(name: &str, real: f64, fitted: f64, says: FigureComparison) -> FitFigu
     }
 }
 
-fn time(variant: &str, ratio: Option<f64>, says: FigureComparison) -> Time {
-    Time {
+fn time(variant: &str, ratio: Option<f64>, says: FigureComparison) -> TimeRatio {
+    TimeRatio {
         variant: variant.to_owned(),
         compiler: "gcc-12".to_owned(),
         flags: "O2".to_owned(),
@@ -59,7 +59,7 @@ pub fn page() -> FitPage {
             what: "the time of table (gcc-12, O2) differs: 1.1020 of the recorded one".to_owned(),
             remedy: "the order reaches farther back than a table of lengths: use the recording itself".to_owned(),
         }],
-        model: Some(Model { order: 30, contexts: 180, bits_per_unit: 0.7241, strictness: 1.25 }),
+        model: Some(FittedTable { order: 30, contexts: 180, bits_per_unit: 0.7241, strictness: 1.25 }),
         closeness: Some(Closeness {
             branches: figure("branches", 2.3218, 2.3179, FigureComparison::Close),
             misses: vec![
@@ -82,7 +82,7 @@ pub fn page() -> FitPage {
                 time("swar", None, FigureComparison::Unsure),
             ],
             counts: vec![
-                Count {
+                FitCount {
                     variant: "branch".to_owned(),
                     compiler: "gcc-12".to_owned(),
                     flags: "O2".to_owned(),

@@ -19,7 +19,7 @@ pub struct LayoutPage {
     /// The files.
     pub binaries: Vec<Binary>,
     /// What changed from another file to the first, where that was asked for.
-    pub against: Option<Against>,
+    pub against: Option<FileChanges>,
 }
 
 /// The processor.
@@ -60,14 +60,14 @@ pub struct Binary {
     /// Functions in the file.
     pub functions_in_file: u64,
     /// Those that were asked for, by address.
-    pub functions: Vec<Function>,
+    pub functions: Vec<FunctionLayout>,
     /// What pinning would cost and bring.
-    pub advice: Vec<Advice>,
+    pub advice: Vec<AlignmentAdvice>,
 }
 
 /// One function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Function {
+pub struct FunctionLayout {
     /// Its name, as its source has it.
     pub name: String,
     /// As it stands in the file.
@@ -91,11 +91,11 @@ pub struct Function {
     /// Branches that cross or end at a 32-byte border.
     pub border_branches: Vec<Border>,
     /// Loops, by their heads.
-    pub loops: Vec<Loop>,
+    pub loops: Vec<LoopLayout>,
     /// Offset of bytes that are no known instruction.
     pub undecodable: Option<u64>,
     /// What a ledger's campaign measured of it.
-    pub measured: Vec<Measured>,
+    pub measured: Vec<MeasuredVariant>,
 }
 
 /// A branch at a border.
@@ -113,7 +113,7 @@ pub struct Border {
 
 /// A loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Loop {
+pub struct LoopLayout {
     /// Offset in the function of where its branches go back to.
     pub head: u64,
     /// Offsets of these branches.
@@ -129,12 +129,12 @@ pub struct Loop {
     /// Where it lies can matter: by the host's rule it touches more at some phases than at others.
     pub depends_on_place: bool,
     /// What an iteration touches with all code moved by 0, 16, 32 and 48 bytes.
-    pub at: Vec<Phase>,
+    pub at: Vec<IterationAtPhase>,
 }
 
 /// What an iteration touches at one phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Phase {
+pub struct IterationAtPhase {
     /// How far all code is moved.
     pub phase_bytes: u64,
     /// The function's offset in its 64-byte line then.
@@ -159,7 +159,7 @@ pub struct Phase {
 
 /// Times of a variant whose function this is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MeasuredVariant {
     /// Variant name.
     pub variant: String,
     /// Input name.
@@ -169,12 +169,12 @@ pub struct Measured {
     /// Flag set name.
     pub flags: String,
     /// Nanoseconds per unit by the function's offset in its line.
-    pub by_offset: Vec<TimeAt>,
+    pub by_offset: Vec<TimeAtOffset>,
 }
 
 /// A time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TimeAt {
+pub struct TimeAtOffset {
     /// Offset in the 64-byte line.
     pub offset: u64,
     /// Nanoseconds per unit.
@@ -183,7 +183,7 @@ pub struct TimeAt {
 
 /// A function worth pinning to a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Advice {
+pub struct AlignmentAdvice {
     /// Its name, as its source has it.
     pub function: String,
     /// Bytes that `aligned(64)` would add ahead of it in this file; at most 63 in another.
@@ -196,7 +196,7 @@ pub struct Advice {
 
 /// What changed from one file to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Against {
+pub struct FileChanges {
     /// The old file.
     pub old: String,
     /// The new file.
@@ -210,16 +210,16 @@ pub struct Against {
     /// Bytes of padding between functions in the new file.
     pub new_padding_bytes: u64,
     /// How many functions became what.
-    pub counts: Counts,
+    pub counts: ChangeCounts,
     /// The functions that were asked for, but those that are identical with all that they reach.
-    pub functions: Vec<Change>,
+    pub functions: Vec<FunctionAcross>,
     /// Why there are no source lines, if so.
     pub without_lines: Option<String>,
 }
 
 /// How many functions became what, over those that were asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct ChangeCounts {
     /// The same code at the same address.
     pub identical: u64,
     /// The same code elsewhere.
@@ -275,7 +275,7 @@ impl Became {
 
 /// One function of both files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Change {
+pub struct FunctionAcross {
     /// Its name, as its source has it.
     pub name: String,
     /// As it stands in the file.
@@ -287,9 +287,9 @@ pub struct Change {
     /// Why it cannot be told.
     pub reason: Option<String>,
     /// Where it was.
-    pub old: Option<Place>,
+    pub old: Option<FunctionExtent>,
     /// Where it is.
-    pub new: Option<Place>,
+    pub new: Option<FunctionExtent>,
     /// Lines of the old source whose code is not in the new file.
     pub old_lines: Vec<String>,
     /// Lines of the new source whose code was not in the old file.
@@ -298,7 +298,7 @@ pub struct Change {
 
 /// Where a function lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct FunctionExtent {
     /// Its address.
     pub address: u64,
     /// Bytes.

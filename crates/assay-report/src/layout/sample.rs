@@ -2,9 +2,9 @@
 
 use super::page::*;
 
-fn phase(phase_bytes: u64, offset: u64, crossing: bool) -> Phase {
+fn phase(phase_bytes: u64, offset: u64, crossing: bool) -> IterationAtPhase {
     let more = u64::from(crossing);
-    Phase {
+    IterationAtPhase {
         phase_bytes,
         offset,
         head_offset: (offset + 2) % 64,
@@ -18,8 +18,8 @@ fn phase(phase_bytes: u64, offset: u64, crossing: bool) -> Phase {
     }
 }
 
-fn decode() -> Function {
-    let hot = Loop {
+fn decode() -> FunctionLayout {
+    let hot = LoopLayout {
         head: 0x12,
         branches: vec![0x2c, 0x31],
         bytes: 33,
@@ -30,7 +30,7 @@ fn decode() -> Function {
         at: vec![phase(0, 16, false), phase(16, 32, false), phase(32, 48, true), phase(48, 0, false)],
     };
     let times = [(0, 0.713), (16, 0.876), (32, 0.815), (48, 0.721)];
-    Function {
+    FunctionLayout {
         name: "demo::decode(unsigned char const*, unsigned long)".to_owned(),
         symbol: "_ZN4demo6decodeEPKhm".to_owned(),
         address: 0x1190,
@@ -44,19 +44,19 @@ fn decode() -> Function {
         border_branches: vec![Border { at: 0x2c, bytes: 4, fused: true, crosses: true }],
         loops: vec![hot],
         undecodable: Some(91),
-        measured: vec![Measured {
+        measured: vec![MeasuredVariant {
             variant: "loop".to_owned(),
             input: "log-uniform".to_owned(),
             compiler: "clang".to_owned(),
             flags: "O2".to_owned(),
-            by_offset: times.map(|(offset, ns_per_unit)| TimeAt { offset, ns_per_unit }).to_vec(),
+            by_offset: times.map(|(offset, ns_per_unit)| TimeAtOffset { offset, ns_per_unit }).to_vec(),
         }],
     }
 }
 
-fn change(name: &str, own: Became, reason: Option<&str>) -> Change {
-    let place = |address| Some(Place { address, size: 93, line_offset: address % 64 });
-    Change {
+fn change(name: &str, own: Became, reason: Option<&str>) -> FunctionAcross {
+    let place = |address| Some(FunctionExtent { address, size: 93, line_offset: address % 64 });
+    FunctionAcross {
         name: name.to_owned(),
         symbol: name.to_owned(),
         own,
@@ -97,21 +97,21 @@ pub fn page() -> LayoutPage {
             padding_bytes: 96,
             functions_in_file: 11,
             functions: vec![decode()],
-            advice: vec![Advice {
+            advice: vec![AlignmentAdvice {
                 function: decode().name,
                 pin_bytes: 48,
                 reason: "an iteration of its 33-byte loop takes 1 to 2 lines over the offsets".to_owned(),
                 pinned_ratio: Some(0.913),
             }],
         }],
-        against: Some(Against {
+        against: Some(FileChanges {
             old: "./old".to_owned(),
             new: "./new".to_owned(),
             old_text_bytes: 4200,
             new_text_bytes: 4312,
             old_padding_bytes: 100,
             new_padding_bytes: 96,
-            counts: Counts {
+            counts: ChangeCounts {
                 identical: 3,
                 moved: 3,
                 respaced: 1,

@@ -1,6 +1,8 @@
 //! The layout as text for a terminal: the answer, the functions, their loops at each offset, advice, what changed.
 
-use super::page::{Against, Became, Binary, Change, Function, LayoutPage, Loop, Phase};
+use super::page::{
+    Became, Binary, FileChanges, FunctionAcross, FunctionLayout, IterationAtPhase, LayoutPage, LoopLayout,
+};
 use crate::ink::Ink;
 use crate::number;
 use crate::prose::{plural, shorten};
@@ -73,12 +75,12 @@ fn one(page: &LayoutPage, binary: &Binary, (width, top): (usize, usize), sheet: 
 }
 
 /// The functions shown: those with loops whose place can matter first, the shortest loop first.
-fn chosen(binary: &Binary, top: usize) -> Vec<&Function> {
-    let shortest = |function: &&Function| {
+fn chosen(binary: &Binary, top: usize) -> Vec<&FunctionLayout> {
+    let shortest = |function: &&FunctionLayout| {
         let depending = function.loops.iter().filter(|body| body.innermost && body.depends_on_place);
         depending.map(|body| body.bytes).min().unwrap_or(u64::MAX)
     };
-    let mut found: Vec<&Function> = binary.functions.iter().collect();
+    let mut found: Vec<&FunctionLayout> = binary.functions.iter().collect();
     found.sort_by_key(|function| (shortest(function), function.address));
     found.truncate(top);
     found
@@ -116,7 +118,7 @@ fn functions(binary: &Binary, width: usize, top: usize) -> Table {
 }
 
 /// What an iteration touches at each offset, beside what was measured there.
-fn loop_at(page: &LayoutPage, function: &Function, body: &Loop, sheet: &mut Sheet) {
+fn loop_at(page: &LayoutPage, function: &FunctionLayout, body: &LoopLayout, sheet: &mut Sheet) {
     sheet.gap();
     let text = format!(
         "{}: loop at +{:#x}, {} in {} bytes, back from {}",
@@ -138,7 +140,7 @@ fn loop_at(page: &LayoutPage, function: &Function, body: &Loop, sheet: &mut Shee
     columns
         .extend(function.measured.iter().map(|one| Column::right(&format!("ns, {}", one.input)).optional(2)));
     let mut table = Table::new(columns, 1);
-    let best = |of: &dyn Fn(&Phase) -> u64| body.at.iter().map(of).min().unwrap_or(0);
+    let best = |of: &dyn Fn(&IterationAtPhase) -> u64| body.at.iter().map(of).min().unwrap_or(0);
     let inked = |value: u64, least: u64| {
         Entry::inked(value.to_string(), if value > least { Ink::Doubt } else { Ink::Plain })
     };
@@ -148,10 +150,10 @@ fn loop_at(page: &LayoutPage, function: &Function, body: &Loop, sheet: &mut Shee
         row.push(inked(at.windows, best(&|at| at.windows)));
         if ruled {
             for of in [
-                |at: &Phase| at.fetches.unwrap_or(0),
-                |at: &Phase| at.op_cache_windows.unwrap_or(0),
-                |at: &Phase| at.op_cache_entries.unwrap_or(0),
-                |at: &Phase| at.left_out.unwrap_or(0),
+                |at: &IterationAtPhase| at.fetches.unwrap_or(0),
+                |at: &IterationAtPhase| at.op_cache_windows.unwrap_or(0),
+                |at: &IterationAtPhase| at.op_cache_entries.unwrap_or(0),
+                |at: &IterationAtPhase| at.left_out.unwrap_or(0),
             ] {
                 row.push(inked(of(at), best(&of)));
             }
@@ -166,7 +168,7 @@ fn loop_at(page: &LayoutPage, function: &Function, body: &Loop, sheet: &mut Shee
     sheet.table(&table);
 }
 
-fn changes(against: &Against, top: usize, sheet: &mut Sheet) {
+fn changes(against: &FileChanges, top: usize, sheet: &mut Sheet) {
     sheet.gap();
     sheet.heading(&format!("From {} to {}", against.old, against.new));
     let counts = against.counts;
@@ -192,7 +194,7 @@ fn changes(against: &Against, top: usize, sheet: &mut Sheet) {
         signed(against.old_padding_bytes, against.new_padding_bytes)
     );
     sheet.paragraph(Ink::Plain, "", &sizes);
-    let told: Vec<&Change> = against.functions.iter().filter(|change| is_told(change)).collect();
+    let told: Vec<&FunctionAcross> = against.functions.iter().filter(|change| is_told(change)).collect();
     for change in told.iter().take(top) {
         one_change(change, sheet);
     }
@@ -206,11 +208,11 @@ fn changes(against: &Against, top: usize, sheet: &mut Sheet) {
 }
 
 /// What moved, or only reaches a change, is counted; all of it is in the JSON.
-fn is_told(change: &Change) -> bool {
+fn is_told(change: &FunctionAcross) -> bool {
     !matches!(change.own, Became::Identical | Became::Moved | Became::Respaced)
 }
 
-fn one_change(change: &Change, sheet: &mut Sheet) {
+fn one_change(change: &FunctionAcross, sheet: &mut Sheet) {
     let size = match (change.old, change.new) {
         (Some(old), Some(new)) => format!("{} to {} bytes", old.size, new.size),
         (Some(place), None) | (None, Some(place)) => format!("{} bytes", place.size),

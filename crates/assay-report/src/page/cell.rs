@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// One combination of the axes, placements taken together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
+pub struct PageCell {
     /// Variant name.
     pub variant: String,
     /// Input name.
@@ -16,11 +16,11 @@ pub struct Cell {
     /// Flag set name.
     pub flags: String,
     /// Over all placements; null where nothing usable was measured.
-    pub ns_per_unit: Option<Spread>,
+    pub ns_per_unit: Option<MedianInterval>,
     /// By the entry's offset in its 64-byte line.
     pub by_offset: Vec<AtOffset>,
     /// Which offsets the function really visited.
-    pub reached: Reached,
+    pub reached: OffsetsReached,
     /// Nanoseconds per unit in the plain link.
     pub as_built_ns: Option<f64>,
     /// Over the single placements.
@@ -28,10 +28,10 @@ pub struct Cell {
     pub range: Option<Range>,
     /// What its time varies with over placements; null where it does not vary or reaches one offset only.
     #[serde(default)]
-    pub offset_share: Option<OffsetShare>,
+    pub offset_share: Option<PageOffsetShare>,
     /// The function whose start, beside its own, its time goes with; null where none is established.
     #[serde(default)]
-    pub companion: Option<Companion>,
+    pub companion: Option<CompanionFunction>,
     /// Counts per unit by the event's name ("instructions", "branches", "branch-misses", "cycles"), each with where it comes from.
     pub per_unit: BTreeMap<String, Count>,
     /// The least time of a unit by each limit of the machine that can be told, the largest share first.
@@ -49,7 +49,7 @@ pub struct Cell {
 
 /// A median with its interval, nanoseconds per unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct MedianInterval {
     /// Median.
     pub median: f64,
     /// Lower end.
@@ -73,7 +73,7 @@ pub struct Range {
 
 /// What the variance of a time over placements goes with; the parts add up to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OffsetShare {
+pub struct PageOffsetShare {
     /// The entry's offset in its 64-byte line.
     pub offset: f64,
     /// The order of the functions, and drift between rotations.
@@ -86,7 +86,7 @@ pub struct OffsetShare {
 
 /// The function whose start in its 64-byte line, beside the variant's own, a time goes with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Companion {
+pub struct CompanionFunction {
     /// Its name; several where they moved alike in all placements.
     pub functions: Vec<String>,
     /// The share of the variance that the two starts explain together: R squared.
@@ -119,7 +119,7 @@ pub struct AtOffset {
 
 /// The offsets a function visited, read back from the linked files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Reached {
+pub struct OffsetsReached {
     /// Ascending, bytes from the start of the line.
     pub offsets: Vec<u64>,
     /// Why there are fewer than asked for.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The baseline against itself over disjoint rotations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TwinControl {
+pub struct PageTwinControl {
     /// `different` weakens every other verdict.
     pub verdict: TwinVerdict,
     /// Where it is `different`, of the twins furthest apart; else of all together.
@@ -23,7 +23,7 @@ pub struct TwinControl {
 
 /// One candidate against the baseline on one input in one build, or against itself in another build.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Contrast {
+pub struct PageContrast {
     /// Variant.
     pub candidate: String,
     /// Variant.
@@ -66,7 +66,7 @@ pub struct Contrast {
 
 /// A contrast whose sign or size depends on the input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct InputDependence {
+pub struct InputDependentContrast {
     /// Variant.
     pub candidate: String,
     /// Variant.
@@ -88,7 +88,7 @@ pub struct InputDependence {
     pub note: String,
 }
 
-impl Contrast {
+impl PageContrast {
     /// The baseline's (compiler, flags).
     pub fn baseline_build(&self) -> (&str, &str) {
         match &self.against {

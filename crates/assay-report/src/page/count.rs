@@ -1,6 +1,6 @@
 //! What was counted per unit, as a page shows it, and what it explains of the times.
 
-use super::Spread;
+use super::MedianInterval;
 use assay_pure::verdict::CountSource;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ pub struct BranchCost {
 
 /// Times regressed on instructions and mispredictions, over all cells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Explained {
+pub struct ExplainedTimes {
     /// Cells with both times and counts.
     pub cells: u64,
     /// Whose mispredictions; null where they were counted.
@@ -79,20 +79,20 @@ pub struct Explained {
     /// Nanoseconds per unit whatever the counts, by variant; under an empty name where all share it.
     pub constants_ns: BTreeMap<String, f64>,
     /// Nanoseconds per instruction, with its interval at 95 %.
-    pub ns_per_instruction: Option<Spread>,
+    pub ns_per_instruction: Option<MedianInterval>,
     /// Nanoseconds per misprediction, with its interval at 95 %.
-    pub ns_per_misprediction: Option<Spread>,
+    pub ns_per_misprediction: Option<MedianInterval>,
     /// Median absolute residual.
     pub typical_residual_ns: Option<f64>,
     /// The cells furthest from the fit, the furthest first.
-    pub worst: Vec<Residual>,
+    pub worst: Vec<CellResidual>,
     /// Why there is no fit.
     pub note: Option<String>,
 }
 
 /// A cell against the fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Residual {
+pub struct CellResidual {
     /// Variant name.
     pub variant: String,
     /// Input name.

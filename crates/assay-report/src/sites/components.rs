@@ -1,6 +1,6 @@
 //! The budget of a command by component, as plain data: beside it that of a reference, where there is one.
 
-use super::page::Missed;
+use super::page::SiteMisses;
 use serde::{Deserialize, Serialize};
 
 /// What each component executed; the rows add up to the total.
@@ -76,7 +76,7 @@ pub struct Figures {
     /// Instructions.
     pub instructions: u64,
     /// Mispredictions by each predictor.
-    pub mispredictions: Vec<Missed>,
+    pub mispredictions: Vec<SiteMisses>,
     /// Its part of all branches, 0 to 1.
     pub share: f64,
     /// Times that it was called from outside; none where it never was, as where all of it was inlined.

@@ -25,13 +25,13 @@ pub struct SitesPage {
     /// What was simulated, in the order in which it was asked for.
     pub predictors: Vec<Predictor>,
     /// By what the sites are in order.
-    pub sorted_by: Order,
+    pub sorted_by: SiteOrder,
     /// The pattern that functions had to fit.
     pub function: Option<String>,
     /// Over the whole command.
     pub totals: Totals,
     /// What the command executed, the command itself first.
-    pub processes: Vec<Process>,
+    pub processes: Vec<SitesProcess>,
     /// The files that branches are in, those with the highest cost first.
     pub modules: Vec<Module>,
     /// The sites, in order.
@@ -47,7 +47,7 @@ pub struct SitesPage {
 /// Sort order of the sites; the greatest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum SiteOrder {
     /// Mean mispredictions.
     #[default]
     Mispredictions,
@@ -63,32 +63,38 @@ pub enum Order {
     Address,
 }
 
-impl Order {
+impl SiteOrder {
     /// Each of them.
-    pub const ALL: [Order; 6] =
-        [Order::Mispredictions, Order::Executions, Order::Taken, Order::Rate, Order::Excess, Order::Address];
+    pub const ALL: [SiteOrder; 6] = [
+        SiteOrder::Mispredictions,
+        SiteOrder::Executions,
+        SiteOrder::Taken,
+        SiteOrder::Rate,
+        SiteOrder::Excess,
+        SiteOrder::Address,
+    ];
 
     /// What it sorts by.
     pub fn meaning(self) -> &'static str {
         match self {
-            Order::Mispredictions => "mean mispredictions",
-            Order::Executions => "executions",
-            Order::Taken => "times taken",
-            Order::Rate => "mispredictions per execution",
-            Order::Excess => "mispredictions beyond the floor: what a better predictor could win",
-            Order::Address => "address",
+            SiteOrder::Mispredictions => "mean mispredictions",
+            SiteOrder::Executions => "executions",
+            SiteOrder::Taken => "times taken",
+            SiteOrder::Rate => "mispredictions per execution",
+            SiteOrder::Excess => "mispredictions beyond the floor: what a better predictor could win",
+            SiteOrder::Address => "address",
         }
     }
 
     /// Its name, as on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Order::Mispredictions => "mispredictions",
-            Order::Executions => "executions",
-            Order::Taken => "taken",
-            Order::Rate => "rate",
-            Order::Excess => "excess",
-            Order::Address => "address",
+            SiteOrder::Mispredictions => "mispredictions",
+            SiteOrder::Executions => "executions",
+            SiteOrder::Taken => "taken",
+            SiteOrder::Rate => "rate",
+            SiteOrder::Excess => "excess",
+            SiteOrder::Address => "address",
         }
     }
 }
@@ -106,7 +112,7 @@ pub struct Predictor {
 
 /// A predictor's mispredictions of something.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Missed {
+pub struct SiteMisses {
     /// The predictor's name.
     pub predictor: String,
     /// How many.
@@ -127,7 +133,7 @@ pub struct Totals {
     /// Places that branched at least once.
     pub sites: u64,
     /// Mispredictions of each predictor.
-    pub mispredictions: Vec<Missed>,
+    pub mispredictions: Vec<SiteMisses>,
     /// The sum of all sites' costs.
     pub cost: f64,
     /// Sites that have no floor because there was no room to count, and their executions.
@@ -136,7 +142,7 @@ pub struct Totals {
 
 /// A traced process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Process {
+pub struct SitesProcess {
     /// Its id.
     pub pid: u32,
     /// The process that started it, if that was traced too.
@@ -209,7 +215,7 @@ pub struct Site {
     /// Times taken.
     pub taken: u64,
     /// Mispredictions of the predictors that judge branches of this kind.
-    pub mispredictions: Vec<Missed>,
+    pub mispredictions: Vec<SiteMisses>,
     /// Their mean.
     pub cost: f64,
     /// Cost per execution.
@@ -219,7 +225,7 @@ pub struct Site {
     /// The part of this site and those before it in the list.
     pub running: Option<f64>,
     /// The least that rules miss which know only this branch's own past; none for unconditional branches.
-    pub floor: Option<Floor>,
+    pub floor: Option<FloorMisses>,
     /// The source around it, for the first few.
     pub source: Vec<SourceLine>,
     /// The code around it, for the first few.
@@ -228,7 +234,7 @@ pub struct Site {
 
 /// The least mispredictions of rules that know only a branch's own past.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Floor {
+pub struct FloorMisses {
     /// Of one that always says the same.
     pub constant: u64,
     /// Of the best by the last 8 outcomes, chosen with hindsight; none where there was no room to count.
@@ -286,12 +292,12 @@ pub struct Hints {
     /// The fewest executions that are judged.
     pub fewest: u64,
     /// All of them: wrong ones first, by cost, then unclear ones, right ones, those not executed.
-    pub list: Vec<Hint>,
+    pub list: Vec<JudgedHint>,
 }
 
 /// A hint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hint {
+pub struct JudgedHint {
     /// right, wrong, unclear, not-executed.
     pub verdict: HintVerdict,
     /// Why it is not judged.
@@ -315,7 +321,7 @@ pub struct Hint {
     /// Times that its branches were taken.
     pub taken: u64,
     /// Mispredictions of its branches.
-    pub mispredictions: Vec<Missed>,
+    pub mispredictions: Vec<SiteMisses>,
     /// What it may cost, in cycles; for wrong ones.
     pub cycles: Option<Cycles>,
     /// What to do about it; for wrong ones.

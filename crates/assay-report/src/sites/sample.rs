@@ -3,11 +3,11 @@
 use super::components::*;
 use super::page::*;
 
-fn missed(counts: [u64; 2]) -> Vec<Missed> {
+fn missed(counts: [u64; 2]) -> Vec<SiteMisses> {
     ["gshare", "tage"]
         .iter()
         .zip(counts)
-        .map(|(name, count)| Missed { predictor: (*name).to_owned(), count })
+        .map(|(name, count)| SiteMisses { predictor: (*name).to_owned(), count })
         .collect()
 }
 
@@ -33,16 +33,20 @@ fn site(rank: u64, function: &str, line: u32, counts: [u64; 4]) -> Site {
         rate: cost / executed as f64,
         share: Some(cost / 20_000_000.0),
         running: None,
-        floor: Some(Floor { constant: taken, history_8: Some(taken / 2), best: Some(taken as f64 * 0.75) }),
+        floor: Some(FloorMisses {
+            constant: taken,
+            history_8: Some(taken / 2),
+            best: Some(taken as f64 * 0.75),
+        }),
         source: Vec::new(),
         code: Vec::new(),
     }
 }
 
-fn hint(verdict: HintVerdict, origin: HintOrigin, text: &str, counts: [u64; 3]) -> Hint {
+fn hint(verdict: HintVerdict, origin: HintOrigin, text: &str, counts: [u64; 3]) -> JudgedHint {
     let [likely, unlikely, unknown] = counts;
     let is_wrong = verdict == HintVerdict::Wrong;
-    Hint {
+    JudgedHint {
         verdict,
         reason: (verdict == HintVerdict::Unclear)
             .then(|| "the condition holds more than the hint".to_owned()),
@@ -98,7 +102,7 @@ pub fn page() -> SitesPage {
         column: Some(5),
     }];
     sites[1].running = Some(0.86);
-    sites[1].floor = Some(Floor { constant: 5_000_000, history_8: None, best: None });
+    sites[1].floor = Some(FloorMisses { constant: 5_000_000, history_8: None, best: None });
     sites[2].process = Some(4711);
     sites[3].mispredictions = Vec::new();
     sites[3].floor = None;
@@ -118,7 +122,7 @@ pub fn page() -> SitesPage {
                 definition: "0123456789abcdef".to_owned(),
             })
             .collect(),
-        sorted_by: Order::Mispredictions,
+        sorted_by: SiteOrder::Mispredictions,
         function: Some("*".to_owned()),
         totals: Totals {
             instructions: 1_200_000_000,
@@ -130,7 +134,7 @@ pub fn page() -> SitesPage {
             cost: 20_000_000.0,
             without_floor: 1,
         },
-        processes: vec![Process {
+        processes: vec![SitesProcess {
             pid: 4711,
             parent: Some(4710),
             program: "/src/branchy".to_owned(),

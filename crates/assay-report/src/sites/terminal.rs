@@ -9,7 +9,7 @@ mod figures;
 mod hints;
 
 use super::names::short;
-use super::page::{Missed, Site, SitesPage};
+use super::page::{Site, SiteMisses, SitesPage};
 use crate::ink::Ink;
 use crate::prose::{file_name, on_one_line, plural, shorten};
 use crate::sheet::Sheet;
@@ -157,7 +157,7 @@ fn judged(site: &Site) -> Vec<Entry> {
 }
 
 /// The range over predictors.
-fn missed(missed: &[Missed]) -> String {
+fn missed(missed: &[SiteMisses]) -> String {
     let counts = || missed.iter().map(|missed| missed.count as f64);
     match (counts().reduce(f64::min), counts().reduce(f64::max)) {
         (Some(low), Some(high)) => span(low, high),

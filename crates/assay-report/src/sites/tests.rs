@@ -1,7 +1,7 @@
 //! The terminal's text and the schema, held against the page.
 
 use super::components::RowKind;
-use super::page::{HintOrigin, HintVerdict, Order, SITES_SCHEMA};
+use super::page::{HintOrigin, HintVerdict, SITES_SCHEMA, SiteOrder};
 use super::{render_sites, sample};
 use crate::golden::hold_against;
 use crate::schema::{assert_every_key_is_required, assert_fits, schema_of};
@@ -82,7 +82,7 @@ fn every_key_is_required_and_the_words_are_those_of_the_code() {
     let root = schema_of("sites-1");
     assert_every_key_is_required("sites-1");
     let verdicts = [HintVerdict::Wrong, HintVerdict::Unclear, HintVerdict::Right, HintVerdict::NotExecuted];
-    let orders = Order::ALL;
+    let orders = SiteOrder::ALL;
     assert!(orders.iter().all(|order| serde_json::json!(order) == order.name()));
     let origins = [HintOrigin::Source, HintOrigin::ColdCall, HintOrigin::ColdPart];
     assert_eq!(root["$defs"]["hint_verdict"]["enum"], serde_json::json!(verdicts));

@@ -1,6 +1,6 @@
 //! The answer in a few sentences: what saved most, what saved nothing, how far the reference is, what is undecided.
 
-use super::page::{Against, Brought, EntrantKind, Part, StagesPage, Step};
+use super::page::{Against, Brought, EntrantKind, Part, StageStep, StagesPage};
 use super::words::{count, part, times};
 use crate::{number, prose};
 
@@ -81,7 +81,7 @@ fn slower(page: &StagesPage) -> Option<String> {
     (!found.is_empty()).then(|| format!("Slower than before: {}.", prose::list(&found)))
 }
 
-fn before(page: &StagesPage) -> impl Iterator<Item = &Step> {
+fn before(page: &StagesPage) -> impl Iterator<Item = &StageStep> {
     page.steps.iter().filter(|step| step.against == Against::Before)
 }
 
@@ -89,13 +89,14 @@ fn before(page: &StagesPage) -> impl Iterator<Item = &Step> {
 fn nothing(page: &StagesPage) -> Vec<String> {
     let (mut ghosts, mut idle, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     for stage in &page.entrants {
-        let steps: Vec<&Step> = before(page).filter(|step| step.stage == stage.name).collect();
-        let is_nothing =
-            |step: &&Step| matches!(step.brought, Brought::Ghost | Brought::Nothing | Brought::OnlyCounts);
+        let steps: Vec<&StageStep> = before(page).filter(|step| step.stage == stage.name).collect();
+        let is_nothing = |step: &&StageStep| {
+            matches!(step.brought, Brought::Ghost | Brought::Nothing | Brought::OnlyCounts)
+        };
         if steps.is_empty() || !steps.iter().all(is_nothing) {
             continue;
         }
-        let ghost = |step: &&&Step| step.brought == Brought::Ghost;
+        let ghost = |step: &&&StageStep| step.brought == Brought::Ghost;
         if steps.iter().any(|step| ghost(&step)) {
             let told = steps.iter().filter(ghost).map(|step| {
                 let as_built = step
@@ -168,7 +169,7 @@ fn open(page: &StagesPage) -> Option<String> {
     (!open.is_empty()).then(|| format!("Undecided: {}.", prose::list(&open)))
 }
 
-fn is_open(step: &Step) -> bool {
+fn is_open(step: &StageStep) -> bool {
     step.brought == Brought::Open && step.time.is_some()
 }
 

@@ -30,11 +30,11 @@ pub struct StagesPage {
     /// Whose mispredictions the table shows; `null`: none were simulated or counted.
     pub predictor: Option<String>,
     /// Stages, then references, in the order of the file.
-    pub entrants: Vec<Entrant>,
+    pub entrants: Vec<PageEntrant>,
     /// Roles, in the order of the file.
-    pub roles: Vec<Role>,
+    pub roles: Vec<PageRole>,
     /// Each stage against the one before it, the first one and the references.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StageStep>,
     /// What somebody said of a step.
     pub claims: Vec<Claim>,
     /// What the reader should know before the rest.
@@ -42,14 +42,14 @@ pub struct StagesPage {
     /// What this diary cannot tell, and why.
     pub limits: Vec<String>,
     /// The stretches of measuring, oldest first.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<DiarySession>,
     /// The file that keeps every figure.
     pub ledger: Option<String>,
 }
 
 /// A stage or reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entrant {
+pub struct PageEntrant {
     /// Its name.
     pub name: String,
     /// Which of the two.
@@ -76,20 +76,20 @@ pub struct Entrant {
 
 /// What is done with every stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Role {
+pub struct PageRole {
     /// Its name.
     pub name: String,
     /// In the author's words.
     pub note: Option<String>,
     /// One per entrant that has the role, in their order.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<StageCell>,
     /// Which steps brought most of the time, most first.
     pub ranking: Vec<Part>,
 }
 
 /// An entrant in a role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
+pub struct StageCell {
     /// Whose.
     pub entrant: String,
     /// The command as it was run.
@@ -97,16 +97,16 @@ pub struct Cell {
     /// Units that it does.
     pub units: Option<f64>,
     /// Its time.
-    pub time: Option<Time>,
+    pub time: Option<StageTime>,
     /// What it executes.
-    pub counts: Option<Counts>,
+    pub counts: Option<EntrantCounts>,
     /// Why it has none of them.
     pub failed: Option<String>,
 }
 
 /// Nanoseconds per unit over placements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Time {
+pub struct StageTime {
     /// Median over placements.
     pub ns_per_unit: f64,
     /// Median as built.
@@ -121,7 +121,7 @@ pub struct Time {
 
 /// What one command executes in all, start-up subtracted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct EntrantCounts {
     /// Where they come from.
     pub source: CountSource,
     /// Instructions.
@@ -131,7 +131,7 @@ pub struct Counts {
     /// Conditional ones.
     pub conditional: Option<u64>,
     /// Mispredictions by predictor, that of the table first.
-    pub misses: Vec<Missed>,
+    pub misses: Vec<EntrantMisses>,
     /// Mispredictions of the table / branches.
     pub miss_rate: Option<f64>,
     /// Instructions per unit.
@@ -143,14 +143,14 @@ pub struct Counts {
     /// A second execution had as many branches; `null`: there was none.
     pub repeatable: Option<bool>,
     /// What each component executes.
-    pub components: Vec<Component>,
+    pub components: Vec<ComponentWork>,
     /// What the reader must know of them.
     pub notes: Vec<String>,
 }
 
 /// Mispredictions of one predictor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Missed {
+pub struct EntrantMisses {
     /// The predictor, or `counted`.
     pub predictor: String,
     /// Mispredictions.
@@ -159,7 +159,7 @@ pub struct Missed {
 
 /// What one component executes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Component {
+pub struct ComponentWork {
     /// Its name; `other` and `unattributed` are what no component names.
     pub name: String,
     /// Branches per unit.
@@ -176,7 +176,7 @@ pub struct Component {
 
 /// A stage against another one, in one role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub struct StageStep {
     /// The stage.
     pub stage: String,
     /// What it is held against.
@@ -246,7 +246,7 @@ pub struct Part {
 
 /// One stretch of measuring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Session {
+pub struct DiarySession {
     /// Its number in the ledger.
     pub session: i64,
     /// When it began, RFC 3339.
@@ -266,7 +266,7 @@ pub struct Session {
     /// Seconds of measuring.
     pub seconds: f64,
     /// Runs in which a command gave no figure, for one reason.
-    pub spoilt: Vec<Spoilt>,
+    pub spoilt: Vec<SpoiltRuns>,
     /// Its baselines against themselves.
     pub twin_control: TwinVerdict,
     /// Why it stopped.
@@ -275,7 +275,7 @@ pub struct Session {
 
 /// Runs that gave no figure, for one reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spoilt {
+pub struct SpoiltRuns {
     /// Whose.
     pub entrant: String,
     /// Why.
@@ -291,26 +291,26 @@ impl StagesPage {
     }
 
     /// Steps of a role against one kind of baseline.
-    pub fn steps_of<'a>(&'a self, role: &'a str, against: Against) -> impl Iterator<Item = &'a Step> {
+    pub fn steps_of<'a>(&'a self, role: &'a str, against: Against) -> impl Iterator<Item = &'a StageStep> {
         self.steps.iter().filter(move |step| step.role == role && step.against == against)
     }
 
     /// An entrant by its name.
-    pub fn entrant(&self, name: &str) -> Option<&Entrant> {
+    pub fn entrant(&self, name: &str) -> Option<&PageEntrant> {
         self.entrants.iter().find(|entrant| entrant.name == name)
     }
 
     /// The stage that the work has arrived at: the last one that was measured.
-    pub fn last_stage(&self) -> Option<&Entrant> {
+    pub fn last_stage(&self) -> Option<&PageEntrant> {
         self.entrants.iter().rfind(|entrant| {
             entrant.kind == EntrantKind::Stage && entrant.failed.is_none() && entrant.session.is_some()
         })
     }
 }
 
-impl Role {
+impl PageRole {
     /// The cell of an entrant.
-    pub fn cell(&self, entrant: &str) -> Option<&Cell> {
+    pub fn cell(&self, entrant: &str) -> Option<&StageCell> {
         self.cells.iter().find(|cell| cell.entrant == entrant)
     }
 }

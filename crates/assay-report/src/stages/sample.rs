@@ -6,8 +6,8 @@ use crate::page::{
     TwinVerdict, Verdict,
 };
 
-fn entrant(name: &str, kind: EntrantKind, after: Option<&str>, flags: &str, text: u64) -> Entrant {
-    Entrant {
+fn entrant(name: &str, kind: EntrantKind, after: Option<&str>, flags: &str, text: u64) -> PageEntrant {
+    PageEntrant {
         name: name.into(),
         kind,
         after: after.map(Into::into),
@@ -22,8 +22,8 @@ fn entrant(name: &str, kind: EntrantKind, after: Option<&str>, flags: &str, text
     }
 }
 
-fn component(name: &str, branches: f64, calls: f64) -> Component {
-    Component {
+fn component(name: &str, branches: f64, calls: f64) -> ComponentWork {
+    ComponentWork {
         name: name.into(),
         branches_per_unit: branches,
         instructions_per_unit: branches * 5.0,
@@ -34,27 +34,27 @@ fn component(name: &str, branches: f64, calls: f64) -> Component {
 }
 
 /// Nanoseconds, branches and misses of 100,000 units.
-fn cell(name: &str, ns: f64, branches: u64, misses: u64) -> Cell {
+fn cell(name: &str, ns: f64, branches: u64, misses: u64) -> StageCell {
     let per_unit = |count: u64| count as f64 / 1e5;
-    Cell {
+    StageCell {
         entrant: name.into(),
         command: Some(format!("/out/{name}/bench mixed 100000 256 42")),
         units: Some(1e5),
-        time: Some(Time {
+        time: Some(StageTime {
             ns_per_unit: ns,
             as_built: Some(ns * 1.03),
             best: ns * 0.97,
             worst: ns * 1.04,
             total_ns: ns * 1e5,
         }),
-        counts: Some(Counts {
+        counts: Some(EntrantCounts {
             source: CountSource::Traced,
             instructions: Some(branches * 6),
             branches: Some(branches),
             conditional: Some(branches * 7 / 10),
             misses: vec![
-                Missed { predictor: "zen4".into(), misses },
-                Missed { predictor: "skylake".into(), misses: misses * 6 / 5 },
+                EntrantMisses { predictor: "zen4".into(), misses },
+                EntrantMisses { predictor: "skylake".into(), misses: misses * 6 / 5 },
             ],
             miss_rate: Some(misses as f64 / branches as f64),
             instructions_per_unit: Some(per_unit(branches * 6)),
@@ -77,7 +77,7 @@ fn effect(ratio: f64, half: f64) -> RatioInterval {
     RatioInterval { ratio, lower: ratio - half, upper: ratio + half }
 }
 
-fn counts(own: &Cell, other: &Cell) -> Vec<CountStep> {
+fn counts(own: &StageCell, other: &StageCell) -> Vec<CountStep> {
     let (Some(own), Some(other)) = (&own.counts, &other.counts) else { return Vec::new() };
     let step = |quantity: &str, before: Option<f64>, after: Option<f64>| {
         let (before, after) = (before?, after?);
@@ -93,13 +93,13 @@ fn counts(own: &Cell, other: &Cell) -> Vec<CountStep> {
 }
 
 fn step(
-    role: &Role,
+    role: &PageRole,
     (stage, baseline): (&str, &str),
     against: Against,
     brought: Brought,
     code: RatioInterval,
     as_built: f64,
-) -> Step {
+) -> StageStep {
     let (verdict, says) = match brought {
         Brought::Faster => (Verdict::Faster, AsBuiltSays::Confirmed),
         Brought::Slower => (Verdict::Slower, AsBuiltSays::Confirmed),
@@ -108,7 +108,7 @@ fn step(
         Brought::OnlyCounts | Brought::Nothing => (Verdict::Equivalent, AsBuiltSays::Confirmed),
     };
     let cell = |name: &str| role.cell(name).expect("it is in the sample");
-    Step {
+    StageStep {
         stage: stage.into(),
         baseline: baseline.into(),
         against,
@@ -139,7 +139,7 @@ fn step(
 
 /// Guards off, a ghost, larger packets as a trap, a stage that cannot be built; two roles and a reference.
 pub fn diary() -> StagesPage {
-    let mut alloc = Role {
+    let mut alloc = PageRole {
         name: "alloc".into(),
         note: Some("sizes of 16 to 1024 bytes".into()),
         cells: vec![
@@ -155,7 +155,7 @@ pub fn diary() -> StagesPage {
             Part { stage: "hints".into(), time: Some(-0.0004), branches: Some(0.0), misses: Some(0.0) },
         ],
     };
-    alloc.cells.push(Cell {
+    alloc.cells.push(StageCell {
         entrant: "broken".into(),
         command: None,
         units: None,
@@ -163,7 +163,7 @@ pub fn diary() -> StagesPage {
         counts: None,
         failed: Some("the build ended with exit status 2".into()),
     });
-    let mut free = Role { name: "free".into(), note: None, ..alloc.clone() };
+    let mut free = PageRole { name: "free".into(), note: None, ..alloc.clone() };
     free.cells.truncate(2);
     free.ranking.truncate(1);
     let mut steps = vec![
@@ -220,7 +220,7 @@ pub fn diary() -> StagesPage {
              here), only the surroundings of its processes"
                 .into(),
         ],
-        sessions: vec![Session {
+        sessions: vec![DiarySession {
             session: 4,
             started: "2026-11-21T07:34:05Z".into(),
             cpu: "AMD EPYC 9B14".into(),
@@ -230,13 +230,13 @@ pub fn diary() -> StagesPage {
             rotations: 8,
             visits: 990,
             seconds: 214.0,
-            spoilt: vec![Spoilt { entrant: "debug".into(), reason: "alloc: ended with exit code 1".into(), visits: 1 }],
+            spoilt: vec![SpoiltRuns { entrant: "debug".into(), reason: "alloc: ended with exit code 1".into(), visits: 1 }],
             twin_control: TwinVerdict::Equivalent,
             stopped_because: StoppedBecause::Decided,
         }],
         ledger: Some(".assay/ledger.db".into()),
     };
-    let earlier = Session {
+    let earlier = DiarySession {
         session: 2,
         started: "2026-08-02T10:00:00Z".into(),
         kernel: "6.1".into(),

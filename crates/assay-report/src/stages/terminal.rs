@@ -1,9 +1,9 @@
 //! The view on a terminal.
 
 use super::answer::next;
-use super::page::{Against, Brought, EntrantKind, Role, StagesPage, Step};
+use super::page::{Against, Brought, EntrantKind, PageRole, StageStep, StagesPage};
 use super::words::{
-    Row, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict, times,
+    StageRow, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict, times,
 };
 use crate::Detail;
 use crate::ink::Ink;
@@ -50,12 +50,12 @@ pub fn render_stages(page: &StagesPage, width: usize, colour: bool, detail: Deta
     sheet.into_text()
 }
 
-pub(super) fn role_title(page: &StagesPage, role: &Role) -> String {
+pub(super) fn role_title(page: &StagesPage, role: &PageRole) -> String {
     format!("{}, per {}", role.name, page.unit)
 }
 
 /// Stages in order with their figures per unit, then references.
-pub(super) fn of_role(page: &StagesPage, role: &Role) -> Table {
+pub(super) fn of_role(page: &StagesPage, role: &PageRole) -> Table {
     let columns = vec![
         Column::left("stage"),
         Column::right("ns"),
@@ -73,7 +73,7 @@ pub(super) fn of_role(page: &StagesPage, role: &Role) -> Table {
         Column::right("session").optional(3),
     ];
     let mut table = Table::new(columns, 1);
-    for Row { cell, entrant, before, first, share } in rows(page, role) {
+    for StageRow { cell, entrant, before, first, share } in rows(page, role) {
         let word = before.map(brought);
         let ink = if entrant.kind == EntrantKind::Reference { Ink::Dim } else { Ink::Plain };
         table.row(vec![
@@ -148,12 +148,12 @@ pub(super) fn distances(page: &StagesPage) -> Table {
     table
 }
 
-pub(super) fn components_title(page: &StagesPage, role: &Role) -> String {
+pub(super) fn components_title(page: &StagesPage, role: &PageRole) -> String {
     format!("{}: branches per {} by component (per call)", role.name, page.unit)
 }
 
 /// Exact branches per unit of each component, an entrant per column; none where components were not named.
-pub(super) fn components(role: &Role) -> Option<Table> {
+pub(super) fn components(role: &PageRole) -> Option<Table> {
     let cells: Vec<_> = role
         .cells
         .iter()
@@ -193,7 +193,7 @@ pub(super) fn components(role: &Role) -> Option<Table> {
 }
 
 fn traps(page: &StagesPage, sheet: &mut Sheet) {
-    let found: Vec<(&Step, &String)> =
+    let found: Vec<(&StageStep, &String)> =
         page.steps.iter().flat_map(|step| step.traps.iter().map(move |trap| (step, trap))).collect();
     if found.is_empty() {
         return;
@@ -214,9 +214,11 @@ fn traps(page: &StagesPage, sheet: &mut Sheet) {
 
 /// Evidence of each step; all of it in the full view, what is open in the brief one.
 fn reasons(page: &StagesPage, detail: Detail, sheet: &mut Sheet) {
-    let open = |step: &&Step| step.against == Against::Before && step.brought == super::page::Brought::Open;
-    let shown: Vec<&Step> = page.steps.iter().filter(|step| detail == Detail::Full || open(step)).collect();
-    let shown: Vec<&Step> = shown.into_iter().filter(|step| step.time.is_some()).collect();
+    let open =
+        |step: &&StageStep| step.against == Against::Before && step.brought == super::page::Brought::Open;
+    let shown: Vec<&StageStep> =
+        page.steps.iter().filter(|step| detail == Detail::Full || open(step)).collect();
+    let shown: Vec<&StageStep> = shown.into_iter().filter(|step| step.time.is_some()).collect();
     if shown.is_empty() {
         return;
     }

@@ -1,11 +1,13 @@
 //! Figures and words of the tables.
 
-use super::page::{Against, Brought, Cell, CountStep, Counts, Entrant, Role, StagesPage, Step};
+use super::page::{
+    Against, Brought, CountStep, EntrantCounts, PageEntrant, PageRole, StageCell, StageStep, StagesPage,
+};
 use crate::ink::Ink;
 use crate::number;
 
 /// What a step brought, with its colour.
-pub fn brought(step: &Step) -> (&'static str, Ink) {
+pub fn brought(step: &StageStep) -> (&'static str, Ink) {
     match step.brought {
         Brought::Faster => ("faster", Ink::Good),
         Brought::Slower => ("slower", Ink::Bad),
@@ -17,13 +19,13 @@ pub fn brought(step: &Step) -> (&'static str, Ink) {
 }
 
 /// The change of time over placements.
-pub fn time_change(step: Option<&Step>) -> String {
+pub fn time_change(step: Option<&StageStep>) -> String {
     let code = step.and_then(|step| step.time.as_ref()?.code);
     code.map_or_else(String::new, |code| number::change_with_interval(&code))
 }
 
 /// The change of time over placements with its verdict: "-65.8 % ± 1.5 faster".
-pub fn time_verdict(step: Option<&Step>) -> String {
+pub fn time_verdict(step: Option<&StageStep>) -> String {
     match (time_change(step), step) {
         (change, Some(step)) if !change.is_empty() => format!("{change} {}", brought(step).0),
         (change, _) => change,
@@ -31,18 +33,18 @@ pub fn time_verdict(step: Option<&Step>) -> String {
 }
 
 /// The session that a row is from, where there are several.
-pub fn session_of(page: &StagesPage, entrant: &Entrant) -> String {
+pub fn session_of(page: &StagesPage, entrant: &PageEntrant) -> String {
     let session = entrant.session.filter(|_| page.sessions.len() > 1);
     session.map(|session| session.to_string()).unwrap_or_default()
 }
 
 /// A count of a step by its name.
-pub fn count<'a>(step: Option<&'a Step>, quantity: &str) -> Option<&'a CountStep> {
+pub fn count<'a>(step: Option<&'a StageStep>, quantity: &str) -> Option<&'a CountStep> {
     step?.counts.iter().find(|count| count.quantity == quantity)
 }
 
 /// An exact change: "-47.4 %", "same".
-pub fn count_change(step: Option<&Step>, quantity: &str) -> String {
+pub fn count_change(step: Option<&StageStep>, quantity: &str) -> String {
     match count(step, quantity) {
         None => String::new(),
         Some(count) if count.before == count.after => "same".into(),
@@ -52,12 +54,12 @@ pub fn count_change(step: Option<&Step>, quantity: &str) -> String {
 }
 
 /// A figure of a cell's counts.
-pub fn counted(cell: &Cell, figure: impl Fn(&Counts) -> Option<f64>) -> String {
+pub fn counted(cell: &StageCell, figure: impl Fn(&EntrantCounts) -> Option<f64>) -> String {
     cell.counts.as_ref().and_then(figure).map_or_else(|| "-".into(), number::ns)
 }
 
 /// "10.84 %".
-pub fn rate(cell: &Cell) -> String {
+pub fn rate(cell: &StageCell) -> String {
     let rate = cell.counts.as_ref().and_then(|counts| counts.miss_rate);
     rate.map_or_else(|| "-".into(), |rate| format!("{:.2} %", rate * 100.0))
 }
@@ -68,27 +70,27 @@ pub fn part(part: Option<f64>) -> String {
 }
 
 /// A stage or reference with figures in a role, and what its steps brought there.
-pub struct Row<'a> {
+pub struct StageRow<'a> {
     /// Its figures.
-    pub cell: &'a Cell,
+    pub cell: &'a StageCell,
     /// What it is.
-    pub entrant: &'a Entrant,
+    pub entrant: &'a PageEntrant,
     /// The step from the stage before.
-    pub before: Option<&'a Step>,
+    pub before: Option<&'a StageStep>,
     /// The step from the first stage.
-    pub first: Option<&'a Step>,
+    pub first: Option<&'a StageStep>,
     /// Its part of all that was saved in time.
     pub share: Option<f64>,
 }
 
 /// The rows of a role's table: what was neither timed nor counted has none.
-pub fn rows<'a>(page: &'a StagesPage, role: &'a Role) -> impl Iterator<Item = Row<'a>> {
+pub fn rows<'a>(page: &'a StagesPage, role: &'a PageRole) -> impl Iterator<Item = StageRow<'a>> {
     let measured = role.cells.iter().filter(|cell| cell.time.is_some() || cell.counts.is_some());
     measured.filter_map(move |cell| {
         let own =
-            |against| page.steps_of(&role.name, against).find(|step: &&Step| step.stage == cell.entrant);
+            |against| page.steps_of(&role.name, against).find(|step: &&StageStep| step.stage == cell.entrant);
         let rank = role.ranking.iter().find(|found| found.stage == cell.entrant);
-        Some(Row {
+        Some(StageRow {
             cell,
             entrant: page.entrant(&cell.entrant)?,
             before: own(Against::Before),

@@ -1,7 +1,7 @@
 //! The first line: how many branches, how many of them mispredicted, and where the figures come from.
 
 use super::human::figure;
-use super::page::{Ends, EventRow, Source, StatPage};
+use super::page::{Ends, EventRow, FigureSource, StatPage};
 use crate::{number, prose};
 
 /// Events in a sentence.
@@ -12,8 +12,8 @@ pub fn answer(page: &StatPage) -> String {
     let counted = counted_branches(page);
     let traced = traced_branches(page);
     let how = match page.sources.as_slice() {
-        [Source::Counted] => "Counted",
-        [Source::Traced] => "Traced, not counted",
+        [FigureSource::Counted] => "Counted",
+        [FigureSource::Traced] => "Traced, not counted",
         _ => "Counted and traced",
     };
     match (counted, traced) {
@@ -24,14 +24,14 @@ pub fn answer(page: &StatPage) -> String {
     }
 }
 
-fn mean(page: &StatPage, event: &str, source: Source) -> Option<f64> {
+fn mean(page: &StatPage, event: &str, source: FigureSource) -> Option<f64> {
     Some(page.row(event, source)?.value.as_ref()?.mean.value())
 }
 
 fn counted_branches(page: &StatPage) -> Option<String> {
-    let branches = mean(page, "branches", Source::Counted)?;
+    let branches = mean(page, "branches", FigureSource::Counted)?;
     let text = format!("{} branches", whole(branches));
-    Some(match mean(page, "branch-misses", Source::Counted) {
+    Some(match mean(page, "branch-misses", FigureSource::Counted) {
         Some(misses) if branches > 0.0 => {
             format!("{text}, {} of them mispredicted", percent(misses / branches))
         }
@@ -40,7 +40,7 @@ fn counted_branches(page: &StatPage) -> Option<String> {
 }
 
 fn traced_branches(page: &StatPage) -> Option<String> {
-    let branches = mean(page, "branches", Source::Traced)?;
+    let branches = mean(page, "branches", FigureSource::Traced)?;
     let text = format!("{} branches", whole(branches));
     let Some(range) = &page.mispredictions else { return Some(text) };
     let models = match page.predictors.as_slice() {

@@ -4,11 +4,11 @@
 //! event, variance after several executions, run-time in nanoseconds, percentage of it on a counter, metric value, metric
 //! unit. What was traced or simulated says so in the event's name, has no run-time and was seen all of the time.
 
-use super::page::{EventRow, PredictorRow, Source, StatPage};
+use super::page::{EventRow, FigureSource, PredictorRow, StatPage};
 use super::spread::Spread;
 
 /// One line of perf's forms.
-struct Line<'a> {
+struct FormLine<'a> {
     /// The value, or None with perf's word for why not.
     value: Result<&'a Spread, &'static str>,
     /// perf prints times in milliseconds with two decimals.
@@ -19,16 +19,16 @@ struct Line<'a> {
     metric: Option<(f64, &'static str)>,
 }
 
-fn lines(page: &StatPage) -> Vec<Line<'_>> {
+fn lines(page: &StatPage) -> Vec<FormLine<'_>> {
     let events = page.events.iter().map(|row| event_line(page, row));
     let predictors = page.predictors.iter().map(predictor_line);
     events.chain(predictors).collect()
 }
 
-fn event_line<'a>(page: &StatPage, row: &'a EventRow) -> Line<'a> {
+fn event_line<'a>(page: &StatPage, row: &'a EventRow) -> FormLine<'a> {
     // perf's two words: refused, and opened but never on a counter.
     let missing = if row.counted_ns.is_some() { "<not counted>" } else { "<not supported>" };
-    Line {
+    FormLine {
         value: row.value.as_ref().ok_or(missing),
         is_time: row.unit == "ns",
         event: &row.label,
@@ -61,8 +61,8 @@ fn metric(page: &StatPage, row: &EventRow, value: f64) -> Option<(f64, &'static 
     }
 }
 
-fn predictor_line(row: &PredictorRow) -> Line<'_> {
-    Line {
+fn predictor_line(row: &PredictorRow) -> FormLine<'_> {
+    FormLine {
         value: Ok(&row.mispredictions),
         is_time: false,
         event: &row.label,
@@ -125,7 +125,7 @@ pub fn lines_of_json(page: &StatPage) -> String {
     text
 }
 
-fn unit(line: &Line<'_>) -> &'static str {
+fn unit(line: &FormLine<'_>) -> &'static str {
     if line.is_time { "msec" } else { "" }
 }
 
@@ -134,6 +134,6 @@ fn quoted(text: &str) -> String {
 }
 
 /// What a traced or simulated figure is called in these forms: the manner of perf's own `unit/event/`.
-pub fn label(event: &str, source: Source) -> String {
+pub fn label(event: &str, source: FigureSource) -> String {
     format!("{}/{event}/", source.word())
 }

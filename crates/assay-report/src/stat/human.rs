@@ -1,7 +1,7 @@
 //! The page on a terminal: the answer, why it was had that way, the events, the predictors, the executions.
 
 use super::answer::{answer, percent, percents, span, whole};
-use super::page::{EndedBy, Ends, EventRow, Execution, PredictorRow, Source, StatPage};
+use super::page::{EndedBy, Ends, EventRow, Execution, FigureSource, PredictorRow, StatPage};
 use super::spread::Spread;
 use crate::ink::Ink;
 use crate::number;
@@ -70,7 +70,7 @@ fn events(page: &StatPage, width: usize) -> Table {
                 .into(),
             Entry::inked(note(page, row), if row.reason.is_some() { Ink::Doubt } else { Ink::Plain }),
         ]);
-        if row.event == "branches" && row.source == Source::Traced && page.mispredictions.is_some() {
+        if row.event == "branches" && row.source == FigureSource::Traced && page.mispredictions.is_some() {
             table.row(misprediction_entries(page));
         }
     }
@@ -89,7 +89,7 @@ fn misprediction_entries(page: &StatPage) -> Vec<Entry> {
     vec![
         Entry::inked(misprediction_count(range.count), Ink::Bold),
         "mispredictions".into(),
-        Source::Simulated.word().into(),
+        FigureSource::Simulated.word().into(),
         Entry::default(),
         Entry::default(),
         note.into(),
@@ -333,7 +333,7 @@ fn closing(page: &StatPage, sheet: &mut Sheet) {
 }
 
 /// How long the executions of a source took.
-fn times(page: &StatPage, source: Source, executions: &[&Execution]) -> Option<String> {
+fn times(page: &StatPage, source: FigureSource, executions: &[&Execution]) -> Option<String> {
     let mean = |of: fn(&Execution) -> Option<f64>| {
         let values: Vec<f64> = executions.iter().filter_map(|execution| of(execution)).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -345,7 +345,7 @@ fn times(page: &StatPage, source: Source, executions: &[&Execution]) -> Option<S
     {
         text.push_str(&format!(", {user:.3} s user, {system:.3} s system"));
     }
-    if source == Source::Traced {
+    if source == FigureSource::Traced {
         let emulator = page.emulator.as_deref().unwrap_or("the emulator");
         text.push_str(&format!(" under {emulator}: emulated, not its native speed"));
     }

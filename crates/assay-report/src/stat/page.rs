@@ -9,7 +9,7 @@ pub const STAT_SCHEMA: &str = "assay.stat/1";
 /// Where a figure comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum FigureSource {
     /// The kernel or the processor counted it while the command ran by itself.
     Counted,
     /// An emulator saw each instruction; exact.
@@ -18,13 +18,13 @@ pub enum Source {
     Simulated,
 }
 
-impl Source {
+impl FigureSource {
     /// The word.
     pub fn word(self) -> &'static str {
         match self {
-            Source::Counted => "counted",
-            Source::Traced => "traced",
-            Source::Simulated => "simulated",
+            FigureSource::Counted => "counted",
+            FigureSource::Traced => "traced",
+            FigureSource::Simulated => "simulated",
         }
     }
 }
@@ -39,7 +39,7 @@ pub struct StatPage {
     /// What was asked with `--source`.
     pub asked_source: String,
     /// What was done: counting, tracing or both, an execution each.
-    pub sources: Vec<Source>,
+    pub sources: Vec<FigureSource>,
     /// Executions that were asked for, of each source.
     pub repeats: u64,
     /// Why the sources are not what a reader expects, such as a refusal of counters; whole sentences.
@@ -72,7 +72,7 @@ pub struct EventRow {
     /// As it is called in perf's forms: `branches:u` counted, `traced/branches/` traced.
     pub label: String,
     /// Where it comes from.
-    pub source: Source,
+    pub source: FigureSource,
     /// `user`, `kernel` or `all`: in which mode of the processor.
     pub mode: String,
     /// `ns`, or empty for a count.
@@ -100,7 +100,7 @@ pub struct Ends {
 
 /// Mispredictions of one kind of branch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Missed {
+pub struct KindMisses {
     /// Branches of that kind, mean over executions.
     pub branches: f64,
     /// Those mispredicted; null where the predictor does not judge this kind.
@@ -129,11 +129,11 @@ pub struct PredictorRow {
     /// Per 1000 instructions.
     pub mpki: f64,
     /// Conditional branches.
-    pub conditional: Missed,
+    pub conditional: KindMisses,
     /// Indirect jumps and calls.
-    pub indirect: Missed,
+    pub indirect: KindMisses,
     /// Returns.
-    pub returns: Missed,
+    pub returns: KindMisses,
     /// What one misprediction costs on that CPU, cycles; null where it stands for no CPU.
     pub penalty_cycles: Option<Ends>,
     /// Mispredictions times penalty.
@@ -186,7 +186,7 @@ pub enum EndedBy {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
     /// Counted or traced.
-    pub source: Source,
+    pub source: FigureSource,
     /// Exit code; null if it was ended by a signal or nobody knows.
     pub code: Option<i32>,
     /// The signal that ended it.
@@ -224,7 +224,7 @@ pub struct ThreadRow {
 
 impl StatPage {
     /// The row of an event by a source.
-    pub fn row(&self, event: &str, source: Source) -> Option<&EventRow> {
+    pub fn row(&self, event: &str, source: FigureSource) -> Option<&EventRow> {
         self.events.iter().find(|row| row.event == event && row.source == source)
     }
 

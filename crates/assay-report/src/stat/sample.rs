@@ -14,7 +14,7 @@ fn counted(event: &str, mode: &str, values: &[f64]) -> EventRow {
     EventRow {
         event: event.to_owned(),
         label: format!("{event}{suffix}"),
-        source: Source::Counted,
+        source: FigureSource::Counted,
         mode: mode.to_owned(),
         unit: String::new(),
         value: Some(spread(values)),
@@ -27,8 +27,8 @@ fn counted(event: &str, mode: &str, values: &[f64]) -> EventRow {
 
 fn traced(event: &str, values: &[f64]) -> EventRow {
     EventRow {
-        label: label(event, Source::Traced),
-        source: Source::Traced,
+        label: label(event, FigureSource::Traced),
+        source: FigureSource::Traced,
         counted_share: None,
         counted_ns: None,
         ..counted(event, "user", values)
@@ -40,7 +40,7 @@ fn predictor(name: &str, missed: &[f64], penalty: Option<(f64, f64)>) -> Predict
     let ends = |low: f64, high: f64| Ends { low, high };
     PredictorRow {
         predictor: name.to_owned(),
-        label: label(&format!("{name}-mispredictions"), Source::Simulated),
+        label: label(&format!("{name}-mispredictions"), FigureSource::Simulated),
         what: "tagged tables over path history".to_owned(),
         confidence: penalty.map(|_| "medium".to_owned()),
         definition: "0123456789abcdef".to_owned(),
@@ -48,16 +48,16 @@ fn predictor(name: &str, missed: &[f64], penalty: Option<(f64, f64)>) -> Predict
         of_branches: all / 256_402_113.0,
         of_conditional: Some((all - 1200.0) / 214_000_000.0),
         mpki: 1000.0 * all / 1_207_000_111.0,
-        conditional: Missed { branches: 214_000_000.0, mispredictions: Some(all - 1200.0) },
-        indirect: Missed { branches: 40_210.0, mispredictions: penalty.map(|_| 1000.0) },
-        returns: Missed { branches: 20_400_120.0, mispredictions: penalty.map(|_| 200.0) },
+        conditional: KindMisses { branches: 214_000_000.0, mispredictions: Some(all - 1200.0) },
+        indirect: KindMisses { branches: 40_210.0, mispredictions: penalty.map(|_| 1000.0) },
+        returns: KindMisses { branches: 20_400_120.0, mispredictions: penalty.map(|_| 200.0) },
         penalty_cycles: penalty.map(|(low, high)| ends(low, high)),
         lost_cycles: penalty.map(|(low, high)| ends(low * all, high * all)),
     }
 }
 
-fn execution(source: Source, code: Option<i32>) -> Execution {
-    let by_itself = source == Source::Counted;
+fn execution(source: FigureSource, code: Option<i32>) -> Execution {
+    let by_itself = source == FigureSource::Counted;
     Execution {
         source,
         code,
@@ -110,7 +110,7 @@ pub fn without_counters() -> StatPage {
         schema: STAT_SCHEMA.to_owned(),
         command: vec!["./branchy".to_owned(), "2000".to_owned()],
         asked_source: "auto".to_owned(),
-        sources: vec![Source::Traced],
+        sources: vec![FigureSource::Traced],
         repeats: 1,
         reasons: vec![
             "branches:u and branch-misses:u cannot be counted: this virtual machine is given no performance counters, \
@@ -127,7 +127,7 @@ pub fn without_counters() -> StatPage {
         ],
         mispredictions: Some(range()),
         differences: Vec::new(),
-        executions: vec![execution(Source::Traced, Some(0))],
+        executions: vec![execution(FigureSource::Traced, Some(0))],
         threads: Vec::new(),
         notes: Vec::new(),
     }
@@ -165,7 +165,7 @@ pub fn rich() -> StatPage {
     events.extend(traced_events(3));
     StatPage {
         asked_source: "both".to_owned(),
-        sources: vec![Source::Counted, Source::Traced],
+        sources: vec![FigureSource::Counted, FigureSource::Traced],
         repeats: 3,
         reasons: Vec::new(),
         events,
@@ -190,16 +190,16 @@ pub fn rich() -> StatPage {
             },
         ],
         executions: vec![
-            execution(Source::Counted, Some(0)),
-            execution(Source::Traced, Some(0)),
-            execution(Source::Counted, Some(1)),
-            execution(Source::Traced, Some(1)),
-            execution(Source::Counted, Some(1)),
+            execution(FigureSource::Counted, Some(0)),
+            execution(FigureSource::Traced, Some(0)),
+            execution(FigureSource::Counted, Some(1)),
+            execution(FigureSource::Traced, Some(1)),
+            execution(FigureSource::Counted, Some(1)),
             Execution {
                 code: None,
                 signal: Some(15),
                 ended_by: EndedBy::TimeLimit,
-                ..execution(Source::Traced, None)
+                ..execution(FigureSource::Traced, None)
             },
         ],
         threads: vec![
@@ -232,15 +232,15 @@ pub fn rich() -> StatPage {
 /// One program, counted alone.
 pub fn counted_only() -> StatPage {
     let mut page = rich();
-    page.sources = vec![Source::Counted];
+    page.sources = vec![FigureSource::Counted];
     page.asked_source = "auto".to_owned();
-    page.events.retain(|row| row.source == Source::Counted);
+    page.events.retain(|row| row.source == FigureSource::Counted);
     page.predictors.clear();
     page.mispredictions = None;
     page.differences.clear();
     page.threads.clear();
     page.emulator = None;
     page.architecture = None;
-    page.executions.retain(|execution| execution.source == Source::Counted);
+    page.executions.retain(|execution| execution.source == FigureSource::Counted);
     page
 }

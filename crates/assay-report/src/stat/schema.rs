@@ -1,6 +1,6 @@
 //! The published schema of `assay stat` held against the code, in both directions.
 
-use super::page::{EndedBy, STAT_SCHEMA, Source};
+use super::page::{EndedBy, FigureSource, STAT_SCHEMA};
 use super::sample;
 use crate::schema::{assert_every_key_is_required, assert_fits, schema_of};
 use serde_json::Value;
@@ -28,7 +28,8 @@ fn the_words_of_the_schema_are_those_of_the_code() {
     let root = schema_of("stat-1");
     let words = |values: Value, schema: &Value| assert_eq!(values, *schema);
     words(
-        serde_json::to_value([Source::Counted, Source::Traced, Source::Simulated]).expect("words"),
+        serde_json::to_value([FigureSource::Counted, FigureSource::Traced, FigureSource::Simulated])
+            .expect("words"),
         &root["$defs"]["source"]["enum"],
     );
     words(

@@ -1,6 +1,6 @@
 //! The views as golden texts in `tests/golden` (`ASSAY_UPDATE_GOLDEN=1` writes them anew), and perf's forms line by line.
 
-use super::page::Source;
+use super::page::FigureSource;
 use super::{StatPage, lines_of_json, render_stat, sample, separated};
 use unicode_width::UnicodeWidthStr;
 
@@ -50,7 +50,7 @@ fn the_first_line_says_branches_mispredictions_and_whether_they_were_traced() {
     assert_eq!(first(&sample::counted_only()), "Counted: 256,402,130 branches, 3.47 % of them mispredicted.");
     assert!(first(&sample::rich()).starts_with("Counted: 256,402,130 branches, 3.47 % of them"));
     let mut refused = sample::rich();
-    refused.events.retain(|row| row.source == Source::Traced || row.event == "page-faults");
+    refused.events.retain(|row| row.source == FigureSource::Traced || row.event == "page-faults");
     assert!(first(&refused).starts_with("Traced, not counted: 256,402,113"), "{}", first(&refused));
     let mut counts = sample::without_counters();
     counts.predictors.clear();

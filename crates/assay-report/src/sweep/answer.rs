@@ -1,6 +1,6 @@
 //! The answer of a sweep in words: who wins where, pair by pair, and the first line of the page.
 
-use super::page::{CrossoverPage, Key, Limit, PairPage, SweepPage, ZonePage};
+use super::page::{CrossoverPage, Limit, PageSweepKey, PairPage, SweepPage, ZonePage};
 use super::value::{at, crossover, span, value};
 use crate::number;
 use crate::prose;
@@ -10,7 +10,7 @@ use assay_pure::sweep::Winner;
 const MOST_SENTENCES: usize = 2;
 
 /// Who wins where, of one pair, in a sentence without its full stop.
-pub fn sentence(key: &Key, pair: &PairPage, minimum_effect: f64) -> String {
+pub fn sentence(key: &PageSweepKey, pair: &PairPage, minimum_effect: f64) -> String {
     match pair.crossovers.as_slice() {
         [] => without_flip(key, pair, minimum_effect),
         [one] => one_flip(key, pair, one, minimum_effect),
@@ -45,7 +45,7 @@ fn winner<'a>(pair: &'a PairPage, zone: &ZonePage) -> Option<&'a str> {
     }
 }
 
-fn one_flip(key: &Key, pair: &PairPage, flip: &CrossoverPage, minimum_effect: f64) -> String {
+fn one_flip(key: &PageSweepKey, pair: &PairPage, flip: &CrossoverPage, minimum_effect: f64) -> String {
     let place = at(key, &crossover(key, flip));
     let has = |name: &str| pair.zones.iter().any(|zone| winner(pair, zone) == Some(name));
     let margin = number::asked(minimum_effect);
@@ -72,7 +72,7 @@ fn one_flip(key: &Key, pair: &PairPage, flip: &CrossoverPage, minimum_effect: f6
     text
 }
 
-fn several_flips(key: &Key, flips: &[CrossoverPage]) -> String {
+fn several_flips(key: &PageSweepKey, flips: &[CrossoverPage]) -> String {
     let first = at(key, &crossover(key, &flips[0]));
     let mut parts = vec![format!("{} wins up to {first}", flips[0].faster_below)];
     for pair in flips.windows(2) {
@@ -82,7 +82,7 @@ fn several_flips(key: &Key, flips: &[CrossoverPage]) -> String {
     format!("{}, {} above", parts.join(", "), last.faster_above)
 }
 
-fn without_flip(key: &Key, pair: &PairPage, minimum_effect: f64) -> String {
+fn without_flip(key: &PageSweepKey, pair: &PairPage, minimum_effect: f64) -> String {
     let names = format!("{} and {}", pair.candidate, pair.baseline);
     match pair.zones.as_slice() {
         [] => format!("{names} were never measured together"),
@@ -119,12 +119,12 @@ fn without_flip(key: &Key, pair: &PairPage, minimum_effect: f64) -> String {
 }
 
 /// Does a zone go over the whole range?
-fn covers(key: &Key, zone: &ZonePage) -> bool {
+fn covers(key: &PageSweepKey, zone: &ZonePage) -> bool {
     zone.from <= key.from && zone.to >= key.to
 }
 
 /// "from 258 to 1,000", or "at 10" where one point alone is known.
-fn stretch(key: &Key, zone: &ZonePage) -> String {
+fn stretch(key: &PageSweepKey, zone: &ZonePage) -> String {
     if zone.from == zone.to {
         return format!("at {}", value(key, zone.from));
     }

@@ -1,6 +1,6 @@
 //! A sweep as plain data; its JSON is an interface (`schema/sweep-2.schema.json`, held against this file by a test).
 
-use crate::page::{Failure, RatioInterval, Spread, TwinVerdict};
+use crate::page::{MedianInterval, PageFailure, RatioInterval, TwinVerdict};
 use assay_pure::sweep::refine::Why;
 use assay_pure::sweep::{Scale, Winner};
 use serde::{Deserialize, Serialize};
@@ -24,24 +24,24 @@ pub struct SweepPage {
     /// The variant all others are compared with.
     pub baseline: String,
     /// What was varied.
-    pub key: Key,
+    pub key: PageSweepKey,
     /// When, how long, how much.
-    pub measured: Measured,
+    pub measured: SweepRun,
     /// Where.
-    pub machine: Machine,
+    pub machine: SweepMachine,
     /// What the reader must know before believing a figure.
     pub warnings: Vec<String>,
     /// Every value that was measured, rising.
-    pub points: Vec<Point>,
+    pub points: Vec<MeasuredPoint>,
     /// One for each input (in each of its uses), compiler and flag set.
     pub series: Vec<SeriesPage>,
     /// What could not be measured, with the reason.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<PageFailure>,
 }
 
 /// What was varied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Key {
+pub struct PageSweepKey {
     /// The sweep's name.
     pub sweep: String,
     /// The author's line about it.
@@ -66,7 +66,7 @@ pub struct Key {
 
 /// When, how long, how much.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct SweepRun {
     /// Its number in the ledger.
     pub id: i64,
     /// RFC 3339, UTC.
@@ -109,7 +109,7 @@ pub enum Stopped {
 
 /// Where it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct SweepMachine {
     /// Model name of the processor.
     pub cpu: String,
     /// Data caches, the smallest first.
@@ -129,7 +129,7 @@ pub struct CacheSize {
 
 /// A value that was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct MeasuredPoint {
     /// The key's value.
     pub at: f64,
     /// Why it was chosen.
@@ -174,7 +174,7 @@ pub struct TimeAt {
     /// The key's value.
     pub at: f64,
     /// Nanoseconds per unit: geometric mean over rotations (`median`) and its interval.
-    pub ns_per_unit: Spread,
+    pub ns_per_unit: MedianInterval,
 }
 
 /// A rise or fall over a short stretch.

@@ -4,7 +4,7 @@
 //! with its mark on top, so a narrow terminal loses detail and no point. The time axis is logarithmic where the times
 //! span a factor of four or the key is on a geometric scale. Where two points share a cell, `*` says so.
 
-use super::page::{CurvePage, Key, SeriesPage};
+use super::page::{CurvePage, PageSweepKey, SeriesPage};
 use super::value::value;
 use crate::number;
 use assay_pure::sweep::Scale;
@@ -22,7 +22,7 @@ const SEVERAL: char = '*';
 const LINE: char = '·';
 
 /// The lines of the plot, each at most `width` columns; none where there is nothing to show.
-pub(super) fn plot(series: &SeriesPage, key: &Key, unit: &str, width: usize) -> Vec<String> {
+pub(super) fn plot(series: &SeriesPage, key: &PageSweepKey, unit: &str, width: usize) -> Vec<String> {
     let times: Vec<f64> = series
         .curves
         .iter()
@@ -35,10 +35,10 @@ pub(super) fn plot(series: &SeriesPage, key: &Key, unit: &str, width: usize) -> 
     else {
         return Vec::new();
     };
-    let vertical = Axis::of(low, high, high / low >= WIDE || key.scale == Scale::Geometric);
+    let vertical = PlotAxis::of(low, high, high / low >= WIDE || key.scale == Scale::Geometric);
     let gutter = 1 + [low, high].map(|time| number::ns(time).len()).into_iter().max().unwrap_or(6);
     let columns = width.saturating_sub(gutter + 2).clamp(NARROWEST, WIDEST);
-    let horizontal = Axis::of(key.from, key.to, key.scale == Scale::Geometric);
+    let horizontal = PlotAxis::of(key.from, key.to, key.scale == Scale::Geometric);
     let mut cells = vec![vec![' '; columns]; ROWS];
     for curve in &series.curves {
         draw_line(&mut cells, curve, (&horizontal, &vertical));
@@ -67,18 +67,18 @@ pub(super) fn plot(series: &SeriesPage, key: &Key, unit: &str, width: usize) -> 
 }
 
 /// An axis from 0 to 1.
-struct Axis {
+struct PlotAxis {
     low: f64,
     high: f64,
     logarithmic: bool,
 }
 
-impl Axis {
-    fn of(low: f64, high: f64, logarithmic: bool) -> Axis {
+impl PlotAxis {
+    fn of(low: f64, high: f64, logarithmic: bool) -> PlotAxis {
         let logarithmic = logarithmic && low > 0.0;
         // A flat curve gets a stretch of its own around it.
         let (low, high) = if high > low { (low, high) } else { (low * 0.9, high * 1.1 + f64::MIN_POSITIVE) };
-        Axis { low, high, logarithmic }
+        PlotAxis { low, high, logarithmic }
     }
 
     fn scaled(&self, value: f64) -> f64 {
@@ -111,7 +111,7 @@ fn cell_of(part: f64, count: usize) -> usize {
     (part * (count - 1) as f64).round() as usize
 }
 
-fn draw_line(cells: &mut [Vec<char>], curve: &CurvePage, (horizontal, vertical): (&Axis, &Axis)) {
+fn draw_line(cells: &mut [Vec<char>], curve: &CurvePage, (horizontal, vertical): (&PlotAxis, &PlotAxis)) {
     let columns = cells[0].len();
     for pair in curve.times.windows(2) {
         let places = [pair[0], pair[1]].map(|time| {
@@ -132,7 +132,7 @@ fn draw_points(
     cells: &mut [Vec<char>],
     curve: &CurvePage,
     mark: char,
-    (horizontal, vertical): (&Axis, &Axis),
+    (horizontal, vertical): (&PlotAxis, &PlotAxis),
 ) {
     let columns = cells[0].len();
     for time in &curve.times {
@@ -144,7 +144,7 @@ fn draw_points(
 }
 
 /// The labels under the axis: both ends and the middle.
-fn under(key: &Key, horizontal: &Axis, indent: usize, columns: usize) -> String {
+fn under(key: &PageSweepKey, horizontal: &PlotAxis, indent: usize, columns: usize) -> String {
     let ends = [value(key, key.from), value(key, key.to)];
     let middle = value(key, assay_pure::sweep::grid::tidy(three_figures(horizontal.at(0.5))));
     let room = columns - ends[0].chars().count().min(columns);

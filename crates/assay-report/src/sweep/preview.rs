@@ -1,6 +1,6 @@
 //! What a sweep would measure: the view of `assay sweep --plan`.
 
-use super::page::Key;
+use super::page::PageSweepKey;
 use super::value::value;
 use crate::ink::Ink;
 use crate::number;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepPreview {
     /// What would be varied.
-    pub key: Key,
+    pub key: PageSweepKey,
     /// The points of the first step, rising.
     pub points: Vec<f64>,
     /// Variants at each.

@@ -2,14 +2,14 @@
 
 use super::answer::{answer, sentence};
 use super::page::*;
-use crate::page::{Failure, FailureKind, RatioInterval, Spread, TwinVerdict};
+use crate::page::{FailureKind, MedianInterval, PageFailure, RatioInterval, TwinVerdict};
 use assay_pure::sweep::refine::Why;
 use assay_pure::sweep::{Scale, Winner};
 
 const MARGIN: f64 = 0.01;
 
-fn spread(median: f64, half: f64) -> Spread {
-    Spread { median, lower: median - half, upper: median + half }
+fn spread(median: f64, half: f64) -> MedianInterval {
+    MedianInterval { median, lower: median - half, upper: median + half }
 }
 
 fn curve(variant: &str, points: &[f64], time: impl Fn(f64) -> f64) -> CurvePage {
@@ -18,7 +18,12 @@ fn curve(variant: &str, points: &[f64], time: impl Fn(f64) -> f64) -> CurvePage 
 }
 
 /// A pair whose ratios follow from two curves; winners beyond two per cent, none within a half.
-fn pair(key: &Key, candidate: &CurvePage, baseline: &CurvePage, crossovers: Vec<CrossoverPage>) -> PairPage {
+fn pair(
+    key: &PageSweepKey,
+    candidate: &CurvePage,
+    baseline: &CurvePage,
+    crossovers: Vec<CrossoverPage>,
+) -> PairPage {
     let mut zones: Vec<ZonePage> = Vec::new();
     let mut ratios = Vec::new();
     for (new, old) in candidate.times.iter().zip(&baseline.times) {
@@ -75,10 +80,10 @@ fn flip(at: f64, lower: f64, upper: f64, (below, above): (&str, &str), wanted: f
     }
 }
 
-fn page(key: Key, points: &[f64], series: Vec<SeriesPage>) -> SweepPage {
+fn page(key: PageSweepKey, points: &[f64], series: Vec<SeriesPage>) -> SweepPage {
     let bytes = |at: f64| if key.whole { at * 2.3 } else { 1e6 * (1.0 + at) };
     let why = |index: usize| [Why::Grid, Why::Grid, Why::Crossover, Why::Bend][index % 4];
-    let point = |(index, &at): (usize, &f64)| Point {
+    let point = |(index, &at): (usize, &f64)| MeasuredPoint {
         at,
         why: why(index),
         step: u32::from(why(index) != Why::Grid),
@@ -94,7 +99,7 @@ fn page(key: Key, points: &[f64], series: Vec<SeriesPage>) -> SweepPage {
         baseline: "branch".into(),
         points: points.iter().enumerate().map(point).collect(),
         key,
-        measured: Measured {
+        measured: SweepRun {
             id: 7,
             started: "2026-11-21T07:34:05Z".into(),
             elapsed_seconds: Some(47.2),
@@ -108,7 +113,7 @@ fn page(key: Key, points: &[f64], series: Vec<SeriesPage>) -> SweepPage {
             twin: Some(TwinVerdict::Equivalent),
             ledger: ".assay/ledger.db".into(),
         },
-        machine: Machine {
+        machine: SweepMachine {
             cpu: "AMD EPYC".into(),
             caches: [("L1d", 32_768), ("L2", 1_048_576), ("last-level cache", 33_554_432)]
                 .map(|(name, bytes)| CacheSize { name: name.into(), bytes })
@@ -125,7 +130,7 @@ fn page(key: Key, points: &[f64], series: Vec<SeriesPage>) -> SweepPage {
 
 /// A share on a linear scale: one flip, one variant that always wins, a warning and what was not measured.
 pub fn share() -> SweepPage {
-    let key = Key {
+    let key = PageSweepKey {
         sweep: "share".into(),
         description: Some("share of values longer than one byte".into()),
         path: "inputs.mixed.multi_byte".into(),
@@ -163,7 +168,7 @@ pub fn share() -> SweepPage {
     };
     let mut page = page(key, &points, vec![series]);
     page.warnings.push("34 % of the samples were interrupted and left out.".into());
-    page.failures.push(Failure {
+    page.failures.push(PageFailure {
         kind: FailureKind::Skipped,
         what: "avx512".into(),
         reason: "this CPU has no avx512vbmi2".into(),
@@ -173,7 +178,7 @@ pub fn share() -> SweepPage {
 
 /// A size on a geometric scale: a flip, and a step of every kind.
 pub fn size() -> SweepPage {
-    let key = Key {
+    let key = PageSweepKey {
         sweep: "working_set".into(),
         description: None,
         path: "inputs.log_uniform.units".into(),

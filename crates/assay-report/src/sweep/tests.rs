@@ -1,5 +1,5 @@
 use super::answer::sentence;
-use super::page::{CrossoverPage, Key, PairPage, ZonePage};
+use super::page::{CrossoverPage, PageSweepKey, PairPage, ZonePage};
 use super::value::{crossover, span, value};
 use super::{columns, render_sweep, sample};
 use crate::Detail;
@@ -47,12 +47,12 @@ fn a_row_has_as_many_fields_as_the_header() {
     assert!(fields.iter().all(|count| *count == fields[0]), "{fields:?}");
 }
 
-fn key() -> Key {
+fn key() -> PageSweepKey {
     sample::share().key
 }
 
-fn plain_key() -> Key {
-    Key { percent: false, ..sample::size().key }
+fn plain_key() -> PageSweepKey {
+    PageSweepKey { percent: false, ..sample::size().key }
 }
 
 fn flip(at: f64, lower: f64, upper: f64) -> CrossoverPage {

@@ -1,10 +1,10 @@
 //! Values of a swept key as a reader wants them: 25,000; 31 %; 0.375.
 
-use super::page::{CrossoverPage, Key};
+use super::page::{CrossoverPage, PageSweepKey};
 use crate::number;
 
 /// A value: `31 %`, `25,000`, `0.375`.
-pub fn value(key: &Key, at: f64) -> String {
+pub fn value(key: &PageSweepKey, at: f64) -> String {
     if key.percent {
         return format!("{} %", plain(at * 100.0, 4));
     }
@@ -12,7 +12,7 @@ pub fn value(key: &Key, at: f64) -> String {
 }
 
 /// A range of values: `28 to 33 %`.
-pub fn span(key: &Key, from: f64, to: f64) -> String {
+pub fn span(key: &PageSweepKey, from: f64, to: f64) -> String {
     if key.percent {
         return format!("{} to {} %", plain(from * 100.0, 4), plain(to * 100.0, 4));
     }
@@ -20,12 +20,12 @@ pub fn span(key: &Key, from: f64, to: f64) -> String {
 }
 
 /// Where something is: `units = 25,000 ± 1,200`.
-pub fn at(key: &Key, shown: &str) -> String {
+pub fn at(key: &PageSweepKey, shown: &str) -> String {
     format!("{} = {shown}", key.label)
 }
 
 /// A crossover with the longer side of its interval: `31 % ± 2`, `25,000 ± 1,200`.
-pub fn crossover(key: &Key, found: &CrossoverPage) -> String {
+pub fn crossover(key: &PageSweepKey, found: &CrossoverPage) -> String {
     let side = (found.upper - found.at).max(found.at - found.lower);
     let factor = if key.percent { 100.0 } else { 1.0 };
     let (at, side) = (found.at * factor, side * factor);

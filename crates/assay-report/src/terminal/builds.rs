@@ -5,7 +5,7 @@ use super::verdicts::{misleading, tell_inputs};
 use super::{Detail, distinct, says_word, verdict_word};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{Axis, Cell, Contrast, Landing, Layout, Page};
+use crate::page::{Axis, BuildLayout, Landing, Page, PageCell, PageContrast};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
@@ -14,7 +14,7 @@ use crate::table::{Column, Entry, Table};
 const MOST_SHOWN: usize = 1;
 
 /// What a contrast of builds is: the candidate's level on the axis, and the baseline's.
-fn levels(contrast: &Contrast) -> (&str, &str) {
+fn levels(contrast: &PageContrast) -> (&str, &str) {
     let (compiler, flags) = contrast.baseline_build();
     match contrast.axis {
         Axis::Flags => (&contrast.flags, flags),
@@ -31,7 +31,7 @@ fn compares_builds(page: &Page) -> bool {
 pub(super) fn verdicts(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let mut told = false;
     for (axis, title) in [(Axis::Compiler, "Between compilers"), (Axis::Flags, "Between flags")] {
-        let own: Vec<&Contrast> = page.along(axis).collect();
+        let own: Vec<&PageContrast> = page.along(axis).collect();
         if own.is_empty() {
             continue;
         }
@@ -44,7 +44,7 @@ pub(super) fn verdicts(page: &Page, detail: Detail, sheet: &mut Sheet) {
         for pair in distinct(own.iter().map(|contrast| levels(contrast))) {
             sheet.gap();
             sheet.paragraph(Ink::Bold, "  ", &format!("{} against {}", pair.0, pair.1));
-            let of_pair: Vec<&Contrast> =
+            let of_pair: Vec<&PageContrast> =
                 own.iter().copied().filter(|contrast| levels(contrast) == pair).collect();
             sheet.table(&match detail {
                 Detail::Brief => by_verdict(&of_pair),
@@ -55,12 +55,12 @@ pub(super) fn verdicts(page: &Page, detail: Detail, sheet: &mut Sheet) {
 }
 
 /// Where a contrast of builds was made: its input, and the part of the build that both sides share.
-fn place(contrast: &Contrast) -> String {
+fn place(contrast: &PageContrast) -> String {
     let shared = if contrast.axis == Axis::Flags { &contrast.compiler } else { &contrast.flags };
     format!("{} {shared}", contrast.input)
 }
 
-fn by_verdict(contrasts: &[&Contrast]) -> Table {
+fn by_verdict(contrasts: &[&PageContrast]) -> Table {
     let columns = vec![
         Column::left("variant"),
         Column::left("verdict"),
@@ -71,11 +71,11 @@ fn by_verdict(contrasts: &[&Contrast]) -> Table {
     ];
     let mut table = Table::new(columns, 1);
     for variant in distinct(contrasts.iter().map(|contrast| contrast.candidate.as_str())) {
-        let own: Vec<&Contrast> = contrasts.iter().copied().filter(|c| c.candidate == variant).collect();
+        let own: Vec<&PageContrast> = contrasts.iter().copied().filter(|c| c.candidate == variant).collect();
         let mut verdicts = distinct(own.iter().map(|contrast| contrast.verdict));
         verdicts.sort_unstable();
         for (index, verdict) in verdicts.into_iter().enumerate() {
-            let group: Vec<&Contrast> = own.iter().copied().filter(|c| c.verdict == verdict).collect();
+            let group: Vec<&PageContrast> = own.iter().copied().filter(|c| c.verdict == verdict).collect();
             let (word, ink) = verdict_word(verdict);
             let places: Vec<String> = group.iter().map(|contrast| place(contrast)).collect();
             table.row(vec![
@@ -91,7 +91,7 @@ fn by_verdict(contrasts: &[&Contrast]) -> Table {
     table
 }
 
-fn by_contrast(contrasts: &[&Contrast]) -> Table {
+fn by_contrast(contrasts: &[&PageContrast]) -> Table {
     let columns = vec![
         Column::left("variant"),
         Column::left("where"),
@@ -166,16 +166,16 @@ fn times(page: &Page, input: &str, sheet: &mut Sheet) {
     }
 }
 
-fn as_built(cell: Option<&Cell>) -> Entry {
+fn as_built(cell: Option<&PageCell>) -> Entry {
     match cell {
-        Some(Cell { failed: Some(_), .. }) => Entry::inked("failed", Ink::Bad),
-        Some(Cell { as_built_ns: Some(ns), .. }) => number::ns(*ns).into(),
+        Some(PageCell { failed: Some(_), .. }) => Entry::inked("failed", Ink::Bad),
+        Some(PageCell { as_built_ns: Some(ns), .. }) => number::ns(*ns).into(),
         _ => Entry::inked("-", Ink::Dim),
     }
 }
 
 /// "1.36-1.92".
-fn range(cell: Option<&Cell>) -> String {
+fn range(cell: Option<&PageCell>) -> String {
     let range = cell.and_then(|cell| cell.range.as_ref());
     range.map_or(String::new(), |range| {
         format!("{}-{}", number::ns(range.fastest_ns), number::ns(range.slowest_ns))
@@ -196,7 +196,7 @@ fn convergence(page: &Page, inputs: &[&str], sheet: &mut Sheet) {
         let mut table = Table::new(std::iter::once(Column::left(input)).chain(titles).collect(), 1);
         for variant in distinct(page.cells.iter().map(|cell| cell.variant.as_str())) {
             let apart = flags.iter().map(|flags| {
-                let own: Vec<&Cell> = page
+                let own: Vec<&PageCell> = page
                     .cells
                     .iter()
                     .filter(|c| {
@@ -231,7 +231,7 @@ fn landings(page: &Page, most: usize, sheet: &mut Sheet) {
     sheet.paragraph(Ink::Dim, "  ", legend);
     let flags = distinct(page.layouts.iter().map(|layout| layout.flags.as_str()));
     for set in flags.iter().take(most) {
-        let own: Vec<&Layout> = page.layouts.iter().filter(|layout| layout.flags == *set).collect();
+        let own: Vec<&BuildLayout> = page.layouts.iter().filter(|layout| layout.flags == *set).collect();
         let titles = own.iter().map(|layout| Column::right(&layout.compiler));
         let mut table = Table::new(std::iter::once(Column::left(set)).chain(titles).collect(), 1);
         let named = |landing: &Landing| match &landing.variant {

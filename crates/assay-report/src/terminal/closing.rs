@@ -3,7 +3,7 @@
 use super::{Detail, twin_found};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{Claim, ClaimStatus, Failure, FailureKind, Page, StoppedBecause};
+use crate::page::{Claim, ClaimStatus, FailureKind, Page, PageFailure, StoppedBecause};
 use crate::prose;
 use crate::sheet::Sheet;
 
@@ -64,12 +64,13 @@ fn failures(page: &Page, detail: Detail, sheet: &mut Sheet) {
 }
 
 /// Failures with what they are of; in the brief view those that differ in one word, as in every compiler, are one.
-fn alike(failures: &[Failure], detail: Detail) -> Vec<(String, &Failure)> {
-    let mut found: Vec<(Vec<Vec<&str>>, &Failure)> = Vec::new();
+fn alike(failures: &[PageFailure], detail: Detail) -> Vec<(String, &PageFailure)> {
+    let mut found: Vec<(Vec<Vec<&str>>, &PageFailure)> = Vec::new();
     for failure in failures {
         let words: Vec<&str> = failure.what.split(", ").collect();
-        let same =
-            |(_, other): &&mut (_, &Failure)| other.kind == failure.kind && other.reason == failure.reason;
+        let same = |(_, other): &&mut (_, &PageFailure)| {
+            other.kind == failure.kind && other.reason == failure.reason
+        };
         let joined = detail == Detail::Brief && found.iter_mut().filter(same).any(|(of, _)| join(of, &words));
         if !joined {
             found.push((words.into_iter().map(|word| vec![word]).collect(), failure));
@@ -164,7 +165,7 @@ fn machine(page: &Page) -> String {
 }
 
 fn built_by(page: &Page) -> String {
-    let compiler = |c: &crate::page::Compiler| format!("{} ({}, {})", c.name, c.version, c.target);
+    let compiler = |c: &crate::page::PageCompiler| format!("{} ({}, {})", c.name, c.version, c.target);
     let compilers: Vec<String> = page.machine.compilers.iter().map(compiler).collect();
     let flags: Vec<String> =
         page.flag_sets.iter().map(|set| format!("{}: {}", set.name, set.flags.join(" "))).collect();
@@ -185,8 +186,8 @@ fn kept_in(page: &Page) -> String {
 mod tests {
     use super::*;
 
-    fn failed(what: &str, reason: &str) -> Failure {
-        Failure { kind: FailureKind::Failed, what: what.into(), reason: reason.into() }
+    fn failed(what: &str, reason: &str) -> PageFailure {
+        PageFailure { kind: FailureKind::Failed, what: what.into(), reason: reason.into() }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::builds::short;
 use super::{Detail, build_name};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{Cell, Companion, Page};
+use crate::page::{CompanionFunction, Page, PageCell};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Table};
@@ -16,7 +16,7 @@ const NAMED: usize = 2;
 
 /// Adds what was established; nothing if nothing was.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    let mut found: Vec<(&Cell, &Companion, f64)> =
+    let mut found: Vec<(&PageCell, &CompanionFunction, f64)> =
         page.cells.iter().filter_map(|cell| Some((cell, cell.companion.as_ref()?, own(cell)?))).collect();
     if found.is_empty() {
         return;
@@ -47,11 +47,11 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     sheet.gap();
 }
 
-fn own(cell: &Cell) -> Option<f64> {
+fn own(cell: &PageCell) -> Option<f64> {
     cell.offset_share.map(|share| share.offset)
 }
 
-fn table(found: &[(&Cell, &Companion, f64)]) -> Table {
+fn table(found: &[(&PageCell, &CompanionFunction, f64)]) -> Table {
     let mut table = Table::new(
         vec![
             Column::left("variant"),
@@ -76,7 +76,7 @@ fn table(found: &[(&Cell, &Companion, f64)]) -> Table {
     table
 }
 
-fn names(companion: &Companion) -> String {
+fn names(companion: &CompanionFunction) -> String {
     let named: Vec<String> = companion.functions.iter().take(NAMED).map(|name| short(name)).collect();
     match companion.functions.len().saturating_sub(NAMED) {
         0 => named.join(" or "),

@@ -4,7 +4,7 @@ use super::build_column::BuildColumn;
 use super::{Detail, build_name, distinct};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{Cell, Count, CountSource, Explained, Page, Spread};
+use crate::page::{Count, CountSource, ExplainedTimes, MedianInterval, Page, PageCell};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
@@ -33,7 +33,7 @@ fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
     if detail == Detail::Brief && events.len() > 2 {
         events.retain(|(event, _)| ["instructions", "branch-misses"].contains(event));
     }
-    let uncounted: Vec<(&Cell, &str)> =
+    let uncounted: Vec<(&PageCell, &str)> =
         page.cells.iter().filter_map(|cell| Some((cell, cell.uncounted.as_ref()?.reason.as_str()))).collect();
     if events.is_empty() && uncounted.is_empty() {
         return;
@@ -55,7 +55,7 @@ fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
         sheet.paragraph(Ink::Doubt, "  ", &text);
     }
     for reason in distinct(uncounted.iter().map(|(_, reason)| *reason)) {
-        let own: Vec<&Cell> =
+        let own: Vec<&PageCell> =
             uncounted.iter().filter(|(_, other)| *other == reason).map(|(cell, _)| *cell).collect();
         let first = format!(
             "{} on {}, {}",
@@ -123,7 +123,7 @@ fn table(page: &Page, detail: Detail, events: &[(&str, usize)]) -> (Table, usize
     (table, rows.len().saturating_sub(most))
 }
 
-fn figure(cell: Option<&Cell>, events: &[(&str, usize)]) -> Entry {
+fn figure(cell: Option<&PageCell>, events: &[(&str, usize)]) -> Entry {
     let Some(cell) = cell.filter(|cell| !cell.per_unit.is_empty()) else {
         return Entry::inked("-", Ink::Dim);
     };
@@ -157,12 +157,12 @@ fn cost(page: &Page, sheet: &mut Sheet) {
 }
 
 /// "branch 0.12 ns, bmi2 1.71 ns".
-fn constants(explained: &Explained) -> String {
+fn constants(explained: &ExplainedTimes) -> String {
     let one = |(variant, ns): (&String, &f64)| format!("{variant} {} ns", number::ns(*ns)).trim().to_owned();
     explained.constants_ns.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-fn times_explained(page: &Page, explained: &Explained, detail: Detail, sheet: &mut Sheet) {
+fn times_explained(page: &Page, explained: &ExplainedTimes, detail: Detail, sheet: &mut Sheet) {
     sheet.heading("What explains the times");
     let by = explained.predictor.as_ref().map_or("counted".to_owned(), |name| format!("simulated by {name}"));
     let (Some(r_squared), Some(instruction), Some(misprediction)) =
@@ -195,8 +195,8 @@ fn times_explained(page: &Page, explained: &Explained, detail: Detail, sheet: &m
 /// Intervals, constants and residuals of the fit.
 fn fit_in_full(
     page: &Page,
-    explained: &Explained,
-    (instruction, misprediction): (&Spread, &Spread),
+    explained: &ExplainedTimes,
+    (instruction, misprediction): (&MedianInterval, &MedianInterval),
 ) -> String {
     let measured = page.branch_cost.as_ref().map_or(String::new(), |cost| {
         format!(
@@ -223,7 +223,7 @@ fn fit_in_full(
     )
 }
 
-fn furthest(explained: &Explained) -> Table {
+fn furthest(explained: &ExplainedTimes) -> Table {
     let mut table = Table::new(
         vec![
             Column::left("furthest from it"),

@@ -4,7 +4,7 @@ use super::build_column::BuildColumn;
 use super::{Detail, build_name, distinct};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{Cell, CellLimit, LimitSource, LimitStanding, LimitsUsed, Page};
+use crate::page::{CellLimit, LimitSource, LimitStanding, LimitsUsed, Page, PageCell};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
@@ -20,7 +20,7 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
         }
         return;
     };
-    let cells: Vec<&Cell> = page.cells.iter().filter(|cell| !cell.limits.is_empty()).collect();
+    let cells: Vec<&PageCell> = page.cells.iter().filter(|cell| !cell.limits.is_empty()).collect();
     if cells.is_empty() {
         return;
     }
@@ -40,7 +40,7 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     exceeded(&cells, sheet);
 }
 
-fn binding(cell: &Cell) -> Option<&CellLimit> {
+fn binding(cell: &PageCell) -> Option<&CellLimit> {
     cell.limits.iter().find(|limit| limit.standing == LimitStanding::Binds)
 }
 
@@ -65,17 +65,17 @@ fn legend(page: &Page, used: &LimitsUsed) -> String {
 }
 
 /// All; or of each input the fastest and the baseline; or the fastest.
-fn telling<'a>(cells: &[&'a Cell], baseline: &str) -> Vec<&'a Cell> {
+fn telling<'a>(cells: &[&'a PageCell], baseline: &str) -> Vec<&'a PageCell> {
     if cells.len() <= MOST_ROWS {
         return cells.to_vec();
     }
-    let ns = |cell: &Cell| cell.ns_per_unit.map_or(f64::INFINITY, |spread| spread.median);
-    let is_fastest = |cell: &Cell| {
-        let place = |cell: &Cell| (cell.input.clone(), cell.compiler.clone(), cell.flags.clone());
+    let ns = |cell: &PageCell| cell.ns_per_unit.map_or(f64::INFINITY, |spread| spread.median);
+    let is_fastest = |cell: &PageCell| {
+        let place = |cell: &PageCell| (cell.input.clone(), cell.compiler.clone(), cell.flags.clone());
         let mut own = cells.iter().filter(|other| place(other) == place(cell));
         own.all(|other| ns(cell) <= ns(other))
     };
-    let mut rows: Vec<&Cell> =
+    let mut rows: Vec<&PageCell> =
         cells.iter().copied().filter(|cell| cell.variant == baseline || is_fastest(cell)).collect();
     if rows.len() > MOST_ROWS {
         rows.retain(|cell| is_fastest(cell));
@@ -84,7 +84,7 @@ fn telling<'a>(cells: &[&'a Cell], baseline: &str) -> Vec<&'a Cell> {
     rows
 }
 
-fn table(page: &Page, cells: &[&Cell], detail: Detail) -> Table {
+fn table(page: &Page, cells: &[&PageCell], detail: Detail) -> Table {
     let (builds, full) = (BuildColumn::of(page), detail == Detail::Full);
     let mut columns = vec![Column::left("input"), Column::left("variant")];
     columns.extend(builds.column());
@@ -142,8 +142,8 @@ fn share(share: f64) -> String {
 }
 
 /// Models that are wrong here: each with the cells that show it.
-fn exceeded(cells: &[&Cell], sheet: &mut Sheet) {
-    let mut all: Vec<(&Cell, &CellLimit, &String)> = Vec::new();
+fn exceeded(cells: &[&PageCell], sheet: &mut Sheet) {
+    let mut all: Vec<(&PageCell, &CellLimit, &String)> = Vec::new();
     for cell in cells {
         all.extend(
             cell.limits.iter().filter_map(|limit| Some((*cell, limit, limit.exceeded_because.as_ref()?))),
@@ -154,7 +154,7 @@ fn exceeded(cells: &[&Cell], sheet: &mut Sheet) {
         sheet.gap();
     }
     for (kind, why) in kinds {
-        let own: Vec<(&Cell, f64)> = all
+        let own: Vec<(&PageCell, f64)> = all
             .iter()
             .filter(|(_, limit, other)| (name(limit), *other) == (kind.clone(), why))
             .map(|(cell, limit, _)| (*cell, limit.share))

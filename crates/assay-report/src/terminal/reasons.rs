@@ -3,7 +3,7 @@
 use super::{Detail, build_name, candidate_name, distinct, says_word, verdict_word};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{AsBuiltSays, Contrast, Dependence, InputDependence, Page, Verdict};
+use crate::page::{AsBuiltSays, Dependence, InputDependentContrast, Page, PageContrast, Verdict};
 use crate::prose;
 use crate::sheet::Sheet;
 
@@ -43,11 +43,11 @@ fn explain(page: &Page, detail: Detail, sheet: &mut Sheet) {
 }
 
 /// Noteworthy contrasts that differ only in the input, together; the most telling of each group first.
-fn noteworthy(page: &Page) -> Vec<Vec<&Contrast>> {
-    let key = |c: &Contrast| (rank(c), candidate_name(page, c), c.compiler.clone(), c.flags.clone());
-    let mut groups: Vec<Vec<&Contrast>> = Vec::new();
+fn noteworthy(page: &Page) -> Vec<Vec<&PageContrast>> {
+    let key = |c: &PageContrast| (rank(c), candidate_name(page, c), c.compiler.clone(), c.flags.clone());
+    let mut groups: Vec<Vec<&PageContrast>> = Vec::new();
     // What would decide an undecided one stands below the answer.
-    let told = |c: &&Contrast| rank(c) < ORDINARY && rank(c) != UNDECIDED;
+    let told = |c: &&PageContrast| rank(c) < ORDINARY && rank(c) != UNDECIDED;
     for contrast in page.contrasts.iter().filter(told) {
         match groups.iter_mut().find(|group| key(group[0]) == key(contrast)) {
             Some(group) => group.push(contrast),
@@ -61,7 +61,7 @@ fn noteworthy(page: &Page) -> Vec<Vec<&Contrast>> {
 }
 
 /// How much a contrast tells within its group: the rotations it needs, else how far the plain link misleads.
-fn telling(contrast: &Contrast) -> f64 {
+fn telling(contrast: &PageContrast) -> f64 {
     match (contrast.verdict, contrast.as_built, contrast.code) {
         (Verdict::Inconclusive, ..) => contrast.rotations_needed.map_or(0.0, f64::from),
         (_, Some(as_built), Some(code)) => (as_built.ratio / code.ratio).ln().abs(),
@@ -73,7 +73,7 @@ const UNDECIDED: u8 = 3;
 const ORDINARY: u8 = 6;
 
 /// What misleads most comes first.
-fn rank(contrast: &Contrast) -> u8 {
+fn rank(contrast: &PageContrast) -> u8 {
     match (contrast.as_built_says, contrast.verdict) {
         (Some(AsBuiltSays::Reversed), _) => 0,
         (Some(AsBuiltSays::Ghost), _) => 1,
@@ -85,7 +85,7 @@ fn rank(contrast: &Contrast) -> u8 {
     }
 }
 
-fn one(page: &Page, group: &[&Contrast], detail: Detail, sheet: &mut Sheet) {
+fn one(page: &Page, group: &[&PageContrast], detail: Detail, sheet: &mut Sheet) {
     let contrast = group[0];
     let misleads = contrast.as_built_says.filter(|&says| says != AsBuiltSays::Confirmed).map(says_word);
     let (word, ink) = misleads.map_or_else(|| verdict_word(contrast.verdict), |(word, ink, _)| (word, ink));
@@ -118,7 +118,7 @@ fn one(page: &Page, group: &[&Contrast], detail: Detail, sheet: &mut Sheet) {
 }
 
 /// "as built +20.6 % ± 1.0, code +0.4 % ± 0.4".
-fn figures(contrast: &Contrast) -> String {
+fn figures(contrast: &PageContrast) -> String {
     let effect = |name: &str, effect| match effect {
         Some(effect) => format!("{name} {}", number::change_with_interval(&effect)),
         None => format!("{name} not measured"),
@@ -127,7 +127,7 @@ fn figures(contrast: &Contrast) -> String {
 }
 
 /// What would decide an undecided contrast, where that is known; else its reasons tell.
-fn what_it_takes(contrast: &Contrast) -> Option<String> {
+fn what_it_takes(contrast: &PageContrast) -> Option<String> {
     let more = contrast.more_rotations().filter(|_| contrast.verdict == Verdict::Inconclusive)?;
     let seconds = contrast
         .seconds_needed
@@ -143,23 +143,23 @@ fn what_it_takes(contrast: &Contrast) -> Option<String> {
 
 fn input_dependence(page: &Page, detail: Detail, sheet: &mut Sheet) {
     // Builds that are compared have tables of their own, with every input in them.
-    let entries: Vec<&InputDependence> =
+    let entries: Vec<&InputDependentContrast> =
         page.input_dependence.iter().filter(|entry| entry.against.is_none()).collect();
     if entries.is_empty() {
         return;
     }
     sheet.heading("Depends on the input");
-    let same = |a: &InputDependence, b: &InputDependence| {
+    let same = |a: &InputDependentContrast, b: &InputDependentContrast| {
         let sides = a.favours_candidate == b.favours_candidate && a.favours_baseline == b.favours_baseline;
         sides && a.candidate == b.candidate && a.baseline == b.baseline && a.flips == b.flips
     };
-    let mut told: Vec<&InputDependence> = Vec::new();
+    let mut told: Vec<&InputDependentContrast> = Vec::new();
     for entry in entries.iter().copied() {
         if told.iter().any(|known| same(known, entry)) {
             continue;
         }
         told.push(entry);
-        let alike: Vec<&InputDependence> =
+        let alike: Vec<&InputDependentContrast> =
             entries.iter().copied().filter(|other| same(entry, other)).collect();
         let builds = distinct(alike.iter().map(|other| build_name(&other.compiler, &other.flags)));
         sheet.paragraph(Ink::Plain, "  ", &format!("{} ({})", sides(entry), prose::list(&builds)));
@@ -170,7 +170,7 @@ fn input_dependence(page: &Page, detail: Detail, sheet: &mut Sheet) {
 }
 
 /// "bmi2 takes less time on p80, branch on all-1".
-fn sides(entry: &InputDependence) -> String {
+fn sides(entry: &InputDependentContrast) -> String {
     let mut sides = Vec::new();
     for (name, inputs) in
         [(&entry.candidate, &entry.favours_candidate), (&entry.baseline, &entry.favours_baseline)]

@@ -3,11 +3,11 @@
 use super::{Detail, build_name, distinct};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{Cell, Page};
+use crate::page::{Page, PageCell};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
-use crate::usage::{self, Used};
+use crate::usage::{self, UsedInput};
 
 /// Builds in the brief view.
 const MOST_BUILDS: usize = 2;
@@ -40,9 +40,9 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
 }
 
-fn table(page: &Page, used: &Used<'_>, (compiler, flags): (&str, &str)) -> Table {
-    let own = |cell: &&Cell| (cell.compiler.as_str(), cell.flags.as_str()) == (compiler, flags);
-    let cells: Vec<&Cell> = page.cells.iter().filter(own).collect();
+fn table(page: &Page, used: &UsedInput<'_>, (compiler, flags): (&str, &str)) -> Table {
+    let own = |cell: &&PageCell| (cell.compiler.as_str(), cell.flags.as_str()) == (compiler, flags);
+    let cells: Vec<&PageCell> = page.cells.iter().filter(own).collect();
     let variants = distinct(cells.iter().map(|cell| cell.variant.as_str()));
     let find = |variant: &str, input: &str| {
         cells.iter().find(|cell| cell.variant == variant && cell.input == input).copied()

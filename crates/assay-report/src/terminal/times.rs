@@ -4,7 +4,7 @@ use super::build_column::BuildColumn;
 use super::{Detail, build_name, companions, distinct};
 use crate::ink::Ink;
 use crate::number::{self, TimeUnit};
-use crate::page::{Cell, OffsetShare, Page};
+use crate::page::{Page, PageCell, PageOffsetShare};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
@@ -48,7 +48,7 @@ fn medians(page: &Page, detail: Detail, sheet: &mut Sheet) {
         .enumerate()
     {
         let cell = |variant: &&String| {
-            let is = |c: &&Cell| {
+            let is = |c: &&PageCell| {
                 (c.input.as_str(), c.compiler.as_str(), c.flags.as_str()) == (input, compiler, flags)
                     && &c.variant == *variant
             };
@@ -73,21 +73,21 @@ fn unit(page: &Page) -> TimeUnit {
     TimeUnit::of(assay_pure::stats::quantile::median(&times).unwrap_or(1.0))
 }
 
-fn figure(cell: Option<&Cell>, unit: TimeUnit, detail: Detail) -> Entry {
+fn figure(cell: Option<&PageCell>, unit: TimeUnit, detail: Detail) -> Entry {
     match cell {
         None => Entry::inked("-", Ink::Dim),
-        Some(Cell { failed: Some(_), .. }) => Entry::inked("failed", Ink::Bad),
-        Some(Cell { ns_per_unit: None, .. }) => Entry::inked("-", Ink::Dim),
-        Some(Cell { ns_per_unit: Some(spread), .. }) if detail == Detail::Full => {
+        Some(PageCell { failed: Some(_), .. }) => Entry::inked("failed", Ink::Bad),
+        Some(PageCell { ns_per_unit: None, .. }) => Entry::inked("-", Ink::Dim),
+        Some(PageCell { ns_per_unit: Some(spread), .. }) if detail == Detail::Full => {
             let scaled = |ns: f64| ns / unit.ns;
             number::ns_with_interval(scaled(spread.median), scaled(spread.lower), scaled(spread.upper)).into()
         }
-        Some(Cell { ns_per_unit: Some(spread), .. }) => unit.figure(spread.median).into(),
+        Some(PageCell { ns_per_unit: Some(spread), .. }) => unit.figure(spread.median).into(),
     }
 }
 
 fn offsets(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    let mut cells: Vec<&Cell> = page.cells.iter().filter(|cell| cell.by_offset.len() > 1).collect();
+    let mut cells: Vec<&PageCell> = page.cells.iter().filter(|cell| cell.by_offset.len() > 1).collect();
     let Some(largest) = cells.iter().map(|cell| spread(cell)).max_by(f64::total_cmp) else { return };
     let builds = BuildColumn::of(page);
     let margin = Margin::of(page.campaign.minimum_effect);
@@ -116,7 +116,7 @@ fn offsets(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
 }
 
-fn offset_table(page: &Page, detail: Detail, cells: &[&Cell], sheet: &mut Sheet) {
+fn offset_table(page: &Page, detail: Detail, cells: &[&PageCell], sheet: &mut Sheet) {
     let (builds, unit) = (BuildColumn::of(page), unit(page));
     let order = if detail == Detail::Full { "" } else { " Widest spread first." };
     let legend = format!(
@@ -158,9 +158,9 @@ fn offset_table(page: &Page, detail: Detail, cells: &[&Cell], sheet: &mut Sheet)
 fn explained(page: &Page, detail: Detail) -> Option<String> {
     let margin = Margin::of(page.campaign.minimum_effect);
     let moving = page.cells.iter().filter(|cell| margin.is_exceeded_by(1.0 + spread(cell)));
-    let shares: Vec<(&Cell, OffsetShare)> =
+    let shares: Vec<(&PageCell, PageOffsetShare)> =
         moving.filter_map(|cell| cell.offset_share.map(|share| (cell, share))).collect();
-    let median = |part: fn(&OffsetShare) -> f64| {
+    let median = |part: fn(&PageOffsetShare) -> f64| {
         assay_pure::stats::quantile::median(&shares.iter().map(|(_, share)| part(share)).collect::<Vec<_>>())
     };
     let (offset, shuffle, rest) = (median(|of| of.offset)?, median(|of| of.shuffle)?, median(|of| of.rest)?);
@@ -187,7 +187,7 @@ fn explained(page: &Page, detail: Detail) -> Option<String> {
 }
 
 /// Slowest offset / fastest offset - 1.
-fn spread(cell: &Cell) -> f64 {
+fn spread(cell: &PageCell) -> f64 {
     let times = || cell.by_offset.iter().map(|at| at.ns_per_unit);
     let (least, most) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
     if least > 0.0 && least.is_finite() { most / least - 1.0 } else { 0.0 }

@@ -4,7 +4,7 @@ use super::build_column::BuildColumn;
 use super::{Detail, candidate_name, distinct, says_word, verdict_word};
 use crate::ink::Ink;
 use crate::number;
-use crate::page::{AsBuiltSays, Axis, Contrast, Page, Verdict};
+use crate::page::{AsBuiltSays, Axis, Page, PageContrast, Verdict};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
@@ -14,11 +14,11 @@ const MOST_ROWS: usize = 24;
 
 /// Adds the section: one table, in which a column tells the builds apart.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    let mut all: Vec<&Contrast> = page.along(Axis::Variant).collect();
+    let mut all: Vec<&PageContrast> = page.along(Axis::Variant).collect();
     if all.is_empty() {
         return;
     }
-    let order = |of: &dyn Fn(&Contrast) -> String| distinct(page.along(Axis::Variant).map(of));
+    let order = |of: &dyn Fn(&PageContrast) -> String| distinct(page.along(Axis::Variant).map(of));
     let candidates = order(&|c| candidate_name(page, c));
     let inputs = order(&|c| c.input.clone());
     let at = |names: &[String], name: &str| names.iter().position(|known| known == name);
@@ -57,7 +57,7 @@ fn legend(page: &Page, sheet: &mut Sheet) {
     }
 }
 
-fn by_contrast(page: &Page, contrasts: &[&Contrast], builds: &BuildColumn, detail: Detail) -> Table {
+fn by_contrast(page: &Page, contrasts: &[&PageContrast], builds: &BuildColumn, detail: Detail) -> Table {
     let mut columns = vec![Column::left("variant"), Column::left("input")];
     columns.extend(builds.column());
     let keys = columns.len();
@@ -99,12 +99,12 @@ fn by_contrast(page: &Page, contrasts: &[&Contrast], builds: &BuildColumn, detai
     table
 }
 
-fn as_built_change(contrast: &Contrast) -> String {
+fn as_built_change(contrast: &PageContrast) -> String {
     contrast.as_built.map_or("-".to_owned(), |effect| number::change(effect.ratio))
 }
 
 /// "-6.9 % reversed": the number to the right of `room` columns, then the word.
-fn as_built_entry(contrast: &Contrast, says: Option<(&str, Ink, &str)>, room: usize) -> Entry {
+fn as_built_entry(contrast: &PageContrast, says: Option<(&str, Ink, &str)>, room: usize) -> Entry {
     let change = as_built_change(contrast);
     match says {
         Some((word, ink, _)) => Entry::inked(format!("{change:>room$} {word}"), ink),
@@ -113,7 +113,7 @@ fn as_built_entry(contrast: &Contrast, says: Option<(&str, Ink, &str)>, room: us
 }
 
 /// A row per candidate, verdict and set of inputs; builds that have that verdict on the same inputs share it.
-fn by_verdict(page: &Page, contrasts: &[&Contrast], builds: &BuildColumn) -> Table {
+fn by_verdict(page: &Page, contrasts: &[&PageContrast], builds: &BuildColumn) -> Table {
     let mut columns = vec![Column::left("variant"), Column::left("verdict")];
     columns.extend(builds.column());
     columns.extend([
@@ -124,7 +124,7 @@ fn by_verdict(page: &Page, contrasts: &[&Contrast], builds: &BuildColumn) -> Tab
     ]);
     let mut table = Table::new(columns, 1);
     for candidate in distinct(contrasts.iter().map(|c| candidate_name(page, c))) {
-        let own: Vec<&Contrast> =
+        let own: Vec<&PageContrast> =
             contrasts.iter().copied().filter(|c| candidate_name(page, c) == candidate).collect();
         let all_builds = distinct(own.iter().map(|c| builds.name(&c.compiler, &c.flags)));
         let all_inputs = distinct(own.iter().map(|c| c.input.as_str())).len();
@@ -138,7 +138,8 @@ fn by_verdict(page: &Page, contrasts: &[&Contrast], builds: &BuildColumn) -> Tab
                 Entry::inked(word, ink),
             ];
             row.extend(builds.title().map(|_| Entry::from(tell_inputs(&group.builds, all_builds.len()))));
-            let ratios = |of: fn(&Contrast) -> Option<f64>| group.contrasts.iter().filter_map(move |c| of(c));
+            let ratios =
+                |of: fn(&PageContrast) -> Option<f64>| group.contrasts.iter().filter_map(move |c| of(c));
             row.extend([
                 number::change_span(ratios(|c| c.code.map(|code| code.ratio))).into(),
                 number::change_span(ratios(|c| c.as_built.map(|built| built.ratio))).into(),
@@ -155,14 +156,14 @@ fn by_verdict(page: &Page, contrasts: &[&Contrast], builds: &BuildColumn) -> Tab
 struct Alike<'a> {
     builds: Vec<String>,
     inputs: Vec<&'a str>,
-    contrasts: Vec<&'a Contrast>,
+    contrasts: Vec<&'a PageContrast>,
 }
 
-fn alike<'a>(own: &[&'a Contrast], verdict: Verdict, builds: &BuildColumn) -> Vec<Alike<'a>> {
+fn alike<'a>(own: &[&'a PageContrast], verdict: Verdict, builds: &BuildColumn) -> Vec<Alike<'a>> {
     let mut groups: Vec<Alike> = Vec::new();
-    let name = |c: &Contrast| builds.name(&c.compiler, &c.flags);
+    let name = |c: &PageContrast| builds.name(&c.compiler, &c.flags);
     for build in distinct(own.iter().map(|c| name(c))) {
-        let of_build: Vec<&Contrast> =
+        let of_build: Vec<&PageContrast> =
             own.iter().copied().filter(|c| c.verdict == verdict && name(c) == build).collect();
         let inputs: Vec<&str> = of_build.iter().map(|c| c.input.as_str()).collect();
         match groups.iter_mut().find(|group| group.inputs == inputs) {
@@ -186,7 +187,7 @@ pub(super) fn tell_inputs<S: AsRef<str>>(inputs: &[S], all: usize) -> String {
 }
 
 /// "2 ghost, 1 inflated".
-pub(super) fn misleading(group: &[&Contrast]) -> Entry {
+pub(super) fn misleading(group: &[&PageContrast]) -> Entry {
     let mut kinds: Vec<AsBuiltSays> = distinct(group.iter().filter_map(|c| c.as_built_says));
     kinds.retain(|&says| says != AsBuiltSays::Confirmed);
     kinds.sort_unstable();

@@ -15,7 +15,7 @@ use crate::{Trace, TracedExit};
 use assay_pure::predict::PredictionKind;
 use assay_pure::trace::BranchClass;
 use assay_report::sites::page::{
-    LeftOut, Missed, Module, Order, Predictor, Process, SITES_SCHEMA, SitesPage, Totals,
+    LeftOut, Module, Predictor, SITES_SCHEMA, SiteMisses, SiteOrder, SitesPage, SitesProcess, Totals,
 };
 use wildmatch::WildMatch;
 
@@ -44,7 +44,7 @@ pub struct SiteSelection {
     /// Of how many of them the source and the code.
     pub detailed: usize,
     /// In which order.
-    pub order: Order,
+    pub order: SiteOrder,
     /// Only functions whose name fits.
     pub function: Option<String>,
     /// Processes apart.
@@ -71,9 +71,9 @@ impl SiteSelection {
         if judged.is_empty() { 0.0 } else { judged.iter().sum::<u64>() as f64 / judged.len() as f64 }
     }
 
-    fn missed(&self, class: BranchClass, missed: &[u64]) -> Vec<Missed> {
+    fn missed(&self, class: BranchClass, missed: &[u64]) -> Vec<SiteMisses> {
         self.judges(class)
-            .map(|at| Missed { predictor: self.models[at].name.clone(), count: missed[at] })
+            .map(|at| SiteMisses { predictor: self.models[at].name.clone(), count: missed[at] })
             .collect()
     }
 }
@@ -133,7 +133,7 @@ fn price(images: &[ModuleImage], seen: super::gather::SiteCounts, wish: &SiteSel
 fn totals(priced: &[Priced], instructions: u64, wish: &SiteSelection) -> Totals {
     let sum = |of: &dyn Fn(&Priced) -> u64| priced.iter().map(of).sum::<u64>();
     let conditional = |site: &Priced| site.located.seen.class.is_conditional();
-    let mispredictions = wish.models.iter().enumerate().map(|(at, model)| Missed {
+    let mispredictions = wish.models.iter().enumerate().map(|(at, model)| SiteMisses {
         predictor: model.name.clone(),
         count: sum(&|site| site.located.seen.missed[at]),
     });
@@ -160,7 +160,7 @@ fn predictors(wish: &SiteSelection) -> Vec<Predictor> {
     wish.models.iter().map(of).collect()
 }
 
-fn processes(trace: &Trace<Watch>) -> Vec<Process> {
+fn processes(trace: &Trace<Watch>) -> Vec<SitesProcess> {
     let ended = |ended: TracedExit| match ended {
         TracedExit::Exited(code) => format!("exit {code}"),
         TracedExit::Signalled(signal) => format!("signal {signal}"),
@@ -171,7 +171,7 @@ fn processes(trace: &Trace<Watch>) -> Vec<Process> {
     trace
         .processes
         .iter()
-        .map(|process| Process {
+        .map(|process| SitesProcess {
             pid: process.pid,
             parent: process.parent,
             program: process.program.display().to_string(),

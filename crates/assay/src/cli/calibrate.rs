@@ -11,7 +11,7 @@ use assay_lab::store::Ledger;
 use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::decide::decide;
-use assay_report::page::{Contrast, Page};
+use assay_report::page::{Page, PageContrast};
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -140,7 +140,7 @@ fn measure(arguments: &Arguments, pair: &KnownPair, seed: u64) -> Result<Vec<Tri
     Ok(trials)
 }
 
-fn by_code(contrast: &Contrast) -> Said {
+fn by_code(contrast: &PageContrast) -> Said {
     use assay_report::page::Verdict;
     match contrast.verdict {
         Verdict::Faster => Said::Faster,
@@ -151,7 +151,7 @@ fn by_code(contrast: &Contrast) -> Said {
 }
 
 /// What the same rule says of the as-built link alone.
-fn by_link(contrast: &Contrast, page: &Page) -> Said {
+fn by_link(contrast: &PageContrast, page: &Page) -> Said {
     use assay_pure::verdict::Verdict;
     let Some(effect) = contrast.as_built else { return Said::Undecided };
     let interval = Interval { lower: effect.lower.ln(), upper: effect.upper.ln() };

@@ -11,7 +11,7 @@ use assay_lab::lead::{Misuse, Unable};
 use assay_link::build::text::split;
 use assay_pure::event::Event;
 use assay_pure::predict::{PredictionKind, Zoo};
-use assay_report::doctor::{CheckState, Examination, Subject, render_examination};
+use assay_report::doctor::{CheckState, Examination, ExaminedSubject, render_examination};
 use assay_report::{Progress, Show};
 use assay_trace::sites::gather::SiteCounts;
 use assay_trace::sites::image::ModuleImage;
@@ -108,7 +108,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     };
     show(arguments, &page)?;
     let is_wrong = match page.kind {
-        Subject::Program => !page.findings.is_empty(),
+        ExaminedSubject::Program => !page.findings.is_empty(),
         _ => arguments.strict && page.open().any(|finding| finding.state == CheckState::Warning),
     };
     Ok(if is_wrong { FAILED } else { DONE })
@@ -129,7 +129,7 @@ fn show(arguments: &Arguments, page: &Examination) -> Result<()> {
     };
     match &arguments.output {
         Some(file) => screen::write(file, &text),
-        None if page.kind != Subject::Program => {
+        None if page.kind != ExaminedSubject::Program => {
             screen::print(&text);
             Ok(())
         }

@@ -6,7 +6,7 @@ use super::{DONE, FAILED, cannot_trace, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_pure::predict::Zoo;
-use assay_report::sites::page::Order;
+use assay_report::sites::page::SiteOrder;
 use assay_report::sites::{SitesPage, render_sites};
 use assay_trace::sites::components::{ComponentSpecs, of_trace};
 use assay_trace::sites::{BudgetRequest, OtherBudget, SimulatedPredictor, SiteSelection, Watch, compose};
@@ -22,10 +22,13 @@ const TIME_LIMIT: u8 = 124;
 const SIGNALLED: i32 = 128;
 
 /// The sort orders, each with what it means.
-fn order() -> impl TypedValueParser<Value = Order> {
-    let values = Order::ALL.map(|order| PossibleValue::new(order.name()).help(order.meaning()));
+fn order() -> impl TypedValueParser<Value = SiteOrder> {
+    let values = SiteOrder::ALL.map(|order| PossibleValue::new(order.name()).help(order.meaning()));
     PossibleValuesParser::new(values).map(|name| {
-        Order::ALL.into_iter().find(|order| order.name() == name).expect("only names of orders are possible")
+        SiteOrder::ALL
+            .into_iter()
+            .find(|order| order.name() == name)
+            .expect("only names of orders are possible")
     })
 }
 
@@ -49,8 +52,8 @@ pub struct Arguments {
     #[arg(long, help_heading = OUTPUT, default_value_t = 3, value_name = "N")]
     pub closeups: usize,
     /// Sort order: mispredictions, executions, taken, rate (mispredictions per execution), excess (what a better predictor could win), address
-    #[arg(long, help_heading = OUTPUT, value_parser = order(), hide_possible_values = true, default_value = Order::default().name())]
-    pub sort: Order,
+    #[arg(long, help_heading = OUTPUT, value_parser = order(), hide_possible_values = true, default_value = SiteOrder::default().name())]
+    pub sort: SiteOrder,
     /// Only functions whose name matches; * is any text, ? one character
     #[arg(long, help_heading = OUTPUT, value_name = "GLOB")]
     pub function: Option<String>,

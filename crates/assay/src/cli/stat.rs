@@ -15,7 +15,7 @@ use super::{DONE, cannot_trace, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_linux::perf::RefusalContext;
-use assay_report::stat::page::{EndedBy, Execution, Source};
+use assay_report::stat::page::{EndedBy, Execution, FigureSource};
 use assay_report::stat::{StatPage, lines_of_json, render_stat, separated};
 use assay_trace::{TraceOptions, TraceRefusal};
 use compose::{CommandExecution, Question, compose};
@@ -140,7 +140,7 @@ fn ask(arguments: &Arguments) -> Result<Question> {
     let conditions = RefusalContext::here();
     let simulated = arguments.predictor.iter().any(|names| names != "none");
     let choice = source::choose(arguments.source, &wanted, simulated, &conditions, &source::probe)?;
-    let traces = choice.sources.contains(&Source::Traced);
+    let traces = choice.sources.contains(&FigureSource::Traced);
     let models = if traces && (wanted.mispredictions || !arguments.predictor.is_empty()) {
         predictors::choose(&arguments.predictor, architecture.as_deref())?
     } else {
@@ -172,7 +172,7 @@ fn execute(arguments: &Arguments, question: &Question) -> Result<Vec<CommandExec
     let mut executed = Vec::new();
     for _ in 0..arguments.repeat {
         for source in &question.choice.sources {
-            let one = if *source == Source::Counted {
+            let one = if *source == FigureSource::Counted {
                 let groups = &question.choice.groups;
                 CommandExecution::Counted(counted::execute(
                     &arguments.command,

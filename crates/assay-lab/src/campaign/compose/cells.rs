@@ -16,7 +16,7 @@ pub(super) fn cells(
     compilers: &[String],
     (judged, counted): (&Judged, &Counted),
     failures: &[Failure],
-) -> Vec<page::Cell> {
+) -> Vec<page::PageCell> {
     let rows = verdict::placement_table(&judged.contrasts);
     let mut cells = Vec::new();
     for cell in assay_pure::experiment::matrix::cells(experiment, compilers.len()) {
@@ -51,17 +51,17 @@ fn page_cell(
     experiment: &Experiment,
     (judged, counted): (&Judged, &Counted),
     failures: &[Failure],
-) -> page::Cell {
+) -> page::PageCell {
     let (uncounted, count_note) = counted.note(name);
     let failed =
         observe::failed(failures, name).map(|failure| page::Failed { reason: failure.reason.clone() });
     let failed = failed.or_else(|| row.is_none().then(|| page::Failed { reason: no_figure(name, judged) }));
-    page::Cell {
+    page::PageCell {
         variant: name.variant.clone(),
         input: name.input.clone(),
         compiler: name.compiler.clone(),
         flags: name.flags.clone(),
-        ns_per_unit: row.map(|row| page::Spread {
+        ns_per_unit: row.map(|row| page::MedianInterval {
             median: row.ns_per_unit.median,
             lower: row.ns_per_unit.lower,
             upper: row.ns_per_unit.upper,
@@ -83,7 +83,7 @@ fn page_cell(
     }
 }
 
-pub(super) fn add_companions(cells: &mut [page::Cell], companions: &Companions, judged: &Judged) {
+pub(super) fn add_companions(cells: &mut [page::PageCell], companions: &Companions, judged: &Judged) {
     for cell in cells {
         let name = CellId::of((&cell.variant, &cell.input, &cell.compiler, &cell.flags));
         cell.companion = companions.get(&name, &judged.observed);
@@ -91,10 +91,10 @@ pub(super) fn add_companions(cells: &mut [page::Cell], companions: &Companions, 
 }
 
 /// What a cell's time over placements goes with.
-fn offset_share(name: &CellId, experiment: &Experiment, judged: &Judged) -> Option<page::OffsetShare> {
+fn offset_share(name: &CellId, experiment: &Experiment, judged: &Judged) -> Option<page::PageOffsetShare> {
     let with_itself = judged.observed.contrast(name, name, &experiment.placement.phases)?;
     let share = verdict::offset_share(&with_itself, verdict::build::ContrastSide::Candidate)?;
-    Some(page::OffsetShare {
+    Some(page::PageOffsetShare {
         offset: share.offset,
         shuffle: share.shuffle,
         rest: share.rest,
@@ -133,8 +133,8 @@ fn no_figure(name: &CellId, judged: &Judged) -> String {
 }
 
 /// The offsets that a variant's entry really visited, from the linked files.
-fn reached(name: &CellId, experiment: &Experiment, judged: &Judged) -> page::Reached {
-    let Some(placements) = judged.observed.cells.get(name) else { return page::Reached::default() };
+fn reached(name: &CellId, experiment: &Experiment, judged: &Judged) -> page::OffsetsReached {
+    let Some(placements) = judged.observed.cells.get(name) else { return page::OffsetsReached::default() };
     let phases = experiment.placement.phases.len();
     let offsets: Vec<u64> = placements
         .iter()
@@ -149,5 +149,5 @@ fn reached(name: &CellId, experiment: &Experiment, judged: &Judged) -> page::Rea
         .collect();
     all.sort_unstable();
     all.dedup();
-    page::Reached { offsets: all, note: first.note }
+    page::OffsetsReached { offsets: all, note: first.note }
 }

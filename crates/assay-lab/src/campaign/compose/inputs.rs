@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// An input with what its description says, parsed.
-pub(in crate::campaign) type KnownInput = (InputSpec, page::Input, Option<Description>);
+pub(in crate::campaign) type KnownInput = (InputSpec, page::PageInput, Option<Description>);
 
 pub(super) fn inputs_of(
     ledger: &Ledger,
@@ -27,7 +27,7 @@ pub(super) fn inputs_of(
             continue;
         };
         let description: Option<Description> = serde_json::from_value(kept.description.clone()).ok();
-        let shown = page::Input {
+        let shown = page::PageInput {
             name: spec.name.clone(),
             digest: kept.digest.clone(),
             bytes: kept.bytes,

@@ -30,8 +30,8 @@ pub fn machine_json(machine: &Machine, compilers: &[Compiler], cpu: usize) -> Va
 }
 
 /// A compiler as shown.
-pub fn compiler(compiler: &Compiler) -> page::Compiler {
-    page::Compiler {
+pub fn compiler(compiler: &Compiler) -> page::PageCompiler {
+    page::PageCompiler {
         name: compiler.name.clone(),
         version: compiler.version.clone(),
         target: compiler.target.clone(),
@@ -43,7 +43,7 @@ pub(super) fn machine_of(
     row: &CampaignRow,
     experiment: &Experiment,
     ledger: &Ledger,
-) -> Result<page::Machine> {
+) -> Result<page::PageMachine> {
     let text = |key: &str| row.machine[key].as_str().unwrap_or_default().to_owned();
     let processes = ledger.processes(row.id)?;
     let cost = |of: fn(&ProcessRow) -> f64| {
@@ -60,7 +60,7 @@ pub(super) fn machine_of(
         facts.insert("virtual machine".into(), "yes".into());
     }
     let compilers = row.machine["compilers"].as_array().cloned().unwrap_or_default();
-    Ok(page::Machine {
+    Ok(page::PageMachine {
         cpu: text("cpu"),
         kernel: text("kernel"),
         cores: row.machine["cpus"].as_array().map_or(0, Vec::len) as u32,
@@ -74,7 +74,7 @@ pub(super) fn machine_of(
             Clock::Wall => "wall".into(),
             Clock::ThreadCpu => "thread_cpu".into(),
         },
-        timer: page::Timer {
+        timer: page::TimerCosts {
             wall_read_ns: cost(|process| process.wall_read_ns),
             cpu_read_ns: cost(|process| process.cpu_read_ns),
             region_wall_ns: cost(|process| process.region_wall_ns),

@@ -4,13 +4,13 @@ use crate::campaign::judge::Judged;
 use assay_pure::verdict;
 use assay_report::page;
 
-pub(crate) fn twin_of(twin: &verdict::TwinControl) -> page::TwinControl {
+pub(crate) fn twin_of(twin: &verdict::TwinControl) -> page::PageTwinControl {
     let different = twin.groups.iter().filter(|group| group.verdict == verdict::TwinVerdict::Different);
     let worst = different
         .filter_map(|group| group.ratio)
         .max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()));
     let ratio = worst.or(twin.ratio);
-    page::TwinControl {
+    page::PageTwinControl {
         verdict: twin.verdict,
         ratio: ratio.map(|ratio| ratio.ratio),
         lower: ratio.map(|ratio| ratio.lower),
@@ -19,8 +19,8 @@ pub(crate) fn twin_of(twin: &verdict::TwinControl) -> page::TwinControl {
     }
 }
 
-pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::Contrast {
-    page::Contrast {
+pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::PageContrast {
+    page::PageContrast {
         candidate: found.candidate.clone(),
         baseline: found.baseline.clone(),
         input: found.input.clone(),
@@ -42,7 +42,10 @@ pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::Contrast {
     }
 }
 
-pub(super) fn dependence(found: &verdict::InputDependence, judged: &Judged) -> Option<page::InputDependence> {
+pub(super) fn dependence(
+    found: &verdict::InputDependence,
+    judged: &Judged,
+) -> Option<page::InputDependentContrast> {
     let flips = found.dependence?;
     let size = |input: &String| {
         let contrast = judged.judgement.contrasts.iter().find(|contrast| {
@@ -59,7 +62,7 @@ pub(super) fn dependence(found: &verdict::InputDependence, judged: &Judged) -> O
         sorted.sort_by(|a, b| size(b).total_cmp(&size(a)));
         sorted
     };
-    Some(page::InputDependence {
+    Some(page::InputDependentContrast {
         candidate: found.candidate.clone(),
         baseline: found.baseline.clone(),
         compiler: found.compiler.clone(),

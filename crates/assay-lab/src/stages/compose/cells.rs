@@ -4,12 +4,14 @@ use super::history::History;
 use crate::store::DiaryCount;
 use assay_pure::stages::{CommandFigures, Diary, Quantity};
 use assay_report::page::CountSource;
-use assay_report::stages::page::{Cell, Component, Counts, Missed, Role, Time};
+use assay_report::stages::page::{
+    ComponentWork, EntrantCounts, EntrantMisses, PageRole, StageCell, StageTime,
+};
 
 /// A role with its cells; the ranking is the caller's.
-pub fn role(diary: &Diary, history: &History, role: usize) -> Role {
+pub fn role(diary: &Diary, history: &History, role: usize) -> PageRole {
     let having = (0..diary.entrants.len()).filter(|entrant| diary.entrants[*entrant].task(role).is_some());
-    Role {
+    PageRole {
         name: diary.roles[role].name.clone(),
         note: diary.roles[role].note.clone(),
         cells: having.map(|entrant| cell(diary, history, (entrant, role))).collect(),
@@ -17,14 +19,14 @@ pub fn role(diary: &Diary, history: &History, role: usize) -> Role {
     }
 }
 
-fn cell(diary: &Diary, history: &History, at: (usize, usize)) -> Cell {
+fn cell(diary: &Diary, history: &History, at: (usize, usize)) -> StageCell {
     let task = history.task(at);
     let figures = history.figures(at);
     let count = history.count(at);
     let of_task = task.and_then(|task| task.failed.clone());
     let of_entrant = history.entrant(at.0).and_then(|(_, row)| row.failed.clone());
     let failed = of_task.or(of_entrant).or_else(|| count.and_then(|count| count.failed.clone()));
-    Cell {
+    StageCell {
         entrant: diary.entrants[at.0].name.clone(),
         command: task.map(|task| task.command.clone()),
         units: task.and_then(|task| task.units),
@@ -34,9 +36,9 @@ fn cell(diary: &Diary, history: &History, at: (usize, usize)) -> Cell {
     }
 }
 
-fn time(history: &History, at: (usize, usize), units: f64) -> Option<Time> {
+fn time(history: &History, at: (usize, usize), units: f64) -> Option<StageTime> {
     let level = history.level(at).filter(|_| units > 0.0)?;
-    Some(Time {
+    Some(StageTime {
         ns_per_unit: level.median,
         as_built: level.as_built,
         best: level.best,
@@ -45,9 +47,9 @@ fn time(history: &History, at: (usize, usize), units: f64) -> Option<Time> {
     })
 }
 
-fn counts(count: &DiaryCount, figures: &CommandFigures) -> Counts {
+fn counts(count: &DiaryCount, figures: &CommandFigures) -> EntrantCounts {
     let rows = count.components.as_array().cloned().unwrap_or_default();
-    Counts {
+    EntrantCounts {
         source: if count.source == "counted" { CountSource::Counted } else { CountSource::Traced },
         instructions: count.instructions,
         branches: count.branches,
@@ -55,7 +57,7 @@ fn counts(count: &DiaryCount, figures: &CommandFigures) -> Counts {
         misses: count
             .misses
             .iter()
-            .map(|(predictor, misses)| Missed { predictor: predictor.clone(), misses: *misses })
+            .map(|(predictor, misses)| EntrantMisses { predictor: predictor.clone(), misses: *misses })
             .collect(),
         miss_rate: figures.per_unit(Quantity::MissRate),
         instructions_per_unit: figures.per_unit(Quantity::Instructions),
@@ -67,10 +69,10 @@ fn counts(count: &DiaryCount, figures: &CommandFigures) -> Counts {
     }
 }
 
-fn component(row: &serde_json::Value, units: f64) -> Option<Component> {
+fn component(row: &serde_json::Value, units: f64) -> Option<ComponentWork> {
     let number = |key: &str| row[key].as_u64().map(|count| count as f64);
     let (branches, called) = (number("branches")?, number("called")?);
-    (units > 0.0).then(|| Component {
+    (units > 0.0).then(|| ComponentWork {
         name: row["name"].as_str().unwrap_or_default().to_owned(),
         branches_per_unit: branches / units,
         instructions_per_unit: number("instructions").unwrap_or(0.0) / units,

@@ -10,9 +10,9 @@ use anyhow::{Context, Result};
 use assay_pure::compare::Side;
 use assay_pure::stages::{CommandFigures, Diary};
 use assay_pure::verdict::ContrastVerdict;
-use assay_report::compare::Level;
+use assay_report::compare::SideFigure;
 use assay_report::page::TwinVerdict;
-use assay_report::stages::page::{Session, Spoilt};
+use assay_report::stages::page::{DiarySession, SpoiltRuns};
 use std::collections::BTreeMap;
 
 /// One session with everything that the ledger has of it.
@@ -82,7 +82,7 @@ impl History {
     }
 
     /// The newest times of an entrant in a role: per placement, nanoseconds per unit.
-    pub fn level(&self, (entrant, role): (usize, usize)) -> Option<Level> {
+    pub fn level(&self, (entrant, role): (usize, usize)) -> Option<SideFigure> {
         self.sessions.iter().rev().find_map(|past| past.level(entrant, &self.roles[role]))
     }
 
@@ -147,7 +147,7 @@ impl Past {
         self.entrants.get(&entrant)?.side
     }
 
-    fn level(&self, entrant: usize, role: &str) -> Option<Level> {
+    fn level(&self, entrant: usize, role: &str) -> Option<SideFigure> {
         let side = self.side(entrant)?;
         let own: Vec<_> = self
             .visits
@@ -165,10 +165,10 @@ impl Past {
     }
 
     /// For the page.
-    pub fn page(&self) -> Session {
+    pub fn page(&self) -> DiarySession {
         let text = |key: &str| self.row.machine[key].as_str().unwrap_or("unknown").to_owned();
         let measured = self.entrants.values().filter(|row| row.side.is_some());
-        Session {
+        DiarySession {
             session: self.id,
             started: rfc3339(self.row.started_at),
             cpu: text("cpu"),
@@ -188,14 +188,14 @@ impl Past {
         }
     }
 
-    fn spoilt(&self) -> Vec<Spoilt> {
-        let mut found: Vec<Spoilt> = Vec::new();
+    fn spoilt(&self) -> Vec<SpoiltRuns> {
+        let mut found: Vec<SpoiltRuns> = Vec::new();
         for (visit, reason) in self.visits.iter().filter_map(|visit| Some((visit, visit.failed.as_ref()?))) {
             let whose = self.entrants.values().find(|row| row.side == Some(visit.side));
             let entrant = whose.map(|row| row.name.clone()).unwrap_or_default();
             match found.iter_mut().find(|known| known.entrant == entrant && known.reason == *reason) {
                 Some(known) => known.visits += 1,
-                None => found.push(Spoilt { entrant, reason: reason.clone(), visits: 1 }),
+                None => found.push(SpoiltRuns { entrant, reason: reason.clone(), visits: 1 }),
             }
         }
         found

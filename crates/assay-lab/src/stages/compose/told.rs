@@ -11,14 +11,14 @@ use assay_pure::stages::{CommandFigures, Diary, Quantity};
 use assay_pure::words;
 use assay_report::number;
 use assay_report::page::Claim;
-use assay_report::stages::page::{CountStep, Part, Step, TimeStep};
+use assay_report::stages::page::{CountStep, Part, StageStep, TimeStep};
 
 /// Counts that a step tells of.
 const TOLD: [Quantity; 5] =
     [Quantity::Branches, Quantity::Misses, Quantity::MissRate, Quantity::Instructions, Quantity::Size];
 
 /// A step for the page.
-pub fn step(diary: &Diary, held: &Held<'_>) -> Step {
+pub fn step(diary: &Diary, held: &Held<'_>) -> StageStep {
     let name = |entrant: usize| diary.entrants[entrant].name.clone();
     let time = held.verdict.map(|(session, found)| {
         let shown = contrast(found);
@@ -34,7 +34,7 @@ pub fn step(diary: &Diary, held: &Held<'_>) -> Step {
             session: session.id,
         }
     });
-    Step {
+    StageStep {
         stage: name(held.question.candidate),
         baseline: name(held.question.baseline),
         against: held.question.against,

@@ -5,7 +5,7 @@ use super::short;
 use crate::ink::Ink;
 use crate::prose::file_name;
 use crate::sheet::Sheet;
-use crate::sites::page::{Hint, HintOrigin, HintVerdict, Hints};
+use crate::sites::page::{HintOrigin, HintVerdict, Hints, JudgedHint};
 
 /// Unclear hints that are listed, per reason.
 const LISTED: usize = 8;
@@ -29,8 +29,8 @@ pub fn show(hints: &Hints, sheet: &mut Sheet) {
 }
 
 /// The unclear ones, those with the same reason together.
-fn unclear(hints: &[&Hint], sheet: &mut Sheet) {
-    let mut reasons: Vec<(&str, Vec<&Hint>)> = Vec::new();
+fn unclear(hints: &[&JudgedHint], sheet: &mut Sheet) {
+    let mut reasons: Vec<(&str, Vec<&JudgedHint>)> = Vec::new();
     for hint in hints {
         let reason = hint.reason.as_deref().unwrap_or_default();
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
@@ -51,7 +51,7 @@ fn unclear(hints: &[&Hint], sheet: &mut Sheet) {
     }
 }
 
-fn place(hint: &Hint) -> String {
+fn place(hint: &JudgedHint) -> String {
     let at = hint.file.as_deref().zip(hint.line).map(|(file, line)| format!("{}:{line}", file_name(file)));
     let function = hint.function.as_deref().map(short);
     let where_it_is = match (at, function) {
@@ -67,7 +67,7 @@ fn place(hint: &Hint) -> String {
     }
 }
 
-fn wrong(hint: &Hint, sheet: &mut Sheet) {
+fn wrong(hint: &JudgedHint, sheet: &mut Sheet) {
     let total = hint.likely + hint.unlikely + hint.unknown;
     let share = percent(hint.unlikely as f64 / total.max(1) as f64);
     let counts = || hint.mispredictions.iter().map(|missed| missed.count as f64);

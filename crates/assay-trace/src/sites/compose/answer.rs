@@ -3,7 +3,7 @@
 use assay_report::number;
 use assay_report::prose::{file_name, plural};
 use assay_report::sites::names::short;
-use assay_report::sites::page::{HintVerdict, Order, Site, SitesPage};
+use assay_report::sites::page::{HintVerdict, Site, SiteOrder, SitesPage};
 
 /// The part of all mispredictions that "most of them" means.
 const MOST: f64 = 0.9;
@@ -23,7 +23,7 @@ fn about_sites(page: &SitesPage) -> String {
             _ => "No site matches.".to_owned(),
         };
     };
-    if page.totals.cost <= 0.0 || page.sorted_by == Order::Address {
+    if page.totals.cost <= 0.0 || page.sorted_by == SiteOrder::Address {
         let part = worst.executed as f64 / page.totals.branches.max(1) as f64;
         let judged = if page.predictors.is_empty() { "" } else { "; none was mispredicted" };
         return format!(
@@ -33,7 +33,7 @@ fn about_sites(page: &SitesPage) -> String {
             number::fraction(part)
         );
     }
-    if page.sorted_by != Order::Mispredictions {
+    if page.sorted_by != SiteOrder::Mispredictions {
         return format!("First, sorted by {}: {}.", page.sorted_by.name(), described(worst));
     }
     let running = page.sites.iter().find(|site| site.running.is_some_and(|running| running >= MOST));

@@ -5,7 +5,7 @@ use super::super::gather::GatheredSites;
 use super::{SiteSelection, share};
 use assay_report::prose::list;
 use assay_report::sites::components::{ComponentRow, Components, Figures, FunctionShare, Reference, RowKind};
-use assay_report::sites::page::Missed;
+use assay_report::sites::page::SiteMisses;
 
 /// Functions of a row that the page holds.
 const FUNCTIONS: usize = 8;
@@ -111,7 +111,7 @@ fn figures(row: &BudgetRow, total: &BudgetSums, units: Option<u64>, wish: &SiteS
     let sums = &row.sums;
     let per_unit = |count: u64| units.and_then(|units| share(count as f64, units as f64));
     let called = Some(row.called).filter(|called| *called > 0);
-    let missed = |(model, count): (&super::SimulatedPredictor, &u64)| Missed {
+    let missed = |(model, count): (&super::SimulatedPredictor, &u64)| SiteMisses {
         predictor: model.name.clone(),
         count: *count,
     };

@@ -6,7 +6,7 @@ use super::super::source::Sources;
 use super::{Priced, SiteSelection};
 use assay_pure::trace::hints::judge::FEWEST;
 use assay_pure::trace::hints::{Form, HintJudgement, Unclear};
-use assay_report::sites::page::{Cycles, Hint, HintOrigin, HintVerdict, Hints, Missed};
+use assay_report::sites::page::{Cycles, HintOrigin, HintVerdict, Hints, JudgedHint, SiteMisses};
 
 /// Cycles that a misprediction costs: the least and the most of the vendors' figures and measurements for cores of the last
 /// ten years (Neoverse N2 and V2 10, Zen 4 11 to 18, Skylake 16 to 20).
@@ -19,9 +19,9 @@ const BUBBLE: [f64; 2] = [0.0, 2.0];
 pub fn hints(images: &[ModuleImage], priced: &[Priced], sources: &Sources, wish: &SiteSelection) -> Hints {
     let located: Vec<&Located> = priced.iter().map(|site| &site.located).collect();
     let held = audit(images, &located, sources);
-    let mut list: Vec<Hint> = held.iter().map(|held| show(held, priced, wish)).collect();
-    let high = |hint: &Hint| hint.cycles.map_or(0.0, |cycles| cycles.high);
-    let executed = |hint: &Hint| hint.likely + hint.unlikely + hint.unknown;
+    let mut list: Vec<JudgedHint> = held.iter().map(|held| show(held, priced, wish)).collect();
+    let high = |hint: &JudgedHint| hint.cycles.map_or(0.0, |cycles| cycles.high);
+    let executed = |hint: &JudgedHint| hint.likely + hint.unlikely + hint.unknown;
     list.sort_by(|one, other| {
         let verdict = one.verdict.cmp(&other.verdict);
         verdict
@@ -40,7 +40,7 @@ pub fn hints(images: &[ModuleImage], priced: &[Priced], sources: &Sources, wish:
     }
 }
 
-fn show(held: &AuditedHint, priced: &[Priced], wish: &SiteSelection) -> Hint {
+fn show(held: &AuditedHint, priced: &[Priced], wish: &SiteSelection) -> JudgedHint {
     let (verdict, reason) = match held.verdict {
         HintJudgement::Right => (HintVerdict::Right, None),
         HintJudgement::Wrong => (HintVerdict::Wrong, None),
@@ -51,14 +51,14 @@ fn show(held: &AuditedHint, priced: &[Priced], wish: &SiteSelection) -> Hint {
     };
     let own = || held.sites.iter().map(|&site| &priced[site].located.seen);
     let taken = own().map(|seen| seen.taken).sum();
-    let mispredictions: Vec<Missed> = own().next().map_or_else(Vec::new, |first| {
+    let mispredictions: Vec<SiteMisses> = own().next().map_or_else(Vec::new, |first| {
         let zero = vec![0; wish.models.len()];
         let sums = own()
             .fold(zero, |sums, seen| sums.iter().zip(&seen.missed).map(|(sum, more)| sum + more).collect());
         wish.missed(first.class, &sums)
     });
     let is_wrong = verdict == HintVerdict::Wrong;
-    Hint {
+    JudgedHint {
         verdict,
         reason,
         origin: match held.origin {
@@ -82,7 +82,7 @@ fn show(held: &AuditedHint, priced: &[Priced], wish: &SiteSelection) -> Hint {
 }
 
 /// What the mispredictions and the taken branches at a hint cost.
-fn cycles(taken: u64, missed: &[Missed]) -> Cycles {
+fn cycles(taken: u64, missed: &[SiteMisses]) -> Cycles {
     let counts = || missed.iter().map(|missed| missed.count);
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
     Cycles {

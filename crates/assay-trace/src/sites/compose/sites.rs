@@ -3,7 +3,7 @@
 use super::super::image::{ModuleImage, SourceFrame as Placed};
 use super::super::source::Sources;
 use super::{Priced, SiteSelection, fits, share};
-use assay_report::sites::page::{CodeLine, Floor, Frame, Order, Site, SourceLine};
+use assay_report::sites::page::{CodeLine, FloorMisses, Frame, Site, SiteOrder, SourceLine};
 use std::cmp::Ordering;
 use wildmatch::WildMatch;
 
@@ -34,18 +34,18 @@ fn names(site: &Priced) -> impl Iterator<Item = &str> {
 }
 
 /// The greater first; of equals the more executed, then by place.
-fn compare(one: &Priced, other: &Priced, order: Order) -> Ordering {
+fn compare(one: &Priced, other: &Priced, order: SiteOrder) -> Ordering {
     let by = |of: &dyn Fn(&Priced) -> f64| of(other).total_cmp(&of(one));
     let executed = |site: &Priced| site.located.seen.executed as f64;
     let first = match order {
-        Order::Mispredictions => by(&|site| site.cost),
-        Order::Executions => by(&executed),
-        Order::Taken => by(&|site| site.located.seen.taken as f64),
-        Order::Rate => by(&|site| site.cost / executed(site).max(1.0)),
-        Order::Excess => by(&excess),
-        Order::Address => Ordering::Equal,
+        SiteOrder::Mispredictions => by(&|site| site.cost),
+        SiteOrder::Executions => by(&executed),
+        SiteOrder::Taken => by(&|site| site.located.seen.taken as f64),
+        SiteOrder::Rate => by(&|site| site.cost / executed(site).max(1.0)),
+        SiteOrder::Excess => by(&excess),
+        SiteOrder::Address => Ordering::Equal,
     };
-    let second = if order == Order::Address { Ordering::Equal } else { by(&executed) };
+    let second = if order == SiteOrder::Address { Ordering::Equal } else { by(&executed) };
     first.then(second).then_with(|| one.located.seen.place.cmp(&other.located.seen.place))
 }
 
@@ -107,7 +107,7 @@ fn show(images: &[ModuleImage], site: &Priced, wish: &SiteSelection) -> Site {
         rate: site.cost / seen.executed.max(1) as f64,
         share: None,
         running: None,
-        floor: seen.least.map(|least| Floor {
+        floor: seen.least.map(|least| FloorMisses {
             constant: least.constant,
             history_8: least.history,
             best: least.best,

@@ -10,8 +10,8 @@ use assay_pure::predict::PredictionKind;
 use assay_report::prose;
 use assay_report::stat::forms::label;
 use assay_report::stat::page::{
-    Difference, EndedBy, Ends, EventRow, Execution, MispredictionRange, Missed, PredictorRow, STAT_SCHEMA,
-    Source, StatPage,
+    Difference, EndedBy, Ends, EventRow, Execution, FigureSource, KindMisses, MispredictionRange,
+    PredictorRow, STAT_SCHEMA, StatPage,
 };
 use assay_report::stat::{Number, Spread};
 use assay_trace::TracedExit;
@@ -122,7 +122,7 @@ fn empty_row(event: &CounterEvent) -> EventRow {
     EventRow {
         event: event.name.clone(),
         label: event.to_string(),
-        source: Source::Counted,
+        source: FigureSource::Counted,
         mode: mode.to_owned(),
         unit: if event.is_time() { "ns" } else { "" }.to_owned(),
         value: None,
@@ -201,8 +201,8 @@ fn traced_rows(question: &Question, executions: &[&traced::TracedRun]) -> Vec<Ev
 fn traced_row(name: &str, value: Option<Spread>) -> EventRow {
     EventRow {
         event: name.to_owned(),
-        label: label(name, Source::Traced),
-        source: Source::Traced,
+        label: label(name, FigureSource::Traced),
+        source: FigureSource::Traced,
         mode: "user".to_owned(),
         unit: String::new(),
         value,
@@ -253,7 +253,7 @@ fn predictor_rows(question: &Question, executions: &[&traced::TracedRun]) -> Vec
         let of = |counts: fn(&traced::TracedRun) -> u64| {
             mean(executions.iter().map(|figures| counts(figures) as f64))
         };
-        let kind = |kind: usize, judged: PredictionKind, branches: f64| Missed {
+        let kind = |kind: usize, judged: PredictionKind, branches: f64| KindMisses {
             branches,
             mispredictions: model.judges.contains(&judged).then(|| {
                 mean(
@@ -266,7 +266,7 @@ fn predictor_rows(question: &Question, executions: &[&traced::TracedRun]) -> Vec
         let conditional = kind(0, PredictionKind::Direction, of(|figures| figures.counts.conditional));
         Some(PredictorRow {
             predictor: model.name.clone(),
-            label: label(&format!("{}-mispredictions", model.name), Source::Simulated),
+            label: label(&format!("{}-mispredictions", model.name), FigureSource::Simulated),
             what: model.what.clone(),
             confidence: model.confidence.clone(),
             definition: format!("{:016x}", model.definition),
@@ -308,10 +308,10 @@ fn range(rows: &[PredictorRow]) -> Option<MispredictionRange> {
 /// Events that were counted whole, or extrapolated on request, and traced.
 fn differences(page: &StatPage) -> Vec<Difference> {
     let mut found = Vec::new();
-    for row in page.events.iter().filter(|row| row.source == Source::Counted && row.mode == "user") {
+    for row in page.events.iter().filter(|row| row.source == FigureSource::Counted && row.mode == "user") {
         let whole = row.scaled || row.counted_share == Some(1.0);
         let Some(value) = row.value.as_ref().filter(|_| whole) else { continue };
-        let exact = page.row(&row.event, Source::Traced).and_then(|row| row.value.as_ref());
+        let exact = page.row(&row.event, FigureSource::Traced).and_then(|row| row.value.as_ref());
         let exact = exact.map(|value| Ends { low: value.mean.value(), high: value.mean.value() });
         let simulated = page.mispredictions.filter(|_| row.event == "branch-misses").map(|range| range.count);
         let Some(traced) = exact.or(simulated) else { continue };
@@ -332,7 +332,7 @@ fn differences(page: &StatPage) -> Vec<Difference> {
 fn execution(executed: &CommandExecution) -> Execution {
     match executed {
         CommandExecution::Counted(figures) => Execution {
-            source: Source::Counted,
+            source: FigureSource::Counted,
             code: figures.ending.status.code(),
             signal: figures.ending.status.signal(),
             ended_by: match figures.ending.end {
@@ -353,7 +353,7 @@ fn execution(executed: &CommandExecution) -> Execution {
             };
             let ended_by = if figures.interrupted { EndedBy::Interrupt } else { ended_by };
             Execution {
-                source: Source::Traced,
+                source: FigureSource::Traced,
                 code,
                 signal,
                 ended_by,

@@ -4,7 +4,7 @@ use super::wanted::{StatRequest, is_traceable};
 use assay_lab::lead::{Misuse, Unable};
 use assay_linux::perf::{Counter, CounterEvent, CounterRefusal, RefusalContext, Target};
 use assay_report::prose;
-use assay_report::stat::page::Source;
+use assay_report::stat::page::FigureSource;
 
 /// What `--source` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -35,7 +35,7 @@ impl SourceChoice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// Counting, tracing or both.
-    pub sources: Vec<Source>,
+    pub sources: Vec<FigureSource>,
     /// Groups of events for the kernel, adapted to what it allows.
     pub groups: Vec<Vec<CounterEvent>>,
     /// Whole sentences for the reader.
@@ -82,25 +82,28 @@ pub fn choose(
             Err(Unable(text).into())
         }
         SourceChoice::Counted => {
-            Ok(Choice { sources: vec![Source::Counted], groups, reasons: Vec::new(), refused })
+            Ok(Choice { sources: vec![FigureSource::Counted], groups, reasons: Vec::new(), refused })
         }
         SourceChoice::Both => {
-            let sources = vec![Source::Counted, Source::Traced];
+            let sources = vec![FigureSource::Counted, FigureSource::Traced];
             Ok(Choice { sources, groups, reasons: explained, refused })
         }
         _ if only_traced => traced(wanted),
         _ if missing.is_empty() && simulated => {
             let reason =
                 "Predictors need a trace, so the command was executed twice: once counted, once traced.";
-            let sources = vec![Source::Counted, Source::Traced];
+            let sources = vec![FigureSource::Counted, FigureSource::Traced];
             Ok(Choice { sources, groups, reasons: vec![reason.to_owned()], refused })
         }
         _ if missing.is_empty() => {
-            Ok(Choice { sources: vec![Source::Counted], groups, reasons: Vec::new(), refused })
+            Ok(Choice { sources: vec![FigureSource::Counted], groups, reasons: Vec::new(), refused })
         }
-        _ if missing.iter().any(|event| is_traceable(event)) => {
-            Ok(Choice { sources: vec![Source::Traced], groups: Vec::new(), reasons: explained, refused })
-        }
+        _ if missing.iter().any(|event| is_traceable(event)) => Ok(Choice {
+            sources: vec![FigureSource::Traced],
+            groups: Vec::new(),
+            reasons: explained,
+            refused,
+        }),
         _ => Err(Unable(format!("{} Tracing cannot count these either.", explained.join(" "))).into()),
     }
 }
@@ -112,7 +115,12 @@ fn traced(wanted: &StatRequest) -> anyhow::Result<Choice> {
         let names = prose::list(&blind);
         return Err(Misuse(format!("--source traced cannot count {names}, but --source counted may")).into());
     }
-    Ok(Choice { sources: vec![Source::Traced], groups: Vec::new(), reasons: Vec::new(), refused: Vec::new() })
+    Ok(Choice {
+        sources: vec![FigureSource::Traced],
+        groups: Vec::new(),
+        reasons: Vec::new(),
+        refused: Vec::new(),
+    })
 }
 
 /// The groups that can be opened, and what cannot. A page fault that may not be counted in the kernel is counted in user
@@ -194,7 +202,7 @@ mod tests {
         list: &[&str],
         simulated: bool,
         probe: &dyn Fn(&CounterEvent) -> Result<(), CounterRefusal>,
-    ) -> Result<Vec<Source>, String> {
+    ) -> Result<Vec<FigureSource>, String> {
         choose(asked, &wanted(list), simulated, &conditions(), probe)
             .map(|choice| choice.sources)
             .map_err(|error| error.to_string())
@@ -202,25 +210,31 @@ mod tests {
 
     #[test]
     fn counts_where_the_kernel_allows_it_and_traces_elsewhere() {
-        assert_eq!(sources(SourceChoice::Auto, &[], false, &everything), Ok(vec![Source::Counted]));
-        assert_eq!(sources(SourceChoice::Auto, &[], false, &software), Ok(vec![Source::Traced]));
-        assert_eq!(sources(SourceChoice::Auto, &["task-clock"], false, &software), Ok(vec![Source::Counted]));
+        assert_eq!(sources(SourceChoice::Auto, &[], false, &everything), Ok(vec![FigureSource::Counted]));
+        assert_eq!(sources(SourceChoice::Auto, &[], false, &software), Ok(vec![FigureSource::Traced]));
+        assert_eq!(
+            sources(SourceChoice::Auto, &["task-clock"], false, &software),
+            Ok(vec![FigureSource::Counted])
+        );
         assert_eq!(
             sources(SourceChoice::Auto, &["cycles,branches"], false, &software),
-            Ok(vec![Source::Traced])
+            Ok(vec![FigureSource::Traced])
         );
-        assert_eq!(sources(SourceChoice::Auto, &["returns"], false, &everything), Ok(vec![Source::Traced]));
-        assert_eq!(sources(SourceChoice::Traced, &[], false, &everything), Ok(vec![Source::Traced]));
-        assert_eq!(sources(SourceChoice::Counted, &[], false, &everything), Ok(vec![Source::Counted]));
+        assert_eq!(
+            sources(SourceChoice::Auto, &["returns"], false, &everything),
+            Ok(vec![FigureSource::Traced])
+        );
+        assert_eq!(sources(SourceChoice::Traced, &[], false, &everything), Ok(vec![FigureSource::Traced]));
+        assert_eq!(sources(SourceChoice::Counted, &[], false, &everything), Ok(vec![FigureSource::Counted]));
     }
 
     #[test]
     fn predictors_named_beside_counters_give_both() {
-        let both = Ok(vec![Source::Counted, Source::Traced]);
+        let both = Ok(vec![FigureSource::Counted, FigureSource::Traced]);
         assert_eq!(sources(SourceChoice::Auto, &[], true, &everything), both);
         assert_eq!(sources(SourceChoice::Both, &[], false, &everything), both);
         assert_eq!(sources(SourceChoice::Both, &[], false, &software), both);
-        assert_eq!(sources(SourceChoice::Auto, &[], true, &software), Ok(vec![Source::Traced]));
+        assert_eq!(sources(SourceChoice::Auto, &[], true, &software), Ok(vec![FigureSource::Traced]));
         let told = choose(SourceChoice::Both, &wanted(&[]), false, &conditions(), &software).unwrap().reasons;
         assert!(told.len() == 1 && told[0].contains("branch-misses:u"), "{told:?}");
     }
@@ -264,7 +278,7 @@ mod tests {
         assert!(events.contains(&"page-faults:u".to_owned()), "{events:?}");
         let refused: Vec<&str> = choice.refused.iter().map(|refusal| refusal.event.as_str()).collect();
         assert_eq!(refused, ["context-switches", "cpu-migrations"]);
-        assert_eq!(choice.sources, [Source::Counted]);
+        assert_eq!(choice.sources, [FigureSource::Counted]);
         let explicit = sources(SourceChoice::Counted, &["page-faults:uk"], false, &user_mode).unwrap_err();
         assert!(explicit.contains("perf_event_paranoid is 2"), "{explicit}");
     }

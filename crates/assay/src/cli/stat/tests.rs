@@ -9,7 +9,7 @@ use super::{code_of, counted, exit_code, traced};
 use assay_linux::perf::{CommandEnding, CounterEvent, CounterReading, CounterRefusal, End, RefusalContext};
 use assay_report::render_stat;
 use assay_report::stat::Number;
-use assay_report::stat::page::{EndedBy, Ends, Execution, Source, StatPage};
+use assay_report::stat::page::{EndedBy, Ends, Execution, FigureSource, StatPage};
 use assay_trace::TracedExit;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const MIXED: [bool; 8] = [true, false, true, true, false, true, true, true];
 
-fn question(sources: &[Source], events: &[&str], predictors: &[&str]) -> Question {
+fn question(sources: &[FigureSource], events: &[&str], predictors: &[&str]) -> Question {
     let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let predictors = if predictors.is_empty() { list(&["none"]) } else { list(predictors) };
     Question {
@@ -66,7 +66,7 @@ fn traced_once(outcomes: &[bool], predictors: &[&str]) -> CommandExecution {
     CommandExecution::Traced(traced::figures(trace, Duration::from_secs(1)))
 }
 
-fn mean(page: &StatPage, event: &str, source: Source) -> f64 {
+fn mean(page: &StatPage, event: &str, source: FigureSource) -> f64 {
     page.row(event, source).unwrap().value.as_ref().unwrap().mean.value()
 }
 
@@ -74,7 +74,8 @@ fn mean(page: &StatPage, event: &str, source: Source) -> f64 {
 fn traced_figures_carry_both_denominators_and_mpki() {
     // 8 conditionals, 2 not taken; an indirect call, a return; 10 instructions each.
     let predictors = ["always-taken"];
-    let page = compose(&question(&[Source::Traced], &[], &predictors), &[traced_once(&MIXED, &predictors)]);
+    let page =
+        compose(&question(&[FigureSource::Traced], &[], &predictors), &[traced_once(&MIXED, &predictors)]);
     let row = &page.predictors[0];
     assert_eq!(row.mispredictions.mean, Number::Whole(2));
     assert_eq!((row.of_branches, row.of_conditional), (0.2, Some(0.25)));
@@ -83,16 +84,17 @@ fn traced_figures_carry_both_denominators_and_mpki() {
     assert_eq!((row.indirect.branches, row.indirect.mispredictions), (1.0, None));
     assert_eq!((row.returns.branches, row.returns.mispredictions), (1.0, None));
     assert_eq!(row.label, "simulated/always-taken-mispredictions/");
-    assert_eq!(mean(&page, "branches", Source::Traced), 10.0);
-    assert_eq!(mean(&page, "taken-branches", Source::Traced), 6.0);
-    assert_eq!(mean(&page, "instructions", Source::Traced), 100.0);
+    assert_eq!(mean(&page, "branches", FigureSource::Traced), 10.0);
+    assert_eq!(mean(&page, "taken-branches", FigureSource::Traced), 6.0);
+    assert_eq!(mean(&page, "instructions", FigureSource::Traced), 100.0);
     assert_eq!(page.emulator.as_deref(), Some("qemu 7.2.22"));
 }
 
 #[test]
 fn the_range_spans_all_predictors_and_leaves_out_what_one_does_not_judge() {
     let predictors = ["always-taken", "last-target", "backward-taken"];
-    let page = compose(&question(&[Source::Traced], &[], &predictors), &[traced_once(&MIXED, &predictors)]);
+    let page =
+        compose(&question(&[FigureSource::Traced], &[], &predictors), &[traced_once(&MIXED, &predictors)]);
     let range = page.mispredictions.unwrap();
     // last-target is wrong once, about the indirect call; both static rules twice, as the target lies behind.
     assert_eq!(range.count, Ends { low: 1.0, high: 2.0 });
@@ -106,7 +108,7 @@ fn the_range_spans_all_predictors_and_leaves_out_what_one_does_not_judge() {
 #[test]
 fn lost_cycles_are_mispredictions_times_what_one_costs() {
     let predictors = ["always-taken", "last-target"];
-    let mut question = question(&[Source::Traced], &[], &predictors);
+    let mut question = question(&[FigureSource::Traced], &[], &predictors);
     question.models[0].penalty = Some(Ends { low: 15.0, high: 20.0 });
     let page = compose(&question, &[traced_once(&MIXED, &predictors)]);
     assert_eq!(page.predictors[0].lost_cycles, Some(Ends { low: 30.0, high: 40.0 }));
@@ -120,16 +122,16 @@ fn a_shared_counter_shows_its_part_unless_scaling_is_asked_for() {
         counted(&[("branches", Ok(reading(100, 1000, 500)))]),
         counted(&[("branches", Ok(reading(300, 1000, 750)))]),
     ];
-    let mut question = question(&[Source::Counted], &["branches"], &[]);
+    let mut question = question(&[FigureSource::Counted], &["branches"], &[]);
     let page = compose(&question, &executions);
-    let row = page.row("branches", Source::Counted).unwrap();
+    let row = page.row("branches", FigureSource::Counted).unwrap();
     assert_eq!(row.value.as_ref().unwrap().values, [Number::Whole(100), Number::Whole(300)]);
     assert_eq!((row.counted_share, row.counted_ns, row.scaled), (Some(0.5), Some(625.0), false));
     assert!(row.reason.as_ref().unwrap().contains("on a counter for 50 % of the time"), "{:?}", row.reason);
     assert!(row.reason.as_ref().unwrap().contains("--scale"));
     question.scale = true;
     let page = compose(&question, &executions);
-    let row = page.row("branches", Source::Counted).unwrap();
+    let row = page.row("branches", FigureSource::Counted).unwrap();
     assert_eq!(row.value.as_ref().unwrap().values, [Number::Whole(200), Number::Whole(400)]);
     assert!(
         row.scaled && row.reason.as_ref().unwrap().starts_with("extrapolated from 50 %"),
@@ -140,10 +142,10 @@ fn a_shared_counter_shows_its_part_unless_scaling_is_asked_for() {
 
 #[test]
 fn scaling_changes_nothing_that_was_counted_whole() {
-    let mut question = question(&[Source::Counted], &["branches"], &[]);
+    let mut question = question(&[FigureSource::Counted], &["branches"], &[]);
     question.scale = true;
     let page = compose(&question, &[counted(&[("branches", whole(123))])]);
-    let row = page.row("branches", Source::Counted).unwrap();
+    let row = page.row("branches", FigureSource::Counted).unwrap();
     assert_eq!(
         (row.value.as_ref().unwrap().mean, row.scaled, &row.reason),
         (Number::Whole(123), false, &None)
@@ -153,20 +155,20 @@ fn scaling_changes_nothing_that_was_counted_whole() {
 #[test]
 fn an_event_without_a_turn_has_no_value_and_is_not_zero() {
     let never = [counted(&[("branches", Ok(reading(0, 1000, 0)))])];
-    let question = question(&[Source::Counted], &["branches"], &[]);
+    let question = question(&[FigureSource::Counted], &["branches"], &[]);
     let page = compose(&question, &never);
-    let row = page.row("branches", Source::Counted).unwrap();
+    let row = page.row("branches", FigureSource::Counted).unwrap();
     assert_eq!((&row.value, row.counted_share), (&None, Some(0.0)));
     assert!(row.reason.as_ref().unwrap().contains("never scheduled"), "{:?}", row.reason);
     let gained = compose(&question, &[counted(&[("branches", Ok(reading(0, 0, 0)))])]);
-    let row = gained.row("branches", Source::Counted).unwrap();
+    let row = gained.row("branches", FigureSource::Counted).unwrap();
     assert!(row.value.is_none() && row.reason.as_ref().unwrap().contains("privileges"), "{:?}", row.reason);
     let sometimes = [
         counted(&[("branches", Ok(reading(0, 1000, 0)))]),
         counted(&[("branches", Ok(reading(70, 1000, 1000)))]),
     ];
     let page = compose(&question, &sometimes);
-    let row = page.row("branches", Source::Counted).unwrap();
+    let row = page.row("branches", FigureSource::Counted).unwrap();
     assert_eq!(row.value.as_ref().unwrap().values, [Number::Whole(70)]);
     assert!(row.reason.as_ref().unwrap().contains("never in 1 of 2"), "{:?}", row.reason);
 }
@@ -174,32 +176,32 @@ fn an_event_without_a_turn_has_no_value_and_is_not_zero() {
 #[test]
 fn refused_events_say_why_beside_those_that_were_counted() {
     let refusal = CounterRefusal::new(&"cs".parse().unwrap(), 13);
-    let question = question(&[Source::Counted], &["task-clock,cs"], &[]);
+    let question = question(&[FigureSource::Counted], &["task-clock,cs"], &[]);
     let page = compose(&question, &[counted(&[("task-clock", whole(5_000_000)), ("cs", Err(refusal))])]);
-    let row = page.row("context-switches", Source::Counted).unwrap();
+    let row = page.row("context-switches", FigureSource::Counted).unwrap();
     assert!(row.value.is_none() && row.counted_ns.is_none());
     assert!(row.reason.as_ref().unwrap().contains("perf_event_paranoid is 2"), "{:?}", row.reason);
-    let clock = page.row("task-clock", Source::Counted).unwrap();
+    let clock = page.row("task-clock", FigureSource::Counted).unwrap();
     assert_eq!((clock.unit.as_str(), clock.label.as_str()), ("ns", "task-clock"));
 }
 
 #[test]
 fn a_traced_page_keeps_what_was_refused_for_programs_that_look_for_it() {
-    let mut question = question(&[Source::Traced], &["branches,branch-misses,cs"], &["always-taken"]);
+    let mut question = question(&[FigureSource::Traced], &["branches,branch-misses,cs"], &["always-taken"]);
     question.choice.refused = vec![CounterRefusal::new(&"branch-misses".parse().unwrap(), 2)];
     let page = compose(&question, &[traced_once(&MIXED, &["always-taken"])]);
-    let misses = page.row("branch-misses", Source::Counted).unwrap();
+    let misses = page.row("branch-misses", FigureSource::Counted).unwrap();
     assert!(misses.value.is_none() && misses.reason.as_ref().unwrap().contains("ENOENT"));
-    let switches = page.row("context-switches", Source::Counted).unwrap();
+    let switches = page.row("context-switches", FigureSource::Counted).unwrap();
     assert!(switches.reason.as_ref().unwrap().contains("--source both"), "{:?}", switches.reason);
-    assert!(page.row("branches", Source::Counted).is_none(), "it was not refused, and it was traced");
-    assert!(page.row("instructions", Source::Traced).is_none(), "nobody asked for it");
+    assert!(page.row("branches", FigureSource::Counted).is_none(), "it was not refused, and it was traced");
+    assert!(page.row("instructions", FigureSource::Traced).is_none(), "nobody asked for it");
 }
 
 #[test]
 fn counted_stands_against_traced_with_its_difference() {
     let predictors = ["always-taken", "last-target"];
-    let question = question(&[Source::Counted, Source::Traced], &[], &predictors);
+    let question = question(&[FigureSource::Counted, FigureSource::Traced], &[], &predictors);
     let events =
         [("branches", whole(8)), ("branch-misses", whole(4)), ("instructions", Ok(reading(50, 1000, 500)))];
     let page = compose(&question, &[counted(&events), traced_once(&MIXED, &predictors)]);
@@ -215,28 +217,28 @@ fn counted_stands_against_traced_with_its_difference() {
 #[test]
 fn equal_traces_are_called_identical_and_others_explained() {
     let predictors = ["always-taken"];
-    let mut question = question(&[Source::Traced], &[], &predictors);
+    let mut question = question(&[FigureSource::Traced], &[], &predictors);
     question.repeats = 2;
     let same = compose(&question, &[traced_once(&MIXED, &predictors), traced_once(&MIXED, &predictors)]);
-    let branches = same.row("branches", Source::Traced).unwrap().value.as_ref().unwrap();
+    let branches = same.row("branches", FigureSource::Traced).unwrap().value.as_ref().unwrap();
     assert_eq!((branches.identical, same.notes.len()), (Some(true), 0));
     assert!(render_stat(&same, 120, false).contains("identical"));
     question.input_is_consumed = true;
     let other =
         compose(&question, &[traced_once(&MIXED, &predictors), traced_once(&MIXED[..5], &predictors)]);
-    let branches = other.row("branches", Source::Traced).unwrap().value.as_ref().unwrap();
+    let branches = other.row("branches", FigureSource::Traced).unwrap().value.as_ref().unwrap();
     assert_eq!(branches.identical, Some(false));
     assert!(
         other.notes.iter().any(|note| note.contains("random numbers") && note.contains("standard input"))
     );
-    assert_eq!(mean(&other, "branches", Source::Traced), 8.5);
+    assert_eq!(mean(&other, "branches", FigureSource::Traced), 8.5);
     assert_eq!(other.predictors[0].mispredictions.values, [Number::Whole(2), Number::Whole(2)]);
 }
 
 #[test]
 fn threads_are_summed_and_listed_when_asked_for() {
     let predictors = ["always-taken"];
-    let mut question = question(&[Source::Traced], &[], &predictors);
+    let mut question = question(&[FigureSource::Traced], &[], &predictors);
     let two = || {
         let threads = vec![thread(0, &MIXED, &predictors), thread(1, &MIXED[..3], &predictors)];
         CommandExecution::Traced(traced::figures(
@@ -255,17 +257,18 @@ fn threads_are_summed_and_listed_when_asked_for() {
 
 #[test]
 fn nothing_executed_gives_an_empty_page_and_no_division_by_zero() {
-    let page = compose(&question(&[Source::Traced], &[], &["gshare"]), &[]);
+    let page = compose(&question(&[FigureSource::Traced], &[], &["gshare"]), &[]);
     assert!(page.events.is_empty() && page.predictors.is_empty() && page.mispredictions.is_none());
     let empty = traced::figures(trace(Vec::new()), Duration::ZERO);
-    let page = compose(&question(&[Source::Traced], &[], &["gshare"]), &[CommandExecution::Traced(empty)]);
+    let page =
+        compose(&question(&[FigureSource::Traced], &[], &["gshare"]), &[CommandExecution::Traced(empty)]);
     assert_eq!((page.predictors[0].of_branches, page.predictors[0].mpki), (0.0, 0.0));
 }
 
 #[test]
 fn the_exit_code_is_the_commands_own() {
     let ended = |code, signal, ended_by| Execution {
-        source: Source::Counted,
+        source: FigureSource::Counted,
         code,
         signal,
         ended_by,
