@@ -2,10 +2,10 @@
 
 use crate::clock::{Costs, median};
 use crate::fields::digits;
-use crate::inputs::{Input, map_file};
-use crate::options::Options;
-use crate::table::{Figure, Row};
-use crate::variant::{Variant, objection};
+use crate::inputs::{MappedInput, map_file};
+use crate::options::HarnessOptions;
+use crate::table::{VariantFigures, VariantRow};
+use crate::variant::{RegisteredVariant, objection};
 use crate::{sample, system, table};
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ const TARGET_NS: u64 = 200_000;
 const ROUNDS: usize = 4096;
 
 /// Reads the command line and prints what it asks for.
-pub(crate) fn main(variants: &[Variant]) -> ExitCode {
+pub(crate) fn main(variants: &[RegisteredVariant]) -> ExitCode {
     let mut arguments = std::env::args();
     let program = arguments.next().unwrap_or_else(|| "benchmark".to_owned());
     match read_options(arguments).and_then(|options| serve(&program, &options, variants)) {
@@ -27,13 +27,13 @@ pub(crate) fn main(variants: &[Variant]) -> ExitCode {
 }
 
 /// Returns whether every variant that can run here was measured and all answers agree.
-fn serve(program: &str, options: &Options, variants: &[Variant]) -> Result<bool, String> {
+fn serve(program: &str, options: &HarnessOptions, variants: &[RegisteredVariant]) -> Result<bool, String> {
     if options.help {
         print!("{}", usage(program));
         return Ok(true);
     }
     objection(variants).map_or(Ok(()), Err)?;
-    let chosen: Vec<(usize, &Variant)> = variants
+    let chosen: Vec<(usize, &RegisteredVariant)> = variants
         .iter()
         .enumerate()
         .filter(|(_, variant)| options.pattern.as_ref().is_none_or(|pattern| matches(pattern, &variant.name)))
@@ -81,8 +81,8 @@ Run alone, the program measures only the placement that the linker chose.
     )
 }
 
-fn read_options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options = Options {
+fn read_options(mut arguments: impl Iterator<Item = String>) -> Result<HarnessOptions, String> {
+    let mut options = HarnessOptions {
         input: None,
         pattern: None,
         units: None,
@@ -144,7 +144,7 @@ fn built_in() -> Vec<u8> {
 }
 
 /// The one input, whole in one window, followed by readable zero bytes like any.
-fn load(options: &Options, variants: usize) -> Result<Input, String> {
+fn load(options: &HarnessOptions, variants: usize) -> Result<MappedInput, String> {
     let data = match &options.input {
         Some(path) => map_file(path, None)?,
         None => {
@@ -155,13 +155,17 @@ fn load(options: &Options, variants: usize) -> Result<Input, String> {
     };
     let bytes = data.len() as u64;
     let units = options.units.unwrap_or(bytes);
-    let mut input = Input::new(0, data, units, variants);
+    let mut input = MappedInput::new(0, data, units, variants);
     assert!(input.add_window(0, bytes, units), "the whole input lies within itself");
     Ok(input)
 }
 
 /// The answer, and how many calls fill a sample: long against the clocks, short against what interrupts.
-fn size(variant: &Variant, index: usize, input: &mut Input) -> Result<Figure, String> {
+fn size(
+    variant: &RegisteredVariant,
+    index: usize,
+    input: &mut MappedInput,
+) -> Result<VariantFigures, String> {
     if let Some(why) = &variant.unavailable {
         return Err(format!("unavailable: {why}"));
     }
@@ -172,16 +176,16 @@ fn size(variant: &Variant, index: usize, input: &mut Input) -> Result<Figure, St
     {
         iterations *= 2;
     }
-    Ok(Figure { answer, iterations, ..Figure::default() })
+    Ok(VariantFigures { answer, iterations, ..VariantFigures::default() })
 }
 
 /// One more sample of a variant.
 fn add_sample(
-    (index, variant): (usize, &Variant),
-    input: &mut Input,
+    (index, variant): (usize, &RegisteredVariant),
+    input: &mut MappedInput,
     costs: &Costs,
-    mut figure: Figure,
-) -> Result<Figure, String> {
+    mut figure: VariantFigures,
+) -> Result<VariantFigures, String> {
     let region = sample::take(variant, index, input, &mut 0, figure.iterations, &mut 0)?.region;
     let ns = (region.wall_ns as f64 - costs.region_wall_ns) / figure.iterations as f64;
     let samples = if region.switches == 0 { &mut figure.samples_ns } else { &mut figure.interrupted_ns };
@@ -190,7 +194,11 @@ fn add_sample(
 }
 
 /// Interleaves the variants, so that a change of the machine's speed meets all of them.
-fn measure<'a>(chosen: &[(usize, &'a Variant)], input: &mut Input, seconds: f64) -> Vec<Row<'a>> {
+fn measure<'a>(
+    chosen: &[(usize, &'a RegisteredVariant)],
+    input: &mut MappedInput,
+    seconds: f64,
+) -> Vec<VariantRow<'a>> {
     let costs = sample::calibrate();
     let mut outcomes: Vec<_> = chosen.iter().map(|&(index, variant)| size(variant, index, input)).collect();
     let running = outcomes.iter().filter(|outcome| outcome.is_ok()).count() as f64;
@@ -199,19 +207,19 @@ fn measure<'a>(chosen: &[(usize, &'a Variant)], input: &mut Input, seconds: f64)
         if round >= 5 && (system::wall_ns() - started) as f64 > seconds * 1e9 * running {
             break;
         }
-        let take = |(outcome, &place): (Result<Figure, String>, _)| {
+        let take = |(outcome, &place): (Result<VariantFigures, String>, _)| {
             outcome.and_then(|figure| add_sample(place, input, &costs, figure))
         };
         outcomes = outcomes.into_iter().zip(chosen).map(take).collect();
     }
-    let finish = |outcome: Result<Figure, String>| {
+    let finish = |outcome: Result<VariantFigures, String>| {
         let mut figure = outcome?;
         let disturbed = figure.samples_ns.is_empty();
         let samples = if disturbed { &mut figure.interrupted_ns } else { &mut figure.samples_ns };
         figure.ns_per_call = median(samples);
         Ok(figure)
     };
-    let row = |(&(_, variant), outcome)| Row { variant, outcome: finish(outcome) };
+    let row = |(&(_, variant), outcome)| VariantRow { variant, outcome: finish(outcome) };
     chosen.iter().zip(outcomes).map(row).collect()
 }
 
@@ -219,7 +227,7 @@ fn measure<'a>(chosen: &[(usize, &'a Variant)], input: &mut Input, seconds: f64)
 mod tests {
     use super::{built_in, matches, read_options};
 
-    fn options(line: &str) -> Result<crate::options::Options, String> {
+    fn options(line: &str) -> Result<crate::options::HarnessOptions, String> {
         read_options(line.split_whitespace().map(str::to_owned))
     }
 

@@ -1,7 +1,7 @@
 //! A program's variants.
 
 use crate::state::{Pass, Run, State};
-use crate::variant::{Body, Variant};
+use crate::variant::{Body, RegisteredVariant};
 use crate::{alone, lab, listed, sample, system, trace};
 use std::any::Any;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 #[derive(Default)]
 #[must_use = "nothing is measured before `main` is called"]
 pub struct Bench {
-    variants: Vec<Variant>,
+    variants: Vec<RegisteredVariant>,
 }
 
 impl Bench {
@@ -66,7 +66,7 @@ impl Bench {
     }
 
     fn add(mut self, name: &str, function: *const (), body: Body, unavailable: Option<String>) -> Self {
-        self.variants.push(Variant {
+        self.variants.push(RegisteredVariant {
             name: name.to_owned(),
             body,
             entry: system::entry(function),

@@ -10,7 +10,7 @@ use std::os::fd::FromRawFd;
 pub(crate) const LINE_MAX: usize = 16_384;
 
 /// What was read.
-pub(crate) enum Line {
+pub(crate) enum ChannelLine {
     Text(String),
     TooLong,
     /// The lab is gone.
@@ -44,13 +44,13 @@ impl Channel {
     }
 
     /// The next line without its newline. What is not UTF-8 becomes U+FFFD, so it cannot be any request's text.
-    pub(crate) fn read_line(&mut self) -> Line {
+    pub(crate) fn read_line(&mut self) -> ChannelLine {
         let mut too_long = false;
         loop {
             if let Some(newline) = self.waiting.iter().position(|&byte| byte == b'\n') {
                 let line: Vec<u8> = self.waiting.drain(..=newline).collect();
                 let text = String::from_utf8_lossy(&line[..newline]).into_owned();
-                return if too_long { Line::TooLong } else { Line::Text(text) };
+                return if too_long { ChannelLine::TooLong } else { ChannelLine::Text(text) };
             }
             if self.waiting.len() >= LINE_MAX {
                 too_long = true;
@@ -59,10 +59,10 @@ impl Channel {
             let mut bytes = [0; 4096];
             let room = bytes.len().min(LINE_MAX - self.waiting.len());
             match self.requests.read(&mut bytes[..room]) {
-                Ok(0) => return Line::End,
+                Ok(0) => return ChannelLine::End,
                 Ok(count) => self.waiting.extend_from_slice(&bytes[..count]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Line::End,
+                Err(_) => return ChannelLine::End,
             }
         }
     }

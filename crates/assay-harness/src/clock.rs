@@ -4,7 +4,7 @@ use crate::system::{cpu_ns, switches, wall_ns};
 
 /// The readings at the start of a timed region.
 #[derive(Clone, Copy)]
-pub(crate) struct Opened {
+pub(crate) struct RegionStart {
     wall_ns: u64,
     cpu_ns: u64,
     switches: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Region {
     pub(crate) switches: u64,
 }
 
-impl Opened {
+impl RegionStart {
     /// The wall clock is read last, because it is the cheap one: what the others cost is not inside it.
     #[inline(always)]
     pub(crate) fn now() -> Self {

@@ -77,7 +77,7 @@ pub(crate) fn prepared_data(input: &[u8], evict_bytes: usize, warm: &mut dyn FnM
 
 /// Where a call goes and where it comes from, as addresses of code.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct CallPlace {
     pub(crate) entry: *const u8,
     /// The code around the call, where it is known.
     pub(crate) around: Option<*const u8>,
@@ -89,7 +89,7 @@ pub(crate) struct Place {
 /// The call of nothing that warms its surroundings may be predicted to go where the last sample's call went, and a wrong
 /// guess fetches the first lines of that code (without more ado they were warm half of the time on Zen 4). So the predictor
 /// is filled and led astray once before the code is flushed, and the first lines are flushed once more at the end.
-pub(crate) fn code(listed: &[&[u8]], place: Place, warm: &mut dyn FnMut()) -> Result<(), String> {
+pub(crate) fn code(listed: &[&[u8]], place: CallPlace, warm: &mut dyn FnMut()) -> Result<(), String> {
     let mut fill_predictor = || {
         do_other_work()?;
         listed.iter().for_each(|data| walk(data));

@@ -12,7 +12,7 @@ pub(crate) struct Window {
 }
 
 /// One input.
-pub(crate) struct Input {
+pub(crate) struct MappedInput {
     pub(crate) id: u32,
     pub(crate) data: &'static [u8],
     pub(crate) units: u64,
@@ -43,7 +43,7 @@ impl Copies {
     }
 }
 
-impl Input {
+impl MappedInput {
     /// An input of `variants` variants without windows.
     pub(crate) fn new(id: u32, data: &'static [u8], units: u64, variants: usize) -> Self {
         // Touches every page, so that no sample pays for the first access.

@@ -1,11 +1,11 @@
 //! Run by the lab: greets and serves requests until `bye` or until the lab is gone.
 
-use crate::channel::{Channel, LINE_MAX, Line};
+use crate::channel::{Channel, ChannelLine, LINE_MAX};
 use crate::fields::{Fields, digits};
-use crate::inputs::{Input, map_file};
+use crate::inputs::{MappedInput, map_file};
 use crate::state::Pass;
 use crate::usage::{self, Usage};
-use crate::variant::{Variant, objection};
+use crate::variant::{RegisteredVariant, objection};
 use crate::{listed, pulse, sample, trace};
 use std::ffi::OsStr;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ const WINDOWS_MAX: u64 = 16_777_216;
 const SAMPLES_MAX: u64 = 1_000_000;
 
 /// Serves the lab over the descriptors named.
-pub(crate) fn main(descriptors: &OsStr, variants: &[Variant]) -> ExitCode {
+pub(crate) fn main(descriptors: &OsStr, variants: &[RegisteredVariant]) -> ExitCode {
     let Some(channel) = descriptors.to_str().and_then(Channel::open) else {
         eprintln!(
             "assay-harness: {CHANNEL_VARIABLE}={descriptors:?} does not name two open descriptors as \"R,W\""
@@ -52,8 +52,8 @@ pub(crate) fn main(descriptors: &OsStr, variants: &[Variant]) -> ExitCode {
 /// Who serves: the channel, the program's variants, and the inputs loaded so far.
 struct Lab<'a> {
     channel: Channel,
-    variants: &'a [Variant],
-    inputs: Vec<Input>,
+    variants: &'a [RegisteredVariant],
+    inputs: Vec<MappedInput>,
 }
 
 impl Lab<'_> {
@@ -61,7 +61,7 @@ impl Lab<'_> {
         let count = self.variants.len();
         self.channel.say(&format!("assay {PROTOCOL_VERSION} hello harness=rust variants={count}"));
         for (index, variant) in self.variants.iter().enumerate() {
-            let Variant { name, entry, unavailable, .. } = variant;
+            let RegisteredVariant { name, entry, unavailable, .. } = variant;
             let reason = unavailable.as_ref().map(|why| format!(" unavailable={why}")).unwrap_or_default();
             let kind = variant.kind();
             self.channel.say(&format!("variant {index} kind={kind} entry={entry} name={name}{reason}"));
@@ -78,14 +78,14 @@ impl Lab<'_> {
     }
 
     /// Serves one line. Returns whether to go on, and a line that was read too far and comes next.
-    fn serve(&mut self, line: Line) -> (bool, Option<Line>) {
+    fn serve(&mut self, line: ChannelLine) -> (bool, Option<ChannelLine>) {
         let line = match line {
-            Line::Text(line) => line,
-            Line::TooLong => {
+            ChannelLine::Text(line) => line,
+            ChannelLine::TooLong => {
                 self.channel.say(&format!("error reason=a request line has more than {LINE_MAX} bytes"));
                 return (true, None);
             }
-            Line::End => return (false, None),
+            ChannelLine::End => return (false, None),
         };
         let (word, rest) = line.split_once(' ').map_or((&*line, None), |(word, rest)| (word, Some(rest)));
         let fields = rest.map_or_else(|| Ok(Fields::default()), Fields::split);
@@ -120,7 +120,7 @@ impl Lab<'_> {
     }
 
     /// Serves `load` with its window lines; returns a line that came where a window was announced.
-    fn serve_load(&mut self, fields: Result<Fields<'_>, String>) -> Option<Line> {
+    fn serve_load(&mut self, fields: Result<Fields<'_>, String>) -> Option<ChannelLine> {
         let announced =
             fields.as_ref().map_or(Err(String::new()), |fields| fields.number("windows", 1, WINDOWS_MAX));
         let mut input = fields.and_then(|fields| {
@@ -129,16 +129,16 @@ impl Lab<'_> {
             let (size, units) =
                 (fields.number("size", 0, u64::MAX - 1)?, fields.number("units", 0, u64::MAX)?);
             let data = map_file(fields.text("path")?, Some(size))?;
-            Ok(Input::new(id as u32, data, units, self.variants.len()))
+            Ok(MappedInput::new(id as u32, data, units, self.variants.len()))
         });
         let mut instead = None;
         let announced = announced.unwrap_or(0);
         for i in 0..announced {
             let line = self.channel.read_line();
             let is_window = match &line {
-                Line::Text(text) => text.starts_with("window "),
-                Line::TooLong => true,
-                Line::End => false,
+                ChannelLine::Text(text) => text.starts_with("window "),
+                ChannelLine::TooLong => true,
+                ChannelLine::End => false,
             };
             if !is_window {
                 input = Err(format!("{announced} windows were announced and {i} found"));
@@ -188,7 +188,7 @@ impl Lab<'_> {
         let usage = Usage::read(fields)?;
         let measured = &self.variants[variant];
         let mut check = 0;
-        let mut samples_of = |input: &mut Input| {
+        let mut samples_of = |input: &mut MappedInput| {
             usage.begin(&measured.body, input, iterations)?;
             let mut before = pulse::take();
             for index in 0..warmup + samples {
@@ -235,8 +235,8 @@ impl Lab<'_> {
 }
 
 /// `window OFFSET SIZE UNITS`.
-fn window(line: &Line) -> Option<[u64; 3]> {
-    let Line::Text(line) = line else { return None };
+fn window(line: &ChannelLine) -> Option<[u64; 3]> {
+    let ChannelLine::Text(line) = line else { return None };
     let mut words = line.strip_prefix("window ")?.split(' ').map(digits);
     let numbers = [words.next()??, words.next()??, words.next()??];
     if words.next().is_none() { Some(numbers) } else { None }

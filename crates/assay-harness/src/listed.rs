@@ -1,13 +1,13 @@
 //! Samples of calls that are listed beforehand: other copies, cold data, cold code, calls that wait for each other. What is
 //! measured hot never comes here.
 
-use crate::clock::{Opened, Region};
-use crate::cool::{self, Place};
-use crate::inputs::Input;
+use crate::clock::{Region, RegionStart};
+use crate::cool::{self, CallPlace};
+use crate::inputs::MappedInput;
 use crate::sample::{Sample, combine};
 use crate::system;
 use crate::usage::{CacheState, Usage};
-use crate::variant::{Body, How, Variant};
+use crate::variant::{Body, CallManner, RegisteredVariant};
 use std::any::Any;
 
 #[inline(never)]
@@ -23,7 +23,7 @@ fn nothing_of_state<S>(_: &S) -> u64 {
 #[inline(never)]
 fn time_calls(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], combined: &mut u64) -> Region {
     let mut answers = *combined;
-    let opened = Opened::now();
+    let opened = RegionStart::now();
     for data in listed {
         answers = combine(answers, call(data));
     }
@@ -35,7 +35,7 @@ fn time_calls(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], combined: &mut u
 #[inline(never)]
 fn time_chained(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], zero: u64, combined: &mut u64) -> Region {
     let (mut answers, mut answer) = (*combined, 0);
-    let opened = Opened::now();
+    let opened = RegionStart::now();
     for data in listed {
         answer = call(system::waiting(data, answer & zero));
         answers = combine(answers, answer);
@@ -48,7 +48,7 @@ fn time_chained(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], zero: u64, com
 #[inline(never)]
 fn time_states<S>(run: fn(&S) -> u64, listed: &[&S], combined: &mut u64) -> Region {
     let mut answers = *combined;
-    let opened = Opened::now();
+    let opened = RegionStart::now();
     for state in listed {
         answers = combine(answers, run(state));
     }
@@ -60,7 +60,7 @@ fn time_states<S>(run: fn(&S) -> u64, listed: &[&S], combined: &mut u64) -> Regi
 #[inline(never)]
 fn time_chained_states<S>(run: fn(&S) -> u64, listed: &[&S], zero: u64, combined: &mut u64) -> Region {
     let (mut answers, mut answer) = (*combined, 0);
-    let opened = Opened::now();
+    let opened = RegionStart::now();
     for state in listed {
         answer = run(system::waiting_for_state(state, answer & zero));
         answers = combine(answers, answer);
@@ -70,7 +70,7 @@ fn time_chained_states<S>(run: fn(&S) -> u64, listed: &[&S], zero: u64, combined
     region
 }
 
-fn of_calls(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], how: How, combined: &mut u64) -> Region {
+fn of_calls(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], how: CallManner, combined: &mut u64) -> Region {
     let call = if how.idle { nothing } else { call };
     if how.dependent {
         time_chained(call, listed, system::unknown_zero(), combined)
@@ -83,7 +83,7 @@ fn of_calls(call: fn(&[u8]) -> u64, listed: &[&'static [u8]], how: How, combined
 pub(crate) fn of_states<S: 'static>(
     run: fn(&S) -> u64,
     listed: &[&dyn Any],
-    how: How,
+    how: CallManner,
     combined: &mut u64,
 ) -> Region {
     let own = |state: &&dyn Any| -> *const S {
@@ -101,7 +101,7 @@ pub(crate) fn of_states<S: 'static>(
 }
 
 /// The windows of one sample from `*at` on, as numbers.
-fn windows(input: &Input, usage: &Usage, at: &mut usize, iterations: u64) -> Vec<usize> {
+fn windows(input: &MappedInput, usage: &Usage, at: &mut usize, iterations: u64) -> Vec<usize> {
     let count = input.windows.len();
     let step = (usage.step % count as u64) as usize;
     let next = |_| std::mem::replace(at, (*at + step) % count);
@@ -110,16 +110,16 @@ fn windows(input: &Input, usage: &Usage, at: &mut usize, iterations: u64) -> Vec
 
 /// One sample. `at` and `combined` go on from one sample to the next.
 pub(crate) fn take(
-    variant: &Variant,
+    variant: &RegisteredVariant,
     index: usize,
-    input: &mut Input,
+    input: &mut MappedInput,
     usage: &Usage,
     at: &mut usize,
     iterations: u64,
     combined: &mut u64,
 ) -> Result<Sample, String> {
-    let how = How { dependent: usage.dependent, idle: false };
-    let idle = How { idle: true, ..how };
+    let how = CallManner { dependent: usage.dependent, idle: false };
+    let idle = CallManner { idle: true, ..how };
     match &variant.body {
         Body::Call(call) => {
             let windows = windows(input, usage, at, iterations);
@@ -132,7 +132,7 @@ pub(crate) fn take(
             match usage.state {
                 CacheState::ColdData => cool::data(&listed, usage.evict_bytes, &mut warm)?,
                 CacheState::ColdCode => {
-                    let place = Place {
+                    let place = CallPlace {
                         entry: system::address(variant.entry),
                         around: Some(time_calls as *const u8),
                     };
@@ -158,7 +158,7 @@ pub(crate) fn take(
             match usage.state {
                 CacheState::ColdData => cool::prepared_data(bytes, usage.evict_bytes, &mut warm)?,
                 CacheState::ColdCode => {
-                    let place = Place { entry: system::address(variant.entry), around: None };
+                    let place = CallPlace { entry: system::address(variant.entry), around: None };
                     cool::code(&[], place, &mut warm)?;
                 }
                 CacheState::Hot | CacheState::Rotating => {}

@@ -2,7 +2,7 @@
 
 /// What the command line asks for.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Options {
+pub(crate) struct HarnessOptions {
     pub(crate) input: Option<String>,
     pub(crate) pattern: Option<String>,
     pub(crate) units: Option<u64>,

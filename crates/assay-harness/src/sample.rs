@@ -1,9 +1,9 @@
 //! Samples: one timed region of consecutive calls each.
 
-use crate::clock::{Costs, Opened, Region};
-use crate::inputs::{Input, Window};
+use crate::clock::{Costs, Region, RegionStart};
+use crate::inputs::{MappedInput, Window};
 use crate::state::Run;
-use crate::variant::{Body, Variant};
+use crate::variant::{Body, RegisteredVariant};
 
 /// Why a loop gave no sample.
 pub(crate) const UNFINISHED: &str =
@@ -39,7 +39,7 @@ fn time_calls(
     combined: &mut u64,
 ) -> Region {
     let (mut next, mut answers) = (*at, *combined);
-    let opened = Opened::now();
+    let opened = RegionStart::now();
     for _ in 0..iterations {
         answers = combine(answers, call(windows[next].data));
         next += 1;
@@ -56,7 +56,7 @@ fn time_calls(
 #[inline(never)]
 pub(crate) fn time_prepared<S>(run: fn(&S) -> u64, state: &S, iterations: u64, combined: &mut u64) -> Region {
     let mut answers = *combined;
-    let opened = Opened::now();
+    let opened = RegionStart::now();
     for _ in 0..iterations {
         answers = combine(answers, run(state));
     }
@@ -78,9 +78,9 @@ fn timed(
 
 /// One sample of variant `index`. `at` and `combined` go on from one sample to the next.
 pub(crate) fn take(
-    variant: &Variant,
+    variant: &RegisteredVariant,
     index: usize,
-    input: &mut Input,
+    input: &mut MappedInput,
     at: &mut usize,
     iterations: u64,
     combined: &mut u64,
@@ -108,7 +108,11 @@ pub(crate) fn take(
 }
 
 /// The answers without timing: a prepared or looped variant knows no windows and repeats the whole.
-pub(crate) fn answers(variant: &Variant, index: usize, input: &mut Input) -> Result<Answers, String> {
+pub(crate) fn answers(
+    variant: &RegisteredVariant,
+    index: usize,
+    input: &mut MappedInput,
+) -> Result<Answers, String> {
     let whole = match &variant.body {
         Body::Call(call) => {
             let whole = call(input.data);

@@ -1,6 +1,6 @@
 //! The state of a loop of the program's own: one decrement and one jump per iteration.
 
-use crate::clock::{Opened, Region};
+use crate::clock::{Region, RegionStart};
 use crate::system;
 
 /// A traced pass over an input of a variant, by the numbers that the lab knows them by.
@@ -15,12 +15,12 @@ pub(crate) struct Pass {
 pub(crate) struct Run {
     iterations: u64,
     pub(crate) answer: u64,
-    phase: Phase,
+    phase: RunPhase,
 }
 
-enum Phase {
+enum RunPhase {
     Before,
-    Inside(Opened),
+    Inside(RegionStart),
     After(Region),
     /// Traced: marks stand where the clocks are otherwise.
     Unmarked(Pass),
@@ -30,22 +30,22 @@ enum Phase {
 
 impl Run {
     pub(crate) fn new(iterations: u64) -> Self {
-        Self { iterations, answer: 0, phase: Phase::Before }
+        Self { iterations, answer: 0, phase: RunPhase::Before }
     }
 
     /// So many iterations, at least one, between marks.
     pub(crate) fn traced(pass: Pass, iterations: u64) -> Self {
-        Self { iterations, answer: 0, phase: Phase::Unmarked(pass) }
+        Self { iterations, answer: 0, phase: RunPhase::Unmarked(pass) }
     }
 
     /// Whether a traced run went on until [`State::next`] returned false.
     pub(crate) fn is_traced(&self) -> bool {
-        matches!(self.phase, Phase::Traced)
+        matches!(self.phase, RunPhase::Traced)
     }
 
     /// What was timed; `None` where the loop did not go on until [`State::next`] returned false.
     pub(crate) fn region(&self) -> Option<Region> {
-        if let Phase::After(region) = self.phase { Some(region) } else { None }
+        if let RunPhase::After(region) = self.phase { Some(region) } else { None }
     }
 
     /// An edge of the region: how many iterations follow. Takes the run, not the state, so that the state need not
@@ -53,23 +53,23 @@ impl Run {
     #[inline(never)]
     fn edge(&mut self) -> u64 {
         match self.phase {
-            Phase::Inside(opened) => {
-                self.phase = Phase::After(opened.close());
+            RunPhase::Inside(opened) => {
+                self.phase = RunPhase::After(opened.close());
                 0
             }
-            Phase::Marked => {
+            RunPhase::Marked => {
                 system::mark_end();
-                self.phase = Phase::Traced;
+                self.phase = RunPhase::Traced;
                 0
             }
-            Phase::After(_) | Phase::Traced => 0,
-            Phase::Unmarked(Pass { variant, input, pass }) => {
-                self.phase = Phase::Marked;
+            RunPhase::After(_) | RunPhase::Traced => 0,
+            RunPhase::Unmarked(Pass { variant, input, pass }) => {
+                self.phase = RunPhase::Marked;
                 system::mark_begin(variant, input, pass);
                 self.iterations
             }
-            Phase::Before => {
-                self.phase = Phase::Inside(Opened::now());
+            RunPhase::Before => {
+                self.phase = RunPhase::Inside(RegionStart::now());
                 self.iterations
             }
         }

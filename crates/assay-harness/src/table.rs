@@ -1,24 +1,24 @@
 //! What a program run alone prints: a table, or JSON. The same text as assay.h prints.
 
-use crate::inputs::Input;
-use crate::options::Options;
-use crate::variant::Variant;
+use crate::inputs::MappedInput;
+use crate::options::HarnessOptions;
+use crate::variant::RegisteredVariant;
 use std::fmt::Write as _;
 
 /// The first variant with an answer, which the others must share.
-pub(crate) fn reference<'a>(rows: &[Row<'a>]) -> Option<(&'a str, u64)> {
+pub(crate) fn reference<'a>(rows: &[VariantRow<'a>]) -> Option<(&'a str, u64)> {
     rows.iter().find_map(|row| row.outcome.as_ref().ok().map(|figure| (&*row.variant.name, figure.answer)))
 }
 
 /// An aligned table.
-pub(crate) fn text(rows: &[Row<'_>], options: &Options, input: &Input) -> String {
+pub(crate) fn text(rows: &[VariantRow<'_>], options: &HarnessOptions, input: &MappedInput) -> String {
     let reference = reference(rows);
     let width = rows.iter().map(|row| row.variant.name.len()).max().unwrap_or(0).max("variant".len());
     let per = if options.units.is_some() { "ns/unit" } else { "ns/byte" };
     let name = options.input.as_deref().unwrap_or("built-in pseudo-random bytes (seed 42)");
     let mut text = format!("input: {name}, {} bytes, {} units\n", input.data.len(), input.units);
     text += &format!("{:<width$}  {:>14}  {per:>11}  {:<16}\n", "variant", "ns/call", "answer");
-    for Row { variant, outcome } in rows {
+    for VariantRow { variant, outcome } in rows {
         let line = match outcome {
             Err(why) => {
                 let why: String = why.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -45,13 +45,13 @@ pub(crate) fn text(rows: &[Row<'_>], options: &Options, input: &Input) -> String
 }
 
 /// `assay.alone/1`.
-pub(crate) fn json(rows: &[Row<'_>], options: &Options, input: &Input) -> String {
+pub(crate) fn json(rows: &[VariantRow<'_>], options: &HarnessOptions, input: &MappedInput) -> String {
     let reference = reference(rows);
     let name = quoted(options.input.as_deref().unwrap_or("built-in"));
     let (bytes, units) = (input.data.len(), input.units);
     let rows: Vec<String> = rows
         .iter()
-        .map(|Row { variant, outcome }| {
+        .map(|VariantRow { variant, outcome }| {
             let figures = match outcome {
                 Err(why) => format!("\"failed\": {}", quoted(why)),
                 Ok(figure) => format!(
@@ -87,14 +87,14 @@ fn quoted(text: &str) -> String {
 }
 
 /// What was found of one variant.
-pub(crate) struct Row<'a> {
-    pub(crate) variant: &'a Variant,
-    pub(crate) outcome: Result<Figure, String>,
+pub(crate) struct VariantRow<'a> {
+    pub(crate) variant: &'a RegisteredVariant,
+    pub(crate) outcome: Result<VariantFigures, String>,
 }
 
 /// A variant's figures.
 #[derive(Default)]
-pub(crate) struct Figure {
+pub(crate) struct VariantFigures {
     pub(crate) answer: u64,
     pub(crate) iterations: u64,
     /// Per call, one for each sample that nothing interrupted.

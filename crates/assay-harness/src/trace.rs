@@ -2,11 +2,11 @@
 //!
 //! Without a tracer the marks do nothing. An empty pass shows the instructions that the marks themselves cost.
 
-use crate::inputs::{Input, Window};
+use crate::inputs::{MappedInput, Window};
 use crate::sample::{UNFINISHED, combine};
 use crate::state::{Pass, Run};
 use crate::system::{mark_begin, mark_end};
-use crate::variant::{Body, Variant};
+use crate::variant::{Body, RegisteredVariant};
 
 /// Calls on consecutive windows from `at`, wrapping.
 #[inline(never)]
@@ -39,8 +39,8 @@ pub(crate) fn prepared<S>(run: fn(&S) -> u64, state: &S, iterations: u64, combin
 /// One traced pass of a variant over `windows` windows from `at`; of a loop as many iterations, of a prepared state one call;
 /// empty where `windows` is 0. Returns the units in it.
 pub(crate) fn pass(
-    variant: &Variant,
-    input: &mut Input,
+    variant: &RegisteredVariant,
+    input: &mut MappedInput,
     at: usize,
     windows: u64,
     combined: &mut u64,

@@ -2,7 +2,7 @@
 
 use crate::cool;
 use crate::fields::Fields;
-use crate::inputs::Input;
+use crate::inputs::MappedInput;
 use crate::variant::Body;
 
 /// Calls of one sample that can be listed.
@@ -69,7 +69,7 @@ impl Usage {
     }
 
     /// What the request asks for and cannot have; otherwise its copies are made.
-    pub(crate) fn begin(&self, body: &Body, input: &mut Input, iterations: u64) -> Result<(), String> {
+    pub(crate) fn begin(&self, body: &Body, input: &mut MappedInput, iterations: u64) -> Result<(), String> {
         if self.is_plain() {
             return Ok(());
         }
@@ -115,7 +115,7 @@ impl Usage {
 }
 
 /// Gives back what a request was given.
-pub(crate) fn end(input: &mut Input) {
+pub(crate) fn end(input: &mut MappedInput) {
     input.drop_copies();
     cool::release();
 }

@@ -8,7 +8,7 @@ type Prepare = Box<dyn Fn(&'static [u8]) -> Box<dyn Any>>;
 
 type TimePrepared = Box<dyn Fn(&dyn Any, u64, &mut u64) -> Region>;
 
-type TimeListed = Box<dyn Fn(&[&dyn Any], How, &mut u64) -> Region>;
+type TimeListed = Box<dyn Fn(&[&dyn Any], CallManner, &mut u64) -> Region>;
 
 type TracePrepared = Box<dyn Fn(&dyn Any, u64, &mut u64, Pass)>;
 
@@ -30,7 +30,7 @@ pub(crate) enum Body {
 }
 
 /// One variant.
-pub(crate) struct Variant {
+pub(crate) struct RegisteredVariant {
     pub(crate) name: String,
     pub(crate) body: Body,
     /// Its function, from the start of the program's image.
@@ -39,7 +39,7 @@ pub(crate) struct Variant {
     pub(crate) unavailable: Option<String>,
 }
 
-impl Variant {
+impl RegisteredVariant {
     pub(crate) fn kind(&self) -> &'static str {
         match self.body {
             Body::Call(_) => "call",
@@ -50,14 +50,14 @@ impl Variant {
 }
 
 /// Why the variants cannot be told apart, if so.
-pub(crate) fn objection(variants: &[Variant]) -> Option<String> {
+pub(crate) fn objection(variants: &[RegisteredVariant]) -> Option<String> {
     let is_name = |name: &str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:/+-".contains(&byte))
     };
     if variants.is_empty() {
         return Some("the program registers no variant".to_owned());
     }
-    for (i, Variant { name, .. }) in variants.iter().enumerate() {
+    for (i, RegisteredVariant { name, .. }) in variants.iter().enumerate() {
         if !is_name(name) {
             return Some(format!(
                 "the variant name {name:?} has other characters than letters, digits and _.:/+-"
@@ -72,7 +72,7 @@ pub(crate) fn objection(variants: &[Variant]) -> Option<String> {
 
 /// How listed calls are made: waiting for each other or not, and doing nothing so that all around them gets warm.
 #[derive(Clone, Copy)]
-pub(crate) struct How {
+pub(crate) struct CallManner {
     pub(crate) dependent: bool,
     pub(crate) idle: bool,
 }

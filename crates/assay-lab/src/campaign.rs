@@ -26,7 +26,7 @@ mod unoptimised;
 pub mod usage;
 
 use crate::lead::{Lead, Misuse, Question, measuring_cpu};
-pub use crate::run::retake::Core;
+pub use crate::run::retake::MeasuringCore;
 use crate::store::{CampaignRow, Led, Ledger, NewCampaign};
 use anyhow::{Result, bail};
 use assay_linux::machine::Machine;
@@ -42,7 +42,7 @@ use std::time::Duration;
 
 /// What the command line asks for.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct CampaignRequest {
     /// The experiment file.
     pub experiment: PathBuf,
     /// The ledger.
@@ -70,7 +70,7 @@ pub struct Asked {
 /// Measuring time of `--quick`, seconds.
 const QUICK_SECONDS: f64 = 11.0;
 
-impl Asked {
+impl CampaignRequest {
     /// Applies the command line's wishes to what the file says.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl Asked {
 
 /// A campaign that has come to its end, or was interrupted.
 #[derive(Debug)]
-pub struct Ended {
+pub struct EndedCampaign {
     /// Its number in the ledger.
     pub campaign: i64,
     /// Somebody pressed Ctrl-C.
@@ -117,11 +117,11 @@ pub struct Ended {
 /// # Errors
 /// [`Misuse`], [`Unable`], a ledger that cannot be written. What a measured program or a compiler does wrong is no
 /// error: it is a failed cell.
-pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
+pub fn run(asked: &CampaignRequest, events: &mut dyn FnMut(Event)) -> Result<EndedCampaign> {
     let outline = prepare::outline(asked)?;
     // Before this process keeps off the measuring processor, which would then be missing from the facts.
     let machine = assay_linux::machine::facts();
-    run_outline(outline, machine, asked, &mut Core::default(), &mut |_, _| Ok(()), events)
+    run_outline(outline, machine, asked, &mut MeasuringCore::default(), &mut |_, _| Ok(()), events)
 }
 
 /// [`run`] of an experiment that was outlined by the caller, who is told the campaign's number as soon as it has one, and may
@@ -132,11 +132,11 @@ pub fn run(asked: &Asked, events: &mut dyn FnMut(Event)) -> Result<Ended> {
 pub fn run_outline(
     outline: Outline,
     machine: Machine,
-    asked: &Asked,
-    core: &mut Core,
+    asked: &CampaignRequest,
+    core: &mut MeasuringCore,
     begun: &mut dyn FnMut(&Ledger, i64) -> Result<()>,
     events: &mut dyn FnMut(Event),
-) -> Result<Ended> {
+) -> Result<EndedCampaign> {
     let ledger = Ledger::open(&asked.ledger)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
@@ -152,7 +152,7 @@ pub fn run_outline(
     let stopped = if assay_linux::interrupt::asked() { Stopped::Interrupted } else { stopped };
     lead.end(&ledger, stopped)?;
     events(Event::Finished);
-    Ok(Ended { campaign: row.id, interrupted: stopped == Stopped::Interrupted })
+    Ok(EndedCampaign { campaign: row.id, interrupted: stopped == Stopped::Interrupted })
 }
 
 /// Counts the events of some cells of a campaign that is over: those of the outline's inputs, variants and events.
@@ -162,7 +162,7 @@ pub fn run_outline(
 pub fn count_afterwards(
     outline: Outline,
     machine: Machine,
-    asked: &Asked,
+    asked: &CampaignRequest,
     campaign: i64,
     events: &mut dyn FnMut(Event),
 ) -> Result<()> {
@@ -176,7 +176,7 @@ pub fn count_afterwards(
 }
 
 fn begin_or_resume(
-    asked: &Asked,
+    asked: &CampaignRequest,
     prepared: &Prepared,
     ledger: &Ledger,
     cpu: usize,

@@ -19,5 +19,5 @@ pub mod revisions;
 pub mod sides;
 pub mod spec;
 
-pub use lead::{Asked, Ended, run};
+pub use lead::{CompareRequest, EndedComparison, run};
 pub(crate) use lead::{planned, put_back};

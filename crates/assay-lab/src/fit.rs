@@ -9,4 +9,4 @@ pub mod compose;
 pub mod table;
 pub mod variants;
 
-pub use compose::{Asked, Examined, conclude, examine};
+pub use compose::{ExaminedFit, FitRequest, conclude, examine};

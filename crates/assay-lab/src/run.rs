@@ -11,5 +11,5 @@ pub mod taken;
 pub mod tune;
 pub mod worker;
 
-pub use fault::{Fault, Stage};
+pub use fault::{ProgramFault, Stage};
 pub use lineup::{Lineup, LoadedInput, Subject};

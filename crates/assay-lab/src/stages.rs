@@ -19,5 +19,5 @@ mod players;
 mod prepare;
 mod spec;
 
-pub use lead::{Asked, Ended, run};
-pub use open::{Opened, open};
+pub use lead::{EndedSession, StagesRequest, run};
+pub use open::{OpenedDiary, open};

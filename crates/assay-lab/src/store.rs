@@ -17,7 +17,7 @@ pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow};
 pub use heads::Led;
 pub use ledger::{FORMAT, Ledger, Unusable};
 pub use rows::{
-    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Identity, InputRow,
-    NewCampaign, ProcessRow, Round, SampleRow,
+    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow, IdentityRow,
+    InputRow, NewCampaign, ProcessRow, Round, SampleRow,
 };
 pub use sweeps::{NewSweep, SweepPoint, SweepRow, SweepStep};

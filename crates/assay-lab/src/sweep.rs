@@ -10,5 +10,5 @@ pub mod lead;
 pub mod preview;
 mod readings;
 
-pub use asked::{AdHoc, AskedSweep};
-pub use lead::{Ended, run};
+pub use asked::{AdHoc, SweepRequest};
+pub use lead::{EndedSweep, run};

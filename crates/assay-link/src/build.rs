@@ -22,7 +22,7 @@ mod workshop;
 
 pub use artifact::{Artifact, Link};
 pub use builder::Builder;
-pub use compilers::{Compiler, Family, ToolchainError, find_compilers, find_compilers_in};
+pub use compilers::{Compiler, CompilerFamily, ToolchainError, find_compilers, find_compilers_in};
 pub use failure::{BuildFailure, Stage};
 pub use linker::{Linker, LinkerKind, default_script, identify};
 pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};

@@ -2,7 +2,7 @@
 //!
 //! Method: the events of a command are opened on its process between fork and exec, begin at exec (`enable_on_exec`)
 //! and are inherited by all that it starts, so what is counted is the program and nothing of the lab. A program that goes on
-//! already is counted between two readings ([`Running`]). Each reading
+//! already is counted between two readings ([`RunningCounters`]). Each reading
 //! carries how long the event was wanted and how long it was on a counter: where these differ the kernel shared the
 //! counters out (multiplexing), and the value is a part of the truth that only [`CounterReading::scaled`] extrapolates.
 //! Source: `man 2 perf_event_open`; `include/uapi/linux/perf_event.h` for numbers and bits.
@@ -20,8 +20,8 @@ mod front_end;
 mod refusal;
 mod running;
 
-pub use command::{CommandEnding, Counters, End, spawn};
+pub use command::{CommandCounters, CommandEnd, CommandEnding, spawn};
 pub use counter::{Counter, CounterReading, Target};
 pub use event::{CounterEvent, KNOWN, Scope, UnknownEvent};
 pub use refusal::{CounterRefusal, RefusalCause, RefusalContext};
-pub use running::Running;
+pub use running::RunningCounters;

@@ -91,10 +91,16 @@ extern "C" fn called(
             blocks::forget(e, c);
         }
         n if n == numbers.execute => {
-            execute::execute(&execute::Call { folder: None, path: a, arguments: b, environment: c, flags: 0 });
+            execute::execute(&execute::ExecCall { folder: None, path: a, arguments: b, environment: c, flags: 0 });
         },
         n if n == numbers.execute_at => {
-            execute::execute(&execute::Call { folder: Some(a as i32), path: b, arguments: c, environment: d, flags: e as i32 });
+            execute::execute(&execute::ExecCall {
+                folder: Some(a as i32),
+                path: b,
+                arguments: c,
+                environment: d,
+                flags: e as i32,
+            });
         }
         _ => {}
     }

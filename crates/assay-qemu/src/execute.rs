@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 const EMPTY_PATH: i32 = 0x1000;
 
 /// `execve` or `execveat`: addresses are the program's.
-pub(crate) struct Call {
+pub(crate) struct ExecCall {
     pub(crate) folder: Option<i32>,
     pub(crate) path: u64,
     pub(crate) arguments: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Call {
 }
 
 /// Goes on as the emulator of the other program, or comes back and leaves the call to QEMU.
-pub(crate) fn execute(call: &Call) {
+pub(crate) fn execute(call: &ExecCall) {
     let Some(path) = memory::text(call.path).and_then(|path| path_of(call, &path)) else {
         return;
     };
@@ -52,7 +52,7 @@ fn announce() {
 }
 
 /// The file that is meant, by a path that this process can open.
-fn path_of(call: &Call, path: &CStr) -> Option<CString> {
+fn path_of(call: &ExecCall, path: &CStr) -> Option<CString> {
     let bytes = path.to_bytes();
     if bytes == b"/proc/self/exe" {
         return program();
@@ -84,7 +84,7 @@ fn program() -> Option<CString> {
 }
 
 /// Returns only when it has failed.
-fn emulate(call: &Call, path: &CStr, interpreter: Vec<CString>) {
+fn emulate(call: &ExecCall, path: &CStr, interpreter: Vec<CString>) {
     let prefix: Option<Vec<CString>> =
         session::get().prefix.iter().map(|word| CString::new(word.as_slice()).ok()).collect();
     let (Some(mut words), Some(arguments), Some(environment)) =

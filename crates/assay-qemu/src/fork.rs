@@ -1,7 +1,7 @@
 //! Forks: the child writes to a file of its own, at the same addresses, with counters at zero.
 
 use crate::blocks::{self, Code};
-use crate::session::Known;
+use crate::session::KnownCode;
 use crate::{calls, session, threads};
 use std::cell::RefCell;
 use std::sync::MutexGuard;
@@ -28,7 +28,7 @@ unsafe extern "C" fn in_parent() {
 
 unsafe extern "C" fn in_child() {
     HELD.with(|held| held.borrow_mut().take());
-    let known = Known { blocks: blocks::recorded(), lengths_bytes: blocks::lengths_used() };
+    let known = KnownCode { blocks: blocks::recorded(), lengths_bytes: blocks::lengths_used() };
     if session::reopen_after_fork(known) {
         threads::only(calls::index());
     }

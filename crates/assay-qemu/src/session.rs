@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What stays the same over forks.
-pub(crate) struct Session {
+pub(crate) struct PluginSession {
     pub(crate) folder: String,
     pub(crate) control: Segment,
     /// Where the process's file is mapped; a fork maps another file at the same place.
@@ -21,12 +21,12 @@ pub(crate) struct Session {
     pub(crate) prefix: Vec<Vec<u8>>,
 }
 
-static SESSION: OnceLock<Session> = OnceLock::new();
+static SESSION: OnceLock<PluginSession> = OnceLock::new();
 /// Nobody reads what this process writes.
 static MUTED: AtomicBool = AtomicBool::new(false);
 
 /// The session, after installing.
-pub(crate) fn get() -> &'static Session {
+pub(crate) fn get() -> &'static PluginSession {
     SESSION.get().expect("callbacks are registered after the session is open")
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn open(folder: &str, target: &str) -> Result<(), String> {
     let path = format!("{folder}/{}", channel::process_file(slot));
     let own = Segment::map(&path, process::SIZE, true, None, 0)?;
     map_heads(&path)?;
-    let session = Session {
+    let session = PluginSession {
         folder: folder.to_owned(),
         own,
         architecture,
@@ -136,7 +136,7 @@ pub(crate) fn lab_listens() -> bool {
 
 /// What is known of the code when a child is born.
 #[derive(Clone, Copy)]
-pub(crate) struct Known {
+pub(crate) struct KnownCode {
     /// Blocks recorded.
     pub(crate) blocks: u32,
     /// Bytes of instruction lengths.
@@ -145,7 +145,7 @@ pub(crate) struct Known {
 
 /// In a new child: a file of its own at the places of the parent's, with what the parent knew and nothing counted.
 /// Returns false when it cannot be traced; then the memory is its own and nobody's else.
-pub(crate) fn reopen_after_fork(known: Known) -> bool {
+pub(crate) fn reopen_after_fork(known: KnownCode) -> bool {
     let session = get();
     let reopened = session.follow && !muted() && copy_to_new_file(known).is_some();
     if !reopened {
@@ -157,7 +157,7 @@ pub(crate) fn reopen_after_fork(known: Known) -> bool {
     reopened
 }
 
-fn copy_to_new_file(known: Known) -> Option<()> {
+fn copy_to_new_file(known: KnownCode) -> Option<()> {
     let session = get();
     let old = &session.own;
     let slot = claim(&session.control)?;

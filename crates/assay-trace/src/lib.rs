@@ -16,7 +16,7 @@ mod session;
 pub mod sites;
 
 pub use refusal::{Blame, TraceRefusal};
-pub use session::{Session, available, check, command};
+pub use session::{TraceSession, available, check, command};
 
 use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, BranchSite};

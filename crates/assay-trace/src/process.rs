@@ -23,7 +23,7 @@ const TURN: u32 = 4;
 const MAX_REGIONS: usize = 1 << 20;
 
 /// A process that writes, or did.
-pub(super) struct Process<O> {
+pub(super) struct EmulatedProcess<O> {
     /// Observers are to see branches.
     handing_on: bool,
     shared: SharedMemory,
@@ -67,12 +67,12 @@ pub(super) enum Served {
     Busy,
 }
 
-impl<O: Observer> Process<O> {
+impl<O: Observer> EmulatedProcess<O> {
     /// Takes over a process's file. `handing_on` says whether observers are to see branches.
     ///
     /// # Errors
     /// It is no such file, or another version's; a whole sentence.
-    pub(super) fn open(shared: SharedMemory, handing_on: bool) -> Result<Process<O>, String> {
+    pub(super) fn open(shared: SharedMemory, handing_on: bool) -> Result<EmulatedProcess<O>, String> {
         let version = shared.u32(process::VERSION).load(Ordering::Acquire);
         if shared.u64(process::MAGIC).load(Ordering::Relaxed) != channel::MAGIC || version != channel::VERSION
         {
@@ -86,7 +86,7 @@ impl<O: Observer> Process<O> {
             _ => InstructionSet::X86_64,
         };
         let pid = shared.u32(process::PID).load(Ordering::Relaxed);
-        Ok(Process {
+        Ok(EmulatedProcess {
             handing_on,
             base: shared.u64(process::BASE).load(Ordering::Relaxed),
             pid,
@@ -296,7 +296,7 @@ impl<O: Observer> Process<O> {
         totals
     }
 
-    /// Everything that was seen, once nothing more is written and [`Process::serve`] has found nothing more to read.
+    /// Everything that was seen, once nothing more is written and [`EmulatedProcess::serve`] has found nothing more to read.
     pub(super) fn finish(&self, ended: TracedExit) -> (ProcessTrace<O>, Option<(u32, u64)>) {
         let counted = self.counted();
         let mut threads = std::mem::take(&mut *lock(&self.ended_threads));

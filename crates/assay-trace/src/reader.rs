@@ -3,7 +3,7 @@
 //! A reader serves its share of all threads of all processes, and sleeps when there is nothing. Producers ring a bell when
 //! a ring is half full; a few milliseconds are waited for at most, so nothing is lost when a bell is.
 
-use super::process::{Process, Served};
+use super::process::{EmulatedProcess, Served};
 use super::{Observer, ProcessTrace, TracedExit};
 use assay_linux::family;
 use assay_linux::shared::{self, SharedMemory};
@@ -26,18 +26,18 @@ const KILLED: i32 = 9;
 struct Desk<O: Observer> {
     control: SharedMemory,
     folder: PathBuf,
-    state: Mutex<State<O>>,
+    state: Mutex<ReaderState<O>>,
     observer: Mutex<Box<dyn FnMut() -> O + Send>>,
     /// The command has ended: what is there is read, then the readers end.
     closing: AtomicBool,
 }
 
-struct State<O: Observer> {
+struct ReaderState<O: Observer> {
     /// Slots given out, as last seen.
     claimed: u32,
     /// Those of them whose files are still being made.
     expected: Vec<u32>,
-    live: Vec<(u32, Arc<Process<O>>)>,
+    live: Vec<(u32, Arc<EmulatedProcess<O>>)>,
     finished: Vec<(u32, ProcessTrace<O>)>,
     changed: Vec<Changed>,
     errors: Vec<String>,
@@ -61,7 +61,7 @@ pub(super) struct Harvest<O> {
 }
 
 /// The readers of one session.
-pub(super) struct Reader<O: Observer> {
+pub(super) struct SessionReaders<O: Observer> {
     desk: Arc<Desk<O>>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -70,14 +70,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<O: Observer> Reader<O> {
+impl<O: Observer> SessionReaders<O> {
     /// Starts reading.
     pub(super) fn start(
         control: SharedMemory,
         folder: PathBuf,
         observer: Box<dyn FnMut() -> O + Send>,
-    ) -> Reader<O> {
-        let state = State {
+    ) -> SessionReaders<O> {
+        let state = ReaderState {
             claimed: 0,
             expected: Vec::new(),
             live: Vec::new(),
@@ -101,7 +101,7 @@ impl<O: Observer> Reader<O> {
                 std::thread::spawn(move || desk.read(number, readers))
             })
             .collect();
-        Reader { desk, threads }
+        SessionReaders { desk, threads }
     }
 
     /// Reads to the end. `ended` is how the command, process `root`, ended.
@@ -152,7 +152,7 @@ impl<O: Observer> Reader<O> {
 }
 
 /// A session that is dropped without being finished stops reading.
-impl<O: Observer> Drop for Reader<O> {
+impl<O: Observer> Drop for SessionReaders<O> {
     fn drop(&mut self) {
         self.desk.control.u32(control::CLOSED).store(1, Ordering::SeqCst);
         self.desk.closing.store(true, Ordering::SeqCst);
@@ -165,7 +165,7 @@ impl<O: Observer> Drop for Reader<O> {
 
 /// Of a process that is gone and is not the command's last program. One that was replaced in the command's own process
 /// (`root`) is not asked after: that would lay to rest what the session waits for.
-fn how_it_ended<O: Observer>(process: &Process<O>, root: Option<u32>) -> TracedExit {
+fn how_it_ended<O: Observer>(process: &EmulatedProcess<O>, root: Option<u32>) -> TracedExit {
     let status = (Some(process.pid()) != root).then(|| family::how_ended(process.pid())).flatten();
     process.said().unwrap_or_else(|| match status.map(|status| (status.code(), status.signal())) {
         Some((Some(code), _)) => TracedExit::Exited(code),
@@ -174,13 +174,13 @@ fn how_it_ended<O: Observer>(process: &Process<O>, root: Option<u32>) -> TracedE
     })
 }
 
-fn first_pid<O: Observer>(state: &State<O>) -> Option<u32> {
+fn first_pid<O: Observer>(state: &ReaderState<O>) -> Option<u32> {
     let live = state.live.iter().map(|(slot, process)| (*slot, process.pid()));
     let finished = state.finished.iter().map(|(slot, process)| (*slot, process.pid));
     live.chain(finished).min().map(|(_, pid)| pid)
 }
 
-fn last_slot<O: Observer>(state: &State<O>, pid: Option<u32>) -> Option<u32> {
+fn last_slot<O: Observer>(state: &ReaderState<O>, pid: Option<u32>) -> Option<u32> {
     let of = |slot: u32, found: u32| (Some(found) == pid).then_some(slot);
     state
         .live
@@ -190,8 +190,8 @@ fn last_slot<O: Observer>(state: &State<O>, pid: Option<u32>) -> Option<u32> {
         .max()
 }
 
-impl<O: Observer> State<O> {
-    fn take(&mut self, slot: u32, process: &Process<O>, ended: TracedExit) {
+impl<O: Observer> ReaderState<O> {
+    fn take(&mut self, slot: u32, process: &EmulatedProcess<O>, ended: TracedExit) {
         let (trace, changed) = process.finish(ended);
         if let Some((times, at)) = changed {
             self.changed.push(Changed { program: trace.program.clone(), times, at });
@@ -245,7 +245,7 @@ impl<O: Observer> Desk<O> {
     /// One look at everything; whether there was something to do.
     fn round(&self, number: u32, readers: u32, closing: bool) -> bool {
         self.discover();
-        let processes: Vec<Arc<Process<O>>> =
+        let processes: Vec<Arc<EmulatedProcess<O>>> =
             lock(&self.state).live.iter().map(|(_, process)| Arc::clone(process)).collect();
         let observer = || lock(&self.observer)();
         let mut busy = false;
@@ -270,7 +270,7 @@ impl<O: Observer> Desk<O> {
             let path = self.folder.join(channel::process_file(slot));
             let opened = SharedMemory::open(&path, process::SIZE).map_err(|error| error.to_string());
             let _ = std::fs::remove_file(&path);
-            match opened.and_then(|shared| Process::open(shared, handing_on)) {
+            match opened.and_then(|shared| EmulatedProcess::open(shared, handing_on)) {
                 Ok(process) => state.live.push((slot, Arc::new(process))),
                 Err(error) => state.errors.push(error),
             }
@@ -291,7 +291,8 @@ impl<O: Observer> Desk<O> {
         for slot in gone {
             let mut state = lock(&self.state);
             // While another reader holds it, it waits for the next time.
-            let held = |entry: &(u32, Arc<Process<O>>)| entry.0 == slot && Arc::strong_count(&entry.1) == 1;
+            let held =
+                |entry: &(u32, Arc<EmulatedProcess<O>>)| entry.0 == slot && Arc::strong_count(&entry.1) == 1;
             let Some(index) = state.live.iter().position(held) else {
                 continue;
             };

@@ -1,6 +1,6 @@
 //! One command under emulation, from finding the emulator to the last branch.
 
-use super::reader::{Changed, Harvest, Reader};
+use super::reader::{Changed, Harvest, SessionReaders};
 use super::refusal::{Blame, TraceRefusal};
 use super::{Observer, Trace, TraceDetail, TraceOptions, TracedExit, emulator, program};
 use assay_linux::family;
@@ -18,12 +18,12 @@ const ROOM: u64 = 256 << 20;
 
 /// An emulator that is ready to run a program, and the threads of the lab that will read from it.
 ///
-/// The caller starts the program itself: [`Session::prefix`], then the program and its arguments. When it has ended,
-/// [`Session::finish`] gives what was seen.
-pub struct Session<O: Observer> {
+/// The caller starts the program itself: [`TraceSession::prefix`], then the program and its arguments. When it has ended,
+/// [`TraceSession::finish`] gives what was seen.
+pub struct TraceSession<O: Observer> {
     prefix: Vec<OsString>,
     script: bool,
-    reader: Reader<O>,
+    reader: SessionReaders<O>,
     emulator: String,
     _folder: Folder,
 }
@@ -37,7 +37,7 @@ impl Drop for Folder {
     }
 }
 
-impl<O: Observer> Session<O> {
+impl<O: Observer> TraceSession<O> {
     /// Looks at the program (architecture, format), finds the emulator and the plugin, checks that they fit, and makes the
     /// shared memory. `observer` is called once per traced thread.
     ///
@@ -47,7 +47,7 @@ impl<O: Observer> Session<O> {
         program: &Path,
         options: &TraceOptions,
         observer: impl FnMut() -> O + Send + 'static,
-    ) -> Result<Session<O>, TraceRefusal> {
+    ) -> Result<TraceSession<O>, TraceRefusal> {
         let looked = program::look_at(program)?;
         let emulator = emulator::find(looked.machine)?;
         let plugin = emulator::plugin(options.plugin.as_deref())?;
@@ -58,8 +58,8 @@ impl<O: Observer> Session<O> {
         write_prefix(&folder.0, &prefix).map_err(|error| cannot_share(&error))?;
         let script = !looked.interpreter.is_empty();
         prefix.extend(looked.interpreter);
-        let reader = Reader::start(control, folder.0.clone(), Box::new(observer));
-        Ok(Session { prefix, script, reader, emulator: emulator.version, _folder: folder })
+        let reader = SessionReaders::start(control, folder.0.clone(), Box::new(observer));
+        Ok(TraceSession { prefix, script, reader, emulator: emulator.version, _folder: folder })
     }
 
     /// What goes in front of the program and its arguments: the emulator with its own arguments.
@@ -188,7 +188,7 @@ pub fn check(command: &[OsString]) -> Result<(), TraceRefusal> {
 /// the program (searched on PATH) and its arguments.
 ///
 /// # Errors
-/// As [`Session::open`] and [`Session::finish`].
+/// As [`TraceSession::open`] and [`TraceSession::finish`].
 pub fn command<O: Observer>(
     command: &[OsString],
     options: &TraceOptions,
@@ -196,7 +196,7 @@ pub fn command<O: Observer>(
 ) -> Result<Trace<O>, TraceRefusal> {
     let name = command.first().cloned().unwrap_or_default();
     let program = program::search(&name)?;
-    let session = Session::open(&program, options, observer)?;
+    let session = TraceSession::open(&program, options, observer)?;
     family::adopt_orphans();
     let mut line = session.prefix.clone();
     if !session.script {

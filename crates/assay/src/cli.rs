@@ -47,21 +47,21 @@ struct Command {
 
 #[derive(Subcommand)]
 enum Verb {
-    Run(run::Arguments),
-    Sweep(sweep::Arguments),
-    Compare(compare::Arguments),
-    Stages(stages::Arguments),
-    Doctor(doctor::Arguments),
-    Plan(plan::Arguments),
-    New(new::Arguments),
-    Inputs(inputs::Arguments),
-    Report(report::Arguments),
-    Layout(layout::Arguments),
-    Limits(limits::Arguments),
-    Sites(sites::Arguments),
-    Stat(stat::Arguments),
-    Calibrate(calibrate::Arguments),
-    Trace(trace::Arguments),
+    Run(run::RunArguments),
+    Sweep(sweep::SweepArguments),
+    Compare(compare::CompareArguments),
+    Stages(stages::StagesArguments),
+    Doctor(doctor::DoctorArguments),
+    Plan(plan::PlanArguments),
+    New(new::NewArguments),
+    Inputs(inputs::InputsArguments),
+    Report(report::ReportArguments),
+    Layout(layout::LayoutArguments),
+    Limits(limits::LimitsArguments),
+    Sites(sites::SitesArguments),
+    Stat(stat::StatArguments),
+    Calibrate(calibrate::CalibrateArguments),
+    Trace(trace::TraceArguments),
 }
 
 /// Reads the command line, does it, and says how it went.

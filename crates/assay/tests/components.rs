@@ -2,7 +2,9 @@
 
 use crate::trace_fixtures;
 use assay_pure::predict::Zoo;
-use assay_trace::sites::components::{Budget, BudgetRow, BudgetSums, ComponentSpecs, RowPurpose, of_trace};
+use assay_trace::sites::components::{
+    BudgetRow, BudgetSums, ComponentBudget, ComponentSpecs, RowPurpose, of_trace,
+};
 use assay_trace::sites::{Watch, gather};
 use assay_trace::{Trace, TraceOptions, command};
 use std::process::Command;
@@ -32,12 +34,12 @@ fn parts(flags: &[&str]) -> Option<(Trace<Watch>, tempfile::TempDir)> {
     }
 }
 
-fn budget(trace: &Trace<Watch>, words: &[&str]) -> Budget {
+fn budget(trace: &Trace<Watch>, words: &[&str]) -> ComponentBudget {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     of_trace(trace, &ComponentSpecs::parse(&words).expect("components"))
 }
 
-fn row<'a>(budget: &'a Budget, name: &str) -> &'a BudgetRow {
+fn row<'a>(budget: &'a ComponentBudget, name: &str) -> &'a BudgetRow {
     budget.rows.iter().find(|row| row.name == name).expect("the row is there")
 }
 
@@ -91,7 +93,7 @@ fn code_without_a_name_is_given_to_no_neighbour_but_may_be_named_by_its_file() {
     let found = budget(&trace, &["malloc=malloc", "free=free,cfree", "typo=mallok"]);
     assert_eq!(row(&found, "malloc").called, TIMES);
     assert_eq!(found.idle.iter().filter(|glob| glob.starts_with("typo")).count(), 1, "{:?}", found.idle);
-    let nameless = |budget: &Budget| {
+    let nameless = |budget: &ComponentBudget| {
         let parts = budget.rows.last().map(|row| row.parts.clone()).unwrap_or_default();
         let of_libc = parts.into_iter().filter(|part| part.name == "libc.so.6 (no symbol)");
         of_libc.map(|part| part.branches).sum::<u64>()

@@ -4,7 +4,7 @@
 
 use crate::robust::lab::Lab;
 use crate::trace_fixtures;
-use assay_linux::perf::{Running, Target};
+use assay_linux::perf::{RunningCounters, Target};
 use serde_json::Value;
 
 /// Per byte: `count` executes 4 instructions, one of them a branch that is always taken but at the end; `decide` executes 5
@@ -56,7 +56,7 @@ fn lab(flags: &str, variants: &[&str]) -> Option<Lab> {
         return None;
     }
     let events = ["instructions:u", "branches:u", "branch-misses:u"].map(|name| name.parse().expect("known"));
-    if Running::open(&events, Target::Here).is_ok() {
+    if RunningCounters::open(&events, Target::Here).is_ok() {
         println!("skipped: this machine counts these events, so that nothing would be traced");
         return None;
     }

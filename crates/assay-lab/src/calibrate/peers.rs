@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[derive(Deserialize)]
-struct Line {
+struct PeerLine {
     pair: String,
     input: Option<String>,
     tool: String,
@@ -44,7 +44,7 @@ fn read(text: &str, pairs: &[KnownPair]) -> Result<(Vec<Trial>, Vec<String>)> {
     let mut trials = Vec::new();
     let mut skipped = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let line: Line = serde_json::from_str(line)
+        let line: PeerLine = serde_json::from_str(line)
             .with_context(|| format!("unreadable verdict of another tool: {line}"))?;
         if let Some(reason) = line.skipped {
             let text = format!("{}: {reason}", line.tool);

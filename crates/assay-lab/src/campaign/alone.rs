@@ -18,14 +18,14 @@ const FEWEST: usize = 8;
 const TOLD: usize = 3;
 
 /// A variant's process: variant, compiler, flag set, rotation, phase.
-type Process = (String, String, String, u32, u32);
+type ProcessKey = (String, String, String, u32, u32);
 
 /// Nanoseconds per unit by rotation and phase.
 type Times = Vec<((u32, u32), f64)>;
 
 /// What the reader must know of such processes.
 pub fn warnings(observed: &Observed) -> Vec<String> {
-    let mut found: BTreeMap<Process, Vec<(String, f64)>> = BTreeMap::new();
+    let mut found: BTreeMap<ProcessKey, Vec<(String, f64)>> = BTreeMap::new();
     for (name, times) in placed_times(observed) {
         if let Some(((rotation, phase), times_the_median)) = out_of_line(&times) {
             let CellId { variant, input, compiler, flags } = name.clone();
@@ -62,7 +62,7 @@ fn out_of_line(times: &[((u32, u32), f64)]) -> Option<((u32, u32), f64)> {
 }
 
 fn sentence(
-    ((variant, compiler, flags, rotation, phase), inputs): (&Process, &Vec<(String, f64)>),
+    ((variant, compiler, flags, rotation, phase), inputs): (&ProcessKey, &Vec<(String, f64)>),
 ) -> String {
     let times: Vec<String> =
         inputs.iter().map(|(input, times)| format!("{times:.1} times the median on {input}")).collect();

@@ -1,10 +1,10 @@
 //! Which programs are visited together: per artifact and open input, those of all variants that are still in.
 
-use super::judge::Open;
+use super::judge::OpenCells;
 use super::observe;
 use super::placements::Group;
 use super::prepare::Prepared;
-use super::start::Started;
+use super::start::StartedPrograms;
 use crate::run::Lineup;
 use crate::run::round::RoundBlock;
 use crate::store::Ledger;
@@ -30,8 +30,8 @@ pub fn tuning_subjects(lineup: &Lineup) -> Vec<usize> {
 /// The blocks of a level: per artifact and open input, the programs of all its variants, the baseline's first.
 pub fn blocks(
     prepared: &Prepared,
-    started: &Started,
-    open: &Open,
+    started: &StartedPrograms,
+    open: &OpenCells,
     failed: &HashSet<Cell>,
 ) -> Vec<RoundBlock> {
     let phases = &prepared.experiment.placement.phases;

@@ -3,7 +3,7 @@
 //! Looked for among the functions that the experiment names for the variant, or among all of the program if it names none;
 //! only where the time moves between placements by more than the minimum effect. The rule: `verdict::companion`.
 
-use super::observe::{Observed, Placements};
+use super::observe::{CellPlacements, Observed};
 use crate::store::{Ledger, ProcessRow};
 use anyhow::{Context, Result};
 use assay_pure::experiment::matrix::CellId;
@@ -19,12 +19,12 @@ use std::collections::{BTreeMap, HashMap};
 type Starts = HashMap<String, u64>;
 
 /// A placement of one build: compiler, flag set, variant, rotation, phase.
-type Place = (String, String, String, Option<u32>, Option<u32>);
+type PlacementKey = (String, String, String, Option<u32>, Option<u32>);
 
 /// The companions of a campaign's cells.
 pub struct Companions {
     starts: HashMap<String, Starts>,
-    artifacts: HashMap<Place, String>,
+    artifacts: HashMap<PlacementKey, String>,
     wanted: BTreeMap<String, Vec<String>>,
     margin: Margin,
     seed: u64,
@@ -88,9 +88,12 @@ impl Companions {
     }
 
     /// The cell's time at each placement of its rotations, and where the functions start there.
-    fn placed(&self, name: &CellId, placements: &Placements) -> Vec<(PlacedTime, &Starts)> {
+    fn placed(&self, name: &CellId, placements: &CellPlacements) -> Vec<(PlacedTime, &Starts)> {
         let CellId { variant, compiler, flags, .. } = name;
-        let one = |(&(rotation, phase), placed): (&(Option<u32>, Option<u32>), &super::observe::Placed)| {
+        let one = |(&(rotation, phase), placed): (
+            &(Option<u32>, Option<u32>),
+            &super::observe::PlacementSamples,
+        )| {
             let key = (compiler.clone(), flags.clone(), variant.clone(), rotation, phase);
             let starts = self.starts.get(self.artifacts.get(&key)?)?;
             let ns = placed.median().filter(|ns| *ns > 0.0)?;
@@ -113,7 +116,7 @@ impl Companions {
     }
 }
 
-fn place(process: &ProcessRow) -> Place {
+fn place(process: &ProcessRow) -> PlacementKey {
     let (rotation, phase) = (process.rotation, process.phase_bytes);
     (process.compiler.clone(), process.flags.clone(), process.variant.clone(), rotation, phase)
 }

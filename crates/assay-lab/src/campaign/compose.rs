@@ -15,10 +15,10 @@ pub(crate) use self::verdicts::{contrast, twin_of};
 
 use super::bounds;
 use super::companions::Companions;
-use super::counted::{self, Counted};
-use super::judge::{self, Judged};
+use super::counted::{self, CampaignCounts};
+use super::judge::{self, CampaignVerdicts};
 use super::steps;
-use crate::store::{CampaignRow, Failure, Ledger};
+use crate::store::{CampaignRow, FailureRow, Ledger};
 use anyhow::{Context, Result, bail};
 use assay_pure::experiment::Experiment;
 use assay_pure::ledger::{Stage, Stopped};
@@ -42,7 +42,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     let mut judged =
         judge::judge_ledger(&experiment, &compilers, ledger, campaign, (looks, levels.len() as u32))?;
     let failures = ledger.failures(campaign)?;
-    let counted = Counted::of(ledger, &row, &experiment, &failures)?;
+    let counted = CampaignCounts::of(ledger, &row, &experiment, &failures)?;
     let times = verdict::placement_table(&judged.contrasts);
     let margin = experiment.minimum_effect;
     counted.explain(&mut judged.judgement, &times, &experiment.unit, margin);
@@ -117,7 +117,7 @@ fn campaign_of(
     ledger: &Ledger,
     row: &CampaignRow,
     experiment: &Experiment,
-    judged: &Judged,
+    judged: &CampaignVerdicts,
     any_figure: bool,
 ) -> Result<page::CampaignRun> {
     let rounds = ledger.rounds(row.id)?;
@@ -152,7 +152,7 @@ fn campaign_of(
 ///
 /// Samples that were left out make verdicts wait, not wrong: they are worth a warning while something is undecided.
 fn told(
-    judged: &Judged,
+    judged: &CampaignVerdicts,
     by_heart: &[page::LearnedInput],
     known_width: Option<f64>,
 ) -> (Vec<String>, Vec<String>) {
@@ -170,7 +170,7 @@ fn told(
     (warnings, notes)
 }
 
-fn failure(found: &Failure) -> page::PageFailure {
+fn failure(found: &FailureRow) -> page::PageFailure {
     let place = [&found.variant, &found.input, &found.compiler, &found.flags];
     let what: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
     page::PageFailure {

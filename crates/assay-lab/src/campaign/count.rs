@@ -16,7 +16,7 @@ mod traced;
 mod walks;
 
 use super::blocks::failed_cells;
-use super::placements::{Group, Placed, Placements};
+use super::placements::{Group, PlacedLink, Placements};
 use super::prepare::Prepared;
 use super::scene::Scene;
 use crate::store::{CountRow, Ledger};
@@ -29,7 +29,7 @@ use assay_pure::predict;
 use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::counts::THIS_CPU;
 pub use capped::capped_flags;
-use converse::{Cell, CutShort, Job, Outcome};
+use converse::{CountedInput, CutShort, Job, Outcome};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -42,14 +42,14 @@ const TIME: (f64, f64, f64) = (0.5, 10.0, 30.0);
 const UNITS: u64 = 40_000;
 
 /// One program and what is still to be counted of it.
-struct Open<'a> {
-    placed: &'a Placed,
+struct OpenProgram<'a> {
+    placed: &'a PlacedLink,
     variant: usize,
     inputs: Vec<usize>,
 }
 
 /// What is the same for all programs.
-struct Phase<'a, 's> {
+struct CountPhase<'a, 's> {
     prepared: &'a Prepared,
     placements: &'a Placements<'a>,
     scene: &'a mut Scene<'s>,
@@ -88,7 +88,7 @@ pub fn count(prepared: &Prepared, placements: &Placements<'_>, scene: &mut Scene
         Ok(_) => vec![THIS_CPU.to_owned()],
         Err(_) => generation::predictors(&prepared.machine.cpu_id),
     };
-    let mut phase = Phase {
+    let mut phase = CountPhase {
         method: method(&counters, &predictors),
         counters,
         prepared,
@@ -142,9 +142,9 @@ fn method(counters: &Result<Vec<perf::CounterEvent>, String>, predictors: &[Stri
     format!("traced, walks of {UNITS} units; predictors: {}", predictors.join(", "))
 }
 
-impl Phase<'_, '_> {
+impl CountPhase<'_, '_> {
     /// What is not in the ledger yet.
-    fn open<'p>(&self, placed: &'p [Placed]) -> Result<Vec<Open<'p>>> {
+    fn open<'p>(&self, placed: &'p [PlacedLink]) -> Result<Vec<OpenProgram<'p>>> {
         let failed = failed_cells(self.prepared, self.scene.ledger, self.scene.campaign.id)?;
         let mut open = Vec::new();
         for place in placed {
@@ -164,7 +164,7 @@ impl Phase<'_, '_> {
                 let all = 0..self.prepared.inputs.len();
                 let inputs: Vec<usize> = all.filter(is_hot).filter(is_open).collect();
                 if !inputs.is_empty() {
-                    open.push(Open { placed: place, variant, inputs });
+                    open.push(OpenProgram { placed: place, variant, inputs });
                 }
             }
         }
@@ -172,7 +172,7 @@ impl Phase<'_, '_> {
     }
 
     /// Counts one program, a second time in another build where the emulator lacks an instruction.
-    fn count(&mut self, open: &Open<'_>) -> Result<()> {
+    fn count(&mut self, open: &OpenProgram<'_>) -> Result<()> {
         let before = self.done;
         let artifact = &open.placed.artifact;
         let outcome = self.trace(&artifact.path, open, &open.inputs);
@@ -216,7 +216,7 @@ impl Phase<'_, '_> {
         Ok(())
     }
 
-    fn trace(&mut self, program: &Path, open: &Open<'_>, inputs: &[usize]) -> Outcome {
+    fn trace(&mut self, program: &Path, open: &OpenProgram<'_>, inputs: &[usize]) -> Outcome {
         let job = Job {
             program,
             variant: &self.prepared.experiment.variants[open.variant].name,
@@ -242,7 +242,7 @@ impl Phase<'_, '_> {
     /// Keeps what was counted and returns the inputs of which nothing was.
     fn keep(
         &mut self,
-        open: &Open<'_>,
+        open: &OpenProgram<'_>,
         (executed, note): (&str, Option<&str>),
         outcome: &Outcome,
     ) -> Result<Vec<usize>> {
@@ -266,7 +266,7 @@ impl Phase<'_, '_> {
     }
 
     /// The answers of what was walked through, held against those of the first variant of the kind.
-    fn proven(&mut self, cell: &Cell) -> Result<(), String> {
+    fn proven(&mut self, cell: &CountedInput) -> Result<(), String> {
         let (kind, check) = cell.check;
         let kind: &'static str = if kind == VariantKind::Call { "call" } else { kind.as_str() };
         let first = *self.checks.entry((cell.input, kind)).or_insert(check);
@@ -280,7 +280,7 @@ impl Phase<'_, '_> {
 
     fn row(
         &self,
-        open: &Open<'_>,
+        open: &OpenProgram<'_>,
         input: usize,
         (executed, note): (&str, Option<&str>),
         (walk, stretch): (&str, &Stretch),
@@ -315,7 +315,7 @@ impl Phase<'_, '_> {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    fn fail(&self, open: &Open<'_>, inputs: &[usize], reason: &str) -> Result<()> {
+    fn fail(&self, open: &OpenProgram<'_>, inputs: &[usize], reason: &str) -> Result<()> {
         for &input in inputs {
             let cell = open.placed.group.cell(open.variant, input);
             let failure = self.prepared.failure(Stage::Count, cell, false, reason.to_owned());

@@ -1,7 +1,7 @@
 //! What the ledger's counts say of a campaign: events per unit of its cells, causes, learned inputs, what explains the times.
 
 use super::count::branch_cost::machine_key;
-use crate::store::{BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Ledger, ProcessRow};
+use crate::store::{BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_pure::experiment::matrix::CellId;
 use assay_pure::experiment::{CountedEvent, Experiment};
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// All that was counted for a campaign.
 #[derive(Debug, Default)]
-pub struct Counted {
+pub struct CampaignCounts {
     /// Cells with counts.
     pub cells: Vec<CellCounts>,
     /// What the reader must know of a cell's counts.
@@ -32,7 +32,7 @@ pub struct Counted {
     asked: Vec<CountedEvent>,
 }
 
-impl Counted {
+impl CampaignCounts {
     /// Reads what belongs to a campaign; nothing where its experiment asks for nothing.
     ///
     /// # Errors
@@ -41,9 +41,9 @@ impl Counted {
         ledger: &Ledger,
         row: &CampaignRow,
         experiment: &Experiment,
-        failures: &[Failure],
-    ) -> Result<Counted> {
-        let mut counted = Counted { asked: experiment.events.clone(), ..Counted::default() };
+        failures: &[FailureRow],
+    ) -> Result<CampaignCounts> {
+        let mut counted = CampaignCounts { asked: experiment.events.clone(), ..CampaignCounts::default() };
         if counted.asked.is_empty() {
             return Ok(counted);
         }

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 /// Verdicts and what they were made from.
 #[derive(Debug)]
-pub struct Judged {
+pub struct CampaignVerdicts {
     /// The samples.
     pub observed: Observed,
     /// Contrasts that have samples.
@@ -22,7 +22,7 @@ pub struct Judged {
     pub judgement: Judgement,
 }
 
-impl Judged {
+impl CampaignVerdicts {
     /// Contrasts without a verdict.
     pub fn undecided(&self) -> usize {
         self.judgement.contrasts.iter().filter(|contrast| !contrast.decided).count()
@@ -47,7 +47,13 @@ impl Judged {
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub fn judge(prepared: &Prepared, ledger: &Ledger, campaign: i64, look: u32, looks: u32) -> Result<Judged> {
+pub fn judge(
+    prepared: &Prepared,
+    ledger: &Ledger,
+    campaign: i64,
+    look: u32,
+    looks: u32,
+) -> Result<CampaignVerdicts> {
     let compilers: Vec<String> = prepared.compilers.iter().map(|compiler| compiler.name.clone()).collect();
     judge_ledger(&prepared.experiment, &compilers, ledger, campaign, (look, looks))
 }
@@ -62,10 +68,10 @@ pub fn judge_ledger(
     ledger: &Ledger,
     campaign: i64,
     look: (u32, u32),
-) -> Result<Judged> {
+) -> Result<CampaignVerdicts> {
     let observed = observe::observe(ledger, campaign, experiment.clock)?;
     let (contrasts, judgement) = judge_observed(experiment, compilers, ledger, campaign, &observed, look)?;
-    Ok(Judged { observed, contrasts, judgement })
+    Ok(CampaignVerdicts { observed, contrasts, judgement })
 }
 
 /// Judges what was read of a campaign.
@@ -112,29 +118,29 @@ fn unoptimised(experiment: &Experiment) -> Vec<String> {
 
 /// The cells that are still to be measured.
 #[derive(Clone, Debug, Default)]
-pub struct Open {
+pub struct OpenCells {
     cells: HashSet<Cell>,
 }
 
-impl Open {
+impl OpenCells {
     /// All cells that this machine can run: what is open before the first look.
-    pub fn all(prepared: &Prepared) -> Open {
-        Open::of(prepared, |cell| prepared.runnable.contains(&cell.variant))
+    pub fn all(prepared: &Prepared) -> OpenCells {
+        OpenCells::of(prepared, |cell| prepared.runnable.contains(&cell.variant))
     }
 
     /// Both sides of the contrasts that a look left undecided.
-    pub fn after(prepared: &Prepared, judged: &Judged) -> Open {
+    pub fn after(prepared: &Prepared, judged: &CampaignVerdicts) -> OpenCells {
         let undecided = judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided);
         let sides = undecided.flat_map(|contrast| {
             [ContrastSide::Candidate, ContrastSide::Baseline].map(|side| contrast.between().cell(side))
         });
         let open: HashSet<CellId> = sides.map(CellId::of).collect();
-        Open::of(prepared, |cell| open.contains(&prepared.id(*cell)))
+        OpenCells::of(prepared, |cell| open.contains(&prepared.id(*cell)))
     }
 
-    fn of(prepared: &Prepared, is_open: impl Fn(&Cell) -> bool) -> Open {
+    fn of(prepared: &Prepared, is_open: impl Fn(&Cell) -> bool) -> OpenCells {
         let all = matrix::cells(&prepared.experiment, prepared.compilers.len());
-        Open { cells: all.into_iter().filter(is_open).collect() }
+        OpenCells { cells: all.into_iter().filter(is_open).collect() }
     }
 
     /// Is this cell open?

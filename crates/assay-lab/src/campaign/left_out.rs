@@ -1,13 +1,13 @@
 //! What an experiment asks for and this machine cannot give, each with its reason: nothing is left out silently.
 
-use crate::store::Failure;
+use crate::store::FailureRow;
 use assay_link::build::{Compiler, needs_cxx};
 use assay_linux::machine::Machine;
 use assay_pure::experiment::{Axis, Experiment, axis};
 use assay_pure::ledger::Stage;
 
 /// Variants that this machine can run, by number, and the others with reasons.
-pub fn variants(experiment: &Experiment, machine: &Machine) -> (Vec<usize>, Vec<Failure>) {
+pub fn variants(experiment: &Experiment, machine: &Machine) -> (Vec<usize>, Vec<FailureRow>) {
     let mut runnable = Vec::new();
     let mut skipped = Vec::new();
     for (index, variant) in experiment.variants.iter().enumerate() {
@@ -21,7 +21,7 @@ pub fn variants(experiment: &Experiment, machine: &Machine) -> (Vec<usize>, Vec<
             runnable.push(index);
         } else {
             let reason = format!("this CPU ({}) lacks {}", machine.cpu, lacking.join(", "));
-            skipped.push(Failure { variant: Some(variant.name.clone()), ..skip(reason) });
+            skipped.push(FailureRow { variant: Some(variant.name.clone()), ..skip(reason) });
         }
     }
     (runnable, skipped)
@@ -29,7 +29,7 @@ pub fn variants(experiment: &Experiment, machine: &Machine) -> (Vec<usize>, Vec<
 
 /// Compilers that can build the program, and those left out: a C compiler without its C++ half, for C++ sources. If none
 /// can, all stay, so that their builds say what to install.
-pub fn compilers(experiment: &Experiment, found: Vec<Compiler>) -> (Vec<Compiler>, Vec<Failure>) {
+pub fn compilers(experiment: &Experiment, found: Vec<Compiler>) -> (Vec<Compiler>, Vec<FailureRow>) {
     let cxx = needs_cxx(&experiment.program.sources);
     let able = |compiler: &Compiler| !cxx || compiler.cxx_path.is_some();
     if !found.iter().any(able) {
@@ -41,13 +41,13 @@ pub fn compilers(experiment: &Experiment, found: Vec<Compiler>) -> (Vec<Compiler
             "it has no C++ driver of version {} on PATH, which the program's sources need",
             compiler.version
         );
-        Failure { compiler: Some(compiler.name), ..skip(reason) }
+        FailureRow { compiler: Some(compiler.name), ..skip(reason) }
     });
     (kept, skipped.collect())
 }
 
 /// A compiler that contrasts were to run against and that is not among those found.
-pub fn baselines(experiment: &Experiment, compilers: &[Compiler]) -> Vec<Failure> {
+pub fn baselines(experiment: &Experiment, compilers: &[Compiler]) -> Vec<FailureRow> {
     if !experiment.contrasts.along.contains(&Axis::Compiler) {
         return Vec::new();
     }
@@ -56,29 +56,29 @@ pub fn baselines(experiment: &Experiment, compilers: &[Compiler]) -> Vec<Failure
     let skipped = missing.zip(names.first()).map(|(wanted, instead)| {
         let reason =
             format!("it is not among the compilers found: compilers are compared with {instead} instead");
-        Failure { compiler: Some(wanted.to_owned()), ..skip(reason) }
+        FailureRow { compiler: Some(wanted.to_owned()), ..skip(reason) }
     });
     let alone = (compilers.len() == 1).then(|| {
         let reason = format!("only {} was found: there is no other to compare it with", names[0]);
-        Failure { compiler: Some("a second compiler".to_owned()), ..skip(reason) }
+        FailureRow { compiler: Some("a second compiler".to_owned()), ..skip(reason) }
     });
     skipped.into_iter().chain(alone).collect()
 }
 
-fn skip(reason: String) -> Failure {
-    Failure { stage: Stage::Skipped, variant: None, input: None, compiler: None, flags: None, reason }
+fn skip(reason: String) -> FailureRow {
+    FailureRow { stage: Stage::Skipped, variant: None, input: None, compiler: None, flags: None, reason }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_link::build::Family;
+    use assay_link::build::CompilerFamily;
 
     fn compiler(name: &str, cxx: bool) -> Compiler {
         Compiler {
             name: name.into(),
             aliases: Vec::new(),
-            family: Family::Gcc,
+            family: CompilerFamily::Gcc,
             version: "12.2.0".into(),
             target: "x86_64-linux-gnu".into(),
             path: name.into(),

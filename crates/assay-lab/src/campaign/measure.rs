@@ -2,18 +2,18 @@
 //! What comes next is decided by [`super::steps`] from what the ledger holds, so a killed campaign goes on.
 
 use super::blocks::{blocks, failed_cells, tuning_subjects};
-use super::judge::{self, Open};
+use super::judge::{self, OpenCells};
 use super::placements::{Group, Placements};
 use super::prepare::Prepared;
 use super::prove;
 use super::scene::Scene;
-use super::start::{self, Met, Started};
-use super::steps::{self, Done, Limits, Step};
+use super::start::{self, Met, StartedPrograms};
+use super::steps::{self, CampaignStep, DoneSoFar, StepLimits};
 use super::{shared, unoptimised, usage};
 use crate::lead::turn;
 use crate::run::lineup::Conditions;
-use crate::run::retake::Core;
-use crate::run::round::{self, Bench as _, InputPlan, RoundBlock, RoundOutcome};
+use crate::run::retake::MeasuringCore;
+use crate::run::round::{self, InputPlan, RoundBlock, RoundOutcome, VisitBench as _};
 use crate::run::{Lineup, tune};
 use crate::store::{CampaignInput, Round, SampleRow};
 use anyhow::Result;
@@ -36,26 +36,26 @@ const MOST_ROUNDS: u32 = 8;
 const MUCH_OUTPUT: u64 = 64 * 1024;
 
 /// A campaign in motion.
-struct Campaign<'a, 's> {
+struct RunningCampaign<'a, 's> {
     prepared: &'a Prepared,
     placements: &'a Placements<'a>,
     scene: &'a mut Scene<'s>,
     failed: HashSet<Cell>,
     /// What the last look left undecided.
-    open: Open,
+    open: OpenCells,
     inputs: Vec<CampaignInput>,
     visit_seconds: f64,
     round: u32,
     measured_seconds: f64,
     told_of_waiting: bool,
-    core: &'a mut Core,
+    core: &'a mut MeasuringCore,
 }
 
 /// One level's programs and the blocks they are visited in.
-struct Level {
+struct MeasuredLevel {
     index: usize,
     rotations: Vec<u32>,
-    started: Started,
+    started: StartedPrograms,
     blocks: Vec<RoundBlock>,
 }
 
@@ -67,17 +67,17 @@ pub fn measure(
     prepared: &Prepared,
     placements: &Placements<'_>,
     scene: &mut Scene<'_>,
-    core: &mut Core,
+    core: &mut MeasuringCore,
 ) -> Result<Stopped> {
     let (ledger, row) = (scene.ledger, scene.campaign);
     let rounds = ledger.rounds(row.id)?;
     core.own.join(shared::learned(ledger, row.id)?);
-    let mut campaign = Campaign {
+    let mut campaign = RunningCampaign {
         prepared,
         placements,
         scene,
         failed: failed_cells(prepared, ledger, row.id)?,
-        open: Open::all(prepared),
+        open: OpenCells::all(prepared),
         inputs: ledger.campaign_inputs(row.id)?,
         visit_seconds: 0.0,
         round: rounds.last().map_or(0, |round| round.round + 1),
@@ -87,14 +87,14 @@ pub fn measure(
     };
     let levels = plan_levels(prepared);
     let looks = ledger.looks(row.id)?;
-    let mut done = Done { looks, measured_seconds: campaign.measured_seconds, ..Done::default() };
+    let mut done = DoneSoFar { looks, measured_seconds: campaign.measured_seconds, ..DoneSoFar::default() };
     done.rounds_at_level = rounds_at(&rounds, &levels, looks as usize).len() as u32;
     if looks > 0 {
         let judged = judge::judge(prepared, ledger, row.id, looks, levels.len() as u32)?;
         done.undecided = Some(judged.undecided());
-        campaign.open = Open::after(prepared, &judged);
+        campaign.open = OpenCells::after(prepared, &judged);
     }
-    let mut limits = Limits {
+    let mut limits = StepLimits {
         levels,
         rounds_per_level: 1,
         budget_seconds: prepared.experiment.budget_seconds,
@@ -116,7 +116,7 @@ pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u3
 }
 
 /// Takes over what a round of a level takes, with `spent_seconds` measured before it.
-fn learn(limits: &mut Limits, level: usize, spent_seconds: f64, round_seconds: f64) {
+fn learn(limits: &mut StepLimits, level: usize, spent_seconds: f64, round_seconds: f64) {
     let last = level + 1 >= limits.levels.len();
     limits.round_seconds = round_seconds;
     limits.rounds_per_level = rounds_per_level(limits.budget_seconds - spent_seconds, round_seconds, last);
@@ -141,16 +141,16 @@ fn seconds(round: &Round) -> f64 {
     round.elapsed_ns as f64 / 1e9
 }
 
-impl Campaign<'_, '_> {
-    fn walk_levels(&mut self, limits: &mut Limits, done: &mut Done) -> Result<Stopped> {
-        let mut level: Option<Level> = None;
+impl RunningCampaign<'_, '_> {
+    fn walk_levels(&mut self, limits: &mut StepLimits, done: &mut DoneSoFar) -> Result<Stopped> {
+        let mut level: Option<MeasuredLevel> = None;
         loop {
             if assay_linux::interrupt::asked() {
                 return Ok(Stopped::Interrupted);
             }
             match steps::next(done, limits) {
-                Step::Stop(why) => return Ok(why),
-                Step::Look => {
+                CampaignStep::Stop(why) => return Ok(why),
+                CampaignStep::Look => {
                     let looks = done.looks + 1;
                     let (ledger, id) = (self.scene.ledger, self.scene.campaign.id);
                     let judged = judge::judge(self.prepared, ledger, id, looks, limits.levels.len() as u32)?;
@@ -162,19 +162,20 @@ impl Campaign<'_, '_> {
                         decided: (contrasts - undecided) as u64,
                         contrasts: contrasts as u64,
                     });
-                    *done = Done { looks, undecided: Some(undecided), rounds_at_level: 0, ..done.clone() };
+                    *done =
+                        DoneSoFar { looks, undecided: Some(undecided), rounds_at_level: 0, ..done.clone() };
                     limits.round_seconds =
                         self.next_round_seconds(limits, looks as usize, judged.open_cells());
-                    self.open = Open::after(self.prepared, &judged);
+                    self.open = OpenCells::after(self.prepared, &judged);
                     end(level.take(), self.scene);
                 }
-                Step::Round { level: index } => {
+                CampaignStep::Round { level: index } => {
                     if level.as_ref().is_none_or(|level| level.index != index) {
                         let Some(begun) = self.begin_level(index, limits, done)? else {
                             return Ok(Stopped::Interrupted);
                         };
                         level = Some(begun);
-                        if !matches!(steps::next(done, limits), Step::Round { .. }) {
+                        if !matches!(steps::next(done, limits), CampaignStep::Round { .. }) {
                             continue;
                         }
                     }
@@ -202,7 +203,12 @@ impl Campaign<'_, '_> {
     }
 
     /// Links, launches, proves and (the first time) tunes what a level needs. None: asked to stop meanwhile.
-    fn begin_level(&mut self, index: usize, limits: &mut Limits, done: &Done) -> Result<Option<Level>> {
+    fn begin_level(
+        &mut self,
+        index: usize,
+        limits: &mut StepLimits,
+        done: &DoneSoFar,
+    ) -> Result<Option<MeasuredLevel>> {
         let from = if index == 0 { 0 } else { limits.levels[index - 1] };
         let rotations: Vec<u32> = (from..limits.levels[index]).collect();
         let open = &self.open;
@@ -242,11 +248,11 @@ impl Campaign<'_, '_> {
             let visits: usize = blocks.iter().map(|block| block.subjects.len()).sum();
             learn(limits, index, done.measured_seconds, visits as f64 * self.visit_seconds);
         }
-        Ok(Some(Level { index, rotations, started, blocks }))
+        Ok(Some(MeasuredLevel { index, rotations, started, blocks }))
     }
 
     /// What a round of the next level should take: fewer cells, over other rotations.
-    fn next_round_seconds(&self, limits: &Limits, level: usize, cells: usize) -> f64 {
+    fn next_round_seconds(&self, limits: &StepLimits, level: usize, cells: usize) -> f64 {
         let Some(&until) = limits.levels.get(level) else { return 0.0 };
         let placements =
             (until - limits.levels[level - 1]) as usize * self.prepared.experiment.placement.phases.len();
@@ -254,7 +260,7 @@ impl Campaign<'_, '_> {
     }
 
     /// Has every cell of a level failed?
-    fn is_all_out(&self, level: &Level) -> bool {
+    fn is_all_out(&self, level: &MeasuredLevel) -> bool {
         let mut cells = level.blocks.iter().flat_map(|block| {
             block.subjects.iter().map(|&subject| level.started.lineup.cell(subject, block.input))
         });
@@ -263,7 +269,7 @@ impl Campaign<'_, '_> {
 
     /// Finds calls per sample and warm-up of every input, or takes those of the campaign that goes on. False: asked
     /// to stop meanwhile.
-    fn tune(&mut self, started: &mut Started) -> Result<bool> {
+    fn tune(&mut self, started: &mut StartedPrograms) -> Result<bool> {
         let Some(_turn) = self.take_turn()? else { return Ok(false) };
         let known = self.inputs.len() == self.prepared.inputs.len();
         let subjects = tuning_subjects(&started.lineup);
@@ -315,14 +321,14 @@ impl Campaign<'_, '_> {
     }
 
     /// What programs are asked for so that an input is used as the experiment wants it.
-    fn wanted(&self, number: usize) -> tune::Wanted {
+    fn wanted(&self, number: usize) -> tune::CallLimits {
         let (spec, ready) = (&self.prepared.experiment.inputs[number], &self.prepared.inputs[number]);
         let last_level = usage::last_level_bytes(&self.prepared.machine.caches);
         usage::wanted(spec.usage, ready.row.bytes, &ready.windows, last_level)
     }
 
     /// One round, kept as a whole. False: asked to stop, nothing of it is kept.
-    fn walk_round(&mut self, level: &mut Level, limits: &Limits) -> Result<bool> {
+    fn walk_round(&mut self, level: &mut MeasuredLevel, limits: &StepLimits) -> Result<bool> {
         let Some(_turn) = self.take_turn()? else { return Ok(false) };
         let plans: Vec<InputPlan> = self
             .inputs
@@ -369,7 +375,7 @@ impl Campaign<'_, '_> {
         Ok(true)
     }
 
-    fn keep_round(&mut self, level: &Level, begun: SystemTime, outcome: &RoundOutcome) -> Result<()> {
+    fn keep_round(&mut self, level: &MeasuredLevel, begun: SystemTime, outcome: &RoundOutcome) -> Result<()> {
         let samples: Vec<SampleRow> = outcome
             .taken
             .iter()
@@ -420,7 +426,7 @@ impl Campaign<'_, '_> {
 }
 
 /// Ends a level's programs; one that does not leave properly is told of, but what it measured stands.
-fn end(level: Option<Level>, scene: &mut Scene<'_>) {
+fn end(level: Option<MeasuredLevel>, scene: &mut Scene<'_>) {
     let Some(mut level) = level else { return };
     for (variant, bytes) in level.started.lineup.printed() {
         if bytes > MUCH_OUTPUT {

@@ -2,7 +2,7 @@
 //! by units, grouped by placement.
 
 use super::shared;
-use crate::store::{Failure, Ledger, ProcessRow, SampleRow};
+use crate::store::{FailureRow, Ledger, ProcessRow, SampleRow};
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::matrix::{Cell, CellId};
@@ -16,14 +16,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// One side at one placement.
 #[derive(Clone, Debug, Default)]
-pub struct Placed {
+pub struct PlacementSamples {
     /// The entry's offset in its 64-byte line.
     pub offset: u64,
     /// Usable samples.
     pub samples: Vec<Observation>,
 }
 
-impl Placed {
+impl PlacementSamples {
     /// The median of its samples, nanoseconds per unit; none of no sample.
     pub fn median(&self) -> Option<f64> {
         let samples: Vec<f64> = self.samples.iter().map(|sample| sample.ns_per_unit).collect();
@@ -32,13 +32,13 @@ impl Placed {
 }
 
 /// One cell at all its placements: (None, None) as built, else (rotation, phase).
-pub type Placements = BTreeMap<(Option<u32>, Option<u32>), Placed>;
+pub type CellPlacements = BTreeMap<(Option<u32>, Option<u32>), PlacementSamples>;
 
 /// Everything usable that a campaign has measured.
 #[derive(Debug, Default)]
 pub struct Observed {
     /// By cell.
-    pub cells: BTreeMap<CellId, Placements>,
+    pub cells: BTreeMap<CellId, CellPlacements>,
     /// All samples, the unused ones too.
     pub samples: u64,
     /// Samples left out, warm-up not counted.
@@ -152,7 +152,7 @@ impl Observed {
             .entry(cell)
             .or_default()
             .entry((process.rotation, process.phase_bytes))
-            .or_insert_with(|| Placed { offset: process.entry_address % 64, samples: Vec::new() });
+            .or_insert_with(|| PlacementSamples { offset: process.entry_address % 64, samples: Vec::new() });
         if let Some(flag) = sample.flagged {
             *self.flags.entry(flag).or_default() += 1;
             if flag != Flag::Shared || !self.uses_shared.contains(&sample.input) {
@@ -280,7 +280,7 @@ pub fn contrasts(
     experiment: &Experiment,
     compilers: &[String],
     observed: &Observed,
-    failures: &[Failure],
+    failures: &[FailureRow],
     identical: &HashMap<(String, String, String, String), bool>,
 ) -> Vec<ObservedContrast> {
     let mut found = Vec::new();
@@ -306,7 +306,7 @@ pub fn contrasts(
 }
 
 /// Why a cell is out, if it is.
-pub fn failed<'a>(failures: &'a [Failure], cell: &CellId) -> Option<&'a Failure> {
+pub fn failed<'a>(failures: &'a [FailureRow], cell: &CellId) -> Option<&'a FailureRow> {
     // A cell whose events could not be counted has its times all the same.
     failures.iter().find(|failure| failure.stage != Stage::Count && failure.covers(cell))
 }

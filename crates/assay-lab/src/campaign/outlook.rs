@@ -37,7 +37,7 @@ pub fn outlook(
         outline.compilers.iter().map(|compiler| compiler.name.clone()).collect();
     let last_level = usage::last_level_bytes(&machine.caches);
     let inputs = inputs(&experiment.inputs, &outline.folder, last_level)?;
-    let work = Work::of(outline, runnable.len() as u64);
+    let work = WorkAhead::of(outline, runnable.len() as u64);
     let cached = ledger.map_or(Ok(false), |ledger| measured_before(ledger, &outline.text))?;
     let amount = |total| Amount { total, cached: if cached { total } else { 0 } };
     Ok(PlanPage {
@@ -73,7 +73,7 @@ pub fn outlook(
 }
 
 /// How much there is to do.
-struct Work {
+struct WorkAhead {
     /// Compilations of the program's sources.
     compiles: u64,
     /// Links of all builds.
@@ -84,14 +84,14 @@ struct Work {
     visits: u64,
 }
 
-impl Work {
-    fn of(outline: &Outline, variants: u64) -> Work {
+impl WorkAhead {
+    fn of(outline: &Outline, variants: u64) -> WorkAhead {
         let experiment = &outline.experiment;
         let builds = (outline.compilers.len() * experiment.flags.len()) as u64;
         let per_rotation = experiment.placement.phases.len() as u64;
         let placements = u64::from(experiment.placement.rotations) * per_rotation;
         let programs = builds * variants;
-        Work {
+        WorkAhead {
             compiles: builds * experiment.program.sources.len() as u64 * 2,
             links: builds * (placements + 1),
             programs,
@@ -176,7 +176,7 @@ fn inputs(specs: &[InputSpec], folder: &Path, last_level: u64) -> Result<Vec<pag
 }
 
 /// A variant that this machine cannot run, as the plan shows it.
-pub fn skipped(failure: &crate::store::Failure) -> page::PageFailure {
+pub fn skipped(failure: &crate::store::FailureRow) -> page::PageFailure {
     page::PageFailure {
         kind: FailureKind::Skipped,
         what: failure.variant.clone().or_else(|| failure.compiler.clone()).unwrap_or_default(),

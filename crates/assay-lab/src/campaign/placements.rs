@@ -5,7 +5,7 @@ use super::count::capped_flags;
 use super::prepare::Prepared;
 use super::scene::Scene;
 use crate::run::Subject;
-use crate::store::{ArtifactRow, Failure};
+use crate::store::{ArtifactRow, FailureRow};
 use anyhow::{Context, Result};
 use assay_link::build::{Artifact, BuildFailure, Builder, Compiler, Link, Recipe};
 use assay_pure::event::Event;
@@ -40,7 +40,7 @@ impl Group {
 
 /// A link and where it stands in the experiment.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct PlacedLink {
     /// What it was built with.
     pub group: Group,
     /// Shuffle number; None as built.
@@ -104,7 +104,7 @@ impl<'a> Placements<'a> {
         rotations: &[u32],
         as_built: bool,
         scene: &mut Scene<'_>,
-    ) -> Result<Vec<Placed>> {
+    ) -> Result<Vec<PlacedLink>> {
         let mut wanted: Vec<(Group, &Recipe, Option<u32>, Link)> = Vec::new();
         for (group, recipe) in self.recipes.iter().filter(|(group, _)| groups.contains(group)) {
             if as_built {
@@ -132,7 +132,7 @@ impl<'a> Placements<'a> {
         wanted: Vec<(Group, &Recipe, Option<u32>, Link)>,
         results: Vec<Result<Artifact, BuildFailure>>,
         scene: &mut Scene<'_>,
-    ) -> Result<Vec<Placed>> {
+    ) -> Result<Vec<PlacedLink>> {
         let mut placed = Vec::new();
         let mut failed: Vec<Group> = Vec::new();
         // The first links of a campaign bring the one as built; what later ones cannot add takes nothing away.
@@ -144,7 +144,7 @@ impl<'a> Placements<'a> {
                         Link::AsBuilt => None,
                         Link::Placed { phase_bytes, .. } => Some(phase_bytes),
                     };
-                    placed.push(Placed { group, rotation, phase_bytes, artifact });
+                    placed.push(PlacedLink { group, rotation, phase_bytes, artifact });
                 }
                 Err(failure) if !failed.contains(&group) => {
                     failed.push(group);
@@ -181,7 +181,7 @@ impl<'a> Placements<'a> {
         Ok(Some((self.builder.link(&recipe, Link::AsBuilt)?, note)))
     }
 
-    fn row(&self, placed: &Placed) -> ArtifactRow {
+    fn row(&self, placed: &PlacedLink) -> ArtifactRow {
         let compiler = &self.prepared.compilers[placed.group.compiler];
         ArtifactRow {
             hash: placed.artifact.hash.clone(),
@@ -200,7 +200,7 @@ impl<'a> Placements<'a> {
     }
 
     /// What processes are launched from: the artifacts for the given variants, with environments drawn by the seed.
-    pub fn subjects(&self, placed: &[Placed], variants: &[usize]) -> Vec<Subject> {
+    pub fn subjects(&self, placed: &[PlacedLink], variants: &[usize]) -> Vec<Subject> {
         let experiment = &self.prepared.experiment;
         let mut subjects = Vec::new();
         for place in placed {
@@ -240,7 +240,7 @@ fn fail(
         // Ctrl-C reaches the compilers too, and one that it ended has not failed: `--resume` tries again.
         return Ok(());
     }
-    scene.fail(&Failure {
+    scene.fail(&FailureRow {
         stage,
         variant: None,
         input: None,

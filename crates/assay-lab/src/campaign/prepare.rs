@@ -2,9 +2,9 @@
 //! inputs, and what this machine cannot run.
 
 use super::inputs::{self, ReadyInput};
-use super::{Asked, left_out};
+use super::{CampaignRequest, left_out};
 use crate::lead::Misuse;
-use crate::store::{Failure, Ledger};
+use crate::store::{FailureRow, Ledger};
 use anyhow::{Context, Result};
 use assay_link::build::{Compiler, ToolchainError, find_compilers};
 use assay_linux::machine::Machine;
@@ -33,7 +33,7 @@ pub struct Prepared {
     /// Variants that this machine can run, by number.
     pub runnable: Vec<usize>,
     /// The others, with reasons.
-    pub skipped: Vec<Failure>,
+    pub skipped: Vec<FailureRow>,
 }
 
 impl Prepared {
@@ -58,9 +58,9 @@ impl Prepared {
     }
 
     /// A failure of a cell, on its input or on all.
-    pub fn failure(&self, stage: Stage, cell: Cell, everywhere: bool, reason: String) -> Failure {
+    pub fn failure(&self, stage: Stage, cell: Cell, everywhere: bool, reason: String) -> FailureRow {
         let CellId { variant, input, compiler, flags } = self.id(cell);
-        Failure {
+        FailureRow {
             stage,
             variant: Some(variant),
             input: (!everywhere).then_some(input),
@@ -90,14 +90,14 @@ pub struct Outline {
     /// The compiler axis.
     pub compilers: Vec<Compiler>,
     /// Compilers that were asked for and are left out, with reasons.
-    pub skipped: Vec<Failure>,
+    pub skipped: Vec<FailureRow>,
 }
 
 /// Reads the file, checks what it names, and finds the compilers.
 ///
 /// # Errors
 /// [`Misuse`] with every problem of the file.
-pub fn outline(asked: &Asked) -> Result<Outline> {
+pub fn outline(asked: &CampaignRequest) -> Result<Outline> {
     outline_of(asked, text_of(asked)?)
 }
 
@@ -105,7 +105,7 @@ pub fn outline(asked: &Asked) -> Result<Outline> {
 ///
 /// # Errors
 /// [`Misuse`]: it cannot be read.
-pub fn text_of(asked: &Asked) -> Result<String, Misuse> {
+pub fn text_of(asked: &CampaignRequest) -> Result<String, Misuse> {
     let file = asked.experiment.display();
     if asked.experiment.is_dir() {
         return Err(Misuse(format!("{file} is a folder; {}", files_in(&asked.experiment))));
@@ -133,7 +133,7 @@ fn files_in(folder: &Path) -> String {
 ///
 /// # Errors
 /// [`Misuse`] with every problem of the text.
-pub fn outline_of(asked: &Asked, text: String) -> Result<Outline> {
+pub fn outline_of(asked: &CampaignRequest, text: String) -> Result<Outline> {
     let file = asked.experiment.display().to_string();
     let mut parsed = Experiment::from_toml(&text, &file).map_err(|problems| misuse(&problems))?;
     let folder = asked.experiment.parent().map_or_else(PathBuf::new, Path::to_owned);

@@ -2,9 +2,9 @@
 
 use super::prepare::Prepared;
 use super::scene::Scene;
-use super::start::{Met, Started, keep_fault};
+use super::start::{Met, StartedPrograms, keep_fault};
 use crate::run::prove::{Answered, disagreements};
-use crate::run::{Fault, Lineup};
+use crate::run::{Lineup, ProgramFault};
 use crate::store::Answer;
 use anyhow::Result;
 use assay_pure::event::Event;
@@ -20,7 +20,7 @@ use std::collections::HashSet;
 pub fn prove(
     prepared: &Prepared,
     scene: &mut Scene<'_>,
-    started: &mut Started,
+    started: &mut StartedPrograms,
     failed: &mut HashSet<Cell>,
 ) -> Result<()> {
     scene.phase("answers");
@@ -96,7 +96,7 @@ impl Proof<'_, '_> {
     }
 
     /// A program's cell is out, and it is told why, once.
-    fn fail(&mut self, number: usize, input: usize, fault: &Fault) -> Result<()> {
+    fn fail(&mut self, number: usize, input: usize, fault: &ProgramFault) -> Result<()> {
         let subject = self.lineup.subject(number);
         let cell = subject.cell(input);
         if !self.failed.insert(cell) {

@@ -1,6 +1,6 @@
 //! Where a campaign is led: what it adds to, how it measures, whom it tells.
 
-use crate::store::{CampaignRow, Failure, Ledger};
+use crate::store::{CampaignRow, FailureRow, Ledger};
 use anyhow::Result;
 use assay_pure::event::Event;
 use std::time::Duration;
@@ -39,7 +39,7 @@ impl Scene<'_> {
     ///
     /// # Errors
     /// The ledger cannot be written.
-    pub fn fail(&mut self, failure: &Failure) -> Result<()> {
+    pub fn fail(&mut self, failure: &FailureRow) -> Result<()> {
         let input = failure.input.as_ref().map(|input| format!(" on {input}")).unwrap_or_default();
         let variant = failure.variant.as_ref().map(|variant| format!("{variant}{input}"));
         let parts: Vec<&String> =

@@ -1,10 +1,10 @@
 //! From artifacts to programs that wait to be visited: launched, and their machine code compared.
 
-use super::placements::Placed;
+use super::placements::PlacedLink;
 use super::prepare::Prepared;
 use super::scene::Scene;
-use crate::run::{Fault, Lineup, Stage, Subject};
-use crate::store::{Identity, Ledger, ProcessRow};
+use crate::run::{Lineup, ProgramFault, Stage, Subject};
+use crate::store::{IdentityRow, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_link::build::text::command_line;
 use assay_pure::experiment::matrix::Cell;
@@ -15,14 +15,14 @@ use std::path::Path;
 
 /// Programs that could be launched, and the ledger's numbers of their processes.
 #[derive(Debug)]
-pub struct Started {
+pub struct StartedPrograms {
     /// The programs.
     pub lineup: Lineup,
     /// Ledger number of each, by its number in the line-up.
     pub processes: Vec<i64>,
 }
 
-impl Started {
+impl StartedPrograms {
     /// A program of a cell.
     pub fn program_of(&self, cell: Cell) -> Option<&Path> {
         let of = |subject: &&Subject| subject.cell(cell.input) == cell;
@@ -35,7 +35,7 @@ impl Started {
 #[derive(Clone, Copy, Debug)]
 pub struct Met<'a> {
     /// What was wrong.
-    pub fault: &'a Fault,
+    pub fault: &'a ProgramFault,
     /// In which cell.
     pub cell: Cell,
     /// It is of all inputs.
@@ -59,7 +59,7 @@ pub fn keep_fault(prepared: &Prepared, scene: &mut Scene<'_>, met: Met<'_>) -> R
 }
 
 /// The command that shows a fault without the lab, and to a debugger; none where no command does.
-fn by_itself(fault: &Fault, program: &Path, variant: &str, file: Option<&Path>) -> Option<String> {
+fn by_itself(fault: &ProgramFault, program: &Path, variant: &str, file: Option<&Path>) -> Option<String> {
     let mut words = vec![program.to_string_lossy().into_owned()];
     let input = |input: &Path| ["--input".to_owned(), input.to_string_lossy().into_owned()];
     match (fault.stage, file) {
@@ -86,7 +86,7 @@ pub fn launch(
     subjects: Vec<Subject>,
     first: bool,
     failed: &mut HashSet<Cell>,
-) -> Result<Started> {
+) -> Result<StartedPrograms> {
     assay_linux::process::give_back_memory();
     let inputs = prepared.inputs.len();
     for subject in subjects {
@@ -113,11 +113,11 @@ pub fn launch(
     let mut rows: Vec<ProcessRow> =
         (0..lineup.len()).map(|number| process_row(prepared, &lineup, number)).collect();
     scene.ledger.put_processes(scene.campaign.id, &mut rows.iter_mut().collect::<Vec<_>>())?;
-    Ok(Started { lineup, processes: rows.iter().map(|row| row.id).collect() })
+    Ok(StartedPrograms { lineup, processes: rows.iter().map(|row| row.id).collect() })
 }
 
 fn process_row(prepared: &Prepared, lineup: &Lineup, number: usize) -> ProcessRow {
-    use crate::run::round::Bench as _;
+    use crate::run::round::VisitBench as _;
     let subject = lineup.subject(number);
     let region = lineup.region(number);
     let (wall_read_ns, cpu_read_ns) = lineup.read_costs(number);
@@ -144,8 +144,8 @@ fn process_row(prepared: &Prepared, lineup: &Lineup, number: usize) -> ProcessRo
 /// The ledger cannot be written.
 pub fn compare_code(
     prepared: &Prepared,
-    started: &Started,
-    placed: &[Placed],
+    started: &StartedPrograms,
+    placed: &[PlacedLink],
     ledger: &Ledger,
 ) -> Result<()> {
     let baseline = prepared.baseline();
@@ -169,8 +169,8 @@ pub fn compare_code(
     Ok(())
 }
 
-fn compare(elf: &[u8], first: u64, second: u64) -> Identity {
-    let unknown = |evidence: String| Identity { verdict: "unknown".into(), evidence };
+fn compare(elf: &[u8], first: u64, second: u64) -> IdentityRow {
+    let unknown = |evidence: String| IdentityRow { verdict: "unknown".into(), evidence };
     if first == 0 || second == 0 {
         return unknown("the program does not tell where the functions lie".into());
     }
@@ -179,12 +179,12 @@ fn compare(elf: &[u8], first: u64, second: u64) -> Identity {
         Err(error) => return unknown(error.to_string()),
     };
     match identity::same_code_at(elf, base + first, base + second) {
-        Ok(Same::Identical { note }) => Identity {
+        Ok(Same::Identical { note }) => IdentityRow {
             verdict: "identical".into(),
             evidence: note.unwrap_or_else(|| "the same instructions after relocation".into()),
         },
         Ok(Same::Different { at, .. }) => {
-            Identity { verdict: "different".into(), evidence: format!("from byte {at} on") }
+            IdentityRow { verdict: "different".into(), evidence: format!("from byte {at} on") }
         }
         Ok(Same::Unknown { reason }) => unknown(reason),
         Err(error) => unknown(error.to_string()),
@@ -198,7 +198,10 @@ mod tests {
     #[test]
     fn names_the_command_that_shows_it_without_the_lab() {
         let alone = |stage, input: Option<&str>| {
-            let fault = Fault { shows_alone: true, ..Fault::of_lab(stage, "was ended by signal 11".into()) };
+            let fault = ProgramFault {
+                shows_alone: true,
+                ..ProgramFault::of_lab(stage, "was ended by signal 11".into())
+            };
             by_itself(&fault, Path::new("a b/program"), "it's", input.map(Path::new))
         };
         let cell = Some(r"'a b/program' --variant 'it'\''s' --input inputs/0f".to_owned());
@@ -209,7 +212,8 @@ mod tests {
         assert_eq!(alone(Stage::Start, None), Some("'a b/program' --list".to_owned()));
         assert_eq!(alone(Stage::Agree, Some("x")), Some("'a b/program' --input x".to_owned()));
         assert_eq!((alone(Stage::Count, Some("x")), alone(Stage::End, None)), (None, None));
-        let fault = Fault::of_lab(Stage::Measure, "gave more than the 3 samples it was asked for".into());
+        let fault =
+            ProgramFault::of_lab(Stage::Measure, "gave more than the 3 samples it was asked for".into());
         assert_eq!(
             by_itself(&fault, Path::new("p"), "v", Some(Path::new("x"))),
             None,

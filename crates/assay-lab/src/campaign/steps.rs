@@ -17,7 +17,7 @@ pub fn looks(first: u32, most: u32) -> Vec<u32> {
 
 /// What has been done.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Done {
+pub struct DoneSoFar {
     /// Finished rounds at the present level of rotations.
     pub rounds_at_level: u32,
     /// Looks taken.
@@ -30,7 +30,7 @@ pub struct Done {
 
 /// What is allowed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limits {
+pub struct StepLimits {
     /// Rotations at each look.
     pub levels: Vec<u32>,
     /// Rounds wanted at each level.
@@ -43,7 +43,7 @@ pub struct Limits {
 
 /// The next thing to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum CampaignStep {
     /// One more round over the rotations of this level (an index into the levels).
     Round {
         /// Which level.
@@ -58,20 +58,20 @@ pub enum Step {
 /// Decides.
 ///
 /// The first level gets at least one round whatever it costs: without it there is nothing to report.
-pub fn next(done: &Done, limits: &Limits) -> Step {
+pub fn next(done: &DoneSoFar, limits: &StepLimits) -> CampaignStep {
     let level = done.looks as usize;
     if done.undecided == Some(0) {
-        return Step::Stop(Stopped::Decided);
+        return CampaignStep::Stop(Stopped::Decided);
     }
     if level >= limits.levels.len() {
-        return Step::Stop(Stopped::Rotations);
+        return CampaignStep::Stop(Stopped::Rotations);
     }
     let affordable = done.measured_seconds + limits.round_seconds <= limits.budget_seconds;
     match done.rounds_at_level {
-        0 if level == 0 || affordable => Step::Round { level },
-        0 => Step::Stop(Stopped::Budget),
-        rounds if rounds < limits.rounds_per_level && affordable => Step::Round { level },
-        _ => Step::Look,
+        0 if level == 0 || affordable => CampaignStep::Round { level },
+        0 => CampaignStep::Stop(Stopped::Budget),
+        rounds if rounds < limits.rounds_per_level && affordable => CampaignStep::Round { level },
+        _ => CampaignStep::Look,
     }
 }
 
@@ -79,8 +79,8 @@ pub fn next(done: &Done, limits: &Limits) -> Step {
 mod tests {
     use super::*;
 
-    fn limits() -> Limits {
-        Limits { levels: looks(8, 32), rounds_per_level: 2, budget_seconds: 60.0, round_seconds: 5.0 }
+    fn limits() -> StepLimits {
+        StepLimits { levels: looks(8, 32), rounds_per_level: 2, budget_seconds: 60.0, round_seconds: 5.0 }
     }
 
     #[test]
@@ -93,31 +93,31 @@ mod tests {
 
     #[test]
     fn measures_the_first_level_once_even_beyond_the_budget() {
-        let limits = Limits { budget_seconds: 1.0, ..limits() };
-        assert_eq!(next(&Done::default(), &limits), Step::Round { level: 0 });
-        let after = Done { rounds_at_level: 1, measured_seconds: 5.0, ..Done::default() };
-        assert_eq!(next(&after, &limits), Step::Look);
-        let looked = Done { looks: 1, undecided: Some(3), rounds_at_level: 0, ..after };
-        assert_eq!(next(&looked, &limits), Step::Stop(Stopped::Budget));
+        let limits = StepLimits { budget_seconds: 1.0, ..limits() };
+        assert_eq!(next(&DoneSoFar::default(), &limits), CampaignStep::Round { level: 0 });
+        let after = DoneSoFar { rounds_at_level: 1, measured_seconds: 5.0, ..DoneSoFar::default() };
+        assert_eq!(next(&after, &limits), CampaignStep::Look);
+        let looked = DoneSoFar { looks: 1, undecided: Some(3), rounds_at_level: 0, ..after };
+        assert_eq!(next(&looked, &limits), CampaignStep::Stop(Stopped::Budget));
     }
 
     #[test]
     fn stops_when_every_contrast_is_decided() {
-        let done = Done { looks: 1, undecided: Some(0), measured_seconds: 10.0, rounds_at_level: 0 };
-        assert_eq!(next(&done, &limits()), Step::Stop(Stopped::Decided));
+        let done = DoneSoFar { looks: 1, undecided: Some(0), measured_seconds: 10.0, rounds_at_level: 0 };
+        assert_eq!(next(&done, &limits()), CampaignStep::Stop(Stopped::Decided));
     }
 
     #[test]
     fn adds_rotations_while_a_contrast_is_undecided() {
-        let done = Done { looks: 1, undecided: Some(1), measured_seconds: 10.0, rounds_at_level: 0 };
-        assert_eq!(next(&done, &limits()), Step::Round { level: 1 });
-        let measured = Done { rounds_at_level: 2, ..done };
-        assert_eq!(next(&measured, &limits()), Step::Look);
+        let done = DoneSoFar { looks: 1, undecided: Some(1), measured_seconds: 10.0, rounds_at_level: 0 };
+        assert_eq!(next(&done, &limits()), CampaignStep::Round { level: 1 });
+        let measured = DoneSoFar { rounds_at_level: 2, ..done };
+        assert_eq!(next(&measured, &limits()), CampaignStep::Look);
     }
 
     #[test]
     fn gives_up_after_the_last_level() {
-        let done = Done { looks: 5, undecided: Some(1), measured_seconds: 10.0, rounds_at_level: 0 };
-        assert_eq!(next(&done, &limits()), Step::Stop(Stopped::Rotations));
+        let done = DoneSoFar { looks: 5, undecided: Some(1), measured_seconds: 10.0, rounds_at_level: 0 };
+        assert_eq!(next(&done, &limits()), CampaignStep::Stop(Stopped::Rotations));
     }
 }

@@ -6,7 +6,7 @@
 
 use super::prepare::Prepared;
 use super::scene::Scene;
-use super::start::Started;
+use super::start::StartedPrograms;
 use anyhow::Result;
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::ledger::Stage;
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 pub fn refuse(
     prepared: &Prepared,
     scene: &mut Scene<'_>,
-    started: &Started,
+    started: &StartedPrograms,
     failed: &mut HashSet<Cell>,
 ) -> Result<()> {
     let mut read: BTreeMap<PathBuf, Option<(ModuleImage, u64, Option<String>)>> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! From how an input is to be used to what programs are asked for: numbers of copies, steps between windows, how many calls
 //! a sample may have. All of it follows from the file, the bytes and the machine, so a campaign that goes on asks the same.
 
-use crate::run::tune::Wanted;
+use crate::run::tune::CallLimits;
 use assay_pure::experiment::{CacheState, Measure, Usage};
 use assay_pure::inputs::Window;
 use assay_pure::protocol::CallUsage;
@@ -47,7 +47,7 @@ pub fn copies(used: Usage, input_bytes: u64, last_level: u64) -> u64 {
 }
 
 /// What programs are asked for so that an input is used as the experiment wants it.
-pub fn wanted(used: Usage, input_bytes: u64, windows: &[Window], last_level: u64) -> Wanted {
+pub fn wanted(used: Usage, input_bytes: u64, windows: &[Window], last_level: u64) -> CallLimits {
     let mut usage = CallUsage {
         state: used.state,
         measure: used.measure,
@@ -65,7 +65,7 @@ pub fn wanted(used: Usage, input_bytes: u64, windows: &[Window], last_level: u64
         usage.step = step;
         most_iterations = most_iterations.min(most);
     }
-    Wanted { usage, most_iterations }
+    CallLimits { usage, most_iterations }
 }
 
 /// Steps that are tried for one input.

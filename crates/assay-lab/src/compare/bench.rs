@@ -1,6 +1,6 @@
 //! The user's benchmark command, run with the binaries of either side in their place.
 
-use super::measure::{Bench, Ran};
+use super::measure::{CommandRunner, Ran};
 use super::places::Binaries;
 use crate::store::FigureRow;
 use anyhow::Result;
@@ -9,7 +9,7 @@ use assay_pure::compare::Visit;
 use std::path::PathBuf;
 
 /// One side at work.
-pub struct Player {
+pub struct SidePlayer {
     /// Its command.
     pub bench: bench::BenchCommand,
     /// Its binaries; none where they cannot be relinked.
@@ -17,14 +17,14 @@ pub struct Player {
 }
 
 /// Both sides, or the one there is.
-pub struct Players {
+pub struct SidePlayers {
     /// In the order of the sides.
-    pub sides: Vec<Player>,
+    pub sides: Vec<SidePlayer>,
     /// What libraries write.
     pub scratch: PathBuf,
 }
 
-impl Bench for Players {
+impl CommandRunner for SidePlayers {
     fn run(&mut self, visit: &Visit) -> Result<Ran> {
         let player = &mut self.sides[visit.side];
         if let Some(binaries) = &mut player.binaries {

@@ -1,6 +1,6 @@
 //! What the code of a benchmark says: which functions it executes, which of them differ, and in how many instructions.
 
-use super::executed::{Executed, Work};
+use super::executed::{Executed, FunctionWork};
 use assay_pure::placement::across::{self, CodeChange};
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::ContrastVerdict;
@@ -8,14 +8,14 @@ use assay_pure::verdict::cause::{Cause, CauseEvidence};
 use assay_report::compare::{DifferingFunction, FunctionChange};
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::sites::names::demangle;
-use assay_trace::sites::source::Sources;
+use assay_trace::sites::source::SourceFiles;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What was found for one benchmark; kept in the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct CodeFindings {
     /// Functions that either side executes, in the binaries that were built; `None`: not known.
     pub executed: Option<u64>,
     /// Those that differ.
@@ -27,26 +27,26 @@ pub struct Found {
 }
 
 /// The same binary of both sides.
-pub struct Pair {
+pub struct BinaryPair {
     /// Where the builds left it, baseline and candidate: the output first, then its copies.
     pub paths: [Vec<PathBuf>; 2],
     images: [ModuleImage; 2],
     changes: Vec<across::FunctionChange>,
 }
 
-impl Pair {
+impl BinaryPair {
     /// Reads both files, which lie at `files` at the moment, and compares them function by function.
     ///
     /// # Errors
     /// One cannot be read or has no symbols; a sentence.
-    pub fn new(paths: [Vec<PathBuf>; 2], files: [&Path; 2]) -> Result<Pair, String> {
+    pub fn new(paths: [Vec<PathBuf>; 2], files: [&Path; 2]) -> Result<BinaryPair, String> {
         let read = |path: &Path| {
             std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
         };
         let [old, new] = files;
         let changes = across::compare(&read(old)?, &read(new)?)
             .map_err(|error| format!("{}: {error}", paths[0][0].display()))?;
-        Ok(Pair { images: [ModuleImage::open(old)?, ModuleImage::open(new)?], paths, changes })
+        Ok(BinaryPair { images: [ModuleImage::open(old)?, ModuleImage::open(new)?], paths, changes })
     }
 
     /// The file of a side as the tracer's images know it.
@@ -56,11 +56,11 @@ impl Pair {
 }
 
 /// What the functions that a benchmark executes say.
-pub fn found(pairs: &[Pair], executed: [&Executed; 2], sources: &Sources) -> Found {
+pub fn found(pairs: &[BinaryPair], executed: [&Executed; 2], sources: &SourceFiles) -> CodeFindings {
     let mut functions = Vec::new();
     let (mut count, mut same, mut known) = (0, true, true);
     for pair in pairs {
-        let work: [Option<&BTreeMap<u64, Work>>; 2] =
+        let work: [Option<&BTreeMap<u64, FunctionWork>>; 2] =
             [executed[0].get(&pair.paths[0][0]), executed[1].get(&pair.paths[1][0])];
         for change in &pair.changes {
             let of = |side: usize, place: Option<&assay_pure::placement::layout::FunctionPlace>| {
@@ -107,13 +107,13 @@ pub fn found(pairs: &[Pair], executed: [&Executed; 2], sources: &Sources) -> Fou
     } else {
         (known && same && count > 0).then_some(true)
     };
-    Found { executed: Some(count), functions, identical, unknown: None }
+    CodeFindings { executed: Some(count), functions, identical, unknown: None }
 }
 
 /// Code by symbols without a size (start-up code, hand-written assembly) is in no list of changes: it counts as the same if
 /// both sides execute the same names in the same number of instructions.
-fn unlisted_are_alike(pair: &Pair, executed: [&Executed; 2]) -> bool {
-    let of = |side: usize| -> BTreeSet<(String, Work)> {
+fn unlisted_are_alike(pair: &BinaryPair, executed: [&Executed; 2]) -> bool {
+    let of = |side: usize| -> BTreeSet<(String, FunctionWork)> {
         let places = pair.changes.iter().filter_map(|change| [&change.old, &change.new][side].as_ref());
         let listed: BTreeSet<u64> = places.map(|place| place.address).collect();
         let work = executed[side].get(&pair.paths[side][0]).into_iter().flatten();
@@ -125,7 +125,7 @@ fn unlisted_are_alike(pair: &Pair, executed: [&Executed; 2]) -> bool {
 }
 
 /// Whether the lines that a function was made from, inlined ones included, read the same on both sides.
-fn same_source(pair: &Pair, change: &across::FunctionChange, sources: &Sources) -> Option<bool> {
+fn same_source(pair: &BinaryPair, change: &across::FunctionChange, sources: &SourceFiles) -> Option<bool> {
     let (old, new) = (change.old.as_ref()?, change.new.as_ref()?);
     let before = lines_of(&pair.images[0], old.address, old.size, sources)?;
     let after = lines_of(&pair.images[1], new.address, new.size, sources)?;
@@ -133,7 +133,7 @@ fn same_source(pair: &Pair, change: &across::FunctionChange, sources: &Sources) 
 }
 
 /// The text from the first to the last line of each function that code at these addresses was made from.
-fn lines_of(image: &ModuleImage, address: u64, size: u64, sources: &Sources) -> Option<BTreeSet<String>> {
+fn lines_of(image: &ModuleImage, address: u64, size: u64, sources: &SourceFiles) -> Option<BTreeSet<String>> {
     let mut spans: BTreeMap<(String, String), (u32, u32)> = BTreeMap::new();
     for at in image.marked_addresses(address, address + size) {
         for frame in image.frames(at) {
@@ -159,7 +159,7 @@ const SAME_WORK: f64 = 0.002;
 /// The causes that the code speaks for.
 ///
 /// Work needs a difference in time to be the cause of; code that drifted is told wherever it is executed.
-pub fn causes(found: &Found, verdict: &ContrastVerdict, margin: Margin) -> Vec<CauseEvidence> {
+pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -> Vec<CauseEvidence> {
     let mut causes = Vec::new();
     let named = |cause, evidence: String| CauseEvidence { cause, share: None, evidence };
     let differs =
@@ -241,7 +241,7 @@ mod tests {
     }
 
     fn kinds(functions: Vec<DifferingFunction>, ratio: f64) -> Vec<(Cause, String)> {
-        let found = Found { executed: Some(3), functions, identical: Some(false), unknown: None };
+        let found = CodeFindings { executed: Some(3), functions, identical: Some(false), unknown: None };
         causes(&found, &verdict(ratio), Margin::of(0.02))
             .into_iter()
             .map(|cause| (cause.cause, cause.evidence))

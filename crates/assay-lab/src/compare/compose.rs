@@ -1,8 +1,8 @@
 //! The page of a comparison, from the ledger alone: so that it can be shown again at any time, with today's rules.
 
-use super::code::{self, Found};
+use super::code::{self, CodeFindings};
 use super::factors::factors;
-use super::judge::{self, Judged};
+use super::judge::{self, ComparisonVerdicts};
 use super::spec::{Method, Spec};
 use crate::campaign::compose::{contrast, rfc3339, twin_of};
 use crate::lead::Misuse;
@@ -82,7 +82,7 @@ fn built(side: &SideRow) -> BuiltSide {
     }
 }
 
-fn twin(judged: &Judged) -> PageTwinControl {
+fn twin(judged: &ComparisonVerdicts) -> PageTwinControl {
     if judged.contrasts.is_empty() {
         let verdict = TwinVerdict::Undecided;
         return PageTwinControl { verdict, ratio: None, lower: None, upper: None, note: None };
@@ -90,7 +90,7 @@ fn twin(judged: &Judged) -> PageTwinControl {
     twin_of(&judged.judgement.twin)
 }
 
-fn compared(judged: &Judged, spec: &Spec) -> Vec<Compared> {
+fn compared(judged: &ComparisonVerdicts, spec: &Spec) -> Vec<Compared> {
     if spec.sides == 1 {
         let all = benchmarks(&judged.seen, &[Side::Baseline]);
         return all.iter().filter_map(|benchmark| alone(judged, &benchmark.name)).collect();
@@ -99,7 +99,7 @@ fn compared(judged: &Judged, spec: &Spec) -> Vec<Compared> {
 }
 
 /// A benchmark of the one side there is.
-fn alone(judged: &Judged, benchmark: &str) -> Option<Compared> {
+fn alone(judged: &ComparisonVerdicts, benchmark: &str) -> Option<Compared> {
     Some(Compared {
         benchmark: benchmark.into(),
         unit: judged.units.get(benchmark).cloned().unwrap_or_default(),
@@ -121,7 +121,11 @@ fn alone(judged: &Judged, benchmark: &str) -> Option<Compared> {
     })
 }
 
-fn one(judged: &Judged, found: &assay_pure::verdict::ContrastVerdict, spec: &Spec) -> Option<Compared> {
+fn one(
+    judged: &ComparisonVerdicts,
+    found: &assay_pure::verdict::ContrastVerdict,
+    spec: &Spec,
+) -> Option<Compared> {
     let shown = contrast(found);
     let code = judged.code.get(&found.input);
     let mut causes = shown.causes;
@@ -142,7 +146,7 @@ fn one(judged: &Judged, found: &assay_pure::verdict::ContrastVerdict, spec: &Spe
         rotations: shown.rotations,
         minimum_detectable_effect: shown.minimum_detectable_effect,
         functions: code.map(|code| code.functions.clone()).unwrap_or_default(),
-        executed_functions: code.and_then(|code: &Found| code.executed),
+        executed_functions: code.and_then(|code: &CodeFindings| code.executed),
         code_unknown: code.and_then(|code| code.unknown.clone()),
     })
 }
@@ -177,7 +181,7 @@ pub(crate) fn level(seen: &[VisitResult], side: Side, benchmark: &str) -> Option
     Some(SideFigure { median: median(&placed)?, as_built, best: *placed.first()?, worst: *placed.last()? })
 }
 
-fn one_sided(judged: &Judged, spec: &Spec, sides: &[SideRow]) -> Vec<OneSided> {
+fn one_sided(judged: &ComparisonVerdicts, spec: &Spec, sides: &[SideRow]) -> Vec<OneSided> {
     if spec.sides == 1 {
         return Vec::new();
     }
@@ -202,7 +206,7 @@ fn spoilt(visits: &[VisitRow], sides: &[SideRow]) -> Vec<SpoiltVisits> {
     found
 }
 
-fn warnings(judged: &Judged, spec: &Spec) -> Vec<String> {
+fn warnings(judged: &ComparisonVerdicts, spec: &Spec) -> Vec<String> {
     let mut told = spec.warnings.clone();
     if !judged.contrasts.is_empty() {
         told.extend(judged.judgement.warnings.iter().cloned());
@@ -224,7 +228,7 @@ pub(crate) fn stopped_because(stopped: Option<Stopped>) -> StoppedBecause {
 fn measured(
     row: &ComparisonRow,
     spec: &Spec,
-    judged: &Judged,
+    judged: &ComparisonVerdicts,
     visits: &[VisitRow],
     ledger: &Ledger,
 ) -> ComparisonRun {

@@ -1,14 +1,14 @@
 //! The code that each benchmark executes: once per benchmark and side under the emulator, kept in the ledger.
 
-use super::bench::Player;
-use super::code::{self, Found, Pair};
-use super::executed::{Looked, executed, only};
+use super::bench::SidePlayer;
+use super::code::{self, BinaryPair, CodeFindings};
+use super::executed::{ExecutedCommand, executed, only};
 use super::places::Binaries;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_link::adopt::bench::Adapter;
 use assay_pure::event::Event;
-use assay_trace::sites::source::Sources;
+use assay_trace::sites::source::SourceFiles;
 use std::path::PathBuf;
 
 /// Executes every benchmark once on both sides under the emulator, and compares the functions that it executes.
@@ -18,14 +18,14 @@ use std::path::PathBuf;
 pub fn examine(
     ledger: &Ledger,
     comparison: i64,
-    players: &[Player],
+    players: &[SidePlayer],
     adapter: &Adapter,
     names: &[String],
     on: &mut dyn FnMut(Event),
 ) -> Result<()> {
     on(Event::Phase { name: "code".into() });
-    let unknown = |why: &str| Found { unknown: Some(why.to_owned()), ..Found::default() };
-    let keep = |name: &str, found: &Found| {
+    let unknown = |why: &str| CodeFindings { unknown: Some(why.to_owned()), ..CodeFindings::default() };
+    let keep = |name: &str, found: &CodeFindings| {
         ledger.put_comparison_code(comparison, name, &serde_json::to_value(found)?)
     };
     let pairs = match pairs(players) {
@@ -35,7 +35,7 @@ pub fn examine(
             return names.iter().try_for_each(|name| keep(name, &unknown(&why)));
         }
     };
-    let sources = Sources::default();
+    let sources = SourceFiles::default();
     let by_name = matches!(adapter, Adapter::GoogleBenchmark);
     if !by_name && !matches!(adapter, Adapter::Wall | Adapter::Cpu) {
         let why = format!(
@@ -63,8 +63,11 @@ pub fn examine(
         let sides: Result<Vec<_>, String> = (0..2)
             .map(|side| {
                 let bench = &players[side].bench;
-                let looked =
-                    Looked { command: &bench.command, folder: &bench.folder, environment: &environment };
+                let looked = ExecutedCommand {
+                    command: &bench.command,
+                    folder: &bench.folder,
+                    environment: &environment,
+                };
                 let images = pairs.iter().map(|pair| (pair.paths[side].as_slice(), pair.image(side)));
                 executed(&looked, &images.collect::<Vec<_>>())
             })
@@ -81,7 +84,7 @@ pub fn examine(
 }
 
 /// The binaries of both sides, paired by where they lie below their folders.
-fn pairs(players: &[Player]) -> Result<Vec<Pair>, String> {
+fn pairs(players: &[SidePlayer]) -> Result<Vec<BinaryPair>, String> {
     let of = |side: usize| -> Vec<(PathBuf, Vec<PathBuf>, PathBuf)> {
         let player = &players[side];
         let own = player.binaries.iter().flat_map(Binaries::own);
@@ -99,7 +102,7 @@ fn pairs(players: &[Player]) -> Result<Vec<Pair>, String> {
         let Some((_, candidate, new_file)) = other else {
             return Err(format!("{} was linked on one side only", below.display()));
         };
-        pairs.push(Pair::new([paths.clone(), candidate.clone()], [file, new_file])?);
+        pairs.push(BinaryPair::new([paths.clone(), candidate.clone()], [file, new_file])?);
     }
     Ok(pairs)
 }

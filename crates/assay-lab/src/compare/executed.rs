@@ -15,14 +15,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a function did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Work {
+pub struct FunctionWork {
     /// Times it was entered at its first instruction.
     pub calls: u64,
     /// Instructions executed in it.
     pub instructions: u64,
 }
 
-impl Work {
+impl FunctionWork {
     /// Instructions per call; `None` for code that is entered elsewhere.
     pub fn per_call(&self) -> Option<f64> {
         (self.calls > 0).then(|| self.instructions as f64 / self.calls as f64)
@@ -30,11 +30,11 @@ impl Work {
 }
 
 /// By output, by the address at which a function starts.
-pub type Executed = BTreeMap<PathBuf, BTreeMap<u64, Work>>;
+pub type Executed = BTreeMap<PathBuf, BTreeMap<u64, FunctionWork>>;
 
 /// A command to look at.
 #[derive(Clone, Debug)]
-pub struct Looked<'a> {
+pub struct ExecutedCommand<'a> {
     /// For `sh -c`.
     pub command: &'a str,
     /// Where it runs.
@@ -48,7 +48,10 @@ pub struct Looked<'a> {
 ///
 /// # Errors
 /// It cannot be traced, or did not end; a sentence.
-pub fn executed(looked: &Looked<'_>, images: &[(&[PathBuf], &ModuleImage)]) -> Result<Executed, String> {
+pub fn executed(
+    looked: &ExecutedCommand<'_>,
+    images: &[(&[PathBuf], &ModuleImage)],
+) -> Result<Executed, String> {
     let options = TraceOptions {
         detail: TraceDetail::Counts,
         follow: true,
@@ -80,7 +83,7 @@ pub fn executed(looked: &Looked<'_>, images: &[(&[PathBuf], &ModuleImage)]) -> R
 }
 
 /// The words by which a command of somebody's is traced: `env` in its folder becomes the shell, which runs it silently.
-pub fn words(looked: &Looked<'_>) -> Vec<OsString> {
+pub fn words(looked: &ExecutedCommand<'_>) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["env".into(), "-C".into(), looked.folder.into()];
     words.extend(looked.environment.iter().map(|(name, value)| format!("{name}={value}").into()));
     // Its words are not ours to print.
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn code_that_is_entered_elsewhere_has_no_calls() {
-        assert_eq!(Work { calls: 0, instructions: 7 }.per_call(), None);
-        assert_eq!(Work { calls: 4, instructions: 10 }.per_call(), Some(2.5));
+        assert_eq!(FunctionWork { calls: 0, instructions: 7 }.per_call(), None);
+        assert_eq!(FunctionWork { calls: 4, instructions: 10 }.per_call(), Some(2.5));
     }
 }

@@ -1,6 +1,6 @@
 //! Verdicts of a comparison, from the ledger alone.
 
-use super::code::Found;
+use super::code::CodeFindings;
 use super::spec::{Method, Spec};
 use crate::store::{Ledger, VisitRow};
 use anyhow::{Context, Result};
@@ -9,7 +9,7 @@ use assay_pure::verdict::{Judgement, ObservedContrast, VerdictOptions, judge as 
 use std::collections::{BTreeMap, HashMap};
 
 /// Verdicts and what they were made from.
-pub struct Judged {
+pub struct ComparisonVerdicts {
     /// What every visit gave.
     pub seen: Vec<VisitResult>,
     /// One per benchmark that both sides have.
@@ -19,7 +19,7 @@ pub struct Judged {
     /// Unit by benchmark.
     pub units: HashMap<String, String>,
     /// What is known of the benchmarks' code.
-    pub code: BTreeMap<String, Found>,
+    pub code: BTreeMap<String, CodeFindings>,
     /// Rounds all of whose visits were made.
     pub rounds: u32,
 }
@@ -28,13 +28,13 @@ pub struct Judged {
 ///
 /// # Errors
 /// The ledger cannot be read, or was filled by another form of assay.
-pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Judged> {
+pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<ComparisonVerdicts> {
     let visits = ledger.visits(comparison)?;
     let sides = ledger.sides(comparison)?;
     let name = |side: usize| sides.get(side).map_or("", |side| side.name.as_str());
     let mut code = BTreeMap::new();
     for (benchmark, found) in ledger.comparison_code(comparison)? {
-        let found: Found = serde_json::from_value(found).with_context(|| {
+        let found: CodeFindings = serde_json::from_value(found).with_context(|| {
             format!("comparison {comparison} was made by an incompatible version of assay")
         })?;
         code.insert(benchmark, found);
@@ -55,7 +55,7 @@ pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Judged> {
     }
     let rounds = complete_rounds(&visits, spec);
     let judgement = judged(&found, spec, &visits);
-    Ok(Judged { seen, contrasts: found, judgement, units, code, rounds })
+    Ok(ComparisonVerdicts { seen, contrasts: found, judgement, units, code, rounds })
 }
 
 /// The verdicts of these contrasts as one family, at the look that these visits allow.

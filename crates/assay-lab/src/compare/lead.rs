@@ -1,12 +1,12 @@
 //! Leads a comparison through its phases.
 
-use super::bench::{Player, Players};
+use super::bench::{SidePlayer, SidePlayers};
 use super::examine::examine;
 use super::judge;
 use super::left_behind::{self, Workplace};
-use super::measure::{self, Standing, Where};
+use super::measure::{self, VerdictProgress, Where};
 use super::places::{self, Binaries};
-use super::sides::{self, Ready, Side, What};
+use super::sides::{self, PreparedSide, ReadySides, What};
 use super::spec::{Effort, Method, Spec, effort, visits_per_round};
 use crate::campaign::compose::machine_json;
 use crate::lead::{Lead, Misuse, Question, measuring_cpu};
@@ -25,7 +25,7 @@ use std::time::Duration;
 
 /// What the command line asks for.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct CompareRequest {
     /// What is compared.
     pub what: What,
     /// Where the user is.
@@ -70,7 +70,7 @@ pub struct Asked {
 
 /// A comparison that has come to its end, or was interrupted.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct EndedComparison {
     /// Its number in the ledger.
     pub comparison: i64,
     /// Somebody asked it to stop.
@@ -81,12 +81,12 @@ pub struct Ended {
 ///
 /// # Errors
 /// What was asked for makes no sense, a build or the benchmark command fails, the ledger cannot be written.
-pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
+pub fn run(asked: &CompareRequest, on: &mut dyn FnMut(Event)) -> Result<EndedComparison> {
     let ledger = Ledger::open(&asked.ledger)?;
-    let Ready { mut sides, mut warnings, unlinked, holds: _holds } =
+    let ReadySides { mut sides, mut warnings, unlinked, holds: _holds } =
         sides::prepare(&asked.what, &asked.folder, &asked.store, on)?;
     let cpu = measuring_cpu(asked.cpu)?;
-    let work = Work::new(asked, cpu)?;
+    let work = CompareWorkspace::new(asked, cpu)?;
     on(Event::Phase { name: "first runs".into() });
     let tried = try_out(asked, &work, &sides)?;
     warnings.extend(tried.warnings);
@@ -119,11 +119,14 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     if asked.code && players.1.len() == 2 && method == Method::Placements {
         examine(&ledger, comparison, &players.1, &tried.adapter, &names, on)?;
     }
-    let look = || -> Result<Standing> {
+    let look = || -> Result<VerdictProgress> {
         let found = judge::judge(&ledger, comparison, &spec)?.judgement.contrasts;
-        Ok(Standing { decided: found.iter().filter(|found| found.decided).count(), contrasts: found.len() })
+        Ok(VerdictProgress {
+            decided: found.iter().filter(|found| found.decided).count(),
+            contrasts: found.len(),
+        })
     };
-    let mut bench = Players { sides: players.1, scratch: work.scratch.clone() };
+    let mut bench = SidePlayers { sides: players.1, scratch: work.scratch.clone() };
     let at = Where { ledger: &ledger, comparison, cpu };
     let stopped = measure::measure(&spec, &at, &mut bench, &look, on);
     // Put back before anything else can fail.
@@ -131,7 +134,7 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     let stopped = stopped?;
     lead.end(&ledger, stopped)?;
     on(Event::Finished);
-    Ok(Ended { comparison, interrupted: stopped == Stopped::Interrupted })
+    Ok(EndedComparison { comparison, interrupted: stopped == Stopped::Interrupted })
 }
 
 /// Undoes what a comparison that was killed left.
@@ -150,20 +153,20 @@ pub(crate) fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
 }
 
 /// Folders and the processor of this process's own work.
-struct Work {
+struct CompareWorkspace {
     scratch: PathBuf,
     place: Workplace,
     cpu: Option<usize>,
 }
 
-impl Work {
-    fn new(asked: &Asked, cpu: usize) -> Result<Work> {
+impl CompareWorkspace {
+    fn new(asked: &CompareRequest, cpu: usize) -> Result<CompareWorkspace> {
         let place = Workplace::new(&asked.store)
             .with_context(|| format!("cannot create a folder in {}", asked.store.display()))?;
-        Ok(Work { scratch: place.folder().join("scratch"), place, cpu: asked.pin.then_some(cpu) })
+        Ok(CompareWorkspace { scratch: place.folder().join("scratch"), place, cpu: asked.pin.then_some(cpu) })
     }
 
-    fn bench(&self, asked: &Asked, side: &Side, adapter: Adapter) -> BenchCommand {
+    fn bench(&self, asked: &CompareRequest, side: &PreparedSide, adapter: Adapter) -> BenchCommand {
         BenchCommand {
             adapter,
             seconds_per_benchmark: Some(asked.seconds_per_benchmark),
@@ -178,7 +181,7 @@ impl Work {
 }
 
 /// What the first runs showed.
-struct Tried {
+struct FirstRuns {
     adapter: Adapter,
     described: String,
     visits: Vec<BenchRun>,
@@ -186,7 +189,7 @@ struct Tried {
 }
 
 /// Every side once, as built: does the command work, what reads its figures, which binaries does it use?
-fn try_out(asked: &Asked, work: &Work, sides: &[Side]) -> Result<Tried> {
+fn try_out(asked: &CompareRequest, work: &CompareWorkspace, sides: &[PreparedSide]) -> Result<FirstRuns> {
     let plain = Surroundings { environment_bytes: 0, stack_bytes: 0, aslr: true };
     let mut adapter = asked.adapter.clone();
     let (mut visits, mut warnings) = (Vec::new(), Vec::new());
@@ -233,11 +236,15 @@ fn try_out(asked: &Asked, work: &Work, sides: &[Side]) -> Result<Tried> {
         Some(figure) => format!("{adapter} ({}, {})", figure.clock, figure.unit),
         None => adapter.to_string(),
     };
-    Ok(Tried { adapter, described, visits, warnings })
+    Ok(FirstRuns { adapter, described, visits, warnings })
 }
 
 /// What can be varied: placements, if every side has a link that its benchmark uses; those links are kept, others not.
-fn method(sides: &mut [Side], visits: &[BenchRun], unlinked: Option<String>) -> (Method, Option<String>) {
+fn method(
+    sides: &mut [PreparedSide],
+    visits: &[BenchRun],
+    unlinked: Option<String>,
+) -> (Method, Option<String>) {
     if let Some(why) = unlinked {
         return (Method::Surroundings, Some(why));
     }
@@ -268,7 +275,7 @@ fn limit(why: &str) -> String {
     )
 }
 
-fn affordable(asked: &Asked, visit_seconds: f64, sides: u32, adapter: &Adapter) -> Result<Effort> {
+fn affordable(asked: &CompareRequest, visit_seconds: f64, sides: u32, adapter: &Adapter) -> Result<Effort> {
     let found = effort(asked.budget, visit_seconds, (asked.rotations, asked.rounds), sides);
     found.ok_or_else(|| {
         let rotations = asked.rotations.unwrap_or(super::spec::FEWEST_ROTATIONS);
@@ -311,9 +318,15 @@ fn bench_of(what: &What) -> Vec<String> {
 }
 
 /// Name and commit per side, and what runs them.
-type Cast = (Vec<(String, Option<String>)>, Vec<Player>);
+type Cast = (Vec<(String, Option<String>)>, Vec<SidePlayer>);
 
-fn players(asked: &Asked, work: &Work, adapter: &Adapter, sides: Vec<Side>, method: Method) -> Result<Cast> {
+fn players(
+    asked: &CompareRequest,
+    work: &CompareWorkspace,
+    adapter: &Adapter,
+    sides: Vec<PreparedSide>,
+    method: Method,
+) -> Result<Cast> {
     let mut cast: Cast = (Vec::new(), Vec::new());
     for (number, side) in sides.into_iter().enumerate() {
         let bench = work.bench(asked, &side, adapter.clone());
@@ -326,13 +339,13 @@ fn players(asked: &Asked, work: &Work, adapter: &Adapter, sides: Vec<Side>, meth
         };
         let watched = binaries.iter().flat_map(|binaries| binaries.files().map(Path::to_owned)).collect();
         cast.0.push((side.name, side.revision));
-        cast.1.push(Player { bench: BenchCommand { watched, ..bench }, binaries });
+        cast.1.push(SidePlayer { bench: BenchCommand { watched, ..bench }, binaries });
     }
     Ok(cast)
 }
 
 /// One placement ahead of all measuring: what the linker cannot do is known, and the size of the code.
-fn with_links(mut warnings: Vec<String>, players: &mut [Player]) -> Result<Vec<String>> {
+fn with_links(mut warnings: Vec<String>, players: &mut [SidePlayer]) -> Result<Vec<String>> {
     use assay_pure::compare::VisitPlacement;
     for player in players {
         if let Some(binaries) = &mut player.binaries {
@@ -346,7 +359,7 @@ fn with_links(mut warnings: Vec<String>, players: &mut [Player]) -> Result<Vec<S
 }
 
 fn begin_or_resume(
-    asked: &Asked,
+    asked: &CompareRequest,
     ledger: &Ledger,
     spec: Spec,
     names: &[(String, Option<String>)],

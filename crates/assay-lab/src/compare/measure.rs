@@ -10,7 +10,7 @@ use assay_pure::ledger::Stopped;
 use std::collections::HashSet;
 
 /// What runs the benchmark command.
-pub trait Bench {
+pub trait CommandRunner {
     /// One run of the command, as planned.
     ///
     /// # Errors
@@ -31,14 +31,14 @@ pub struct Ran {
 
 /// How far the verdicts are at a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct VerdictProgress {
     /// Benchmarks with a verdict.
     pub decided: usize,
     /// Benchmarks that are to have one; 0 where there is one side.
     pub contrasts: usize,
 }
 
-impl Standing {
+impl VerdictProgress {
     fn is_settled(self) -> bool {
         self.contrasts > 0 && self.decided == self.contrasts
     }
@@ -59,12 +59,12 @@ pub struct Where<'a> {
 /// Input: `look` says how far the verdicts are. A visit that failed is kept as such and not repeated.
 ///
 /// # Errors
-/// The ledger cannot be written, or [`Bench::run`] fails.
+/// The ledger cannot be written, or [`CommandRunner::run`] fails.
 pub fn measure(
     spec: &Spec,
     at: &Where<'_>,
-    bench: &mut dyn Bench,
-    look: &dyn Fn() -> Result<Standing>,
+    bench: &mut dyn CommandRunner,
+    look: &dyn Fn() -> Result<VerdictProgress>,
     on: &mut dyn FnMut(Event),
 ) -> Result<Stopped> {
     on(Event::Phase { name: "measure".into() });
@@ -182,7 +182,7 @@ mod tests {
         dead_side: Option<usize>,
     }
 
-    impl Bench for Fake {
+    impl CommandRunner for Fake {
         fn run(&mut self, visit: &Visit) -> Result<Ran> {
             self.runs.push(*visit);
             if self.dead_side == Some(visit.side) {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn run(spec: &Spec, place: &VisitPlacement, bench: &mut Fake, open: usize) -> Stopped {
-        let standing = Standing { decided: 3 - open, contrasts: 3 };
+        let standing = VerdictProgress { decided: 3 - open, contrasts: 3 };
         let at = Where { ledger: &place.ledger, comparison: place.comparison, cpu: 1000 };
         measure(spec, &at, bench, &|| Ok(standing), &mut |_| {}).unwrap()
     }
@@ -256,9 +256,9 @@ mod tests {
 
     #[test]
     fn one_side_alone_is_never_decided() {
-        assert!(!Standing { decided: 0, contrasts: 0 }.is_settled());
-        assert!(!Standing { decided: 1, contrasts: 2 }.is_settled());
-        assert!(Standing { decided: 2, contrasts: 2 }.is_settled());
+        assert!(!VerdictProgress { decided: 0, contrasts: 0 }.is_settled());
+        assert!(!VerdictProgress { decided: 1, contrasts: 2 }.is_settled());
+        assert!(VerdictProgress { decided: 2, contrasts: 2 }.is_settled());
     }
 
     #[test]

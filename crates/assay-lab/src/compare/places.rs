@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// A link of the side and what was made of it.
-struct Used {
+struct UsedLink {
     link: CapturedLink,
     /// Where the build left it: the output first, then copies of it.
     files: Vec<Displaced>,
@@ -27,7 +27,7 @@ struct Used {
 
 /// The binaries of one side.
 pub struct Binaries {
-    used: Vec<Used>,
+    used: Vec<UsedLink>,
     /// Where replays go; removed in the end.
     folder: PathBuf,
     seed: u64,
@@ -60,7 +60,7 @@ impl Binaries {
                 files.push(Displaced { path: path.clone(), kept });
             }
             binaries.look_at(&link)?;
-            binaries.used.push(Used { link, files, modified, placed: BTreeMap::new(), text_bytes: 0 });
+            binaries.used.push(UsedLink { link, files, modified, placed: BTreeMap::new(), text_bytes: 0 });
         }
         let displaced: Vec<Displaced> = binaries.used.iter().flat_map(|used| used.files.clone()).collect();
         left_behind::note(&binaries.folder, &displaced)
@@ -89,7 +89,7 @@ impl Binaries {
 
     /// Per link: the paths by which it may be executed, the output first, and where the build's own output is kept.
     pub fn own(&self) -> impl Iterator<Item = (Vec<PathBuf>, &Path)> {
-        let paths = |used: &Used| used.files.iter().map(|own| own.path.clone()).collect();
+        let paths = |used: &UsedLink| used.files.iter().map(|own| own.path.clone()).collect();
         self.used.iter().map(move |used| (paths(used), used.files[0].kept.as_path()))
     }
 

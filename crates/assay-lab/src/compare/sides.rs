@@ -35,7 +35,7 @@ pub enum What {
 }
 
 /// A side ready to be run.
-pub struct Side {
+pub struct PreparedSide {
     /// As the user called it.
     pub name: String,
     /// Full hash of the commit.
@@ -49,9 +49,9 @@ pub struct Side {
 }
 
 /// All sides with what the user must know of them.
-pub struct Ready {
+pub struct ReadySides {
     /// The baseline first.
-    pub sides: Vec<Side>,
+    pub sides: Vec<PreparedSide>,
     /// Sentences.
     pub warnings: Vec<String>,
     /// Why nothing can be relinked, where that is so.
@@ -65,8 +65,8 @@ pub struct Ready {
 ///
 /// # Errors
 /// A revision does not exist, a build fails.
-pub fn prepare(what: &What, folder: &Path, store: &Path, on: &mut dyn FnMut(Event)) -> Result<Ready> {
-    let plain = |name: &str, bench: &str| Side {
+pub fn prepare(what: &What, folder: &Path, store: &Path, on: &mut dyn FnMut(Event)) -> Result<ReadySides> {
+    let plain = |name: &str, bench: &str| PreparedSide {
         name: name.into(),
         revision: None,
         bench: bench.into(),
@@ -77,7 +77,7 @@ pub fn prepare(what: &What, folder: &Path, store: &Path, on: &mut dyn FnMut(Even
     let hold = matches!(what, What::Tree { .. }).then(|| hold_tree(folder, store)).transpose()?;
     put_back(store, on)?;
     match what {
-        What::Commands(commands) => Ok(Ready {
+        What::Commands(commands) => Ok(ReadySides {
             sides: commands.iter().map(|command| plain(command, command)).collect(),
             warnings: Vec::new(),
             unlinked: Some("the commands' binaries were not built here".into()),
@@ -90,13 +90,13 @@ pub fn prepare(what: &What, folder: &Path, store: &Path, on: &mut dyn FnMut(Even
             // Up to date already: measuring would tell half of what was asked.
             side.links = built(build, &side.name, folder, store, &mut warnings, on)?
                 .map_err(|nothing| Misuse(nothing.to_string()))?;
-            Ok(Ready { sides: vec![side], warnings, unlinked: None, holds: hold.into_iter().collect() })
+            Ok(ReadySides { sides: vec![side], warnings, unlinked: None, holds: hold.into_iter().collect() })
         }
         What::Revisions { build, bench, baseline, candidate } => {
             let repository = Repository::find(folder)?;
             let revisions = revisions(&repository, baseline, candidate.as_deref())?;
             let mut ready =
-                Ready { sides: Vec::new(), warnings: Vec::new(), unlinked: None, holds: Vec::new() };
+                ReadySides { sides: Vec::new(), warnings: Vec::new(), unlinked: None, holds: Vec::new() };
             if candidate.is_some() && repository.is_dirty()? {
                 ready.warnings.push(
                     "the working tree has changes that are in neither revision; to measure them, name only \
@@ -153,9 +153,9 @@ fn of_revision(
     revision: &Revision,
     (build, bench): (&str, &str),
     store: &Path,
-    ready: &mut Ready,
+    ready: &mut ReadySides,
     on: &mut dyn FnMut(Event),
-) -> Result<Side> {
+) -> Result<PreparedSide> {
     let trees = store.join("trees");
     on(Event::Phase { name: "build".into() });
     ready.holds.push(repository.hold(revision, &trees)?);
@@ -169,7 +169,7 @@ fn of_revision(
         Vec::new()
     });
     let folder = folder.canonicalize().with_context(|| format!("cannot enter {}", folder.display()))?;
-    Ok(Side {
+    Ok(PreparedSide {
         name: revision.name.clone(),
         revision: Some(revision.commit.clone()),
         bench: bench.into(),

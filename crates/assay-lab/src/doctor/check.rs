@@ -25,7 +25,7 @@ pub trait Facts {
     }
 
     /// What a part of the program costs, of the whole.
-    fn shares(&self, _: &Cost) -> Shares {
+    fn shares(&self, _: &TracedCost) -> Shares {
         Shares::default()
     }
 }
@@ -39,14 +39,14 @@ pub struct Check<F> {
     /// What must be known.
     pub needs: Needs,
     /// Looks.
-    pub look: fn(&F) -> Looked,
+    pub look: fn(&F) -> CheckOutcome,
 }
 
 impl<F: Facts> Check<F> {
     /// Looks, if what it needs is known.
-    pub fn run(&self, facts: &F) -> Looked {
+    pub fn run(&self, facts: &F) -> CheckOutcome {
         match facts.lacks(self.needs) {
-            Some(reason) => Looked::CannotTell(reason),
+            Some(reason) => CheckOutcome::CannotTell(reason),
             None => (self.look)(facts),
         }
     }
@@ -54,9 +54,9 @@ impl<F: Facts> Check<F> {
 
 /// What came of looking.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Looked {
+pub enum CheckOutcome {
     /// It is there.
-    Found(Vec<Found>),
+    Found(Vec<CheckFinding>),
     /// It is not; what was seen instead, where that says something.
     Clear(Option<String>),
     /// It could not be looked for.
@@ -65,31 +65,31 @@ pub enum Looked {
     NotAsked(String),
 }
 
-impl Looked {
+impl CheckOutcome {
     /// Found, or clear where nothing was.
-    pub fn found_or(found: Vec<Found>, saw: Option<String>) -> Looked {
-        if found.is_empty() { Looked::Clear(saw) } else { Looked::Found(found) }
+    pub fn found_or(found: Vec<CheckFinding>, saw: Option<String>) -> CheckOutcome {
+        if found.is_empty() { CheckOutcome::Clear(saw) } else { CheckOutcome::Found(found) }
     }
 
     /// Clear, with what was seen.
-    pub fn clear(saw: impl Into<String>) -> Looked {
-        Looked::Clear(Some(saw.into()))
+    pub fn clear(saw: impl Into<String>) -> CheckOutcome {
+        CheckOutcome::Clear(Some(saw.into()))
     }
 
     /// It could not be looked for.
-    pub fn cannot_tell(reason: impl Into<String>) -> Looked {
-        Looked::CannotTell(reason.into())
+    pub fn cannot_tell(reason: impl Into<String>) -> CheckOutcome {
+        CheckOutcome::CannotTell(reason.into())
     }
 
     /// Figures of the whole machine are worse for it, or wrong.
-    pub fn warning(saw: impl Into<String>, advice: Advice) -> Looked {
-        Looked::Found(vec![Found::new(Place::Machine, saw, advice)])
+    pub fn warning(saw: impl Into<String>, advice: Advice) -> CheckOutcome {
+        CheckOutcome::Found(vec![CheckFinding::new(FindingPlace::Machine, saw, advice)])
     }
 
     /// Worth knowing of the whole machine.
-    pub fn note(saw: impl Into<String>, advice: Advice) -> Looked {
-        let found = Found::new(Place::Machine, saw, advice);
-        Looked::Found(vec![Found { state: CheckState::Note, ..found }])
+    pub fn note(saw: impl Into<String>, advice: Advice) -> CheckOutcome {
+        let found = CheckFinding::new(FindingPlace::Machine, saw, advice);
+        CheckOutcome::Found(vec![CheckFinding { state: CheckState::Note, ..found }])
     }
 }
 
@@ -116,32 +116,32 @@ impl Advice {
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct CheckFinding {
     /// How bad it is.
     pub state: CheckState,
     /// Where.
-    pub place: Place,
+    pub place: FindingPlace,
     /// Other places of the same.
     pub also: Vec<String>,
     /// What is there.
     pub saw: String,
     /// What it costs.
-    pub cost: Cost,
+    pub cost: TracedCost,
     /// Why it matters, what to change.
     pub advice: Advice,
 }
 
-impl Found {
+impl CheckFinding {
     /// A warning whose cost is unknown.
-    pub fn new(place: Place, saw: impl Into<String>, advice: Advice) -> Found {
+    pub fn new(place: FindingPlace, saw: impl Into<String>, advice: Advice) -> CheckFinding {
         let (state, saw) = (CheckState::Warning, saw.into());
-        Found { state, place, also: Vec::new(), saw, cost: Cost::default(), advice }
+        CheckFinding { state, place, also: Vec::new(), saw, cost: TracedCost::default(), advice }
     }
 }
 
 /// Where something was found.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum FindingPlace {
     /// The machine, in the part that the check is about.
     Machine,
     /// An experiment.
@@ -157,19 +157,19 @@ pub enum Place {
     Code(CodePlace),
 }
 
-impl Place {
+impl FindingPlace {
     /// The place in a program's code.
     pub fn code(&self) -> Option<&CodePlace> {
         match self {
-            Place::Code(code) => Some(code),
-            Place::Machine | Place::Experiment { .. } => None,
+            FindingPlace::Code(code) => Some(code),
+            FindingPlace::Machine | FindingPlace::Experiment { .. } => None,
         }
     }
 }
 
 /// What something costs a traced program.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Cost {
+pub struct TracedCost {
     /// Times executed; none where nothing was traced.
     pub executed: Option<u64>,
     /// Branches that it executes.
@@ -178,15 +178,15 @@ pub struct Cost {
     pub misses: f64,
 }
 
-impl Cost {
+impl TracedCost {
     /// Of something that is no branch itself, or whose branches are unknown.
-    pub fn executed(times: u64) -> Cost {
-        Cost { executed: Some(times), ..Cost::default() }
+    pub fn executed(times: u64) -> TracedCost {
+        TracedCost { executed: Some(times), ..TracedCost::default() }
     }
 
     /// Both together.
-    pub fn plus(&self, other: &Cost) -> Cost {
-        Cost {
+    pub fn plus(&self, other: &TracedCost) -> TracedCost {
+        TracedCost {
             executed: self.executed.zip(other.executed).map(|(one, other)| one + other),
             branches: self.branches + other.branches,
             misses: self.misses + other.misses,

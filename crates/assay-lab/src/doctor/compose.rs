@@ -1,6 +1,6 @@
 //! From facts to the page: every check runs, what the file accepts is told apart, the answer names the first thing to fix.
 
-use super::check::{Check, Facts, Found, Looked, Place};
+use super::check::{Check, CheckFinding, CheckOutcome, Facts, FindingPlace};
 use assay_pure::experiment::Acceptance;
 use assay_pure::words::plural;
 use assay_report::doctor::page::DOCTOR_SCHEMA;
@@ -38,14 +38,14 @@ fn run_one<F: Facts>(
     accept: &[Acceptance],
 ) -> (CheckResult, Vec<DoctorFinding>) {
     let (state, saw, mut found) = match check.run(facts) {
-        Looked::Found(found) => (CheckState::Ok, None, found),
-        Looked::Clear(saw) => (CheckState::Ok, saw, Vec::new()),
-        Looked::CannotTell(reason) => (CheckState::CannotTell, Some(reason), Vec::new()),
-        Looked::NotAsked(reason) => (CheckState::NotAsked, Some(reason), Vec::new()),
+        CheckOutcome::Found(found) => (CheckState::Ok, None, found),
+        CheckOutcome::Clear(saw) => (CheckState::Ok, saw, Vec::new()),
+        CheckOutcome::CannotTell(reason) => (CheckState::CannotTell, Some(reason), Vec::new()),
+        CheckOutcome::NotAsked(reason) => (CheckState::NotAsked, Some(reason), Vec::new()),
     };
     // What costs most first; facts without costs keep their order.
     found.sort_by(|one, other| {
-        let weight = |found: &Found| found.cost.branches.max(found.cost.executed.unwrap_or(0));
+        let weight = |found: &CheckFinding| found.cost.branches.max(found.cost.executed.unwrap_or(0));
         weight(other).cmp(&weight(one)).then_with(|| line(one).cmp(&line(other)))
     });
     let findings: Vec<DoctorFinding> =
@@ -62,11 +62,16 @@ fn run_one<F: Facts>(
     (result, findings)
 }
 
-fn line(found: &Found) -> Option<(Option<&str>, Option<u32>, &str)> {
+fn line(found: &CheckFinding) -> Option<(Option<&str>, Option<u32>, &str)> {
     found.place.code().map(|code| (code.file.as_deref(), code.line, code.address.as_str()))
 }
 
-fn finding<F: Facts>(check: &Check<F>, found: Found, facts: &F, accept: &[Acceptance]) -> DoctorFinding {
+fn finding<F: Facts>(
+    check: &Check<F>,
+    found: CheckFinding,
+    facts: &F,
+    accept: &[Acceptance],
+) -> DoctorFinding {
     let shares = facts.shares(&found.cost);
     let mut finding = DoctorFinding {
         check: check.name.to_owned(),
@@ -82,11 +87,11 @@ fn finding<F: Facts>(check: &Check<F>, found: Found, facts: &F, accept: &[Accept
         ..DoctorFinding::default()
     };
     match found.place {
-        Place::Machine => finding.place = check.title.to_lowercase(),
-        Place::Experiment { label, variant, inputs } => {
+        FindingPlace::Machine => finding.place = check.title.to_lowercase(),
+        FindingPlace::Experiment { label, variant, inputs } => {
             (finding.place, finding.variant, finding.inputs) = (label, variant, inputs);
         }
-        Place::Code(code) => (finding.place, finding.code) = (code.label(), Some(code)),
+        FindingPlace::Code(code) => (finding.place, finding.code) = (code.label(), Some(code)),
     }
     finding.accepted = accept.iter().find(|entry| covers(entry, &finding)).map(|entry| entry.because.clone());
     finding

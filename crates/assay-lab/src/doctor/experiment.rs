@@ -14,7 +14,7 @@ pub mod specimen;
 pub mod started;
 pub mod traced;
 
-pub use gather::{Request, outlined};
+pub use gather::{ExperimentRequest, outlined};
 
 use super::check::Needs;
 use super::compose;
@@ -25,14 +25,14 @@ use assay_pure::words::list;
 use assay_report::doctor::{Examination, ExaminedSubject};
 use checks::CHECKS;
 use facts::{ExperimentFacts, Notes};
-use gather::Examined;
+use gather::ExaminedExperiment;
 
 /// Examines an experiment.
 ///
 /// # Errors
 /// See [`gather::gather`].
-pub fn examine(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Examination> {
-    let Examined { facts, accept, notes } = gather::gather(request, events)?;
+pub fn examine(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Result<Examination> {
+    let ExaminedExperiment { facts, accept, notes } = gather::gather(request, events)?;
     Ok(compose(&facts, &accept, notes, &request.asked.experiment.display().to_string()))
 }
 

@@ -19,7 +19,7 @@ use assay_pure::event::Event;
 use assay_pure::words::{fraction, list};
 use assay_report::doctor::{CheckState, DoctorFigure, Examination, ExaminedSubject};
 use checks::CHECKS;
-use facts::{MachineFacts, Measured};
+use facts::{MachineFacts, MachineMeasurements};
 use std::path::{Path, PathBuf};
 
 /// The share of the time for identical functions over placements.
@@ -33,7 +33,7 @@ const NOTHING_WRONG: &str =
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct MachineRequest {
     /// The processor to measure on; the last one allowed if not given.
     pub cpu: Option<usize>,
     /// Seconds of measuring; building comes on top.
@@ -46,7 +46,7 @@ pub struct Request {
 ///
 /// # Errors
 /// [`Misuse`]: a processor that this process may not use, or an interruption.
-pub fn examine(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Examination> {
+pub fn examine(request: &MachineRequest, events: &mut dyn FnMut(Event)) -> Result<Examination> {
     // Before assay keeps off the measuring processor, which would then be missing from what is allowed.
     let machine = assay_linux::machine::facts();
     let cpu = measuring_cpu(request.cpu)?;
@@ -99,7 +99,7 @@ pub fn compose(facts: &MachineFacts, subject: &str) -> Examination {
 }
 
 /// What 60 s detect, and what makes that worse.
-fn answer(measured: &Measured, results: &compose::Results) -> String {
+fn answer(measured: &MachineMeasurements, results: &compose::Results) -> String {
     let detects = match (&measured.two_places, measured.same_place) {
         (Some(Ok(two)), _) => {
             format!("In 60 s this machine detects differences of {} and more", fraction(two.smallest))
@@ -128,7 +128,7 @@ fn answer(measured: &Measured, results: &compose::Results) -> String {
     format!("{detects}; {problems}.{notes}")
 }
 
-fn figures(measured: &Measured) -> Vec<DoctorFigure> {
+fn figures(measured: &MachineMeasurements) -> Vec<DoctorFigure> {
     let figure = |name: &str, value: Option<f64>, unit: &str, meaning: &str| {
         let (name, unit, meaning) = (name.to_owned(), unit.to_owned(), meaning.to_owned());
         value.map(|value| DoctorFigure { name, value, unit, meaning })

@@ -11,7 +11,7 @@ use assay_report::prose::plural;
 
 /// What is asked of a fit.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct FitRequest {
     /// The recorded file, as the user named it.
     pub file: String,
     /// The input's name in the table.
@@ -32,7 +32,7 @@ pub struct Asked {
 
 /// What the simulation found.
 #[derive(Clone, Debug)]
-pub struct Examined {
+pub struct ExaminedFit {
     recorded: Recorded,
     bytes: u64,
     fitted: Option<fit::Fitted>,
@@ -40,7 +40,7 @@ pub struct Examined {
     reasons: Vec<Reason>,
 }
 
-impl Examined {
+impl ExaminedFit {
     /// The fitted generator, and the units of the recording; none where nothing was fitted or it was refused already.
     pub fn to_measure(&self) -> Option<(&Markov, u64)> {
         let fitted = self.fitted.as_ref().filter(|_| self.reasons.is_empty())?;
@@ -52,7 +52,7 @@ impl Examined {
 ///
 /// # Errors
 /// The file is no stream of varints, or a predictor is unknown.
-pub fn examine(asked: &Asked, bytes: &[u8]) -> Result<Examined, Misuse> {
+pub fn examine(asked: &FitRequest, bytes: &[u8]) -> Result<ExaminedFit, Misuse> {
     let recorded = Recorded::read(bytes).map_err(|error| {
         Misuse(format!(
             "{} is not a stream of varints: {error}. Only varints can be fitted, because generators make nothing else. Write the \
@@ -61,8 +61,13 @@ pub fn examine(asked: &Asked, bytes: &[u8]) -> Result<Examined, Misuse> {
         ))
     })?;
     let mut reasons: Vec<Reason> = fit::structure(&recorded).iter().map(reason).collect();
-    let mut examined =
-        Examined { recorded, bytes: bytes.len() as u64, fitted: None, closeness: None, reasons: Vec::new() };
+    let mut examined = ExaminedFit {
+        recorded,
+        bytes: bytes.len() as u64,
+        fitted: None,
+        closeness: None,
+        reasons: Vec::new(),
+    };
     let lengths = &examined.recorded.lengths;
     if !lengths.is_empty() && (reasons.is_empty() || asked.anyway) {
         let fitted = fit::fit(&examined.recorded, MOST_CONTEXTS);
@@ -87,7 +92,7 @@ fn reason(refusal: &FitRefusal) -> Reason {
 }
 
 /// The page of what was examined, and of the variants where they were measured.
-pub fn conclude(asked: &Asked, examined: Examined, variants: Option<Variants>) -> FitPage {
+pub fn conclude(asked: &FitRequest, examined: ExaminedFit, variants: Option<Variants>) -> FitPage {
     let mut refusals = examined.reasons;
     if let Some(variants) = &variants {
         refusals.extend(super::variants::refusals(variants, asked.margin));
@@ -120,7 +125,7 @@ pub fn conclude(asked: &Asked, examined: Examined, variants: Option<Variants>) -
 }
 
 fn answer(
-    asked: &Asked,
+    asked: &FitRequest,
     refusals: &[Reason],
     closeness: Option<&Closeness>,
     variants: Option<&Variants>,
@@ -199,8 +204,8 @@ mod tests {
     use super::*;
     use assay_pure::inputs::Generator;
 
-    fn asked(anyway: bool) -> Asked {
-        Asked {
+    fn asked(anyway: bool) -> FitRequest {
+        FitRequest {
             file: "x.bin".into(),
             name: "x".into(),
             margin: 0.05,
@@ -212,7 +217,7 @@ mod tests {
         }
     }
 
-    fn page(asked: &Asked, bytes: &[u8]) -> FitPage {
+    fn page(asked: &FitRequest, bytes: &[u8]) -> FitPage {
         conclude(asked, examine(asked, bytes).expect("varints"), None)
     }
 
@@ -255,12 +260,12 @@ mod tests {
         };
         let bytes: Vec<u8> = (0..20).flat_map(kind).collect();
         // A margin so wide that means agree.
-        let asked = Asked { margin: 0.07, ..asked(false) };
+        let asked = FitRequest { margin: 0.07, ..asked(false) };
         let found = page(&asked, &bytes);
         assert!(!found.close && found.refusals.len() == 1, "{found:?}");
         assert!(found.refusals[0].what.contains("changes as it goes"), "{found:?}");
         assert!(found.refusals[0].remedy.contains("--changing"));
-        let found = page(&Asked { changing: true, ..asked }, &bytes);
+        let found = page(&FitRequest { changing: true, ..asked }, &bytes);
         assert!(found.close && found.table.is_some(), "{found:?}");
         assert!(found.notes.iter().any(|note| note.contains("not for a window")), "{found:?}");
     }
@@ -270,7 +275,7 @@ mod tests {
         let text = examine(&asked(false), &[0x80]).expect_err("truncated").0;
         assert!(text.contains("x.bin is not a stream of varints") && text.contains("byte 0"), "{text}");
         let bytes = Generator::Constant { length: 1 }.generate(20_000, 1);
-        let wrong = Asked { predictors: vec!["zen44".into()], ..asked(false) };
+        let wrong = FitRequest { predictors: vec!["zen44".into()], ..asked(false) };
         assert!(examine(&wrong, &bytes).expect_err("unknown").0.contains("zen4"));
         assert!(!page(&asked(true), &[]).close);
         assert!(page(&asked(true), &[1, 2, 3]).closeness.is_none());
@@ -292,7 +297,7 @@ mod tests {
     #[test]
     fn more_units_may_be_made_than_were_recorded() {
         let bytes = Generator::Constant { length: 2 }.generate(20_000, 1);
-        let found = page(&Asked { units: Some(5), seed: 9, ..asked(false) }, &bytes);
+        let found = page(&FitRequest { units: Some(5), seed: 9, ..asked(false) }, &bytes);
         assert!(found.table.expect("a table").contains("units = 5\nseed = 9\n"));
         assert!(found.answer.contains("as few") || found.answer.contains("within 0 %"), "{}", found.answer);
     }

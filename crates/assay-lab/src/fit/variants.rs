@@ -7,11 +7,11 @@
 //! The ratio of times, fitted over recorded, of one variant is a contrast whose sides differ in the input instead of the
 //! code; it is judged by the rules for code, with the margin as the minimum effect.
 
-use crate::campaign::counted::Counted;
+use crate::campaign::counted::CampaignCounts;
 use crate::campaign::observe::{Observed, failed, observe};
 use crate::campaign::{self, prepare};
 use crate::lead::Misuse;
-use crate::store::{Failure, Ledger};
+use crate::store::{FailureRow, Ledger};
 use anyhow::{Context as _, Result, bail};
 use assay_pure::event::Event;
 use assay_pure::experiment;
@@ -49,7 +49,7 @@ const DEVIATIONS: f64 = 3.0;
 /// # Errors
 /// As of [`campaign::run`]; an experiment none of whose inputs are varints.
 pub fn measure(
-    asked: &campaign::Asked,
+    asked: &campaign::CampaignRequest,
     recorded: &Path,
     (markov, units, seed): (&Markov, u64, u64),
     margin: f64,
@@ -75,7 +75,7 @@ pub fn measure(
         outline,
         machine,
         asked,
-        &mut campaign::Core::default(),
+        &mut campaign::MeasuringCore::default(),
         &mut |_, _| Ok(()),
         events,
     )?;
@@ -86,7 +86,7 @@ pub fn measure(
     let observed = observe(&ledger, ended.campaign, experiment.clock)?;
     let failures = ledger.failures(ended.campaign)?;
     let Some(row) = ledger.campaign(ended.campaign)? else { bail!("the ledger lost the campaign") };
-    let counted = Counted::of(&ledger, &row, &experiment, &failures)?;
+    let counted = CampaignCounts::of(&ledger, &row, &experiment, &failures)?;
     Ok(Variants {
         experiment: asked.experiment.display().to_string(),
         campaign: ended.campaign,
@@ -141,7 +141,7 @@ fn times(
     experiment: &Experiment,
     compilers: &[String],
     observed: &Observed,
-    failures: &[Failure],
+    failures: &[FailureRow],
     margin: f64,
 ) -> Vec<TimeRatio> {
     let mut contrasts = Vec::new();
@@ -188,7 +188,7 @@ fn time(verdict: &ContrastVerdict) -> TimeRatio {
     }
 }
 
-fn counts(counted: &Counted) -> Vec<FitCount> {
+fn counts(counted: &CampaignCounts) -> Vec<FitCount> {
     let mut counts = Vec::new();
     for fitted in counted.cells.iter().filter(|cell| cell.input == FITTED) {
         let same = |cell: &&assay_pure::verdict::counts::CellCounts| {
@@ -222,7 +222,7 @@ fn counts(counted: &Counted) -> Vec<FitCount> {
 const MISSES: &str = "misses ";
 
 /// What is missing, each reason once with the variants that it is the reason for.
-fn said(failures: &[Failure]) -> Vec<String> {
+fn said(failures: &[FailureRow]) -> Vec<String> {
     let mut said: Vec<(bool, &str, Vec<&str>)> = Vec::new();
     for failure in failures {
         let (counting, variant) =
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn each_reason_is_said_once_with_its_variants() {
-        let failure = |stage: Stage, variant: &str| Failure {
+        let failure = |stage: Stage, variant: &str| FailureRow {
             stage,
             variant: Some(variant.into()),
             input: Some("recorded".into()),

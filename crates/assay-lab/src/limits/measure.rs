@@ -7,7 +7,7 @@ mod kernel;
 use super::machine_of;
 use super::plan::{self, LimitsEffort};
 use super::watched::Here;
-use super::window::Meter;
+use super::window::LimitsMeter;
 use anyhow::{Context, Result, bail};
 use assay_linux::machine::Machine as Facts;
 use assay_pure::limits::{ClockBehaviour, LimitFigure, Limits, MemoryLevel, SCHEMA, cache_sizes, levels};
@@ -26,10 +26,10 @@ pub struct MeasureProgress {
 }
 
 /// A phase: its name, its usual part of the time, what it does.
-type Phase = (&'static str, f64, fn(&mut Session) -> Result<()>);
+type MeasurePhase = (&'static str, f64, fn(&mut LimitsSession) -> Result<()>);
 
 /// In this order: what depends on the clock's frequency first, while nothing has warmed the machine.
-const PHASES: [Phase; 4] = [
+const PHASES: [MeasurePhase; 4] = [
     ("clock frequency", 0.05, core::clock),
     ("instructions and branches", 0.15, core::instructions),
     ("system calls", 0.05, kernel::costs),
@@ -37,10 +37,10 @@ const PHASES: [Phase; 4] = [
 ];
 
 /// What is measured so far, and with what.
-struct Session {
+struct LimitsSession {
     cpu: usize,
     effort: LimitsEffort,
-    meter: Meter,
+    meter: LimitsMeter,
     /// Largest working set, and the last cache.
     largest: u64,
     last_cache: u64,
@@ -50,7 +50,7 @@ struct Session {
     done: (f64, f64),
 }
 
-impl Session {
+impl LimitsSession {
     /// Tells that a part of the present phase is done.
     fn tell(&self, what: &str, part: f64) -> Result<()> {
         if assay_linux::interrupt::asked() {
@@ -92,10 +92,14 @@ fn on_processor(cpu: usize, quick: bool, facts: &Facts, progress: Sender<Measure
     let caches = cache_sizes(&facts.caches);
     let last_cache = caches.last().map(|cache| cache.bytes);
     let effort = LimitsEffort::of(quick);
-    let mut session = Session {
+    let mut session = LimitsSession {
         cpu,
         effort,
-        meter: Meter::new(Here::default(), effort, began + Duration::from_secs_f64(plan::DEADLINE_SECONDS)),
+        meter: LimitsMeter::new(
+            Here::default(),
+            effort,
+            began + Duration::from_secs_f64(plan::DEADLINE_SECONDS),
+        ),
         largest: plan::largest(last_cache, facts.memory_bytes),
         last_cache: last_cache.unwrap_or(0),
         limits: Limits {
@@ -129,7 +133,7 @@ fn on_processor(cpu: usize, quick: bool, facts: &Facts, progress: Sender<Measure
     session.finish(&caches, began)
 }
 
-impl Session {
+impl LimitsSession {
     fn finish(mut self, caches: &[assay_pure::limits::DataCache], began: Instant) -> Result<Limits> {
         self.limits.levels = levels(caches, &self.limits.bandwidth, &self.limits.latency);
         self.limits.clock = self.limits.clock.and_then(|clock| clock_of(clock, &self.meter.cycles));

@@ -21,7 +21,7 @@ const WATCH_TURNS: u64 = 1000;
 
 /// The thread that measures.
 #[derive(Debug)]
-pub struct Meter<C = Here> {
+pub struct LimitsMeter<C = Here> {
     /// What times windows.
     pub watched: WatchedTimer<C>,
     /// Figures that hold windows of a shared core, for want of others.
@@ -32,10 +32,10 @@ pub struct Meter<C = Here> {
     deadline: Instant,
 }
 
-impl<C: Clocks> Meter<C> {
+impl<C: Clocks> LimitsMeter<C> {
     /// One that measures less often from `deadline` on.
-    pub fn new(clocks: C, effort: LimitsEffort, deadline: Instant) -> Meter<C> {
-        Meter { watched: WatchedTimer::new(clocks), despite: 0, cycles: Vec::new(), effort, deadline }
+    pub fn new(clocks: C, effort: LimitsEffort, deadline: Instant) -> LimitsMeter<C> {
+        LimitsMeter { watched: WatchedTimer::new(clocks), despite: 0, cycles: Vec::new(), effort, deadline }
     }
 
     /// Whether it takes longer than it may.
@@ -102,7 +102,7 @@ impl<C: Clocks> Meter<C> {
         values
     }
 
-    /// Whether `once` takes so long that it should be timed by [`Meter::repeat_long`].
+    /// Whether `once` takes so long that it should be timed by [`LimitsMeter::repeat_long`].
     pub fn is_long(&mut self, mut once: impl FnMut()) -> bool {
         self.watched.clocks.cpu(&mut once) > TOO_LONG_NS
     }
@@ -147,14 +147,15 @@ mod tests {
 
     const WINDOWS: LimitsEffort = LimitsEffort { windows: 5, rounds: 1, between: false };
 
-    fn meter(windows: usize, seconds: u64) -> Meter {
+    fn meter(windows: usize, seconds: u64) -> LimitsMeter {
         let deadline = Instant::now() + Duration::from_secs(seconds);
-        Meter::new(Here::default(), LimitsEffort { windows, ..WINDOWS }, deadline)
+        LimitsMeter::new(Here::default(), LimitsEffort { windows, ..WINDOWS }, deadline)
     }
 
     /// One that wants five windows, knows a core of its own, and whose pulses show this after the 40 of its first look.
-    fn scripted(shows: Shows) -> Meter<Script> {
-        let mut meter = Meter::new(Script::new(|_| OWN), WINDOWS, Instant::now() + Duration::from_secs(600));
+    fn scripted(shows: Shows) -> LimitsMeter<Script> {
+        let mut meter =
+            LimitsMeter::new(Script::new(|_| OWN), WINDOWS, Instant::now() + Duration::from_secs(600));
         meter.watched.look_around();
         meter.watched.clocks = Script::new(shows);
         meter

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A fault of a measured program: the cell fails, the campaign goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ProgramFault {
     /// When.
     pub stage: Stage,
     /// What, as the rest of a sentence that begins with "the program".
@@ -16,14 +16,14 @@ pub struct Fault {
     pub shows_alone: bool,
 }
 
-impl Fault {
+impl ProgramFault {
     /// One that the lab alone sees.
-    pub fn of_lab(stage: Stage, what: String) -> Fault {
-        Fault { stage, what, output: String::new(), shows_alone: false }
+    pub fn of_lab(stage: Stage, what: String) -> ProgramFault {
+        ProgramFault { stage, what, output: String::new(), shows_alone: false }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ProgramFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the program {} {}", self.what, doing(self.stage))?;
         let said: Vec<&str> = self.output.lines().filter(|line| !line.trim().is_empty()).take(3).collect();
@@ -34,7 +34,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ProgramFault {}
 
 /// When it was, as the end of a sentence.
 fn doing(stage: Stage) -> &'static str {
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn says_what_happened_when_and_what_was_printed() {
-        let fault = Fault {
+        let fault = ProgramFault {
             stage: Stage::Measure,
             what: "was ended by signal 11".into(),
             output: "\n\u{1b}[31massertion failed\nmore\n".into(),
@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn cuts_a_page_of_output() {
-        let fault = Fault { output: "x".repeat(10_000), ..Fault::of_lab(Stage::Start, "hung".into()) };
+        let fault =
+            ProgramFault { output: "x".repeat(10_000), ..ProgramFault::of_lab(Stage::Start, "hung".into()) };
         assert!(fault.to_string().len() < 300);
     }
 }

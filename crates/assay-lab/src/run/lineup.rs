@@ -1,9 +1,9 @@
 //! All measured programs of a batch: started, greeted, given their inputs, then blocked on a pipe until visited.
 //! At any moment at most one of them runs.
 
-use super::fault::{Fault, Stage};
+use super::fault::{ProgramFault, Stage};
 use super::flag::RegionCost;
-use super::round::Bench;
+use super::round::VisitBench;
 use super::worker::{Announced, VisitRequest, Visited, Worker};
 use assay_linux::process::Launch;
 use assay_pure::experiment::matrix::Cell;
@@ -91,13 +91,13 @@ impl Lineup {
     ///
     /// # Errors
     /// It does not start, does not register the variant, says that it cannot run here, or cannot load an input.
-    pub fn add(&mut self, subject: Subject) -> Result<usize, Fault> {
+    pub fn add(&mut self, subject: Subject) -> Result<usize, ProgramFault> {
         let (worker, announced) = self.launch(&subject)?;
         self.live.push(Live { subject, worker: Some(worker), announced });
         Ok(self.live.len() - 1)
     }
 
-    fn launch(&self, subject: &Subject) -> Result<(Worker, Announced), Fault> {
+    fn launch(&self, subject: &Subject) -> Result<(Worker, Announced), ProgramFault> {
         let environment = environment(subject.environment_bytes);
         let launch = Launch {
             prefix: &[],
@@ -106,7 +106,7 @@ impl Lineup {
             cpu: self.conditions.cpu,
         };
         let mut worker = Worker::start(&launch, self.conditions.patience)?;
-        let refuse = |what: String| Fault::of_lab(Stage::Start, what);
+        let refuse = |what: String| ProgramFault::of_lab(Stage::Start, what);
         let Some(announced) = worker.variants.iter().find(|variant| variant.name == subject.variant_name)
         else {
             let names: Vec<&str> = worker.variants.iter().map(|variant| variant.name.as_str()).collect();
@@ -158,7 +158,7 @@ impl Lineup {
     ///
     /// # Errors
     /// Any fault; the program is then ended.
-    pub fn answer(&mut self, number: usize, input: u32) -> Result<(u64, u64), Fault> {
+    pub fn answer(&mut self, number: usize, input: u32) -> Result<(u64, u64), ProgramFault> {
         let variant = self.live[number].announced.index;
         self.with_worker(number, |worker| worker.answer(variant, input))
     }
@@ -174,7 +174,7 @@ impl Lineup {
     }
 
     /// Ends all programs and returns the faults of those that would not go properly.
-    pub fn stop(&mut self) -> Vec<(Subject, Fault)> {
+    pub fn stop(&mut self) -> Vec<(Subject, ProgramFault)> {
         self.live
             .drain(..)
             .filter_map(|live| {
@@ -187,8 +187,8 @@ impl Lineup {
     fn with_worker<T>(
         &mut self,
         number: usize,
-        work: impl FnOnce(&mut Worker) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        work: impl FnOnce(&mut Worker) -> Result<T, ProgramFault>,
+    ) -> Result<T, ProgramFault> {
         if self.live[number].worker.is_none() {
             let (worker, _) = self.launch(&self.live[number].subject)?;
             self.live[number].worker = Some(worker);
@@ -222,15 +222,15 @@ impl Lineup {
     }
 }
 
-impl Bench for Lineup {
-    fn visit(&mut self, subject: usize, request: &VisitRequest) -> Result<Visited, Fault> {
+impl VisitBench for Lineup {
+    fn visit(&mut self, subject: usize, request: &VisitRequest) -> Result<Visited, ProgramFault> {
         let variant = self.live[subject].announced.index;
         self.with_worker(subject, |worker| {
             let visited = worker.measure(variant, request)?;
             if worker.has_children() {
                 let what =
                     "started other processes, which run beside the measured function (it must not fork)";
-                return Err(Fault::of_lab(Stage::Measure, what.into()));
+                return Err(ProgramFault::of_lab(Stage::Measure, what.into()));
             }
             Ok(visited)
         })

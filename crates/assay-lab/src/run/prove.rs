@@ -1,6 +1,6 @@
 //! Answers before timing: every artifact proves on every input that its variants compute the same.
 
-use super::fault::{Fault, Stage};
+use super::fault::{ProgramFault, Stage};
 
 /// One variant's answers on one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Answered {
 /// those that differ, as (index into `answers`, fault).
 ///
 /// The first is the baseline, so "differs" is said of the candidate; which of the two is wrong, nobody knows.
-pub fn disagreements(answers: &[Answered]) -> Vec<(usize, Fault)> {
+pub fn disagreements(answers: &[Answered]) -> Vec<(usize, ProgramFault)> {
     let Some(first) = answers.first() else { return Vec::new() };
     answers
         .iter()
@@ -37,7 +37,7 @@ pub fn disagreements(answers: &[Answered]) -> Vec<(usize, Fault)> {
                  results, so their times are not compared; which of them is wrong is unknown; detected",
                 first.variant
             );
-            Some((index, Fault { shows_alone: true, ..Fault::of_lab(Stage::Agree, what) }))
+            Some((index, ProgramFault { shows_alone: true, ..ProgramFault::of_lab(Stage::Agree, what) }))
         })
         .collect()
 }

@@ -1,7 +1,7 @@
 //! Visits that shared the core with somebody on its other hardware thread: which are made again, how often, and which of several
 //! makings counts.
 
-use super::taken::Taken;
+use super::taken::TakenSample;
 use assay_pure::ledger::Flag;
 use assay_pure::pulse::OwnCore;
 use std::collections::{HashMap, HashSet};
@@ -16,7 +16,7 @@ const HOPELESS: usize = 10;
 
 /// The core that is measured on, over rounds and campaigns.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Core {
+pub struct MeasuringCore {
     /// What one of its own shows: a campaign that is shorter than a neighbour's burst cannot find out by itself.
     pub own: OwnCore,
     /// Time that may still be waited for it beyond what rounds take, and that is not charged to them.
@@ -83,14 +83,14 @@ impl Patience {
 }
 
 /// Samples of a visit that count, and those of them that had the core for themselves.
-fn own(taken: &[Taken], own_core: &OwnCore) -> (usize, usize) {
+fn own(taken: &[TakenSample], own_core: &OwnCore) -> (usize, usize) {
     let counted = taken.iter().filter(|taken| !taken.raw.warmup);
     let own = counted.clone().filter(|taken| !own_core.is_shared(taken.raw.pulses));
     (counted.count(), own.count())
 }
 
 /// Visits whose every making was shared for half of its samples or more.
-pub fn lost(visits: &[Made], taken: &[Taken], own_core: &OwnCore) -> HashSet<(usize, usize)> {
+pub fn lost(visits: &[Made], taken: &[TakenSample], own_core: &OwnCore) -> HashSet<(usize, usize)> {
     let mut good: HashMap<(usize, usize), bool> = HashMap::new();
     for made in visits {
         let (counted, own) = own(&taken[made.samples.clone()], own_core);
@@ -101,7 +101,7 @@ pub fn lost(visits: &[Made], taken: &[Taken], own_core: &OwnCore) -> HashSet<(us
 
 /// Flags, of a visit that was made again, all but the best one's samples: a position in a round is one sample. What else was shared
 /// is not flagged: its pulses say so to whoever reads it, by what later rounds know better.
-pub fn leave_out(visits: &[Made], taken: &mut [Taken], own_core: &OwnCore) {
+pub fn leave_out(visits: &[Made], taken: &mut [TakenSample], own_core: &OwnCore) {
     let mut best: HashMap<(usize, usize), (usize, usize)> = HashMap::new();
     for (at, made) in visits.iter().enumerate() {
         let (_, own) = own(&taken[made.samples.clone()], own_core);

@@ -1,9 +1,9 @@
 //! One interleaved pass over the cells, in the order that the plan gives.
 
-use super::fault::{Fault, Stage};
+use super::fault::{ProgramFault, Stage};
 use super::flag::RegionCost;
-use super::retake::{self, Core, Made, Next, Patience};
-use super::taken::Taken;
+use super::retake::{self, Made, MeasuringCore, Next, Patience};
+use super::taken::TakenSample;
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::experiment::plan::{self, VisitBlock};
@@ -14,12 +14,12 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What can be visited: the live programs, or a script in tests.
-pub trait Bench {
+pub trait VisitBench {
     /// Takes the samples of one visit.
     ///
     /// # Errors
     /// Any fault of the program.
-    fn visit(&mut self, subject: usize, request: &VisitRequest) -> Result<Visited, Fault>;
+    fn visit(&mut self, subject: usize, request: &VisitRequest) -> Result<Visited, ProgramFault>;
     /// A subject's cost of an empty region.
     fn region(&self, subject: usize) -> RegionCost;
     /// How a subject is called: only the answers of one kind can be compared.
@@ -67,9 +67,9 @@ pub struct RoundBlock {
 #[derive(Debug, Default)]
 pub struct RoundOutcome {
     /// In the order of execution.
-    pub taken: Vec<Taken>,
+    pub taken: Vec<TakenSample>,
     /// Cells that failed, with the first fault of each.
-    pub faults: Vec<(Cell, Fault)>,
+    pub faults: Vec<(Cell, ProgramFault)>,
     /// The whole pass was made; otherwise it was asked to stop.
     pub complete: bool,
     /// From the first visit to the last.
@@ -85,12 +85,12 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// once and not at each of its placements. `core` learns from the round, and says which samples were taken while
 /// somebody else ran on it. `progress` is told how many visits are done; when it returns false the round ends early.
 pub fn walk(
-    bench: &mut dyn Bench,
+    bench: &mut dyn VisitBench,
     blocks: &[RoundBlock],
     inputs: &[InputPlan],
     (seed, round): (u64, u32),
     failed: &mut HashSet<Cell>,
-    core: &mut Core,
+    core: &mut MeasuringCore,
     progress: &mut dyn FnMut(u64, u64) -> bool,
 ) -> RoundOutcome {
     let planned: Vec<VisitBlock> =
@@ -147,7 +147,7 @@ pub fn walk(
 
 /// A round on its way.
 struct Walk<'a> {
-    bench: &'a mut dyn Bench,
+    bench: &'a mut dyn VisitBench,
     blocks: &'a [RoundBlock],
     inputs: &'a [InputPlan],
     seed: u64,
@@ -193,7 +193,7 @@ impl Walk<'_> {
     }
 
     /// Visits that must be made again and can be, in the order of `all`.
-    fn lost(&self, all: &[(usize, usize)], taken: &[Taken], own_core: &OwnCore) -> Vec<(usize, usize)> {
+    fn lost(&self, all: &[(usize, usize)], taken: &[TakenSample], own_core: &OwnCore) -> Vec<(usize, usize)> {
         let is_out = |&(number, subject): &(usize, usize)| {
             self.failed.contains(&self.bench.cell(subject, self.blocks[number].input))
         };
@@ -204,7 +204,7 @@ impl Walk<'_> {
 
 fn keep(
     outcome: &mut RoundOutcome,
-    bench: &dyn Bench,
+    bench: &dyn VisitBench,
     (subject, block): (usize, &RoundBlock),
     start_window: u64,
     visited: &Visited,
@@ -212,7 +212,7 @@ fn keep(
     let cost = bench.region(subject);
     let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |elapsed| elapsed.as_secs_f64());
     let first = block.repeat * visited.samples.len() as u32;
-    outcome.taken.extend(visited.samples.iter().enumerate().map(|(index, &raw)| Taken {
+    outcome.taken.extend(visited.samples.iter().enumerate().map(|(index, &raw)| TakenSample {
         subject,
         input: block.input,
         start_window,
@@ -226,7 +226,7 @@ fn keep(
 /// Input, repeat, kind of call, compiler and flags: whose answers must be equal.
 type Comparable = (usize, u32, VariantKind, usize, usize);
 
-fn comparable(bench: &dyn Bench, block: &RoundBlock, subject: usize) -> Comparable {
+fn comparable(bench: &dyn VisitBench, block: &RoundBlock, subject: usize) -> Comparable {
     let cell = bench.cell(subject, block.input);
     (block.input, block.repeat, bench.kind(subject), cell.compiler, cell.flags)
 }
@@ -241,7 +241,7 @@ fn in_table_order<'a>(
 /// What is right: the first answer of the variant that comes first of those that have not failed. There is none while
 /// that one's turn is still to come: another's would blame the honest for the liar.
 fn references(
-    bench: &dyn Bench,
+    bench: &dyn VisitBench,
     blocks: &[RoundBlock],
     checks: &[Vec<(usize, u64)>],
     failed: &HashSet<Cell>,
@@ -272,7 +272,7 @@ fn references(
 /// flag. Of a round that ended before the baseline's turn nothing is kept, and nothing is said.
 fn compare_checks(
     outcome: &mut RoundOutcome,
-    bench: &dyn Bench,
+    bench: &dyn VisitBench,
     blocks: &[RoundBlock],
     checks: &[Vec<(usize, u64)>],
     failed: &mut HashSet<Cell>,
@@ -302,7 +302,7 @@ fn compare_checks(
                      agreed before timing (it keeps state between calls, or reads beyond its window)"
                 )
             };
-            outcome.faults.push((cell, Fault::of_lab(Stage::Measure, what)));
+            outcome.faults.push((cell, ProgramFault::of_lab(Stage::Measure, what)));
         }
     }
     let out: HashSet<Cell> = outcome.faults.iter().map(|(cell, _)| *cell).collect();
@@ -333,11 +333,11 @@ mod tests {
         paused: Duration,
     }
 
-    impl Bench for Scripted {
-        fn visit(&mut self, subject: usize, request: &VisitRequest) -> Result<Visited, Fault> {
+    impl VisitBench for Scripted {
+        fn visit(&mut self, subject: usize, request: &VisitRequest) -> Result<Visited, ProgramFault> {
             self.visits.push((subject, *request));
             if self.fails == Some(subject) && self.visits.len() > self.fails_from {
-                return Err(Fault::of_lab(Stage::Measure, "hung".into()));
+                return Err(ProgramFault::of_lab(Stage::Measure, "hung".into()));
             }
             let shared = self.shared.contains(&(self.visits.len() - 1));
             let pulse = Pulse { chain_ns: 1000, wide_ns: if shared { 2500 } else { 1600 } };
@@ -392,10 +392,10 @@ mod tests {
     }
 
     /// What a core of its own shows, known from a round before.
-    fn knowing() -> Core {
+    fn knowing() -> MeasuringCore {
         let mut own = OwnCore::default();
         own.learn([[Pulse { chain_ns: 1000, wide_ns: 1600 }; 2]; 20].into_iter());
-        Core { own, spare: Duration::ZERO }
+        MeasuringCore { own, spare: Duration::ZERO }
     }
 
     fn round(bench: &mut Scripted, failed: &mut HashSet<Cell>) -> RoundOutcome {
@@ -462,7 +462,7 @@ mod tests {
         for (seed, visits) in (0..20).flat_map(|seed| (1..=8).map(move |visits| (seed, visits))) {
             let mut bench = Scripted { wrong: Some(1), ..scripted() };
             let mut failed = HashSet::new();
-            let mut core = Core::default();
+            let mut core = MeasuringCore::default();
             walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut core, &mut |done, _| {
                 done < visits
             });
@@ -481,7 +481,7 @@ mod tests {
         assert!(told.contains("at one placement and"), "{told}");
     }
 
-    fn is_shared(taken: &&Taken) -> bool {
+    fn is_shared(taken: &&TakenSample) -> bool {
         knowing().own.is_shared(taken.raw.pulses)
     }
 
@@ -537,7 +537,7 @@ mod tests {
         let shared = (0..18).collect();
         let mut bench = Scripted { shared, paused: Duration::ZERO, ..scripted() };
         // An hour: however long these visits take, it is not over.
-        let mut core = Core { spare: Duration::from_secs(3600), ..knowing() };
+        let mut core = MeasuringCore { spare: Duration::from_secs(3600), ..knowing() };
         let outcome =
             walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |_, _| true);
         assert_eq!(bench.pauses, [16, 17, 18]);
@@ -549,7 +549,7 @@ mod tests {
     fn time_to_spare_is_waited_besides_and_is_not_charged_to_the_round() {
         let mut bench =
             Scripted { shared: (0..1000).collect(), paused: Duration::from_millis(1500), ..scripted() };
-        let mut core = Core { spare: Duration::from_secs(2), ..knowing() };
+        let mut core = MeasuringCore { spare: Duration::from_secs(2), ..knowing() };
         let outcome =
             walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |_, _| true);
         assert_eq!((bench.pauses.len(), core.spare, outcome.elapsed), (2, Duration::ZERO, Duration::ZERO));
@@ -572,7 +572,7 @@ mod tests {
     #[test]
     fn a_round_that_knows_no_other_learns_what_a_core_of_its_own_shows() {
         let mut bench = Scripted { shared: [0, 1].into(), ..scripted() };
-        let mut core = Core::default();
+        let mut core = MeasuringCore::default();
         let mut failed = HashSet::new();
         let outcome = walk(&mut bench, &blocks(), &plans(), (7, 3), &mut failed, &mut core, &mut |_, _| true);
         assert_eq!(core.own, knowing().own);
@@ -589,7 +589,7 @@ mod tests {
 
     #[test]
     fn ends_early_when_it_is_asked_to() {
-        let (mut bench, mut core) = (scripted(), Core::default());
+        let (mut bench, mut core) = (scripted(), MeasuringCore::default());
         let outcome =
             walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |done, _| {
                 done < 3

@@ -4,7 +4,7 @@ use super::flag::RawSample;
 
 /// One sample and where it belongs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Taken {
+pub struct TakenSample {
     /// The program.
     pub subject: usize,
     /// The input.

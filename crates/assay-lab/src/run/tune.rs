@@ -1,8 +1,8 @@
 //! How each input is sampled: one number of calls per sample for all cells, so that samples last 0.1 to 1 ms, and as
 //! much warm-up as the slowest cell is seen to need.
 
-use super::fault::Fault;
-use super::round::{Bench, InputPlan};
+use super::fault::ProgramFault;
+use super::round::{InputPlan, VisitBench};
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::CacheState;
 use assay_pure::protocol::CallUsage;
@@ -66,7 +66,7 @@ pub fn settled(visits: &[Vec<f64>]) -> Option<usize> {
 
 /// How the calls on an input are to be made, and how many a sample may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct CallLimits {
     /// How they are made.
     pub usage: CallUsage,
     /// Calls per sample, at most.
@@ -90,14 +90,14 @@ pub struct Tuned {
     /// Some variant did not settle within the time watched: the input is being learned, or something drifts.
     pub unsettled: bool,
     /// Subjects that failed while they were tried; what is said here is of the others.
-    pub faults: Vec<(usize, Fault)>,
+    pub faults: Vec<(usize, ProgramFault)>,
 }
 
 /// Tunes one input by trying it on `subjects`, one of each cell.
 pub fn input(
-    bench: &mut dyn Bench,
+    bench: &mut dyn VisitBench,
     (number, windows): (usize, u64),
-    wanted: &Wanted,
+    wanted: &CallLimits,
     subjects: &[usize],
     samples: u64,
 ) -> Tuned {
@@ -167,7 +167,7 @@ pub fn input(
 }
 
 /// Calls per sample, at most. What all calls read is cold for one of them only.
-fn most_iterations(bench: &dyn Bench, subjects: &[usize], wanted: &Wanted) -> u64 {
+fn most_iterations(bench: &dyn VisitBench, subjects: &[usize], wanted: &CallLimits) -> u64 {
     let shared = || subjects.iter().any(|&subject| bench.reads_elsewhere(subject));
     if wanted.usage.state == CacheState::ColdData && shared() { 1 } else { wanted.most_iterations }
 }
@@ -183,7 +183,7 @@ fn cooled_samples(call_ns: &[f64], iterations: u64, sample_costs_ns: f64, least:
 }
 
 /// The subjects by variant: builds of one variant are watched together.
-fn variants(bench: &dyn Bench, subjects: &[usize]) -> Vec<Vec<usize>> {
+fn variants(bench: &dyn VisitBench, subjects: &[usize]) -> Vec<Vec<usize>> {
     let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
     for &subject in subjects {
         let variant = bench.cell(subject, 0).variant;
@@ -207,11 +207,11 @@ enum Watched {
 
 /// Watches the builds of one variant warm up; a longer look where the first does not suffice.
 fn watch(
-    bench: &mut dyn Bench,
+    bench: &mut dyn VisitBench,
     all: &[usize],
     group: &[usize],
     (request, windows, most): (&VisitRequest, u64, u64),
-    faults: &mut Vec<(usize, Fault)>,
+    faults: &mut Vec<(usize, ProgramFault)>,
 ) -> Watched {
     let visits_each = WATCHED_VISITS.div_ceil(group.len() as u64);
     let mut watched = Watched::Nothing;
@@ -252,11 +252,11 @@ struct Probed {
 
 /// Probes with ever more calls, up to `most`, until they last.
 fn time_of_call(
-    bench: &mut dyn Bench,
+    bench: &mut dyn VisitBench,
     subject: usize,
     probe: &VisitRequest,
     most: u64,
-) -> Result<Probed, Fault> {
+) -> Result<Probed, ProgramFault> {
     let mut request = VisitRequest { ..*probe };
     loop {
         let begun = Instant::now();
@@ -275,7 +275,7 @@ fn time_of_call(
 }
 
 /// Lets another program run, so that what is watched then starts as it will in a round.
-fn disturb(bench: &mut dyn Bench, subjects: &[usize], not: usize, request: &VisitRequest) {
+fn disturb(bench: &mut dyn VisitBench, subjects: &[usize], not: usize, request: &VisitRequest) {
     if let Some(&other) = subjects.iter().find(|&&subject| subject != not) {
         let _ = bench.visit(other, &VisitRequest { samples: 4, ..*request });
     }
@@ -283,12 +283,16 @@ fn disturb(bench: &mut dyn Bench, subjects: &[usize], not: usize, request: &Visi
 
 /// Net wall times per unit of a visit's counted samples, scaled to a full sample, nanoseconds; NaN where one was
 /// interrupted.
-fn net_series(bench: &mut dyn Bench, subject: usize, request: &VisitRequest) -> Result<Vec<f64>, Fault> {
+fn net_series(
+    bench: &mut dyn VisitBench,
+    subject: usize,
+    request: &VisitRequest,
+) -> Result<Vec<f64>, ProgramFault> {
     let visited = bench.visit(subject, request)?;
     Ok(net_of(bench, subject, &visited))
 }
 
-fn net_of(bench: &dyn Bench, subject: usize, visited: &Visited) -> Vec<f64> {
+fn net_of(bench: &dyn VisitBench, subject: usize, visited: &Visited) -> Vec<f64> {
     let cost = bench.region(subject);
     let counted: Vec<_> = visited.samples.iter().filter(|sample| !sample.warmup).collect();
     // Windows differ in units (the last one is short): scaled to the fullest.
@@ -314,8 +318,8 @@ mod tests {
         reads_elsewhere: bool,
     }
 
-    impl Bench for Steady {
-        fn visit(&mut self, _: usize, request: &VisitRequest) -> Result<Visited, Fault> {
+    impl VisitBench for Steady {
+        fn visit(&mut self, _: usize, request: &VisitRequest) -> Result<Visited, ProgramFault> {
             self.asked.push(request.iterations);
             let ns = 22.0 + self.call_ns * request.iterations as f64;
             let wall_ns = (ns / 10.0).round() as u64 * 10;
@@ -342,7 +346,7 @@ mod tests {
     fn calls_shorter_than_the_clock_can_tell_are_probed_in_bulk() {
         for call_ns in [0.3, 2.0, 500.0, 3e6] {
             let mut bench = Steady { call_ns, asked: Vec::new(), reads_elsewhere: false };
-            let wanted = Wanted { usage: CallUsage::default(), most_iterations: u64::MAX };
+            let wanted = CallLimits { usage: CallUsage::default(), most_iterations: u64::MAX };
             let tuned = input(&mut bench, (0, 1), &wanted, &[0], 20);
             let sample_ns = call_ns * tuned.plan.iterations as f64;
             let single = call_ns > LONGEST_NS && tuned.plan.iterations == 1;
@@ -356,7 +360,7 @@ mod tests {
         let cold = |most_iterations, reads_elsewhere| {
             let mut bench = Steady { call_ns: 3.0, asked: Vec::new(), reads_elsewhere };
             let usage = CallUsage { state: CacheState::ColdData, ..CallUsage::default() };
-            let tuned = input(&mut bench, (0, 1000), &Wanted { usage, most_iterations }, &[0], 4);
+            let tuned = input(&mut bench, (0, 1000), &CallLimits { usage, most_iterations }, &[0], 4);
             assert_eq!(tuned.plan.usage, usage);
             assert_eq!(bench.asked.iter().max(), Some(&tuned.plan.iterations), "{:?}", bench.asked);
             tuned.plan.iterations

@@ -1,7 +1,7 @@
 //! One measured program, spoken to in the protocol: typed requests, typed replies, and a fault with its reason for
 //! whatever else it does.
 
-use super::fault::{Fault, Stage};
+use super::fault::{ProgramFault, Stage};
 use super::flag::{RawSample, RegionCost};
 use assay_linux::process::{Incoming, Launch, WorkerProcess};
 use assay_pure::protocol::{Abilities, CallUsage, MAX_LINE, Problem, Reply, Request, VariantKind};
@@ -99,8 +99,8 @@ impl Worker {
     ///
     /// # Errors
     /// It cannot be started, ends, hangs, or speaks something else.
-    pub fn start(launch: &Launch<'_>, patience: Duration) -> Result<Self, Fault> {
-        let process = WorkerProcess::start(launch).map_err(|error| Fault {
+    pub fn start(launch: &Launch<'_>, patience: Duration) -> Result<Self, ProgramFault> {
+        let process = WorkerProcess::start(launch).map_err(|error| ProgramFault {
             stage: Stage::Start,
             what: format!("could not be started ({error})"),
             output: String::new(),
@@ -119,7 +119,7 @@ impl Worker {
         Ok(worker)
     }
 
-    fn hear_greeting(&mut self) -> Result<(), Fault> {
+    fn hear_greeting(&mut self) -> Result<(), ProgramFault> {
         let deadline = Instant::now() + self.patience;
         let Reply::Hello { variants: count, .. } = self.reply(Stage::Start, deadline)? else {
             return Err(self.fault(Stage::Start, "did not start with the protocol's hello".into()));
@@ -155,7 +155,7 @@ impl Worker {
     ///
     /// # Errors
     /// It cannot map the file, or any other fault.
-    pub fn load(&mut self, request: &Request) -> Result<(), Fault> {
+    pub fn load(&mut self, request: &Request) -> Result<(), ProgramFault> {
         match self.ask(Stage::Load, request)? {
             Reply::Loaded { .. } => Ok(()),
             other => Err(self.unexpected(Stage::Load, &other)),
@@ -166,7 +166,7 @@ impl Worker {
     ///
     /// # Errors
     /// Any fault.
-    pub fn answer(&mut self, variant: u32, input: u32) -> Result<(u64, u64), Fault> {
+    pub fn answer(&mut self, variant: u32, input: u32) -> Result<(u64, u64), ProgramFault> {
         match self.ask(Stage::Answer, &Request::Answer { variant, input })? {
             Reply::Answer { whole, windows } => Ok((whole, windows)),
             other => Err(self.unexpected(Stage::Answer, &other)),
@@ -177,7 +177,7 @@ impl Worker {
     ///
     /// # Errors
     /// Any fault, among them samples that claim more time than has passed.
-    pub fn measure(&mut self, variant: u32, visit: &VisitRequest) -> Result<Visited, Fault> {
+    pub fn measure(&mut self, variant: u32, visit: &VisitRequest) -> Result<Visited, ProgramFault> {
         let stage = Stage::Measure;
         if !self.abilities.has(&visit.usage) {
             let CallUsage { state, measure, .. } = visit.usage;
@@ -226,7 +226,7 @@ impl Worker {
     ///
     /// # Errors
     /// Any fault, among them a harness that does not know how to.
-    pub fn walk(&mut self, variant: u32, walk: &WalkRequest) -> Result<Walked, Fault> {
+    pub fn walk(&mut self, variant: u32, walk: &WalkRequest) -> Result<Walked, ProgramFault> {
         let WalkRequest { input, window, windows, passes } = *walk;
         match self.ask(Stage::Count, &Request::Trace { variant, input, window, windows, passes })? {
             Reply::Traced { units, check } => Ok(Walked { units, check }),
@@ -245,7 +245,7 @@ impl Worker {
         samples: &[RawSample],
         visit: &VisitRequest,
         passed: Duration,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ProgramFault> {
         let wanted = visit.warmup + visit.samples;
         if samples.len() as u64 != wanted {
             let got = samples.len();
@@ -278,7 +278,7 @@ impl Worker {
     ///
     /// # Errors
     /// It does not leave, leaves with another code than 0, or leaves processes behind.
-    pub fn stop(mut self) -> Result<(), Fault> {
+    pub fn stop(mut self) -> Result<(), ProgramFault> {
         let reply = self.ask(Stage::End, &Request::Bye)?;
         if reply != Reply::Bye {
             return Err(self.unexpected(Stage::End, &reply));
@@ -290,13 +290,13 @@ impl Worker {
         Ok(())
     }
 
-    fn ask(&mut self, stage: Stage, request: &Request) -> Result<Reply, Fault> {
+    fn ask(&mut self, stage: Stage, request: &Request) -> Result<Reply, ProgramFault> {
         let deadline = Instant::now() + self.patience;
         self.send(stage, request, deadline)?;
         self.reply(stage, deadline)
     }
 
-    fn send(&mut self, stage: Stage, request: &Request, deadline: Instant) -> Result<(), Fault> {
+    fn send(&mut self, stage: Stage, request: &Request, deadline: Instant) -> Result<(), ProgramFault> {
         match self.process.send(&request.to_text(), deadline) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(self.ended(stage)),
@@ -304,7 +304,7 @@ impl Worker {
         }
     }
 
-    fn reply(&mut self, stage: Stage, deadline: Instant) -> Result<Reply, Fault> {
+    fn reply(&mut self, stage: Stage, deadline: Instant) -> Result<Reply, ProgramFault> {
         match self.process.receive(deadline) {
             Ok(Incoming::Line(line)) => match Reply::parse(&line) {
                 Ok(Reply::Error { reason }) => Err(self.fault(stage, format!("refused: {reason}"))),
@@ -332,7 +332,7 @@ impl Worker {
         }
     }
 
-    fn ended(&mut self, stage: Stage) -> Fault {
+    fn ended(&mut self, stage: Stage) -> ProgramFault {
         let ended = self.process.finish(Duration::from_millis(500));
         let mut what =
             if ended.killed { "closed its channel and was killed".to_owned() } else { ended.to_string() };
@@ -341,17 +341,17 @@ impl Worker {
                 " before it said hello (is it built with assay.h, and does main call assay_main?),",
             );
         }
-        Fault { shows_alone: true, ..self.fault(stage, what) }
+        ProgramFault { shows_alone: true, ..self.fault(stage, what) }
     }
 
-    fn hung(&mut self, stage: Stage) -> Fault {
+    fn hung(&mut self, stage: Stage) -> ProgramFault {
         let seconds = self.patience.as_secs_f64();
         self.process.finish(Duration::ZERO);
         let what = format!("gave no reply within {seconds} s and was killed (--timeout allows more)");
-        Fault { shows_alone: true, ..self.fault(stage, what) }
+        ProgramFault { shows_alone: true, ..self.fault(stage, what) }
     }
 
-    fn unexpected(&mut self, stage: Stage, reply: &Reply) -> Fault {
+    fn unexpected(&mut self, stage: Stage, reply: &Reply) -> ProgramFault {
         self.fault(stage, format!(
             "replied out of turn: `{}` (only the harness may write to the channel; was the program built with \
              this version's harness?)",
@@ -359,7 +359,7 @@ impl Worker {
         ))
     }
 
-    fn fault(&mut self, stage: Stage, what: String) -> Fault {
-        Fault { output: self.process.output(), ..Fault::of_lab(stage, what) }
+    fn fault(&mut self, stage: Stage, what: String) -> ProgramFault {
+        ProgramFault { output: self.process.output(), ..ProgramFault::of_lab(stage, what) }
     }
 }

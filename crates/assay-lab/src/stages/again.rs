@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// What a session measures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct SessionPlan {
     /// Entrants by number: new ones and those that they are held against.
     pub entrants: BTreeSet<usize>,
     /// Those of them that are new.
@@ -47,12 +47,12 @@ pub fn measured(
 }
 
 /// What is to be measured, given what is known; `only` restricts the new ones to these.
-pub fn wanted(diary: &Diary, known: &BTreeSet<usize>, only: Option<&BTreeSet<usize>>) -> Wanted {
+pub fn wanted(diary: &Diary, known: &BTreeSet<usize>, only: Option<&BTreeSet<usize>>) -> SessionPlan {
     let all: BTreeSet<usize> = (0..diary.entrants.len()).collect();
     let is_asked = |number: &usize| only.is_none_or(|only| only.contains(number));
     let new: BTreeSet<usize> = all.difference(known).copied().filter(is_asked).collect();
     if new.is_empty() {
-        return Wanted::default();
+        return SessionPlan::default();
     }
     let mut entrants = new.clone();
     for number in &new {
@@ -69,7 +69,7 @@ pub fn wanted(diary: &Diary, known: &BTreeSet<usize>, only: Option<&BTreeSet<usi
     let unasked = |number: &usize| known.contains(number) || is_asked(number);
     entrants.retain(unasked);
     entrants.extend(all.iter().filter(|number| !diary.entrants[**number].is_stage() && unasked(number)));
-    Wanted { entrants, new }
+    SessionPlan { entrants, new }
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn nothing_new_is_nothing_to_measure() {
-        assert_eq!(wanted(&diary(), &BTreeSet::from([0, 1, 2, 3, 4]), None), Wanted::default());
+        assert_eq!(wanted(&diary(), &BTreeSet::from([0, 1, 2, 3, 4]), None), SessionPlan::default());
     }
 
     #[test]

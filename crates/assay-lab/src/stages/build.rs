@@ -12,7 +12,7 @@ use assay_pure::stages::{Diary, Entrant};
 use std::path::{Path, PathBuf};
 
 /// An entrant whose commands can be run.
-pub struct Built {
+pub struct BuiltEntrant {
     /// Where its commands run.
     pub folder: PathBuf,
     /// What placeholders stand for.
@@ -32,7 +32,7 @@ pub struct Built {
 }
 
 /// Where builds go.
-pub struct Site<'a> {
+pub struct BuildDestination<'a> {
     /// The diary.
     pub diary: &'a Diary,
     /// The folder of its file.
@@ -41,12 +41,16 @@ pub struct Site<'a> {
     pub store: &'a Path,
 }
 
-impl Site<'_> {
+impl BuildDestination<'_> {
     /// Builds an entrant; what fails is a reason, not an error.
     ///
     /// # Errors
     /// A revision does not exist, the store cannot be written.
-    pub fn build(&self, entrant: &Entrant, on: &mut dyn FnMut(Event)) -> Result<Result<Built, String>> {
+    pub fn build(
+        &self,
+        entrant: &Entrant,
+        on: &mut dyn FnMut(Event),
+    ) -> Result<Result<BuiltEntrant, String>> {
         let folder = self.folder.to_owned();
         let named = PlaceholderValues {
             stage: entrant.name.clone(),
@@ -54,7 +58,7 @@ impl Site<'_> {
             ..PlaceholderValues::default()
         };
         let Some(recipe) = &entrant.recipe else {
-            return Ok(Ok(Built {
+            return Ok(Ok(BuiltEntrant {
                 folder,
                 places: named,
                 environment: Vec::new(),
@@ -84,7 +88,7 @@ impl Site<'_> {
         };
         let program = folder.join(places.fill(&recipe.program));
         let places = PlaceholderValues { program: text(&program), ..places };
-        self.run(entrant, recipe, Ready { folder, places, program, revision }, on)
+        self.run(entrant, recipe, ReadyBuild { folder, places, program, revision }, on)
     }
 
     /// A folder that is this entrant's alone, at a path as long as every other one's.
@@ -114,10 +118,10 @@ impl Site<'_> {
         &self,
         entrant: &Entrant,
         recipe: &BuildRecipe,
-        ready: Ready,
+        ready: ReadyBuild,
         on: &mut dyn FnMut(Event),
-    ) -> Result<Result<Built, String>> {
-        let Ready { folder, places, program, revision } = ready;
+    ) -> Result<Result<BuiltEntrant, String>> {
+        let ReadyBuild { folder, places, program, revision } = ready;
         let environment: Vec<(String, String)> =
             recipe.environment.iter().map(|(name, value)| (name.clone(), places.fill(value))).collect();
         let mut asked = BuildAsked::new(&places.fill(&recipe.command), &folder, &self.store.join("links"))?;
@@ -142,7 +146,7 @@ impl Site<'_> {
                 Err(error) => return Ok(Err(format!("{} cannot be read: {error}", size.display()))),
             },
         };
-        Ok(Ok(Built {
+        Ok(Ok(BuiltEntrant {
             artifact: Some(artifact(&bytes, &measured, &links)),
             text_bytes: layout::text_bytes(&measured).ok(),
             folder,
@@ -155,7 +159,7 @@ impl Site<'_> {
     }
 }
 
-impl Site<'_> {
+impl BuildDestination<'_> {
     /// Without what other entrants built: it is below the same folder and may be as young, or even the same to the last
     /// byte, and then it must not be taken for a copy.
     fn own_only(
@@ -176,7 +180,7 @@ impl Site<'_> {
 }
 
 /// What a build is run with.
-struct Ready {
+struct ReadyBuild {
     folder: PathBuf,
     places: PlaceholderValues,
     program: PathBuf,

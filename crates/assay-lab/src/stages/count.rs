@@ -5,11 +5,11 @@
 
 use super::first::Runnable;
 use super::hardware::{self, Hardware};
-use crate::compare::executed::{Looked, words};
+use crate::compare::executed::{ExecutedCommand, words};
 use crate::store::DiaryCount;
 use assay_pure::predict::Zoo;
 use assay_pure::stages::file::Component;
-use assay_trace::sites::components::{self, Budget, BudgetSums, ComponentSpecs};
+use assay_trace::sites::components::{self, BudgetSums, ComponentBudget, ComponentSpecs};
 use assay_trace::sites::{SimulatedPredictor, Watch};
 use assay_trace::{self, Observer, ProcessTrace, Trace, TraceDetail, TraceOptions, TracedExit};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use std::time::Duration;
 const COUNTED: &str = "counted";
 
 /// How counting is done.
-pub struct Counting<'a> {
+pub struct CountingSetup<'a> {
     /// Predictors, the one of the table first.
     pub models: &'a [SimulatedPredictor],
     /// Functions by component.
@@ -33,7 +33,7 @@ pub struct Counting<'a> {
     pub hardware: bool,
 }
 
-impl Counting<'_> {
+impl CountingSetup<'_> {
     /// What must be equal for counts to be used again, beside the program.
     pub fn method(&self, command: &str, empty: Option<&str>) -> String {
         let models: Vec<Value> =
@@ -42,11 +42,11 @@ impl Counting<'_> {
     }
 
     /// Counts a task.
-    pub fn count(&self, task: &Runnable, empty: Option<&str>) -> Counted {
+    pub fn count(&self, task: &Runnable, empty: Option<&str>) -> CommandCounts {
         let hardware = self.hardware.then(|| hardware::count(task, empty, self.patience));
         let mut counted = self
             .try_count(task, empty)
-            .unwrap_or_else(|why| Counted { failed: Some(why), ..Counted::default() });
+            .unwrap_or_else(|why| CommandCounts { failed: Some(why), ..CommandCounts::default() });
         match hardware {
             Some(Ok(found)) => {
                 counted.hardware = Some(found);
@@ -59,7 +59,7 @@ impl Counting<'_> {
         counted
     }
 
-    fn try_count(&self, task: &Runnable, empty: Option<&str>) -> Result<Counted, String> {
+    fn try_count(&self, task: &Runnable, empty: Option<&str>) -> Result<CommandCounts, String> {
         let (budget, mut notes) = self.traced(task, &task.bench.command)?;
         let start = empty.map(|empty| self.traced(task, empty)).transpose();
         let start = start.map_err(|why| format!("the empty command: {why}"))?.map(|(budget, _)| budget);
@@ -67,10 +67,16 @@ impl Counting<'_> {
         if !budget.idle.is_empty() {
             notes.push(format!("it executes no function that matches {}", budget.idle.join(", ")));
         }
-        Ok(Counted { budget: Some(budget), start, again: Some(again), notes, ..Counted::default() })
+        Ok(CommandCounts {
+            budget: Some(budget),
+            start,
+            again: Some(again),
+            notes,
+            ..CommandCounts::default()
+        })
     }
 
-    fn traced(&self, task: &Runnable, command: &str) -> Result<(Budget, Vec<String>), String> {
+    fn traced(&self, task: &Runnable, command: &str) -> Result<(ComponentBudget, Vec<String>), String> {
         let names: Vec<String> = self.models.iter().map(|model| model.name.clone()).collect();
         let watch = move || Watch::new(Zoo::new(&names).expect("the names were looked up before"));
         let mut trace = self.trace(task, command, TraceDetail::Branches, watch)?;
@@ -95,7 +101,8 @@ impl Counting<'_> {
         detail: TraceDetail,
         observer: impl FnMut() -> O + Send + 'static,
     ) -> Result<Trace<O>, String> {
-        let looked = Looked { command, folder: &task.bench.folder, environment: &task.bench.environment };
+        let looked =
+            ExecutedCommand { command, folder: &task.bench.folder, environment: &task.bench.environment };
         let options = TraceOptions {
             detail,
             follow: true,
@@ -108,16 +115,16 @@ impl Counting<'_> {
 
 /// What a command executes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counted {
-    budget: Option<Budget>,
-    start: Option<Budget>,
+pub struct CommandCounts {
+    budget: Option<ComponentBudget>,
+    start: Option<ComponentBudget>,
     again: Option<u64>,
     hardware: Option<Hardware>,
     notes: Vec<String>,
     failed: Option<String>,
 }
 
-impl Counted {
+impl CommandCounts {
     /// As the ledger keeps it, start-up subtracted.
     pub fn row(
         &self,
@@ -127,7 +134,7 @@ impl Counted {
         models: &[SimulatedPredictor],
     ) -> DiaryCount {
         let less = |own: &dyn Fn(&BudgetSums) -> u64| {
-            let of = |budget: &Option<Budget>| budget.as_ref().map(|budget| own(&budget.total));
+            let of = |budget: &Option<ComponentBudget>| budget.as_ref().map(|budget| own(&budget.total));
             of(&self.budget).map(|count| count.saturating_sub(of(&self.start).unwrap_or(0)))
         };
         let simulated = models.iter().enumerate().filter_map(|(at, model)| {
@@ -160,7 +167,7 @@ impl Counted {
     }
 }
 
-impl Counted {
+impl CommandCounts {
     /// What each component executes; start-up subtracted where the same component is in it.
     fn components(&self) -> Value {
         let Some(budget) = &self.budget else { return json!([]) };

@@ -1,6 +1,6 @@
 //! Every command once, as built: does it work, how much does it do, how long does it take, what of the build does it use?
 
-use super::build::Built;
+use super::build::BuiltEntrant;
 use assay_link::adopt::bench::{self, Adapter, BenchCommand, Surroundings, Unit, VisitError};
 use assay_link::adopt::capture::CapturedLink;
 use assay_pure::stages::Diary;
@@ -45,7 +45,7 @@ impl Runnable {
 }
 
 /// What a first run showed.
-pub struct Tried {
+pub struct FirstRun {
     /// What was run, with placeholders filled.
     pub command: String,
     /// What can be run again, or why not.
@@ -60,7 +60,7 @@ pub struct Tried {
 
 /// How commands are run.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct CommandOptions {
     /// The processor that all is bound to.
     pub cpu: Option<usize>,
     /// How long one command may take.
@@ -73,7 +73,13 @@ pub struct Way {
 const PLAIN: Surroundings = Surroundings { environment_bytes: 0, stack_bytes: 0, aslr: true };
 
 /// Runs a task of an entrant for the first time.
-pub fn try_out(diary: &Diary, role: usize, task: &Task, built: &Built, way: &Way) -> Tried {
+pub fn try_out(
+    diary: &Diary,
+    role: usize,
+    task: &Task,
+    built: &BuiltEntrant,
+    way: &CommandOptions,
+) -> FirstRun {
     let command = built.places.fill(&task.command);
     let (adapter, per_unit) = adapter(&task.time);
     let bench = BenchCommand {
@@ -85,10 +91,10 @@ pub fn try_out(diary: &Diary, role: usize, task: &Task, built: &Built, way: &Way
         ..BenchCommand::new(&command, &built.folder)
     };
     let mut tried =
-        Tried { command, found: Err(String::new()), seconds: 0.0, opened: Vec::new(), notes: Vec::new() };
+        FirstRun { command, found: Err(String::new()), seconds: 0.0, opened: Vec::new(), notes: Vec::new() };
     let units = match units(task, &bench, way) {
         Ok(units) => units,
-        Err(why) => return Tried { found: Err(why), ..tried },
+        Err(why) => return FirstRun { found: Err(why), ..tried },
     };
     let runnable = Runnable { role, bench, units, per_unit };
     match runnable.visit(&PLAIN, &way.scratch) {
@@ -127,7 +133,7 @@ pub fn try_out(diary: &Diary, role: usize, task: &Task, built: &Built, way: &Way
 const MUCH_START: f64 = 0.2;
 
 /// A sentence where much of what is timed is start-up: it hides what the stages change.
-fn start_up(task: &Task, runnable: &Runnable, built: &Built, way: &Way) -> Option<String> {
+fn start_up(task: &Task, runnable: &Runnable, built: &BuiltEntrant, way: &CommandOptions) -> Option<String> {
     let empty = task.empty_command.as_ref().filter(|_| !matches!(task.time, TimeReading::Pattern { .. }))?;
     let only_start = Runnable {
         bench: BenchCommand { command: built.places.fill(empty), ..runnable.bench.clone() },
@@ -160,7 +166,7 @@ fn pattern_of(pattern: &str) -> Adapter {
 }
 
 /// How much a command does: as told, or as it prints.
-fn units(task: &Task, bench: &BenchCommand, way: &Way) -> Result<f64, String> {
+fn units(task: &Task, bench: &BenchCommand, way: &CommandOptions) -> Result<f64, String> {
     let pattern = match &task.units {
         Units::Fixed(units) => return Ok(*units as f64),
         Units::Pattern(pattern) => pattern,

@@ -2,7 +2,7 @@
 //! mispredictions that really happened. What the shell itself takes is counted apart and subtracted.
 
 use super::first::Runnable;
-use assay_linux::perf::{self, CommandEnding, Counter, CounterEvent, End, Target};
+use assay_linux::perf::{self, CommandEnd, CommandEnding, Counter, CounterEvent, Target};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ fn one(task: &Runnable, command: &str, limit: Duration) -> Result<Hardware, Stri
     let failed = |error: std::io::Error| format!("it cannot be counted: {error}");
     let (mut child, counters) = perf::spawn(shell, &[events()], true).map_err(failed)?;
     let ending = CommandEnding::wait(&mut child, Some(limit)).map_err(failed)?;
-    if ending.end != End::Itself || !ending.status.success() {
+    if ending.end != CommandEnd::Itself || !ending.status.success() {
         return Err("it failed while it was counted".into());
     }
     let mut found = [0; EVENTS.len()];

@@ -11,7 +11,7 @@ use assay_pure::verdict::{Judgement, ObservedContrast};
 
 /// One question of a diary: an entrant against another one, in every role that both have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct DiaryQuestion {
     /// By number.
     pub candidate: usize,
     /// By number.
@@ -21,23 +21,23 @@ pub struct Question {
 }
 
 /// All questions: each stage against the one before and against the first; the first and the last one against references.
-pub fn questions(diary: &Diary) -> Vec<Question> {
+pub fn questions(diary: &Diary) -> Vec<DiaryQuestion> {
     let mut all = Vec::new();
     let stages: Vec<usize> =
         (0..diary.entrants.len()).filter(|number| diary.entrants[*number].is_stage()).collect();
     for stage in &stages {
         let Some(before) = diary.entrants[*stage].after else { continue };
-        all.push(Question { candidate: *stage, baseline: before, against: Against::Before });
+        all.push(DiaryQuestion { candidate: *stage, baseline: before, against: Against::Before });
         let first = diary.first_of(*stage);
         if first != before {
-            all.push(Question { candidate: *stage, baseline: first, against: Against::First });
+            all.push(DiaryQuestion { candidate: *stage, baseline: first, against: Against::First });
         }
     }
     let mut ends: Vec<usize> =
         diary.chain().first().into_iter().chain(diary.chain().last()).copied().collect();
     ends.dedup();
     for reference in (0..diary.entrants.len()).filter(|number| !diary.entrants[*number].is_stage()) {
-        all.extend(ends.iter().map(|stage| Question {
+        all.extend(ends.iter().map(|stage| DiaryQuestion {
             candidate: *stage,
             baseline: reference,
             against: Against::Reference,
@@ -47,9 +47,9 @@ pub fn questions(diary: &Diary) -> Vec<Question> {
 }
 
 /// A session's verdicts.
-pub struct Judged {
+pub struct DiaryVerdicts {
     /// Question and role, in the order of the verdicts.
-    pub asked: Vec<(Question, usize)>,
+    pub asked: Vec<(DiaryQuestion, usize)>,
     /// The verdicts.
     pub judgement: Judgement,
     /// Rounds all of whose visits were made.
@@ -62,7 +62,7 @@ pub struct Judged {
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub fn session(ledger: &Ledger, session: i64, diary: &Diary, spec: &Spec) -> Result<Judged> {
+pub fn session(ledger: &Ledger, session: i64, diary: &Diary, spec: &Spec) -> Result<DiaryVerdicts> {
     let visits = ledger.visits(session)?;
     let entrants = ledger.diary_entrants(session)?;
     let of = |number: usize| entrants.iter().find(|row| row.name == diary.entrants[number].name);
@@ -87,7 +87,7 @@ pub fn session(ledger: &Ledger, session: i64, diary: &Diary, spec: &Spec) -> Res
     }
     let judgement = judged(&observed, spec, &visits);
     let rounds = complete_rounds(&visits, spec);
-    Ok(Judged { asked, judgement, rounds })
+    Ok(DiaryVerdicts { asked, judgement, rounds })
 }
 
 /// The visits of two sides as those of a comparison.

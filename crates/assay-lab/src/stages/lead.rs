@@ -1,13 +1,13 @@
 //! Leads a session of a diary through its phases.
 
 use super::build::numbers;
-use super::count::Counting;
+use super::count::CountingSetup;
 use super::first::Runnable;
-use super::players::{Player, Players};
-use super::prepare::{Ready, Work, first_line, prepare};
+use super::players::{StagePlayer, StagePlayers};
+use super::prepare::{DiaryWorkspace, ReadyEntrant, first_line, prepare};
 use super::{again, belongs, judge, spec};
 use crate::campaign::compose::machine_json;
-use crate::compare::measure::{self, Standing, Where};
+use crate::compare::measure::{self, VerdictProgress, Where};
 use crate::compare::places::Binaries;
 use crate::compare::spec::{Effort, FEWEST_ROTATIONS, Method, Spec, effort, visits_per_round};
 use crate::compare::{planned, put_back};
@@ -29,9 +29,9 @@ use std::time::Duration;
 
 /// What the command line asks for.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct StagesRequest {
     /// The diary's file, read.
-    pub opened: super::Opened,
+    pub opened: super::OpenedDiary,
     /// The ledger.
     pub ledger: PathBuf,
     /// Where trees, links and binaries are kept.
@@ -62,7 +62,7 @@ pub struct Asked {
 
 /// A session that has come to its end, was interrupted, or was not needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct EndedSession {
     /// Its number in the ledger; `None`: nothing was to be measured.
     pub session: Option<i64>,
     /// Somebody asked it to stop.
@@ -73,7 +73,7 @@ pub struct Ended {
 ///
 /// # Errors
 /// What was asked for makes no sense, the stages before were measured elsewhere, the ledger cannot be written.
-pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
+pub fn run(asked: &StagesRequest, on: &mut dyn FnMut(Event)) -> Result<EndedSession> {
     let diary = &asked.opened.diary;
     let ledger = Ledger::open(&asked.ledger)?;
     let key = digest(diary.name.as_bytes());
@@ -89,11 +89,11 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     let only = numbers(diary, &asked.only)?;
     let wanted = again::wanted(diary, &known, only.as_ref());
     if wanted.entrants.is_empty() {
-        return Ok(Ended::default());
+        return Ok(EndedSession::default());
     }
     // Ahead of the builds, which may take a placed binary for their own.
     put_back(&asked.store, on)?;
-    let work = Work::new(asked, cpu)?;
+    let work = DiaryWorkspace::new(asked, cpu)?;
     let prepared = prepare(asked, &work, &wanted, on)?;
     let spec = spec_of(asked, &prepared, affordable(asked, &prepared, &wanted.new)?);
     let (lead, spec) = begin_or_resume(asked, &ledger, &machine, spec, (&prepared, cpu), on)?;
@@ -103,11 +103,11 @@ pub fn run(asked: &Asked, on: &mut dyn FnMut(Event)) -> Result<Ended> {
     let stopped = time(asked, &ledger, (session, &spec), prepared, &work, on)?;
     lead.end(&ledger, stopped)?;
     on(Event::Finished);
-    Ok(Ended { session: Some(session), interrupted: stopped == Stopped::Interrupted })
+    Ok(EndedSession { session: Some(session), interrupted: stopped == Stopped::Interrupted })
 }
 
 /// Stages of another machine or input do not go into the same table unasked.
-fn refuse_strangers(asked: &Asked, sessions: &[SessionRow], machine: &Value) -> Result<()> {
+fn refuse_strangers(asked: &StagesRequest, sessions: &[SessionRow], machine: &Value) -> Result<()> {
     let Some(last) = sessions.last().filter(|_| !asked.mixed) else { return Ok(()) };
     let strange = belongs::strange(last, machine, &asked.opened.inputs);
     if strange.is_empty() {
@@ -123,9 +123,9 @@ fn refuse_strangers(asked: &Asked, sessions: &[SessionRow], machine: &Value) -> 
 }
 
 /// How the budget is spent; no round at all where nothing new can be timed.
-fn affordable(asked: &Asked, prepared: &[Ready], new: &BTreeSet<usize>) -> Result<Effort> {
+fn affordable(asked: &StagesRequest, prepared: &[ReadyEntrant], new: &BTreeSet<usize>) -> Result<Effort> {
     let diary = &asked.opened.diary;
-    let sides: Vec<&Ready> = prepared.iter().filter(|ready| ready.is_measured()).collect();
+    let sides: Vec<&ReadyEntrant> = prepared.iter().filter(|ready| ready.is_measured()).collect();
     let none = Effort { rotations: FEWEST_ROTATIONS, rounds: 0, looks: vec![1] };
     // Of what was measured before there is nothing new to say without the new ones.
     let is_new = sides.iter().any(|ready| new.contains(&ready.number));
@@ -147,11 +147,15 @@ fn affordable(asked: &Asked, prepared: &[Ready], new: &BTreeSet<usize>) -> Resul
     })
 }
 
-fn spec_of(asked: &Asked, prepared: &[Ready], Effort { rotations, rounds, looks }: Effort) -> Spec {
+fn spec_of(
+    asked: &StagesRequest,
+    prepared: &[ReadyEntrant],
+    Effort { rotations, rounds, looks }: Effort,
+) -> Spec {
     let diary = &asked.opened.diary;
-    let measured: Vec<&Ready> = prepared.iter().filter(|ready| ready.is_measured()).collect();
+    let measured: Vec<&ReadyEntrant> = prepared.iter().filter(|ready| ready.is_measured()).collect();
     let placed = measured.iter().any(|ready| ready.binaries.is_some());
-    let name = |ready: &Ready| diary.entrants[ready.number].name.clone();
+    let name = |ready: &ReadyEntrant| diary.entrants[ready.number].name.clone();
     let limits = measured.iter().filter_map(|ready| {
         let why = ready.unplaced.as_ref()?;
         Some(format!("how much of {}'s time comes from where it was linked: placement was not varied ({why}), only the surroundings of its processes", name(ready)))
@@ -176,7 +180,7 @@ fn spec_of(asked: &Asked, prepared: &[Ready], Effort { rotations, rounds, looks 
 }
 
 /// What the reader must know of builds and first runs; what is the same of several is said once.
-fn warnings(diary: &Diary, prepared: &[Ready]) -> Vec<String> {
+fn warnings(diary: &Diary, prepared: &[ReadyEntrant]) -> Vec<String> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for ready in prepared {
         let built = ready.built.as_ref().ok().into_iter().flat_map(|built| &built.warnings);
@@ -194,11 +198,11 @@ fn warnings(diary: &Diary, prepared: &[Ready]) -> Vec<String> {
 
 /// Begins a session, or resumes the one of the same builds and options that was interrupted.
 fn begin_or_resume(
-    asked: &Asked,
+    asked: &StagesRequest,
     ledger: &Ledger,
     machine: &Value,
     spec: Spec,
-    (prepared, cpu): (&[Ready], usize),
+    (prepared, cpu): (&[ReadyEntrant], usize),
     on: &mut dyn FnMut(Event),
 ) -> Result<(Lead, Spec)> {
     let diary = &asked.opened.diary;
@@ -239,7 +243,7 @@ fn begin_or_resume(
 }
 
 /// What was built and tried goes to the ledger before anything is measured.
-fn keep(ledger: &Ledger, session: i64, diary: &Diary, prepared: &[Ready]) -> Result<()> {
+fn keep(ledger: &Ledger, session: i64, diary: &Diary, prepared: &[ReadyEntrant]) -> Result<()> {
     let mut side = 0;
     for ready in prepared {
         let entrant = &diary.entrants[ready.number];
@@ -279,7 +283,7 @@ fn keep(ledger: &Ledger, session: i64, diary: &Diary, prepared: &[Ready]) -> Res
     Ok(())
 }
 
-fn row_of(diary: &Diary, entrant: &Entrant, ready: &Ready, side: Option<u32>) -> DiaryEntrant {
+fn row_of(diary: &Diary, entrant: &Entrant, ready: &ReadyEntrant, side: Option<u32>) -> DiaryEntrant {
     let built = ready.built.as_ref().ok();
     DiaryEntrant {
         name: entrant.name.clone(),
@@ -299,17 +303,17 @@ fn row_of(diary: &Diary, entrant: &Entrant, ready: &Ready, side: Option<u32>) ->
 
 /// Counts what was not counted before: of the same program by the same method the answer is the same.
 fn count(
-    asked: &Asked,
+    asked: &StagesRequest,
     ledger: &Ledger,
     session: i64,
-    prepared: &[Ready],
+    prepared: &[ReadyEntrant],
     on: &mut dyn FnMut(Event),
 ) -> Result<()> {
     let diary = &asked.opened.diary;
     on(Event::Phase { name: "count".into() });
     let hardware = super::hardware::is_granted();
     let done: Vec<DiaryCount> = ledger.diary_counts(session)?;
-    let tasks: Vec<(&Ready, &Runnable)> =
+    let tasks: Vec<(&ReadyEntrant, &Runnable)> =
         prepared.iter().flat_map(|ready| ready.runnable().map(move |task| (ready, task))).collect();
     for ((ready, task), number) in tasks.iter().zip(1..) {
         let entrant = &diary.entrants[ready.number];
@@ -319,7 +323,7 @@ fn count(
         }
         let built = ready.built.as_ref().expect("what runs was built");
         let own = if entrant.components.is_empty() { &diary.components } else { &entrant.components };
-        let counting = Counting {
+        let counting = CountingSetup {
             models: &asked.models,
             components: own,
             plugin: asked.plugin.clone(),
@@ -352,11 +356,11 @@ fn count(
 
 /// Runs all commands over all placements in turns.
 fn time(
-    asked: &Asked,
+    asked: &StagesRequest,
     ledger: &Ledger,
     (session, spec): (i64, &Spec),
-    prepared: Vec<Ready>,
-    work: &Work,
+    prepared: Vec<ReadyEntrant>,
+    work: &DiaryWorkspace,
     on: &mut dyn FnMut(Event),
 ) -> Result<Stopped> {
     if assay_linux::interrupt::asked() {
@@ -364,18 +368,21 @@ fn time(
     }
     let diary = &asked.opened.diary;
     let unit = format!("ns/{}", diary.unit);
-    let mut players = Players { unit, sides: Vec::new(), scratch: work.way.scratch.clone() };
-    for ready in prepared.into_iter().filter(Ready::is_measured) {
+    let mut players = StagePlayers { unit, sides: Vec::new(), scratch: work.way.scratch.clone() };
+    for ready in prepared.into_iter().filter(ReadyEntrant::is_measured) {
         let tasks = ready.tried.into_values().filter_map(|tried| tried.found.ok());
         let tasks = tasks.map(|task| (diary.roles[task.role].name.clone(), task)).collect();
-        players.sides.push(Player { tasks, binaries: ready.binaries });
+        players.sides.push(StagePlayer { tasks, binaries: ready.binaries });
     }
     if players.sides.is_empty() {
         return Ok(Stopped::Nothing);
     }
-    let look = || -> Result<Standing> {
+    let look = || -> Result<VerdictProgress> {
         let found = judge::session(ledger, session, diary, spec)?.judgement.contrasts;
-        Ok(Standing { decided: found.iter().filter(|found| found.decided).count(), contrasts: found.len() })
+        Ok(VerdictProgress {
+            decided: found.iter().filter(|found| found.decided).count(),
+            contrasts: found.len(),
+        })
     };
     let at = Where { ledger, comparison: session, cpu: work.cpu };
     measure::measure(spec, &at, &mut players, &look, on)

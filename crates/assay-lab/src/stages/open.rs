@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// A diary that was read.
 #[derive(Clone, Debug)]
-pub struct Opened {
+pub struct OpenedDiary {
     /// What it says.
     pub diary: Diary,
     /// The folder of its file: what its paths begin at.
@@ -26,7 +26,7 @@ pub struct Opened {
 ///
 /// # Errors
 /// All mistakes of the file with their places, as [`Misuse`].
-pub fn open(path: &Path) -> Result<Opened> {
+pub fn open(path: &Path) -> Result<OpenedDiary> {
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
         Misuse(format!("cannot read {file}: {error}; `assay stages --help` shows an example"))
@@ -43,7 +43,7 @@ pub fn open(path: &Path) -> Result<Opened> {
         return Err(misuse(&problems).into());
     }
     let inputs = json!({ "files": files, "roles": roles(&parsed.diary) });
-    Ok(Opened { diary: parsed.diary, folder, inputs })
+    Ok(OpenedDiary { diary: parsed.diary, folder, inputs })
 }
 
 fn misuse(problems: &[Diagnostic]) -> Misuse {

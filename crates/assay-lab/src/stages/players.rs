@@ -1,7 +1,7 @@
 //! All commands of an entrant, run with its binaries at the placement of a visit.
 
 use super::first::Runnable;
-use crate::compare::measure::{Bench, Ran};
+use crate::compare::measure::{CommandRunner, Ran};
 use crate::compare::places::Binaries;
 use crate::store::FigureRow;
 use anyhow::Result;
@@ -9,7 +9,7 @@ use assay_pure::compare::Visit;
 use std::path::PathBuf;
 
 /// One entrant at work.
-pub struct Player {
+pub struct StagePlayer {
     /// Its commands, with the names of their roles.
     pub tasks: Vec<(String, Runnable)>,
     /// Its binaries; none where they cannot be relinked.
@@ -17,16 +17,16 @@ pub struct Player {
 }
 
 /// All entrants of a session, in the order of their sides.
-pub struct Players {
+pub struct StagePlayers {
     /// What figures are per: "ns/operation".
     pub unit: String,
     /// By side.
-    pub sides: Vec<Player>,
+    pub sides: Vec<StagePlayer>,
     /// What libraries write.
     pub scratch: PathBuf,
 }
 
-impl Bench for Players {
+impl CommandRunner for StagePlayers {
     fn run(&mut self, visit: &Visit) -> Result<Ran> {
         let player = &mut self.sides[visit.side];
         if let Some(binaries) = &mut player.binaries {

@@ -1,9 +1,9 @@
 //! From what is wanted to commands that can be run: builds, first runs, links that can be placed.
 
-use super::again::Wanted;
-use super::build::{Built, Site};
-use super::first::{Runnable, Tried, Way, files_of, try_out};
-use super::lead::Asked;
+use super::again::SessionPlan;
+use super::build::{BuildDestination, BuiltEntrant};
+use super::first::{CommandOptions, FirstRun, Runnable, files_of, try_out};
+use super::lead::StagesRequest;
 use crate::compare::left_behind::Workplace;
 use crate::compare::places::Binaries;
 use anyhow::{Context, Result, bail};
@@ -14,42 +14,46 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Folders and the processor of this process's own work.
-pub struct Work {
+pub struct DiaryWorkspace {
     place: Workplace,
     /// The processor.
     pub cpu: usize,
     /// How commands are run.
-    pub way: Way,
+    pub way: CommandOptions,
 }
 
-impl Work {
+impl DiaryWorkspace {
     /// Makes them.
     ///
     /// # Errors
     /// The store cannot be written.
-    pub fn new(asked: &Asked, cpu: usize) -> Result<Work> {
+    pub fn new(asked: &StagesRequest, cpu: usize) -> Result<DiaryWorkspace> {
         let place = Workplace::new(&asked.store)
             .with_context(|| format!("cannot create a folder in {}", asked.store.display()))?;
         let scratch = place.folder().join("scratch");
-        Ok(Work { place, cpu, way: Way { cpu: asked.pin.then_some(cpu), patience: asked.patience, scratch } })
+        Ok(DiaryWorkspace {
+            place,
+            cpu,
+            way: CommandOptions { cpu: asked.pin.then_some(cpu), patience: asked.patience, scratch },
+        })
     }
 }
 
 /// An entrant of this session.
-pub struct Ready {
+pub struct ReadyEntrant {
     /// Its number in the diary.
     pub number: usize,
     /// What was built, or why not.
-    pub built: Result<Built, String>,
+    pub built: Result<BuiltEntrant, String>,
     /// First runs by role.
-    pub tried: BTreeMap<usize, Tried>,
+    pub tried: BTreeMap<usize, FirstRun>,
     /// Its binaries, where they can be placed.
     pub binaries: Option<Binaries>,
     /// Why its links cannot be placed.
     pub unplaced: Option<String>,
 }
 
-impl Ready {
+impl ReadyEntrant {
     /// What can be run of it.
     pub fn runnable(&self) -> impl Iterator<Item = &Runnable> {
         self.tried.values().filter_map(|tried| tried.found.as_ref().ok())
@@ -83,12 +87,17 @@ impl Ready {
 ///
 /// # Errors
 /// A revision does not exist, the store cannot be written, somebody interrupted.
-pub fn prepare(asked: &Asked, work: &Work, wanted: &Wanted, on: &mut dyn FnMut(Event)) -> Result<Vec<Ready>> {
+pub fn prepare(
+    asked: &StagesRequest,
+    work: &DiaryWorkspace,
+    wanted: &SessionPlan,
+    on: &mut dyn FnMut(Event),
+) -> Result<Vec<ReadyEntrant>> {
     let diary = &asked.opened.diary;
     std::fs::create_dir_all(&asked.store)
         .with_context(|| format!("cannot make {}", asked.store.display()))?;
     let store = asked.store.canonicalize()?;
-    let site = Site { diary, folder: &asked.opened.folder, store: &store };
+    let site = BuildDestination { diary, folder: &asked.opened.folder, store: &store };
     let mut all = Vec::new();
     for number in &wanted.entrants {
         let entrant = &diary.entrants[*number];
@@ -97,7 +106,13 @@ pub fn prepare(asked: &Asked, work: &Work, wanted: &Wanted, on: &mut dyn FnMut(E
         if let Err(why) = &built {
             on(Event::Failed { what: entrant.name.clone(), reason: first_line(why) });
         }
-        all.push(Ready { number: *number, built, tried: BTreeMap::new(), binaries: None, unplaced: None });
+        all.push(ReadyEntrant {
+            number: *number,
+            built,
+            tried: BTreeMap::new(),
+            binaries: None,
+            unplaced: None,
+        });
         if assay_linux::interrupt::asked() {
             bail!("interrupted while building; nothing was measured yet");
         }
@@ -115,7 +130,7 @@ pub fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-fn first_runs(diary: &Diary, ready: &mut Ready, work: &Work, on: &mut dyn FnMut(Event)) {
+fn first_runs(diary: &Diary, ready: &mut ReadyEntrant, work: &DiaryWorkspace, on: &mut dyn FnMut(Event)) {
     let Ok(built) = &ready.built else { return };
     let entrant = &diary.entrants[ready.number];
     for (role, task) in &entrant.tasks {
@@ -129,7 +144,7 @@ fn first_runs(diary: &Diary, ready: &mut Ready, work: &Work, on: &mut dyn FnMut(
 }
 
 /// Takes over the links that its commands use; what cannot be linked again stays where it is.
-fn place(diary: &Diary, ready: &mut Ready, work: &Work) -> Result<()> {
+fn place(diary: &Diary, ready: &mut ReadyEntrant, work: &DiaryWorkspace) -> Result<()> {
     let Ok(built) = &mut ready.built else { return Ok(()) };
     let opened: BTreeSet<PathBuf> =
         ready.tried.values().flat_map(|tried| tried.opened.iter().cloned()).collect();

@@ -4,8 +4,8 @@
 use super::Ledger;
 use super::ledger::now;
 use super::rows::{
-    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CountRow, Failure, Identity, InputRow, NewCampaign,
-    ProcessRow, Round, SampleRow,
+    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CountRow, FailureRow, IdentityRow, InputRow,
+    NewCampaign, ProcessRow, Round, SampleRow,
 };
 use anyhow::Result;
 use assay_pure::ledger::Flag;
@@ -210,7 +210,7 @@ impl Ledger {
     ///
     /// # Errors
     /// The ledger cannot be written.
-    pub fn put_failure(&self, campaign: i64, failure: &Failure) -> Result<()> {
+    pub fn put_failure(&self, campaign: i64, failure: &FailureRow) -> Result<()> {
         self.write(
             "INSERT INTO failure (campaign, stage, variant, input, compiler, flags, reason, at) \
              VALUES (?,?,?,?,?,?,?,?)",
@@ -295,7 +295,7 @@ impl Ledger {
     ///
     /// # Errors
     /// The ledger cannot be written.
-    pub fn put_identity(&self, artifact: &str, first: &str, second: &str, found: &Identity) -> Result<()> {
+    pub fn put_identity(&self, artifact: &str, first: &str, second: &str, found: &IdentityRow) -> Result<()> {
         self.write(
             "INSERT OR REPLACE INTO identity (artifact, first, second, verdict, evidence) VALUES (?,?,?,?,?)",
             params![artifact, first, second, found.verdict, found.evidence],

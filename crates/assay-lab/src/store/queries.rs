@@ -3,8 +3,8 @@
 use super::Ledger;
 use super::ledger::word;
 use super::rows::{
-    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failure, Identity, InputRow,
-    ProcessRow, Round, SampleRow,
+    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow, IdentityRow,
+    InputRow, ProcessRow, Round, SampleRow,
 };
 use anyhow::{Context, Result};
 use assay_pure::ledger::{Flag, Stage, Stopped};
@@ -201,12 +201,12 @@ impl Ledger {
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn identity(&self, artifact: &str, first: &str, second: &str) -> Result<Option<Identity>> {
+    pub fn identity(&self, artifact: &str, first: &str, second: &str) -> Result<Option<IdentityRow>> {
         let mut query = self.connection.prepare_cached(
             "SELECT verdict, evidence FROM identity WHERE artifact = ? AND first = ? AND second = ?",
         )?;
         let found = query.query_row(params![artifact, first, second], |row| {
-            Ok(Identity { verdict: row.get(0)?, evidence: row.get(1)? })
+            Ok(IdentityRow { verdict: row.get(0)?, evidence: row.get(1)? })
         });
         Ok(found.optional()?)
     }
@@ -301,12 +301,12 @@ impl Ledger {
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn failures(&self, campaign: i64) -> Result<Vec<Failure>> {
+    pub fn failures(&self, campaign: i64) -> Result<Vec<FailureRow>> {
         let mut query = self.connection.prepare(
             "SELECT stage, variant, input, compiler, flags, reason FROM failure WHERE campaign = ? ORDER BY id",
         )?;
         let rows = query.query_map([campaign], |row| {
-            Ok(Failure {
+            Ok(FailureRow {
                 stage: word(row, 0, Stage::of)?.expect("the schema wants one"),
                 variant: row.get(1)?,
                 input: row.get(2)?,

@@ -184,7 +184,7 @@ pub struct SampleRow {
 
 /// Are two variants the same machine code?
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct IdentityRow {
     /// identical, different or unknown.
     pub verdict: String,
     /// What was compared, or why not.
@@ -259,7 +259,7 @@ pub struct BranchTimingRow {
 
 /// A cell that could not be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct FailureRow {
     /// What it was at.
     pub stage: Stage,
     /// None: all variants.
@@ -274,7 +274,7 @@ pub struct Failure {
     pub reason: String,
 }
 
-impl Failure {
+impl FailureRow {
     /// Is it one of this cell?
     pub fn covers(&self, cell: &CellId) -> bool {
         let fits = |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);

@@ -1,6 +1,6 @@
 //! What the command line asks for, and the sweeps of a file that it means.
 
-use crate::campaign::Asked;
+use crate::campaign::CampaignRequest;
 use crate::campaign::prepare::{self, Outline};
 use crate::lead::Misuse;
 use anyhow::Result;
@@ -21,9 +21,9 @@ pub const AD_HOC: &str = "command-line";
 
 /// What the command line asks for.
 #[derive(Clone, Debug)]
-pub struct AskedSweep {
+pub struct SweepRequest {
     /// As of any campaign.
-    pub campaign: Asked,
+    pub campaign: CampaignRequest,
     /// Names of sweeps of the file; none: all of them.
     pub names: Vec<String>,
     /// A sweep that the command line describes, instead of the file's.
@@ -38,7 +38,7 @@ pub struct AskedSweep {
 
 /// An experiment's outline with one of its sweeps, ready for its steps: their inputs are all that is missing.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct SweepSubject {
     /// The sweep.
     pub sweep: SweepSpec,
     /// The experiment without inputs, claims, counts and other sweeps.
@@ -49,12 +49,12 @@ pub struct Subject {
     pub text: String,
 }
 
-impl AskedSweep {
+impl SweepRequest {
     /// Reads the file and picks the sweeps.
     ///
     /// # Errors
     /// [`Misuse`]: problems of the file or of what the command line says, no such sweep.
-    pub fn subjects(&self) -> Result<Vec<Subject>> {
+    pub fn subjects(&self) -> Result<Vec<SweepSubject>> {
         let mut text = prepare::text_of(&self.campaign)?;
         if let Some(ad_hoc) = &self.ad_hoc {
             text = with_ad_hoc(&text, ad_hoc, &self.campaign.experiment.display().to_string())?;
@@ -88,7 +88,7 @@ impl AskedSweep {
         Ok(experiment.sweeps.iter().filter(wanted).cloned().collect())
     }
 
-    fn subject(&self, mut sweep: SweepSpec, outline: &Outline, text: &str) -> Result<Subject> {
+    fn subject(&self, mut sweep: SweepSpec, outline: &Outline, text: &str) -> Result<SweepSubject> {
         sweep.refine = self.refine.unwrap_or(sweep.refine);
         if !self.variants.is_empty() {
             sweep.variants = self.variants.clone();
@@ -126,7 +126,7 @@ impl AskedSweep {
         experiment.sweeps = vec![sweep.clone()];
         // One look at one number of rotations: the intervals of a point then need no allowance for stopping early.
         experiment.placement.max_rotations = experiment.placement.rotations;
-        Ok(Subject { sweep, outline, events, text: text.to_owned() })
+        Ok(SweepSubject { sweep, outline, events, text: text.to_owned() })
     }
 }
 

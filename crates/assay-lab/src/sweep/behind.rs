@@ -1,11 +1,11 @@
 //! What is behind a step: facts of the points at its two ends, for `assay_pure::sweep::naming`.
 
-use super::asked::Subject;
+use super::asked::SweepSubject;
 use super::lead::AGAIN;
-use super::readings::{Family, Observation, Series};
+use super::readings::{MeasuredStep, Series, SweepSteps};
 use crate::campaign::count::branch_cost::machine_key;
-use crate::campaign::counted::Counted;
-use crate::campaign::{self, Asked};
+use crate::campaign::counted::CampaignCounts;
+use crate::campaign::{self, CampaignRequest};
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_linux::machine::Machine;
@@ -25,8 +25,8 @@ pub(super) const GAP_LEVEL: f64 = 0.01;
 /// # Errors
 /// As of any campaign.
 pub(super) fn count(
-    family: &Family,
-    (subject, asked, machine): (&Subject, &Asked, &Machine),
+    family: &SweepSteps,
+    (subject, asked, machine): (&SweepSubject, &CampaignRequest, &Machine),
     events: &mut dyn FnMut(Event),
 ) -> Result<bool> {
     if subject.events.is_empty() {
@@ -68,7 +68,7 @@ pub(super) struct Background {
     /// By input name.
     descriptions: HashMap<String, Description>,
     /// Of each step's campaign.
-    counted: Vec<Counted>,
+    counted: Vec<CampaignCounts>,
     /// What this CPU remembers.
     memory: Option<PredictorMemory>,
 }
@@ -80,7 +80,7 @@ impl Background {
     /// The ledger cannot be read.
     pub(super) fn of(
         ledger: &Ledger,
-        family: &Family,
+        family: &SweepSteps,
         events: &[experiment::CountedEvent],
     ) -> Result<Background> {
         let mut descriptions = HashMap::new();
@@ -92,7 +92,7 @@ impl Background {
                 descriptions.extend(description.map(|description| (input.name, description)));
             }
             let experiment = experiment::Experiment { events: events.to_vec(), ..step.experiment.clone() };
-            counted.push(Counted::of(ledger, &step.row, &experiment, &step.failures)?);
+            counted.push(CampaignCounts::of(ledger, &step.row, &experiment, &step.failures)?);
         }
         let timing = match family.steps.first() {
             Some(step) => ledger.branch_timing(&machine_key(&step.row.machine))?,
@@ -115,13 +115,13 @@ impl Background {
     /// What is known of a step of one of a series' curves.
     pub(super) fn facts(
         &self,
-        family: &Family,
+        family: &SweepSteps,
         series: &Series,
         curve: &Curve,
         step: &CurveStep,
     ) -> StepFacts {
         let change_ns = step.after.exp() - step.before.exp();
-        let penalty = self.counted.iter().find_map(Counted::penalty).map(|penalty| penalty.ns);
+        let penalty = self.counted.iter().find_map(CampaignCounts::penalty).map(|penalty| penalty.ns);
         StepFacts {
             before: self.end(family, series, &curve.variant, step.from),
             after: self.end(family, series, &curve.variant, step.to),
@@ -137,7 +137,7 @@ impl Background {
         }
     }
 
-    fn end(&self, family: &Family, series: &Series, variant: &str, at: f64) -> StepEnd {
+    fn end(&self, family: &SweepSteps, series: &Series, variant: &str, at: f64) -> StepEnd {
         let Some((number, input)) = place(&family.steps, series, at) else { return StepEnd::default() };
         let Some(description) = self.descriptions.get(input) else { return StepEnd::default() };
         let counts = self.counted[number].cells.iter().find(|cell| {
@@ -163,7 +163,7 @@ impl Background {
 }
 
 /// The number of the step in which a value was measured, and the name of its input.
-fn place<'a>(steps: &'a [Observation], series: &Series, at: f64) -> Option<(usize, &'a str)> {
+fn place<'a>(steps: &'a [MeasuredStep], series: &Series, at: f64) -> Option<(usize, &'a str)> {
     steps.iter().enumerate().find_map(|(number, step)| {
         let point = step.kept.points.iter().find(|point| point.of == series.of && point.at == at)?;
         Some((number, point.input.as_str()))

@@ -1,7 +1,7 @@
 //! The page of a sweep, from the ledger alone: so that it can be shown again at any time, with today's rules.
 
 use super::behind::{Background, GAP_LEVEL};
-use super::readings::{self, Family, Series};
+use super::readings::{self, Series, SweepSteps};
 use crate::campaign::compose::{rfc3339, twin_of};
 use crate::campaign::judge;
 use crate::store::{Ledger, SweepRow};
@@ -81,7 +81,7 @@ pub fn key_page(spec: &SweepSpec) -> PageSweepKey {
 fn measured(
     ledger: &Ledger,
     row: &SweepRow,
-    family: &Family,
+    family: &SweepSteps,
     experiment: &Experiment,
     twin: Option<TwinVerdict>,
 ) -> SweepRun {
@@ -106,7 +106,7 @@ fn measured(
     }
 }
 
-fn machine(family: &Family) -> SweepMachine {
+fn machine(family: &SweepSteps) -> SweepMachine {
     let row = family.steps.first().map(|step| &step.row);
     let facts: Vec<String> = row
         .and_then(|row| row.machine["caches"].as_array())
@@ -125,7 +125,7 @@ fn machine(family: &Family) -> SweepMachine {
 }
 
 /// The worst of the steps' twin controls, and what it says.
-fn twin(ledger: &Ledger, family: &Family) -> Result<Option<(TwinVerdict, String)>> {
+fn twin(ledger: &Ledger, family: &SweepSteps) -> Result<Option<(TwinVerdict, String)>> {
     let mut worst: Option<(TwinVerdict, String)> = None;
     let rank = |verdict| match verdict {
         TwinVerdict::Equivalent => 0,
@@ -150,7 +150,7 @@ fn twin(ledger: &Ledger, family: &Family) -> Result<Option<(TwinVerdict, String)
     Ok(worst)
 }
 
-fn warnings(family: &Family, series: &[SeriesPage], twin: Option<(TwinVerdict, String)>) -> Vec<String> {
+fn warnings(family: &SweepSteps, series: &[SeriesPage], twin: Option<(TwinVerdict, String)>) -> Vec<String> {
     let mut warnings: Vec<String> = twin
         .into_iter()
         .filter(|(verdict, _)| *verdict == TwinVerdict::Different)
@@ -180,7 +180,7 @@ fn shared_points(series: &[SeriesPage]) -> Option<String> {
     })
 }
 
-fn points(family: &Family, background: &Background) -> Vec<MeasuredPoint> {
+fn points(family: &SweepSteps, background: &Background) -> Vec<MeasuredPoint> {
     let mut points: Vec<MeasuredPoint> = Vec::new();
     for step in &family.steps {
         for point in &step.kept.points {
@@ -202,7 +202,7 @@ fn points(family: &Family, background: &Background) -> Vec<MeasuredPoint> {
     points
 }
 
-fn failures(family: &Family) -> Vec<PageFailure> {
+fn failures(family: &SweepSteps) -> Vec<PageFailure> {
     let mut failures: Vec<PageFailure> = Vec::new();
     for found in
         family.steps.iter().flat_map(|step| &step.failures).filter(|found| found.stage != Stage::Count)
@@ -223,7 +223,7 @@ fn failures(family: &Family) -> Vec<PageFailure> {
 }
 
 fn series_page(
-    family: &Family,
+    family: &SweepSteps,
     series: &Series,
     experiment: &Experiment,
     (background, machine): (&Background, &SweepMachine),
@@ -341,7 +341,7 @@ fn crossover_pages(
 }
 
 fn step_page(
-    family: &Family,
+    family: &SweepSteps,
     series: &Series,
     (curve, step): (&Curve, &CurveStep),
     (background, machine): (&Background, &SweepMachine),

@@ -4,10 +4,10 @@
 //! Each step is a campaign with the points as its inputs, so nothing measured is lost, and what comes next follows from the
 //! ledger alone: a sweep that was killed goes on where it stopped.
 
-use super::asked::{AskedSweep, Subject};
+use super::asked::{SweepRequest, SweepSubject};
 use super::behind;
-use super::readings::{self, Family};
-use crate::campaign::{self, Asked, Core, shared};
+use super::readings::{self, SweepSteps};
+use crate::campaign::{self, CampaignRequest, MeasuringCore, shared};
 use crate::lead::{Lead, Misuse, Question};
 use crate::store::{Led, Ledger, NewSweep, SweepPoint, SweepRow, SweepStep};
 use anyhow::{Context, Result, bail};
@@ -39,7 +39,7 @@ const MOST_SPARE: Duration = Duration::from_secs(2);
 
 /// A sweep that has come to its end, or was interrupted.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct EndedSweep {
     /// Its number in the ledger.
     pub sweep: i64,
     /// Somebody pressed Ctrl-C.
@@ -47,9 +47,9 @@ pub struct Ended {
 }
 
 /// One sweep under way.
-struct Way<'a> {
-    asked: &'a AskedSweep,
-    subject: &'a Subject,
+struct RunningSweep<'a> {
+    asked: &'a SweepRequest,
+    subject: &'a SweepSubject,
     machine: &'a Machine,
     ledger: &'a Ledger,
     sweep: i64,
@@ -60,7 +60,7 @@ struct Way<'a> {
 ///
 /// # Errors
 /// [`Misuse`], as of any campaign; a ledger that cannot be written.
-pub fn run(asked: &AskedSweep, events: &mut dyn FnMut(Event)) -> Result<Vec<Ended>> {
+pub fn run(asked: &SweepRequest, events: &mut dyn FnMut(Event)) -> Result<Vec<EndedSweep>> {
     let subjects = asked.subjects()?;
     let machine = assay_linux::machine::facts();
     let ledger = Ledger::open(&asked.campaign.ledger)?;
@@ -71,15 +71,15 @@ pub fn run(asked: &AskedSweep, events: &mut dyn FnMut(Event)) -> Result<Vec<Ende
     for subject in &subjects {
         let (sweep, lead) = begin_or_resume(asked, subject, &ledger)?;
         let Some(lead) = lead else {
-            ended.push(Ended { sweep, interrupted: false });
+            ended.push(EndedSweep { sweep, interrupted: false });
             continue;
         };
         let key = SweptKey::parse(&subject.sweep.key)?;
-        let way = Way { asked, subject, machine: &machine, ledger: &ledger, sweep, key };
+        let way = RunningSweep { asked, subject, machine: &machine, ledger: &ledger, sweep, key };
         let stopped = way.walk(events)?;
         lead.end(&ledger, stopped)?;
         let interrupted = stopped == Stopped::Interrupted;
-        ended.push(Ended { sweep, interrupted });
+        ended.push(EndedSweep { sweep, interrupted });
         if interrupted {
             break;
         }
@@ -89,7 +89,7 @@ pub fn run(asked: &AskedSweep, events: &mut dyn FnMut(Event)) -> Result<Vec<Ende
 }
 
 /// What was asked of a sweep, and its hash: what must be the same for it to go on.
-fn question(asked: &AskedSweep, subject: &Subject) -> Result<(Value, Value, String)> {
+fn question(asked: &SweepRequest, subject: &SweepSubject) -> Result<(Value, Value, String)> {
     let experiment = &subject.outline.experiment;
     let spec = serde_json::to_value(&subject.sweep)?;
     let wishes = json!({
@@ -105,7 +105,7 @@ fn question(asked: &AskedSweep, subject: &Subject) -> Result<(Value, Value, Stri
 }
 
 /// Of the sweeps that are asked for, one at least must be unfinished.
-fn something_to_resume(asked: &AskedSweep, subjects: &[Subject], ledger: &Ledger) -> Result<()> {
+fn something_to_resume(asked: &SweepRequest, subjects: &[SweepSubject], ledger: &Ledger) -> Result<()> {
     for subject in subjects {
         if !ledger.unfinished(Led::Sweep, &question(asked, subject)?.2)?.is_empty() {
             return Ok(());
@@ -122,7 +122,11 @@ const SAME: &str = "of this experiment as it is now (same file, options and comp
 
 /// A sweep's number, and the right to work on it. None: when several are resumed, those that are at their end stay as they are, and
 /// those that were not reached begin.
-fn begin_or_resume(asked: &AskedSweep, subject: &Subject, ledger: &Ledger) -> Result<(i64, Option<Lead>)> {
+fn begin_or_resume(
+    asked: &SweepRequest,
+    subject: &SweepSubject,
+    ledger: &Ledger,
+) -> Result<(i64, Option<Lead>)> {
     let (spec, wishes, question) = question(asked, subject)?;
     let resume = asked.campaign.resume && !ledger.unfinished(Led::Sweep, &question)?.is_empty();
     if asked.campaign.resume
@@ -138,7 +142,7 @@ fn begin_or_resume(asked: &AskedSweep, subject: &Subject, ledger: &Ledger) -> Re
     Ok((lead.id, Some(lead)))
 }
 
-impl Way<'_> {
+impl RunningSweep<'_> {
     /// Walks the steps; says why it stopped.
     fn walk(&self, events: &mut dyn FnMut(Event)) -> Result<Stopped> {
         let mut core = self.core()?;
@@ -170,9 +174,9 @@ impl Way<'_> {
     }
 
     /// What the steps so far tell of the measuring core, and the time that all may wait for it.
-    fn core(&self) -> Result<Core> {
+    fn core(&self) -> Result<MeasuringCore> {
         let steps = self.ledger.sweep_steps(self.sweep)?;
-        Ok(Core {
+        Ok(MeasuringCore {
             own: shared::learned_by(self.ledger, steps.iter().map(|step| step.campaign))?,
             spare: Duration::try_from_secs_f64(SPARE * self.subject.outline.experiment.budget_seconds)
                 .unwrap_or(Duration::MAX),
@@ -184,7 +188,7 @@ impl Way<'_> {
     }
 
     /// The points of the next step.
-    fn wishes(&self, family: &Family) -> Vec<WantedPoint> {
+    fn wishes(&self, family: &SweepSteps) -> Vec<WantedPoint> {
         let spec = &self.subject.sweep;
         if family.steps.is_empty() {
             let wish = |at| WantedPoint { at, why: Why::Grid, variants: Vec::new() };
@@ -208,7 +212,7 @@ impl Way<'_> {
     }
 
     /// The points that another campaign must confirm, those that crossovers rest on first, as many as there is budget for.
-    fn again(&self, family: &Family) -> Vec<WantedPoint> {
+    fn again(&self, family: &SweepSteps) -> Vec<WantedPoint> {
         let spec = &self.subject.sweep;
         let confidence = self.subject.outline.experiment.confidence;
         let repeats = family.steps.iter().filter(|step| is_repeat(&step.kept)).count();
@@ -233,13 +237,13 @@ impl Way<'_> {
     }
 
     /// Points that may still be measured beyond those of the range.
-    fn points_left(&self, family: &Family) -> u32 {
+    fn points_left(&self, family: &SweepSteps) -> u32 {
         let further = family.values().len() - self.subject.sweep.grid().len().min(family.values().len());
         self.subject.sweep.refine.saturating_sub(further as u32)
     }
 
     /// The inputs of a step and its experiment: its points share the budget that is left with those that may come.
-    fn plan(&self, family: &Family, wishes: &[WantedPoint]) -> Result<(Vec<SweepPoint>, Experiment)> {
+    fn plan(&self, family: &SweepSteps, wishes: &[WantedPoint]) -> Result<(Vec<SweepPoint>, Experiment)> {
         let mut experiment = self.subject.outline.experiment.clone();
         let mut points = Vec::new();
         for wish in wishes {
@@ -264,7 +268,7 @@ impl Way<'_> {
     ///
     /// New points share it with those that may come and with what confirms them. That comes last: it gets half of what is left, as
     /// its outcome may ask for more, or more where that is less than a fair share.
-    fn share(&self, family: &Family, wishes: &[WantedPoint]) -> f64 {
+    fn share(&self, family: &SweepSteps, wishes: &[WantedPoint]) -> f64 {
         let now = wishes.len() as f64;
         if wishes.iter().any(|wish| wish.why == Why::Again) {
             let fair = self.fair_seconds() * now / self.seconds_left(family);
@@ -294,16 +298,16 @@ impl Way<'_> {
         Ok(inputs.into_iter().map(of).collect())
     }
 
-    fn seconds_left(&self, family: &Family) -> f64 {
+    fn seconds_left(&self, family: &SweepSteps) -> f64 {
         self.subject.outline.experiment.budget_seconds - family.spent_seconds()
     }
 
     /// One step's campaign. False: interrupted.
     fn measure(
         &self,
-        family: &Family,
+        family: &SweepSteps,
         (step, experiment, resume): (&SweepStep, Experiment, bool),
-        core: &mut Core,
+        core: &mut MeasuringCore,
         events: &mut dyn FnMut(Event),
     ) -> Result<bool> {
         let (before, now) = (family.values().len(), points(step));
@@ -318,7 +322,7 @@ impl Way<'_> {
         });
         let mut outline = self.subject.outline.clone();
         outline.experiment = experiment;
-        let asked = Asked { resume, ..self.asked.campaign.clone() };
+        let asked = CampaignRequest { resume, ..self.asked.campaign.clone() };
         let mut begun = |ledger: &Ledger, campaign: i64| {
             ledger.put_sweep_step(self.sweep, &SweepStep { campaign, ..step.clone() })
         };
@@ -328,10 +332,10 @@ impl Way<'_> {
             }
         };
         let machine = self.machine.clone();
-        let mut of_step = Core { spare: core.spare.min(MOST_SPARE), ..*core };
+        let mut of_step = MeasuringCore { spare: core.spare.min(MOST_SPARE), ..*core };
         let lent = of_step.spare;
         let ended = campaign::run_outline(outline, machine, &asked, &mut of_step, &mut begun, &mut inner)?;
-        *core = Core { own: of_step.own, spare: core.spare - (lent - of_step.spare) };
+        *core = MeasuringCore { own: of_step.own, spare: core.spare - (lent - of_step.spare) };
         if self.ledger.campaign(ended.campaign)?.is_none() {
             bail!("the ledger lost the campaign it just measured");
         }

@@ -1,6 +1,6 @@
 //! What a sweep would measure and about how long it would take, without building or measuring anything.
 
-use super::asked::{AskedSweep, Subject};
+use super::asked::{SweepRequest, SweepSubject};
 use super::compose;
 use crate::campaign::blocks::AS_BUILT_REPEATS;
 use crate::lead::Misuse;
@@ -17,11 +17,11 @@ const MOST_ROUNDS: f64 = 8.0;
 ///
 /// # Errors
 /// As of measuring it.
-pub fn previews(asked: &AskedSweep) -> Result<Vec<SweepPreview>> {
+pub fn previews(asked: &SweepRequest) -> Result<Vec<SweepPreview>> {
     asked.subjects()?.iter().map(|subject| preview(asked, subject)).collect()
 }
 
-fn preview(asked: &AskedSweep, subject: &Subject) -> Result<SweepPreview> {
+fn preview(asked: &SweepRequest, subject: &SweepSubject) -> Result<SweepPreview> {
     let (spec, experiment) = (&subject.sweep, &subject.outline.experiment);
     let points = spec.grid();
     let key = SweptKey::parse(&spec.key)?;

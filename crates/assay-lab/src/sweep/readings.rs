@@ -3,7 +3,7 @@
 
 use crate::campaign::observe::{self, Observed};
 use crate::campaign::shared;
-use crate::store::{CampaignRow, Failure, Ledger, SweepPoint, SweepRow, SweepStep};
+use crate::store::{CampaignRow, FailureRow, Ledger, SweepPoint, SweepRow, SweepStep};
 use anyhow::{Context, Result};
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::matrix::CellId;
@@ -21,7 +21,7 @@ use assay_pure::verdict::profile::rotation_times;
 use std::collections::BTreeSet;
 
 /// One step with all that was measured in it.
-pub(super) struct Observation {
+pub(super) struct MeasuredStep {
     /// As kept.
     pub(super) kept: SweepStep,
     /// Its campaign.
@@ -31,12 +31,12 @@ pub(super) struct Observation {
     /// Its samples.
     pub(super) observed: Observed,
     /// What went wrong.
-    pub(super) failures: Vec<Failure>,
+    pub(super) failures: Vec<FailureRow>,
     /// Seconds of measuring.
     pub(super) seconds: f64,
 }
 
-impl Observation {
+impl MeasuredStep {
     /// Did its campaign not come to its end?
     pub(super) fn is_open(&self) -> bool {
         matches!(self.row.stopped, None | Some(Stopped::Interrupted))
@@ -49,11 +49,11 @@ impl Observation {
 }
 
 /// All steps of a sweep.
-pub(super) struct Family {
+pub(super) struct SweepSteps {
     /// The sweep.
     pub(super) spec: SweepSpec,
     /// In order.
-    pub(super) steps: Vec<Observation>,
+    pub(super) steps: Vec<MeasuredStep>,
 }
 
 /// What is compared with each other: one input in one use, one build.
@@ -72,7 +72,7 @@ pub(super) struct Series {
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub(super) fn family(ledger: &Ledger, sweep: &SweepRow) -> Result<Family> {
+pub(super) fn family(ledger: &Ledger, sweep: &SweepRow) -> Result<SweepSteps> {
     let spec: SweepSpec = serde_json::from_value(sweep.spec.clone())
         .with_context(|| format!("sweep {} was made by an incompatible version of assay", sweep.id))?;
     let (mut steps, all) = (Vec::new(), ledger.sweep_steps(sweep.id)?);
@@ -84,12 +84,12 @@ pub(super) fn family(ledger: &Ledger, sweep: &SweepRow) -> Result<Family> {
         let observed = observe::observe_on(ledger, row.id, experiment.clock, &own_core)?;
         let failures = ledger.failures(row.id)?;
         let seconds = ledger.rounds(row.id)?.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum();
-        steps.push(Observation { kept, row, experiment, observed, failures, seconds });
+        steps.push(MeasuredStep { kept, row, experiment, observed, failures, seconds });
     }
-    Ok(Family { spec, steps })
+    Ok(SweepSteps { spec, steps })
 }
 
-impl Family {
+impl SweepSteps {
     /// The key's values that were measured, rising, each once.
     pub(super) fn values(&self) -> Vec<f64> {
         let mut values: Vec<f64> =
@@ -152,7 +152,7 @@ impl Family {
     /// A series that has its variants' times only.
     fn curves(&self, key: (String, String, String), experiment: &Experiment) -> Series {
         let mut measured = MeasuredSoFar::default();
-        let tried = |(step, point): (&Observation, &SweepPoint)| {
+        let tried = |(step, point): (&MeasuredStep, &SweepPoint)| {
             (point.at, step.experiment.variants.iter().map(|variant| variant.name.clone()).collect())
         };
         measured.tried = self.points_of(&key).into_iter().map(tried).collect();
@@ -171,7 +171,7 @@ impl Family {
     /// itself, and it did not.
     fn of_the_first_minute(&self, key: &(String, String, String)) -> Vec<f64> {
         let shared =
-            |(step, point): &(&Observation, &SweepPoint)| step.observed.uses_shared.contains(&point.input);
+            |(step, point): &(&MeasuredStep, &SweepPoint)| step.observed.uses_shared.contains(&point.input);
         let points = self.points_of(key);
         let alone_later = |at: f64| points.iter().any(|found| found.1.at == at && !shared(found));
         let first = points.iter().filter(|found| found.0.kept.step == 0);
@@ -215,7 +215,7 @@ impl Family {
         found
     }
 
-    fn points_of(&self, key: &(String, String, String)) -> Vec<(&Observation, &SweepPoint)> {
+    fn points_of(&self, key: &(String, String, String)) -> Vec<(&MeasuredStep, &SweepPoint)> {
         let all = self.steps.iter().flat_map(|step| step.kept.points.iter().map(move |point| (step, point)));
         all.filter(|(_, point)| point.of == key.0).collect()
     }
@@ -251,7 +251,7 @@ fn cell(point: &SweepPoint, key: &(String, String, String), variant: &str) -> Ce
 }
 
 fn take(
-    step: &Observation,
+    step: &MeasuredStep,
     point: &SweepPoint,
     key: &(String, String, String),
     pair: &(String, String),
@@ -268,7 +268,7 @@ fn take(
 }
 
 fn time(
-    step: &Observation,
+    step: &MeasuredStep,
     point: &SweepPoint,
     key: &(String, String, String),
     variant: &str,

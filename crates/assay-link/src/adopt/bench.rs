@@ -127,7 +127,7 @@ pub fn detect(
 }
 
 /// What an execution left behind, before anything of it is understood.
-struct Executed {
+struct BenchExecution {
     output: Output,
     elapsed: Duration,
     cpu: Duration,
@@ -142,7 +142,7 @@ fn execute(
     adapter: Option<&Adapter>,
     surroundings: &Surroundings,
     scratch: &Path,
-) -> Result<Executed, VisitError> {
+) -> Result<BenchExecution, VisitError> {
     let places = request::ReportPlaces::new(scratch).map_err(VisitError::Start)?;
     let environment = request::environment(bench, adapter, surroundings, &places);
     let before: Vec<Option<FileIdentity>> = bench.watched.iter().map(|file| FileIdentity::of(file)).collect();
@@ -169,7 +169,7 @@ fn execute(
     if adapter.is_none_or(|adapter| *adapter == Adapter::Nanobench) {
         output.json = files::json_written_since(&bench.folder, begun);
     }
-    Ok(Executed {
+    Ok(BenchExecution {
         output,
         elapsed: ran.elapsed,
         cpu: ran.cpu,
@@ -204,7 +204,11 @@ fn notes(ran: &CommandResult) -> Vec<String> {
     notes
 }
 
-fn finish(adapter: &Adapter, filter: Option<&Regex>, executed: Executed) -> Result<BenchRun, VisitError> {
+fn finish(
+    adapter: &Adapter,
+    filter: Option<&Regex>,
+    executed: BenchExecution,
+) -> Result<BenchRun, VisitError> {
     let mut reading: ExecutionFigures = adapter.read(&executed.output)?;
     // Google Benchmark filters by itself, by its own names; ours may begin with the program's.
     if let Some(filter) = filter.filter(|_| *adapter != Adapter::GoogleBenchmark) {

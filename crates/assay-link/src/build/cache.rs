@@ -28,13 +28,13 @@ pub fn file_name(hash: &str, extension: &str) -> String {
 
 /// A folder of content-addressed files and records.
 #[derive(Debug)]
-pub struct Cache {
+pub struct ArtifactCache {
     root: PathBuf,
     counter: AtomicU64,
     outside: Mutex<HashMap<PathBuf, Option<String>>>,
 }
 
-impl Cache {
+impl ArtifactCache {
     /// Opens the folder, making it if it is missing.
     pub fn open(root: &Path) -> io::Result<Self> {
         fs::create_dir_all(root)?;
@@ -168,9 +168,9 @@ impl Drop for Unfinished {
 mod tests {
     use super::*;
 
-    fn cache() -> (tempfile::TempDir, Cache) {
+    fn cache() -> (tempfile::TempDir, ArtifactCache) {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let cache = Cache::open(folder.path()).expect("a new cache");
+        let cache = ArtifactCache::open(folder.path()).expect("a new cache");
         (folder, cache)
     }
 

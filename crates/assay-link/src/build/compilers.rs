@@ -17,19 +17,19 @@ use std::path::{Path, PathBuf};
 /// Whose compiler it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Family {
+pub enum CompilerFamily {
     /// GNU.
     Gcc,
     /// LLVM.
     Clang,
 }
 
-impl Family {
+impl CompilerFamily {
     /// "gcc" or "clang".
     pub fn name(self) -> &'static str {
         match self {
-            Family::Gcc => "gcc",
-            Family::Clang => "clang",
+            CompilerFamily::Gcc => "gcc",
+            CompilerFamily::Clang => "clang",
         }
     }
 }
@@ -42,7 +42,7 @@ pub struct Compiler {
     /// Other names by which it can be asked for, as found on PATH: "gcc".
     pub aliases: Vec<String>,
     /// Whose it is.
-    pub family: Family,
+    pub family: CompilerFamily,
     /// Full version, "12.2.0".
     pub version: String,
     /// The machine it compiles for, "x86_64-linux-gnu".
@@ -240,7 +240,7 @@ mod tests {
         let compiler = |version: &str, target: &str, sha256: &str| Compiler {
             name: "gcc-12".into(),
             aliases: vec!["gcc-12".into(), "gcc".into()],
-            family: Family::Gcc,
+            family: CompilerFamily::Gcc,
             version: version.into(),
             target: target.into(),
             path: "gcc".into(),

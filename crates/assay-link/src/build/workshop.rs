@@ -1,6 +1,6 @@
 //! What compiling and linking share: the cache, the folder of our header, the processes started and counted.
 
-use super::cache::Cache;
+use super::cache::ArtifactCache;
 use super::command::{self, Finished};
 use super::failure::{BuildFailure, Stage};
 use assay_pure::inputs::digest;
@@ -26,7 +26,7 @@ pub struct Stats {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct WorkshopCounters {
     pub processes: AtomicU64,
     pub compiled: AtomicU64,
     pub objects_from_cache: AtomicU64,
@@ -37,9 +37,9 @@ pub(super) struct Counters {
 /// Where things are made. Several threads, and several processes, may use it at once.
 #[derive(Debug)]
 pub(super) struct Workshop {
-    pub cache: Cache,
+    pub cache: ArtifactCache,
     pub include: PathBuf,
-    pub counters: Counters,
+    pub counters: WorkshopCounters,
 }
 
 impl Workshop {
@@ -49,7 +49,7 @@ impl Workshop {
     /// The folder cannot be made or written.
     pub fn open(cache_dir: &Path) -> Result<Self, BuildFailure> {
         let failed = |doing: &str, error: &std::io::Error| BuildFailure::cache(cache_dir, doing, error);
-        let cache = Cache::open(cache_dir).map_err(|error| failed("opening", &error))?;
+        let cache = ArtifactCache::open(cache_dir).map_err(|error| failed("opening", &error))?;
         let include = cache.root().join("include").join(&digest(HARNESS.as_bytes())[..12]);
         let header = include.join("assay.h");
         if std::fs::read(&header).ok().as_deref() != Some(HARNESS.as_bytes()) {
@@ -59,7 +59,7 @@ impl Workshop {
             };
             write().map_err(|error| failed("writing assay.h", &error))?;
         }
-        Ok(Self { cache, include, counters: Counters::default() })
+        Ok(Self { cache, include, counters: WorkshopCounters::default() })
     }
 
     /// What it has done so far.

@@ -20,11 +20,11 @@ const GRACE: Duration = Duration::from_millis(1500);
 
 /// The events of a command, open or refused, in the order asked for.
 #[derive(Debug)]
-pub struct Counters {
+pub struct CommandCounters {
     events: Vec<(CounterEvent, Result<Counter, CounterRefusal>)>,
 }
 
-impl Counters {
+impl CommandCounters {
     /// What each has counted, or why it was not opened.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Counters {
 
 /// Opens groups of events on a process that is about to exec. In a group the first that opens leads; software events
 /// stand alone, as they need no counter.
-fn open(groups: &[Vec<CounterEvent>], target: Target) -> Counters {
+fn open(groups: &[Vec<CounterEvent>], target: Target) -> CommandCounters {
     let mut events: Vec<(CounterEvent, Result<Counter, CounterRefusal>)> = Vec::new();
     for group in groups {
         let mut leader: Option<usize> = None;
@@ -56,7 +56,7 @@ fn open(groups: &[Vec<CounterEvent>], target: Target) -> Counters {
             events.push((event.clone(), counter));
         }
     }
-    Counters { events }
+    CommandCounters { events }
 }
 
 /// Starts a command and counts it from its first instruction on, with all processes that it starts if they are to be
@@ -68,7 +68,7 @@ pub fn spawn(
     mut command: Command,
     groups: &[Vec<CounterEvent>],
     follow: bool,
-) -> io::Result<(Child, Counters)> {
+) -> io::Result<(Child, CommandCounters)> {
     let (announcement, announce) = pipe()?;
     let (release, released) = pipe()?;
     let ends = ChildEnds {
@@ -95,7 +95,7 @@ fn open_when_announced(
     mut released: File,
     groups: &[Vec<CounterEvent>],
     follow: bool,
-) -> io::Result<Option<Counters>> {
+) -> io::Result<Option<CommandCounters>> {
     let mut number = [0u8; 4];
     match announcement.read_exact(&mut number) {
         Ok(()) => {}
@@ -153,7 +153,7 @@ fn pipe() -> io::Result<(File, File)> {
 
 /// Why a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum CommandEnd {
     /// Of itself, whatever its code.
     Itself,
     /// The time limit came.
@@ -168,7 +168,7 @@ pub struct CommandEnding {
     /// Its exit code or signal.
     pub status: ExitStatus,
     /// Whether it ended of itself.
-    pub end: End,
+    pub end: CommandEnd,
     /// From the release to the end.
     pub elapsed: Duration,
     /// Time of the processor in user mode, with the children that it waited for.
@@ -187,18 +187,18 @@ impl CommandEnding {
         let started = Instant::now();
         let process = child.id() as libc::pid_t;
         let handle = ProcessHandle::open(process);
-        let mut end = End::Itself;
+        let mut end = CommandEnd::Itself;
         let mut next: Option<(Instant, libc::c_int)> = None;
         while !handle.wait(process, LOOK) {
             let now = Instant::now();
-            if end == End::Itself {
+            if end == CommandEnd::Itself {
                 end = match limit {
-                    _ if crate::interrupt::asked() => End::Interrupted,
-                    Some(limit) if now - started >= limit => End::TimeLimit,
+                    _ if crate::interrupt::asked() => CommandEnd::Interrupted,
+                    Some(limit) if now - started >= limit => CommandEnd::TimeLimit,
                     _ => continue,
                 };
                 // A terminal's Ctrl-C has reached the command itself: it may end in its own way first.
-                let patience = if end == End::Interrupted { GRACE / 3 } else { Duration::ZERO };
+                let patience = if end == CommandEnd::Interrupted { GRACE / 3 } else { Duration::ZERO };
                 next = Some((now + patience, libc::SIGTERM));
             }
             if let Some((_, signal)) = next.filter(|(when, _)| now >= *when) {
@@ -292,7 +292,7 @@ mod tests {
         let Some((readings, ending)) = count("exit 7", &["page-faults:u", "task-clock:u"], true) else {
             return;
         };
-        assert_eq!((ending.status.code(), ending.end), (Some(7), End::Itself));
+        assert_eq!((ending.status.code(), ending.end), (Some(7), CommandEnd::Itself));
         // A shell touches some tens of pages, its time is some fraction of a millisecond at least.
         assert!((10..100_000).contains(&readings[0].value), "{readings:?}");
         assert!(readings[1].value > 10_000, "{readings:?}");
@@ -342,7 +342,11 @@ mod tests {
         {
             let (mut child, _counters) = spawn(shell(script), &[], true).unwrap();
             let ending = CommandEnding::wait(&mut child, Some(Duration::from_millis(200))).unwrap();
-            assert_eq!((ending.end, ending.status.signal()), (End::TimeLimit, Some(signal)), "{script}");
+            assert_eq!(
+                (ending.end, ending.status.signal()),
+                (CommandEnd::TimeLimit, Some(signal)),
+                "{script}"
+            );
         }
     }
 

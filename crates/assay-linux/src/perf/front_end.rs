@@ -8,7 +8,7 @@
 
 /// Processors whose numbers are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Core {
+enum CoreFamily {
     Skylake,
     SunnyCove,
     GoldenCove,
@@ -18,11 +18,11 @@ enum Core {
 
 /// One event: its name, the processors, what is counted (event, unit mask and the event's upper bits as the kernel
 /// wants them), and which cause of a front-end stall, if the event is for one (MSR 0x3f7).
-type Row = (&'static str, &'static [Core], u64, u64);
+type FrontEndEvent = (&'static str, &'static [CoreFamily], u64, u64);
 
-use Core::{GoldenCove, Skylake, SunnyCove, Zen};
+use CoreFamily::{GoldenCove, Skylake, SunnyCove, Zen};
 
-const EVENTS: &[Row] = &[
+const EVENTS: &[FrontEndEvent] = &[
     ("idq.dsb_uops", &[Skylake, SunnyCove, GoldenCove], 0x0879, 0),
     ("idq.mite_uops", &[Skylake, SunnyCove, GoldenCove], 0x0479, 0),
     ("dsb2mite_switches.penalty_cycles", &[Skylake, SunnyCove], 0x02ab, 0),
@@ -43,7 +43,7 @@ const EVENTS: &[Row] = &[
 ];
 
 /// The processor by its vendor, family and model, as "GenuineIntel 6 85".
-fn core(cpu_id: &str) -> Option<Core> {
+fn core(cpu_id: &str) -> Option<CoreFamily> {
     let mut words = cpu_id.split_whitespace();
     let vendor = words.next()?;
     let (family, model): (u32, u32) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);

@@ -9,17 +9,17 @@ use std::io;
 
 /// Open events of one target, on counters together.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningCounters {
     counters: Vec<Counter>,
 }
 
-impl Running {
+impl RunningCounters {
     /// Opens all of them: the first hardware event leads the others, so that all are on counters at the same time or none
     /// is. Software events need no counter and stand alone.
     ///
     /// # Errors
     /// The first refusal of the kernel.
-    pub fn open(events: &[CounterEvent], target: Target) -> Result<Running, CounterRefusal> {
+    pub fn open(events: &[CounterEvent], target: Target) -> Result<RunningCounters, CounterRefusal> {
         let mut counters: Vec<Counter> = Vec::new();
         let mut leader = None;
         for event in events {
@@ -30,7 +30,7 @@ impl Running {
             }
             counters.push(counter);
         }
-        Ok(Running { counters })
+        Ok(RunningCounters { counters })
     }
 
     /// What each has counted so far, in order.
@@ -68,7 +68,7 @@ mod tests {
         ask("double");
         let events: Vec<CounterEvent> =
             ["page-faults", "task-clock"].map(|name| name.parse().expect("known")).to_vec();
-        let running = match Running::open(&events, Target::Running { process: child.id() }) {
+        let running = match RunningCounters::open(&events, Target::Running { process: child.id() }) {
             Ok(running) => running,
             Err(refusal) => {
                 drop(requests);
@@ -97,7 +97,7 @@ mod tests {
         // No processor has this one: it is the largest number there is.
         let events: Vec<CounterEvent> =
             ["page-faults", "rffffffffffffffff"].map(|name| name.parse().expect("well formed")).to_vec();
-        let refusal = Running::open(&events, Target::Here).expect_err("nobody counts that");
+        let refusal = RunningCounters::open(&events, Target::Here).expect_err("nobody counts that");
         assert!(refusal.event.starts_with("rffffffffffffffff"), "{refusal:?}");
     }
 }

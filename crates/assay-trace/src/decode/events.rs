@@ -26,7 +26,7 @@ pub(super) struct Events {
 }
 
 /// Writes events without asking for room, so at most [`SPARE`].
-pub(super) struct Writer<'a> {
+pub(super) struct EventWriter<'a> {
     conditionals: &'a mut [u32; ROOM],
     all: &'a mut [u32; ROOM],
     targets: &'a mut [u64; ROOM],
@@ -54,9 +54,9 @@ impl Events {
         self.filled = Filled::default();
     }
 
-    pub(super) fn writer(&mut self) -> Writer<'_> {
+    pub(super) fn writer(&mut self) -> EventWriter<'_> {
         let Events { conditionals, all, targets, filled } = self;
-        Writer { conditionals, all, targets, filled: *filled }
+        EventWriter { conditionals, all, targets, filled: *filled }
     }
 
     /// One that was found by a closer look.
@@ -82,7 +82,7 @@ impl Events {
     }
 }
 
-impl Writer<'_> {
+impl EventWriter<'_> {
     /// The branch at the end of a block, if there is one: written in any case and kept by moving on, since whether there
     /// is one would be a branch of ours that nobody can predict.
     #[inline(always)]

@@ -9,7 +9,7 @@ mod written;
 
 use super::gather::SiteCounts;
 use super::image::{ModuleImage, SourceFrame};
-use super::source::Sources;
+use super::source::SourceFiles;
 use assay_pure::trace::hints::{Balance, Form, HintJudgement};
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ impl AuditedHint {
 }
 
 /// Holds all hints that can be seen against what happened.
-pub fn audit(images: &[ModuleImage], sites: &[&Located], sources: &Sources) -> Vec<AuditedHint> {
+pub fn audit(images: &[ModuleImage], sites: &[&Located], sources: &SourceFiles) -> Vec<AuditedHint> {
     let files = written::scan_files(sites, sources);
     let mut held = written::audit(images, sites, &files);
     let decided: BTreeSet<usize> = held

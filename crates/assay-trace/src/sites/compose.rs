@@ -10,7 +10,7 @@ pub use components::{BudgetRequest, OtherBudget};
 use super::audit::Located;
 use super::gather::{GatheredSites, Watch, gather};
 use super::image::{LineSource, ModuleImage};
-use super::source::Sources;
+use super::source::SourceFiles;
 use crate::{Trace, TracedExit};
 use assay_pure::predict::PredictionKind;
 use assay_pure::trace::BranchClass;
@@ -89,7 +89,7 @@ struct Priced {
 /// Makes the page of a traced command.
 pub fn compose(trace: &Trace<Watch>, wish: &SiteSelection) -> SitesPage {
     let gathered = gather(trace, wish.per_process);
-    let sources = Sources::default();
+    let sources = SourceFiles::default();
     let components = wish.components.as_ref().map(|wanted| components::compose(&gathered, wanted, wish));
     let GatheredSites { images, seen, instructions, notes, .. } = gathered;
     let priced: Vec<Priced> = seen.into_iter().map(|seen| price(&images, seen, wish)).collect();

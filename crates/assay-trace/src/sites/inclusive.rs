@@ -15,19 +15,19 @@ const LOOKED_AT: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Inclusive {
     branches: u64,
-    open: Vec<Open>,
-    calls: Vec<Call>,
+    open: Vec<OpenCall>,
+    calls: Vec<CallCount>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenCall {
     site: u32,
     back: u64,
     since: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Call {
+struct CallCount {
     branches: u64,
     open: u32,
 }
@@ -55,10 +55,10 @@ impl Inclusive {
         }
         let at = site as usize;
         if at >= self.calls.len() {
-            self.calls.resize(at + 1, Call::default());
+            self.calls.resize(at + 1, CallCount::default());
         }
         self.calls[at].open += 1;
-        self.open.push(Open { site, back, since: self.branches });
+        self.open.push(OpenCall { site, back, since: self.branches });
     }
 
     fn back(&mut self, target: u64) {
@@ -75,7 +75,7 @@ impl Inclusive {
 
     /// Adds what another thread of the same process did.
     pub fn merge(&mut self, other: &Inclusive) {
-        self.calls.resize(self.calls.len().max(other.calls.len()), Call::default());
+        self.calls.resize(self.calls.len().max(other.calls.len()), CallCount::default());
         for (own, more) in self.calls.iter_mut().zip(&other.calls) {
             own.branches += more.branches;
         }

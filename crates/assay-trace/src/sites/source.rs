@@ -26,11 +26,11 @@ impl SourceFile {
 
 /// Source files by the paths that debug information has for them.
 #[derive(Debug, Default)]
-pub struct Sources {
+pub struct SourceFiles {
     read: RefCell<BTreeMap<String, Option<Rc<SourceFile>>>>,
 }
 
-impl Sources {
+impl SourceFiles {
     /// A file; `None` where it is not there, too large or no text.
     pub fn get(&self, path: &str) -> Option<Rc<SourceFile>> {
         if let Some(found) = self.read.borrow().get(path) {
@@ -64,7 +64,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.c");
         std::fs::write(&path, b"one\ntwo \xe9\n").expect("written");
-        let sources = Sources::default();
+        let sources = SourceFiles::default();
         let name = path.to_str().expect("a plain path");
         let source = sources.get(name).expect("it is there");
         assert_eq!((source.line(1), source.line(2)), (Some("one"), Some("two ?")));

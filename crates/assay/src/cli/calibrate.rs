@@ -1,12 +1,12 @@
 //! `assay calibrate`: the lab held against pairs whose truth is known, beside other tools.
 
 use super::help::OUTPUT;
-use super::run::Places;
+use super::run::StoragePaths;
 use super::{DONE, FAILED, screen};
 use anyhow::{Context, Result};
 use assay_lab::calibrate::tally::{self, CLASSES};
 use assay_lab::calibrate::{KnownPair, OutcomeTally, Said, Trial, TruthOutcome, peers, read_pairs};
-use assay_lab::campaign::{self, Asked, compose};
+use assay_lab::campaign::{self, CampaignRequest, compose};
 use assay_lab::store::Ledger;
 use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Check assay's verdicts on pairs with a known true difference
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/calibrate.txt"))]
-pub struct Arguments {
+pub struct CalibrateArguments {
     /// Folder of the pairs
     pub folder: PathBuf,
     /// Measurements of each pair
@@ -41,14 +41,14 @@ pub struct Arguments {
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
     #[command(flatten)]
-    pub places: Places,
+    pub places: StoragePaths,
 }
 
 /// Runs the verb.
 ///
 /// # Errors
 /// A pair's files are wrong, or a campaign cannot be run at all.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
     assay_linux::interrupt::catch();
     let pairs = read_pairs(&arguments.folder, &arguments.pairs)?;
     let begun = Instant::now();
@@ -99,8 +99,8 @@ fn say_progress(done: u32, total: u32, begun: Instant, pair: &KnownPair) {
     eprintln!("{} of {total}: {}{left}", done + 1, pair.name);
 }
 
-fn measure(arguments: &Arguments, pair: &KnownPair, seed: u64) -> Result<Vec<Trial>> {
-    let asked = Asked {
+fn measure(arguments: &CalibrateArguments, pair: &KnownPair, seed: u64) -> Result<Vec<Trial>> {
+    let asked = CampaignRequest {
         experiment: pair.experiment(),
         ledger: arguments.places.ledger.clone(),
         store: arguments.places.store(),

@@ -1,11 +1,11 @@
 //! `assay compare`: is this regression mine, or where the linker put it?
 
 use super::help::OUTPUT;
-use super::run::{Places, positive};
+use super::run::{StoragePaths, positive};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::{Context, Result};
 use assay_lab::compare::sides::What;
-use assay_lab::compare::{self, Asked, compose};
+use assay_lab::compare::{self, CompareRequest, compose};
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
 use assay_link::adopt::bench::Adapter;
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Compare two revisions or two commands: is a regression real?
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/compare.txt"))]
-pub struct Arguments {
+pub struct CompareArguments {
     /// Build command, run by `sh -c` in each revision
     #[arg(long, value_name = "CMD")]
     pub build: Option<String>,
@@ -101,7 +101,7 @@ pub struct Arguments {
     #[arg(long, help_heading = OUTPUT, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0", conflicts_with_all = ["build", "bench", "commands"])]
     pub show: Option<i64>,
     #[command(flatten)]
-    pub places: Places,
+    pub places: StoragePaths,
 }
 
 /// "2%" or "0.02".
@@ -116,7 +116,7 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-impl Arguments {
+impl CompareArguments {
     fn what(&self) -> Result<What, Misuse> {
         let wrong = |text: &str| Err(Misuse(format!("{text}; see `assay compare --help` for examples")));
         match (&self.build, &self.bench, self.commands.as_slice(), self.revisions.as_slice()) {
@@ -146,10 +146,10 @@ impl Arguments {
         }
     }
 
-    fn asked(&self) -> Result<Asked> {
+    fn asked(&self) -> Result<CompareRequest> {
         let adapter = self.adapter.as_deref().map(str::parse::<Adapter>).transpose();
         let adapter = adapter.map_err(|error| Misuse(format!("--adapter: {error}")))?;
-        Ok(Asked {
+        Ok(CompareRequest {
             what: self.what()?,
             folder: std::env::current_dir().context("cannot find the current directory")?,
             adapter,
@@ -178,7 +178,7 @@ impl Arguments {
 ///
 /// # Errors
 /// See [`compare::run`].
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &CompareArguments) -> Result<u8> {
     for path in arguments.json.iter().chain(&arguments.markdown) {
         // Said before minutes of measuring, not after them.
         screen::find_place(path)?;
@@ -202,7 +202,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     Ok(code)
 }
 
-fn show(arguments: &Arguments, page: &ComparePage) -> Result<u8> {
+fn show(arguments: &CompareArguments, page: &ComparePage) -> Result<u8> {
     let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(|path| path.as_os_str() == "-");
     if !to_stdout(&arguments.json) && !to_stdout(&arguments.markdown) {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
@@ -237,7 +237,7 @@ mod tests {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
-        arguments: Arguments,
+        arguments: CompareArguments,
     }
 
     fn what(words: &[&str]) -> Result<What, String> {

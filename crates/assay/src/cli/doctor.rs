@@ -1,6 +1,6 @@
 //! `assay doctor`: what is wrong with this machine, with an experiment, or with a program.
 
-use super::run::Places;
+use super::run::StoragePaths;
 use super::stat::{predictors, program};
 use super::{DONE, FAILED, screen};
 use anyhow::Result;
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Find what is wrong with this machine, an experiment or a program, and what to change
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/doctor.txt"))]
-pub struct Arguments {
+pub struct DoctorArguments {
     /// Experiment file; without it and without --program, this machine is examined
     pub experiment: Option<PathBuf>,
     /// Program or command, split into words as a shell does
@@ -78,7 +78,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub plugin: Option<PathBuf>,
     #[command(flatten)]
-    pub places: Places,
+    pub places: StoragePaths,
 }
 
 /// A whole number from 1, with `_` between thousands if wanted.
@@ -93,7 +93,7 @@ fn whole(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// What was named can't be found or read, an unknown predictor, a folder that is not there.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &DoctorArguments) -> Result<u8> {
     if arguments.predictor.iter().any(|names| names == "help") {
         screen::print(&predictors::list());
         return Ok(DONE);
@@ -115,7 +115,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 /// Shows a page as it is asked for: as text, as JSON, in a file.
-fn show(arguments: &Arguments, page: &Examination) -> Result<()> {
+fn show(arguments: &DoctorArguments, page: &Examination) -> Result<()> {
     let json_alone = arguments.json.as_ref().is_some_and(|file| file.as_os_str().is_empty());
     if let Some(file) = arguments.json.as_ref().filter(|_| !json_alone) {
         screen::write(file, &page.to_json())?;
@@ -147,9 +147,9 @@ fn with_progress<T>(act: impl FnOnce(&mut dyn FnMut(Event)) -> Result<T>) -> Res
     act(&mut |event| progress.event(&event))
 }
 
-fn of_machine(arguments: &Arguments) -> Result<Examination> {
+fn of_machine(arguments: &DoctorArguments) -> Result<Examination> {
     assay_linux::interrupt::catch();
-    let request = machine::Request {
+    let request = machine::MachineRequest {
         cpu: arguments.cpu,
         seconds: arguments.budget.unwrap_or(MACHINE_SECONDS),
         plugin: arguments.plugin.clone(),
@@ -157,7 +157,7 @@ fn of_machine(arguments: &Arguments) -> Result<Examination> {
     with_progress(|events| machine::examine(&request, events))
 }
 
-fn of_experiment(arguments: &Arguments, file: &Path) -> Result<Examination> {
+fn of_experiment(arguments: &DoctorArguments, file: &Path) -> Result<Examination> {
     if is_program(file) {
         let file = file.display();
         return Err(
@@ -165,8 +165,8 @@ fn of_experiment(arguments: &Arguments, file: &Path) -> Result<Examination> {
         );
     }
     assay_linux::interrupt::catch();
-    let request = experiment::Request {
-        asked: campaign::Asked {
+    let request = experiment::ExperimentRequest {
+        asked: campaign::CampaignRequest {
             experiment: file.to_owned(),
             ledger: arguments.places.ledger.clone(),
             store: arguments.places.store(),
@@ -194,7 +194,7 @@ fn is_program(file: &Path) -> bool {
 }
 
 /// Reads a program, and traces it unless that was declined.
-fn of_program(arguments: &Arguments, text: &str) -> Result<Examination> {
+fn of_program(arguments: &DoctorArguments, text: &str) -> Result<Examination> {
     let line = line(text)?;
     let path = program::find(&line[0], std::env::var_os("PATH").as_deref())?;
     let architecture = program::machine(&path).map(program::architecture);
@@ -233,17 +233,17 @@ fn line(text: &str) -> Result<Vec<OsString>, Misuse> {
 }
 
 /// Only what the file says, and why.
-fn still(arguments: &Arguments, path: &Path, reason: &str) -> Result<Examination> {
+fn still(arguments: &DoctorArguments, path: &Path, reason: &str) -> Result<Examination> {
     let image = ModuleImage::open(path).map_err(Unable)?;
     let facts = ProgramFacts::still(image, arguments.units, reason.to_owned());
     Ok(examined::compose(&facts, &path.display().to_string(), None))
 }
 
 fn traced(
-    arguments: &Arguments,
+    arguments: &DoctorArguments,
     line: &[OsString],
     path: &Path,
-    models: &[predictors::Model],
+    models: &[predictors::SimulatedModel],
     trace: &Trace<Watch>,
 ) -> Examination {
     let gathered = gather(trace, false);
@@ -262,9 +262,10 @@ fn traced(
 }
 
 /// Mispredictions of a site: the mean over the predictors that judge branches of its class.
-fn cost(models: &[predictors::Model], seen: &SiteCounts) -> f64 {
+fn cost(models: &[predictors::SimulatedModel], seen: &SiteCounts) -> f64 {
     let about = PredictionKind::of(seen.class);
-    let judges = |model: &predictors::Model| about.is_some_and(|about| model.judges.contains(&about));
+    let judges =
+        |model: &predictors::SimulatedModel| about.is_some_and(|about| model.judges.contains(&about));
     let judged: Vec<u64> = models
         .iter()
         .zip(&seen.missed)

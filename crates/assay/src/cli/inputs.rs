@@ -18,17 +18,17 @@ use std::path::{Path, PathBuf};
 /// Describe, generate or encode inputs, or fit a generator to data
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/inputs.txt"))]
-pub struct Arguments {
+pub struct InputsArguments {
     #[command(subcommand)]
-    verb: Verb,
+    verb: InputsVerb,
 }
 
 #[derive(clap::Subcommand, Clone, Debug)]
-enum Verb {
+enum InputsVerb {
     Describe(Describe),
     Generate(Generate),
-    Encode(encode::Arguments),
-    Fit(Box<fit::Arguments>),
+    Encode(encode::EncodeArguments),
+    Fit(Box<fit::FitArguments>),
 }
 
 /// Describe inputs: length histogram, entropy, predictability and period
@@ -62,12 +62,12 @@ struct Generate {
 ///
 /// # Errors
 /// A file cannot be read or is not of its format.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &InputsArguments) -> Result<u8> {
     match &arguments.verb {
-        Verb::Describe(describe) => describe_all(describe)?,
-        Verb::Generate(generate) => generate_one(generate)?,
-        Verb::Encode(arguments) => encode::run(arguments)?,
-        Verb::Fit(arguments) => return fit::run(arguments),
+        InputsVerb::Describe(describe) => describe_all(describe)?,
+        InputsVerb::Generate(generate) => generate_one(generate)?,
+        InputsVerb::Encode(arguments) => encode::run(arguments)?,
+        InputsVerb::Fit(arguments) => return fit::run(arguments),
     }
     Ok(DONE)
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// Show where functions lie and what another build changed
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/layout.txt"))]
-pub struct Arguments {
+pub struct LayoutArguments {
     /// Linked programs or libraries
     #[arg(required = true, value_name = "BINARY")]
     pub binaries: Vec<PathBuf>,
@@ -40,7 +40,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// A file that is no ELF file or has no symbols, no function that fits, a ledger that is not there.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &LayoutArguments) -> Result<u8> {
     if arguments.against.is_some() && arguments.binaries.len() > 1 {
         return Err(Misuse("--against compares one binary: give only one".to_owned()).into());
     }
@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
-fn timed(arguments: &Arguments) -> Result<SymbolTimes> {
+fn timed(arguments: &LayoutArguments) -> Result<SymbolTimes> {
     let Some(path) = &arguments.ledger else { return Ok(SymbolTimes::default()) };
     if !path.is_file() {
         return Err(

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// Measure the machine's limits: bandwidth, latency, cost of calls
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/limits.txt"))]
-pub struct Arguments {
+pub struct LimitsArguments {
     /// Measure again and replace the stored limits
     #[arg(long)]
     pub again: bool,
@@ -41,7 +41,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// A kept file that cannot be used, a processor that cannot be had, a file that cannot be written, Ctrl-C.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &LimitsArguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
         screen::find_place(file)?;
     }
@@ -103,14 +103,14 @@ fn told(file: &Path, kept: Option<&Limits>) -> Told {
     Told { file: file.display().to_string(), age_seconds: kept.map(age), changes: Vec::new() }
 }
 
-fn measured(arguments: &Arguments, facts: &Facts) -> Result<Limits> {
+fn measured(arguments: &LimitsArguments, facts: &Facts) -> Result<Limits> {
     let cpu = measuring_cpu(arguments.cpu)?;
     assay_linux::interrupt::catch();
     let mut waiting = || screen::tell("assay: waiting for another measurement on this CPU to end");
     let Some(_turn) = turn::take(cpu, &mut waiting, &assay_linux::interrupt::asked)? else {
         anyhow::bail!("interrupted: nothing was measured");
     };
-    let mut view = View::new();
+    let mut view = LimitsView::new();
     let limits = measure(cpu, arguments.quick, facts, &mut |progress| view.show(progress));
     view.end();
     limits.map_err(
@@ -126,21 +126,21 @@ const LINES: Duration = Duration::from_secs(5);
 const KNOWN_FROM: f64 = 0.1;
 
 /// A bar on a terminal, a line now and then elsewhere.
-struct View {
+struct LimitsView {
     began: Instant,
     bar: Option<ProgressBar>,
     last: Option<Instant>,
 }
 
-impl View {
-    fn new() -> View {
+impl LimitsView {
+    fn new() -> LimitsView {
         let bar = std::io::stderr().is_terminal().then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND);
             let style = ProgressStyle::with_template("{wide_bar} {percent:>3} % {msg}");
             ProgressBar::with_draw_target(Some(1000), target)
                 .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        View { began: Instant::now(), bar, last: None }
+        LimitsView { began: Instant::now(), bar, last: None }
     }
 
     fn show(&mut self, progress: &MeasureProgress) {

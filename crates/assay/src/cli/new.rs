@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Write a commented experiment and a small program to start from
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/new.txt"))]
-pub struct Arguments {
+pub struct NewArguments {
     /// Folder to create
     pub folder: PathBuf,
 }
@@ -18,7 +18,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// The folder holds an experiment already, or cannot be written.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &NewArguments) -> Result<u8> {
     let folder = &arguments.folder;
     let name =
         folder.file_name().map_or_else(|| "experiment".into(), |name| name.to_string_lossy().into_owned());

@@ -1,10 +1,10 @@
 //! `assay plan`: what would be measured, and how long it would take.
 
 use super::help::OUTPUT;
-use super::run::Places;
+use super::run::StoragePaths;
 use super::{DONE, screen};
 use anyhow::Result;
-use assay_lab::campaign::{Asked, left_out, outlook, prepare};
+use assay_lab::campaign::{CampaignRequest, left_out, outlook, prepare};
 use assay_lab::store::Ledger;
 use assay_report::render_plan;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Show what `assay run` would measure and how long it would take
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/plan.txt"))]
-pub struct Arguments {
+pub struct PlanArguments {
     /// The experiment file
     pub experiment: PathBuf,
     /// Plan for `assay run --quick`
@@ -23,15 +23,15 @@ pub struct Arguments {
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
     #[command(flatten)]
-    pub places: Places,
+    pub places: StoragePaths,
 }
 
 /// Runs the verb.
 ///
 /// # Errors
 /// The file has mistakes, or a recorded input cannot be read.
-pub fn run(arguments: &Arguments) -> Result<u8> {
-    let asked = Asked {
+pub fn run(arguments: &PlanArguments) -> Result<u8> {
+    let asked = CampaignRequest {
         experiment: arguments.experiment.clone(),
         ledger: arguments.places.ledger.clone(),
         store: arguments.places.store(),

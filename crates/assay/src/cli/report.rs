@@ -1,7 +1,7 @@
 //! `assay report`: the page of a campaign again, from the ledger.
 
 use super::help::OUTPUT;
-use super::run::{Places, exit_code};
+use super::run::{StoragePaths, exit_code};
 use super::{DONE, screen};
 use anyhow::Result;
 use assay_lab::campaign::compose;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Show the report of an earlier campaign, or list the campaigns
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/report.txt"))]
-pub struct Arguments {
+pub struct ReportArguments {
     /// Number of the campaign; default: the newest
     #[arg(value_parser = number)]
     pub campaign: Option<i64>,
@@ -28,7 +28,7 @@ pub struct Arguments {
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
     #[command(flatten)]
-    pub places: Places,
+    pub places: StoragePaths,
 }
 
 fn number(text: &str) -> Result<i64, String> {
@@ -39,7 +39,7 @@ fn number(text: &str) -> Result<i64, String> {
 ///
 /// # Errors
 /// No ledger, or no such campaign.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &ReportArguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
         screen::find_place(file)?;
     }

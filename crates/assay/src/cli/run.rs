@@ -3,7 +3,7 @@
 use super::help::{OUTPUT, SELECTION, STORAGE};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
-use assay_lab::campaign::{self, Asked, compose, prepare};
+use assay_lab::campaign::{self, CampaignRequest, compose, prepare};
 use assay_lab::doctor::experiment;
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Measure an experiment: which variant is faster, where and why?
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/run.txt"))]
-pub struct Arguments {
+pub struct RunArguments {
     /// The experiment file
     pub experiment: PathBuf,
     /// Give a first answer in about 20 s: fewer rounds, no added placements
@@ -53,12 +53,12 @@ pub struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive)]
     pub timeout: f64,
     #[command(flatten)]
-    pub places: Places,
+    pub places: StoragePaths,
 }
 
 /// Where things are kept.
 #[derive(clap::Args, Clone, Debug)]
-pub struct Places {
+pub struct StoragePaths {
     /// SQLite file that keeps every sample
     #[arg(long, value_name = "FILE", help_heading = STORAGE, default_value = ".assay/ledger.db")]
     pub ledger: PathBuf,
@@ -67,14 +67,14 @@ pub struct Places {
     pub store: Option<PathBuf>,
 }
 
-impl Places {
+impl StoragePaths {
     /// The store.
     pub fn store(&self) -> PathBuf {
         self.store.clone().unwrap_or_else(|| self.ledger.with_file_name("store"))
     }
 }
 
-impl Places {
+impl StoragePaths {
     /// The ledger, for what only reads it: opening would make an empty one.
     ///
     /// # Errors
@@ -98,10 +98,10 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-impl Arguments {
+impl RunArguments {
     /// As the lab is asked.
-    pub fn asked(&self) -> Asked {
-        Asked {
+    pub fn asked(&self) -> CampaignRequest {
+        CampaignRequest {
             experiment: self.experiment.clone(),
             ledger: self.places.ledger.clone(),
             store: self.places.store(),
@@ -121,7 +121,7 @@ impl Arguments {
 ///
 /// # Errors
 /// See [`campaign::run`].
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &RunArguments) -> Result<u8> {
     assay_linux::interrupt::catch();
     if let Some(path) = &arguments.json {
         // Said before a minute of measuring, not after it.
@@ -157,7 +157,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 /// A word on the sweeps of a file, which are measured by another verb.
-fn sweeps_hint(ledger: &Ledger, campaign: i64, asked: &Asked) -> Result<Option<String>> {
+fn sweeps_hint(ledger: &Ledger, campaign: i64, asked: &CampaignRequest) -> Result<Option<String>> {
     let Some(row) = ledger.campaign(campaign)? else { return Ok(None) };
     let names: Vec<&str> = row.spec["sweeps"]
         .as_array()
@@ -172,7 +172,7 @@ fn sweeps_hint(ledger: &Ledger, campaign: i64, asked: &Asked) -> Result<Option<S
 }
 
 /// What the doctor finds without building or measuring anything, in a line.
-fn hint(asked: &Asked) -> Option<String> {
+fn hint(asked: &CampaignRequest) -> Option<String> {
     let outline = prepare::outline(asked).ok()?;
     let facts = experiment::outlined(&outline, &assay_linux::machine::facts(), None).ok()?;
     experiment::in_short(&facts, &outline.experiment.accept)

@@ -38,7 +38,7 @@ const COMPONENTS: &str = "Components";
 /// Show the most mispredicted branches of a command by source line
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/sites.txt"))]
-pub struct Arguments {
+pub struct SitesArguments {
     /// The command and its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
@@ -99,7 +99,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// No command, an unknown predictor, a folder that is not there, nothing that can be traced.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &SitesArguments) -> Result<u8> {
     if arguments.predictor.iter().any(|names| names == "help") {
         screen::print(&predictors::list());
         return Ok(DONE);
@@ -120,7 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 /// What is wanted, with everything refused that can be refused before the command is started.
-fn wish(arguments: &Arguments) -> Result<SiteSelection, Misuse> {
+fn wish(arguments: &SitesArguments) -> Result<SiteSelection, Misuse> {
     let Some(name) = arguments.command.first() else {
         let hint = match arguments.json.as_ref().filter(|file| !file.as_os_str().is_empty()) {
             Some(file) => {
@@ -133,7 +133,7 @@ fn wish(arguments: &Arguments) -> Result<SiteSelection, Misuse> {
     let program = program::find(name, std::env::var_os("PATH").as_deref())?;
     let architecture = program::machine(&program).map(program::architecture);
     let models = predictors::choose(&arguments.predictor, architecture.as_deref())?;
-    let model = |model: predictors::Model| SimulatedPredictor {
+    let model = |model: predictors::SimulatedModel| SimulatedPredictor {
         name: model.name,
         what: model.what,
         definition: model.definition,
@@ -152,7 +152,7 @@ fn wish(arguments: &Arguments) -> Result<SiteSelection, Misuse> {
     })
 }
 
-fn components(arguments: &Arguments) -> Result<Option<BudgetRequest>, Misuse> {
+fn components(arguments: &SitesArguments) -> Result<Option<BudgetRequest>, Misuse> {
     let spec =
         ComponentSpecs::parse(&arguments.component).map_err(|bad| Misuse(format!("--component: {bad}")))?;
     if spec.is_empty() && arguments.units.is_some() {
@@ -162,7 +162,7 @@ fn components(arguments: &Arguments) -> Result<Option<BudgetRequest>, Misuse> {
 }
 
 /// The reference with its components, before anything is started.
-fn reference(arguments: &Arguments) -> Result<Option<(Vec<OsString>, ComponentSpecs)>, Misuse> {
+fn reference(arguments: &SitesArguments) -> Result<Option<(Vec<OsString>, ComponentSpecs)>, Misuse> {
     let Some(line) = &arguments.reference else { return Ok(None) };
     let words = assay_link::build::text::split(line).filter(|words| !words.is_empty());
     let words = words.ok_or_else(|| {
@@ -178,7 +178,7 @@ fn reference(arguments: &Arguments) -> Result<Option<(Vec<OsString>, ComponentSp
 
 /// Traces the reference; its output is not the command's.
 fn measure(
-    arguments: &Arguments,
+    arguments: &SitesArguments,
     (command, spec): (Vec<OsString>, ComponentSpecs),
     models: &[SimulatedPredictor],
 ) -> Result<OtherBudget> {
@@ -191,7 +191,7 @@ fn measure(
     })
 }
 
-fn trace(arguments: &Arguments, line: &[OsString], wish: &SiteSelection) -> Result<Trace<Watch>> {
+fn trace(arguments: &SitesArguments, line: &[OsString], wish: &SiteSelection) -> Result<Trace<Watch>> {
     let limit = arguments.time_limit;
     let options = TraceOptions {
         follow: !arguments.no_follow,
@@ -204,7 +204,7 @@ fn trace(arguments: &Arguments, line: &[OsString], wish: &SiteSelection) -> Resu
     command(line, &options, watch).map_err(|refusal| cannot_trace(&refusal, refusal.to_string()))
 }
 
-fn show(arguments: &Arguments, page: &SitesPage) -> Result<()> {
+fn show(arguments: &SitesArguments, page: &SitesPage) -> Result<()> {
     let json_alone = arguments.json.as_ref().is_some_and(|file| file.as_os_str().is_empty());
     if let Some(file) = arguments.json.as_ref().filter(|_| !json_alone) {
         screen::write(file, &page.to_json())?;

@@ -1,12 +1,12 @@
 //! `assay stages`: what did each step of an optimisation bring, and how far is the reference?
 
 use super::help::OUTPUT;
-use super::run::{Places, positive};
+use super::run::{StoragePaths, positive};
 use super::stat::predictors;
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
-use assay_lab::stages::{self, Asked, compose};
+use assay_lab::stages::{self, StagesRequest, compose};
 use assay_lab::store::Ledger;
 use assay_pure::predict::profile::MODERN;
 use assay_pure::stages::Diary;
@@ -22,9 +22,9 @@ use std::time::Duration;
 /// Keep an optimisation diary: what did each stage bring?
 #[derive(clap::Args, Clone, Debug)]
 #[command(args_conflicts_with_subcommands = true, after_help = include_str!("help/stages.txt"))]
-pub struct Arguments {
+pub struct StagesArguments {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<StagesVerb>,
     /// The diary file
     #[arg(value_name = "STAGES.toml", required = true)]
     file: Option<PathBuf>,
@@ -33,7 +33,7 @@ pub struct Arguments {
 }
 
 #[derive(clap::Subcommand, Clone, Debug)]
-enum Verb {
+enum StagesVerb {
     /// Measure new stages, each with the stages and references it is compared with
     Add {
         /// The diary file
@@ -99,16 +99,16 @@ struct Wishes {
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
     #[command(flatten)]
-    places: Places,
+    places: StoragePaths,
 }
 
 /// Runs the verb.
 ///
 /// # Errors
 /// See [`stages::run`].
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &StagesArguments) -> Result<u8> {
     let (file, only, wishes) = match &arguments.verb {
-        Some(Verb::Add { file, stages, wishes }) => (file, stages.as_slice(), wishes),
+        Some(StagesVerb::Add { file, stages, wishes }) => (file, stages.as_slice(), wishes),
         None => {
             let file = arguments
                 .file
@@ -152,8 +152,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     Ok(code)
 }
 
-fn asked(wishes: &Wishes, opened: stages::Opened, only: &[String]) -> Result<Asked> {
-    Ok(Asked {
+fn asked(wishes: &Wishes, opened: stages::OpenedDiary, only: &[String]) -> Result<StagesRequest> {
+    Ok(StagesRequest {
         models: models(wishes, &opened.diary)?,
         opened,
         ledger: wishes.places.ledger.clone(),
@@ -182,7 +182,7 @@ fn models(wishes: &Wishes, diary: &Diary) -> Result<Vec<SimulatedPredictor>, Mis
     if asked.is_empty() {
         found.sort_by_key(|model| model.name != MODERN);
     }
-    let model = |model: predictors::Model| SimulatedPredictor {
+    let model = |model: predictors::SimulatedModel| SimulatedPredictor {
         name: model.name,
         what: model.what,
         definition: model.definition,

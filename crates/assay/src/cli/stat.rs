@@ -18,8 +18,8 @@ use assay_linux::perf::RefusalContext;
 use assay_report::stat::page::{EndedBy, Execution, FigureSource};
 use assay_report::stat::{StatPage, lines_of_json, render_stat, separated};
 use assay_trace::{TraceOptions, TraceRefusal};
-use compose::{CommandExecution, Question, compose};
-use progress::Progress;
+use compose::{CommandExecution, StatQuestion, compose};
+use progress::StatProgress;
 use source::SourceChoice;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
@@ -37,7 +37,7 @@ const INTERRUPT: i32 = 2;
 /// Count instructions, branches and mispredictions, like perf stat
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/stat.txt"))]
-pub struct Arguments {
+pub struct StatArguments {
     /// The command and its arguments
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
@@ -88,7 +88,7 @@ pub struct Arguments {
     pub quiet: bool,
 }
 
-impl Arguments {
+impl StatArguments {
     fn limit(&self) -> Option<Duration> {
         self.time_limit.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
     }
@@ -107,7 +107,7 @@ impl Arguments {
 ///
 /// # Errors
 /// No such command, an unknown event or predictor, counters refused, nothing that can be traced.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &StatArguments) -> Result<u8> {
     if arguments.predictor.iter().any(|names| names == "help") {
         screen::print(&predictors::list());
         return Ok(DONE);
@@ -124,7 +124,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 /// Everything that can be known and refused before the command is started.
-fn ask(arguments: &Arguments) -> Result<Question> {
+fn ask(arguments: &StatArguments) -> Result<StatQuestion> {
     let Some(name) = arguments.command.first() else {
         let hint = match arguments.json_file() {
             Some(file) => {
@@ -146,7 +146,7 @@ fn ask(arguments: &Arguments) -> Result<Question> {
     } else {
         Vec::new()
     };
-    Ok(Question {
+    Ok(StatQuestion {
         command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         asked_source: arguments.source.word().to_owned(),
         choice,
@@ -162,7 +162,7 @@ fn ask(arguments: &Arguments) -> Result<Question> {
 }
 
 /// The executions, sources in turn, until all are done or somebody interrupts.
-fn execute(arguments: &Arguments, question: &Question) -> Result<Vec<CommandExecution>> {
+fn execute(arguments: &StatArguments, question: &StatQuestion) -> Result<Vec<CommandExecution>> {
     let options = TraceOptions {
         follow: arguments.follows(),
         plugin: arguments.plugin.clone(),
@@ -181,7 +181,7 @@ fn execute(arguments: &Arguments, question: &Question) -> Result<Vec<CommandExec
                     options.time_limit,
                 )?)
             } else {
-                let progress = Progress::new(!arguments.quiet && std::io::stderr().is_terminal());
+                let progress = StatProgress::new(!arguments.quiet && std::io::stderr().is_terminal());
                 let figures =
                     traced::execute(&arguments.command, &options, &question.models, progress.ticker());
                 CommandExecution::Traced(
@@ -198,7 +198,7 @@ fn execute(arguments: &Arguments, question: &Question) -> Result<Vec<CommandExec
 }
 
 /// Why nothing is traced, after why nothing is counted.
-fn refusal_text(question: &Question, refusal: &TraceRefusal) -> String {
+fn refusal_text(question: &StatQuestion, refusal: &TraceRefusal) -> String {
     let mut text = question.choice.reasons.join(" ");
     if !text.is_empty() {
         text.push(' ');
@@ -207,7 +207,7 @@ fn refusal_text(question: &Question, refusal: &TraceRefusal) -> String {
 }
 
 /// Prints or writes the page in the form asked for.
-fn show(arguments: &Arguments, page: &StatPage) -> Result<()> {
+fn show(arguments: &StatArguments, page: &StatPage) -> Result<()> {
     let to_screen = arguments.output.is_none();
     let own_json = arguments.json == Some(None);
     let text = if own_json {

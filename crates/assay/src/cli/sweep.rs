@@ -1,13 +1,13 @@
 //! `assay sweep`: a number of an input varied over a range.
 
 use super::help::{OUTPUT, SELECTION};
-use super::run::{Places, positive};
+use super::run::{StoragePaths, positive};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
-use assay_lab::campaign::Asked;
+use assay_lab::campaign::CampaignRequest;
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
-use assay_lab::sweep::{self, AdHoc, AskedSweep, compose, preview};
+use assay_lab::sweep::{self, AdHoc, SweepRequest, compose, preview};
 use assay_report::page::FailureKind;
 use assay_report::sweep::page::Stopped;
 use assay_report::sweep::{SweepPage, columns, render_preview, render_sweep};
@@ -22,7 +22,7 @@ const RANGE: &str = "Range";
 /// Vary a number of an input: where does the winner flip?
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/sweep.txt"))]
-pub struct Arguments {
+pub struct SweepArguments {
     /// The experiment file
     #[arg(required_unless_present = "show")]
     pub experiment: Option<PathBuf>,
@@ -89,13 +89,13 @@ pub struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive)]
     pub timeout: f64,
     #[command(flatten)]
-    pub places: Places,
+    pub places: StoragePaths,
 }
 
-impl Arguments {
-    fn asked(&self) -> AskedSweep {
-        AskedSweep {
-            campaign: Asked {
+impl SweepArguments {
+    fn asked(&self) -> SweepRequest {
+        SweepRequest {
+            campaign: CampaignRequest {
                 experiment: self.experiment.clone().unwrap_or_default(),
                 ledger: self.places.ledger.clone(),
                 store: self.places.store(),
@@ -133,7 +133,7 @@ impl Arguments {
 ///
 /// # Errors
 /// See [`sweep::run`].
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &SweepArguments) -> Result<u8> {
     for path in [&arguments.json, &arguments.csv].into_iter().flatten() {
         // Said before minutes of measuring, not after them.
         screen::find_place(path)?;
@@ -165,7 +165,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 /// The sweep that `--show` means.
-fn find(arguments: &Arguments, wanted: &str) -> Result<(Ledger, i64)> {
+fn find(arguments: &SweepArguments, wanted: &str) -> Result<(Ledger, i64)> {
     let path = arguments.places.find_ledger("assay sweep FILE")?;
     let ledger = Ledger::open(path)?;
     let known = ledger.sweeps()?;
@@ -185,7 +185,7 @@ fn find(arguments: &Arguments, wanted: &str) -> Result<(Ledger, i64)> {
     Ok((ledger, number))
 }
 
-fn plan(arguments: &Arguments, asked: &AskedSweep) -> Result<u8> {
+fn plan(arguments: &SweepArguments, asked: &SweepRequest) -> Result<u8> {
     let previews = preview::previews(asked)?;
     if let Some(path) = &arguments.json {
         screen::write(path, &format!("{}\n", serde_json::to_string_pretty(&previews)?))?;
@@ -198,7 +198,7 @@ fn plan(arguments: &Arguments, asked: &AskedSweep) -> Result<u8> {
 }
 
 /// Prints and writes the pages; 1 if a cell failed, 3 if nothing could be measured.
-fn show(arguments: &Arguments, pages: &[SweepPage]) -> Result<u8> {
+fn show(arguments: &SweepArguments, pages: &[SweepPage]) -> Result<u8> {
     let detail = if arguments.all { Detail::Full } else { Detail::Brief };
     let to_screen = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| path.as_os_str() == "-");
     if !to_screen(&arguments.json) && !to_screen(&arguments.csv) {

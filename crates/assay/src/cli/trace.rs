@@ -12,29 +12,29 @@ use assay_pure::trace::TraceFormat;
 /// Record, describe, convert and simulate branch traces
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/trace.txt"))]
-pub struct Arguments {
+pub struct TraceArguments {
     #[command(subcommand)]
-    verb: Verb,
+    verb: TraceVerb,
 }
 
 #[derive(clap::Subcommand, Clone, Debug)]
-enum Verb {
-    Record(record::Arguments),
-    Info(info::Arguments),
-    Convert(convert::Arguments),
-    Simulate(simulate::Arguments),
+enum TraceVerb {
+    Record(record::RecordArguments),
+    Info(info::InfoArguments),
+    Convert(convert::ConvertArguments),
+    Simulate(simulate::SimulateArguments),
 }
 
 /// Runs the verb.
 ///
 /// # Errors
 /// A file that is no whole trace, a command that cannot be traced, a machine without an emulator.
-pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+pub fn run(arguments: &TraceArguments) -> anyhow::Result<u8> {
     match &arguments.verb {
-        Verb::Record(arguments) => record::run(arguments),
-        Verb::Info(arguments) => info::run(arguments),
-        Verb::Convert(arguments) => convert::run(arguments),
-        Verb::Simulate(arguments) => simulate::run(arguments),
+        TraceVerb::Record(arguments) => record::run(arguments),
+        TraceVerb::Info(arguments) => info::run(arguments),
+        TraceVerb::Convert(arguments) => convert::run(arguments),
+        TraceVerb::Simulate(arguments) => simulate::run(arguments),
     }
 }
 

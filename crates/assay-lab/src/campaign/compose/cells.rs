@@ -1,10 +1,10 @@
 //! The cells of a campaign: how long each took, over which placements, and why one has no figure.
 
 use crate::campaign::companions::Companions;
-use crate::campaign::counted::Counted;
-use crate::campaign::judge::Judged;
+use crate::campaign::counted::CampaignCounts;
+use crate::campaign::judge::CampaignVerdicts;
 use crate::campaign::observe;
-use crate::store::Failure;
+use crate::store::FailureRow;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::matrix::CellId;
 use assay_pure::placement::layout;
@@ -14,8 +14,8 @@ use assay_report::page;
 pub(super) fn cells(
     experiment: &Experiment,
     compilers: &[String],
-    (judged, counted): (&Judged, &Counted),
-    failures: &[Failure],
+    (judged, counted): (&CampaignVerdicts, &CampaignCounts),
+    failures: &[FailureRow],
 ) -> Vec<page::PageCell> {
     let rows = verdict::placement_table(&judged.contrasts);
     let mut cells = Vec::new();
@@ -35,8 +35,8 @@ pub(super) fn cells(
 fn alone(
     name: &CellId,
     experiment: &Experiment,
-    judged: &Judged,
-    failures: &[Failure],
+    judged: &CampaignVerdicts,
+    failures: &[FailureRow],
 ) -> Option<VariantPlacement> {
     if observe::failed(failures, name).is_some() {
         return None;
@@ -49,8 +49,8 @@ fn page_cell(
     name: &CellId,
     row: Option<&VariantPlacement>,
     experiment: &Experiment,
-    (judged, counted): (&Judged, &Counted),
-    failures: &[Failure],
+    (judged, counted): (&CampaignVerdicts, &CampaignCounts),
+    failures: &[FailureRow],
 ) -> page::PageCell {
     let (uncounted, count_note) = counted.note(name);
     let failed =
@@ -83,7 +83,11 @@ fn page_cell(
     }
 }
 
-pub(super) fn add_companions(cells: &mut [page::PageCell], companions: &Companions, judged: &Judged) {
+pub(super) fn add_companions(
+    cells: &mut [page::PageCell],
+    companions: &Companions,
+    judged: &CampaignVerdicts,
+) {
     for cell in cells {
         let name = CellId::of((&cell.variant, &cell.input, &cell.compiler, &cell.flags));
         cell.companion = companions.get(&name, &judged.observed);
@@ -91,7 +95,11 @@ pub(super) fn add_companions(cells: &mut [page::PageCell], companions: &Companio
 }
 
 /// What a cell's time over placements goes with.
-fn offset_share(name: &CellId, experiment: &Experiment, judged: &Judged) -> Option<page::PageOffsetShare> {
+fn offset_share(
+    name: &CellId,
+    experiment: &Experiment,
+    judged: &CampaignVerdicts,
+) -> Option<page::PageOffsetShare> {
     let with_itself = judged.observed.contrast(name, name, &experiment.placement.phases)?;
     let share = verdict::offset_share(&with_itself, verdict::build::ContrastSide::Candidate)?;
     Some(page::PageOffsetShare {
@@ -103,7 +111,7 @@ fn offset_share(name: &CellId, experiment: &Experiment, judged: &Judged) -> Opti
 }
 
 /// The fastest and the slowest of single placements.
-fn range(placements: &observe::Placements) -> Option<page::Range> {
+fn range(placements: &observe::CellPlacements) -> Option<page::Range> {
     /// Slower than the fastest by this much is called slow.
     const SLOW: f64 = 1.1;
     let times: Vec<f64> = placements
@@ -121,7 +129,7 @@ fn range(placements: &observe::Placements) -> Option<page::Range> {
 }
 
 /// Why a cell that did not fail has no figure.
-fn no_figure(name: &CellId, judged: &Judged) -> String {
+fn no_figure(name: &CellId, judged: &CampaignVerdicts) -> String {
     match judged.observed.cells.get(name) {
         None => "not measured".into(),
         Some(placements) if placements.values().all(|placed| placed.samples.is_empty()) => {
@@ -133,7 +141,7 @@ fn no_figure(name: &CellId, judged: &Judged) -> String {
 }
 
 /// The offsets that a variant's entry really visited, from the linked files.
-fn reached(name: &CellId, experiment: &Experiment, judged: &Judged) -> page::OffsetsReached {
+fn reached(name: &CellId, experiment: &Experiment, judged: &CampaignVerdicts) -> page::OffsetsReached {
     let Some(placements) = judged.observed.cells.get(name) else { return page::OffsetsReached::default() };
     let phases = experiment.placement.phases.len();
     let offsets: Vec<u64> = placements

@@ -1,8 +1,8 @@
 //! What somebody said, held against what a campaign found.
 
 use super::inputs::KnownInput;
-use crate::campaign::counted::Counted;
-use crate::campaign::judge::Judged;
+use crate::campaign::counted::CampaignCounts;
+use crate::campaign::judge::CampaignVerdicts;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSource;
 use assay_pure::verdict;
@@ -11,7 +11,7 @@ use assay_report::page;
 
 pub(super) fn claims_of(
     experiment: &Experiment,
-    (judged, counted): (&Judged, &Counted),
+    (judged, counted): (&CampaignVerdicts, &CampaignCounts),
     inputs: &[KnownInput],
 ) -> Vec<page::Claim> {
     let facts: Vec<InputFacts> = inputs

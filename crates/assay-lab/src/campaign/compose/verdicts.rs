@@ -1,6 +1,6 @@
 //! Verdicts as they are shown.
 
-use crate::campaign::judge::Judged;
+use crate::campaign::judge::CampaignVerdicts;
 use assay_pure::verdict;
 use assay_report::page;
 
@@ -44,7 +44,7 @@ pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::PageContrast {
 
 pub(super) fn dependence(
     found: &verdict::InputDependence,
-    judged: &Judged,
+    judged: &CampaignVerdicts,
 ) -> Option<page::InputDependentContrast> {
     let flips = found.dependence?;
     let size = |input: &String| {

@@ -1,8 +1,8 @@
 //! The conversation with a program whose events are counted: the same whoever counts.
 
-use super::walks::Walked;
+use super::walks::WalkedCell;
 use crate::campaign::inputs::ReadyInput;
-use crate::run::Fault;
+use crate::run::ProgramFault;
 use crate::run::lineup::environment;
 use crate::run::worker::{Announced, Worker};
 use assay_linux::process::Launch;
@@ -37,20 +37,20 @@ pub(super) struct Job<'a> {
 
 /// What came of one input.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(super) struct CountedInput {
     /// Number of the input.
     pub input: usize,
     /// Kind of the variant and the combined answers of all walks: equal for all variants of the kind.
     pub check: (VariantKind, u64),
     /// Counts, or why there are none.
-    pub walked: Result<Walked, String>,
+    pub walked: Result<WalkedCell, String>,
 }
 
 /// What came of a program.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// One per input that was tried.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<CountedInput>,
     /// Why no more was counted.
     pub stopped: Option<CutShort>,
 }
@@ -113,7 +113,7 @@ fn announced(worker: &Worker, job: &Job<'_>, by_itself: bool) -> Result<Announce
 }
 
 /// A fault as the reason to stop.
-pub(super) fn why(fault: &Fault) -> CutShort {
+pub(super) fn why(fault: &ProgramFault) -> CutShort {
     let said = fault.to_string();
     if fault.what.contains("SIGILL") { CutShort::Instruction(said) } else { CutShort::Other(said) }
 }

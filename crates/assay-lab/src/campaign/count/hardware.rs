@@ -6,11 +6,13 @@
 //! Known limits: developed where the kernel refuses every hardware event, so that it was exercised with the kernel's own
 //! events only; counters that are shared out count nothing here, as a share of a short walk says little of the rest.
 
-use super::converse::{Cell, CutShort, Job, Outcome, converse, why};
-use super::walks::{self, Executed, Purpose, Stretch, Walked};
+use super::converse::{CountedInput, CutShort, Job, Outcome, converse, why};
+use super::walks::{self, PassCounts, Stretch, WalkPurpose, WalkedCell};
 use crate::campaign::inputs::ReadyInput;
 use crate::run::worker::{WalkRequest, Worker};
-use assay_linux::perf::{CounterEvent, CounterReading, CounterRefusal, RefusalContext, Running, Target};
+use assay_linux::perf::{
+    CounterEvent, CounterReading, CounterRefusal, RefusalContext, RunningCounters, Target,
+};
 use assay_pure::experiment;
 use assay_pure::protocol::{VariantKind, combine};
 
@@ -40,7 +42,7 @@ pub(super) fn events(
 
 /// Whether the kernel counts all of these at once, tried on this very thread.
 pub(super) fn open_here(events: &[CounterEvent]) -> Result<(), CounterRefusal> {
-    Running::open(events, Target::Here).map(drop)
+    RunningCounters::open(events, Target::Here).map(drop)
 }
 
 /// Counts a program; `told` is called after each input.
@@ -58,7 +60,7 @@ struct Counting<'a> {
     worker: &'a mut Worker,
     variant: u32,
     kind: VariantKind,
-    counters: Running,
+    counters: RunningCounters,
     /// The third event is the cycles.
     with_cycles: bool,
     check: u64,
@@ -71,7 +73,7 @@ impl<'a> Counting<'a> {
         events: &[CounterEvent],
     ) -> Result<Counting<'a>, CutShort> {
         let counters =
-            Running::open(events, Target::Running { process: worker.id() }).map_err(|refusal| {
+            RunningCounters::open(events, Target::Running { process: worker.id() }).map_err(|refusal| {
                 CutShort::Other(format!(
                     "{} cannot be counted in the program: {}",
                     refusal.event,
@@ -114,10 +116,10 @@ impl<'a> Counting<'a> {
 }
 
 /// What the counters say, in the order of [`events`].
-fn executed(counted: &[u64], with_cycles: bool) -> Executed {
+fn executed(counted: &[u64], with_cycles: bool) -> PassCounts {
     let (work, further) = counted.split_at(WORK.len());
     let (cycles, misses) = further.split_at(usize::from(with_cycles));
-    Executed {
+    PassCounts {
         instructions: work[0],
         branches: work[1],
         // Counters do not tell them apart.
@@ -131,15 +133,15 @@ fn cell(
     counting: &mut Counting<'_>,
     (number, input): (usize, &ReadyInput),
     most_units: u64,
-) -> Result<Cell, CutShort> {
+) -> Result<CountedInput, CutShort> {
     let (mut first, mut repeated) = (None, None);
     for walk in walks::walks(number as u32, counting.kind, &input.windows, most_units) {
         match walk.purpose {
             // Each stretch has its own.
-            Purpose::Marks => {}
-            Purpose::Warm => drop(counting.walk(&walk.request)?),
-            Purpose::First => first = Some(counting.stretch(&walk.request)?),
-            Purpose::Repeated => {
+            WalkPurpose::Marks => {}
+            WalkPurpose::Warm => drop(counting.walk(&walk.request)?),
+            WalkPurpose::First => first = Some(counting.stretch(&walk.request)?),
+            WalkPurpose::Repeated => {
                 let passes = |passes| WalkRequest { passes, ..walk.request };
                 let (last, all) = (walk.request.last_third(), walk.request.passes);
                 first = Some(counting.stretch(&passes(1))?);
@@ -151,10 +153,10 @@ fn cell(
         }
     }
     let walked = match first {
-        Some(first) if first.units > 0 => Ok(Walked { first, repeated }),
+        Some(first) if first.units > 0 => Ok(WalkedCell { first, repeated }),
         _ => Err("the input has no units".to_owned()),
     };
-    Ok(Cell { input: number, check: (counting.kind, counting.check), walked })
+    Ok(CountedInput { input: number, check: (counting.kind, counting.check), walked })
 }
 
 #[cfg(test)]

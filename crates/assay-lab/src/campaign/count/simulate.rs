@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What is to be walked through.
-pub struct Asked<'a> {
+pub struct SimulationRequest<'a> {
     /// The executable.
     pub program: &'a Path,
     /// Its variant.
@@ -34,7 +34,7 @@ pub struct Asked<'a> {
 }
 
 /// Counts per unit on each input; nothing of those that could not be walked through.
-pub fn simulate(asked: &Asked<'_>) -> Vec<CellCounts> {
+pub fn simulate(asked: &SimulationRequest<'_>) -> Vec<CellCounts> {
     // One is enough: the one that stands for the CPU.
     let predictors: Vec<String> = generation::predictors(asked.cpu_id).into_iter().take(1).collect();
     let job = Job {

@@ -1,11 +1,11 @@
 //! One program under emulation, walked through its inputs.
 
-use super::converse::{Cell, CutShort, Job, Outcome, converse, why};
-use super::walks::{self, Executed, Walk, Walker};
+use super::converse::{CountedInput, CutShort, Job, Outcome, converse, why};
+use super::walks::{self, PassCounts, PlannedWalk, Walker};
 use crate::campaign::inputs::ReadyInput;
 use crate::run::worker::Worker;
 use assay_pure::protocol::VariantKind;
-use assay_trace::{Session, TraceDetail, TraceOptions};
+use assay_trace::{TraceDetail, TraceOptions, TraceSession};
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
         ..TraceOptions::default()
     };
     let predictors = job.predictors.to_vec();
-    let session = match Session::open(job.program, &options, move || Walker::new(&predictors)) {
+    let session = match TraceSession::open(job.program, &options, move || Walker::new(&predictors)) {
         Ok(session) => session,
         Err(refusal) => return stopped(CutShort::Other(refusal.to_string())),
     };
@@ -57,10 +57,10 @@ fn stopped(why: CutShort) -> Outcome {
 }
 
 /// An input whose walks were all answered.
-struct Done {
+struct AnsweredInput {
     input: usize,
     kind: VariantKind,
-    walks: Vec<Walk>,
+    walks: Vec<PlannedWalk>,
     units: Vec<u64>,
     check: u64,
 }
@@ -70,7 +70,7 @@ fn walk(
     (variant, kind): (u32, VariantKind),
     (number, input): (usize, &ReadyInput),
     most_units: u64,
-) -> Result<Done, CutShort> {
+) -> Result<AnsweredInput, CutShort> {
     worker.load(&input.loaded(number).request).map_err(|fault| why(&fault))?;
     let walks = walks::walks(number as u32, kind, &input.windows, most_units);
     let (mut units, mut check) = (Vec::new(), 0);
@@ -79,12 +79,12 @@ fn walk(
         units.push(walked.units);
         check = assay_pure::protocol::combine(check, walked.check);
     }
-    Ok(Done { input: number, kind, walks, units, check })
+    Ok(AnsweredInput { input: number, kind, walks, units, check })
 }
 
 /// The passes of each input, read by its walks.
-fn cells(walked: Vec<Done>, passes: Vec<(u32, Executed)>) -> Vec<Cell> {
-    let mut by_input: HashMap<u32, Vec<Executed>> = HashMap::new();
+fn cells(walked: Vec<AnsweredInput>, passes: Vec<(u32, PassCounts)>) -> Vec<CountedInput> {
+    let mut by_input: HashMap<u32, Vec<PassCounts>> = HashMap::new();
     for (input, executed) in passes {
         by_input.entry(input).or_default().push(executed);
     }
@@ -97,7 +97,7 @@ fn cells(walked: Vec<Done>, passes: Vec<(u32, Executed)>) -> Vec<Cell> {
             let walked = found.ok_or_else(lost).and_then(|walked| {
                 if walked.first.units == 0 { Err("the input has no units".to_owned()) } else { Ok(walked) }
             });
-            Cell { input: done.input, check: (done.kind, done.check), walked }
+            CountedInput { input: done.input, check: (done.kind, done.check), walked }
         })
         .collect()
 }

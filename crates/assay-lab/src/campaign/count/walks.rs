@@ -24,7 +24,7 @@ const WARM_SHARE: u64 = 4;
 
 /// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum WalkPurpose {
     /// An empty pass: what the marks themselves execute.
     Marks,
     /// Predictors warm up.
@@ -37,19 +37,19 @@ pub(super) enum Purpose {
 
 /// One request and what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Walk {
+pub(super) struct PlannedWalk {
     pub request: WalkRequest,
-    pub purpose: Purpose,
+    pub purpose: WalkPurpose,
 }
 
 /// The walks through one input, by at most about `most_units` units a pass where the kind of variant can be cut.
-pub(super) fn walks(input: u32, kind: VariantKind, windows: &[Window], most_units: u64) -> Vec<Walk> {
+pub(super) fn walks(input: u32, kind: VariantKind, windows: &[Window], most_units: u64) -> Vec<PlannedWalk> {
     let units: u64 = windows.iter().map(|window| window.units).sum();
-    let walk = |window: u32, windows: u64, passes: u64, purpose| Walk {
+    let walk = |window: u32, windows: u64, passes: u64, purpose| PlannedWalk {
         request: WalkRequest { input, window, windows, passes: passes as u32 },
         purpose,
     };
-    let marks = walk(0, 0, 1, Purpose::Marks);
+    let marks = walk(0, 0, 1, WalkPurpose::Marks);
     // A loop has no windows but iterations; how it is entered and left should not be counted as work of its units.
     let all = match kind {
         VariantKind::Loop => LOOPED.div_ceil(units.max(1)),
@@ -57,17 +57,17 @@ pub(super) fn walks(input: u32, kind: VariantKind, windows: &[Window], most_unit
     };
     if units <= most_units.max(SHORT) {
         let passes = (REPEATED * most_units / units.max(1)).clamp(PASSES.0, PASSES.1);
-        return vec![marks, walk(0, all, passes, Purpose::Repeated)];
+        return vec![marks, walk(0, all, passes, WalkPurpose::Repeated)];
     }
     if kind != VariantKind::Call {
-        return vec![marks, walk(0, all, 1, Purpose::First)];
+        return vec![marks, walk(0, all, 1, WalkPurpose::First)];
     }
     let warm_units = (most_units / WARM_SHARE).min(units - most_units);
     // A window that holds everything cannot be both.
     let warm = Some(windows_of(windows, warm_units)).filter(|warm| *warm < windows.len()).unwrap_or(0);
     let fresh = windows_of(&windows[warm..], most_units);
-    let warming = (warm > 0).then(|| walk(0, warm as u64, 1, Purpose::Warm));
-    let first = walk(warm as u32, fresh.max(1) as u64, 1, Purpose::First);
+    let warming = (warm > 0).then(|| walk(0, warm as u64, 1, WalkPurpose::Warm));
+    let first = walk(warm as u32, fresh.max(1) as u64, 1, WalkPurpose::First);
     [Some(marks), warming, Some(first)].into_iter().flatten().collect()
 }
 
@@ -86,7 +86,7 @@ fn windows_of(windows: &[Window], units: u64) -> usize {
 
 /// What one pass executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Executed {
+pub(super) struct PassCounts {
     pub instructions: u64,
     pub branches: u64,
     pub conditional: u64,
@@ -96,9 +96,9 @@ pub(super) struct Executed {
     pub misses: Vec<u64>,
 }
 
-impl Executed {
-    fn less(&self, marks: &Executed) -> Executed {
-        Executed {
+impl PassCounts {
+    fn less(&self, marks: &PassCounts) -> PassCounts {
+        PassCounts {
             instructions: self.instructions.saturating_sub(marks.instructions),
             branches: self.branches.saturating_sub(marks.branches),
             conditional: self.conditional.saturating_sub(marks.conditional),
@@ -107,7 +107,7 @@ impl Executed {
         }
     }
 
-    fn and(mut self, other: &Executed) -> Executed {
+    fn and(mut self, other: &PassCounts) -> PassCounts {
         self.instructions += other.instructions;
         self.branches += other.branches;
         self.conditional += other.conditional;
@@ -123,12 +123,12 @@ impl Executed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
     pub units: u64,
-    pub executed: Executed,
+    pub executed: PassCounts,
 }
 
 /// What is known of one cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Walked {
+pub(super) struct WalkedCell {
     /// On data seen for the first time.
     pub first: Stretch,
     /// On data known from earlier passes.
@@ -138,26 +138,26 @@ pub(super) struct Walked {
 /// Reads the passes of one input's walks: per walk its units per pass, and all passes in order.
 ///
 /// Returns nothing where a pass is missing.
-pub(super) fn read(walks: &[Walk], units: &[u64], passes: &[Executed]) -> Option<Walked> {
+pub(super) fn read(walks: &[PlannedWalk], units: &[u64], passes: &[PassCounts]) -> Option<WalkedCell> {
     let mut left = passes;
-    let mut marks = Executed::default();
+    let mut marks = PassCounts::default();
     let (mut first, mut repeated) = (None, None);
     for (walk, &units) in walks.iter().zip(units) {
         let (own, rest) = left.split_at_checked(walk.request.passes as usize)?;
         left = rest;
         match walk.purpose {
-            Purpose::Marks => marks = own[0].clone(),
-            Purpose::Warm => {}
-            Purpose::First => first = Some(Stretch { units, executed: own[0].less(&marks) }),
-            Purpose::Repeated => {
+            WalkPurpose::Marks => marks = own[0].clone(),
+            WalkPurpose::Warm => {}
+            WalkPurpose::First => first = Some(Stretch { units, executed: own[0].less(&marks) }),
+            WalkPurpose::Repeated => {
                 first = Some(Stretch { units, executed: own[0].less(&marks) });
                 let last = &own[own.len() - walk.request.last_third() as usize..];
-                let sum = last.iter().fold(Executed::default(), |sum, pass| sum.and(&pass.less(&marks)));
+                let sum = last.iter().fold(PassCounts::default(), |sum, pass| sum.and(&pass.less(&marks)));
                 repeated = Some(Stretch { units: units * last.len() as u64, executed: sum });
             }
         }
     }
-    Some(Walked { first: first?, repeated })
+    Some(WalkedCell { first: first?, repeated })
 }
 
 /// Counts what a thread executes between marks; predictors start afresh with each input.
@@ -167,7 +167,7 @@ pub(super) struct Walker {
     input: Option<u32>,
     open: Option<(Tally, u64)>,
     /// Input and events of every pass, in order.
-    pub passes: Vec<(u32, Executed)>,
+    pub passes: Vec<(u32, PassCounts)>,
 }
 
 impl Walker {
@@ -197,7 +197,7 @@ impl Observer for Walker {
             }
             Mark::RegionEnds => {
                 if let (Some((tally, conditional)), Some(input)) = (self.open.take(), self.input) {
-                    let executed = Executed {
+                    let executed = PassCounts {
                         instructions: tally.instructions,
                         branches: tally.branches(),
                         conditional,
@@ -220,14 +220,14 @@ mod tests {
         units.iter().map(|&units| Window { offset: 0, size: units, units }).collect()
     }
 
-    fn purposes(walks: &[Walk]) -> Vec<(Purpose, u32, u64, u32)> {
+    fn purposes(walks: &[PlannedWalk]) -> Vec<(WalkPurpose, u32, u64, u32)> {
         walks.iter().map(|w| (w.purpose, w.request.window, w.request.windows, w.request.passes)).collect()
     }
 
     #[test]
     fn a_short_input_is_walked_through_again_and_again() {
         let found = walks(3, VariantKind::Call, &windows(&[6000, 4000]), 100_000);
-        assert_eq!(purposes(&found), [(Purpose::Marks, 0, 0, 1), (Purpose::Repeated, 0, 2, 30)]);
+        assert_eq!(purposes(&found), [(WalkPurpose::Marks, 0, 0, 1), (WalkPurpose::Repeated, 0, 2, 30)]);
         assert!(found.iter().all(|walk| walk.request.input == 3));
         let passes = |units, most| walks(0, VariantKind::Call, &windows(&[units]), most)[1].request.passes;
         assert_eq!([1, 100_000, 7500, 7600].map(|units| passes(units, 100_000)), [40, 6, 40, 39]);
@@ -238,13 +238,13 @@ mod tests {
     #[test]
     fn a_long_input_warms_up_and_then_counts_what_it_has_not_seen() {
         let found = walks(0, VariantKind::Call, &windows(&[10_000; 50]), 100_000);
-        assert_eq!(purposes(&found)[1..], [(Purpose::Warm, 0, 3, 1), (Purpose::First, 3, 10, 1)]);
+        assert_eq!(purposes(&found)[1..], [(WalkPurpose::Warm, 0, 3, 1), (WalkPurpose::First, 3, 10, 1)]);
         // Just too long: no more is spent on warming up than is not needed.
         let found = walks(0, VariantKind::Call, &windows(&[10_000; 11]), 100_000);
-        assert_eq!(purposes(&found)[1..], [(Purpose::Warm, 0, 1, 1), (Purpose::First, 1, 10, 1)]);
+        assert_eq!(purposes(&found)[1..], [(WalkPurpose::Warm, 0, 1, 1), (WalkPurpose::First, 1, 10, 1)]);
         // One window of all: it cannot be cut.
         let found = walks(0, VariantKind::Call, &windows(&[500_000]), 100_000);
-        assert_eq!(purposes(&found).last(), Some(&(Purpose::First, 0, 1, 1)));
+        assert_eq!(purposes(&found).last(), Some(&(WalkPurpose::First, 0, 1, 1)));
         assert!(found.iter().all(|walk| u64::from(walk.request.window) + walk.request.windows <= 1));
     }
 
@@ -253,7 +253,10 @@ mod tests {
         for kind in [VariantKind::Prepared, VariantKind::Loop] {
             let found = walks(0, kind, &windows(&[10_000; 50]), 100_000);
             let windows = if kind == VariantKind::Loop { 1 } else { 50 };
-            assert_eq!(purposes(&found), [(Purpose::Marks, 0, 0, 1), (Purpose::First, 0, windows, 1)]);
+            assert_eq!(
+                purposes(&found),
+                [(WalkPurpose::Marks, 0, 0, 1), (WalkPurpose::First, 0, windows, 1)]
+            );
         }
     }
 
@@ -264,8 +267,8 @@ mod tests {
         assert_eq!(walks(0, VariantKind::Prepared, &windows(&[3]), 100_000)[1].request.windows, 1);
     }
 
-    fn executed(instructions: u64, misses: &[u64]) -> Executed {
-        Executed {
+    fn executed(instructions: u64, misses: &[u64]) -> PassCounts {
+        PassCounts {
             instructions,
             branches: instructions / 4,
             conditional: instructions / 8,
@@ -277,13 +280,13 @@ mod tests {
     #[test]
     fn the_marks_are_subtracted_and_the_last_third_of_the_passes_is_what_was_learned() {
         let walks = [
-            Walk {
+            PlannedWalk {
                 request: WalkRequest { input: 0, window: 0, windows: 0, passes: 1 },
-                purpose: Purpose::Marks,
+                purpose: WalkPurpose::Marks,
             },
-            Walk {
+            PlannedWalk {
                 request: WalkRequest { input: 0, window: 0, windows: 1, passes: 6 },
-                purpose: Purpose::Repeated,
+                purpose: WalkPurpose::Repeated,
             },
         ];
         let misses = [[90], [50], [20], [10], [3], [1]];
@@ -302,7 +305,8 @@ mod tests {
     #[test]
     fn a_walk_that_warms_up_does_not_count() {
         let request = WalkRequest { input: 0, window: 0, windows: 1, passes: 1 };
-        let walks = [Purpose::Marks, Purpose::Warm, Purpose::First].map(|purpose| Walk { request, purpose });
+        let walks = [WalkPurpose::Marks, WalkPurpose::Warm, WalkPurpose::First]
+            .map(|purpose| PlannedWalk { request, purpose });
         let passes = [executed(8, &[0]), executed(508, &[70]), executed(2008, &[60])];
         let found = read(&walks, &[0, 50, 200], &passes).expect("all passes are there");
         assert_eq!((found.first.units, found.first.executed.instructions), (200, 2000));

@@ -8,14 +8,14 @@ mod work;
 
 pub use region::FEWEST_WINDOWS;
 
-use super::facts::{Cell, ExperimentFacts};
-use crate::doctor::check::{Advice, Check, Found, Looked, Needs};
+use super::facts::{ExperimentFacts, TracedCell};
+use crate::doctor::check::{Advice, Check, CheckFinding, CheckOutcome, Needs};
 
 const fn check(
     name: &'static str,
     title: &'static str,
     needs: Needs,
-    look: fn(&ExperimentFacts) -> Looked,
+    look: fn(&ExperimentFacts) -> CheckOutcome,
 ) -> Check<ExperimentFacts> {
     Check { name, title, needs, look }
 }
@@ -41,10 +41,13 @@ pub const CHECKS: [Check<ExperimentFacts>; 11] = [
 ];
 
 /// Finds in each cell what `of_cell` sees there.
-fn in_cells(facts: &ExperimentFacts, of_cell: impl Fn(&Cell) -> Option<(String, Advice)>) -> Looked {
+fn in_cells(
+    facts: &ExperimentFacts,
+    of_cell: impl Fn(&TracedCell) -> Option<(String, Advice)>,
+) -> CheckOutcome {
     let found = facts.cells.iter().filter_map(|cell| {
         let (saw, advice) = of_cell(cell)?;
-        Some(Found::new(facts.place(cell), saw, advice))
+        Some(CheckFinding::new(facts.place(cell), saw, advice))
     });
-    Looked::found_or(found.collect(), None)
+    CheckOutcome::found_or(found.collect(), None)
 }

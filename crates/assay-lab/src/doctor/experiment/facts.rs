@@ -1,6 +1,6 @@
 //! What is known of an experiment: plain data, so that every check can be tested without building or measuring anything.
 
-use crate::doctor::check::{Facts, Needs, Place};
+use crate::doctor::check::{Facts, FindingPlace, Needs};
 use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::learned::Learned;
 
@@ -14,9 +14,9 @@ pub struct ExperimentFacts {
     /// Bytes of the second-level cache.
     pub l2_bytes: Option<u64>,
     /// The inputs, in file order.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<ExaminedInput>,
     /// One per build, variant and input that could be examined.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TracedCell>,
     /// Inputs that the predictor memorises; none where nothing was simulated.
     pub learned: Option<Vec<Learned>>,
     /// Why nothing was traced, where nothing was.
@@ -27,7 +27,7 @@ pub struct ExperimentFacts {
 
 /// An input as the file has it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Input {
+pub struct ExaminedInput {
     /// Name.
     pub name: String,
     /// What makes its bytes, without its length and seed: inputs of one family differ in size alone.
@@ -46,7 +46,7 @@ pub struct Input {
 
 /// A variant on an input in a build.
 #[derive(Clone, Debug, Default)]
-pub struct Cell {
+pub struct TracedCell {
     /// Variant.
     pub variant: String,
     /// Number of the input.
@@ -64,7 +64,7 @@ pub struct Cell {
     /// How it would be sampled by `assay run`.
     pub sample: Option<PlannedSample>,
     /// What it executed.
-    pub work: Option<Work>,
+    pub work: Option<ExecutedCounts>,
 }
 
 /// Answers on a piece of the input and on others.
@@ -140,7 +140,7 @@ pub struct PlannedSample {
 
 /// What was executed between the marks, the marks' own subtracted.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Work {
+pub struct ExecutedCounts {
     /// The pieces.
     pub sizes: Sizes,
     /// Instructions of each of several calls on the piece, in order.
@@ -159,7 +159,7 @@ pub struct Work {
     pub calls: Vec<(String, u64)>,
 }
 
-impl Work {
+impl ExecutedCounts {
     /// Instructions of a call when nothing is new: the last.
     pub fn settled(&self) -> Option<u64> {
         self.passes.last().copied()
@@ -195,7 +195,7 @@ impl Facts for ExperimentFacts {
 
 impl ExperimentFacts {
     /// Where a cell is.
-    pub fn place(&self, cell: &Cell) -> Place {
+    pub fn place(&self, cell: &TracedCell) -> FindingPlace {
         let inputs: Vec<String> =
             self.inputs.get(cell.input).map(|input| input.name.clone()).into_iter().collect();
         let builds: std::collections::BTreeSet<&str> =
@@ -204,7 +204,7 @@ impl ExperimentFacts {
         if builds.len() > 1 {
             label += &format!(", {}", cell.build);
         }
-        Place::Experiment { label, variant: Some(cell.variant.clone()), inputs }
+        FindingPlace::Experiment { label, variant: Some(cell.variant.clone()), inputs }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Leads an examination: inputs cut, program built, each variant of each build called by itself and under the emulator.
 
-use super::facts::{Cell, ExperimentFacts, Input, Notes, PlannedSample};
+use super::facts::{ExaminedInput, ExperimentFacts, Notes, PlannedSample, TracedCell};
 use super::specimen::{Specimen, made, probe_units};
-use super::started::{Laid, StartOptions, Started, Which};
+use super::started::{Laid, StartOptions, StartedVariant, Which};
 use super::traced::{self, Tracing};
 use crate::campaign::count::capped_flags;
 use crate::campaign::prepare::{self, Outline};
@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct ExperimentRequest {
     /// As `assay run` is asked.
-    pub asked: campaign::Asked,
+    pub asked: campaign::CampaignRequest,
     /// The tracer's plugin, if it is not beside assay itself.
     pub plugin: Option<PathBuf>,
     /// Seconds of tracing.
@@ -36,7 +36,7 @@ pub struct Request {
 
 /// What is known.
 #[derive(Clone, Debug, Default)]
-pub struct Examined {
+pub struct ExaminedExperiment {
     /// For the checks.
     pub facts: ExperimentFacts,
     /// Findings that the file accepts.
@@ -46,7 +46,7 @@ pub struct Examined {
 }
 
 /// One linked program: a compiler and a flag set.
-struct Built {
+struct BuiltProgram {
     name: String,
     compiler: usize,
     flags: usize,
@@ -97,7 +97,7 @@ fn beginning(spec: &InputSpec, folder: &Path) -> Result<(Vec<u8>, u64)> {
     Ok((bytes, windows.iter().map(|window| window.units).sum()))
 }
 
-fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u64>) -> Input {
+fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u64>) -> ExaminedInput {
     let begun = spec.format.count(bytes).unwrap_or(0).max(1);
     let family = match &spec.source {
         InputSource::Generated { generator, .. } => {
@@ -116,7 +116,7 @@ fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u6
     } else {
         (bytes.len() as f64 * units as f64 / begun as f64) as u64
     };
-    Input {
+    ExaminedInput {
         name: spec.name.clone(),
         family: format!("{family} as {:?}", spec.format),
         bytes: if matches!(spec.source, InputSource::Settings { .. }) { 0 } else { whole },
@@ -131,7 +131,7 @@ fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u6
 ///
 /// # Errors
 /// [`Misuse`] with every problem of the file; [`Unable`] where nothing can be built; the store cannot be written.
-pub fn gather(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Examined> {
+pub fn gather(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Result<ExaminedExperiment> {
     let mut outline = prepare::outline(&request.asked)?;
     // Each input once, whatever its uses: only the hot use is examined.
     outline.experiment.inputs = outline.experiment.file_inputs();
@@ -168,7 +168,7 @@ pub fn gather(request: &Request, events: &mut dyn FnMut(Event)) -> Result<Examin
         format!("built by {}; each variant called on pieces of each input", builds.join(" and by "));
     notes.method.insert(0, built_by);
     notes.warnings.dedup();
-    Ok(Examined { facts, accept: outline.experiment.accept, notes })
+    Ok(ExaminedExperiment { facts, accept: outline.experiment.accept, notes })
 }
 
 /// The inputs in pieces; none of those without bytes.
@@ -190,7 +190,7 @@ fn build(
     builder: &Builder,
     events: &mut dyn FnMut(Event),
     notes: &mut Notes,
-) -> Result<Vec<Built>> {
+) -> Result<Vec<BuiltProgram>> {
     events(Event::Phase { name: "build".into() });
     let mut built = Vec::new();
     let mut failed = Vec::new();
@@ -200,7 +200,7 @@ fn build(
             match recipe.and_then(|recipe| builder.link(&recipe, assay_link::build::Link::AsBuilt)) {
                 Ok(artifact) => {
                     let name = format!("{}, {}", identity.name, set.name);
-                    built.push(Built { name, compiler, flags, artifact });
+                    built.push(BuiltProgram { name, compiler, flags, artifact });
                 }
                 Err(failure) => failed.push(failure.to_string()),
             }
@@ -216,13 +216,13 @@ fn build(
 /// Answers, pages and times of every cell.
 fn by_itself(
     outline: &Outline,
-    built: &[Built],
+    built: &[BuiltProgram],
     runnable: &[usize],
     laid: &[(usize, Laid)],
     options: &StartOptions,
     notes: &mut Notes,
     events: &mut dyn FnMut(Event),
-) -> Result<Vec<Cell>> {
+) -> Result<Vec<TracedCell>> {
     events(Event::Phase { name: "examine".into() });
     let mut cells = Vec::new();
     for built in built {
@@ -231,14 +231,15 @@ fn by_itself(
             let Some(_turn) = turn::take(options.cpu, &mut || {}, &assay_linux::interrupt::asked)? else {
                 return Ok(cells);
             };
-            let found = Started::start(&built.artifact.path, &[], name, options).and_then(|mut started| {
-                let clock = outline.experiment.clock;
-                let found: Result<Vec<Cell>, _> =
-                    laid.iter().map(|(input, laid)| cell(&mut started, laid, *input, clock)).collect();
-                started.stop().and(found)
-            });
+            let found =
+                StartedVariant::start(&built.artifact.path, &[], name, options).and_then(|mut started| {
+                    let clock = outline.experiment.clock;
+                    let found: Result<Vec<TracedCell>, _> =
+                        laid.iter().map(|(input, laid)| cell(&mut started, laid, *input, clock)).collect();
+                    started.stop().and(found)
+                });
             match found {
-                Ok(found) => cells.extend(found.into_iter().map(|cell| Cell {
+                Ok(found) => cells.extend(found.into_iter().map(|cell| TracedCell {
                     variant: name.clone(),
                     build: built.name.clone(),
                     ..cell
@@ -251,7 +252,12 @@ fn by_itself(
     Ok(cells)
 }
 
-fn cell(started: &mut Started, laid: &Laid, input: usize, clock: Clock) -> Result<Cell, crate::run::Fault> {
+fn cell(
+    started: &mut StartedVariant,
+    laid: &Laid,
+    input: usize,
+    clock: Clock,
+) -> Result<TracedCell, crate::run::ProgramFault> {
     started.load(laid, input)?;
     let answers = started.answers(laid, input)?;
     let pages = started.pages(laid, input)?;
@@ -261,11 +267,11 @@ fn cell(started: &mut Started, laid: &Laid, input: usize, clock: Clock) -> Resul
     let region_ns = if clock == Clock::Wall { wall } else { cpu };
     let sample = PlannedSample { call_ns, region_ns, ..PlannedSample::default() };
     let (kind, sample) = (Some(started.kind), Some(sample));
-    Ok(Cell { input, kind, answers: Some(answers), pages, times, sample, ..Cell::default() })
+    Ok(TracedCell { input, kind, answers: Some(answers), pages, times, sample, ..TracedCell::default() })
 }
 
 /// Calls per sample are one number for all cells of an input, as `assay run` chooses it.
-fn sampled(cells: &mut [Cell], laid: &[(usize, Laid)]) {
+fn sampled(cells: &mut [TracedCell], laid: &[(usize, Laid)]) {
     use assay_pure::protocol::VariantKind;
     for (input, laid) in laid {
         let own: Vec<f64> = cells
@@ -291,7 +297,7 @@ fn sampled(cells: &mut [Cell], laid: &[(usize, Laid)]) {
 fn trace_all(
     tracing: &Tracing,
     outline: &Outline,
-    (builder, built): (&Builder, &[Built]),
+    (builder, built): (&Builder, &[BuiltProgram]),
     laid: &[(usize, Laid)],
     options: &StartOptions,
     facts: &mut ExperimentFacts,
@@ -320,7 +326,7 @@ fn trace_all(
             *reasons.entry(stopped.reason).or_default() += 1;
         }
         for (input, work) in walked.work {
-            let is_it = |cell: &&mut Cell| {
+            let is_it = |cell: &&mut TracedCell| {
                 (&cell.variant, &cell.build, cell.input) == (&variant, &program.name, input)
             };
             if let Some(cell) = facts.cells.iter_mut().find(is_it) {
@@ -341,8 +347,8 @@ fn trace_all(
 }
 
 /// The programs and variants that could be called, in order.
-fn programs<'a>(facts: &ExperimentFacts, built: &'a [Built]) -> Vec<(&'a Built, String)> {
-    let mut found: Vec<(&Built, String)> = Vec::new();
+fn programs<'a>(facts: &ExperimentFacts, built: &'a [BuiltProgram]) -> Vec<(&'a BuiltProgram, String)> {
+    let mut found: Vec<(&BuiltProgram, String)> = Vec::new();
     for cell in &facts.cells {
         let Some(program) = built.iter().find(|built| built.name == cell.build) else { continue };
         if !found.iter().any(|(known, variant)| known.name == program.name && *variant == cell.variant) {
@@ -353,7 +359,7 @@ fn programs<'a>(facts: &ExperimentFacts, built: &'a [Built]) -> Vec<(&'a Built, 
 }
 
 /// The same program built for the emulator, which lacks some instructions.
-fn capped(outline: &Outline, builder: &Builder, program: &Built) -> Option<Artifact> {
+fn capped(outline: &Outline, builder: &Builder, program: &BuiltProgram) -> Option<Artifact> {
     let set = &outline.experiment.flags[program.flags];
     let (flags, _) = capped_flags(&set.flags)?;
     let (common, _) = capped_flags(&outline.experiment.program.flags)?;

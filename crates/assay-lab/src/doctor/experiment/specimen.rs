@@ -16,7 +16,7 @@ const TURNED: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Bytes with the stretches that calls get.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
+pub struct InputPiece {
     /// Bytes.
     pub bytes: Vec<u8>,
     /// Stretches.
@@ -29,13 +29,13 @@ pub struct Piece {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Specimen {
     /// Its beginning, in one stretch.
-    pub whole: Piece,
+    pub whole: InputPiece,
     /// The first half of that.
-    pub half: Option<Piece>,
+    pub half: Option<InputPiece>,
     /// Other bytes of the same kind.
-    pub other: Option<Piece>,
+    pub other: Option<InputPiece>,
     /// A longer beginning, cut as the experiment cuts it.
-    pub probe: Piece,
+    pub probe: InputPiece,
 }
 
 impl Specimen {
@@ -60,7 +60,7 @@ impl Specimen {
         let other = other.map(|bytes| beginning(spec.format, &bytes, whole.units)).transpose()?;
         let probe = beginning(spec.format, bytes, PROBE)?;
         let windows = spec.windows(&probe.bytes).map_err(|error| error.to_string())?;
-        let probe = Piece { windows, ..probe };
+        let probe = InputPiece { windows, ..probe };
         Ok(Some(Specimen { whole, half, other, probe }))
     }
 }
@@ -69,19 +69,19 @@ impl Specimen {
 fn settings(spec: &InputSpec, bytes: &[u8]) -> Result<Specimen, String> {
     let windows = spec.windows(bytes).map_err(|error| error.to_string())?;
     let units = windows.iter().map(|window| window.units).sum();
-    let whole = Piece { bytes: bytes.to_vec(), windows, units };
+    let whole = InputPiece { bytes: bytes.to_vec(), windows, units };
     Ok(Specimen { probe: whole.clone(), whole, half: None, other: None })
 }
 
 /// The first so many units, in one stretch.
-fn beginning(format: Format, bytes: &[u8], units: u64) -> Result<Piece, String> {
+fn beginning(format: Format, bytes: &[u8], units: u64) -> Result<InputPiece, String> {
     let windows = format.windows(bytes, units).map_err(|error| error.to_string())?;
     let first = *windows.first().ok_or("the input is empty")?;
     let bytes = bytes[..first.size as usize].to_vec();
-    Ok(Piece { bytes, units: first.units, windows: vec![first] })
+    Ok(InputPiece { bytes, units: first.units, windows: vec![first] })
 }
 
-fn other(spec: &InputSpec, whole: &Piece) -> Option<Vec<u8>> {
+fn other(spec: &InputSpec, whole: &InputPiece) -> Option<Vec<u8>> {
     match &spec.source {
         InputSource::Generated { .. } => made(spec, whole.units, TURNED),
         InputSource::Recorded { .. } if spec.format == Format::Varint => Some(turned(&whole.bytes)),

@@ -8,10 +8,10 @@
 //! (most of AArch64) report nothing.
 
 use super::facts::{Answers, GrowthTimes, Pages, Sizes};
-use super::specimen::{Piece, Specimen};
+use super::specimen::{InputPiece, Specimen};
 use crate::run::lineup::environment;
 use crate::run::worker::{VisitRequest, WalkRequest, Worker};
-use crate::run::{Fault, Stage};
+use crate::run::{ProgramFault, Stage};
 use assay_linux::process::Launch;
 use assay_pure::protocol::{CallUsage, Request, VariantKind};
 use std::ffi::OsString;
@@ -74,7 +74,7 @@ impl Laid {
     }
 
     /// A piece, where there is one.
-    pub fn piece(&self, which: Which) -> Option<&Piece> {
+    pub fn piece(&self, which: Which) -> Option<&InputPiece> {
         match which {
             Which::Whole => Some(&self.specimen.whole),
             Which::Half => self.specimen.half.as_ref(),
@@ -108,7 +108,7 @@ impl Laid {
 }
 
 /// A started program and one variant of it.
-pub struct Started {
+pub struct StartedVariant {
     worker: Worker,
     variant: u32,
     /// How it is called.
@@ -124,7 +124,7 @@ pub struct StartOptions {
     pub patience: Duration,
 }
 
-impl Started {
+impl StartedVariant {
     /// Starts a program, under `prefix` if that is not empty.
     ///
     /// # Errors
@@ -134,24 +134,24 @@ impl Started {
         prefix: &[OsString],
         variant: &str,
         options: &StartOptions,
-    ) -> Result<Started, Fault> {
+    ) -> Result<StartedVariant, ProgramFault> {
         let environment = environment(0);
         let launch = Launch { prefix, program, environment: &environment, cpu: Some(options.cpu) };
         let worker = Worker::start(&launch, options.patience)?;
-        let refuse = |what: String| Fault::of_lab(Stage::Start, what);
+        let refuse = |what: String| ProgramFault::of_lab(Stage::Start, what);
         let announced = worker.variants.iter().find(|announced| announced.name == variant).cloned();
         let announced = announced.ok_or_else(|| refuse(format!("registers no variant `{variant}`")))?;
         if let Some(reason) = announced.unavailable {
             return Err(refuse(format!("reports that `{variant}` cannot run here: {reason}")));
         }
-        Ok(Started { worker, variant: announced.index, kind: announced.kind })
+        Ok(StartedVariant { worker, variant: announced.index, kind: announced.kind })
     }
 
     /// Makes all pieces of an input known to it.
     ///
     /// # Errors
     /// Any fault.
-    pub fn load(&mut self, laid: &Laid, input: usize) -> Result<(), Fault> {
+    pub fn load(&mut self, laid: &Laid, input: usize) -> Result<(), ProgramFault> {
         for which in Which::ALL {
             if let Some(request) = laid.load(which, input) {
                 self.worker.load(&request)?;
@@ -164,7 +164,7 @@ impl Started {
     ///
     /// # Errors
     /// Any fault.
-    pub fn answers(&mut self, laid: &Laid, input: usize) -> Result<Answers, Fault> {
+    pub fn answers(&mut self, laid: &Laid, input: usize) -> Result<Answers, ProgramFault> {
         let mut answer = |which: Which| match laid.piece(which) {
             Some(_) => self.worker.answer(self.variant, which.id(input)).map(|(whole, _)| Some(whole)),
             None => Ok(None),
@@ -177,7 +177,7 @@ impl Started {
     ///
     /// # Errors
     /// Any fault.
-    pub fn pages(&mut self, laid: &Laid, input: usize) -> Result<Option<Pages>, Fault> {
+    pub fn pages(&mut self, laid: &Laid, input: usize) -> Result<Option<Pages>, ProgramFault> {
         let first = self.pages_once(laid, input)?;
         // Reading nothing is a fault, so it is confirmed by a second look.
         match first {
@@ -186,7 +186,7 @@ impl Started {
         }
     }
 
-    fn pages_once(&mut self, laid: &Laid, input: usize) -> Result<Option<Pages>, Fault> {
+    fn pages_once(&mut self, laid: &Laid, input: usize) -> Result<Option<Pages>, ProgramFault> {
         let file = &laid.files[Which::Whole as usize];
         if !forget_accesses(self.worker.id()) {
             return Ok(None);
@@ -205,7 +205,7 @@ impl Started {
     ///
     /// # Errors
     /// Any fault.
-    pub fn walk(&mut self, input: u32, window: u32, windows: u64, passes: u32) -> Result<u64, Fault> {
+    pub fn walk(&mut self, input: u32, window: u32, windows: u64, passes: u32) -> Result<u64, ProgramFault> {
         let request = WalkRequest { input, window, windows, passes };
         self.worker.walk(self.variant, &request).map(|walked| walked.units)
     }
@@ -214,7 +214,7 @@ impl Started {
     ///
     /// # Errors
     /// Any fault.
-    pub fn call_ns(&mut self, which: Which, input: usize) -> Result<f64, Fault> {
+    pub fn call_ns(&mut self, which: Which, input: usize) -> Result<f64, ProgramFault> {
         let mut iterations = 1;
         let mut least = f64::INFINITY;
         for samples in [3, SAMPLES] {
@@ -238,7 +238,7 @@ impl Started {
     ///
     /// # Errors
     /// Any fault.
-    pub fn times(&mut self, laid: &Laid, input: usize) -> Result<Option<GrowthTimes>, Fault> {
+    pub fn times(&mut self, laid: &Laid, input: usize) -> Result<Option<GrowthTimes>, ProgramFault> {
         if laid.piece(Which::Half).is_none() {
             return Ok(None);
         }
@@ -256,7 +256,7 @@ impl Started {
     ///
     /// # Errors
     /// It does not go properly.
-    pub fn stop(self) -> Result<(), Fault> {
+    pub fn stop(self) -> Result<(), ProgramFault> {
         self.worker.stop()
     }
 }

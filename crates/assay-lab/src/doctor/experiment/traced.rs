@@ -7,12 +7,12 @@
 //! several times.
 //! Known limits: one build speaks for all where the predictor is simulated, and inputs too long to be memorised are not simulated.
 
-use super::facts::{ExperimentFacts, Notes, Work};
-use super::started::{Laid, StartOptions, Started, Which};
+use super::facts::{ExecutedCounts, ExperimentFacts, Notes};
+use super::started::{Laid, StartOptions, StartedVariant, Which};
 use crate::campaign::count::simulate;
 use crate::campaign::prepare::Outline;
 use crate::campaign::{self, inputs};
-use crate::run::Fault;
+use crate::run::ProgramFault;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_linux::machine;
@@ -24,7 +24,7 @@ use assay_pure::verdict::learned::learned;
 use assay_pure::words::list;
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::{
-    MappedModule, Mark, Observer, ProcessTrace, RegionCounts, Session, TraceDetail, TraceOptions,
+    MappedModule, Mark, Observer, ProcessTrace, RegionCounts, TraceDetail, TraceOptions, TraceSession,
 };
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
@@ -58,7 +58,7 @@ pub struct Tracing<'a> {
 
 /// What one pass showed besides counts.
 #[derive(Clone, Debug, Default)]
-struct Pass {
+struct TracedPass {
     input: u32,
     ahead: u64,
     arrivals: HashMap<u64, u64>,
@@ -66,13 +66,13 @@ struct Pass {
 
 /// Sees where calls and jumps go between marks, and how much is executed ahead of them.
 #[derive(Debug, Default)]
-struct Watcher {
+struct MarkWatcher {
     ahead: u64,
-    open: Option<Pass>,
-    passes: Vec<Pass>,
+    open: Option<TracedPass>,
+    passes: Vec<TracedPass>,
 }
 
-impl Observer for Watcher {
+impl Observer for MarkWatcher {
     fn branches(&mut self, _: &[BranchSite], branches: &[Branch]) {
         let Some(pass) = &mut self.open else {
             self.ahead += branches.iter().map(|branch| u64::from(branch.instructions())).sum::<u64>();
@@ -95,7 +95,7 @@ impl Observer for Watcher {
         match mark {
             Mark::RegionBegins { input, .. } => {
                 let ahead = std::mem::take(&mut self.ahead);
-                self.open = Some(Pass { input, ahead, ..Pass::default() });
+                self.open = Some(TracedPass { input, ahead, ..TracedPass::default() });
             }
             Mark::RegionEnds => {
                 self.passes.extend(self.open.take());
@@ -107,9 +107,9 @@ impl Observer for Watcher {
 
 /// What came of a program under the emulator.
 #[derive(Debug, Default)]
-pub struct Walked {
+pub struct WalkedProgram {
     /// Input and what was executed on it.
-    pub work: Vec<(usize, Work)>,
+    pub work: Vec<(usize, ExecutedCounts)>,
     /// Why no more is known.
     pub stopped: Option<NotTraced>,
 }
@@ -131,32 +131,33 @@ pub fn walk(
     options: &StartOptions,
     plugin: Option<&Path>,
     time_limit: Duration,
-) -> Walked {
+) -> WalkedProgram {
     let tracing = TraceOptions {
         detail: TraceDetail::Branches,
         time_limit: Some(time_limit),
         plugin: plugin.map(Path::to_owned),
         ..TraceOptions::default()
     };
-    let session = match Session::open(program, &tracing, Watcher::default) {
+    let session = match TraceSession::open(program, &tracing, MarkWatcher::default) {
         Ok(session) => session,
         Err(refusal) => return stopped(false, refusal.to_string()),
     };
     let mut asked_for = Vec::new();
     let begun = Instant::now();
-    let spoken = Started::start(program, session.prefix(), variant, options).and_then(|mut started| {
-        let kind = started.kind;
-        for (input, laid) in inputs {
-            if begun.elapsed() > time_limit {
-                break;
+    let spoken =
+        StartedVariant::start(program, session.prefix(), variant, options).and_then(|mut started| {
+            let kind = started.kind;
+            for (input, laid) in inputs {
+                if begun.elapsed() > time_limit {
+                    break;
+                }
+                started.load(laid, *input)?;
+                asked_for.push((*input, converse(&mut started, laid, *input)?, kind));
             }
-            started.load(laid, *input)?;
-            asked_for.push((*input, converse(&mut started, laid, *input)?, kind));
-        }
-        started.stop()
-    });
+            started.stop()
+        });
     let ended = spoken.is_ok().then(|| ExitStatus::from_raw(0));
-    let said = spoken.err().map(|fault: Fault| NotTraced {
+    let said = spoken.err().map(|fault: ProgramFault| NotTraced {
         lacks_instruction: fault.what.contains("SIGILL"),
         reason: fault.to_string(),
     });
@@ -165,7 +166,7 @@ pub fn walk(
         Err(refusal) => {
             return said.map_or_else(
                 || stopped(false, refusal.to_string()),
-                |why| Walked { work: Vec::new(), stopped: Some(why) },
+                |why| WalkedProgram { work: Vec::new(), stopped: Some(why) },
             );
         }
     };
@@ -177,15 +178,15 @@ pub fn walk(
             Some((*input, read(&process, laid, *input, windows, *kind)?))
         })
         .collect();
-    Walked { work, stopped: said }
+    WalkedProgram { work, stopped: said }
 }
 
-fn stopped(lacks_instruction: bool, reason: String) -> Walked {
-    Walked { work: Vec::new(), stopped: Some(NotTraced { lacks_instruction, reason }) }
+fn stopped(lacks_instruction: bool, reason: String) -> WalkedProgram {
+    WalkedProgram { work: Vec::new(), stopped: Some(NotTraced { lacks_instruction, reason }) }
 }
 
 /// Asks for all passes over one input; returns the units of the single windows.
-fn converse(started: &mut Started, laid: &Laid, input: usize) -> Result<Vec<u64>, Fault> {
+fn converse(started: &mut StartedVariant, laid: &Laid, input: usize) -> Result<Vec<u64>, ProgramFault> {
     if started.kind == VariantKind::Prepared {
         // Its marks part what loading executed from what preparing the beginning does.
         started.walk(Which::Probe.id(input), 0, 0, 1)?;
@@ -212,18 +213,19 @@ fn converse(started: &mut Started, laid: &Laid, input: usize) -> Result<Vec<u64>
 
 /// What the passes over one input come to; none where one is missing.
 fn read(
-    process: &ProcessTrace<Watcher>,
+    process: &ProcessTrace<MarkWatcher>,
     laid: &Laid,
     input: usize,
     windows: &[u64],
     kind: VariantKind,
-) -> Option<Work> {
+) -> Option<ExecutedCounts> {
     let counts = |which: Which| -> Vec<&RegionCounts> {
         process.regions.iter().filter(|region| region.input == which.id(input)).collect()
     };
     let seen = &process.threads.first()?.observer.passes;
-    let passes =
-        |which: Which| -> Vec<&Pass> { seen.iter().filter(|pass| pass.input == which.id(input)).collect() };
+    let passes = |which: Which| -> Vec<&TracedPass> {
+        seen.iter().filter(|pass| pass.input == which.id(input)).collect()
+    };
     let whole = counts(Which::Whole);
     let (marks, whole) = whole.split_first()?;
     let net = |region: &RegionCounts| region.counts.instructions.saturating_sub(marks.counts.instructions);
@@ -237,7 +239,7 @@ fn read(
         // The empty pass prepared the beginning: its own request did.
         VariantKind::Prepared => ahead_of_first(Which::Whole, 0).zip(ahead_of_first(Which::Half, 0)),
     };
-    Some(Work {
+    Some(ExecutedCounts {
         sizes: laid.sizes(),
         passes: whole.iter().map(|region| net(region)).collect(),
         half: counts(Which::Half).into_iter().map(net).collect(),
@@ -342,7 +344,7 @@ fn simulated(
     let deadline = Instant::now() + Duration::from_secs_f64(tracing.seconds);
     let cpu_id = machine::facts().cpu_id;
     let walk = |(program, variant): &(&Path, String)| {
-        simulate::simulate(&simulate::Asked {
+        simulate::simulate(&simulate::SimulationRequest {
             program,
             variant,
             inputs,

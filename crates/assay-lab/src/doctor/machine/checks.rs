@@ -7,12 +7,12 @@ mod system;
 mod tests;
 
 use super::facts::MachineFacts;
-use crate::doctor::check::{Check, Looked, Needs};
+use crate::doctor::check::{Check, CheckOutcome, Needs};
 
 const fn check(
     name: &'static str,
     title: &'static str,
-    look: fn(&MachineFacts) -> Looked,
+    look: fn(&MachineFacts) -> CheckOutcome,
 ) -> Check<MachineFacts> {
     Check { name, title, needs: Needs::Files, look }
 }

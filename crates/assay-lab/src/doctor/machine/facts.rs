@@ -11,7 +11,7 @@ pub struct MachineFacts {
     /// What the kernel's files say.
     pub kernel: Kernel,
     /// What was measured.
-    pub measured: Measured,
+    pub measured: MachineMeasurements,
 }
 
 impl Facts for MachineFacts {}
@@ -50,7 +50,7 @@ pub struct Kernel {
     /// Whether it is a virtual machine.
     pub hypervisor: bool,
     /// Memory, bytes.
-    pub memory: Option<Memory>,
+    pub memory: Option<MemoryFacts>,
     /// When memory is given in huge pages: `always`, `madvise`, `never`.
     pub huge_pages: Option<String>,
     /// Weaknesses of the processor that the kernel works around, and how.
@@ -70,7 +70,7 @@ pub struct GroupLimits {
 
 /// Memory in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Memory {
+pub struct MemoryFacts {
     /// In all.
     pub total: u64,
     /// That programs can have without swapping.
@@ -81,7 +81,7 @@ pub struct Memory {
 
 /// What was measured here.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Measured {
+pub struct MachineMeasurements {
     /// Seconds of looking.
     pub seconds: f64,
     /// Share of the measuring processor's time that the hypervisor gave to others.
@@ -91,7 +91,7 @@ pub struct Measured {
     /// What a loop that only reads the clock was denied.
     pub gaps: Option<Gaps>,
     /// The clocks.
-    pub timer: Option<Timer>,
+    pub timer: Option<TimerFacts>,
     /// What pulses tell of the other hardware thread of the measuring core.
     pub sharing: Option<Sharing>,
     /// Independent additions per cycle that the core has made at best, as far as `assay limits` knows.
@@ -140,7 +140,7 @@ pub struct Gaps {
 
 /// What the clocks are like.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Timer {
+pub struct TimerFacts {
     /// What one read of the wall clock takes, nanoseconds.
     pub read_ns: f64,
     /// The least step it was seen to make, nanoseconds.
@@ -268,14 +268,14 @@ fn clock_source(text: &dyn Fn(&str) -> Option<String>) -> Option<(String, Vec<St
     Some((current, others.split_whitespace().map(str::to_owned).collect()))
 }
 
-fn memory(table: &str) -> Option<Memory> {
+fn memory(table: &str) -> Option<MemoryFacts> {
     let field = |name: &str| {
         let line = table.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
     };
     let swapped =
         field("SwapTotal").zip(field("SwapFree")).map_or(0, |(total, free)| total.saturating_sub(free));
-    Some(Memory { total: field("MemTotal")?, available: field("MemAvailable")?, swapped })
+    Some(MemoryFacts { total: field("MemTotal")?, available: field("MemAvailable")?, swapped })
 }
 
 /// "always [madvise] never" to what stands in brackets.
@@ -368,7 +368,7 @@ mod tests {
         assert_eq!(found.clock_source, Some(("tsc".to_owned(), vec!["tsc".to_owned(), "hpet".to_owned()])));
         assert_eq!((found.paranoid, found.aslr, found.hypervisor), (Some(1), Some(2), false));
         assert_eq!(found.limits, GroupLimits::default());
-        let memory = Memory { total: 16_384_000 << 10, available: 12_000_000 << 10, swapped: 0 };
+        let memory = MemoryFacts { total: 16_384_000 << 10, available: 12_000_000 << 10, swapped: 0 };
         assert_eq!((found.memory, found.huge_pages.as_deref()), (Some(memory), Some("madvise")));
         assert_eq!(found.mitigations, []);
     }

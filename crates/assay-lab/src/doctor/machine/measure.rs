@@ -7,9 +7,9 @@
 //! Known limits: the function lies at one place, so the spread of placement is not included ([`super::pair`] has it);
 //! docs/methodology/doctor.md says what is assumed.
 
-use super::facts::{Gaps, Kernel, Measured, SamePlace, Timer, TriedEvent, cpu_list};
+use super::facts::{Gaps, Kernel, MachineMeasurements, SamePlace, TimerFacts, TriedEvent, cpu_list};
 use assay_linux::clock::{KernelClock, now};
-use assay_linux::perf::{CounterEvent, RefusalContext, Running, Target};
+use assay_linux::perf::{CounterEvent, RefusalContext, RunningCounters, Target};
 use assay_linux::{pin, pulse};
 use assay_pure::pulse::Pulse;
 use assay_pure::stats::foresight::foresee;
@@ -37,7 +37,7 @@ const MOST_PULSES: usize = 1 << 20;
 const EVENTS: [&str; 4] = ["instructions:u", "branches:u", "branch-misses:u", "cycles:u"];
 
 /// Measures for about so many seconds.
-pub fn measure(kernel: &Kernel, seconds: f64) -> Measured {
+pub fn measure(kernel: &Kernel, seconds: f64) -> MachineMeasurements {
     let before = Ticks::here();
     let begun = now(KernelClock::Monotonic);
     let cpu = kernel.cpu;
@@ -53,7 +53,7 @@ pub fn measure(kernel: &Kernel, seconds: f64) -> Measured {
     let after = Ticks::here();
     let siblings = kernel.siblings.as_deref().unwrap_or_default();
     let busy = siblings.iter().filter_map(|sibling| Ticks::busy(&before, &after, *sibling));
-    Measured {
+    MachineMeasurements {
         seconds: (now(KernelClock::Monotonic) - begun).as_secs_f64(),
         steal: Ticks::steal(&before, &after, cpu),
         sibling_busy: busy.reduce(f64::max),
@@ -158,7 +158,7 @@ fn pulses(duration: Duration) -> Option<Sharing> {
     }
 }
 
-fn timer() -> Timer {
+fn timer() -> TimerFacts {
     const READS: usize = 20_000;
     let (mono, raw) = (now(KernelClock::Monotonic), now(KernelClock::Raw));
     let read_ns = per_read(KernelClock::Monotonic, READS);
@@ -176,7 +176,7 @@ fn timer() -> Timer {
     std::thread::sleep(Duration::from_millis(50));
     let (mono, raw) = (now(KernelClock::Monotonic) - mono, now(KernelClock::Raw) - raw);
     let drift_ppm = (mono.as_secs_f64() / raw.as_secs_f64() - 1.0) * 1e6;
-    Timer { read_ns, step_ns: if step.is_finite() { step } else { 0.0 }, cpu_read_ns, drift_ppm }
+    TimerFacts { read_ns, step_ns: if step.is_finite() { step } else { 0.0 }, cpu_read_ns, drift_ppm }
 }
 
 /// The least mean of several stretches of reads.
@@ -260,7 +260,7 @@ fn counters() -> Vec<TriedEvent> {
     let conditions = RefusalContext::here();
     let open = |name: &str| {
         let event: CounterEvent = name.parse().expect("perf's own name");
-        let opened = Running::open(std::slice::from_ref(&event), Target::Here).map(drop);
+        let opened = RunningCounters::open(std::slice::from_ref(&event), Target::Here).map(drop);
         let refusal = opened.err();
         let refused = refusal.as_ref().map(|refusal| refusal.reason(&conditions));
         TriedEvent {

@@ -47,7 +47,7 @@ pub fn measure(
     let Some(compiler) = compilers.first() else { bail!("there is no compiler") };
     let folder = Scratch::new(&std::env::temp_dir())?;
     std::fs::write(folder.path().join("pair.c"), PROGRAM)?;
-    let asked = campaign::Asked {
+    let asked = campaign::CampaignRequest {
         experiment: folder.path().join("experiment.toml"),
         ledger: folder.path().join("ledger.db"),
         store: folder.path().join("store"),
@@ -67,7 +67,7 @@ pub fn measure(
         outline,
         machine,
         &asked,
-        &mut campaign::Core::default(),
+        &mut campaign::MeasuringCore::default(),
         &mut |_, _| Ok(()),
         events,
     )?;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 /// A call of the program's own code.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct ProgramCall {
     /// The site that calls, by its place among the sites.
     pub site: usize,
     /// The function that was called.
@@ -39,7 +39,7 @@ fn callee(facts: &ProgramFacts, place: SiteAddress) -> Option<(String, bool)> {
 }
 
 /// The calls of a program's own code.
-pub fn calls(facts: &ProgramFacts) -> Vec<Call> {
+pub fn calls(facts: &ProgramFacts) -> Vec<ProgramCall> {
     let by_function = Functions::of(facts);
     let number: HashMap<SiteAddress, usize> =
         facts.sites.iter().enumerate().map(|(number, site)| (site.seen.place, number)).collect();
@@ -67,7 +67,7 @@ pub fn calls(facts: &ProgramFacts) -> Vec<Call> {
 }
 
 /// A function's mispredictions are those of all its callers: each has its part by how often it called.
-fn share_misses(calls: &mut [Call]) {
+fn share_misses(calls: &mut [ProgramCall]) {
     let mut called: HashMap<SiteAddress, u64> = HashMap::new();
     for call in calls.iter() {
         *called.entry(call.at.unwrap_or_default()).or_default() += call.executed;
@@ -107,7 +107,7 @@ impl Functions {
         Functions { own, stubs: stubs.collect() }
     }
 
-    fn call(&self, facts: &ProgramFacts, site: usize, to: SiteAddress, times: u64) -> Option<Call> {
+    fn call(&self, facts: &ProgramFacts, site: usize, to: SiteAddress, times: u64) -> Option<ProgramCall> {
         let (callee, is_foreign) = callee(facts, to)?;
         let seen = &facts.sites[site].seen;
         let own_function = |place: SiteAddress| {
@@ -125,6 +125,6 @@ impl Functions {
         };
         let (branches, misses) = at.and_then(|at| self.own.get(&at).copied()).unwrap_or_default();
         let branches = if seen.class.kind() == BranchKind::Call { seen.inclusive } else { branches };
-        Some(Call { site, callee, at, is_foreign, executed: times, branches, misses })
+        Some(ProgramCall { site, callee, at, is_foreign, executed: times, branches, misses })
     }
 }

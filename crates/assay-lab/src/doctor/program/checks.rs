@@ -5,13 +5,13 @@ mod build;
 mod hot_calls;
 
 use super::facts::ProgramFacts;
-use crate::doctor::check::{Check, Found, Looked, Needs};
+use crate::doctor::check::{Check, CheckFinding, CheckOutcome, Needs};
 
 const fn check(
     name: &'static str,
     title: &'static str,
     needs: Needs,
-    look: fn(&ProgramFacts) -> Looked,
+    look: fn(&ProgramFacts) -> CheckOutcome,
 ) -> Check<ProgramFacts> {
     Check { name, title, needs, look }
 }
@@ -31,14 +31,15 @@ pub const CHECKS: [Check<ProgramFacts>; 10] = [
 ];
 
 /// Whether two findings are of one line of source.
-fn on_one_line(one: &Found, other: &Found) -> bool {
-    let line = |found: &Found| found.place.code().and_then(|code| Some((code.file.clone(), code.line?)));
+fn on_one_line(one: &CheckFinding, other: &CheckFinding) -> bool {
+    let line =
+        |found: &CheckFinding| found.place.code().and_then(|code| Some((code.file.clone(), code.line?)));
     line(one).is_some_and(|known| Some(known) == line(other))
 }
 
 /// Findings of the same source line made one: copies that were inlined, parts of one condition.
-fn by_line(found: Vec<Found>) -> Vec<Found> {
-    let mut merged: Vec<Found> = Vec::new();
+fn by_line(found: Vec<CheckFinding>) -> Vec<CheckFinding> {
+    let mut merged: Vec<CheckFinding> = Vec::new();
     for one in found {
         match merged.iter_mut().find(|known| known.saw == one.saw && on_one_line(known, &one)) {
             Some(known) => known.cost = known.cost.plus(&one.cost),

@@ -6,18 +6,18 @@
 //! times: what a program does so seldom costs it nothing, and of 16 outcomes that are all the same way the next one is so too
 //! with a chance of 94 % (the rule of succession).
 
-use super::calls::{self, Call};
+use super::calls::{self, ProgramCall};
 use super::listing::Listing;
 use super::names::is_library;
-use super::origin::{Condition, Reader};
+use super::origin::{Condition, FunctionReader};
 use super::stores::Stores;
-use crate::doctor::check::{Cost, Facts, Needs, Shares};
+use crate::doctor::check::{Facts, Needs, Shares, TracedCost};
 use assay_report::doctor::CodePlace;
 use assay_trace::sites::audit::Located;
 use assay_trace::sites::gather::{GatheredSites, SiteAddress};
 use assay_trace::sites::image::{ModuleImage, SourceFrame};
 use assay_trace::sites::instruction;
-use assay_trace::sites::source::Sources;
+use assay_trace::sites::source::SourceFiles;
 use iced_x86::Instruction;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -106,9 +106,9 @@ pub struct ProgramFacts {
     /// Why it was not traced, if so.
     pub not_traced: Option<String>,
     /// Source files.
-    pub sources: Sources,
+    pub sources: SourceFiles,
     listings: RefCell<Listings>,
-    calls: OnceCell<Vec<Call>>,
+    calls: OnceCell<Vec<ProgramCall>>,
     stores: OnceCell<Stores>,
 }
 
@@ -174,7 +174,7 @@ impl ProgramFacts {
             whole,
             heat,
             not_traced: None,
-            sources: Sources::default(),
+            sources: SourceFiles::default(),
             listings: RefCell::default(),
             calls: OnceCell::new(),
             stores: OnceCell::new(),
@@ -187,7 +187,7 @@ impl ProgramFacts {
     }
 
     /// The calls that the program's own code made.
-    pub fn calls(&self) -> &[Call] {
+    pub fn calls(&self) -> &[ProgramCall] {
         self.calls.get_or_init(|| calls::calls(self))
     }
 
@@ -219,7 +219,7 @@ impl ProgramFacts {
     /// What the conditional branch at an address depends on.
     pub fn condition(&self, image: usize, address: u64) -> Option<Condition> {
         let (listing, at) = self.decoded(image, address)?;
-        Some(Reader::new(&listing, &|address| self.is_table(image, address)).condition(at))
+        Some(FunctionReader::new(&listing, &|address| self.is_table(image, address)).condition(at))
     }
 
     /// The hot conditional branches of the program's own files that always went one way: site and file.
@@ -234,9 +234,9 @@ impl ProgramFacts {
     }
 
     /// What the branches of a site cost.
-    pub fn cost_of_site(&self, site: usize) -> Cost {
+    pub fn cost_of_site(&self, site: usize) -> TracedCost {
         let executed = self.sites[site].seen.executed;
-        Cost { executed: Some(executed), branches: executed, misses: self.costs[site] }
+        TracedCost { executed: Some(executed), branches: executed, misses: self.costs[site] }
     }
 
     /// Whether an address of a file is in a table that the dynamic linker fills.
@@ -289,7 +289,7 @@ impl Facts for ProgramFacts {
         self.not_traced.clone().filter(|_| needs != Needs::Files)
     }
 
-    fn shares(&self, cost: &Cost) -> Shares {
+    fn shares(&self, cost: &TracedCost) -> Shares {
         let Some(executed) = cost.executed else { return Shares::default() };
         let share = |part: f64, whole: f64| (whole > 0.0).then(|| (part / whole).min(1.0));
         Shares {

@@ -5,7 +5,7 @@ use wildmatch::WildMatch;
 
 /// What a function is called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum FunctionPurpose {
     /// It reads the environment.
     Environment,
     /// It reads a clock.
@@ -19,9 +19,9 @@ pub enum Purpose {
 }
 
 /// Names in C are whole; others are patterns over paths, since what a generic function is for is in its path.
-const PURPOSES: [(Purpose, &[&str]); 5] = [
+const PURPOSES: [(FunctionPurpose, &[&str]); 5] = [
     (
-        Purpose::Environment,
+        FunctionPurpose::Environment,
         &[
             "getenv",
             "secure_getenv",
@@ -34,7 +34,7 @@ const PURPOSES: [(Purpose, &[&str]); 5] = [
         ],
     ),
     (
-        Purpose::Clock,
+        FunctionPurpose::Clock,
         &[
             "clock_gettime",
             "__clock_gettime",
@@ -58,7 +58,7 @@ const PURPOSES: [(Purpose, &[&str]); 5] = [
         ],
     ),
     (
-        Purpose::Text,
+        FunctionPurpose::Text,
         &[
             "printf",
             "fprintf",
@@ -110,7 +110,7 @@ const PURPOSES: [(Purpose, &[&str]); 5] = [
         ],
     ),
     (
-        Purpose::Random,
+        FunctionPurpose::Random,
         &[
             "rand",
             "rand_r",
@@ -144,7 +144,7 @@ const PURPOSES: [(Purpose, &[&str]); 5] = [
         ],
     ),
     (
-        Purpose::System,
+        FunctionPurpose::System,
         &[
             "read",
             "write",
@@ -209,7 +209,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 }
 
 /// What a function is for, if it is for one of these.
-pub fn purpose(name: &str) -> Option<Purpose> {
+pub fn purpose(name: &str) -> Option<FunctionPurpose> {
     let bare = short(name);
     let known = PURPOSES.iter().find(|(_, names)| names.iter().any(|pattern| fits(pattern, &bare)));
     known.map(|(purpose, _)| *purpose)
@@ -343,18 +343,18 @@ mod tests {
 
     #[test]
     fn functions_are_known_by_whole_names_in_c_and_by_paths_elsewhere() {
-        assert_eq!(purpose("getenv"), Some(Purpose::Environment));
-        assert_eq!(purpose("std::env::var_os(core::x)"), Some(Purpose::Environment));
-        assert_eq!(purpose("time.Timer.read"), Some(Purpose::Clock));
+        assert_eq!(purpose("getenv"), Some(FunctionPurpose::Environment));
+        assert_eq!(purpose("std::env::var_os(core::x)"), Some(FunctionPurpose::Environment));
+        assert_eq!(purpose("time.Timer.read"), Some(FunctionPurpose::Clock));
         assert_eq!(purpose("time.sleep"), None);
-        assert_eq!(purpose("std::chrono::_V2::steady_clock::now()"), Some(Purpose::Clock));
-        assert_eq!(purpose("debug.print__anon_2741"), Some(Purpose::Text));
-        assert_eq!(purpose("Random.float__anon_99"), Some(Purpose::Random));
+        assert_eq!(purpose("std::chrono::_V2::steady_clock::now()"), Some(FunctionPurpose::Clock));
+        assert_eq!(purpose("debug.print__anon_2741"), Some(FunctionPurpose::Text));
+        assert_eq!(purpose("Random.float__anon_99"), Some(FunctionPurpose::Random));
         assert_eq!(
             [purpose("strand"), purpose("writer"), purpose("my_getenv"), purpose("random_mixed")],
             [None; 4]
         );
-        assert_eq!(purpose("sendto"), Some(Purpose::System));
+        assert_eq!(purpose("sendto"), Some(FunctionPurpose::System));
     }
 
     #[test]

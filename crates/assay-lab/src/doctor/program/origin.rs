@@ -74,16 +74,16 @@ pub struct Condition {
 }
 
 /// Reads one function.
-pub struct Reader<'a> {
+pub struct FunctionReader<'a> {
     listing: &'a Listing,
     /// Whether an address is in a table that the dynamic linker fills.
     is_table: &'a dyn Fn(u64) -> bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FunctionReader<'a> {
     /// For a function; `is_table` says whether an address is in a table that the dynamic linker fills.
-    pub fn new(listing: &'a Listing, is_table: &'a dyn Fn(u64) -> bool) -> Reader<'a> {
-        Reader { listing, is_table }
+    pub fn new(listing: &'a Listing, is_table: &'a dyn Fn(u64) -> bool) -> FunctionReader<'a> {
+        FunctionReader { listing, is_table }
     }
 
     /// What the conditional branch at a place of the listing depends on.
@@ -395,7 +395,7 @@ mod tests {
     fn condition(code: &[u8]) -> Condition {
         let listing = Listing::new(code, 0x1000);
         let is_table = |address: u64| address >= TABLE;
-        let reader = Reader::new(&listing, &is_table);
+        let reader = FunctionReader::new(&listing, &is_table);
         reader.condition(listing.instructions.len() - 1)
     }
 
@@ -469,7 +469,7 @@ mod tests {
         let of = |code: &[u8]| {
             let listing = Listing::new(code, 0x1000);
             let branch = listing.index(0x100a).expect("the branch");
-            Reader::new(&listing, &|_| false).condition(branch).origins
+            FunctionReader::new(&listing, &|_| false).condition(branch).origins
         };
         assert_eq!(of(&code), [cell(Base::File, 0x2000, 4); 2]);
         // ... and not where something does: dec ebx in place of dec ecx.

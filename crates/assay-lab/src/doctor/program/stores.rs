@@ -4,8 +4,8 @@
 //! Writes through other addresses (a pointer to the variable, a copy of a whole structure) are not seen.
 
 use super::facts::ProgramFacts;
-use super::names::{Purpose, purpose};
-use super::origin::{Base, MemoryCell, Reader, is_local};
+use super::names::{FunctionPurpose, purpose};
+use super::origin::{Base, FunctionReader, MemoryCell, is_local};
 use iced_x86::{Instruction, InstructionInfoFactory, OpAccess, OpKind};
 use std::collections::{BTreeMap, HashSet};
 
@@ -30,7 +30,7 @@ impl Stores {
         let configuring: HashSet<(usize, u64)> = facts
             .calls()
             .iter()
-            .filter(|call| purpose(&call.callee) == Some(Purpose::Environment))
+            .filter(|call| purpose(&call.callee) == Some(FunctionPurpose::Environment))
             .filter_map(|call| {
                 let place = facts.sites[call.site].seen.place;
                 let image = place.image?;
@@ -50,7 +50,7 @@ impl Stores {
                 continue;
             }
             let is_table = |address| facts.is_table(image, address);
-            match Reader::new(&listing, &is_table).cell(at, 6) {
+            match FunctionReader::new(&listing, &is_table).cell(at, 6) {
                 Some(cell) => *stores.cells.entry((image, cell)).or_default() += times,
                 None => {
                     let field =

@@ -1,6 +1,6 @@
 //! Bandwidth and latency over working sets.
 
-use super::Session;
+use super::LimitsSession;
 use crate::limits::plan;
 use anyhow::{Context, Result};
 use assay_linux::limits::buffer::{Buffer, PageSize};
@@ -22,7 +22,7 @@ const WARM_STEPS: u64 = 1 << 16;
 type Windows = BTreeMap<u64, WindowValues<f64>>;
 
 /// All curves, in rounds, so that the windows of a point are taken at times far apart.
-pub fn curves(session: &mut Session) -> Result<()> {
+pub fn curves(session: &mut LimitsSession) -> Result<()> {
     let kernels = stream::kernels();
     let mut latency: Vec<(&str, PageSize, Windows)> =
         vec![("small", PageSize::Small, Windows::new()), ("huge", PageSize::Huge, Windows::new())];
@@ -55,7 +55,7 @@ pub fn curves(session: &mut Session) -> Result<()> {
 }
 
 fn points(
-    session: &mut Session,
+    session: &mut LimitsSession,
     windows: Windows,
     figure: fn(LimitFigure) -> LimitFigure,
 ) -> Vec<CurvePoint> {
@@ -75,7 +75,7 @@ fn operation(kernel: StreamKernel) -> &'static str {
 
 /// One round of a walk in random order over every working set.
 fn chase(
-    session: &mut Session,
+    session: &mut LimitsSession,
     (pages, name): (PageSize, &str),
     windows: &mut Windows,
     (from, to): (f64, f64),
@@ -113,7 +113,7 @@ fn chase(
 
 /// One round of every way of moving bytes over every working set.
 fn stream_all(
-    session: &mut Session,
+    session: &mut LimitsSession,
     curves: &mut [(StreamKernel, Windows)],
     (from, to): (f64, f64),
 ) -> Result<()> {
@@ -137,7 +137,7 @@ fn stream_all(
 
 /// Nanoseconds per byte of each window.
 fn point(
-    session: &mut Session,
+    session: &mut LimitsSession,
     kernel: StreamKernel,
     buffer: &mut Buffer,
     bytes: usize,
@@ -152,7 +152,7 @@ fn point(
             (&from[..half], &mut to[..half], half)
         }
     };
-    let walk = RefCell::new(Walk { kernel, from, to, moved, at: 0 });
+    let walk = RefCell::new(StreamWalk { kernel, from, to, moved, at: 0 });
     let whole = |times| walk.borrow_mut().whole(times);
     let may_fit = bytes as u64 <= 2 * session.last_cache;
     let near = |disturbed: bool| {
@@ -173,7 +173,7 @@ fn point(
 }
 
 /// A working set, and how far it is walked through.
-struct Walk<'a> {
+struct StreamWalk<'a> {
     kernel: StreamKernel,
     from: &'a [u8],
     to: &'a mut [u8],
@@ -181,7 +181,7 @@ struct Walk<'a> {
     at: usize,
 }
 
-impl Walk<'_> {
+impl StreamWalk<'_> {
     fn whole(&mut self, times: u64) {
         self.kernel.run(self.from, self.to, times);
     }
@@ -211,7 +211,7 @@ mod tests {
         let moved = 2 * STRETCH + STRETCH / 2;
         let kernel = StreamKernel { operation: Operation::Write, by: By::Bytes8 };
         let to = &mut buffer.bytes_mut()[..moved];
-        let mut walk = Walk { kernel, from: &[], to, moved, at: 0 };
+        let mut walk = StreamWalk { kernel, from: &[], to, moved, at: 0 };
         let mut places = Vec::new();
         for _ in 0..4 {
             walk.stretch();

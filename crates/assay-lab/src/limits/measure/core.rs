@@ -1,6 +1,6 @@
 //! The clock's frequency, what instructions take, what a misprediction costs.
 
-use super::Session;
+use super::LimitsSession;
 use crate::limits::window;
 use anyhow::Result;
 use assay_linux::branch_timing::{self, TimingEffort};
@@ -17,7 +17,7 @@ const STARTS: usize = 5;
 const WARM: Duration = Duration::from_millis(60);
 
 /// The first millisecond after being idle; what the clock does later is watched all along.
-pub fn clock(session: &mut Session) -> Result<()> {
+pub fn clock(session: &mut LimitsSession) -> Result<()> {
     if window::add_chain().is_none() {
         return Ok(());
     }
@@ -47,7 +47,7 @@ pub fn clock(session: &mut Session) -> Result<()> {
 }
 
 /// All loops of instructions, then mispredictions.
-pub fn instructions(session: &mut Session) -> Result<()> {
+pub fn instructions(session: &mut LimitsSession) -> Result<()> {
     let loops = instructions::all();
     let mut best: Option<(LimitFigure, &InstructionLoop)> = None;
     for (at, own) in loops.iter().enumerate() {
@@ -107,7 +107,7 @@ fn how(own: &InstructionLoop) -> String {
 }
 
 /// What a misprediction costs, by the method of campaigns.
-fn mispredictions(session: &mut Session) -> Result<()> {
+fn mispredictions(session: &mut LimitsSession) -> Result<()> {
     session.tell("mispredictions", 0.5)?;
     let series = if session.meter.late() { 3 } else { session.effort.windows.min(12) };
     let effort = TimingEffort { series, pairs: session.effort.windows.min(12), windows: 1 };

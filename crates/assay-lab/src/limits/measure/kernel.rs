@@ -1,6 +1,6 @@
 //! What the kernel and its clocks cost.
 
-use super::Session;
+use super::LimitsSession;
 use anyhow::{Context, Result};
 use assay_linux::limits::system::{self, PingPong, Untouched};
 use assay_pure::limits::{Cost, LimitFigure, cost};
@@ -15,19 +15,19 @@ const HANDS: u64 = 50;
 const RAN: f64 = 0.9;
 
 /// All costs of the kernel.
-pub fn costs(session: &mut Session) -> Result<()> {
+pub fn costs(session: &mut LimitsSession) -> Result<()> {
     calls(session)?;
     pages(session)?;
     switches(session)
 }
 
-fn put(session: &mut Session, name: &str, ns: &[f64], how: &str) {
+fn put(session: &mut LimitsSession, name: &str, ns: &[f64], how: &str) {
     if let Some(ns) = LimitFigure::of(ns) {
         session.limits.costs.push(Cost { name: name.to_owned(), ns, how: how.to_owned() });
     }
 }
 
-fn calls(session: &mut Session) -> Result<()> {
+fn calls(session: &mut LimitsSession) -> Result<()> {
     let counter = || {
         system::read_counter();
     };
@@ -50,7 +50,7 @@ fn calls(session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-fn pages(session: &mut Session) -> Result<()> {
+fn pages(session: &mut LimitsSession) -> Result<()> {
     session.tell(cost::PAGE_FAULT, 4.0 / 6.0)?;
     // What was touched is given back ahead of the next window, not in it.
     let touched = RefCell::new(None);
@@ -69,7 +69,7 @@ fn pages(session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-fn switches(session: &mut Session) -> Result<()> {
+fn switches(session: &mut LimitsSession) -> Result<()> {
     session.tell(cost::SWITCH, 5.0 / 6.0)?;
     let mut pair = PingPong::new(session.cpu).context("two threads on one processor")?;
     let mut ns = Vec::new();

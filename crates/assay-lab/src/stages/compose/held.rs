@@ -1,7 +1,7 @@
 //! Each question of the diary with all that is known of both sides.
 
 use super::history::{History, Past};
-use crate::stages::judge::{Question, questions};
+use crate::stages::judge::{DiaryQuestion, questions};
 use assay_pure::stages::step::{Against, Brought, TimeFound, brought};
 use assay_pure::stages::traps::{self, Trap};
 use assay_pure::stages::{CommandFigures, Diary};
@@ -10,7 +10,7 @@ use assay_pure::verdict::ContrastVerdict;
 /// A question in a role.
 pub struct Held<'a> {
     /// The question.
-    pub question: Question,
+    pub question: DiaryQuestion,
     /// The role.
     pub role: usize,
     /// Of the stage.
@@ -43,7 +43,7 @@ pub fn steps<'a>(diary: &Diary, history: &'a History) -> Vec<Held<'a>> {
     all
 }
 
-fn held<'a>(diary: &Diary, history: &'a History, question: Question, role: usize) -> Held<'a> {
+fn held<'a>(diary: &Diary, history: &'a History, question: DiaryQuestion, role: usize) -> Held<'a> {
     let at = (question.candidate, role);
     let (own, other) = (history.figures(at), history.figures((question.baseline, role)));
     let verdict = history.verdict(question, role);

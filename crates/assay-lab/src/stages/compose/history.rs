@@ -4,7 +4,7 @@ use crate::campaign::compose::{rfc3339, twin_of};
 use crate::compare::compose::{level, stopped_because};
 use crate::compare::judge::seen_at;
 use crate::compare::spec::Spec;
-use crate::stages::judge::{self, Judged, Question};
+use crate::stages::judge::{self, DiaryQuestion, DiaryVerdicts};
 use crate::store::{DiaryCount, DiaryEntrant, DiaryTask, Ledger, SessionRow, VisitRow};
 use anyhow::{Context, Result};
 use assay_pure::compare::Side;
@@ -32,7 +32,7 @@ pub struct Past {
     /// All runs.
     pub visits: Vec<VisitRow>,
     /// The verdicts.
-    pub judged: Judged,
+    pub judged: DiaryVerdicts,
 }
 
 /// A diary's sessions, oldest first.
@@ -107,7 +107,7 @@ impl History {
     }
 
     /// The newest verdict on a question in a role, with its session.
-    pub fn verdict(&self, question: Question, role: usize) -> Option<(&Past, &ContrastVerdict)> {
+    pub fn verdict(&self, question: DiaryQuestion, role: usize) -> Option<(&Past, &ContrastVerdict)> {
         self.sessions.iter().rev().find_map(|past| {
             let at = past.judged.asked.iter().position(|asked| *asked == (question, role))?;
             Some((past, &past.judged.judgement.contrasts[at]))

@@ -3,7 +3,7 @@
 use super::held::Held;
 use super::history::History;
 use crate::campaign::compose::contrast;
-use crate::stages::judge::Question;
+use crate::stages::judge::DiaryQuestion;
 use assay_pure::stages::claims::{self, ComparedWith as Of, DiaryClaim, RoleFindings};
 use assay_pure::stages::step::{Against, parts};
 use assay_pure::stages::traps::Trap;
@@ -109,7 +109,7 @@ pub fn ranking(diary: &Diary, history: &History, held: &[Held<'_>], role: usize)
         })?;
         whole.time.filter(|time| time.verdict.is_difference())?;
         let ratio = |(before, after): &(usize, usize)| {
-            let question = Question { candidate: *after, baseline: *before, against: Against::Before };
+            let question = DiaryQuestion { candidate: *after, baseline: *before, against: Against::Before };
             let found = held.iter().find(|held| held.question == question && held.role == role)?;
             found.time.map(|time| time.ratio)
         };

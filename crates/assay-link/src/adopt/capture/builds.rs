@@ -68,7 +68,7 @@ pub struct CapturedBuild {
 /// # Errors
 /// The command fails, or none of its links could be captured; the store cannot be written.
 pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<CapturedBuild, BuildError> {
-    let site = Site::prepare(asked)?;
+    let site = BuildFolders::prepare(asked)?;
     let begun = Instant::now();
     let status = site.run(asked, said)?;
     let elapsed = begun.elapsed();
@@ -91,7 +91,7 @@ pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<CapturedBuild, B
 }
 
 /// The folders of one build.
-struct Site {
+struct BuildFolders {
     folder: PathBuf,
     store: PathBuf,
     linkers: PathBuf,
@@ -126,7 +126,7 @@ fn unable(doing: String) -> impl FnOnce(io::Error) -> BuildError {
     move |error| BuildError::Unable { doing, why: error.to_string() }
 }
 
-impl Site {
+impl BuildFolders {
     fn prepare(asked: &BuildAsked) -> Result<Self, BuildError> {
         let folder = asked.folder.canonicalize();
         let folder = folder.map_err(unable(format!("cannot enter {}", asked.folder.display())))?;

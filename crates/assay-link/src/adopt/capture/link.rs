@@ -3,7 +3,7 @@
 use super::call::{LinkInput, LinkerCall};
 use super::failure::{self, ReplayError};
 use super::kept::Stamp;
-use super::linker::{self, Known};
+use super::linker::{self, KnownLinker};
 use super::program::BuiltObjects;
 use super::response;
 use super::words::{PartRole, Parts};
@@ -35,7 +35,7 @@ pub struct CapturedLink {
     parts: Parts,
     store: PathBuf,
     left: Option<Stamp>,
-    known: OnceLock<Known>,
+    known: OnceLock<KnownLinker>,
     program: Mutex<Option<(Vec<PathBuf>, Arc<BuiltObjects>)>>,
 }
 
@@ -276,7 +276,7 @@ impl CapturedLink {
         }
     }
 
-    fn known(&self) -> Result<&Known, ReplayError> {
+    fn known(&self) -> Result<&KnownLinker, ReplayError> {
         if self.known.get().is_none() {
             let known = linker::ask(&self.call, &self.parts)?;
             // Another thread may have been quicker; it asked the same.

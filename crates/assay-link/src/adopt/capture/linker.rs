@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 /// What it said of itself.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KnownLinker {
     /// Which one.
     pub kind: LinkerKind,
     /// The script that it follows by default under the words of this call (GNU ld).
@@ -33,16 +33,16 @@ pub fn command(call: &LinkerCall) -> Command {
 ///
 /// # Errors
 /// It cannot be started.
-pub fn ask(call: &LinkerCall, parts: &Parts) -> Result<Known, ReplayError> {
+pub fn ask(call: &LinkerCall, parts: &Parts) -> Result<KnownLinker, ReplayError> {
     if call.zig {
-        return Ok(Known { kind: LinkerKind::Other, script: None });
+        return Ok(KnownLinker { kind: LinkerKind::Other, script: None });
     }
     let (kind, _) = identify(&said(call, &["--version".to_owned()])?);
     let script = match kind {
         LinkerKind::Gnu => default_script(&said(call, &options(call, parts))?),
         _ => None,
     };
-    Ok(Known { kind, script })
+    Ok(KnownLinker { kind, script })
 }
 
 fn said(call: &LinkerCall, words: &[String]) -> Result<String, ReplayError> {

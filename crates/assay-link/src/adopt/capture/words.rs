@@ -204,7 +204,7 @@ const WHOLE: &[&str] = &[
 
 /// Takes the words behind the linker's name apart.
 pub fn parse(words: &[String]) -> Parts {
-    let mut reader = Reader { words, found: Parts::default(), archives_only: false, pushed: Vec::new() };
+    let mut reader = WordsReader { words, found: Parts::default(), archives_only: false, pushed: Vec::new() };
     let mut at = 0;
     while at < words.len() {
         at += reader.word(at);
@@ -212,14 +212,14 @@ pub fn parse(words: &[String]) -> Parts {
     reader.found
 }
 
-struct Reader<'a> {
+struct WordsReader<'a> {
     words: &'a [String],
     found: Parts,
     archives_only: bool,
     pushed: Vec<bool>,
 }
 
-impl Reader<'_> {
+impl WordsReader<'_> {
     /// Reads the word at `at`; returns how many words that were.
     fn word(&mut self, at: usize) -> usize {
         let word = self.words[at].as_str();

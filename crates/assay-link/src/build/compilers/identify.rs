@@ -1,6 +1,6 @@
 //! Asking a driver what it is.
 
-use super::{Compiler, Family};
+use super::{Compiler, CompilerFamily};
 use crate::build::command::{self, Finished};
 use assay_pure::inputs::digest;
 use std::ffi::OsStr;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// What `-v` tells.
 struct Voice {
-    family: Family,
+    family: CompilerFamily,
     version: String,
     target: String,
     /// The line that names the version, with the vendor's revision.
@@ -46,7 +46,9 @@ fn listen(finished: &Finished) -> Result<Voice, String> {
     let after = |line: &str, mark: &str| line.split_once(mark).map(|(_, rest)| rest.to_owned());
     let target = text.lines().find_map(|line| line.strip_prefix("Target: ")).ok_or("-v names no target")?;
     for line in text.lines() {
-        for (family, mark) in [(Family::Gcc, "gcc version "), (Family::Clang, "clang version ")] {
+        for (family, mark) in
+            [(CompilerFamily::Gcc, "gcc version "), (CompilerFamily::Clang, "clang version ")]
+        {
             let Some(rest) = after(line, mark) else { continue };
             let version: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
             if !version.is_empty() {
@@ -86,8 +88,8 @@ fn cxx_name(name: &str) -> Option<String> {
 
 fn fingerprint(path: &Path, voice: &Voice) -> Result<String, String> {
     let programs: &[&str] = match voice.family {
-        Family::Gcc => &["cc1", "cc1plus"],
-        Family::Clang => &[],
+        CompilerFamily::Gcc => &["cc1", "cc1plus"],
+        CompilerFamily::Clang => &[],
     };
     let mut text = format!("{}\n{}\n", voice.line, voice.target);
     for name in programs {
@@ -123,10 +125,10 @@ mod tests {
         let gcc =
             heard("Using built-in specs.\nTarget: x86_64-linux-gnu\ngcc version 12.2.0 (Debian 12.2.0-14)\n")
                 .expect("gcc's words");
-        assert_eq!((gcc.family, gcc.version.as_str()), (Family::Gcc, "12.2.0"));
+        assert_eq!((gcc.family, gcc.version.as_str()), (CompilerFamily::Gcc, "12.2.0"));
         let clang = heard("Debian clang version 16.0.6 (15~deb12u1)\nTarget: x86_64-pc-linux-gnu\n")
             .expect("clang's");
-        assert_eq!((clang.family, clang.version.as_str()), (Family::Clang, "16.0.6"));
+        assert_eq!((clang.family, clang.version.as_str()), (CompilerFamily::Clang, "16.0.6"));
         assert_eq!(clang.target, "x86_64-pc-linux-gnu");
         assert!(heard("tcc version 0.9\nTarget: x\n").is_err());
         assert!(heard("gcc version 12.2.0\n").is_err());

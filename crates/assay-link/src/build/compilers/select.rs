@@ -42,9 +42,9 @@ pub fn version_key(version: &str) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::Family;
+    use crate::build::CompilerFamily;
 
-    fn compiler(family: Family, version: &str, alias: &str) -> Compiler {
+    fn compiler(family: CompilerFamily, version: &str, alias: &str) -> Compiler {
         let major = version.split('.').next().expect("a version");
         Compiler {
             name: format!("{}-{major}", family.name()),
@@ -60,9 +60,9 @@ mod tests {
 
     fn three() -> Vec<Compiler> {
         vec![
-            compiler(Family::Gcc, "12.2.0", "gcc"),
-            compiler(Family::Clang, "14.0.6", "clang"),
-            compiler(Family::Clang, "16.0.6", "clang-16"),
+            compiler(CompilerFamily::Gcc, "12.2.0", "gcc"),
+            compiler(CompilerFamily::Clang, "14.0.6", "clang"),
+            compiler(CompilerFamily::Clang, "16.0.6", "clang-16"),
         ]
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::blocks::{Copy, side};
 use super::super::image::ModuleImage;
-use super::super::source::{SourceFile, Sources};
+use super::super::source::{SourceFile, SourceFiles};
 use super::{AuditOrigin, AuditedHint, Located};
 use assay_pure::trace::hints::{
     Balance, BranchSides, Hint, HintJudgement, Language, Scan, TextPlace, Unclear, held_when_taken, judge,
@@ -21,7 +21,7 @@ pub struct ScannedFile {
 }
 
 /// Scans every source file that the places of the sites name and that is here.
-pub fn scan_files(sites: &[&Located], sources: &Sources) -> BTreeMap<String, ScannedFile> {
+pub fn scan_files(sites: &[&Located], sources: &SourceFiles) -> BTreeMap<String, ScannedFile> {
     let names: BTreeSet<&str> =
         sites.iter().flat_map(|site| site.frames.iter()).filter_map(|frame| frame.file.as_deref()).collect();
     let scanned = names.into_iter().filter_map(|name| {

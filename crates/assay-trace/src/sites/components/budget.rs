@@ -113,7 +113,7 @@ pub struct BudgetRow {
 
 /// What each component executed; the rows add up to the total.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct ComponentBudget {
     /// The components in their order, then `other`, then `unattributed`.
     pub rows: Vec<BudgetRow>,
     /// Over the whole command.
@@ -123,12 +123,12 @@ pub struct Budget {
 }
 
 /// The budget of a traced command.
-pub fn of_trace(trace: &Trace<Watch>, spec: &ComponentSpecs) -> Budget {
+pub fn of_trace(trace: &Trace<Watch>, spec: &ComponentSpecs) -> ComponentBudget {
     of_gathered(&gather(trace, false), spec)
 }
 
 /// The budget of what was gathered of a trace.
-pub fn of_gathered(gathered: &GatheredSites, spec: &ComponentSpecs) -> Budget {
+pub fn of_gathered(gathered: &GatheredSites, spec: &ComponentSpecs) -> ComponentBudget {
     let members = gathered.seen.first().map_or(0, |seen| seen.missed.len());
     let mut sums = Adding::new(spec, members);
     let mut attributor = Attributor::new(&gathered.images, spec);
@@ -224,7 +224,7 @@ impl Adding {
         self.parts.entry((owner, Rc::clone(name))).or_insert_with(new)
     }
 
-    fn finish(self, spec: &ComponentSpecs, called: &[u64], idle: Vec<String>) -> Budget {
+    fn finish(self, spec: &ComponentSpecs, called: &[u64], idle: Vec<String>) -> ComponentBudget {
         let mut parts: BTreeMap<Owner, Vec<FunctionPart>> = BTreeMap::new();
         for ((owner, _), part) in self.parts {
             parts.entry(owner).or_default().push(part);
@@ -247,6 +247,6 @@ impl Adding {
             };
             rows.push(BudgetRow { name: name.to_owned(), kind, sums, called, parts });
         }
-        Budget { rows, total, idle }
+        ComponentBudget { rows, total, idle }
     }
 }

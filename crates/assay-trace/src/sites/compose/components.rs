@@ -1,6 +1,8 @@
 //! The budget as the page shows it: per unit and per call, beside a reference.
 
-use super::super::components::{Budget, BudgetRow, BudgetSums, ComponentSpecs, RowPurpose, of_gathered};
+use super::super::components::{
+    BudgetRow, BudgetSums, ComponentBudget, ComponentSpecs, RowPurpose, of_gathered,
+};
 use super::super::gather::GatheredSites;
 use super::{SiteSelection, share};
 use assay_report::prose::list;
@@ -27,7 +29,7 @@ pub struct OtherBudget {
     /// The command and its arguments.
     pub command: Vec<String>,
     /// What it executed; by the same predictors.
-    pub budget: Budget,
+    pub budget: ComponentBudget,
     /// Units of work that it does.
     pub units: Option<u64>,
 }
@@ -36,8 +38,9 @@ pub struct OtherBudget {
 pub fn compose(gathered: &GatheredSites, wanted: &BudgetRequest, wish: &SiteSelection) -> Components {
     let own = of_gathered(gathered, &wanted.spec);
     let beside = wanted.reference.as_ref();
-    let show =
-        |row: &BudgetRow, budget: &Budget, units: Option<u64>| figures(row, &budget.total, units, wish);
+    let show = |row: &BudgetRow, budget: &ComponentBudget, units: Option<u64>| {
+        figures(row, &budget.total, units, wish)
+    };
     let mut rows: Vec<ComponentRow> = own
         .rows
         .iter()
@@ -58,7 +61,7 @@ pub fn compose(gathered: &GatheredSites, wanted: &BudgetRequest, wish: &SiteSele
             rows.insert(named + nth, pair(&row.name, kind(row.kind), None, Some(other)));
         }
     }
-    let all = |budget: &Budget, units| {
+    let all = |budget: &ComponentBudget, units| {
         let row = BudgetRow {
             name: "total".to_owned(),
             kind: RowPurpose::Other,

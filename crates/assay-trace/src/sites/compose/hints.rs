@@ -2,7 +2,7 @@
 
 use super::super::audit::{AuditOrigin, AuditedHint, Located, audit};
 use super::super::image::ModuleImage;
-use super::super::source::Sources;
+use super::super::source::SourceFiles;
 use super::{Priced, SiteSelection};
 use assay_pure::trace::hints::judge::FEWEST;
 use assay_pure::trace::hints::{Form, HintJudgement, Unclear};
@@ -16,7 +16,12 @@ const PENALTY: [f64; 2] = [10.0, 20.0];
 const BUBBLE: [f64; 2] = [0.0, 2.0];
 
 /// Holds the hints against what happened.
-pub fn hints(images: &[ModuleImage], priced: &[Priced], sources: &Sources, wish: &SiteSelection) -> Hints {
+pub fn hints(
+    images: &[ModuleImage],
+    priced: &[Priced],
+    sources: &SourceFiles,
+    wish: &SiteSelection,
+) -> Hints {
     let located: Vec<&Located> = priced.iter().map(|site| &site.located).collect();
     let held = audit(images, &located, sources);
     let mut list: Vec<JudgedHint> = held.iter().map(|held| show(held, priced, wish)).collect();

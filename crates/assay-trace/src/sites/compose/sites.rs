@@ -1,7 +1,7 @@
 //! The list of sites: which, in what order, with what around them.
 
 use super::super::image::{ModuleImage, SourceFrame as Placed};
-use super::super::source::Sources;
+use super::super::source::SourceFiles;
 use super::{Priced, SiteSelection, fits, share};
 use assay_report::sites::page::{CodeLine, FloorMisses, Frame, Site, SiteOrder, SourceLine};
 use std::cmp::Ordering;
@@ -60,7 +60,7 @@ pub fn list(
     images: &[ModuleImage],
     chosen: &[&Priced],
     cost: f64,
-    sources: &Sources,
+    sources: &SourceFiles,
     wish: &SiteSelection,
 ) -> Vec<Site> {
     let mut running = 0.0;
@@ -127,7 +127,7 @@ fn frame(placed: &Placed) -> Frame {
     }
 }
 
-fn source_around(site: &Priced, sources: &Sources) -> Vec<SourceLine> {
+fn source_around(site: &Priced, sources: &SourceFiles) -> Vec<SourceLine> {
     let Some(placed) = site.located.frames.first().filter(|placed| placed.at.line > 0) else {
         return Vec::new();
     };

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Encode numbers, one per line, as varints for `assay inputs fit`
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("../help/encode.txt"))]
-pub struct Arguments {
+pub struct EncodeArguments {
     /// Whole numbers from 0, one per line; - is standard input
     numbers: PathBuf,
     /// File to write
@@ -22,7 +22,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// The numbers cannot be read or are none, or the file cannot be written.
-pub(super) fn run(arguments: &Arguments) -> Result<()> {
+pub(super) fn run(arguments: &EncodeArguments) -> Result<()> {
     screen::find_place(&arguments.output)?;
     let (name, text) = match arguments.numbers.to_str() {
         Some("-") => {

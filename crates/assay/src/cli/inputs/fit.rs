@@ -2,12 +2,12 @@
 
 use super::{experiment, read};
 use crate::cli::help::OUTPUT;
-use crate::cli::run::{Places, positive};
+use crate::cli::run::{StoragePaths, positive};
 use crate::cli::stat::predictors;
 use crate::cli::{DONE, FAILED, screen};
 use anyhow::{Context as _, Result};
 use assay_lab::campaign;
-use assay_lab::fit::{Asked, conclude, examine, variants};
+use assay_lab::fit::{FitRequest, conclude, examine, variants};
 use assay_lab::lead::Misuse;
 use assay_pure::inputs::fit::kind;
 use assay_report::{FitPage, Progress, Show, render_fit};
@@ -21,7 +21,7 @@ const MEASUREMENT: &str = "Measurement";
 /// Fit a generator to recorded data: can it stand for the recording?
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("../help/fit.txt"))]
-pub struct Arguments {
+pub struct FitArguments {
     /// Recorded file of LEB128 varints
     file: PathBuf,
     /// Format of a unit; only varint can be fitted. Given, it skips the check that the file looks like varints
@@ -70,7 +70,7 @@ pub struct Arguments {
     #[arg(long, help_heading = OUTPUT, value_name = "FILE", num_args = 0..=1, default_missing_value = "", value_parser = screen::path_or_nothing())]
     json: Option<PathBuf>,
     #[command(flatten)]
-    places: Places,
+    places: StoragePaths,
 }
 
 /// Decodes beside the range of CPUs: what it cannot exploit, they cannot either.
@@ -97,7 +97,7 @@ fn share(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// The file cannot be read or is no stream of varints; what [`campaign::run`] cannot do.
-pub(super) fn run(arguments: &Arguments) -> Result<u8> {
+pub(super) fn run(arguments: &FitArguments) -> Result<u8> {
     if arguments.predictor.iter().any(|names| names == "help") {
         screen::print(&predictors::list());
         return Ok(DONE);
@@ -176,7 +176,7 @@ fn spare(output: &Path) -> Result<(), Misuse> {
     )))
 }
 
-fn asked(arguments: &Arguments) -> Result<Asked, Misuse> {
+fn asked(arguments: &FitArguments) -> Result<FitRequest, Misuse> {
     match arguments.format.as_deref() {
         None | Some("varint") => {}
         Some(other @ ("lines" | "bytes" | "whole")) => {
@@ -198,7 +198,7 @@ fn asked(arguments: &Arguments) -> Result<Asked, Misuse> {
     if predictors.is_empty() {
         return Err(Misuse("--predictor none leaves nothing to compare: name a predictor".into()));
     }
-    Ok(Asked {
+    Ok(FitRequest {
         file: arguments.file.display().to_string(),
         name: name(arguments)?,
         margin: arguments.margin,
@@ -216,7 +216,7 @@ fn architecture() -> &'static str {
 }
 
 /// A name that needs no quotes in TOML.
-fn name(arguments: &Arguments) -> Result<String, Misuse> {
+fn name(arguments: &FitArguments) -> Result<String, Misuse> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if let Some(name) = &arguments.name {
         if !name.is_empty() && name.chars().all(plain) {
@@ -230,7 +230,7 @@ fn name(arguments: &Arguments) -> Result<String, Misuse> {
 }
 
 fn measure(
-    arguments: &Arguments,
+    arguments: &FitArguments,
     experiment: &Path,
     (markov, units): (&assay_pure::inputs::Markov, u64),
     margin: f64,
@@ -238,7 +238,7 @@ fn measure(
     assay_linux::interrupt::catch();
     let file =
         arguments.file.canonicalize().with_context(|| format!("cannot find {}", arguments.file.display()))?;
-    let asked = campaign::Asked {
+    let asked = campaign::CampaignRequest {
         experiment: experiment.to_owned(),
         ledger: arguments.places.ledger.clone(),
         store: arguments.places.store(),
@@ -262,7 +262,7 @@ fn is_screen(file: &Path) -> bool {
     file.as_os_str().is_empty() || file.as_os_str() == "-"
 }
 
-fn show(arguments: &Arguments, page: &FitPage) -> Result<()> {
+fn show(arguments: &FitArguments, page: &FitPage) -> Result<()> {
     match &arguments.json {
         Some(path) if is_screen(path) => screen::print(&page.to_json()),
         json => {

@@ -1,11 +1,11 @@
 //! From executions to the page: means and spreads, shares, ranges over predictors, counted against traced.
 
 use super::counted;
-use super::predictors::Model;
+use super::predictors::SimulatedModel;
 use super::source::Choice;
 use super::traced;
 use super::wanted::{StatRequest, TRACED, is_traceable};
-use assay_linux::perf::{CounterEvent, CounterReading, CounterRefusal, End, RefusalContext, Scope};
+use assay_linux::perf::{CommandEnd, CounterEvent, CounterReading, CounterRefusal, RefusalContext, Scope};
 use assay_pure::predict::PredictionKind;
 use assay_report::prose;
 use assay_report::stat::forms::label;
@@ -28,7 +28,7 @@ pub enum CommandExecution {
 
 /// What was asked for and decided.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct StatQuestion {
     /// The command.
     pub command: Vec<String>,
     /// As given with `--source`.
@@ -38,7 +38,7 @@ pub struct Question {
     /// What was wanted.
     pub wanted: StatRequest,
     /// The predictors simulated.
-    pub models: Vec<Model>,
+    pub models: Vec<SimulatedModel>,
     /// Executions asked for.
     pub repeats: u64,
     /// Multiplexed counters are extrapolated.
@@ -54,7 +54,7 @@ pub struct Question {
 }
 
 /// The page of what was executed, in that order.
-pub fn compose(question: &Question, executed: &[CommandExecution]) -> StatPage {
+pub fn compose(question: &StatQuestion, executed: &[CommandExecution]) -> StatPage {
     let counted: Vec<&counted::CountedRun> = executed.iter().filter_map(CommandExecution::counted).collect();
     let traced: Vec<&traced::TracedRun> = executed.iter().filter_map(CommandExecution::traced).collect();
     let mut events = counted_rows(question, &counted);
@@ -96,7 +96,7 @@ impl CommandExecution {
     }
 }
 
-fn counted_rows(question: &Question, executions: &[&counted::CountedRun]) -> Vec<EventRow> {
+fn counted_rows(question: &StatQuestion, executions: &[&counted::CountedRun]) -> Vec<EventRow> {
     let Some(first) = executions.first() else { return Vec::new() };
     let row = |(at, (event, _)): (usize, &counted::Read)| {
         let read = executions.iter().filter_map(|figures| figures.events.get(at));
@@ -180,7 +180,7 @@ fn partly(readings: &[CounterReading], share: f64, scaled: bool) -> Option<Strin
     })
 }
 
-fn traced_rows(question: &Question, executions: &[&traced::TracedRun]) -> Vec<EventRow> {
+fn traced_rows(question: &StatQuestion, executions: &[&traced::TracedRun]) -> Vec<EventRow> {
     let mut rows = Vec::new();
     for traced in TRACED.iter().filter(|traced| question.wanted.traced.contains(&traced.name)) {
         let values: Option<Vec<Number>> =
@@ -214,7 +214,7 @@ fn traced_row(name: &str, value: Option<Spread>) -> EventRow {
 }
 
 /// Where nothing was counted: what the kernel refuses, and what was named but is not seen by tracing.
-fn refused_rows(question: &Question, counted: &[&counted::CountedRun]) -> Vec<EventRow> {
+fn refused_rows(question: &StatQuestion, counted: &[&counted::CountedRun]) -> Vec<EventRow> {
     if !counted.is_empty() {
         return Vec::new();
     }
@@ -242,8 +242,8 @@ fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-fn predictor_rows(question: &Question, executions: &[&traced::TracedRun]) -> Vec<PredictorRow> {
-    let row = |(at, model): (usize, &Model)| {
+fn predictor_rows(question: &StatQuestion, executions: &[&traced::TracedRun]) -> Vec<PredictorRow> {
+    let row = |(at, model): (usize, &SimulatedModel)| {
         let all =
             |figures: &&traced::TracedRun| figures.missed.get(at).map_or(0, |missed| missed.iter().sum());
         let totals: Vec<Number> =
@@ -336,9 +336,9 @@ fn execution(executed: &CommandExecution) -> Execution {
             code: figures.ending.status.code(),
             signal: figures.ending.status.signal(),
             ended_by: match figures.ending.end {
-                End::Itself => EndedBy::Itself,
-                End::TimeLimit => EndedBy::TimeLimit,
-                End::Interrupted => EndedBy::Interrupt,
+                CommandEnd::Itself => EndedBy::Itself,
+                CommandEnd::TimeLimit => EndedBy::TimeLimit,
+                CommandEnd::Interrupted => EndedBy::Interrupt,
             },
             elapsed_seconds: figures.ending.elapsed.as_secs_f64(),
             user_seconds: Some(figures.ending.user.as_secs_f64()),
@@ -365,7 +365,7 @@ fn execution(executed: &CommandExecution) -> Execution {
     }
 }
 
-fn notes(question: &Question, traced: &[&traced::TracedRun]) -> Vec<String> {
+fn notes(question: &StatQuestion, traced: &[&traced::TracedRun]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for note in traced.iter().flat_map(|figures| &figures.notes) {
         if !notes.contains(note) {
@@ -389,7 +389,7 @@ fn notes(question: &Question, traced: &[&traced::TracedRun]) -> Vec<String> {
     notes
 }
 
-fn why_they_differ(question: &Question) -> String {
+fn why_they_differ(question: &StatQuestion) -> String {
     let mut text =
         "each execution was counted exactly, but they differ: time, random numbers (hash seeds, addresses), \
                     threads or files written before make the program take another path"

@@ -24,14 +24,14 @@ const WAITING: usize = 8;
 pub struct Crew {
     members: usize,
     sees_all: bool,
-    own: Share,
+    own: PredictorShare,
     others: Vec<Hand>,
     /// A copy of the sites for the others.
     sites: Arc<[Branch]>,
 }
 
 /// Some of the predictors, with what they got wrong.
-struct Share {
+struct PredictorShare {
     zoo: Zoo,
     tally: Tally,
 }
@@ -39,7 +39,7 @@ struct Share {
 /// A share on a thread of its own.
 struct Hand {
     steps: SyncSender<Arc<KeptSteps>>,
-    thread: JoinHandle<Share>,
+    thread: JoinHandle<PredictorShare>,
 }
 
 /// How many threads beside the caller's such predictors are worth on so many processors.
@@ -51,16 +51,16 @@ fn threads(predictors: usize, slow: bool, processors: usize) -> usize {
     }
 }
 
-impl Share {
-    fn new(names: &[&str]) -> Result<Share, UnknownPredictor> {
-        Ok(Share { zoo: Zoo::new(names)?, tally: Tally::new(names.len()) })
+impl PredictorShare {
+    fn new(names: &[&str]) -> Result<PredictorShare, UnknownPredictor> {
+        Ok(PredictorShare { zoo: Zoo::new(names)?, tally: Tally::new(names.len()) })
     }
 
     fn observe(&mut self, steps: Steps<'_>) {
         self.zoo.observe_steps(steps, &mut self.tally);
     }
 
-    fn observe_all(mut self, stretches: &Receiver<Arc<KeptSteps>>) -> Share {
+    fn observe_all(mut self, stretches: &Receiver<Arc<KeptSteps>>) -> PredictorShare {
         while let Ok(stretch) = stretches.recv() {
             self.observe(stretch.steps());
         }
@@ -86,7 +86,7 @@ impl Crew {
     /// A name that no predictor has.
     pub fn new(names: &[String], processors: usize) -> Result<Crew, UnknownPredictor> {
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
-        let own = Share::new(&all)?;
+        let own = PredictorShare::new(&all)?;
         // Who looks at every branch takes longer per branch than the emulator.
         let sees_all = own.zoo.sees_all();
         match threads(names.len(), sees_all, processors) {
@@ -99,12 +99,18 @@ impl Crew {
         let mut others = Vec::new();
         for share in 0..shares {
             let dealt: Vec<&str> = names.iter().skip(share).step_by(shares).copied().collect();
-            let share = Share::new(&dealt)?;
+            let share = PredictorShare::new(&dealt)?;
             let (steps, waiting) = sync_channel(WAITING);
             let thread = std::thread::spawn(move || share.observe_all(&waiting));
             others.push(Hand { steps, thread });
         }
-        Ok(Crew { members: names.len(), sees_all, own: Share::new(&[])?, others, sites: Arc::default() })
+        Ok(Crew {
+            members: names.len(),
+            sees_all,
+            own: PredictorShare::new(&[])?,
+            others,
+            sites: Arc::default(),
+        })
     }
 
     /// Whether a predictor looks at other branches than conditional ones.
@@ -222,7 +228,7 @@ mod tests {
         let mut crew = Crew::new(&["gshare", "bimodal", "always-taken"].map(str::to_owned), 3).unwrap();
         crew.observe(KeptSteps::of(&stream(), &stream()).steps());
         let Crew { others, .. } = crew;
-        let threads: Vec<JoinHandle<Share>> = others.into_iter().map(|hand| hand.thread).collect();
+        let threads: Vec<JoinHandle<PredictorShare>> = others.into_iter().map(|hand| hand.thread).collect();
         for thread in threads {
             assert!(thread.join().is_ok());
         }

@@ -13,7 +13,7 @@ const TEXTBOOK: &[&str] = &["gshare", "tournament", "perceptron"];
 
 /// One simulated predictor.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Model {
+pub struct SimulatedModel {
     /// Its name in the zoo.
     pub name: String,
     /// What it is, in one line.
@@ -28,8 +28,8 @@ pub struct Model {
     pub penalty: Option<Ends>,
 }
 
-impl Model {
-    fn of(name: &str) -> Result<Model, Misuse> {
+impl SimulatedModel {
+    fn of(name: &str) -> Result<SimulatedModel, Misuse> {
         let found = zoo::describe(name).map_err(|error| {
             Misuse(format!(
                 "--predictor: {error}; `--predictor help` lists them, `none` is for no simulation"
@@ -40,7 +40,7 @@ impl Model {
             low: f64::from(cpu.penalty.low_cycles),
             high: f64::from(cpu.penalty.high_cycles),
         };
-        Ok(Model {
+        Ok(SimulatedModel {
             name: name.to_owned(),
             what: found.what.to_owned(),
             confidence: cpu.map(|cpu| cpu.confidence().to_string()),
@@ -55,7 +55,7 @@ impl Model {
 ///
 /// # Errors
 /// An unknown name, `none` beside others.
-pub fn choose(asked: &[String], architecture: Option<&str>) -> Result<Vec<Model>, Misuse> {
+pub fn choose(asked: &[String], architecture: Option<&str>) -> Result<Vec<SimulatedModel>, Misuse> {
     let names: Vec<&str> = asked
         .iter()
         .flat_map(|list| list.split(','))
@@ -69,12 +69,12 @@ pub fn choose(asked: &[String], architecture: Option<&str>) -> Result<Vec<Model>
         };
     }
     if names.is_empty() {
-        return usual(architecture).iter().map(|name| Model::of(name)).collect();
+        return usual(architecture).iter().map(|name| SimulatedModel::of(name)).collect();
     }
-    let mut models: Vec<Model> = Vec::new();
+    let mut models: Vec<SimulatedModel> = Vec::new();
     for name in names {
         if models.iter().all(|model| model.name != name) {
-            models.push(Model::of(name)?);
+            models.push(SimulatedModel::of(name)?);
         }
     }
     Ok(models)

@@ -36,18 +36,18 @@ impl Ticker {
 
 /// Shows a ticker until it is dropped.
 #[derive(Debug)]
-pub struct Progress {
+pub struct StatProgress {
     ticker: Arc<Ticker>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Progress {
+impl StatProgress {
     /// Shown on standard error if `show`.
-    pub fn new(show: bool) -> Progress {
+    pub fn new(show: bool) -> StatProgress {
         let ticker = Arc::new(Ticker::default());
         let shown = Arc::clone(&ticker);
         let thread = show.then(|| std::thread::spawn(move || tick(&shown)));
-        Progress { ticker, thread }
+        StatProgress { ticker, thread }
     }
 
     /// What it shows.
@@ -56,7 +56,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for StatProgress {
     fn drop(&mut self) {
         self.ticker.ended.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_hidden_progress_still_counts_and_ends_at_once() {
-        let progress = Progress::new(false);
+        let progress = StatProgress::new(false);
         progress.ticker().add(5);
         progress.ticker().add(6);
         assert_eq!(progress.ticker().branches(), 11);

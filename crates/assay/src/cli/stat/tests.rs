@@ -1,12 +1,14 @@
 //! Pages of scripted executions: no command is started here.
 
-use super::compose::{CommandExecution, Question, compose};
+use super::compose::{CommandExecution, StatQuestion, compose};
 use super::predictors;
 use super::source::Choice;
 use super::traced::scripted::{process, thread, trace};
 use super::wanted::StatRequest;
 use super::{code_of, counted, exit_code, traced};
-use assay_linux::perf::{CommandEnding, CounterEvent, CounterReading, CounterRefusal, End, RefusalContext};
+use assay_linux::perf::{
+    CommandEnd, CommandEnding, CounterEvent, CounterReading, CounterRefusal, RefusalContext,
+};
 use assay_report::render_stat;
 use assay_report::stat::Number;
 use assay_report::stat::page::{EndedBy, Ends, Execution, FigureSource, StatPage};
@@ -17,10 +19,10 @@ use std::time::Duration;
 
 const MIXED: [bool; 8] = [true, false, true, true, false, true, true, true];
 
-fn question(sources: &[FigureSource], events: &[&str], predictors: &[&str]) -> Question {
+fn question(sources: &[FigureSource], events: &[&str], predictors: &[&str]) -> StatQuestion {
     let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let predictors = if predictors.is_empty() { list(&["none"]) } else { list(predictors) };
-    Question {
+    StatQuestion {
         command: list(&["./program", "7"]),
         asked_source: "auto".to_owned(),
         choice: Choice {
@@ -53,7 +55,7 @@ fn counted(events: &[(&str, Result<CounterReading, CounterRefusal>)]) -> Command
         events.iter().map(|(name, read)| (name.parse::<CounterEvent>().unwrap(), read.clone())).collect();
     let ending = CommandEnding {
         status: ExitStatus::from_raw(0),
-        end: End::Itself,
+        end: CommandEnd::Itself,
         elapsed: Duration::from_millis(200),
         user: Duration::from_millis(150),
         system: Duration::from_millis(10),

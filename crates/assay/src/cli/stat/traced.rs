@@ -1,7 +1,7 @@
 //! One traced execution: every branch through the predictors, then the figures of the whole command.
 
 use super::crew::Crew;
-use super::predictors::Model;
+use super::predictors::SimulatedModel;
 use super::progress::Ticker;
 use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, BranchSite};
@@ -15,12 +15,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The predictors of one traced thread: each thread has its own, as each processor has.
-pub struct Watcher {
+pub struct PredictorWatcher {
     crew: Crew,
     ticker: Arc<Ticker>,
 }
 
-impl Observer for Watcher {
+impl Observer for PredictorWatcher {
     fn wanted(&self) -> BranchForm {
         BranchForm::Steps { all: self.crew.sees_all() }
     }
@@ -63,7 +63,7 @@ pub struct TracedRun {
 pub fn execute(
     words: &[OsString],
     options: &TraceOptions,
-    models: &[Model],
+    models: &[SimulatedModel],
     ticker: &Arc<Ticker>,
 ) -> Result<TracedRun, TraceRefusal> {
     let names: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
@@ -74,14 +74,14 @@ pub fn execute(
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let trace = command(words, &options, move || {
         let crew = Crew::new(&names, processors).expect("the names were looked up before");
-        Watcher { crew, ticker: Arc::clone(&observed) }
+        PredictorWatcher { crew, ticker: Arc::clone(&observed) }
     })?;
     let interrupted = assay_linux::interrupt::asked();
     Ok(TracedRun { interrupted, ..figures(trace, started.elapsed()) })
 }
 
 /// Sums a trace up.
-pub fn figures(trace: Trace<Watcher>, elapsed: Duration) -> TracedRun {
+pub fn figures(trace: Trace<PredictorWatcher>, elapsed: Duration) -> TracedRun {
     let mut counts = ClassCounts { taken: Some(0), ..ClassCounts::default() };
     let mut missed: Vec<[u64; 3]> = Vec::new();
     let mut threads = Vec::new();
@@ -130,7 +130,7 @@ pub fn figures(trace: Trace<Watcher>, elapsed: Duration) -> TracedRun {
 }
 
 /// How the command ended: where it executed another program in its place, how that one did.
-fn how_it_ended(trace: &Trace<Watcher>) -> TracedExit {
+fn how_it_ended(trace: &Trace<PredictorWatcher>) -> TracedExit {
     let Some(first) = trace.processes.first() else { return TracedExit::Unknown };
     let last = trace.processes.iter().rfind(|process| process.pid == first.pid);
     match last.map_or(first.ended, |process| process.ended) {
@@ -163,7 +163,7 @@ pub mod scripted {
 
     /// A thread that executed a conditional branch (site 0) with these outcomes, then an indirect call and a return, ten
     /// instructions per branch; seen by these predictors.
-    pub fn thread(number: u32, outcomes: &[bool], predictors: &[&str]) -> ThreadTrace<Watcher> {
+    pub fn thread(number: u32, outcomes: &[bool], predictors: &[&str]) -> ThreadTrace<PredictorWatcher> {
         let branch = |taken: &bool| Branch::new(0x1000, 0x900, 0, BranchClass::CONDITIONAL, *taken, 10);
         let mut branches: Vec<Branch> = outcomes.iter().map(branch).collect();
         branches.push(Branch::new(0x1010, 0x2000, 1, BranchClass::INDIRECT_CALL, true, 10));
@@ -184,12 +184,16 @@ pub mod scripted {
     }
 
     /// A watcher with these predictors, on one thread.
-    pub fn watcher(names: &[String], ticker: &Arc<Ticker>) -> Watcher {
-        Watcher { crew: Crew::new(names, 1).unwrap(), ticker: Arc::clone(ticker) }
+    pub fn watcher(names: &[String], ticker: &Arc<Ticker>) -> PredictorWatcher {
+        PredictorWatcher { crew: Crew::new(names, 1).unwrap(), ticker: Arc::clone(ticker) }
     }
 
     /// A process of these threads.
-    pub fn process(pid: u32, threads: Vec<ThreadTrace<Watcher>>, ended: TracedExit) -> ProcessTrace<Watcher> {
+    pub fn process(
+        pid: u32,
+        threads: Vec<ThreadTrace<PredictorWatcher>>,
+        ended: TracedExit,
+    ) -> ProcessTrace<PredictorWatcher> {
         ProcessTrace {
             pid,
             parent: None,
@@ -205,7 +209,7 @@ pub mod scripted {
     }
 
     /// A trace of these processes.
-    pub fn trace(processes: Vec<ProcessTrace<Watcher>>) -> Trace<Watcher> {
+    pub fn trace(processes: Vec<ProcessTrace<PredictorWatcher>>) -> Trace<PredictorWatcher> {
         Trace { processes, emulator: "7.2.22".to_owned() }
     }
 }

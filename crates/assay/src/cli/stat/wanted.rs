@@ -5,7 +5,7 @@ use assay_linux::perf::{CounterEvent, Scope};
 use assay_trace::ClassCounts;
 
 /// A count that the tracer keeps: its name and where it is found.
-pub struct Traced {
+pub struct TracedCount {
     /// perf's name where perf has one.
     pub name: &'static str,
     /// From what a thread executed; None where that was not looked at.
@@ -13,17 +13,17 @@ pub struct Traced {
 }
 
 /// What the tracer counts, in the order in which it is shown.
-pub const TRACED: &[Traced] = &[
-    Traced { name: "branches", of: |counts| Some(counts.branches()) },
-    Traced { name: "instructions", of: |counts| Some(counts.instructions) },
-    Traced { name: "conditional-branches", of: |counts| Some(counts.conditional) },
-    Traced { name: "taken-branches", of: |counts| counts.taken },
-    Traced { name: "direct-jumps", of: |counts| Some(counts.jumps) },
-    Traced { name: "direct-calls", of: |counts| Some(counts.calls) },
-    Traced { name: "indirect-jumps", of: |counts| Some(counts.indirect_jumps) },
-    Traced { name: "indirect-calls", of: |counts| Some(counts.indirect_calls) },
-    Traced { name: "returns", of: |counts| Some(counts.returns) },
-    Traced { name: "system-calls", of: |counts| Some(counts.system_calls) },
+pub const TRACED: &[TracedCount] = &[
+    TracedCount { name: "branches", of: |counts| Some(counts.branches()) },
+    TracedCount { name: "instructions", of: |counts| Some(counts.instructions) },
+    TracedCount { name: "conditional-branches", of: |counts| Some(counts.conditional) },
+    TracedCount { name: "taken-branches", of: |counts| counts.taken },
+    TracedCount { name: "direct-jumps", of: |counts| Some(counts.jumps) },
+    TracedCount { name: "direct-calls", of: |counts| Some(counts.calls) },
+    TracedCount { name: "indirect-jumps", of: |counts| Some(counts.indirect_jumps) },
+    TracedCount { name: "indirect-calls", of: |counts| Some(counts.indirect_calls) },
+    TracedCount { name: "returns", of: |counts| Some(counts.returns) },
+    TracedCount { name: "system-calls", of: |counts| Some(counts.system_calls) },
 ];
 
 /// The name under which simulated mispredictions are asked for; `branch-misses` is the other.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Write one stream of a trace in another format
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("../help/convert.txt"))]
-pub struct Arguments {
+pub struct ConvertArguments {
     /// Trace file
     input: PathBuf,
     /// File to write
@@ -45,7 +45,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// Formats that are not known, a trace that is no whole one, several streams and none chosen, a file that cannot be written.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &ConvertArguments) -> Result<u8> {
     let to = target(arguments)?;
     screen::find_place(&arguments.output)?;
     let (walked, totals, tables) = first_pass(arguments, to)?;
@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 /// The format to write, from `--to` or the name.
-fn target(arguments: &Arguments) -> Result<TraceFormat, Misuse> {
+fn target(arguments: &ConvertArguments) -> Result<TraceFormat, Misuse> {
     let name =
         arguments.output.file_name().map_or(String::new(), |name| name.to_string_lossy().to_lowercase());
     let endings = [
@@ -117,12 +117,12 @@ fn target(arguments: &Arguments) -> Result<TraceFormat, Misuse> {
     }
 }
 
-fn asked(arguments: &Arguments) -> TraceRange<'_> {
+fn asked(arguments: &ConvertArguments) -> TraceRange<'_> {
     TraceRange { path: &arguments.input, from: arguments.from, stream: arguments.stream }
 }
 
 /// Totals, which SBBT puts in front, and BT9's tables.
-fn first_pass(arguments: &Arguments, to: TraceFormat) -> Result<(WalkNotes, Summary, bt9::Bt9Tables)> {
+fn first_pass(arguments: &ConvertArguments, to: TraceFormat) -> Result<(WalkNotes, Summary, bt9::Bt9Tables)> {
     let (mut totals, mut tables) = (Summary::default(), bt9::Bt9Tables::default());
     let mut first = None;
     let walked = walk::<Misuse>(asked(arguments), |stored, batch, sites| {
@@ -151,7 +151,7 @@ enum Sink<'a, W: Write> {
 type Lost = Vec<String>;
 
 fn second_pass(
-    arguments: &Arguments,
+    arguments: &ConvertArguments,
     to: TraceFormat,
     walked: &WalkNotes,
     totals: &Summary,
@@ -197,7 +197,7 @@ fn packing(output: &Path) -> Packing {
 }
 
 fn fill<W: Write>(
-    arguments: &Arguments,
+    arguments: &ConvertArguments,
     to: TraceFormat,
     walked: &WalkNotes,
     totals: &Summary,
@@ -247,7 +247,7 @@ impl<W: Write> Sink<'_, W> {
         }
     }
 
-    fn finish(self, arguments: &Arguments, walked: &WalkNotes, chosen: u32) -> Result<(W, Lost)> {
+    fn finish(self, arguments: &ConvertArguments, walked: &WalkNotes, chosen: u32) -> Result<(W, Lost)> {
         Ok(match self {
             Sink::Assay(mut writer, mut stream) => {
                 if let Some(block) = stream.finish() {
@@ -283,7 +283,12 @@ impl<W: Write> Sink<'_, W> {
 }
 
 /// What a trace of ours knows besides the branches: what the trace before knew of this stream, or its format.
-fn directory(arguments: &Arguments, walked: &WalkNotes, chosen: u32, stream: &StreamWriter) -> Directory {
+fn directory(
+    arguments: &ConvertArguments,
+    walked: &WalkNotes,
+    chosen: u32,
+    stream: &StreamWriter,
+) -> Directory {
     let (branches, instructions) = (stream.branches(), stream.instructions());
     let totals = StreamTotals { branches, instructions, ..StreamTotals::default() };
     let known = walked.directory.as_ref().and_then(|before| {
@@ -306,7 +311,7 @@ fn directory(arguments: &Arguments, walked: &WalkNotes, chosen: u32, stream: &St
 }
 
 fn report(
-    arguments: &Arguments,
+    arguments: &ConvertArguments,
     to: TraceFormat,
     walked: &WalkNotes,
     totals: &Summary,

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Say what is in a trace: streams, branches by class, sites, size, and whether each branch follows from the one before
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("../help/info.txt"))]
-pub struct Arguments {
+pub struct InfoArguments {
     /// Trace file
     file: PathBuf,
     /// Format of the trace if it is not recognised: assay, bt9, sbbt, sbbt-stale, champsim, cbp, jiegec
@@ -71,7 +71,7 @@ pub fn nonsense(continuity: &Continuity) -> Option<String> {
 ///
 /// # Errors
 /// The file is no trace, or is damaged; what is whole is described first.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &InfoArguments) -> Result<u8> {
     let asked = TraceRange { path: &arguments.file, from: arguments.from, stream: None };
     let mut streams: BTreeMap<u32, Summary> = BTreeMap::new();
     let walked = walk::<Misuse>(asked, |stored, batch, sites| {
@@ -97,7 +97,7 @@ fn bits_per_branch(walked: &WalkNotes, branches: u64) -> Option<f64> {
     (branches > 0).then(|| walked.bytes as f64 * 8.0 / branches as f64)
 }
 
-fn as_text(arguments: &Arguments, walked: &WalkNotes, streams: &BTreeMap<u32, Summary>) -> String {
+fn as_text(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, Summary>) -> String {
     let sum = |of: fn(&Summary) -> u64| streams.values().map(of).sum::<u64>();
     let branches = sum(|stream| stream.branches);
     let mut text =
@@ -169,7 +169,7 @@ fn stream_text(stream: &Summary) -> String {
     text
 }
 
-fn as_json(arguments: &Arguments, walked: &WalkNotes, streams: &BTreeMap<u32, Summary>) -> Value {
+fn as_json(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, Summary>) -> Value {
     let branches: u64 = streams.values().map(|stream| stream.branches).sum();
     let streams: Vec<Value> =
         streams.iter().map(|(number, stream)| stream_json(walked, *number, stream)).collect();

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// Record the branches of a command, of all its threads, into a file
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("../help/record.txt"))]
-pub struct Arguments {
+pub struct RecordArguments {
     /// File to write, usually *.assaytrace
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -41,7 +41,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// A command that cannot be traced, a machine without an emulator, a file that cannot be written.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &RecordArguments) -> Result<u8> {
     let time_limit = match arguments.time_limit {
         None => None,
         Some(seconds) => Some(
@@ -153,17 +153,22 @@ impl<W: Write + Send + 'static> Recording<W> {
     }
 
     /// The observer of another thread.
-    pub fn thread(&self) -> Thread<W> {
+    pub fn thread(&self) -> ThreadRecorder<W> {
         let mut shared = self.lock();
         shared.threads += 1;
-        Thread { number: shared.threads - 1, stream: Box::default(), recording: self.clone(), fault: None }
+        ThreadRecorder {
+            number: shared.threads - 1,
+            stream: Box::default(),
+            recording: self.clone(),
+            fault: None,
+        }
     }
 
     /// Writes what threads still hold, and the directory.
     ///
     /// # Errors
     /// The writer's own, at any time since the beginning.
-    pub fn finish(&self, trace: Trace<Thread<W>>) -> std::io::Result<(Directory, W)> {
+    pub fn finish(&self, trace: Trace<ThreadRecorder<W>>) -> std::io::Result<(Directory, W)> {
         let mut directory = Directory { source: format!("qemu {}", trace.emulator), ..Directory::default() };
         let threads = self.lock().threads as usize;
         directory.streams.resize(threads, StreamTotals::default());
@@ -186,7 +191,7 @@ impl<W: Write + Send + 'static> Recording<W> {
     fn process(
         &self,
         number: u32,
-        process: ProcessTrace<Thread<W>>,
+        process: ProcessTrace<ThreadRecorder<W>>,
         streams: &mut [StreamTotals],
     ) -> TracedProcess {
         let mut notes = process.notes;
@@ -230,7 +235,7 @@ fn ended(ended: TracedExit) -> String {
 }
 
 /// Codes the branches of one thread.
-pub struct Thread<W: Write> {
+pub struct ThreadRecorder<W: Write> {
     number: u32,
     stream: Box<StreamWriter>,
     recording: Recording<W>,
@@ -238,7 +243,7 @@ pub struct Thread<W: Write> {
     fault: Option<TraceFault>,
 }
 
-impl<W: Write + Send + 'static> Observer for Thread<W> {
+impl<W: Write + Send + 'static> Observer for ThreadRecorder<W> {
     fn branches(&mut self, sites: &[BranchSite], branches: &[Branch]) {
         if self.fault.is_some() {
             return;
@@ -262,14 +267,14 @@ mod tests {
     const SITE: BranchSite =
         BranchSite { pc: 0x1000, length: 2, class: BranchClass::CONDITIONAL, target: Some(0x1000) };
 
-    fn feed(thread: &mut Thread<Vec<u8>>, count: u32) {
+    fn feed(thread: &mut ThreadRecorder<Vec<u8>>, count: u32) {
         let branches: Vec<Branch> = (0..count)
             .map(|at| Branch::new(0x1000, 0x1000, 0, BranchClass::CONDITIONAL, at % 3 > 0, 3))
             .collect();
         branches.chunks(1000).for_each(|piece| thread.branches(&[SITE], piece));
     }
 
-    fn process(pid: u32, observers: Vec<Thread<Vec<u8>>>) -> ProcessTrace<Thread<Vec<u8>>> {
+    fn process(pid: u32, observers: Vec<ThreadRecorder<Vec<u8>>>) -> ProcessTrace<ThreadRecorder<Vec<u8>>> {
         let threads = (0..).zip(observers);
         ProcessTrace {
             pid,

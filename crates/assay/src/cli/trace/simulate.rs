@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// Put a trace through branch predictors and count what they get wrong
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("../help/simulate.txt"))]
-pub struct Arguments {
+pub struct SimulateArguments {
     /// Trace file
     file: PathBuf,
     /// Predictors to simulate; `list` for a list
@@ -83,7 +83,7 @@ impl StreamSums {
 ///
 /// # Errors
 /// An unknown predictor, a file that is no trace or is damaged; what was read before is not shown then.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &SimulateArguments) -> Result<u8> {
     if arguments.predictor.iter().any(|name| name == "list") {
         let lines = zoo::entries().map(|entry| format!("{:<18} {}\n", entry.name, entry.what));
         screen::print(&lines.collect::<String>());
@@ -134,7 +134,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 fn rows<'a>(
-    arguments: &'a Arguments,
+    arguments: &'a SimulateArguments,
     found: &'a StreamSums,
 ) -> impl Iterator<Item = (&'a str, &'static str, u64, u64)> {
     arguments.predictor.iter().enumerate().flat_map(move |(member, name)| {
@@ -151,7 +151,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-fn as_text(arguments: &Arguments, walked: &WalkNotes, found: &StreamSums) -> String {
+fn as_text(arguments: &SimulateArguments, walked: &WalkNotes, found: &StreamSums) -> String {
     let mut text = format!(
         "{}: {}, {} branches, simulated\n\n{:<18} {:<9} {:>15} {:>15} {:>9} {:>9}\n",
         arguments.file.display(),
@@ -174,7 +174,7 @@ fn as_text(arguments: &Arguments, walked: &WalkNotes, found: &StreamSums) -> Str
     text
 }
 
-fn as_json(arguments: &Arguments, walked: &WalkNotes, found: &StreamSums) -> Result<Value> {
+fn as_json(arguments: &SimulateArguments, walked: &WalkNotes, found: &StreamSums) -> Result<Value> {
     let mut predictors = Vec::new();
     for (name, of, judged, missed) in rows(arguments, found) {
         let definition = zoo::describe(name).map_err(|unknown| Misuse(unknown.to_string()))?.definition;

@@ -56,7 +56,7 @@ impl Packing {
 }
 
 /// A reader of any format.
-pub enum Reader {
+pub enum TraceReader {
     Assay(stored::StoredReader<Bytes>),
     Bt9(bt9::Bt9Reader<Bytes>),
     Sbbt(sbbt::SbbtReader<Bytes>),
@@ -71,7 +71,7 @@ pub struct Stored {
     pub packing: Packing,
     /// Bytes of the file as it lies there.
     pub bytes: u64,
-    pub reader: Reader,
+    pub reader: TraceReader,
 }
 
 impl Stored {
@@ -124,45 +124,45 @@ fn reader(
     format: TraceFormat,
     rest: Bytes,
     streams: Range<u32>,
-) -> Result<Reader, String> {
+) -> Result<TraceReader, String> {
     let said = |error: TraceError| error.to_string();
     Ok(match format {
-        TraceFormat::Assay => Reader::Assay(stored::StoredReader::only(rest, streams).map_err(said)?),
-        TraceFormat::Bt9 => Reader::Bt9(bt9::Bt9Reader::new(rest).map_err(said)?),
+        TraceFormat::Assay => TraceReader::Assay(stored::StoredReader::only(rest, streams).map_err(said)?),
+        TraceFormat::Bt9 => TraceReader::Bt9(bt9::Bt9Reader::new(rest).map_err(said)?),
         TraceFormat::Sbbt => {
-            Reader::Sbbt(sbbt::SbbtReader::new(rest, sbbt::SbbtLayout::Documented).map_err(said)?)
+            TraceReader::Sbbt(sbbt::SbbtReader::new(rest, sbbt::SbbtLayout::Documented).map_err(said)?)
         }
         TraceFormat::SbbtStale => {
-            Reader::Sbbt(sbbt::SbbtReader::new(rest, sbbt::SbbtLayout::Stale).map_err(said)?)
+            TraceReader::Sbbt(sbbt::SbbtReader::new(rest, sbbt::SbbtLayout::Stale).map_err(said)?)
         }
-        TraceFormat::Champsim => Reader::Champsim(champsim::ChampSimReader::new(rest).map_err(said)?),
-        TraceFormat::Cbp => Reader::Cbp(cbp::CbpReader::new(rest).map_err(said)?),
+        TraceFormat::Champsim => TraceReader::Champsim(champsim::ChampSimReader::new(rest).map_err(said)?),
+        TraceFormat::Cbp => TraceReader::Cbp(cbp::CbpReader::new(rest).map_err(said)?),
         TraceFormat::Jiegec if packing != Packing::None => {
             return Err("traces of this format are read from both ends: decompress the file first".to_owned());
         }
         TraceFormat::Jiegec => {
             let file = File::open(path).map_err(|error| format!("cannot be opened: {error}"))?;
-            Reader::Jiegec(jiegec::JiegecReader::new(BufReader::new(file)).map_err(said)?)
+            TraceReader::Jiegec(jiegec::JiegecReader::new(BufReader::new(file)).map_err(said)?)
         }
     })
 }
 
-impl Reader {
+impl TraceReader {
     fn source(&self) -> &dyn TraceSource {
         match self {
-            Reader::Assay(reader) => reader,
-            Reader::Bt9(reader) => reader,
-            Reader::Sbbt(reader) => reader,
-            Reader::Champsim(reader) => reader,
-            Reader::Cbp(reader) => reader,
-            Reader::Jiegec(reader) => reader,
+            TraceReader::Assay(reader) => reader,
+            TraceReader::Bt9(reader) => reader,
+            TraceReader::Sbbt(reader) => reader,
+            TraceReader::Champsim(reader) => reader,
+            TraceReader::Cbp(reader) => reader,
+            TraceReader::Jiegec(reader) => reader,
         }
     }
 
     /// What ends a file of our own.
     pub fn directory(&self) -> Option<&stored::Directory> {
         match self {
-            Reader::Assay(reader) => reader.directory(),
+            TraceReader::Assay(reader) => reader.directory(),
             _ => None,
         }
     }
@@ -170,21 +170,21 @@ impl Reader {
     /// Streams of which there were branches so far.
     pub fn streams(&self) -> u32 {
         match self {
-            Reader::Assay(reader) => reader.streams(),
+            TraceReader::Assay(reader) => reader.streams(),
             _ => 1,
         }
     }
 }
 
-impl TraceSource for Reader {
+impl TraceSource for TraceReader {
     fn next(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         match self {
-            Reader::Assay(reader) => reader.next(batch),
-            Reader::Bt9(reader) => reader.next(batch),
-            Reader::Sbbt(reader) => reader.next(batch),
-            Reader::Champsim(reader) => reader.next(batch),
-            Reader::Cbp(reader) => reader.next(batch),
-            Reader::Jiegec(reader) => reader.next(batch),
+            TraceReader::Assay(reader) => reader.next(batch),
+            TraceReader::Bt9(reader) => reader.next(batch),
+            TraceReader::Sbbt(reader) => reader.next(batch),
+            TraceReader::Champsim(reader) => reader.next(batch),
+            TraceReader::Cbp(reader) => reader.next(batch),
+            TraceReader::Jiegec(reader) => reader.next(batch),
         }
     }
 

@@ -104,7 +104,7 @@ fn what_a_program_does_per_unit_is_counted_without_the_conversation() {
         // 1000 units are walked through six times: the first pass, three more, then two.
         assert_eq!((walked.first.units, repeated.units), (1000, 2000));
         for stretch in [&walked.first, repeated] {
-            let Executed { instructions, branches, conditional, cycles, misses } = &stretch.executed;
+            let PassCounts { instructions, branches, conditional, cycles, misses } = &stretch.executed;
             for counted in [instructions, branches, &misses[0]] {
                 let expected = each * stretch.units;
                 assert!(counted.abs_diff(expected) <= 50, "{variant}: {counted}, not {expected}");

@@ -1,7 +1,7 @@
 //! Do the inputs show what production would: large enough, in more than one size, too long to be memorised?
 
-use crate::doctor::check::{Advice, Found, Looked, Place};
-use crate::doctor::experiment::facts::{Cell, ExperimentFacts, Input};
+use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace};
+use crate::doctor::experiment::facts::{ExaminedInput, ExperimentFacts, TracedCell};
 use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::learned::Learned;
 use assay_pure::words::{bytes, count, list, plural};
@@ -26,19 +26,19 @@ const PIECES: Advice = Advice::new(
     "set window_units = 0, so that every variant gets the whole input",
 );
 
-fn of_inputs(inputs: Vec<String>, label: impl Into<String>) -> Place {
-    Place::Experiment { label: label.into(), variant: None, inputs }
+fn of_inputs(inputs: Vec<String>, label: impl Into<String>) -> FindingPlace {
+    FindingPlace::Experiment { label: label.into(), variant: None, inputs }
 }
 
-fn of_input(name: &str) -> Place {
+fn of_input(name: &str) -> FindingPlace {
     of_inputs(vec![name.to_owned()], format!("input {name}"))
 }
 
 /// Is the predictor's memory what is measured? An input that is processed again and again is memorised; a longer one of its family
 /// beside it shows what that hides.
-pub fn memorised(facts: &ExperimentFacts) -> Looked {
+pub fn memorised(facts: &ExperimentFacts) -> CheckOutcome {
     let Some(learned) = &facts.learned else {
-        return Looked::cannot_tell(facts.not_simulated.clone().unwrap_or_default());
+        return CheckOutcome::cannot_tell(facts.not_simulated.clone().unwrap_or_default());
     };
     let mut found = Vec::new();
     let mut paired = Vec::new();
@@ -50,11 +50,11 @@ pub fn memorised(facts: &ExperimentFacts) -> Looked {
             None => found.push(too_short(&facts.unit, one)),
         }
     }
-    Looked::found_or(found, (!paired.is_empty()).then(|| paired.join("; ")))
+    CheckOutcome::found_or(found, (!paired.is_empty()).then(|| paired.join("; ")))
 }
 
 /// A longer input of the same family that is not memorised.
-fn longer<'a>(facts: &'a ExperimentFacts, learned: &[Learned], one: &Learned) -> Option<&'a Input> {
+fn longer<'a>(facts: &'a ExperimentFacts, learned: &[Learned], one: &Learned) -> Option<&'a ExaminedInput> {
     let own = facts.inputs.iter().find(|input| input.name == one.input)?;
     facts.inputs.iter().find(|other| {
         other.family == own.family
@@ -63,7 +63,7 @@ fn longer<'a>(facts: &'a ExperimentFacts, learned: &[Learned], one: &Learned) ->
     })
 }
 
-fn too_short(unit: &str, one: &Learned) -> Found {
+fn too_short(unit: &str, one: &Learned) -> CheckFinding {
     let saw = format!(
         "its {} are few enough for the predictor to memorise (as much to remember as {} random outcomes): {:.3} mispredictions per \
          {unit} on the first pass, {:.3} once memorised (simulated with {})",
@@ -77,15 +77,15 @@ fn too_short(unit: &str, one: &Learned) -> Found {
         "use at least {}, or measure a longer input beside it and keep both",
         plural(one.enough_units, unit)
     );
-    Found::new(of_input(&one.input), saw, Advice::with(MEMORISED, remedy))
+    CheckFinding::new(of_input(&one.input), saw, Advice::with(MEMORISED, remedy))
 }
 
 /// Is an input smaller than what production processes before it meets the same data again?
-pub fn smaller_than_production(facts: &ExperimentFacts) -> Looked {
-    let told: Vec<(&Input, u64)> =
+pub fn smaller_than_production(facts: &ExperimentFacts) -> CheckOutcome {
+    let told: Vec<(&ExaminedInput, u64)> =
         facts.inputs.iter().filter_map(|input| Some((input, input.production_units?))).collect();
     if told.is_empty() {
-        return Looked::NotAsked(
+        return CheckOutcome::NotAsked(
             "no input sets production_units, the units that production processes before it meets the same data again".to_owned(),
         );
     }
@@ -93,22 +93,22 @@ pub fn smaller_than_production(facts: &ExperimentFacts) -> Looked {
     let found = small.map(|(input, production)| {
         let saw = format!("it has {}, production {}", plural(input.units, &facts.unit), count(*production));
         let remedy = format!("set units = {production}, or record a file of that length");
-        Found::new(of_input(&input.name), saw, Advice::with(SMALL, remedy))
+        CheckFinding::new(of_input(&input.name), saw, Advice::with(SMALL, remedy))
     });
-    Looked::found_or(found.collect(), None)
+    CheckOutcome::found_or(found.collect(), None)
 }
 
 /// Is there any input that the L1 data cache does not hold?
-pub fn all_in_l1(facts: &ExperimentFacts) -> Looked {
+pub fn all_in_l1(facts: &ExperimentFacts) -> CheckOutcome {
     let Some(l1d) = facts.l1d_bytes else {
-        return Looked::cannot_tell("the kernel does not report the size of the L1 data cache");
+        return CheckOutcome::cannot_tell("the kernel does not report the size of the L1 data cache");
     };
-    let with_bytes: Vec<&Input> = facts.inputs.iter().filter(|input| input.bytes > 0).collect();
+    let with_bytes: Vec<&ExaminedInput> = facts.inputs.iter().filter(|input| input.bytes > 0).collect();
     let Some(largest) = with_bytes.iter().map(|input| input.bytes).max() else {
-        return Looked::clear("the experiment has no input");
+        return CheckOutcome::clear("the experiment has no input");
     };
     if largest > l1d {
-        return Looked::clear(format!("the largest input has {}", bytes(largest)));
+        return CheckOutcome::clear(format!("the largest input has {}", bytes(largest)));
     }
     let saw = format!("the largest input has {}, the L1 data cache {}", bytes(largest), bytes(l1d));
     let remedy = format!(
@@ -116,28 +116,32 @@ pub fn all_in_l1(facts: &ExperimentFacts) -> Looked {
         bytes(l1d)
     );
     let names = with_bytes.iter().map(|input| input.name.clone()).collect();
-    Looked::Found(vec![Found::new(of_inputs(names, "all inputs"), saw, Advice::with(IN_L1, remedy))])
+    CheckOutcome::Found(vec![CheckFinding::new(
+        of_inputs(names, "all inputs"),
+        saw,
+        Advice::with(IN_L1, remedy),
+    )])
 }
 
 /// Is there a second size to show what the first one hides? And do all variants get pieces of the same size?
-pub fn unpaired_sizes(facts: &ExperimentFacts) -> Looked {
-    let mut found: Vec<Found> = pieces(facts).into_iter().collect();
-    let with_bytes: Vec<&Input> = facts.inputs.iter().filter(|input| input.bytes > 0).collect();
+pub fn unpaired_sizes(facts: &ExperimentFacts) -> CheckOutcome {
+    let mut found: Vec<CheckFinding> = pieces(facts).into_iter().collect();
+    let with_bytes: Vec<&ExaminedInput> = facts.inputs.iter().filter(|input| input.bytes > 0).collect();
     if with_bytes.is_empty() {
-        return Looked::found_or(found, Some("the experiment has no input".to_owned()));
+        return CheckOutcome::found_or(found, Some("the experiment has no input".to_owned()));
     }
     match facts.l2_bytes {
         Some(l2) => found.extend(one_size(&with_bytes, l2)),
         None if found.is_empty() => {
-            return Looked::cannot_tell("the kernel does not report the size of the L2 cache");
+            return CheckOutcome::cannot_tell("the kernel does not report the size of the L2 cache");
         }
         None => {}
     }
-    Looked::found_or(found, None)
+    CheckOutcome::found_or(found, None)
 }
 
-fn one_size(inputs: &[&Input], l2: u64) -> Option<Found> {
-    let span = |size: fn(&Input) -> u64| {
+fn one_size(inputs: &[&ExaminedInput], l2: u64) -> Option<CheckFinding> {
+    let span = |size: fn(&ExaminedInput) -> u64| {
         let sizes = inputs.iter().map(|input| size(input));
         Some((sizes.clone().min()?, sizes.max()?))
     };
@@ -148,13 +152,13 @@ fn one_size(inputs: &[&Input], l2: u64) -> Option<Found> {
         let saw =
             format!("all inputs have about {}, which fits the L2 cache ({})", bytes(most_bytes), bytes(l2));
         let names = inputs.iter().map(|input| input.name.clone()).collect();
-        Found::new(of_inputs(names, "all inputs"), saw, SIZE)
+        CheckFinding::new(of_inputs(names, "all inputs"), saw, SIZE)
     })
 }
 
 /// Variants that get windows beside others that get the whole input.
-fn pieces(facts: &ExperimentFacts) -> Option<Found> {
-    let is_cut = |cell: &&Cell| facts.inputs.get(cell.input).is_some_and(|input| input.windows > 1);
+fn pieces(facts: &ExperimentFacts) -> Option<CheckFinding> {
+    let is_cut = |cell: &&TracedCell| facts.inputs.get(cell.input).is_some_and(|input| input.windows > 1);
     let names = |wanted: fn(VariantKind) -> bool| -> Vec<&str> {
         let cells = facts.cells.iter().filter(is_cut).filter(|cell| cell.kind.is_some_and(wanted));
         cells.map(|cell| cell.variant.as_str()).collect::<BTreeSet<&str>>().into_iter().collect()
@@ -164,6 +168,6 @@ fn pieces(facts: &ExperimentFacts) -> Option<Found> {
         let saw = format!("one window per call: {}; the whole input: {}", list(&windows), list(&whole));
         let inputs: BTreeSet<usize> = facts.cells.iter().filter(is_cut).map(|cell| cell.input).collect();
         let inputs = inputs.into_iter().map(|input| facts.inputs[input].name.clone()).collect();
-        Found::new(of_inputs(inputs, "the variants"), saw, PIECES)
+        CheckFinding::new(of_inputs(inputs, "the variants"), saw, PIECES)
     })
 }

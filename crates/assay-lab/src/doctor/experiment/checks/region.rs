@@ -2,9 +2,9 @@
 
 use super::in_cells;
 use super::work::{is_dead, is_hoisted, too_fast};
-use crate::doctor::check::{Advice, Found, Looked};
-use crate::doctor::experiment::facts::{Cell, ExperimentFacts, PlannedSample, Work};
-use crate::doctor::program::names::{Purpose, purpose};
+use crate::doctor::check::{Advice, CheckFinding, CheckOutcome};
+use crate::doctor::experiment::facts::{ExecutedCounts, ExperimentFacts, PlannedSample, TracedCell};
+use crate::doctor::program::names::{FunctionPurpose, purpose};
 use assay_pure::stats::quantile::quantile;
 use assay_pure::words::{count, plural, time};
 use assay_report::sites::names::short;
@@ -88,7 +88,7 @@ const FILES: [&str; 14] = [
 ];
 
 /// Is each call the same work? Instructions of calls one after another on the same bytes, and of neighbouring windows.
-pub fn unequal_work(facts: &ExperimentFacts) -> Looked {
+pub fn unequal_work(facts: &ExperimentFacts) -> CheckOutcome {
     let mut found = Vec::new();
     for cell in facts.cells.iter().filter(|cell| !is_hoisted(cell)) {
         let Some(work) = &cell.work else { continue };
@@ -97,13 +97,13 @@ pub fn unequal_work(facts: &ExperimentFacts) -> Looked {
         found.extend(
             evidence
                 .into_iter()
-                .filter_map(|(saw, advice)| Some(Found::new(facts.place(cell), saw?, advice))),
+                .filter_map(|(saw, advice)| Some(CheckFinding::new(facts.place(cell), saw?, advice))),
         );
     }
-    Looked::found_or(found, None)
+    CheckOutcome::found_or(found, None)
 }
 
-fn grows(work: &Work) -> Option<String> {
+fn grows(work: &ExecutedCounts) -> Option<String> {
     let later = work.passes.get(1..).filter(|later| later.len() >= 3)?;
     let rises = later.windows(2).all(|pair| pair[1] > pair[0]);
     let (second, last) = (*later.first()?, *later.last()?);
@@ -112,7 +112,7 @@ fn grows(work: &Work) -> Option<String> {
     (rises && much).then(|| format!("calls on the same bytes execute more and more instructions: {}", each()))
 }
 
-fn done_before(work: &Work) -> Option<String> {
+fn done_before(work: &ExecutedCounts) -> Option<String> {
     let fell = |passes: &[u64]| {
         let (first, last) = (*passes.first()?, *passes.last()?);
         // Falling once: what goes on falling is a state that shrinks, and reported all the same.
@@ -128,7 +128,7 @@ fn done_before(work: &Work) -> Option<String> {
     })
 }
 
-fn unequal_windows(cell: &Cell, work: &Work) -> Option<String> {
+fn unequal_windows(cell: &TracedCell, work: &ExecutedCounts) -> Option<String> {
     let sample = cell.sample.filter(|sample| sample.iterations < AVERAGED)?;
     let most = work.windows.iter().map(|(units, _)| *units).max()?;
     let full = work.windows.iter().filter(|(units, _)| *units == most && *units > 0);
@@ -148,11 +148,11 @@ fn unequal_windows(cell: &Cell, work: &Work) -> Option<String> {
 
 /// Is something timed that belongs before the region? Functions called and system calls made between the marks, in a call when
 /// nothing is new.
-pub fn setup_inside(facts: &ExperimentFacts) -> Looked {
+pub fn setup_inside(facts: &ExperimentFacts) -> CheckOutcome {
     in_cells(facts, |cell| Some((setup(facts, cell)?, SETUP)))
 }
 
-fn setup(facts: &ExperimentFacts, cell: &Cell) -> Option<String> {
+fn setup(facts: &ExperimentFacts, cell: &TracedCell) -> Option<String> {
     let work = cell.work.as_ref()?;
     let mut parts: Vec<String> = Vec::new();
     let named = work.calls.iter().filter_map(|(name, times)| Some((setup_kind(name)?, name, *times)));
@@ -177,17 +177,17 @@ fn setup_kind(name: &str) -> Option<&'static str> {
         return Some("file");
     }
     Some(match purpose(name)? {
-        Purpose::Environment => "environment",
-        Purpose::Clock => "clock",
-        Purpose::Text => "text",
-        Purpose::Random => "random numbers",
-        Purpose::System => "system",
+        FunctionPurpose::Environment => "environment",
+        FunctionPurpose::Clock => "clock",
+        FunctionPurpose::Text => "text",
+        FunctionPurpose::Random => "random numbers",
+        FunctionPurpose::System => "system",
     })
 }
 
 /// Is a sample long compared with what the clock itself takes? All variants of an input get one number of calls per sample, so a
 /// slow one leaves the fast one with too few.
-pub fn too_few_units(facts: &ExperimentFacts) -> Looked {
+pub fn too_few_units(facts: &ExperimentFacts) -> CheckOutcome {
     let mut found = Vec::new();
     let mut shortest = f64::INFINITY;
     for cell in &facts.cells {
@@ -202,14 +202,14 @@ pub fn too_few_units(facts: &ExperimentFacts) -> Looked {
                 plural(sample.iterations, "call"),
                 sample.region_ns
             );
-            found.push(Found::new(facts.place(cell), saw, longer(facts, cell, &sample)));
+            found.push(CheckFinding::new(facts.place(cell), saw, longer(facts, cell, &sample)));
         }
     }
     let saw = shortest.is_finite().then(|| format!("the shortest sample lasts {}", time(shortest)));
-    Looked::found_or(found, saw)
+    CheckOutcome::found_or(found, saw)
 }
 
-fn longer(facts: &ExperimentFacts, cell: &Cell, sample: &PlannedSample) -> Advice {
+fn longer(facts: &ExperimentFacts, cell: &TracedCell, sample: &PlannedSample) -> Advice {
     let slowest = facts
         .cells
         .iter()

@@ -1,10 +1,11 @@
 //! Every check on facts that fail it and on facts that pass it, and its thresholds from both sides.
 
 use super::super::facts::{
-    Answers, Cell, ExperimentFacts, GrowthTimes, Input, Notes, Pages, PlannedSample, Sizes, Work,
+    Answers, ExaminedInput, ExecutedCounts, ExperimentFacts, GrowthTimes, Notes, Pages, PlannedSample, Sizes,
+    TracedCell,
 };
 use super::CHECKS;
-use crate::doctor::check::Looked;
+use crate::doctor::check::CheckOutcome;
 use crate::doctor::experiment::{compose, in_short};
 use assay_pure::experiment::{Acceptance, acceptance};
 use assay_pure::protocol::VariantKind;
@@ -15,7 +16,7 @@ const SIZES: Sizes = Sizes { units: 8192, half_units: 4096, bytes: 8192, half_by
 
 /// A variant that reads each byte, in two inputs of which one is longer than any cache.
 fn sound() -> ExperimentFacts {
-    let input = |name: &str, family: &str, units: u64| Input {
+    let input = |name: &str, family: &str, units: u64| ExaminedInput {
         name: name.into(),
         family: family.into(),
         bytes: units,
@@ -24,7 +25,7 @@ fn sound() -> ExperimentFacts {
         windows: units.div_ceil(4096),
         production_units: None,
     };
-    let cell = Cell {
+    let cell = TracedCell {
         variant: "sum".into(),
         input: 1,
         build: "gcc, O2".into(),
@@ -39,7 +40,7 @@ fn sound() -> ExperimentFacts {
             iterations: 200,
             region_ns: 24.0,
         }),
-        work: Some(Work {
+        work: Some(ExecutedCounts {
             sizes: SIZES,
             passes: vec![16_400, 16_390, 16_390, 16_390, 16_390],
             half: vec![8200, 8200, 8200],
@@ -61,25 +62,25 @@ fn sound() -> ExperimentFacts {
     }
 }
 
-fn look(name: &str, facts: &ExperimentFacts) -> Looked {
+fn look(name: &str, facts: &ExperimentFacts) -> CheckOutcome {
     let check = CHECKS.iter().find(|check| check.name == name).expect("a check of that name");
     check.run(facts)
 }
 
 /// The checks that find something.
 fn found(facts: &ExperimentFacts) -> Vec<&'static str> {
-    let finding = CHECKS.iter().filter(|check| matches!(check.run(facts), Looked::Found(_)));
+    let finding = CHECKS.iter().filter(|check| matches!(check.run(facts), CheckOutcome::Found(_)));
     finding.map(|check| check.name).collect()
 }
 
 /// The sound facts with one cell changed.
-fn with(change: impl Fn(&mut Cell)) -> ExperimentFacts {
+fn with(change: impl Fn(&mut TracedCell)) -> ExperimentFacts {
     let mut facts = sound();
     change(&mut facts.cells[0]);
     facts
 }
 
-fn work(change: impl Fn(&mut Work)) -> ExperimentFacts {
+fn work(change: impl Fn(&mut ExecutedCounts)) -> ExperimentFacts {
     with(|cell| change(cell.work.as_mut().unwrap()))
 }
 
@@ -92,7 +93,7 @@ fn the_checks_have_the_names_that_files_accept() {
 fn nothing_is_wrong_with_a_sound_experiment() {
     assert_eq!(found(&sound()), [""; 0]);
     let unasked = look("smaller-than-production", &sound());
-    assert!(matches!(unasked, Looked::NotAsked(_)), "{unasked:?}");
+    assert!(matches!(unasked, CheckOutcome::NotAsked(_)), "{unasked:?}");
 }
 
 #[test]
@@ -151,9 +152,9 @@ fn without_a_trace_time_alone_tells_dead_code() {
         (cell.work, cell.pages) = (None, None);
         cell.times = Some(GrowthTimes { sizes: small, ns: 2.0, half_ns: 2.0 });
     });
-    assert!(matches!(look("dead-code", &jitter), Looked::CannotTell(_)), "too little for the clock");
+    assert!(matches!(look("dead-code", &jitter), CheckOutcome::CannotTell(_)), "too little for the clock");
     let unknown = with(|cell| (cell.work, cell.pages, cell.times) = (None, None, None));
-    assert!(matches!(look("dead-code", &unknown), Looked::CannotTell(_)));
+    assert!(matches!(look("dead-code", &unknown), CheckOutcome::CannotTell(_)));
 }
 
 #[test]
@@ -214,14 +215,14 @@ fn an_answer_that_never_changes_is_not_used() {
     assert_eq!(found(&by_size), [""; 0]);
     // One piece says nothing, but another input may.
     let mut single = with(|cell| cell.answers = Some(Answers { whole: 7, half: None, other: None }));
-    assert!(matches!(look("unused-answers", &single), Looked::CannotTell(_)));
-    let other = Cell {
+    assert!(matches!(look("unused-answers", &single), CheckOutcome::CannotTell(_)));
+    let other = TracedCell {
         input: 0,
         answers: Some(Answers { whole: 9, ..Answers::default() }),
         ..single.cells[0].clone()
     };
     single.cells.push(other);
-    assert!(matches!(look("unused-answers", &single), Looked::Clear(_)));
+    assert!(matches!(look("unused-answers", &single), CheckOutcome::Clear(_)));
 }
 
 #[test]
@@ -291,10 +292,10 @@ fn a_sample_must_last_a_hundred_empty_regions() {
     assert_eq!(found(&lasts(2)), ["too-few-units"]);
     assert_eq!(found(&lasts(3)), [""; 0]);
     let mut beside = lasts(2);
-    let slow = Cell { variant: "slow".into(), ..beside.cells[0].clone() };
+    let slow = TracedCell { variant: "slow".into(), ..beside.cells[0].clone() };
     beside.cells.push(slow);
     beside.cells[1].sample.as_mut().unwrap().call_ns = 1e6;
-    let Looked::Found(told) = look("too-few-units", &beside) else { panic!("not found") };
+    let CheckOutcome::Found(told) = look("too-few-units", &beside) else { panic!("not found") };
     assert!(told.len() == 1 && told[0].advice.remedy.contains("`slow` takes 1.00 ms"), "{told:?}");
 }
 
@@ -334,7 +335,7 @@ fn a_memorised_input_is_excused_by_a_longer_one_of_its_family() {
     assert_eq!(found(&facts("a", 4_000_000, &["short"])), [""; 0]);
     assert_eq!(found(&facts("b", 4_000_000, &["short"])), ["memorised"]);
     assert_eq!(found(&facts("a", 4 * 4096 - 1, &["short"])), ["memorised"], "hardly longer");
-    let Looked::Found(both) = look("memorised", &facts("a", 4_000_000, &["short", "long"])) else {
+    let CheckOutcome::Found(both) = look("memorised", &facts("a", 4_000_000, &["short", "long"])) else {
         panic!("a pair that is learned too excuses nothing")
     };
     assert_eq!(both.len(), 2, "{both:?}");
@@ -361,7 +362,7 @@ fn caches_are_left_by_one_input_at_least() {
     assert_eq!(found(&largest(32 << 10)), ["all-in-l1"]);
     assert_eq!(found(&largest((32 << 10) + 1)), [""; 0]);
     let unknown = ExperimentFacts { l1d_bytes: None, ..largest(1) };
-    assert!(matches!(look("all-in-l1", &unknown), Looked::CannotTell(_)));
+    assert!(matches!(look("all-in-l1", &unknown), CheckOutcome::CannotTell(_)));
 }
 
 #[test]
@@ -388,7 +389,8 @@ fn one_size_that_caches_hold_has_no_pair() {
 #[test]
 fn windows_beside_whole_inputs_are_unpaired() {
     let mut facts = sound();
-    let whole = Cell { variant: "loop".into(), kind: Some(VariantKind::Loop), ..facts.cells[0].clone() };
+    let whole =
+        TracedCell { variant: "loop".into(), kind: Some(VariantKind::Loop), ..facts.cells[0].clone() };
     facts.cells.push(whole);
     assert_eq!(found(&facts), ["unpaired-sizes"]);
     facts.inputs[1].windows = 1;
@@ -401,7 +403,7 @@ fn what_was_not_traced_cannot_be_told() {
     facts.not_traced = Some("no emulator".into());
     (facts.learned, facts.not_simulated) = (None, Some("no emulator".into()));
     for name in ["hoisted-work", "unequal-work", "setup-inside", "memorised"] {
-        assert_eq!(look(name, &facts), Looked::CannotTell("no emulator".into()), "{name}");
+        assert_eq!(look(name, &facts), CheckOutcome::CannotTell("no emulator".into()), "{name}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! Is the work done at all, in each call, in a time that is possible, and does the answer prove it?
 
 use super::in_cells;
-use crate::doctor::check::{Advice, Found, Looked, Place};
-use crate::doctor::experiment::facts::{Cell, ExperimentFacts, Work};
+use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace};
+use crate::doctor::experiment::facts::{ExecutedCounts, ExperimentFacts, TracedCell};
 use assay_pure::protocol::VariantKind;
 use assay_pure::words::{count, plural};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,9 +58,9 @@ const UNUSED_ANSWERS: Advice = Advice::new(
 );
 
 /// Does the code under test do anything? Its time, its instructions and what it loads, compared with the size of its input.
-pub fn dead_code(facts: &ExperimentFacts) -> Looked {
+pub fn dead_code(facts: &ExperimentFacts) -> CheckOutcome {
     if facts.cells.iter().all(|cell| death(facts, cell).is_none()) {
-        return Looked::cannot_tell(
+        return CheckOutcome::cannot_tell(
             "the inputs have one unit each, and the kernel does not report which pages were read",
         );
     }
@@ -71,12 +71,12 @@ pub fn dead_code(facts: &ExperimentFacts) -> Looked {
 }
 
 /// Whether nothing of a cell's work is left.
-pub fn is_dead(facts: &ExperimentFacts, cell: &Cell) -> bool {
+pub fn is_dead(facts: &ExperimentFacts, cell: &TracedCell) -> bool {
     death(facts, cell).is_some_and(|evidence| !evidence.is_empty())
 }
 
 /// The evidence for dead code, what a call does, empty if what is known speaks against it; none where nothing is known.
-fn death(facts: &ExperimentFacts, cell: &Cell) -> Option<Vec<String>> {
+fn death(facts: &ExperimentFacts, cell: &TracedCell) -> Option<Vec<String>> {
     let unread = cell
         .pages
         .filter(|_| cell.kind != Some(VariantKind::Prepared))
@@ -120,21 +120,21 @@ fn death(facts: &ExperimentFacts, cell: &Cell) -> Option<Vec<String>> {
 }
 
 /// Whether the instructions of a call do not depend on the input's size.
-fn flat_work(cell: &Cell) -> Option<bool> {
+fn flat_work(cell: &TracedCell) -> Option<bool> {
     let work = cell.work.as_ref().filter(|work| work.sizes.more_units() >= LEAST_UNITS)?;
     // What shrinks as the input grows depends on something else, a state that is left behind, and is no dead code.
     work.per_more_unit().map(|more| more.abs() < FLAT_INSTRUCTIONS)
 }
 
 /// Whether the time of a call does not depend on the input's size.
-fn flat_time(cell: &Cell) -> Option<bool> {
+fn flat_time(cell: &TracedCell) -> Option<bool> {
     let times = cell.times.filter(|times| times.sizes.more_bytes() >= LEAST_BYTES)?;
     times.per_more_byte().map(|ns| ns.abs() < FLAT_NS)
 }
 
 /// Is the work done in every call, or once before them? Instructions of a call when nothing is new, compared with those of the first
 /// call and those ahead of the region.
-pub fn hoisted_work(facts: &ExperimentFacts) -> Looked {
+pub fn hoisted_work(facts: &ExperimentFacts) -> CheckOutcome {
     in_cells(facts, |cell| {
         let advice = match cell.kind {
             Some(VariantKind::Loop) => OUT_OF_LOOP,
@@ -146,11 +146,11 @@ pub fn hoisted_work(facts: &ExperimentFacts) -> Looked {
 }
 
 /// Whether the work of a cell is done elsewhere than in its calls.
-pub fn is_hoisted(cell: &Cell) -> bool {
+pub fn is_hoisted(cell: &TracedCell) -> bool {
     hoisted(cell).is_some()
 }
 
-fn hoisted(cell: &Cell) -> Option<String> {
+fn hoisted(cell: &TracedCell) -> Option<String> {
     let work = cell.work.as_ref()?;
     let ahead = || ahead_per_unit(work).filter(|ahead| *ahead >= AHEAD);
     // A string instruction is one however long it is: its time tells.
@@ -178,19 +178,19 @@ fn hoisted(cell: &Cell) -> Option<String> {
 }
 
 /// Instructions ahead of the region per unit that the piece has more than its half.
-fn ahead_per_unit(work: &Work) -> Option<f64> {
+fn ahead_per_unit(work: &ExecutedCounts) -> Option<f64> {
     let (whole, half) = work.ahead?;
     let more = work.sizes.more_units();
     (more > 0.0).then(|| (whole as f64 - half as f64) / more)
 }
 
 /// Is a time shorter than the work can take? Bytes and instructions per nanosecond, compared with what no processor reaches.
-pub fn sub_cycle(facts: &ExperimentFacts) -> Looked {
+pub fn sub_cycle(facts: &ExperimentFacts) -> CheckOutcome {
     in_cells(facts, |cell| Some((too_fast(facts, cell)?, SUB_CYCLE)))
 }
 
 /// Why a cell is too fast to be true, if it is.
-pub fn too_fast(facts: &ExperimentFacts, cell: &Cell) -> Option<String> {
+pub fn too_fast(facts: &ExperimentFacts, cell: &TracedCell) -> Option<String> {
     let sample = cell.sample.as_ref().filter(|sample| sample.bytes >= LEAST_BYTES && sample.units > 0.0);
     if let Some(sample) = sample {
         let rate = sample.bytes / sample.call_ns.max(1e-3);
@@ -215,8 +215,8 @@ pub fn too_fast(facts: &ExperimentFacts, cell: &Cell) -> Option<String> {
 }
 
 /// Does the answer depend on the input? It proves that the work was done, and keeps it from being removed.
-pub fn unused_answers(facts: &ExperimentFacts) -> Looked {
-    let mut by_program: BTreeMap<(&str, &str), Vec<&Cell>> = BTreeMap::new();
+pub fn unused_answers(facts: &ExperimentFacts) -> CheckOutcome {
+    let mut by_program: BTreeMap<(&str, &str), Vec<&TracedCell>> = BTreeMap::new();
     for cell in facts.cells.iter().filter(|cell| cell.answers.is_some()) {
         by_program.entry((&cell.variant, &cell.build)).or_default().push(cell);
     }
@@ -238,14 +238,14 @@ pub fn unused_answers(facts: &ExperimentFacts) -> Looked {
                 answers.len()
             );
             let mut place = facts.place(cells[0]);
-            if let Place::Experiment { inputs, .. } = &mut place {
+            if let FindingPlace::Experiment { inputs, .. } = &mut place {
                 *inputs = cells.iter().map(|cell| facts.inputs[cell.input].name.clone()).collect();
             }
-            found.push(Found::new(place, saw, UNUSED_ANSWERS));
+            found.push(CheckFinding::new(place, saw, UNUSED_ANSWERS));
         }
     }
     if judged == 0 {
-        return Looked::cannot_tell("there is one input, and no other bytes of its kind can be made");
+        return CheckOutcome::cannot_tell("there is one input, and no other bytes of its kind can be made");
     }
-    Looked::found_or(found, None)
+    CheckOutcome::found_or(found, None)
 }

@@ -1,6 +1,6 @@
 //! Who else uses the measuring processor, its core, its hypervisor?
 
-use crate::doctor::check::{Advice, Looked};
+use crate::doctor::check::{Advice, CheckOutcome};
 use crate::doctor::machine::facts::{Gaps, Kernel, MachineFacts};
 use assay_pure::pulse::narrowed;
 use assay_pure::words::{fraction, plural, time};
@@ -43,26 +43,26 @@ const ONE_PROCESSOR: Advice = Advice::new(
 );
 
 /// Does other work run on the measuring processor? A loop that only reads the clock, and what was taken from it.
-pub fn neighbours(facts: &MachineFacts) -> Looked {
+pub fn neighbours(facts: &MachineFacts) -> CheckOutcome {
     let MachineFacts { kernel, measured } = facts;
     let Some(gaps) = measured.gaps.filter(|gaps| gaps.lasted_ns > 0.0) else {
-        return Looked::cannot_tell("no thread could be bound to the measuring processor");
+        return CheckOutcome::cannot_tell("no thread could be bound to the measuring processor");
     };
     let taken = gaps.taken_ns / gaps.lasted_ns;
     let saw = taken_away(&gaps, taken);
     let often = |switches: u64| switches as f64 > OFTEN * gaps.lasted_ns / 1e9;
     if taken > MUCH || gaps.switches.is_some_and(often) && taken > HOUSEKEEPING {
-        return Looked::warning(saw, NEIGHBOURS);
+        return CheckOutcome::warning(saw, NEIGHBOURS);
     }
     let crowded = kernel.load.is_some_and(|[one, ..]| one > CROWDED * kernel.online.max(1) as f64);
     if let Some([one, five, _]) = kernel.load.filter(|_| crowded) {
         let processors = plural(kernel.online as u64, "processor");
-        return Looked::warning(
+        return CheckOutcome::warning(
             format!("{saw}; the load is {one:.2} ({five:.2} over 5 minutes) on {processors}"),
             NEIGHBOURS,
         );
     }
-    if taken > HOUSEKEEPING { Looked::note(saw, NEIGHBOURS) } else { Looked::clear(saw) }
+    if taken > HOUSEKEEPING { CheckOutcome::note(saw, NEIGHBOURS) } else { CheckOutcome::clear(saw) }
 }
 
 fn taken_away(gaps: &Gaps, taken: f64) -> String {
@@ -79,19 +79,19 @@ fn taken_away(gaps: &Gaps, taken: f64) -> String {
 }
 
 /// Does the hypervisor give the measuring processor's time to others?
-pub fn steal(facts: &MachineFacts) -> Looked {
+pub fn steal(facts: &MachineFacts) -> CheckOutcome {
     let Some(share) = facts.measured.steal else {
-        return Looked::cannot_tell("the kernel does not report stolen time");
+        return CheckOutcome::cannot_tell("the kernel does not report stolen time");
     };
     let saw = format!("{} of {} was stolen", fraction(share), time(facts.measured.seconds * 1e9));
-    if share > STOLEN { Looked::warning(saw, STEAL) } else { Looked::clear(saw) }
+    if share > STOLEN { CheckOutcome::warning(saw, STEAL) } else { CheckOutcome::clear(saw) }
 }
 
 /// Is the other hardware thread of the measuring core busy, even where the kernel does not see it? Pulses tell.
-pub fn other_thread(facts: &MachineFacts) -> Looked {
+pub fn other_thread(facts: &MachineFacts) -> CheckOutcome {
     let MachineFacts { kernel, measured } = facts;
     let Some(sharing) = measured.sharing else {
-        return Looked::cannot_tell(
+        return CheckOutcome::cannot_tell(
             "too few pulses (short timed loops that fill the core) were uninterrupted, or none are written for this processor",
         );
     };
@@ -106,10 +106,10 @@ pub fn other_thread(facts: &MachineFacts) -> Looked {
             sharing.width,
             fraction(part)
         );
-        return Looked::warning(saw, Advice::with(SIBLING_ALWAYS, free_the_core(kernel)));
+        return CheckOutcome::warning(saw, Advice::with(SIBLING_ALWAYS, free_the_core(kernel)));
     }
     if sharing.share <= SHARED {
-        return Looked::clear(format!(
+        return CheckOutcome::clear(format!(
             "the core was unshared during {pulses} (short timed loops that fill it)"
         ));
     }
@@ -122,7 +122,7 @@ pub fn other_thread(facts: &MachineFacts) -> Looked {
         sharing.slowdown
     );
     let advice = Advice::with(SIBLING, free_the_core(kernel));
-    if sharing.share > MUCH { Looked::warning(saw, advice) } else { Looked::note(saw, advice) }
+    if sharing.share > MUCH { CheckOutcome::warning(saw, advice) } else { CheckOutcome::note(saw, advice) }
 }
 
 /// Who can see the other thread can switch it off.
@@ -142,13 +142,15 @@ fn free_the_core(kernel: &Kernel) -> String {
 }
 
 /// Is there another hardware thread on the measuring core that the kernel sees, and is it busy?
-pub fn smt(facts: &MachineFacts) -> Looked {
+pub fn smt(facts: &MachineFacts) -> CheckOutcome {
     let cpu = facts.kernel.cpu;
     let Some(siblings) = &facts.kernel.siblings else {
-        return Looked::cannot_tell("the kernel does not report which processors share a core");
+        return CheckOutcome::cannot_tell("the kernel does not report which processors share a core");
     };
     let Some(sibling) = siblings.first() else {
-        return Looked::clear(format!("processor {cpu} is the only one of its core that the kernel sees"));
+        return CheckOutcome::clear(format!(
+            "processor {cpu} is the only one of its core that the kernel sees"
+        ));
     };
     let names: Vec<String> = siblings.iter().map(usize::to_string).collect();
     let saw = format!("processor {cpu} shares its core with {}", names.join(", "));
@@ -158,31 +160,31 @@ pub fn smt(facts: &MachineFacts) -> Looked {
     );
     let advice = Advice::with(SMT, remedy);
     match facts.measured.sibling_busy {
-        None => Looked::note(saw, advice),
+        None => CheckOutcome::note(saw, advice),
         Some(busy) => {
             let saw = format!("{saw}, which was busy {} of the time", fraction(busy));
-            if busy > IDLE { Looked::warning(saw, advice) } else { Looked::note(saw, advice) }
+            if busy > IDLE { CheckOutcome::warning(saw, advice) } else { CheckOutcome::note(saw, advice) }
         }
     }
 }
 
 /// Does the scheduler leave the measuring processor alone?
-pub fn isolation(facts: &MachineFacts) -> Looked {
+pub fn isolation(facts: &MachineFacts) -> CheckOutcome {
     let kernel = &facts.kernel;
     if let [only] = kernel.allowed.as_slice() {
-        return Looked::warning(format!("this process may use processor {only} only"), ONE_PROCESSOR);
+        return CheckOutcome::warning(format!("this process may use processor {only} only"), ONE_PROCESSOR);
     }
     let cpu = kernel.cpu;
     match (kernel.isolated.contains(&cpu), kernel.nohz_full.contains(&cpu)) {
-        (true, true) => Looked::clear(format!("processor {cpu} is isolated and has no timer tick")),
-        (true, false) => {
-            Looked::clear(format!("processor {cpu} is isolated; nohz_full would also stop its timer tick"))
-        }
+        (true, true) => CheckOutcome::clear(format!("processor {cpu} is isolated and has no timer tick")),
+        (true, false) => CheckOutcome::clear(format!(
+            "processor {cpu} is isolated; nohz_full would also stop its timer tick"
+        )),
         _ => {
             let remedy =
                 format!("boot with isolcpus={cpu} nohz_full={cpu}, or give assay a cpuset of its own");
             let saw = format!("the scheduler uses processor {cpu} for any thread");
-            Looked::note(saw, Advice::with(ISOLATION, remedy))
+            CheckOutcome::note(saw, Advice::with(ISOLATION, remedy))
         }
     }
 }

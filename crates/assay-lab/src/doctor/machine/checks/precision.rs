@@ -1,7 +1,7 @@
 //! How small a difference can be detected, and how steady and fine are the clocks?
 
-use crate::doctor::check::{Advice, Looked};
-use crate::doctor::machine::facts::{MachineFacts, SamePlace, Timer, TwoPlaces};
+use crate::doctor::check::{Advice, CheckOutcome};
+use crate::doctor::machine::facts::{MachineFacts, SamePlace, TimerFacts, TwoPlaces};
 use assay_pure::words::{duration, fraction, plural};
 
 /// Effects up to this are small enough: the default margin of experiments.
@@ -45,18 +45,18 @@ const DRIFT: Advice = Advice::new(
 
 /// Which difference would 60 s detect? Two identical functions measured as `assay run` does, over placements; where nothing can be
 /// built, pairs of identical code at one place.
-pub fn smallest_effect(facts: &MachineFacts) -> Looked {
+pub fn smallest_effect(facts: &MachineFacts) -> CheckOutcome {
     let measured = &facts.measured;
     let (saw, smallest) = match (&measured.two_places, measured.same_place) {
         (Some(Ok(two)), same) => (over_placements(two, same), two.smallest),
         (two, Some(same)) => (at_one_place(same, two.as_ref()), same.smallest),
         (_, None) => {
-            return Looked::cannot_tell(
+            return CheckOutcome::cannot_tell(
                 "too many samples were interrupted; stop other programs (see neighbours), or measure longer (--budget)",
             );
         }
     };
-    if smallest <= ENOUGH { Looked::clear(saw) } else { Looked::warning(saw, SMALLEST_EFFECT) }
+    if smallest <= ENOUGH { CheckOutcome::clear(saw) } else { CheckOutcome::warning(saw, SMALLEST_EFFECT) }
 }
 
 fn over_placements(two: &TwoPlaces, same: Option<SamePlace>) -> String {
@@ -84,7 +84,7 @@ fn at_one_place(same: SamePlace, two: Option<&Result<TwoPlaces, String>>) -> Str
 }
 
 /// Who sets the clock frequency?
-pub fn frequency(facts: &MachineFacts) -> Looked {
+pub fn frequency(facts: &MachineFacts) -> CheckOutcome {
     let kernel = &facts.kernel;
     let Some(governor) = &kernel.governor else {
         let why = if kernel.hypervisor {
@@ -92,25 +92,29 @@ pub fn frequency(facts: &MachineFacts) -> Looked {
         } else {
             "there is no cpufreq driver"
         };
-        return Looked::cannot_tell(format!("the kernel reports no frequency governor: {why}"));
+        return CheckOutcome::cannot_tell(format!("the kernel reports no frequency governor: {why}"));
     };
     let saw = format!("governor {governor}, {}", kernel.driver.as_deref().unwrap_or("an unknown driver"));
-    if STEADY.contains(&governor.as_str()) { Looked::clear(saw) } else { Looked::warning(saw, GOVERNOR) }
+    if STEADY.contains(&governor.as_str()) {
+        CheckOutcome::clear(saw)
+    } else {
+        CheckOutcome::warning(saw, GOVERNOR)
+    }
 }
 
 /// May the clock rise above its nominal frequency?
-pub fn turbo(facts: &MachineFacts) -> Looked {
+pub fn turbo(facts: &MachineFacts) -> CheckOutcome {
     match facts.kernel.boost {
-        None => Looked::cannot_tell("the kernel does not report whether turbo is on"),
-        Some(false) => Looked::clear("off"),
-        Some(true) => Looked::note("turbo is on", TURBO),
+        None => CheckOutcome::cannot_tell("the kernel does not report whether turbo is on"),
+        Some(false) => CheckOutcome::clear("off"),
+        Some(true) => CheckOutcome::note("turbo is on", TURBO),
     }
 }
 
 /// Is the clock cheap, fine and steady?
-pub fn timer(facts: &MachineFacts) -> Looked {
+pub fn timer(facts: &MachineFacts) -> CheckOutcome {
     let Some(timer) = facts.measured.timer else {
-        return Looked::cannot_tell("the clocks were not measured");
+        return CheckOutcome::cannot_tell("the clocks were not measured");
     };
     let source = facts.kernel.clock_source.as_ref();
     let saw = read(&timer, source.map(|(current, _)| current.as_str()));
@@ -120,19 +124,19 @@ pub fn timer(facts: &MachineFacts) -> Looked {
     let is_slow = timer.read_ns > CHEAP_NS;
     if let Some(faster) = faster.filter(|_| is_slow) {
         let file = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-        return Looked::warning(saw, Advice::with(SLOW, format!("echo {faster} > {file} (as root)")));
+        return CheckOutcome::warning(saw, Advice::with(SLOW, format!("echo {faster} > {file} (as root)")));
     }
     if timer.step_ns > FINE_NS {
-        return Looked::warning(saw, COARSE);
+        return CheckOutcome::warning(saw, COARSE);
     }
     if is_slow {
         let remedy = "use a machine whose clock is read without a system call (tsc, kvm-clock)";
-        return Looked::note(saw, Advice::new(SLOW, remedy));
+        return CheckOutcome::note(saw, Advice::new(SLOW, remedy));
     }
-    if timer.drift_ppm.abs() > STEADY_PPM { Looked::note(saw, DRIFT) } else { Looked::clear(saw) }
+    if timer.drift_ppm.abs() > STEADY_PPM { CheckOutcome::note(saw, DRIFT) } else { CheckOutcome::clear(saw) }
 }
 
-fn read(timer: &Timer, source: Option<&str>) -> String {
+fn read(timer: &TimerFacts, source: Option<&str>) -> String {
     format!(
         "{}: a read takes {:.0} ns, the smallest step is {:.0} ns, the rate is adjusted by {:.0} ppm; a read of the thread's own \
          clock takes {:.0} ns",

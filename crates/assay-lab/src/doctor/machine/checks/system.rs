@@ -1,6 +1,6 @@
 //! What do the system and its tools offer, allow and do by themselves?
 
-use crate::doctor::check::{Advice, Looked};
+use crate::doctor::check::{Advice, CheckOutcome};
 use crate::doctor::machine::facts::MachineFacts;
 use assay_pure::words::{bytes, list, plural};
 
@@ -42,16 +42,16 @@ const VIRTUAL: Advice = Advice::new(
 );
 
 /// Which hardware events can be counted?
-pub fn counters(facts: &MachineFacts) -> Looked {
+pub fn counters(facts: &MachineFacts) -> CheckOutcome {
     let tried = &facts.measured.counters;
     if tried.is_empty() {
-        return Looked::cannot_tell("no event was tried");
+        return CheckOutcome::cannot_tell("no event was tried");
     }
     let open: Vec<&str> =
         tried.iter().filter(|tried| tried.refused.is_none()).map(|tried| tried.event.as_str()).collect();
     let Some((refused, reason)) = tried.iter().find_map(|tried| Some((tried, tried.refused.as_ref()?)))
     else {
-        return Looked::clear(open.join(", "));
+        return CheckOutcome::clear(open.join(", "));
     };
     let level =
         facts.kernel.paranoid.map_or(String::new(), |level| format!(" (perf_event_paranoid is {level})"));
@@ -61,41 +61,48 @@ pub fn counters(facts: &MachineFacts) -> Looked {
         format!("{} can be counted; {} cannot: {reason}{level}", list(&open), refused.event)
     };
     let otherwise = "use a machine that has them, or rely on the simulation";
-    Looked::note(saw, Advice::with(COUNTERS, refused.remedy.clone().unwrap_or_else(|| otherwise.to_owned())))
+    CheckOutcome::note(
+        saw,
+        Advice::with(COUNTERS, refused.remedy.clone().unwrap_or_else(|| otherwise.to_owned())),
+    )
 }
 
 /// Can programs be traced?
-pub fn tracing(facts: &MachineFacts) -> Looked {
+pub fn tracing(facts: &MachineFacts) -> CheckOutcome {
     match &facts.measured.tracing {
-        None => Looked::cannot_tell("it was not tried"),
-        Some(Ok(version)) => Looked::clear(format!("QEMU {version} with the plugin")),
-        Some(Err(reason)) => Looked::note(reason, TRACING),
+        None => CheckOutcome::cannot_tell("it was not tried"),
+        Some(Ok(version)) => CheckOutcome::clear(format!("QEMU {version} with the plugin")),
+        Some(Err(reason)) => CheckOutcome::note(reason, TRACING),
     }
 }
 
 /// Which compilers and linkers can experiments be built with?
-pub fn compilers(facts: &MachineFacts) -> Looked {
+pub fn compilers(facts: &MachineFacts) -> CheckOutcome {
     let measured = &facts.measured;
     if measured.compilers.is_empty() {
         let advice = Advice::new(BUILDING, "install the package gcc or clang");
-        return Looked::warning("neither gcc nor clang is on PATH", advice);
+        return CheckOutcome::warning("neither gcc nor clang is on PATH", advice);
     }
     if measured.linkers.is_empty() {
         let advice = Advice::new(BUILDING, "install the package binutils or lld");
-        return Looked::warning("no linker is on PATH", advice);
+        return CheckOutcome::warning("no linker is on PATH", advice);
     }
-    Looked::clear(format!("{}; linkers: {}", measured.compilers.join(", "), measured.linkers.join(", ")))
+    CheckOutcome::clear(format!(
+        "{}; linkers: {}",
+        measured.compilers.join(", "),
+        measured.linkers.join(", ")
+    ))
 }
 
 /// Does a control group take time or memory away?
-pub fn container(facts: &MachineFacts) -> Looked {
+pub fn container(facts: &MachineFacts) -> CheckOutcome {
     let (limits, allowed) = (&facts.kernel.limits, facts.kernel.allowed.len());
     let needed = PROCESSORS.min(allowed.max(1) as f64);
     if let Some(cpus) = limits.cpus.filter(|cpus| *cpus < needed) {
         let throttled = limits
             .throttled
             .map_or(String::new(), |times| format!(", and was stopped {} so far", plural(times, "time")));
-        return Looked::warning(
+        return CheckOutcome::warning(
             format!(
                 "the control group may use {cpus:.1} of {}{throttled}",
                 plural(allowed as u64, "processor")
@@ -105,61 +112,61 @@ pub fn container(facts: &MachineFacts) -> Looked {
     }
     match limits.memory_bytes.filter(|bytes| *bytes < ROOM) {
         Some(few) => {
-            Looked::warning(format!("the control group may use {} of memory", bytes(few)), GROUP_MEMORY)
+            CheckOutcome::warning(format!("the control group may use {} of memory", bytes(few)), GROUP_MEMORY)
         }
-        None => Looked::clear("no limit that measuring would reach"),
+        None => CheckOutcome::clear("no limit that measuring would reach"),
     }
 }
 
 /// Is there memory for inputs?
-pub fn memory(facts: &MachineFacts) -> Looked {
+pub fn memory(facts: &MachineFacts) -> CheckOutcome {
     let Some(memory) = facts.kernel.memory else {
-        return Looked::cannot_tell("the kernel does not report how much memory is free");
+        return CheckOutcome::cannot_tell("the kernel does not report how much memory is free");
     };
     let saw = format!("{} of {} are free", bytes(memory.available), bytes(memory.total));
     if memory.available < ROOM {
-        return Looked::warning(saw, Advice::new(SWAP, "stop other programs, or use small inputs"));
+        return CheckOutcome::warning(saw, Advice::new(SWAP, "stop other programs, or use small inputs"));
     }
     if memory.swapped > SWAPPED {
         let saw = format!("{saw}, {} are swapped out", bytes(memory.swapped));
-        return Looked::note(saw, Advice::new(SWAP, "swapoff -a while measuring (as root)"));
+        return CheckOutcome::note(saw, Advice::new(SWAP, "swapoff -a while measuring (as root)"));
     }
-    Looked::clear(saw)
+    CheckOutcome::clear(saw)
 }
 
 /// Does the kernel give memory in huge pages as it likes?
-pub fn huge_pages(facts: &MachineFacts) -> Looked {
+pub fn huge_pages(facts: &MachineFacts) -> CheckOutcome {
     match facts.kernel.huge_pages.as_deref() {
-        None => Looked::cannot_tell("the kernel does not report it"),
-        Some("always") => Looked::note("the setting is `always`", HUGE_PAGES),
-        Some(other) => Looked::clear(other),
+        None => CheckOutcome::cannot_tell("the kernel does not report it"),
+        Some("always") => CheckOutcome::note("the setting is `always`", HUGE_PAGES),
+        Some(other) => CheckOutcome::clear(other),
     }
 }
 
 /// Are addresses random in each process?
-pub fn aslr(facts: &MachineFacts) -> Looked {
+pub fn aslr(facts: &MachineFacts) -> CheckOutcome {
     match facts.kernel.aslr {
-        None => Looked::cannot_tell("the kernel does not report it"),
-        Some(0) => Looked::note("addresses are not randomised", ASLR),
-        Some(level) => Looked::clear(format!("on (level {level})")),
+        None => CheckOutcome::cannot_tell("the kernel does not report it"),
+        Some(0) => CheckOutcome::note("addresses are not randomised", ASLR),
+        Some(level) => CheckOutcome::clear(format!("on (level {level})")),
     }
 }
 
 /// Is it a virtual machine?
-pub fn virtualisation(facts: &MachineFacts) -> Looked {
+pub fn virtualisation(facts: &MachineFacts) -> CheckOutcome {
     if facts.kernel.hypervisor {
-        Looked::note("this is a virtual machine", VIRTUAL)
+        CheckOutcome::note("this is a virtual machine", VIRTUAL)
     } else {
-        Looked::clear("no hypervisor is seen")
+        CheckOutcome::clear("no hypervisor is seen")
     }
 }
 
 /// What does the kernel do against weaknesses of the processor? Never a finding: production runs with these too.
-pub fn mitigations(facts: &MachineFacts) -> Looked {
+pub fn mitigations(facts: &MachineFacts) -> CheckOutcome {
     let all = &facts.kernel.mitigations;
     if all.is_empty() {
-        return Looked::clear("none reported");
+        return CheckOutcome::clear("none reported");
     }
     let each: Vec<String> = all.iter().map(|(name, how)| format!("{name} ({how})")).collect();
-    Looked::clear(format!("system calls and indirect branches may be slower: {}", each.join("; ")))
+    CheckOutcome::clear(format!("system calls and indirect branches may be slower: {}", each.join("; ")))
 }

@@ -1,16 +1,17 @@
 //! Every check on a machine that fails it and on one that passes it.
 
 use super::super::facts::{
-    Gaps, GroupLimits, Kernel, MachineFacts, Measured, Memory, SamePlace, Timer, TriedEvent, TwoPlaces,
+    Gaps, GroupLimits, Kernel, MachineFacts, MachineMeasurements, MemoryFacts, SamePlace, TimerFacts,
+    TriedEvent, TwoPlaces,
 };
-use super::{CHECKS, Looked};
-use crate::doctor::check::Found;
+use super::{CHECKS, CheckOutcome};
+use crate::doctor::check::CheckFinding;
 use crate::doctor::machine::compose;
 use assay_pure::stats::sharing::Sharing;
 use assay_report::doctor::{CheckState as State, Examination};
 
 /// A machine on which nothing is wrong.
-fn quiet() -> (Kernel, Measured) {
+fn quiet() -> (Kernel, MachineMeasurements) {
     let kernel = Kernel {
         cpu: 1,
         allowed: vec![0, 1],
@@ -25,17 +26,17 @@ fn quiet() -> (Kernel, Measured) {
         clock_source: Some(("tsc".into(), vec!["tsc".into()])),
         paranoid: Some(1),
         aslr: Some(2),
-        memory: Some(Memory { total: 16 << 30, available: 12 << 30, swapped: 0 }),
+        memory: Some(MemoryFacts { total: 16 << 30, available: 12 << 30, swapped: 0 }),
         huge_pages: Some("madvise".into()),
         ..Kernel::default()
     };
     let lasted =
         Gaps { lasted_ns: 2e9, cpu_ns: 2e9, taken_ns: 1e5, count: 40, longest_ns: 9e3, switches: Some(0) };
-    let measured = Measured {
+    let measured = MachineMeasurements {
         seconds: 6.0,
         steal: Some(0.0),
         gaps: Some(lasted),
-        timer: Some(Timer { read_ns: 24.0, step_ns: 1.0, cpu_read_ns: 300.0, drift_ppm: 3.0 }),
+        timer: Some(TimerFacts { read_ns: 24.0, step_ns: 1.0, cpu_read_ns: 300.0, drift_ppm: 3.0 }),
         same_place: Some(SamePlace {
             pairs: 1900,
             seconds: 4.2,
@@ -56,7 +57,7 @@ fn quiet() -> (Kernel, Measured) {
         tracing: Some(Ok("7.2".into())),
         compilers: vec!["gcc 12".into()],
         linkers: vec!["ld".into()],
-        ..Measured::default()
+        ..MachineMeasurements::default()
     };
     (kernel, measured)
 }
@@ -66,37 +67,37 @@ fn shared(share: f64) -> Sharing {
     Sharing { pulses: 250_000, share, bursts: 40, burst_ns: 3.2e6, slowdown: 1.71, width: 4.0 }
 }
 
-fn facts(kernel: &Kernel, measured: &Measured) -> MachineFacts {
+fn facts(kernel: &Kernel, measured: &MachineMeasurements) -> MachineFacts {
     MachineFacts { kernel: kernel.clone(), measured: measured.clone() }
 }
 
-fn look(name: &str, kernel: &Kernel, measured: &Measured) -> Looked {
+fn look(name: &str, kernel: &Kernel, measured: &MachineMeasurements) -> CheckOutcome {
     let check = CHECKS.iter().find(|check| check.name == name).expect("a check of that name");
     check.run(&facts(kernel, measured))
 }
 
-fn page(kernel: &Kernel, measured: &Measured) -> Examination {
+fn page(kernel: &Kernel, measured: &MachineMeasurements) -> Examination {
     compose(&facts(kernel, measured), "a machine")
 }
 
 /// What a check found: one thing, of the whole machine.
-fn only(looked: Looked) -> Found {
-    let Looked::Found(found) = looked else { panic!("nothing was found: {looked:?}") };
+fn only(looked: CheckOutcome) -> CheckFinding {
+    let CheckOutcome::Found(found) = looked else { panic!("nothing was found: {looked:?}") };
     let [found] = found.try_into().expect("one finding of the machine");
     found
 }
 
-fn state(looked: &Looked) -> State {
+fn state(looked: &CheckOutcome) -> State {
     match looked {
-        Looked::Clear(_) => State::Ok,
-        Looked::NotAsked(_) => State::NotAsked,
-        Looked::CannotTell(_) => State::CannotTell,
-        Looked::Found(_) => only(looked.clone()).state,
+        CheckOutcome::Clear(_) => State::Ok,
+        CheckOutcome::NotAsked(_) => State::NotAsked,
+        CheckOutcome::CannotTell(_) => State::CannotTell,
+        CheckOutcome::Found(_) => only(looked.clone()).state,
     }
 }
 
 /// The states of all checks but those that are well.
-fn found(kernel: &Kernel, measured: &Measured) -> Vec<(&'static str, State)> {
+fn found(kernel: &Kernel, measured: &MachineMeasurements) -> Vec<(&'static str, State)> {
     let all = CHECKS.iter().map(|check| (check.name, state(&look(check.name, kernel, measured))));
     all.filter(|(_, state)| *state != State::Ok).collect()
 }
@@ -109,7 +110,7 @@ fn nothing_is_wrong_with_a_quiet_machine() {
 
 #[test]
 fn each_fault_is_found_by_its_own_check_alone() {
-    type Fault = (&'static str, State, fn(&mut Kernel, &mut Measured));
+    type Fault = (&'static str, State, fn(&mut Kernel, &mut MachineMeasurements));
     let faults: [Fault; 31] = [
         ("smallest-effect", State::Warning, |_, m| {
             m.two_places = Some(Ok(TwoPlaces { rotations: 8, seconds: 3.0, smallest: 0.011, estimate: 0.0 }));
@@ -180,7 +181,8 @@ fn each_fault_is_found_by_its_own_check_alone() {
 
 #[test]
 fn what_the_machine_does_not_say_is_not_said_to_be_well() {
-    let unknown = found(&Kernel { allowed: vec![0, 1], ..Kernel::default() }, &Measured::default());
+    let unknown =
+        found(&Kernel { allowed: vec![0, 1], ..Kernel::default() }, &MachineMeasurements::default());
     let cannot = |name: &str| unknown.contains(&(name, State::CannotTell));
     for name in [
         "smallest-effect",
@@ -201,21 +203,21 @@ fn what_the_machine_does_not_say_is_not_said_to_be_well() {
     }
 }
 
-fn saw(looked: Looked) -> String {
+fn saw(looked: CheckOutcome) -> String {
     match looked {
-        Looked::Clear(saw) => saw.unwrap_or_default(),
-        Looked::CannotTell(saw) | Looked::NotAsked(saw) => saw,
-        found @ Looked::Found(_) => only(found).saw,
+        CheckOutcome::Clear(saw) => saw.unwrap_or_default(),
+        CheckOutcome::CannotTell(saw) | CheckOutcome::NotAsked(saw) => saw,
+        found @ CheckOutcome::Found(_) => only(found).saw,
     }
 }
 
-fn remedy(looked: Looked) -> String {
+fn remedy(looked: CheckOutcome) -> String {
     only(looked).advice.remedy.into_owned()
 }
 
 #[test]
 fn each_threshold_holds_from_both_sides() {
-    type Plant = fn(&mut Kernel, &mut Measured, f64);
+    type Plant = fn(&mut Kernel, &mut MachineMeasurements, f64);
     // The last value that is well, the first that is not.
     let sides: [(&str, f64, f64, Plant); 18] = [
         ("smallest-effect", 0.01, 0.0101, |_, m, at| {
@@ -254,7 +256,7 @@ fn each_threshold_holds_from_both_sides() {
 
 #[test]
 fn worse_things_are_warnings_and_lesser_ones_notes() {
-    let at = |name: &str, plant: &dyn Fn(&mut Kernel, &mut Measured)| {
+    let at = |name: &str, plant: &dyn Fn(&mut Kernel, &mut MachineMeasurements)| {
         let (mut kernel, mut measured) = quiet();
         plant(&mut kernel, &mut measured);
         state(&look(name, &kernel, &measured))
@@ -284,7 +286,7 @@ fn the_smallest_effect_is_over_placements_and_at_one_place_only_where_nothing_ca
     let names_both =
         aside.contains("without the effect of placement") && aside.contains("there is no compiler");
     assert!(names_both && aside.contains("0.07 %") && !aside.contains("0.5 %"), "{aside}");
-    let answer = |measured: &Measured| page(&kernel, measured).answer;
+    let answer = |measured: &MachineMeasurements| page(&kernel, measured).answer;
     let detects = "In 60 s this machine detects differences of";
     let aside = format!("{detects} 0.07 % and more, without the effect of placement; no problems found.");
     assert_eq!(answer(&measured), aside);
@@ -330,7 +332,7 @@ fn a_core_that_is_always_shared_is_detected_by_the_width_it_had_before() {
 #[test]
 fn figures_are_given_of_what_was_measured_alone() {
     let (kernel, mut measured) = quiet();
-    let figures = |measured: &Measured| -> Vec<(String, f64)> {
+    let figures = |measured: &MachineMeasurements| -> Vec<(String, f64)> {
         let page = page(&kernel, measured);
         page.figures.into_iter().map(|figure| (figure.name, figure.value)).collect()
     };
@@ -358,7 +360,7 @@ fn a_slow_source_that_is_read_fast_is_no_fault() {
 
 #[test]
 fn what_cannot_be_told_is_counted_as_no_finding() {
-    let page = page(&Kernel::default(), &Measured::default());
+    let page = page(&Kernel::default(), &MachineMeasurements::default());
     let cannot: Vec<_> = page.checks.iter().filter(|check| check.state == State::CannotTell).collect();
     assert!(cannot.len() > 10 && cannot.iter().all(|check| check.findings == 0), "{cannot:?}");
     for check in &page.checks {
@@ -379,7 +381,7 @@ fn a_large_smallest_effect_does_not_make_itself_worse() {
 #[test]
 fn the_answer_names_the_first_problem_to_fix_and_the_notes() {
     let (mut kernel, mut measured) = quiet();
-    let answer = |kernel: &Kernel, measured: &Measured| page(kernel, measured).answer;
+    let answer = |kernel: &Kernel, measured: &MachineMeasurements| page(kernel, measured).answer;
     measured.sharing = Some(shared(0.14));
     assert!(answer(&kernel, &measured).ends_with("; 1 problem found: other-thread."));
     measured.steal = Some(0.05);

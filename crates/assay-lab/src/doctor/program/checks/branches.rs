@@ -1,10 +1,10 @@
 //! Hot branches and calls whose outcome is known before they are executed, or is not what the source says.
 
 use super::by_line;
-use crate::doctor::check::{Advice, Cost, Found, Looked, Place};
+use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
 use crate::doctor::program::facts::ProgramFacts;
 use crate::doctor::program::names::is_library;
-use crate::doctor::program::origin::{Base, Condition, MemoryCell, Origin, Reader};
+use crate::doctor::program::origin::{Base, Condition, FunctionReader, MemoryCell, Origin};
 use assay_pure::trace::BranchKind;
 use assay_pure::trace::hints::HintJudgement;
 use assay_report::sites::names::short;
@@ -27,7 +27,7 @@ const DISPATCH: Advice = Advice::new(
 );
 
 /// Hints that contradict what happens: the audit of `assay sites --hints`, for the program's own source.
-pub fn hints(facts: &ProgramFacts) -> Looked {
+pub fn hints(facts: &ProgramFacts) -> CheckOutcome {
     let own: Vec<usize> =
         (0..facts.sites.len()).filter(|&number| facts.is_own(facts.sites[number].seen.place)).collect();
     let located: Vec<&Located> = own.iter().map(|&number| &facts.sites[number]).collect();
@@ -47,14 +47,14 @@ pub fn hints(facts: &ProgramFacts) -> Looked {
         place.line = (hint.line > 0).then_some(hint.line).or(place.line);
         let percent = hint.unlikely as f64 * 100.0 / (hint.likely + hint.unlikely).max(1) as f64;
         let saw = format!("`{}`: the side marked unlikely is executed {percent:.0} % of the time", hint.text);
-        let cost = Cost {
+        let cost = TracedCost {
             executed: Some(executed),
             branches: sites().map(|site| facts.sites[site].seen.executed).sum(),
             misses: sites().map(|site| facts.costs[site]).sum(),
         };
-        found.push(Found { cost, ..Found::new(Place::Code(place), saw, HINTS) });
+        found.push(CheckFinding { cost, ..CheckFinding::new(FindingPlace::Code(place), saw, HINTS) });
     }
-    Looked::found_or(by_line(found), None)
+    CheckOutcome::found_or(by_line(found), None)
 }
 
 /// Hot branches that depend only on values which nothing changes while the program works.
@@ -63,7 +63,7 @@ pub fn hints(facts: &ProgramFacts) -> Looked {
 /// (static variables, a thread's own, fields of what a static pointer points to) that no executed code of the program wrote to
 /// but a few times. What asks whether a pointer is there, and it always was, is lazy initialisation and no configuration. Not
 /// seen: configuration in a structure that functions are given.
-pub fn configuration(facts: &ProgramFacts) -> Looked {
+pub fn configuration(facts: &ProgramFacts) -> CheckOutcome {
     let mut found = Vec::new();
     for (number, image) in facts.one_sided() {
         let site = &facts.sites[number];
@@ -77,10 +77,13 @@ pub fn configuration(facts: &ProgramFacts) -> Looked {
         }
         let way = if seen.taken == 0 { "not taken" } else { "taken" };
         let saw = format!("the branch on {} always goes the same way ({way})", variable(&condition));
-        let place = Place::Code(facts.spot_of_site(number));
-        found.push(Found { cost: facts.cost_of_site(number), ..Found::new(place, saw, CONFIGURATION) });
+        let place = FindingPlace::Code(facts.spot_of_site(number));
+        found.push(CheckFinding {
+            cost: facts.cost_of_site(number),
+            ..CheckFinding::new(place, saw, CONFIGURATION)
+        });
     }
-    Looked::found_or(by_line(found), None)
+    CheckOutcome::found_or(by_line(found), None)
 }
 
 /// Whether all that a condition depends on stays as it is.
@@ -128,7 +131,7 @@ fn variable(condition: &Condition) -> &'static str {
 ///
 /// The pointer comes from memory: a static variable, a thread's own, a field of a structure. Calls through the tables of the
 /// dynamic linker are none, nor calls of what a function was given (a comparison for a sort).
-pub fn dispatch(facts: &ProgramFacts) -> Looked {
+pub fn dispatch(facts: &ProgramFacts) -> CheckOutcome {
     let mut reached: HashMap<SiteAddress, Vec<SiteAddress>> = HashMap::new();
     for (from, to, _) in facts.arrivals.iter().filter(|(from, ..)| facts.is_own(*from)) {
         reached.entry(*from).or_default().push(*to);
@@ -150,10 +153,13 @@ pub fn dispatch(facts: &ProgramFacts) -> Looked {
             continue;
         }
         let saw = format!("an indirect call that always reaches {}", short(&callee));
-        let place = Place::Code(facts.spot_of_site(number));
-        found.push(Found { cost: facts.cost_of_site(number), ..Found::new(place, saw, DISPATCH) });
+        let place = FindingPlace::Code(facts.spot_of_site(number));
+        found.push(CheckFinding {
+            cost: facts.cost_of_site(number),
+            ..CheckFinding::new(place, saw, DISPATCH)
+        });
     }
-    Looked::found_or(by_line(found), None)
+    CheckOutcome::found_or(by_line(found), None)
 }
 
 fn function_at(facts: &ProgramFacts, place: SiteAddress) -> Option<String> {
@@ -165,7 +171,7 @@ fn function_at(facts: &ProgramFacts, place: SiteAddress) -> Option<String> {
 fn is_loaded(facts: &ProgramFacts, image: usize, address: u64, is_call: bool) -> bool {
     let Some((listing, at)) = facts.decoded(image, address) else { return false };
     let is_table = |address| facts.is_table(image, address);
-    let origins = Reader::new(&listing, &is_table).target(at);
+    let origins = FunctionReader::new(&listing, &is_table).target(at);
     origins.iter().all(|origin| match origin {
         Origin::Cell(cell) => match cell.base {
             Base::File => !is_table(cell.offset),

@@ -1,7 +1,7 @@
 //! Was it built for debugging: without optimisation, with assertions and checks left in?
 
 use super::by_line;
-use crate::doctor::check::{Advice, Cost, Found, Looked, Place};
+use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
 use crate::doctor::program::facts::ProgramFacts;
 use crate::doctor::program::listing::Listing;
 use crate::doctor::program::names::{Ending, ending, is_library};
@@ -53,7 +53,7 @@ impl FunctionCost {
 /// (clang, Zig, Rust), the code itself: unoptimised code keeps each variable on the stack and loads what it has just
 /// stored (`assay_pure::placement::optimised`). Traced, only functions that make a hundredth of the branches or instructions
 /// count; one finding per file of machine code, at the function that executes most.
-pub fn unoptimised(facts: &ProgramFacts) -> Looked {
+pub fn unoptimised(facts: &ProgramFacts) -> CheckOutcome {
     let mut files: BTreeMap<usize, CodeFile> = BTreeMap::new();
     for function in functions(facts) {
         let file = files.entry(function.image).or_default();
@@ -67,7 +67,7 @@ pub fn unoptimised(facts: &ProgramFacts) -> Looked {
             }
         }
     }
-    Looked::found_or(files.into_values().filter_map(|file| in_file(facts, file)).collect(), None)
+    CheckOutcome::found_or(files.into_values().filter_map(|file| in_file(facts, file)).collect(), None)
 }
 
 /// A function that is unoptimised, where it begins, and what says so.
@@ -158,7 +158,7 @@ fn entry(facts: &ProgramFacts, function: &FunctionCost) -> CodePlace {
 
 /// The finding of a file: what the compiler recorded says it alone; by their shape a part of the functions must say it,
 /// because one in a hundred looks so in code that is optimised.
-fn in_file(facts: &ProgramFacts, file: CodeFile) -> Option<Found> {
+fn in_file(facts: &ProgramFacts, file: CodeFile) -> Option<CheckFinding> {
     let shaped: u64 = file.shaped.iter().map(|(_, function, _)| function.weight()).sum();
     let mut functions = file.written;
     if shaped as f64 >= OF_SHAPE * file.executed.max(1) as f64 && file.shaped.len() > 1 {
@@ -168,14 +168,18 @@ fn in_file(facts: &ProgramFacts, file: CodeFile) -> Option<Found> {
     functions.retain(|(spot, ..)| spot.file.as_deref().is_none_or(|file| !is_library(file)));
     functions.sort_by_key(|(_, function, _)| std::cmp::Reverse(function.instructions));
     let (place, first, evidence) = functions.first()?;
-    let cost = Cost {
+    let cost = TracedCost {
         executed: facts.not_traced.is_none().then(|| entries(facts, first)),
         branches: functions.iter().map(|(_, function, _)| function.branches).sum(),
         misses: functions.iter().map(|(_, function, _)| function.misses).sum(),
     };
     let saw = format!("the code is unoptimised: {evidence}");
     let also = functions.iter().skip(1).map(|(spot, ..)| spot.label()).collect();
-    Some(Found { also, cost, ..Found::new(Place::Code(place.clone()), saw, UNOPTIMISED) })
+    Some(CheckFinding {
+        also,
+        cost,
+        ..CheckFinding::new(FindingPlace::Code(place.clone()), saw, UNOPTIMISED)
+    })
 }
 
 /// Executions of a function's first instruction.
@@ -189,14 +193,15 @@ fn entries(facts: &ProgramFacts, function: &FunctionCost) -> u64 {
 /// no way but to a function that does not return: an assertion, a panic, `abort`, a trap. No guard is: a check of what a
 /// function of another file returned, or of a pointer that any function returned (that is error handling, which stays); what
 /// ends in `exit`; the stack protector; the bounds that a language always checks.
-pub fn guards(facts: &ProgramFacts) -> Looked {
+pub fn guards(facts: &ProgramFacts) -> CheckOutcome {
     let mut found = Vec::new();
-    let mut safety: Vec<Found> = Vec::new();
+    let mut safety: Vec<CheckFinding> = Vec::new();
     for (number, image) in facts.one_sided() {
         let Some((kind, by)) = never_taken_side(facts, image, number) else { continue };
-        let place = Place::Code(facts.spot_of_site(number));
+        let place = FindingPlace::Code(facts.spot_of_site(number));
         let cost = facts.cost_of_site(number);
-        let guard = Found { cost, ..Found::new(place, what_held(kind, &by), drop_it(kind, &by)) };
+        let guard =
+            CheckFinding { cost, ..CheckFinding::new(place, what_held(kind, &by), drop_it(kind, &by)) };
         match kind {
             Ending::Safety => safety.push(guard),
             _ => found.push(guard),
@@ -204,7 +209,7 @@ pub fn guards(facts: &ProgramFacts) -> Looked {
     }
     let mut found = by_line(found);
     found.extend(by_file(one_per_line(safety)));
-    Looked::found_or(found, None)
+    CheckOutcome::found_or(found, None)
 }
 
 /// Where the side that was never executed ends, if it can only end and if that makes it a guard.
@@ -353,8 +358,8 @@ fn drop_it(kind: Ending, by: &str) -> Advice {
 }
 
 /// Several checks of one line are one.
-fn one_per_line(found: Vec<Found>) -> Vec<Found> {
-    let plain = |mut one: Found| {
+fn one_per_line(found: Vec<CheckFinding>) -> Vec<CheckFinding> {
+    let plain = |mut one: CheckFinding| {
         one.saw = "a check of the build mode that always held".to_owned();
         one
     };
@@ -362,8 +367,8 @@ fn one_per_line(found: Vec<Found>) -> Vec<Found> {
 }
 
 /// Checks of the build mode are many: one finding per source file, at its most executed line, and one for all libraries.
-fn by_file(found: Vec<Found>) -> Vec<Found> {
-    let mut files: BTreeMap<Option<String>, Vec<Found>> = BTreeMap::new();
+fn by_file(found: Vec<CheckFinding>) -> Vec<CheckFinding> {
+    let mut files: BTreeMap<Option<String>, Vec<CheckFinding>> = BTreeMap::new();
     for one in found {
         let file = one.place.code().and_then(|code| code.file.clone()).filter(|file| !is_library(file));
         files.entry(file).or_default().push(one);
@@ -383,7 +388,7 @@ fn by_file(found: Vec<Found>) -> Vec<Found> {
                 count(lines as u64)
             ),
         };
-        Some(Found { saw, also, cost: Cost { branches, misses, ..first.cost }, ..first })
+        Some(CheckFinding { saw, also, cost: TracedCost { branches, misses, ..first.cost }, ..first })
     });
     merged.collect()
 }

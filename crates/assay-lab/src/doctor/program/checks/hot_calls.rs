@@ -5,10 +5,10 @@
 //! inlined count by their first instruction.
 
 use super::{by_line, on_one_line};
-use crate::doctor::check::{Advice, Cost, Found, Looked, Place};
-use crate::doctor::program::calls::Call;
+use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
+use crate::doctor::program::calls::ProgramCall;
 use crate::doctor::program::facts::ProgramFacts;
-use crate::doctor::program::names::{Purpose, is_library, purpose};
+use crate::doctor::program::names::{FunctionPurpose, is_library, purpose};
 use assay_report::sites::names::short;
 use assay_trace::sites::gather::SiteAddress;
 use assay_trace::sites::image::SourceFrame;
@@ -42,13 +42,13 @@ const SYSTEM: Advice = Advice::new(
 );
 
 /// Reads of the environment.
-pub fn environment(facts: &ProgramFacts) -> Looked {
-    one_per_line(called(facts, Purpose::Environment, &ENVIRONMENT))
+pub fn environment(facts: &ProgramFacts) -> CheckOutcome {
+    one_per_line(called(facts, FunctionPurpose::Environment, &ENVIRONMENT))
 }
 
 /// Reads of clocks and of the time-stamp counter.
-pub fn clock(facts: &ProgramFacts) -> Looked {
-    let mut found = called(facts, Purpose::Clock, &CLOCK);
+pub fn clock(facts: &ProgramFacts) -> CheckOutcome {
+    let mut found = called(facts, FunctionPurpose::Clock, &CLOCK);
     found.extend(executed(facts, "the time-stamp counter is read", &COUNTER, |mnemonic| {
         matches!(mnemonic, Mnemonic::Rdtsc | Mnemonic::Rdtscp)
     }));
@@ -56,13 +56,13 @@ pub fn clock(facts: &ProgramFacts) -> Looked {
 }
 
 /// Text.
-pub fn text(facts: &ProgramFacts) -> Looked {
-    one_per_line(called(facts, Purpose::Text, &TEXT))
+pub fn text(facts: &ProgramFacts) -> CheckOutcome {
+    one_per_line(called(facts, FunctionPurpose::Text, &TEXT))
 }
 
 /// Random numbers.
-pub fn random(facts: &ProgramFacts) -> Looked {
-    let mut found = called(facts, Purpose::Random, &RANDOM);
+pub fn random(facts: &ProgramFacts) -> CheckOutcome {
+    let mut found = called(facts, FunctionPurpose::Random, &RANDOM);
     found.extend(executed(facts, "the processor draws a random number", &RANDOM, |mnemonic| {
         matches!(mnemonic, Mnemonic::Rdrand | Mnemonic::Rdseed)
     }));
@@ -70,8 +70,8 @@ pub fn random(facts: &ProgramFacts) -> Looked {
 }
 
 /// Several functions of one purpose called at one line are one finding: the one that takes most.
-fn one_per_line(found: Vec<Found>) -> Looked {
-    let mut kept: Vec<Found> = Vec::new();
+fn one_per_line(found: Vec<CheckFinding>) -> CheckOutcome {
+    let mut kept: Vec<CheckFinding> = Vec::new();
     for one in by_line(found) {
         match kept.iter_mut().find(|known| on_one_line(known, &one)) {
             Some(known) if known.cost.branches < one.cost.branches => *known = one,
@@ -79,16 +79,16 @@ fn one_per_line(found: Vec<Found>) -> Looked {
             None => kept.push(one),
         }
     }
-    Looked::found_or(kept, None)
+    CheckOutcome::found_or(kept, None)
 }
 
 /// What a call costs: the callee's branches and its own.
-fn cost(call: &Call) -> Cost {
-    Cost { executed: Some(call.executed), branches: call.branches + call.executed, misses: call.misses }
+fn cost(call: &ProgramCall) -> TracedCost {
+    TracedCost { executed: Some(call.executed), branches: call.branches + call.executed, misses: call.misses }
 }
 
 /// Hot calls of functions of a purpose.
-fn called(facts: &ProgramFacts, wanted: Purpose, advice: &Advice) -> Vec<Found> {
+fn called(facts: &ProgramFacts, wanted: FunctionPurpose, advice: &Advice) -> Vec<CheckFinding> {
     let mut found = Vec::new();
     for call in facts.calls().iter().filter(|call| purpose(&call.callee) == Some(wanted)) {
         let site = &facts.sites[call.site];
@@ -99,10 +99,14 @@ fn called(facts: &ProgramFacts, wanted: Purpose, advice: &Advice) -> Vec<Found> 
             Some(image) => facts.own_spot(image, site.seen.place.address),
             None => facts.spot_of_site(call.site),
         };
-        found.push(Found {
+        found.push(CheckFinding {
             also: callers(facts, site.seen.place),
             cost: cost(call),
-            ..Found::new(Place::Code(place), format!("{} is called", short(&call.callee)), advice.clone())
+            ..CheckFinding::new(
+                FindingPlace::Code(place),
+                format!("{} is called", short(&call.callee)),
+                advice.clone(),
+            )
         });
     }
     found.extend(inlined(facts, wanted, advice));
@@ -126,7 +130,12 @@ fn callers(facts: &ProgramFacts, place: SiteAddress) -> Vec<String> {
 }
 
 /// Whether a place is in a function of the same purpose: then who called that one is reported.
-fn is_within(facts: &ProgramFacts, frames: &[SourceFrame], place: SiteAddress, wanted: Purpose) -> bool {
+fn is_within(
+    facts: &ProgramFacts,
+    frames: &[SourceFrame],
+    place: SiteAddress,
+    wanted: FunctionPurpose,
+) -> bool {
     let of_symbol = || {
         let image = place.image?;
         Some(facts.images[image].function(place.address)?.name())
@@ -138,7 +147,7 @@ fn is_within(facts: &ProgramFacts, frames: &[SourceFrame], place: SiteAddress, w
 }
 
 /// Functions of a library that were inlined into the program's own code.
-fn inlined(facts: &ProgramFacts, wanted: Purpose, advice: &Advice) -> Vec<Found> {
+fn inlined(facts: &ProgramFacts, wanted: FunctionPurpose, advice: &Advice) -> Vec<CheckFinding> {
     let mut copies: BTreeMap<(usize, u64), (u64, u64, String)> = BTreeMap::new();
     for (image, address, times) in hot_instructions(facts) {
         let frames = facts.images[image].frames(address);
@@ -153,9 +162,13 @@ fn inlined(facts: &ProgramFacts, wanted: Purpose, advice: &Advice) -> Vec<Found>
             }
         }
     }
-    let found = copies.into_iter().map(|((image, _), (address, times, name))| Found {
-        cost: Cost::executed(times),
-        ..Found::new(Place::Code(facts.spot(image, address)), format!("{name} is inlined"), advice.clone())
+    let found = copies.into_iter().map(|((image, _), (address, times, name))| CheckFinding {
+        cost: TracedCost::executed(times),
+        ..CheckFinding::new(
+            FindingPlace::Code(facts.spot(image, address)),
+            format!("{name} is inlined"),
+            advice.clone(),
+        )
     });
     found.collect()
 }
@@ -167,15 +180,20 @@ fn hot_instructions(facts: &ProgramFacts) -> impl Iterator<Item = (usize, u64, u
 }
 
 /// Hot instructions of a kind.
-fn executed(facts: &ProgramFacts, saw: &str, advice: &Advice, wanted: fn(Mnemonic) -> bool) -> Vec<Found> {
+fn executed(
+    facts: &ProgramFacts,
+    saw: &str,
+    advice: &Advice,
+    wanted: fn(Mnemonic) -> bool,
+) -> Vec<CheckFinding> {
     let is_wanted = |image, address| {
         facts.instruction(image, address).is_some_and(|instruction| wanted(instruction.mnemonic()))
     };
     let found = hot_instructions(facts).filter(|(image, address, _)| is_wanted(*image, *address));
     found
-        .map(|(image, address, times)| Found {
-            cost: Cost::executed(times),
-            ..Found::new(Place::Code(facts.spot(image, address)), saw, advice.clone())
+        .map(|(image, address, times)| CheckFinding {
+            cost: TracedCost::executed(times),
+            ..CheckFinding::new(FindingPlace::Code(facts.spot(image, address)), saw, advice.clone())
         })
         .collect()
 }
@@ -185,16 +203,17 @@ fn executed(facts: &ProgramFacts, saw: &str, advice: &Advice, wanted: fn(Mnemoni
 /// Seen are calls of the C library's functions that are system calls by another name, and system-call instructions of the
 /// program's own files, as those of Zig. Clocks and random numbers have checks of their own. Without a number of units a call
 /// that is hot counts as one per unit.
-pub fn system_calls(facts: &ProgramFacts) -> Looked {
+pub fn system_calls(facts: &ProgramFacts) -> CheckOutcome {
     let said = |name: &str| format!("{name} makes a system call each time");
     let mut found = Vec::new();
     let calls = facts.calls().iter();
-    for call in calls.filter(|call| call.is_foreign && purpose(&call.callee) == Some(Purpose::System)) {
+    for call in calls.filter(|call| call.is_foreign && purpose(&call.callee) == Some(FunctionPurpose::System))
+    {
         // More than there were at all: the function made no system call.
         if facts.heat.is_each(call.executed) && call.executed <= facts.whole.system_calls {
-            let place = Place::Code(facts.spot_of_site(call.site));
+            let place = FindingPlace::Code(facts.spot_of_site(call.site));
             let saw = said(&short(&call.callee));
-            found.push(Found { cost: cost(call), ..Found::new(place, saw, SYSTEM) });
+            found.push(CheckFinding { cost: cost(call), ..CheckFinding::new(place, saw, SYSTEM) });
         }
     }
     for (image, address, times) in hot_instructions(facts) {
@@ -205,13 +224,17 @@ pub fn system_calls(facts: &ProgramFacts) -> Looked {
         }
         let frames = facts.images[image].frames(address);
         let names = || frames.iter().filter_map(|frame| frame.function.as_deref());
-        let is_reported = |name: &str| matches!(purpose(name), Some(Purpose::Clock | Purpose::Random));
+        let is_reported =
+            |name: &str| matches!(purpose(name), Some(FunctionPurpose::Clock | FunctionPurpose::Random));
         if names().any(is_reported) {
             continue;
         }
         let name = names().find(|name| !name.contains("syscall")).map_or("the code".to_owned(), short);
-        let place = Place::Code(facts.own_spot(image, address));
-        found.push(Found { cost: Cost::executed(times), ..Found::new(place, said(&name), SYSTEM) });
+        let place = FindingPlace::Code(facts.own_spot(image, address));
+        found.push(CheckFinding {
+            cost: TracedCost::executed(times),
+            ..CheckFinding::new(place, said(&name), SYSTEM)
+        });
     }
-    Looked::found_or(by_line(found), None)
+    CheckOutcome::found_or(by_line(found), None)
 }
