@@ -85,7 +85,8 @@ fn read_pair(folder: &Path, name: String) -> Result<KnownPair> {
     let folder = folder.join(&name);
     let file = folder.join("expect.toml");
     let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-    let found: Expectation = toml::from_str(&text).with_context(|| format!("in {}", file.display()))?;
+    let found: Expectation =
+        toml_edit::de::from_str(&text).with_context(|| format!("in {}", file.display()))?;
     for truth in found.inputs.values() {
         if !["equivalent", "faster", "slower"].contains(&truth.verdict.as_str()) {
             bail!("{}: no verdict `{}`", file.display(), truth.verdict);
