@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is this file a campaign of assay in which everything was measured?
 
-Usage: check_campaign.py FILE. Holds it against schema/campaign-1.schema.json, and checks that every contrast has a
+Usage: check_campaign.py FILE. Compares it with schema/campaign-1.schema.json, and checks that every contrast has a
 verdict from finite intervals and that no cell failed. Exit 0 and one line, or 1 and every complaint.
 
 Of JSON Schema it knows the keywords that our schema uses, and complains of any other. Standard library only.
@@ -13,7 +13,7 @@ import sys
 
 SCHEMA = pathlib.Path(__file__).resolve().parent.parent / "schema" / "campaign-1.schema.json"
 
-ANNOTATIONS = {"$schema", "$defs", "title", "description"}
+ANNOTATIONS = {"$schema", "$defs", "title", "description", "format", "default"}
 
 TYPES = {
     "object": lambda value: isinstance(value, dict),
@@ -47,7 +47,7 @@ def mismatches(value, schema, root, where):
         elif keyword == "minimum":
             if TYPES["number"](value) and value < rule:
                 found.append(f"{where}: {value!r} is below {rule}")
-        elif keyword == "anyOf":
+        elif keyword in ("anyOf", "oneOf"):
             ways = [mismatches(value, way, root, where) for way in rule]
             if all(ways):
                 found += min(ways, key=len)

@@ -22,10 +22,11 @@ use serde::{Deserialize, Serialize};
 /// Two-sided level of the intervals.
 const ALPHA: f64 = 0.05;
 
-/// All that was measured on one machine.
+/// How fast one core of a machine can be at best.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limits {
-    /// Always [`SCHEMA`].
+    /// Name and version of this format.
     pub schema: String,
     /// The version of assay that measured.
     pub assay: String,
@@ -43,7 +44,7 @@ pub struct Limits {
     pub windows: u64,
     /// Of them interrupted and left out.
     pub interrupted: u64,
-    /// Of them beside somebody on the core's other hardware thread; left out where there were others.
+    /// Of them with a busy sibling thread; left out where there were others.
     #[serde(default)]
     pub shared: u64,
     /// Independent additions per cycle, as pulses have shown them at best, here or when this machine was measured before; none
@@ -67,6 +68,7 @@ pub struct Limits {
 
 /// The facts of a machine that its limits depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredMachine {
     /// Model name.
     pub cpu: String,
@@ -86,6 +88,7 @@ pub struct MeasuredMachine {
 
 /// A median over windows, with its interval at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LimitFigure {
     /// The median.
     pub median: f64,
@@ -123,6 +126,7 @@ impl LimitFigure {
 
 /// How the clock frequency behaved; a dependent addition is taken for a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockBehaviour {
     /// Nanoseconds per cycle, over the whole measurement.
     pub cycle_ns: LimitFigure,
@@ -136,8 +140,9 @@ pub struct ClockBehaviour {
 
 /// What a thing costs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
-    /// Its name: one of those in [`cost`].
+    /// Its name, as "call and return" or "page fault".
     pub name: String,
     /// Nanoseconds.
     pub ns: LimitFigure,
@@ -186,6 +191,7 @@ pub mod cost {
 
 /// What one level of the memory gives one core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryLevel {
     /// "L1", "L2", "L3", "memory".
     pub name: String,
@@ -207,6 +213,7 @@ pub struct MemoryLevel {
 
 /// Bytes per nanosecond.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rate {
     /// How many.
     pub bytes_per_ns: LimitFigure,

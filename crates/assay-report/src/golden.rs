@@ -9,14 +9,19 @@ fn folder() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
+#[track_caller]
 pub(super) fn hold_against(name: &str, text: &str) {
-    let path = folder().join(name);
+    hold_file_against(&folder().join(name), text);
+}
+
+/// A file that is written anew where it is asked for, and else compared.
+#[track_caller]
+pub(super) fn hold_file_against(path: &std::path::Path, text: &str) {
     if std::env::var_os("ASSAY_UPDATE_GOLDEN").is_some() {
-        std::fs::create_dir_all(folder()).expect("the golden folder can be made");
-        std::fs::write(&path, text).expect("the golden file can be written");
+        std::fs::write(path, text).expect("the golden file can be written");
     }
-    let golden = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    assert!(golden == text, "{name} differs; now it is:\n{text}");
+    let golden = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    assert!(golden == text, "{} differs; now it is:\n{text}", path.display());
 }
 
 fn failing_twin() -> Page {

@@ -1,6 +1,6 @@
 //! Where functions lie and what became of them: the page of `assay layout` as plain data, on a terminal and as JSON.
 //!
-//! The JSON is an interface (schema "assay.layout/1", `schema/layout-1.schema.json`, held against this file by a test).
+//! The JSON is an interface (schema "assay.layout/1", `schema/layout-1.schema.json`, generated from the page).
 
 pub mod page;
 #[cfg(test)]

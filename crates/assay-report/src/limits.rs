@@ -1,5 +1,5 @@
 //! The speed of light of a machine on a terminal. Its JSON is [`assay_pure::limits::Limits`] as it is kept (schema
-//! "assay.limits/1", `schema/limits-1.schema.json`, held against the code by a test).
+//! "assay.limits/1", `schema/limits-1.schema.json`, generated from the types).
 
 #[cfg(any(test, feature = "samples"))]
 pub mod sample;

@@ -34,14 +34,15 @@ pub const SCHEMA: &str = "assay.campaign/1";
 
 /// One campaign, ready to be shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Page {
-    /// Always [`SCHEMA`].
+    /// Name and version of this format.
     pub schema: String,
     /// The experiment's name.
     pub experiment: String,
     /// The question in the author's words.
     pub question: String,
-    /// The answer in plain words; see [`super::answer()`].
+    /// The answer in plain words.
     pub answer: String,
     /// What the author expected before measuring.
     pub prediction: Option<String>,
@@ -95,6 +96,7 @@ pub struct Page {
 
 /// One variant's name and meaning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageVariant {
     /// The name the program registers.
     pub name: String,
@@ -104,6 +106,7 @@ pub struct PageVariant {
 
 /// One value of the flags axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageFlagSet {
     /// Name in the tables.
     pub name: String,
@@ -113,6 +116,7 @@ pub struct PageFlagSet {
 
 /// The machine and the tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageMachine {
     /// Model name of the processor.
     pub cpu: String,
@@ -134,6 +138,7 @@ pub struct PageMachine {
 
 /// One compiler, identified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageCompiler {
     /// Name in the tables.
     pub name: String,
@@ -147,6 +152,7 @@ pub struct PageCompiler {
 
 /// Median costs on the measuring core, nanoseconds; null where no program reported them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimerCosts {
     /// One read of the wall clock.
     pub wall_read_ns: Option<f64>,
@@ -160,6 +166,7 @@ pub struct TimerCosts {
 
 /// When, how long, how much.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CampaignRun {
     /// Its name in the ledger.
     pub id: String,
@@ -193,6 +200,7 @@ pub struct CampaignRun {
 
 /// Why measuring ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StoppedBecause {
     /// Every contrast has a verdict other than inconclusive.
@@ -209,6 +217,7 @@ pub enum StoppedBecause {
 
 /// Where the functions of one build lie, in the plain link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BuildLayout {
     /// Compiler name.
     pub compiler: String,
@@ -222,6 +231,7 @@ pub struct BuildLayout {
 
 /// Where one function lies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Landing {
     /// Its name, as a reader writes it.
     pub name: String,
@@ -237,6 +247,7 @@ pub struct Landing {
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageInput {
     /// Name in the tables.
     pub name: String,
@@ -250,13 +261,15 @@ pub struct PageInput {
     pub summary: Option<String>,
     /// The generator with its parameters, or the recorded file.
     pub recipe: Option<String>,
-    /// What a decoder and its predictor see in it (length histogram, entropies, period).
+    /// What a decoder and its predictor see in it (length histogram, entropies, period); its keys are not fixed by this schema.
     pub description: serde_json::Value,
     /// What is cold when a call begins: `hot`, `rotating`, `cold_data`, `cold_code`.
     #[serde(default = "hot")]
+    #[cfg_attr(test, schemars(extend("enum" = ["hot", "rotating", "cold_data", "cold_code"])))]
     pub state: String,
     /// `throughput`, or `latency` where each call waits for the last one's answer.
     #[serde(default = "throughput")]
+    #[cfg_attr(test, schemars(extend("enum" = ["throughput", "latency"])))]
     pub measure: String,
     /// Copies that calls rotate over; null in other states.
     #[serde(default)]
@@ -276,6 +289,7 @@ fn throughput() -> String {
 
 /// What somebody says, and what was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Claim {
     /// The sentence as it was said.
     pub text: String,
@@ -289,6 +303,7 @@ pub struct Claim {
 
 /// Something that was not measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageFailure {
     /// Whether somebody is to blame.
     pub kind: FailureKind,
@@ -300,6 +315,7 @@ pub struct PageFailure {
 
 /// Whether something went wrong or was left out knowingly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// It went wrong; the campaign's exit code says so.

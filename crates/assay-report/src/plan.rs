@@ -18,8 +18,9 @@ const DIGEST_SHOWN: usize = 12;
 
 /// The plan of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanPage {
-    /// Always [`PLAN_SCHEMA`].
+    /// Name and version of this format.
     pub schema: String,
     /// The experiment's name.
     pub experiment: String,
@@ -71,6 +72,7 @@ pub struct PlanPage {
 
 /// How many of something, and how many of those need no work because they are in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Amount {
     /// All.
     pub total: u64,
@@ -80,6 +82,7 @@ pub struct Amount {
 
 /// Estimated seconds by part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// Compiling and linking what is not in the store.
     pub build_seconds: f64,

@@ -1,6 +1,6 @@
 //! Where a command's branches were mispredicted: the page of `assay sites` as plain data, on a terminal and as JSON.
 //!
-//! The JSON is an interface (schema "assay.sites/1", `schema/sites-1.schema.json`, held against this file by a test).
+//! The JSON is an interface (schema "assay.sites/1", `schema/sites-1.schema.json`, generated from the page).
 
 pub mod components;
 pub mod names;

@@ -2,18 +2,19 @@
 
 use std::fmt;
 
-/// An axis whose levels are compared, in otherwise equal cells. Placement is none: it is averaged over.
+/// What differs between the two sides of a contrast, in otherwise equal cells. Placement does not: it is averaged over.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Axis {
-    /// What the program registers.
+    /// Two variants, in the same build.
     #[default]
     Variant,
-    /// Who compiled it.
+    /// Two compilers of the same variant, with the same flags.
     Compiler,
-    /// With which flags.
+    /// Two flag sets of the same variant, by the same compiler.
     Flags,
 }
 

@@ -56,6 +56,7 @@ pub struct Misses {
 
 /// What is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LimitKind {
     /// Bytes through the caches or the memory.
@@ -85,6 +86,7 @@ impl LimitKind {
 
 /// Where the count of a limit comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LimitSource {
     /// The input and the kind of measurement say it.
@@ -99,6 +101,7 @@ pub enum LimitSource {
 
 /// How a least time stands to the measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LimitStanding {
     /// It is the largest, and at least half of the time.

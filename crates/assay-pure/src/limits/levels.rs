@@ -29,8 +29,10 @@ pub struct DataCache {
 
 /// A way of moving bytes, over working sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moved {
     /// "read", "write" or "copy".
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["read", "write", "copy"])))]
     pub operation: String,
     /// By which loop: "8-byte", "32-byte", "64-byte", "library", "non-temporal".
     pub by: String,
@@ -40,8 +42,10 @@ pub struct Moved {
 
 /// Loads that wait for each other, over working sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChaseCurve {
     /// "small" or "huge".
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["small", "huge"])))]
     pub pages: String,
     /// Bytes touched in random order, and nanoseconds per load.
     pub points: Vec<CurvePoint>,
@@ -49,6 +53,7 @@ pub struct ChaseCurve {
 
 /// A figure at a working set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurvePoint {
     /// Bytes.
     pub bytes: u64,

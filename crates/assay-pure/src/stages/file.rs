@@ -58,8 +58,9 @@ pub struct Component {
     pub functions: Vec<String>,
 }
 
-/// Whether something is a step of the work or what it is held against.
+/// Whether something is a step of the work or what it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EntrantKind {
     /// A stage.

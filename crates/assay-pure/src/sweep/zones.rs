@@ -8,6 +8,7 @@ use crate::verdict::decide::decide;
 
 /// Who wins in a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Winner {
     /// The candidate takes less time, by more than the margin.

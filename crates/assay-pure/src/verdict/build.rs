@@ -13,6 +13,7 @@ pub enum ContrastSide {
 
 /// A compiler with a flag set, by name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Build {
     /// Compiler name.
     pub compiler: String,

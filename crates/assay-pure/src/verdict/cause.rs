@@ -1,7 +1,8 @@
 //! Why a verdict is what it is: causes, each with its evidence and, where there is one, its share.
 
-/// A cause. All that the design names; `work`, `prediction`, `memory` and `codegen-drift` need counts or sweeps.
+/// Why times differ; `work`, `prediction`, `memory` and `codegen-drift` need counts or sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// Where the linker put the code.
@@ -43,6 +44,7 @@ impl Cause {
 
 /// A cause with what speaks for it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseEvidence {
     /// The cause.
     pub cause: Cause,

@@ -6,6 +6,7 @@ use crate::stats::interval::Interval;
 
 /// A ratio of times (candidate / baseline) with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RatioInterval {
     /// Time of the candidate / time of the baseline; below 1 the candidate is faster.
     pub ratio: f64,
@@ -29,6 +30,7 @@ impl RatioInterval {
 
 /// What is said of the candidate's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It takes less time: the interval excludes 0 and the estimate lies beyond the minimum effect.
@@ -60,6 +62,7 @@ impl Verdict {
 
 /// What the as-built comparison is worth beside the code's verdict; the order is how wrong it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AsBuiltSays {
     /// The wrong sign.

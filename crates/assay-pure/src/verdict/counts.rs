@@ -26,6 +26,7 @@ pub const THIS_CPU: &str = "this CPU";
 
 /// Where counts come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CountSource {
     /// Hardware counters.

@@ -14,6 +14,7 @@ use crate::words::list;
 
 /// How the answer depends on the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Dependence {
     /// Faster on some inputs, slower on others.

@@ -30,6 +30,7 @@ pub const MIN_TWIN_ROTATIONS: usize = 4;
 
 /// What the twin control says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TwinVerdict {
     /// The baseline equals itself within the minimum effect.

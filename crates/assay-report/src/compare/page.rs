@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 /// Name and version of the JSON.
 pub const COMPARE_SCHEMA: &str = "assay.comparison/1";
 
-/// Everything that is said of a comparison.
+/// What `assay compare --json FILE` writes: two builds, compared by their own benchmarks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparePage {
-    /// [`COMPARE_SCHEMA`].
+    /// Name and version of this format.
     pub schema: String,
     /// Its number in the ledger.
     pub comparison: i64,
@@ -23,7 +24,7 @@ pub struct ComparePage {
     pub adapter: String,
     /// What was varied so that chance is told from code.
     pub method: Method,
-    /// The baseline, then the candidate; only one where a build is held against its own placements.
+    /// The baseline, then the candidate; only one where a build is compared with its own placements.
     pub sides: Vec<BuiltSide>,
     /// The baseline against itself.
     pub twin_control: PageTwinControl,
@@ -50,6 +51,7 @@ pub struct ComparePage {
 
 /// What was varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Links of the same objects: every phase of a cache line, shuffled orders; and the surroundings of each process.
@@ -60,6 +62,7 @@ pub enum Method {
 
 /// One side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BuiltSide {
     /// As the user called it.
     pub name: String,
@@ -73,6 +76,7 @@ pub struct BuiltSide {
 
 /// A benchmark's figure on one side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SideFigure {
     /// Median over all placements.
     pub median: f64,
@@ -86,6 +90,7 @@ pub struct SideFigure {
 
 /// One benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Compared {
     /// Its name in the output.
     pub benchmark: String,
@@ -117,14 +122,15 @@ pub struct Compared {
     pub minimum_detectable_effect: Option<f64>,
     /// Functions that it executes and that differ between the sides.
     pub functions: Vec<DifferingFunction>,
-    /// How many functions it executes; `null` where that is not known.
+    /// How many functions it executes; `null` where unknown.
     pub executed_functions: Option<u64>,
-    /// Why its code is not known.
+    /// Why its code is unknown.
     pub code_unknown: Option<String>,
 }
 
 /// A function that a benchmark executes, other on the candidate's side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DifferingFunction {
     /// Its name.
     pub name: String,
@@ -140,6 +146,7 @@ pub struct DifferingFunction {
 
 /// What became of a function's machine code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FunctionChange {
     /// Its machine code differs after relocation.
@@ -154,6 +161,7 @@ pub enum FunctionChange {
 
 /// A benchmark that one side lacks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OneSided {
     /// Its name.
     pub benchmark: String,
@@ -163,6 +171,7 @@ pub struct OneSided {
 
 /// Visits that gave no figures, for one reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SpoiltVisits {
     /// Whose.
     pub side: String,
@@ -174,6 +183,7 @@ pub struct SpoiltVisits {
 
 /// A gate's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GateResult {
     /// As the user wrote it.
     pub gate: String,
@@ -185,6 +195,7 @@ pub struct GateResult {
 
 /// Where the spread of the figures comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Factors {
     /// One sentence over all benchmarks.
     pub sentence: String,
@@ -194,6 +205,7 @@ pub struct Factors {
 
 /// The part of a factor in a benchmark's variance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Factor {
     /// Whose.
     pub benchmark: String,
@@ -211,6 +223,7 @@ pub struct Factor {
 
 /// How it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparisonRun {
     /// The processor's name.
     pub cpu: String,

@@ -8,6 +8,7 @@ pub const DOCTOR_SCHEMA: &str = "assay.doctor/3";
 
 /// What was examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ExaminedSubject {
     /// This machine.
@@ -20,6 +21,7 @@ pub enum ExaminedSubject {
 
 /// What came of a check; the order is that of the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
     /// It ran and found nothing.
@@ -37,8 +39,9 @@ pub enum CheckState {
 
 /// One examination.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Examination {
-    /// Always [`DOCTOR_SCHEMA`].
+    /// Name and version of this format.
     pub schema: String,
     /// What was examined.
     pub kind: ExaminedSubject,
@@ -64,6 +67,7 @@ pub struct Examination {
 
 /// What a program executed, and what counts as hot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExecutedProgram {
     /// The command.
     pub command: Vec<String>,
@@ -89,6 +93,7 @@ pub struct ExecutedProgram {
 
 /// A measured figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DoctorFigure {
     /// Its name: `smallest_effect`.
     pub name: String,
@@ -102,6 +107,7 @@ pub struct DoctorFigure {
 
 /// What came of one check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CheckResult {
     /// Its name, as in findings.
     pub name: String,
@@ -119,6 +125,7 @@ pub struct CheckResult {
 
 /// A place in a program's source and machine code.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CodePlace {
     /// The function, as its source has it; by the symbol where there are no lines.
     pub function: Option<String>,
@@ -134,6 +141,7 @@ pub struct CodePlace {
 
 /// Something that was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DoctorFinding {
     /// The check that found it.
     pub check: String,

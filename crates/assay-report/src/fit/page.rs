@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 /// The value of `schema` in every page written by this version.
 pub const FIT_SCHEMA: &str = "assay.fit/2";
 
-/// A fitted input beside the recorded one.
+/// A generator fitted to a recorded input, and how close it comes to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FitPage {
-    /// Always [`FIT_SCHEMA`].
+    /// Name and version of this format.
     pub schema: String,
     /// In plain words.
     pub answer: String,
@@ -44,6 +45,7 @@ pub struct FitPage {
 
 /// Why not to use a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reason {
     /// What is so.
     pub what: String,
@@ -53,6 +55,7 @@ pub struct Reason {
 
 /// A fitted table of contexts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FittedTable {
     /// The longest context, units.
     pub order: u64,
@@ -66,6 +69,7 @@ pub struct FittedTable {
 
 /// The variants of an experiment on the recorded and on the fitted input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Variants {
     /// The experiment file.
     pub experiment: String,
@@ -81,6 +85,7 @@ pub struct Variants {
 
 /// Time on the fitted input over time on the recorded one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimeRatio {
     /// The variant.
     pub variant: String,
@@ -102,6 +107,7 @@ pub struct TimeRatio {
 
 /// Events of a variant per unit on both inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FitCount {
     /// The variant.
     pub variant: String,

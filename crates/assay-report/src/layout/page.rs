@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 /// The value of `schema` in every page written by this version.
 pub const LAYOUT_SCHEMA: &str = "assay.layout/1";
 
-/// One or several files, perhaps held against another.
+/// Where the functions of linked files lie, what their loops touch at each offset, and what changed from another file. Addresses are link-time ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LayoutPage {
-    /// Always [`LAYOUT_SCHEMA`].
+    /// Name and version of this format.
     pub schema: String,
     /// In plain words.
     pub answer: String,
@@ -24,15 +25,17 @@ pub struct LayoutPage {
 
 /// The processor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Host {
     /// Its name.
     pub cpu: String,
-    /// How it fetches and caches code; null where that is not known.
+    /// How it fetches and caches code; null where unknown.
     pub rule: Option<Rule>,
 }
 
 /// A processor's rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rule {
     /// Microarchitecture.
     pub name: String,
@@ -50,6 +53,7 @@ pub struct Rule {
 
 /// One file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Binary {
     /// Where it is.
     pub path: String,
@@ -67,6 +71,7 @@ pub struct Binary {
 
 /// One function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FunctionLayout {
     /// Its name, as its source has it.
     pub name: String,
@@ -100,6 +105,7 @@ pub struct FunctionLayout {
 
 /// A branch at a border.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Border {
     /// Offset in the function.
     pub at: u64,
@@ -113,6 +119,7 @@ pub struct Border {
 
 /// A loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoopLayout {
     /// Offset in the function of where its branches go back to.
     pub head: u64,
@@ -134,6 +141,7 @@ pub struct LoopLayout {
 
 /// What an iteration touches at one phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IterationAtPhase {
     /// How far all code is moved.
     pub phase_bytes: u64,
@@ -159,6 +167,7 @@ pub struct IterationAtPhase {
 
 /// Times of a variant whose function this is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MeasuredVariant {
     /// Variant name.
     pub variant: String,
@@ -174,6 +183,7 @@ pub struct MeasuredVariant {
 
 /// A time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimeAtOffset {
     /// Offset in the 64-byte line.
     pub offset: u64,
@@ -183,6 +193,7 @@ pub struct TimeAtOffset {
 
 /// A function worth pinning to a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AlignmentAdvice {
     /// Its name, as its source has it.
     pub function: String,
@@ -196,6 +207,7 @@ pub struct AlignmentAdvice {
 
 /// What changed from one file to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FileChanges {
     /// The old file.
     pub old: String,
@@ -219,6 +231,7 @@ pub struct FileChanges {
 
 /// How many functions became what, over those that were asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangeCounts {
     /// The same code at the same address.
     pub identical: u64,
@@ -240,6 +253,7 @@ pub struct ChangeCounts {
 
 /// What a function's own code became.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Became {
     /// The same code at the same address.
@@ -275,6 +289,7 @@ impl Became {
 
 /// One function of both files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FunctionAcross {
     /// Its name, as its source has it.
     pub name: String,
@@ -298,6 +313,7 @@ pub struct FunctionAcross {
 
 /// Where a function lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FunctionExtent {
     /// Its address.
     pub address: u64,

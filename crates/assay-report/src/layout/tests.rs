@@ -1,8 +1,8 @@
-//! The terminal's text and the schema, held against the page.
+//! The terminal's text and the schema, compared with the page.
 
-use super::page::{Became, LAYOUT_SCHEMA};
+use super::page::LAYOUT_SCHEMA;
 use super::{render_layout, sample};
-use crate::schema::{assert_every_key_is_required, assert_fits, schema_of};
+use crate::schema::assert_published;
 use unicode_width::UnicodeWidthStr as _;
 
 #[test]
@@ -46,24 +46,6 @@ fn changes_beyond_the_top_are_counted() {
 }
 
 #[test]
-fn pages_fit_the_schema_and_the_rich_one_shows_every_key() {
-    let json = |page| serde_json::to_value(page).expect("a page has only string keys");
-    let root = assert_fits("layout-1", &[json(sample::page())], &[json(sample::plain())]);
-    assert_eq!(root["properties"]["schema"]["const"], LAYOUT_SCHEMA);
-}
-
-#[test]
-fn every_key_is_required_and_the_words_are_those_of_the_code() {
-    let root = schema_of("layout-1");
-    assert_every_key_is_required("layout-1");
-    let words = [
-        Became::Identical,
-        Became::Moved,
-        Became::Respaced,
-        Became::Changed,
-        Became::OnlyOld,
-        Became::OnlyNew,
-        Became::Unknown,
-    ];
-    assert_eq!(root["$defs"]["became"]["enum"], serde_json::json!(words));
+fn the_schema_is_that_of_the_page_and_the_rich_samples_show_every_key() {
+    assert_published(LAYOUT_SCHEMA, &[sample::page()], &[sample::plain()]);
 }

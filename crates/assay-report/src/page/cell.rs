@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// One combination of the axes, placements taken together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageCell {
     /// Variant name.
     pub variant: String,
@@ -49,6 +50,7 @@ pub struct PageCell {
 
 /// A median with its interval, nanoseconds per unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MedianInterval {
     /// Median.
     pub median: f64,
@@ -60,6 +62,7 @@ pub struct MedianInterval {
 
 /// The times of single placements, each the median of its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Range {
     /// The fastest, nanoseconds per unit.
     pub fastest_ns: f64,
@@ -73,6 +76,7 @@ pub struct Range {
 
 /// What the variance of a time over placements goes with; the parts add up to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageOffsetShare {
     /// The entry's offset in its 64-byte line.
     pub offset: f64,
@@ -86,6 +90,7 @@ pub struct PageOffsetShare {
 
 /// The function whose start in its 64-byte line, beside the variant's own, a time goes with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompanionFunction {
     /// Its name; several where they moved alike in all placements.
     pub functions: Vec<String>,
@@ -99,6 +104,7 @@ pub struct CompanionFunction {
 
 /// The time at a pair of offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AtPair {
     /// The variant's own, in bytes from the start of the 64-byte line.
     pub offset: u64,
@@ -110,6 +116,7 @@ pub struct AtPair {
 
 /// The time at one offset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AtOffset {
     /// Bytes from the start of the 64-byte line.
     pub offset: u64,
@@ -119,6 +126,7 @@ pub struct AtOffset {
 
 /// The offsets a function visited, read back from the linked files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OffsetsReached {
     /// Ascending, bytes from the start of the line.
     pub offsets: Vec<u64>,
@@ -128,6 +136,7 @@ pub struct OffsetsReached {
 
 /// Why a cell has no figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Failed {
     /// One sentence.
     pub reason: String,

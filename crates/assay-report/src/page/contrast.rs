@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The baseline against itself over disjoint rotations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageTwinControl {
     /// `different` weakens every other verdict.
     pub verdict: TwinVerdict,
@@ -23,6 +24,7 @@ pub struct PageTwinControl {
 
 /// One candidate against the baseline on one input in one build, or against itself in another build.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageContrast {
     /// Variant.
     pub candidate: String,
@@ -66,6 +68,7 @@ pub struct PageContrast {
 
 /// A contrast whose sign or size depends on the input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InputDependentContrast {
     /// Variant.
     pub candidate: String,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 /// One count per unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Count {
     /// Events per unit.
     pub value: f64,
@@ -25,6 +26,7 @@ pub struct Count {
 
 /// An input that the predictor memorises while it is measured, so that it measures the predictor's memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LearnedInput {
     /// Input name.
     pub input: String,
@@ -50,6 +52,7 @@ pub struct LearnedInput {
 
 /// What a misprediction costs on the machine, from timing alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BranchCost {
     /// Nanoseconds of one misprediction.
     pub penalty_ns: f64,
@@ -65,6 +68,7 @@ pub struct BranchCost {
 
 /// Times regressed on instructions and mispredictions, over all cells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExplainedTimes {
     /// Cells with both times and counts.
     pub cells: u64,
@@ -92,6 +96,7 @@ pub struct ExplainedTimes {
 
 /// A cell against the fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CellResidual {
     /// Variant name.
     pub variant: String,

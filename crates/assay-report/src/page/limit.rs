@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The limits of the machine that cells are compared with (`assay limits`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LimitsUsed {
     /// When they were measured: RFC 3339, UTC.
     pub measured: String,
@@ -14,6 +15,7 @@ pub struct LimitsUsed {
 
 /// What one limit of the machine says of a cell's time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CellLimit {
     /// Which.
     pub limit: LimitKind,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What each component executed; the rows add up to the total.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Components {
     /// Units of work that the command does.
     pub units: Option<u64>,
@@ -20,6 +21,7 @@ pub struct Components {
 
 /// The command that stands beside the one that was asked about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reference {
     /// The command and its arguments.
     pub command: Vec<String>,
@@ -29,6 +31,7 @@ pub struct Reference {
 
 /// What a row is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RowKind {
     /// A component that was named.
@@ -43,6 +46,7 @@ pub enum RowKind {
 
 /// A component in the command and in its reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComponentRow {
     /// Its name, or `other`, `unattributed`, `total`.
     pub name: String,
@@ -58,6 +62,7 @@ pub struct ComponentRow {
 
 /// What was executed of a component.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Figures {
     /// Branches of all classes.
     pub branches: u64,
@@ -93,6 +98,7 @@ pub struct Figures {
 
 /// A function's part of a component.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FunctionShare {
     /// Its name; of code without one its file and `(no symbol)`.
     pub name: String,

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 /// The value of `schema` in every page written by this version.
 pub const SITES_SCHEMA: &str = "assay.sites/1";
 
-/// The branch sites of one traced command.
+/// The branch sites of one traced command, with simulated mispredictions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SitesPage {
-    /// Always [`SITES_SCHEMA`].
+    /// Name and version of this format.
     pub schema: String,
     /// In plain words.
     pub answer: String,
@@ -46,6 +47,7 @@ pub struct SitesPage {
 
 /// Sort order of the sites; the greatest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SiteOrder {
     /// Mean mispredictions.
@@ -101,6 +103,7 @@ impl SiteOrder {
 
 /// A simulated predictor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Predictor {
     /// Its name.
     pub name: String,
@@ -112,6 +115,7 @@ pub struct Predictor {
 
 /// A predictor's mispredictions of something.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SiteMisses {
     /// The predictor's name.
     pub predictor: String,
@@ -121,6 +125,7 @@ pub struct SiteMisses {
 
 /// Over all sites.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Totals {
     /// Instructions.
     pub instructions: u64,
@@ -142,6 +147,7 @@ pub struct Totals {
 
 /// A traced process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SitesProcess {
     /// Its id.
     pub pid: u32,
@@ -157,12 +163,14 @@ pub struct SitesProcess {
 
 /// A file that branches are in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Module {
     /// Where it is.
     pub path: String,
     /// Its build id.
     pub build_id: Option<String>,
     /// Where its lines come from: own, separate, missing, unreadable.
+    #[cfg_attr(test, schemars(extend("enum" = ["own", "separate", "missing", "unreadable"])))]
     pub lines: String,
     /// The debug file, or why it can't be read.
     pub lines_note: Option<String>,
@@ -174,6 +182,7 @@ pub struct Module {
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Frame {
     /// The function.
     pub function: Option<String>,
@@ -187,6 +196,7 @@ pub struct Frame {
 
 /// A branch site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Site {
     /// Its place in this list, from 1.
     pub rank: u64,
@@ -206,7 +216,7 @@ pub struct Site {
     pub address: String,
     /// The process, where processes are kept apart.
     pub process: Option<u32>,
-    /// What kind of branch.
+    /// What kind of branch, such as conditional jump, indirect call or return.
     pub class: String,
     /// The instruction.
     pub instruction: Option<String>,
@@ -234,6 +244,7 @@ pub struct Site {
 
 /// The least mispredictions of rules that know only a branch's own past.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FloorMisses {
     /// Of one that always says the same.
     pub constant: u64,
@@ -245,6 +256,7 @@ pub struct FloorMisses {
 
 /// A line of source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceLine {
     /// From 1.
     pub line: u32,
@@ -256,6 +268,7 @@ pub struct SourceLine {
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CodeLine {
     /// Hexadecimal.
     pub address: String,
@@ -269,6 +282,7 @@ pub struct CodeLine {
 
 /// What is not listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// Sites.
     pub sites: u64,
@@ -278,8 +292,9 @@ pub struct LeftOut {
     pub share: Option<f64>,
 }
 
-/// All hints that can be seen, held against what happened.
+/// All hints that were found, compared with what happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Hints {
     /// Right ones.
     pub right: u64,
@@ -297,6 +312,7 @@ pub struct Hints {
 
 /// A hint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct JudgedHint {
     /// right, wrong, unclear, not-executed.
     pub verdict: HintVerdict,
@@ -332,6 +348,7 @@ pub struct JudgedHint {
 
 /// A range of cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cycles {
     /// At least about.
     pub low: f64,
@@ -341,6 +358,7 @@ pub struct Cycles {
 
 /// What is said of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HintVerdict {
     /// The side that it calls unlikely is executed mostly.
@@ -355,6 +373,7 @@ pub enum HintVerdict {
 
 /// How a hint is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HintOrigin {
     /// It is written in the source.

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 /// Name and version of the JSON.
 pub const STAGES_SCHEMA: &str = "assay.stages/1";
 
-/// Everything that is said of a diary.
+/// What `assay stages --json FILE` writes: an optimisation diary with what each stage saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StagesPage {
-    /// [`STAGES_SCHEMA`].
+    /// Name and version of this format.
     pub schema: String,
     /// The diary's name.
     pub diary: String,
@@ -35,7 +36,7 @@ pub struct StagesPage {
     pub roles: Vec<PageRole>,
     /// Each stage against the one before it, the first one and the references.
     pub steps: Vec<StageStep>,
-    /// What somebody said of a step.
+    /// Claims about steps, judged.
     pub claims: Vec<Claim>,
     /// What the reader should know before the rest.
     pub warnings: Vec<String>,
@@ -49,6 +50,7 @@ pub struct StagesPage {
 
 /// A stage or reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageEntrant {
     /// Its name.
     pub name: String,
@@ -76,6 +78,7 @@ pub struct PageEntrant {
 
 /// What is done with every stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageRole {
     /// Its name.
     pub name: String,
@@ -89,6 +92,7 @@ pub struct PageRole {
 
 /// An entrant in a role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StageCell {
     /// Whose.
     pub entrant: String,
@@ -106,6 +110,7 @@ pub struct StageCell {
 
 /// Nanoseconds per unit over placements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StageTime {
     /// Median over placements.
     pub ns_per_unit: f64,
@@ -121,6 +126,7 @@ pub struct StageTime {
 
 /// What one command executes in all, start-up subtracted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EntrantCounts {
     /// Where they come from.
     pub source: CountSource,
@@ -150,6 +156,7 @@ pub struct EntrantCounts {
 
 /// Mispredictions of one predictor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EntrantMisses {
     /// The predictor, or `counted`.
     pub predictor: String,
@@ -159,6 +166,7 @@ pub struct EntrantMisses {
 
 /// What one component executes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComponentWork {
     /// Its name; `other` and `unattributed` are what no component names.
     pub name: String,
@@ -176,10 +184,11 @@ pub struct ComponentWork {
 
 /// A stage against another one, in one role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StageStep {
     /// The stage.
     pub stage: String,
-    /// What it is held against.
+    /// What it is compared with.
     pub baseline: String,
     /// Which of the three.
     pub against: Against,
@@ -197,6 +206,7 @@ pub struct StageStep {
 
 /// What the placement design says of the times of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimeStep {
     /// As the builds left them.
     pub as_built: Option<RatioInterval>,
@@ -220,6 +230,7 @@ pub struct TimeStep {
 
 /// A count before and after.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CountStep {
     /// `instructions`, `branches`, `misses`, `miss_rate` or `size`.
     pub quantity: String,
@@ -233,6 +244,7 @@ pub struct CountStep {
 
 /// The part of a step in what all steps of the way from the first to the last stage saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Part {
     /// The stage.
     pub stage: String,
@@ -246,6 +258,7 @@ pub struct Part {
 
 /// One stretch of measuring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DiarySession {
     /// Its number in the ledger.
     pub session: i64,
@@ -275,6 +288,7 @@ pub struct DiarySession {
 
 /// Runs that gave no figure, for one reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SpoiltRuns {
     /// Whose.
     pub entrant: String,

@@ -8,6 +8,7 @@ pub const STAT_SCHEMA: &str = "assay.stat/1";
 
 /// Where a figure comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureSource {
     /// The kernel or the processor counted it while the command ran by itself.
@@ -29,14 +30,16 @@ impl FigureSource {
     }
 }
 
-/// What `assay stat` found.
+/// What `assay stat` found of a command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StatPage {
-    /// Always [`STAT_SCHEMA`].
+    /// Name and version of this format.
     pub schema: String,
     /// The program and its arguments.
     pub command: Vec<String>,
     /// What was asked with `--source`.
+    #[cfg_attr(test, schemars(extend("enum" = ["auto", "counted", "traced", "both"])))]
     pub asked_source: String,
     /// What was done: counting, tracing or both, an execution each.
     pub sources: Vec<FigureSource>,
@@ -66,6 +69,7 @@ pub struct StatPage {
 
 /// One event by one source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EventRow {
     /// perf's name where perf has one, without the mode.
     pub event: String,
@@ -74,8 +78,10 @@ pub struct EventRow {
     /// Where it comes from.
     pub source: FigureSource,
     /// `user`, `kernel` or `all`: in which mode of the processor.
+    #[cfg_attr(test, schemars(extend("enum" = ["user", "kernel", "all"])))]
     pub mode: String,
     /// `ns`, or empty for a count.
+    #[cfg_attr(test, schemars(extend("enum" = ["", "ns"])))]
     pub unit: String,
     /// The figure; null where there is none.
     pub value: Option<Spread>,
@@ -91,6 +97,7 @@ pub struct EventRow {
 
 /// A low and a high end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ends {
     /// The low end.
     pub low: f64,
@@ -100,6 +107,7 @@ pub struct Ends {
 
 /// Mispredictions of one kind of branch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindMisses {
     /// Branches of that kind, mean over executions.
     pub branches: f64,
@@ -109,6 +117,7 @@ pub struct KindMisses {
 
 /// One simulated predictor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PredictorRow {
     /// Its name.
     pub predictor: String,
@@ -142,6 +151,7 @@ pub struct PredictorRow {
 
 /// The range over all predictors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MispredictionRange {
     /// Mispredictions, mean over executions.
     pub count: Ends,
@@ -157,6 +167,7 @@ pub struct MispredictionRange {
 
 /// An event that was both counted and traced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
     /// Its name.
     pub event: String,
@@ -172,22 +183,24 @@ pub struct Difference {
 
 /// Why an execution ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum EndedBy {
     /// Itself.
     Itself,
     /// The time limit.
     TimeLimit,
-    /// Somebody who interrupted the lab.
+    /// An interrupt of the lab.
     Interrupt,
 }
 
 /// One execution of the command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Execution {
     /// Counted or traced.
     pub source: FigureSource,
-    /// Exit code; null if it was ended by a signal or nobody knows.
+    /// Exit code; null if it was ended by a signal, or unknown.
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
@@ -203,6 +216,7 @@ pub struct Execution {
 
 /// One thread of one traced process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ThreadRow {
     /// Process id.
     pub process: u32,

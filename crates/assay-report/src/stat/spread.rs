@@ -8,6 +8,7 @@ const ALPHA: f64 = 0.05;
 
 /// A number that is written as an integer where it is one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Number {
     /// A whole number.
@@ -45,6 +46,7 @@ impl From<u64> for Number {
 
 /// A figure over executions of the same command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spread {
     /// The mean.
     pub mean: Number,

@@ -1,4 +1,4 @@
-//! A sweep as plain data; its JSON is an interface (`schema/sweep-2.schema.json`, held against this file by a test).
+//! A sweep as plain data; its JSON is an interface (`schema/sweep-2.schema.json`, generated from this file).
 
 use crate::page::{MedianInterval, PageFailure, RatioInterval, TwinVerdict};
 use assay_pure::sweep::refine::Why;
@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 /// The value of `schema` in every page written by this version.
 pub const SWEEP_SCHEMA: &str = "assay.sweep/2";
 
-/// One sweep, ready to be shown.
+/// What `assay sweep --json FILE` writes: who wins where over a range of one key. Of several sweeps a file holds one document after the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SweepPage {
-    /// Always [`SWEEP_SCHEMA`].
+    /// Name and version of this format.
     pub schema: String,
     /// The experiment's name.
     pub experiment: String,
@@ -41,6 +42,7 @@ pub struct SweepPage {
 
 /// What was varied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageSweepKey {
     /// The sweep's name.
     pub sweep: String,
@@ -66,6 +68,7 @@ pub struct PageSweepKey {
 
 /// When, how long, how much.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SweepRun {
     /// Its number in the ledger.
     pub id: i64,
@@ -95,6 +98,7 @@ pub struct SweepRun {
 
 /// Why a sweep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
     /// Every crossover is as narrow as wanted or as noise allows, and no bend is left.
@@ -109,6 +113,7 @@ pub enum Stopped {
 
 /// Where it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SweepMachine {
     /// Model name of the processor.
     pub cpu: String,
@@ -120,6 +125,7 @@ pub struct SweepMachine {
 
 /// A cache by name and size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CacheSize {
     /// `L1d`, `L2`, `last-level cache`.
     pub name: String,
@@ -129,6 +135,7 @@ pub struct CacheSize {
 
 /// A value that was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MeasuredPoint {
     /// The key's value.
     pub at: f64,
@@ -144,6 +151,7 @@ pub struct MeasuredPoint {
 
 /// One input in one use and one build.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SeriesPage {
     /// The input.
     pub input: String,
@@ -159,6 +167,7 @@ pub struct SeriesPage {
 
 /// One variant over the range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CurvePage {
     /// Variant name.
     pub variant: String,
@@ -170,6 +179,7 @@ pub struct CurvePage {
 
 /// A time at a value of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimeAt {
     /// The key's value.
     pub at: f64,
@@ -179,6 +189,7 @@ pub struct TimeAt {
 
 /// A rise or fall over a short stretch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StepPage {
     /// The last value before it.
     pub from: f64,
@@ -196,20 +207,22 @@ pub struct StepPage {
 
 /// What is behind a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StepCause {
     /// The working set outgrows a cache.
     Cache,
-    /// The branch predictor no longer knows the input by heart.
+    /// The input is too long for the branch predictor to memorise.
     PredictorMemory,
-    /// More or fewer mispredictions of data that nobody remembers.
+    /// More or fewer mispredictions of data that is too long to memorise.
     Mispredictions,
-    /// Nobody knows.
+    /// Unknown.
     Unexplained,
 }
 
 /// Two variants over the range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PairPage {
     /// Variant.
     pub candidate: String,
@@ -230,6 +243,7 @@ pub struct PairPage {
 
 /// A ratio at a value of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RatioAt {
     /// The key's value.
     pub at: f64,
@@ -239,12 +253,13 @@ pub struct RatioAt {
     pub winner: Winner,
     /// Campaigns that measured it: those that had the core for themselves, or all where none had.
     pub campaigns: u32,
-    /// Somebody else was on the core in all of them. Where other points have better, it decides nothing.
+    /// The sibling thread was busy in all of them. Ignored where most points were measured without.
     pub shared: bool,
 }
 
 /// Where the winner flips.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CrossoverPage {
     /// Where it most likely is.
     pub at: f64,
@@ -266,6 +281,7 @@ pub struct CrossoverPage {
 
 /// What keeps a crossover wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// Points nearer to it could not be told from equality: more rotations or budget could.
@@ -276,6 +292,7 @@ pub enum Limit {
 
 /// Neighbouring points of which the same is true.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ZonePage {
     /// Who wins.
     pub winner: Winner,

@@ -68,6 +68,7 @@ const ALPHA: f64 = 0.05;
 
 /// One figure of both streams.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FitFigure {
     /// Its name: a predictor, or `branches`.
     pub name: String,
@@ -101,6 +102,7 @@ pub struct FitFigure {
 
 /// What memory of some units leaves open, in both streams.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entropy {
     /// Units remembered.
     pub order: u32,
@@ -116,6 +118,7 @@ pub struct Entropy {
 
 /// A recorded and a fitted stream side by side.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Closeness {
     /// Branches of the loop per unit.
     pub branches: FitFigure,

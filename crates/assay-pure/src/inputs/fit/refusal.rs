@@ -144,6 +144,7 @@ impl FitRefusal {
 
 /// What a comparison of two figures says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FigureComparison {
     /// They agree within what is allowed.

@@ -38,6 +38,7 @@ pub fn structure(recorded: &Recorded) -> Vec<FitRefusal> {
 
 /// How long lengths stay the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Runs {
     /// Mean units of a run.
     pub mean: f64,

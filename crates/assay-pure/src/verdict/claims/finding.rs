@@ -4,6 +4,7 @@ use crate::experiment::ClaimSpec;
 
 /// How a claim came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimStatus {
     /// Everything it states about the measurement holds, everywhere it speaks of.
