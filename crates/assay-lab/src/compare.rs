@@ -19,5 +19,5 @@ pub mod revisions;
 pub mod sides;
 pub mod spec;
 
+pub(crate) use lead::planned;
 pub use lead::{CompareRequest, EndedComparison, run};
-pub(crate) use lead::{planned, put_back};

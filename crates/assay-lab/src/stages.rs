@@ -6,6 +6,7 @@
 //! comparing two builds is `compare`'s: places, visits, rounds, verdicts.
 
 mod again;
+mod asked;
 mod belongs;
 mod build;
 pub mod compose;
@@ -19,5 +20,6 @@ mod players;
 mod prepare;
 mod spec;
 
-pub use lead::{EndedSession, StagesRequest, run};
+pub use asked::StagesRequest;
+pub use lead::{EndedSession, run};
 pub use open::{OpenedDiary, open};

@@ -7,14 +7,15 @@
 mod cell;
 mod contrast;
 mod count;
+mod interval;
 mod limit;
 
 pub use self::cell::{
-    AtOffset, AtPair, CompanionFunction, Failed, MedianInterval, OffsetsReached, PageCell, PageOffsetShare,
-    Range,
+    AtOffset, AtPair, CompanionFunction, Failed, OffsetsReached, PageCell, PageOffsetShare, Range,
 };
 pub use self::contrast::{InputDependentContrast, PageContrast, PageTwinControl};
 pub use self::count::{BranchCost, CellResidual, Count, ExplainedTimes, LearnedInput};
+pub use self::interval::MedianInterval;
 pub use self::limit::{CellLimit, LimitsUsed};
 // Words that the JSON shares with what decides: defined there, spelt once.
 pub use assay_pure::experiment::Axis;

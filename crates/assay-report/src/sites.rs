@@ -3,6 +3,7 @@
 //! The JSON is an interface (schema "assay.sites/1", `schema/sites-1.schema.json`, generated from the page).
 
 pub mod components;
+pub mod misses;
 pub mod names;
 pub mod page;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a command did, event by event: the view of `assay stat` on a terminal, in perf's own forms and as JSON.
 
 mod answer;
+mod figure;
 pub mod forms;
 mod human;
 pub mod page;

@@ -3,9 +3,9 @@
 use super::bench::{SidePlayer, SidePlayers};
 use super::examine::examine;
 use super::judge;
-use super::left_behind::{self, Workplace};
+use super::left_behind::Workplace;
 use super::measure::{self, VerdictProgress, Where};
-use super::places::{self, Binaries};
+use super::places::Binaries;
 use super::sides::{self, PreparedSide, ReadySides, What};
 use super::spec::{Effort, Method, Spec, effort, visits_per_round};
 use crate::campaign::compose::machine_json;
@@ -135,21 +135,6 @@ pub fn run(asked: &CompareRequest, on: &mut dyn FnMut(Event)) -> Result<EndedCom
     lead.end(&ledger, stopped)?;
     on(Event::Finished);
     Ok(EndedComparison { comparison, interrupted: stopped == Stopped::Interrupted })
-}
-
-/// Undoes what a comparison that was killed left.
-///
-/// # Errors
-/// A file cannot be put back.
-pub(crate) fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
-    let context = || format!("cannot restore what an earlier comparison replaced in {}", store.display());
-    for path in left_behind::put_back(store, places::replace).with_context(context)? {
-        on(Event::Warning(format!(
-            "{} was restored: an earlier comparison was killed while it measured another placement of it",
-            path.display()
-        )));
-    }
-    Ok(())
 }
 
 /// Folders and the processor of this process's own work.

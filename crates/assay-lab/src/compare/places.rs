@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use assay_link::adopt::capture::{CapturedLink, Repeated};
 use assay_link::build::Link;
 use assay_pure::compare::VisitPlacement;
+use assay_pure::event::Event;
 use assay_pure::experiment::plan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -171,8 +172,23 @@ fn bring(from: &Path, to: &Path) -> std::io::Result<()> {
     File::options().write(true).open(to)?.set_modified(modified)
 }
 
+/// Undoes what a comparison that was killed left.
+///
+/// # Errors
+/// A file cannot be put back.
+pub fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
+    let context = || format!("cannot restore what an earlier comparison replaced in {}", store.display());
+    for path in left_behind::put_back(store, replace).with_context(context)? {
+        on(Event::Warning(format!(
+            "{} was restored: an earlier comparison was killed while it measured another placement of it",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
 /// Puts a file in the place of another at once: nobody ever finds half of it.
-pub(super) fn replace(output: &Path, from: &Path) -> std::io::Result<()> {
+fn replace(output: &Path, from: &Path) -> std::io::Result<()> {
     let mut draft = output.as_os_str().to_owned();
     draft.push(format!(".assay-{}", std::process::id()));
     let draft = PathBuf::from(draft);

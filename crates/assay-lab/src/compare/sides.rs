@@ -1,6 +1,6 @@
 //! From what the user named to sides that are built and can be run.
 
-use super::lead::put_back;
+use super::places::put_back;
 use super::revisions::{Repository, Revision};
 use crate::lead::{Hold, Misuse, Unable, hold};
 use anyhow::{Context, Result};

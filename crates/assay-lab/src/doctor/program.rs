@@ -1,11 +1,12 @@
 //! What slows a program down by mistake? Its file is read, its execution traced.
 //!
 //! [`facts`] is what is known: its files, what a trace saw of each site, instruction and call, and what counts as hot. [`listing`],
-//! [`origin`] and [`stores`] read machine code: where the operands of a condition come from, and whether that is ever written.
+//! [`origin`] and [`written`] read machine code: where the operands of a condition come from, and whether that is ever written.
 //! [`calls`] and [`names`] know who called what for what. [`checks`] judge.
 //!
 //! The rules and their limits: docs/methodology/doctor.md. Checked by planted faults and their passing twins (`fixtures/doctor`).
 
+pub mod call;
 pub mod calls;
 pub mod checks;
 pub mod facts;
@@ -13,6 +14,7 @@ pub mod listing;
 pub mod names;
 pub mod origin;
 pub mod stores;
+pub mod written;
 
 pub use facts::ProgramFacts;
 

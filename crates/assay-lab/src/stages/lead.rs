@@ -1,5 +1,6 @@
 //! Leads a session of a diary through its phases.
 
+use super::asked::StagesRequest;
 use super::build::numbers;
 use super::count::CountingSetup;
 use super::first::Runnable;
@@ -8,9 +9,9 @@ use super::prepare::{DiaryWorkspace, ReadyEntrant, first_line, prepare};
 use super::{again, belongs, judge, spec};
 use crate::campaign::compose::machine_json;
 use crate::compare::measure::{self, VerdictProgress, Where};
-use crate::compare::places::Binaries;
+use crate::compare::places::{Binaries, put_back};
+use crate::compare::planned;
 use crate::compare::spec::{Effort, FEWEST_ROTATIONS, Method, Spec, effort, visits_per_round};
-use crate::compare::{planned, put_back};
 use crate::lead::{Lead, Misuse, Question, hold, measuring_cpu};
 use crate::store::{
     DiaryCount, DiaryEntrant, DiaryTask, Led, Ledger, NewComparison, NewSession, SessionRow, SideRow,
@@ -21,44 +22,8 @@ use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
 use assay_pure::stages::{Diary, Entrant};
 use assay_report::prose;
-use assay_trace::sites::SimulatedPredictor;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::time::Duration;
-
-/// What the command line asks for.
-#[derive(Clone, Debug)]
-pub struct StagesRequest {
-    /// The diary's file, read.
-    pub opened: super::OpenedDiary,
-    /// The ledger.
-    pub ledger: PathBuf,
-    /// Where trees, links and binaries are kept.
-    pub store: PathBuf,
-    /// Only these new stages; all if empty.
-    pub only: Vec<String>,
-    /// Measure all of them again.
-    pub again: bool,
-    /// Go on with the newest unfinished session of the same builds, inputs and options.
-    pub resume: bool,
-    /// Put stages of another machine or input into the same table.
-    pub mixed: bool,
-    /// Predictors, the one of the table first.
-    pub models: Vec<SimulatedPredictor>,
-    /// The tracer's plugin, where it is not beside the lab.
-    pub plugin: Option<PathBuf>,
-    /// Whether commands are timed; counts are taken anyway.
-    pub time: bool,
-    /// The processor to measure on.
-    pub cpu: Option<usize>,
-    /// Whether commands are bound to it.
-    pub pin: bool,
-    /// How long one command may take.
-    pub patience: Duration,
-    /// How long one command may take under the emulator.
-    pub trace_patience: Duration,
-}
 
 /// A session that has come to its end, was interrupted, or was not needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! From what is wanted to commands that can be run: builds, first runs, links that can be placed.
 
 use super::again::SessionPlan;
+use super::asked::StagesRequest;
 use super::build::{BuildDestination, BuiltEntrant};
 use super::first::{CommandOptions, FirstRun, Runnable, files_of, try_out};
-use super::lead::StagesRequest;
 use crate::compare::left_behind::Workplace;
 use crate::compare::places::Binaries;
 use anyhow::{Context, Result, bail};

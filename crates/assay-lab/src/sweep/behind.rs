@@ -1,8 +1,7 @@
 //! What is behind a step: facts of the points at its two ends, for `assay_pure::sweep::naming`.
 
 use super::asked::SweepSubject;
-use super::lead::AGAIN;
-use super::readings::{MeasuredStep, Series, SweepSteps};
+use super::readings::{AGAIN, MeasuredStep, Series, SweepSteps};
 use crate::campaign::count::branch_cost::machine_key;
 use crate::campaign::counted::CampaignCounts;
 use crate::campaign::{self, CampaignRequest};

@@ -6,7 +6,7 @@
 
 use super::asked::{SweepRequest, SweepSubject};
 use super::behind;
-use super::readings::{self, SweepSteps};
+use super::readings::{self, AGAIN, SweepSteps};
 use crate::campaign::{self, CampaignRequest, MeasuringCore, shared};
 use crate::lead::{Lead, Misuse, Question};
 use crate::store::{Led, Ledger, NewSweep, SweepPoint, SweepRow, SweepStep};
@@ -27,8 +27,6 @@ use std::time::Duration;
 const KEPT_FOR_REPEATS: u32 = 2;
 /// Most steps that measure again, whatever comes of them.
 const MOST_REPEATS: usize = 6;
-/// How the ledger writes that a point was measured before.
-pub(super) const AGAIN: &str = "again";
 /// Below this part of the seconds that points usually get, measuring them again would tell nothing.
 const LEAST_SHARE: f64 = 0.25;
 

@@ -1,6 +1,6 @@
 //! Cells as a page shows them: how long a variant took on an input in a build, and over which placements.
 
-use super::{CellLimit, Count};
+use super::{CellLimit, Count, MedianInterval};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -46,18 +46,6 @@ pub struct PageCell {
     pub count_note: Option<String>,
     /// Why there is no figure.
     pub failed: Option<Failed>,
-}
-
-/// A median with its interval, nanoseconds per unit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct MedianInterval {
-    /// Median.
-    pub median: f64,
-    /// Lower end.
-    pub lower: f64,
-    /// Upper end.
-    pub upper: f64,
 }
 
 /// The times of single placements, each the median of its samples.

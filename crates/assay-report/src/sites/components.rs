@@ -1,6 +1,6 @@
 //! The budget of a command by component, as plain data: beside it that of a reference, where there is one.
 
-use super::page::SiteMisses;
+use super::misses::SiteMisses;
 use serde::{Deserialize, Serialize};
 
 /// What each component executed; the rows add up to the total.

@@ -4,6 +4,7 @@
 //! running total are of the sum of all sites' costs.
 
 use super::components::Components;
+pub use super::misses::SiteMisses;
 use serde::{Deserialize, Serialize};
 
 /// The value of `schema` in every page written by this version.
@@ -111,16 +112,6 @@ pub struct Predictor {
     pub what: String,
     /// A hash of what it does: the same name and number make the same mispredictions.
     pub definition: String,
-}
-
-/// A predictor's mispredictions of something.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct SiteMisses {
-    /// The predictor's name.
-    pub predictor: String,
-    /// How many.
-    pub count: u64,
 }
 
 /// Over all sites.

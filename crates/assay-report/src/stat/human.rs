@@ -1,6 +1,7 @@
 //! The page on a terminal: the answer, why it was had that way, the events, the predictors, the executions.
 
-use super::answer::{answer, percent, percents, span, whole};
+use super::answer::answer;
+use super::figure::{figure, percent, percents, span, whole};
 use super::page::{EndedBy, Ends, EventRow, Execution, FigureSource, PredictorRow, StatPage};
 use super::spread::Spread;
 use crate::ink::Ink;
@@ -94,10 +95,6 @@ fn misprediction_entries(page: &StatPage) -> Vec<Entry> {
         Entry::default(),
         note.into(),
     ]
-}
-
-pub(super) fn figure(row: &EventRow, value: f64) -> String {
-    if row.unit == "ns" { format!("{:.2} ms", value / 1e6) } else { whole(value) }
 }
 
 /// In full where it is one number; the rows of the predictors have a range in full.

@@ -3,29 +3,42 @@
 //! A call is a branch that arrives where a function begins: a call, or a jump in tail position; by way of a stub of the
 //! dynamic link too.
 
+use super::call::ProgramCall;
 use super::facts::ProgramFacts;
+use super::names::is_library;
 use assay_pure::trace::BranchKind;
+use assay_report::doctor::CodePlace;
 use assay_trace::sites::gather::SiteAddress;
 use std::collections::HashMap;
 
-/// A call of the program's own code.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ProgramCall {
-    /// The site that calls, by its place among the sites.
-    pub site: usize,
-    /// The function that was called.
-    pub callee: String,
-    /// Where it begins, if that is known.
-    pub at: Option<SiteAddress>,
-    /// It is in none of the program's own files.
-    pub is_foreign: bool,
-    /// Times.
-    pub executed: u64,
-    /// Branches from the call to its return, that included; of a jump those of the function itself.
-    pub branches: u64,
-    /// This call's part of the mispredictions of the function that was called, the mean over the predictors; not of what that
-    /// called.
-    pub misses: f64,
+/// Calls that are followed back to the program's own source.
+const MOST_CALLERS: usize = 16;
+
+impl ProgramFacts {
+    /// The calls that the program's own code made.
+    pub fn calls(&self) -> &[ProgramCall] {
+        self.calls.get_or_init(|| calls(self))
+    }
+
+    /// Where the program's own source leads to a place: the place itself, or, of library code, the most executed call on the
+    /// way there from the program's own source.
+    pub fn own_spot(&self, image: usize, address: u64) -> CodePlace {
+        let mut at = (image, address);
+        for _ in 0..MOST_CALLERS {
+            let spot = self.spot(at.0, at.1);
+            if spot.file.as_deref().is_some_and(|file| !is_library(file)) {
+                return spot;
+            }
+            let Some(function) = self.images[at.0].function(at.1) else { break };
+            let start = SiteAddress { image: Some(at.0), address: function.start, process: None };
+            let callers = self.calls().iter().filter(|call| call.at == Some(start));
+            let Some(caller) = callers.max_by_key(|call| call.executed) else { break };
+            let place = self.sites[caller.site].seen.place;
+            let Some(image) = place.image.filter(|image| (*image, place.address) != at) else { break };
+            at = (image, place.address);
+        }
+        self.spot(image, address)
+    }
 }
 
 /// The function that begins at a place, through a stub.
@@ -39,7 +52,7 @@ fn callee(facts: &ProgramFacts, place: SiteAddress) -> Option<(String, bool)> {
 }
 
 /// The calls of a program's own code.
-pub fn calls(facts: &ProgramFacts) -> Vec<ProgramCall> {
+fn calls(facts: &ProgramFacts) -> Vec<ProgramCall> {
     let by_function = Functions::of(facts);
     let number: HashMap<SiteAddress, usize> =
         facts.sites.iter().enumerate().map(|(number, site)| (site.seen.place, number)).collect();

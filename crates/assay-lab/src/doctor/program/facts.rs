@@ -6,7 +6,7 @@
 //! times: what a program does so seldom costs it nothing, and of 16 outcomes that are all the same way the next one is so too
 //! with a chance of 94 % (the rule of succession).
 
-use super::calls::{self, ProgramCall};
+use super::call::ProgramCall;
 use super::listing::Listing;
 use super::names::is_library;
 use super::origin::{Condition, FunctionReader};
@@ -66,9 +66,6 @@ impl Heat {
     }
 }
 
-/// Calls that are followed back to the program's own source.
-const MOST_CALLERS: usize = 16;
-
 /// What was executed over the whole command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Whole {
@@ -108,8 +105,8 @@ pub struct ProgramFacts {
     /// Source files.
     pub sources: SourceFiles,
     listings: RefCell<Listings>,
-    calls: OnceCell<Vec<ProgramCall>>,
-    stores: OnceCell<Stores>,
+    pub(super) calls: OnceCell<Vec<ProgramCall>>,
+    pub(super) stores: OnceCell<Stores>,
 }
 
 impl ProgramFacts {
@@ -186,16 +183,6 @@ impl ProgramFacts {
         place.image.is_some_and(|image| self.own[image])
     }
 
-    /// The calls that the program's own code made.
-    pub fn calls(&self) -> &[ProgramCall] {
-        self.calls.get_or_init(|| calls::calls(self))
-    }
-
-    /// What its own code wrote to memory at constant places.
-    pub fn stores(&self) -> &Stores {
-        self.stores.get_or_init(|| Stores::of(self))
-    }
-
     /// The function that holds an address, decoded.
     pub fn listing(&self, image: usize, address: u64) -> Option<Rc<Listing>> {
         let start = self.images[image].function(address)?.start;
@@ -256,26 +243,6 @@ impl ProgramFacts {
             Some(image) => spot_of(&self.images[image], located.seen.place.address, &located.frames),
             None => CodePlace::default(),
         }
-    }
-
-    /// Where the program's own source leads to a place: the place itself, or, of library code, the most executed call on the
-    /// way there from the program's own source.
-    pub fn own_spot(&self, image: usize, address: u64) -> CodePlace {
-        let mut at = (image, address);
-        for _ in 0..MOST_CALLERS {
-            let spot = self.spot(at.0, at.1);
-            if spot.file.as_deref().is_some_and(|file| !is_library(file)) {
-                return spot;
-            }
-            let Some(function) = self.images[at.0].function(at.1) else { break };
-            let start = SiteAddress { image: Some(at.0), address: function.start, process: None };
-            let callers = self.calls().iter().filter(|call| call.at == Some(start));
-            let Some(caller) = callers.max_by_key(|call| call.executed) else { break };
-            let place = self.sites[caller.site].seen.place;
-            let Some(image) = place.image.filter(|image| (*image, place.address) != at) else { break };
-            at = (image, place.address);
-        }
-        self.spot(image, address)
     }
 
     /// Whether the source of a place is a library's.

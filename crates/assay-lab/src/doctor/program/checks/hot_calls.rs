@@ -6,7 +6,7 @@
 
 use super::{by_line, on_one_line};
 use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
-use crate::doctor::program::calls::ProgramCall;
+use crate::doctor::program::call::ProgramCall;
 use crate::doctor::program::facts::ProgramFacts;
 use crate::doctor::program::names::{FunctionPurpose, is_library, purpose};
 use assay_report::sites::names::short;
