@@ -117,7 +117,7 @@ static void gives(void *block) {
     }
 }
 
-void *malloc(size_t size) {
+static void *recorded_malloc(size_t size) {
     resolve();
     if (libc.malloc == NULL) {
         return early_take(size);
@@ -127,7 +127,7 @@ void *malloc(size_t size) {
     return block;
 }
 
-void free(void *block) {
+static void recorded_free(void *block) {
     if (is_early(block)) {
         return;
     }
@@ -136,7 +136,7 @@ void free(void *block) {
     libc.free(block);
 }
 
-void *calloc(size_t count, size_t size) {
+static void *recorded_calloc(size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) {
         errno = ENOMEM;
@@ -154,10 +154,10 @@ void *calloc(size_t count, size_t size) {
     return block;
 }
 
-void *realloc(void *block, size_t size) {
+static void *recorded_realloc(void *block, size_t size) {
     resolve();
     if (block == NULL || is_early(block)) {
-        void *fresh = malloc(size);
+        void *fresh = recorded_malloc(size);
         if (fresh != NULL && block != NULL) {
             const size_t left = (size_t)(early + EARLY_BYTES - (char *)block);
             memcpy(fresh, block, size < left ? size : left);
@@ -165,7 +165,7 @@ void *realloc(void *block, size_t size) {
         return fresh;
     }
     if (size == 0) {
-        free(block);
+        recorded_free(block);
         return NULL;
     }
     if (!begin()) {
@@ -184,20 +184,20 @@ void *realloc(void *block, size_t size) {
     return moved;
 }
 
-void *memalign(size_t alignment, size_t size) {
+static void *recorded_memalign(size_t alignment, size_t size) {
     resolve();
     void *block = libc.memalign(alignment, size);
     took(block, size, 1);
     return block;
 }
 
-void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+static void *recorded_aligned_alloc(size_t alignment, size_t size) { return recorded_memalign(alignment, size); }
 
-int posix_memalign(void **result, size_t alignment, size_t size) {
+static int recorded_posix_memalign(void **result, size_t alignment, size_t size) {
     if (alignment % sizeof(void *) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) {
         return EINVAL;
     }
-    void *block = memalign(alignment, size);
+    void *block = recorded_memalign(alignment, size);
     if (block == NULL) {
         return ENOMEM;
     }
@@ -205,9 +205,20 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
     return 0;
 }
 
-void *valloc(size_t size) { return memalign(4096, size); }
+static void *recorded_valloc(size_t size) { return recorded_memalign(4096, size); }
 
-void *pvalloc(size_t size) { return memalign(4096, (size + 4095) & ~(size_t)4095); }
+static void *recorded_pvalloc(size_t size) { return recorded_memalign(4096, (size + 4095) & ~(size_t)4095); }
+
+#define IN_PLACE_OF(name) __attribute__((alias("recorded_" #name), visibility("default")))
+void *malloc(size_t size) IN_PLACE_OF(malloc);
+void free(void *block) IN_PLACE_OF(free);
+void *calloc(size_t count, size_t size) IN_PLACE_OF(calloc);
+void *realloc(void *block, size_t size) IN_PLACE_OF(realloc);
+void *memalign(size_t alignment, size_t size) IN_PLACE_OF(memalign);
+void *aligned_alloc(size_t alignment, size_t size) IN_PLACE_OF(aligned_alloc);
+int posix_memalign(void **result, size_t alignment, size_t size) IN_PLACE_OF(posix_memalign);
+void *valloc(size_t size) IN_PLACE_OF(valloc);
+void *pvalloc(size_t size) IN_PLACE_OF(pvalloc);
 
 __attribute__((constructor)) static void record(void) {
     resolve();
