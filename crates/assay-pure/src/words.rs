@@ -3,13 +3,15 @@
 //! Nothing here knows what is measured. Where a caller seems to need another number of digits, either its number carries more
 //! than the rule thinks, and the rule is wrong, or the reader is told digits that mean nothing.
 
+mod compact;
 mod noun;
 mod number;
 mod time;
 
+pub use compact::{compact, compact_span, part};
 pub use noun::{list, list_or, plural, plural_noun};
 pub use number::{
     asked, bytes, change, change_span, change_with_interval, confidence, count, fine_change, fine_span,
-    fraction, short, size_span,
+    fraction, rate, rate_span, short, size_span,
 };
 pub use time::{TimeUnit, duration, ns, ns_with_interval, time, time_with_interval};

@@ -22,9 +22,8 @@ use self::asked::Asked;
 use self::finding::{CandidateFinding, InputClass};
 pub use self::next::next;
 use self::sentence::Sentence;
-use super::number;
 use super::page::{AsBuiltSays, Axis, LearnedInput, Page, PageContrast, TwinVerdict};
-use super::prose;
+use assay_pure::words;
 use std::collections::BTreeSet;
 
 /// Candidates that get a clause of their own; with more they are listed by what was found.
@@ -89,7 +88,7 @@ fn twin_failed(page: &Page) -> String {
     let distance = page
         .twin_control
         .ratio
-        .map_or("a measurable amount".to_owned(), |ratio| number::fraction(ratio - 1.0));
+        .map_or("a measurable amount".to_owned(), |ratio| words::fraction(ratio - 1.0));
     format!("Not to be trusted: the baseline differs from itself by {distance} (twin control).")
 }
 
@@ -97,13 +96,13 @@ fn twin_failed(page: &Page) -> String {
 fn learned(page: &Page) -> String {
     let one = |input: &LearnedInput| {
         let part = if input.in_part { ", in part" } else { "" };
-        format!("{} ({}{part})", input.input, prose::plural(input.units, &page.unit))
+        format!("{} ({}{part})", input.input, words::plural(input.units, &page.unit))
     };
     match page.learned_inputs.as_slice() {
         [] => String::new(),
         several => {
             let names: Vec<String> = several.iter().map(one).collect();
-            format!("Short enough for the predictor to memorise: {}.", prose::list(&names))
+            format!("Short enough for the predictor to memorise: {}.", words::list(&names))
         }
     }
 }
@@ -118,7 +117,7 @@ fn unmeasured(page: &Page) -> String {
     if variants.is_empty() {
         return String::new();
     }
-    format!("{} could not be measured; the reasons are below.", prose::list(&variants))
+    format!("{} could not be measured; the reasons are below.", words::list(&variants))
 }
 
 fn found(page: &Page, findings: &[CandidateFinding]) -> String {
@@ -169,7 +168,7 @@ fn misled(page: &Page, findings: &[CandidateFinding]) -> String {
     }
     let mut kinds = Vec::new();
     if ghosts > 0 {
-        kinds.push(prose::plural(ghosts, "ghost"));
+        kinds.push(words::plural(ghosts, "ghost"));
     }
     if reversed > 0 {
         kinds.push(format!("{reversed} reversed"));
@@ -178,8 +177,8 @@ fn misled(page: &Page, findings: &[CandidateFinding]) -> String {
         kinds.push(format!("{masked} masked"));
     }
     let verb = if all == 1 { "misleads" } else { "mislead" };
-    let contrasts = prose::plural(page.along(Axis::Variant).count() as u64, "contrast");
-    format!("As built (one ordinary link), {all} of {contrasts} {verb}: {}.", prose::list(&kinds))
+    let contrasts = words::plural(page.along(Axis::Variant).count() as u64, "contrast");
+    format!("As built (one ordinary link), {all} of {contrasts} {verb}: {}.", words::list(&kinds))
 }
 
 #[cfg(test)]

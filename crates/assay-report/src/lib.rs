@@ -12,7 +12,6 @@ pub mod ink;
 mod json;
 pub mod layout;
 pub mod limits;
-pub mod number;
 pub mod page;
 pub mod plan;
 pub mod progress;

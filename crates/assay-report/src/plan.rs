@@ -4,11 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::ink::Ink;
-use super::number;
 use super::page::{Axis, PageCompiler, PageFailure, PageFlagSet, PageInput, PageVariant};
-use super::prose;
 use super::sheet::Sheet;
 use super::table::{Column, Entry, Table};
+use assay_pure::words;
 
 /// The value of `schema` in every plan written by this version.
 pub const PLAN_SCHEMA: &str = "assay.plan/1";
@@ -118,7 +117,7 @@ pub fn render_plan(plan: &PlanPage, width: usize, colour: bool) -> String {
 pub(super) fn input_table(inputs: &[PageInput], unit: &str) -> Table {
     let columns = vec![
         Column::left("input"),
-        Column::right(&prose::plural_noun(unit)),
+        Column::right(&words::plural_noun(unit)),
         Column::right("bytes"),
         Column::left("sha256").optional(1),
         Column::left("what it is").wrapping(),
@@ -130,8 +129,8 @@ pub(super) fn input_table(inputs: &[PageInput], unit: &str) -> Table {
         let digest: String = input.digest.chars().take(DIGEST_SHOWN).collect();
         table.row(vec![
             input.name.clone().into(),
-            number::count(input.units).into(),
-            number::bytes(input.bytes).into(),
+            words::count(input.units).into(),
+            words::bytes(input.bytes).into(),
             Entry::inked(digest, Ink::Dim),
             what.into(),
         ]);
@@ -177,34 +176,34 @@ fn amounts(plan: &PlanPage, sheet: &mut Sheet) {
     sheet.heading("What it takes");
     let amount = |amount: Amount, noun: &str| {
         let cached = if amount.cached > 0 {
-            format!(", {} cached", number::count(amount.cached))
+            format!(", {} cached", words::count(amount.cached))
         } else {
             String::new()
         };
-        format!("{}{cached}", prose::plural(amount.total, noun))
+        format!("{}{cached}", words::plural(amount.total, noun))
     };
     let estimate = &plan.estimate;
     let before = estimate.build_seconds + estimate.answers_seconds;
     let time = format!(
         "about {} to build, {} for inputs and answers, {} of measuring to the first verdicts and {} at most (budget {}); {} in all",
-        number::duration(estimate.build_seconds),
-        number::duration(estimate.answers_seconds),
-        number::duration(estimate.first_look_seconds),
-        number::duration(estimate.measuring_seconds),
-        number::duration(plan.budget_seconds),
-        number::duration(before + estimate.measuring_seconds),
+        words::duration(estimate.build_seconds),
+        words::duration(estimate.answers_seconds),
+        words::duration(estimate.first_look_seconds),
+        words::duration(estimate.measuring_seconds),
+        words::duration(plan.budget_seconds),
+        words::duration(before + estimate.measuring_seconds),
     );
     let axes: Vec<&str> = plan.along.iter().map(|axis| axis.name()).collect();
-    let contrasts = prose::plural(plan.contrasts, "contrast");
-    let cells = format!("{}, {contrasts} along {}", prose::plural(plan.cells, "cell"), prose::list(&axes));
+    let contrasts = words::plural(plan.contrasts, "contrast");
+    let cells = format!("{}, {contrasts} along {}", words::plural(plan.cells, "cell"), words::list(&axes));
     let build = format!("{}; {}", amount(plan.compiles, "compilation"), amount(plan.links, "link"));
     let programs =
-        format!("{} started, one of them measuring at a time", prose::plural(plan.processes, "program"));
+        format!("{} started, one of them measuring at a time", words::plural(plan.processes, "program"));
     for (label, text) in [
         ("cells", cells),
         ("build", build),
         ("programs", programs),
-        ("answers", format!("{} checked before timing", prose::plural(plan.answers, "answer"))),
+        ("answers", format!("{} checked before timing", words::plural(plan.answers, "answer"))),
         ("time", time),
         ("seed", plan.seed.to_string()),
     ] {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::tracker::Tracker;
-use crate::{number, prose};
 use assay_pure::event::Event;
+use assay_pure::words;
 
 /// Redraws of the bar per second at most; each costs the machine that is being measured.
 const REDRAWS_PER_SECOND: u8 = 4;
@@ -103,9 +103,9 @@ fn urgent(event: &Event) -> Option<String> {
         Event::Step { step, points, again, points_left, seconds_left } => Some(format!(
             "step {}: {}{}, at most {points_left} more after it; at most {} of measuring left",
             step + 1,
-            prose::plural(*points, "point"),
+            words::plural(*points, "point"),
             if *again { " measured again" } else { "" },
-            number::duration(*seconds_left)
+            words::duration(*seconds_left)
         )),
         _ => None,
     }

@@ -1,8 +1,6 @@
-//! Words in a row: lists, plurals, and lines that end before the margin.
+//! Text that fits its place: lines that end before the margin, names of strangers in Markdown.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
-pub use assay_pure::words::{list, list_or, plural, plural_noun};
 
 /// Breaks a text into lines of at most `width` columns, at spaces; a longer word is cut.
 ///

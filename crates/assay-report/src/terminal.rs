@@ -18,9 +18,9 @@ pub(crate) use closing::claims;
 
 use super::answer;
 use super::ink::Ink;
-use super::number;
 use super::page::{AsBuiltSays, Axis, Page, PageContrast, RatioInterval, TwinVerdict, Verdict};
 use super::sheet::Sheet;
+use assay_pure::words;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,9 +90,9 @@ fn twin_found(page: &Page) -> String {
     };
     let size = match (twin.ratio, twin.lower, twin.upper) {
         (Some(ratio), Some(lower), Some(upper)) => {
-            format!(" by {}", number::change_with_interval(&RatioInterval { ratio, lower, upper }))
+            format!(" by {}", words::change_with_interval(ratio, lower, upper))
         }
-        (Some(ratio), ..) => format!(" by {}", number::change(ratio)),
+        (Some(ratio), ..) => format!(" by {}", words::change(ratio)),
         _ => return format!("{word}."),
     };
     format!("{word}: {} differs from itself{size}.", page.baseline)

@@ -1,7 +1,7 @@
 //! One input in several uses (hot, cold, latency), as pages, tables and answers speak of them.
 
 use super::page::{Axis, Page, PageContrast, PageInput, Verdict};
-use super::prose;
+use assay_pure::words;
 
 /// An input of the experiment file and all its uses on the page, in page order.
 pub(super) struct UsedInput<'a> {
@@ -90,8 +90,8 @@ pub(super) fn flips(page: &Page) -> Vec<String> {
             sentences.push(format!(
                 "The winner flips on `{}`: {candidate} takes less time than {baseline} {}, more {}.",
                 used.name,
-                prose::list(&faster),
-                prose::list(&slower)
+                words::list(&faster),
+                words::list(&slower)
             ));
         }
     }

@@ -7,7 +7,7 @@
 use super::observe::Observed;
 use assay_pure::experiment::matrix::CellId;
 use assay_pure::stats::quantile::median;
-use assay_report::prose;
+use assay_pure::words;
 use std::collections::BTreeMap;
 
 /// Times the median of the cell's placements from which one process is out of line: placement alone does less.
@@ -37,7 +37,7 @@ pub fn warnings(observed: &Observed) -> Vec<String> {
     if found.len() > TOLD {
         told.push(format!(
             "{} were out of line in the same way.",
-            prose::plural((found.len() - TOLD) as u64, "more process")
+            words::plural((found.len() - TOLD) as u64, "more process")
         ));
     }
     told
@@ -69,7 +69,7 @@ fn sentence(
     format!(
         "One process of {variant} ({compiler}, {flags}; rotation {rotation}, phase {phase}) took {}; placement does not do \
          that. It is not left out: confirm with another --seed.",
-        prose::list(&times)
+        words::list(&times)
     )
 }
 

@@ -16,7 +16,8 @@ use assay_pure::verdict::counts::{CellCounts, CountSource, MissCount, Sides, THI
 use assay_pure::verdict::explained::{TimedCell, explain_times};
 use assay_pure::verdict::learned::{Learned, flips, learned};
 use assay_pure::verdict::{ContrastVerdict, Judgement};
-use assay_report::{number, page, prose};
+use assay_pure::words;
+use assay_report::page;
 use std::collections::{BTreeMap, HashMap};
 
 /// All that was counted for a campaign.
@@ -255,11 +256,11 @@ impl CampaignCounts {
 
 /// A learned input as shown, with its sentence.
 pub fn learned_input(found: &Learned, unit: &str) -> page::LearnedInput {
-    let units = |count: u64| prose::plural(count, unit);
+    let units = |count: u64| words::plural(count, unit);
     let how = if found.in_part { "memorised in part" } else { "memorised" };
-    let memory = found.remembered.map_or(String::new(), |remembered| {
-        format!(", and this CPU memorises {}", number::count(remembered))
-    });
+    let memory = found
+        .remembered
+        .map_or(String::new(), |remembered| format!(", and this CPU memorises {}", words::count(remembered)));
     let source = match found.predictor.as_str() {
         THIS_CPU => "counted".to_owned(),
         predictor => format!("simulated by {predictor}"),
@@ -269,7 +270,7 @@ pub fn learned_input(found: &Learned, unit: &str) -> page::LearnedInput {
          the first walk, {:.3} on later ones, {source}); {} are enough",
         found.input,
         units(found.units),
-        number::count(found.tosses),
+        words::count(found.tosses),
         found.fresh,
         found.repeated,
         units(found.enough_units),

@@ -12,6 +12,7 @@ use assay_pure::pulse::{OwnCore, narrowed};
 use assay_pure::stats::quantile;
 use assay_pure::stats::rotation::MIN_ROTATIONS;
 use assay_pure::verdict::{Build, Observation, ObservedContrast, PairAt, Rotation};
+use assay_pure::words;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// One side at one placement.
@@ -180,9 +181,9 @@ impl Observed {
             let (of, all) = (self.uses_shared.len(), inputs.len());
             let on = if of < all { format!("on {of} of {all} inputs ") } else { String::new() };
             format!(
-                "A sibling thread was busy beside {:.0} % of the samples, {on}too many to leave them out: raise --budget, or \
+                "A sibling thread was busy beside {} of the samples, {on}too many to leave them out: raise --budget, or \
                  measure on another core (--cpu N).",
-                self.share(&[Flag::Shared]) * 100.0
+                words::fraction(self.share(&[Flag::Shared]))
             )
         })
     }
@@ -194,15 +195,15 @@ impl Observed {
         let mut found = Vec::new();
         if interrupted > MUCH {
             found.push(format!(
-                "{:.0} % of the samples were interrupted and left out: another core (--cpu N) may decide sooner.",
-                interrupted * 100.0
+                "{} of the samples were interrupted and left out: another core (--cpu N) may decide sooner.",
+                words::fraction(interrupted)
             ));
         }
         if self.uses_shared.is_empty() && shared > MUCH {
             found.push(format!(
-                "{:.0} % of the samples were left out because a sibling thread was busy: another core (--cpu N) may decide \
+                "{} of the samples were left out because a sibling thread was busy: another core (--cpu N) may decide \
                  sooner.",
-                shared * 100.0
+                words::fraction(shared)
             ));
         }
         found
@@ -213,9 +214,9 @@ impl Observed {
         let (width, known) = (self.width?, known?);
         let part = narrowed(width, known)?;
         Some(format!(
-            "The core was shared throughout (at best {width:.1} additions a cycle, {:.0} % of the {known:.1} of `assay limits`): \
+            "The core was shared throughout (at best {width:.1} additions per cycle, {} of the {known:.1} of `assay limits`): \
              measure at another time or on another core (--cpu N).",
-            part * 100.0
+            words::fraction(part)
         ))
     }
 

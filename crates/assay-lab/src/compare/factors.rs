@@ -3,8 +3,8 @@
 use assay_pure::compare::{Side, VisitPlacement, VisitResult, benchmarks};
 use assay_pure::stats::components::{Repetition, VarianceComponents, VarianceSource, components};
 use assay_pure::stats::quantile::median;
+use assay_pure::words;
 use assay_report::compare::{Factor, Factors};
-use assay_report::number;
 use std::collections::BTreeMap;
 
 /// Confidence of the shares' intervals.
@@ -73,7 +73,7 @@ fn sentence(shares: &BTreeMap<VarianceSource, Vec<f64>>) -> String {
     middles.sort_by(|one, other| other.0.total_cmp(&one.0));
     let told: Vec<String> = middles
         .iter()
-        .map(|(share, source)| format!("{} {}", source.name("side"), number::fraction(*share)))
+        .map(|(share, source)| format!("{} {}", source.name("side"), words::fraction(*share)))
         .collect();
     if told.is_empty() {
         return "Unknown: splitting the spread takes repetitions in at least two rounds.".into();

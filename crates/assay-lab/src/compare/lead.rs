@@ -19,6 +19,7 @@ use assay_pure::event::Event;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
 use assay_pure::stats::margin::Margin;
+use assay_pure::words;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -266,9 +267,11 @@ fn affordable(asked: &CompareRequest, visit_seconds: f64, sides: u32, adapter: &
         let rotations = asked.rotations.unwrap_or(super::spec::FEWEST_ROTATIONS);
         let need = visits_per_round(rotations, sides) as f64 * visit_seconds;
         Misuse(format!(
-            "one run of the benchmark command takes {visit_seconds:.1} s, and {rotations} rotations need {} of them: \
+            "one run of the benchmark command takes {}, and {} need {} of them: \
              raise --budget to {:.0} or more, choose fewer benchmarks (--filter), or shorter ones ({})",
-            visits_per_round(rotations, sides),
+            words::duration(visit_seconds),
+            words::plural(u64::from(rotations), "rotation"),
+            words::count(visits_per_round(rotations, sides)),
             need.ceil(),
             shorter(adapter)
         ))

@@ -5,9 +5,9 @@ use crate::lead::Misuse;
 use assay_pure::inputs::Markov;
 use assay_pure::inputs::fit::closeness::{BLOCKS, Closeness, FLOOR, FitFigure};
 use assay_pure::inputs::fit::{self, FitRefusal, MOST_CONTEXTS, Recorded};
+use assay_pure::words;
+use assay_pure::words::plural;
 use assay_report::fit::page::{FIT_SCHEMA, FitPage, FittedTable, Reason, Variants};
-use assay_report::number;
-use assay_report::prose::plural;
 
 /// What is asked of a fit.
 #[derive(Clone, Debug)]
@@ -145,7 +145,7 @@ fn answer(
         told.then(|| (figure.fitted - figure.real).abs() / figure.real)
     };
     let told = match closeness.misses.iter().filter_map(off).reduce(f64::max) {
-        Some(worst) => format!("within {} of those on", number::fraction(worst)),
+        Some(worst) => format!("within {} of those on", words::fraction(worst)),
         None => "as few as on".to_owned(),
     };
     let timed = match variants {
@@ -156,7 +156,7 @@ fn answer(
             };
             let worst = variants.times.iter().map(far).fold(0.0, f64::max);
             let variants = plural(variants.times.len() as u64, "variant");
-            format!(", and the time of {variants} within {}", number::fraction(worst))
+            format!(", and the time of {variants} within {}", words::fraction(worst))
         }
         _ => String::new(),
     };

@@ -8,12 +8,12 @@ use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::placement::facts::{self, nearest_names};
 use assay_pure::placement::front_end::{AtPhase, FrontEnd, at_phases, depends_on_place, front_end};
+use assay_pure::words::plural;
 use assay_report::layout::LayoutPage;
 use assay_report::layout::page::{
     AlignmentAdvice, Binary, Border, FunctionLayout, Host, IterationAtPhase, LAYOUT_SCHEMA, LoopLayout,
     MeasuredVariant, Rule,
 };
-use assay_report::prose::plural;
 use assay_trace::sites::names::demangle;
 
 /// Loops longer than this are not advised on: what a border costs once is spread over too much.

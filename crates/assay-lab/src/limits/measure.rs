@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use assay_linux::machine::Machine as Facts;
 use assay_pure::limits::{ClockBehaviour, LimitFigure, Limits, MemoryLevel, SCHEMA, cache_sizes, levels};
 use assay_pure::stats::quantile::quantile;
-use assay_pure::words::plural;
+use assay_pure::words::{fraction, plural};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -176,8 +176,8 @@ fn notes(limits: &Limits, largest: u64, last_cache: u64) -> Vec<String> {
     let share = limits.interrupted as f64 / limits.windows.max(1) as f64;
     if share > 0.3 {
         notes.push(format!(
-            "{:.0} % of the windows were interrupted and left out. Measure again on a quiet machine (--again).",
-            100.0 * share
+            "{} of the windows were interrupted and left out. Measure again on a quiet machine (--again).",
+            fraction(share)
         ));
     }
     if last_cache > 0 && largest < 2 * last_cache {
@@ -202,8 +202,8 @@ fn sharing_notes(limits: &Limits, despite: u64, no_timer: Option<&str>) -> Vec<S
     let share = limits.shared as f64 / limits.windows.max(1) as f64;
     if share > 0.1 {
         notes.push(format!(
-            "The sibling thread was busy during {:.0} % of the windows; these were left out where there were others.",
-            100.0 * share
+            "The sibling thread was busy during {} of the windows; these were left out where there were others.",
+            fraction(share)
         ));
     }
     if despite > 0 {

@@ -11,7 +11,7 @@ use crate::lead::Misuse;
 use crate::store::Ledger;
 use anyhow::{Result, bail};
 use assay_pure::stages::Diary;
-use assay_report::prose;
+use assay_pure::words;
 use assay_report::stages::answer;
 use assay_report::stages::page::{PageEntrant, PageRole, STAGES_SCHEMA, StagesPage};
 use history::History;
@@ -105,7 +105,7 @@ fn uneven_starts(diary: &Diary, history: &History) -> Vec<String> {
             told.push(format!(
                 "In {} the counts of {} include start-up, those of the others do not: give them an `empty_command` too",
                 of_role.name,
-                prose::list(&names)
+                words::list(&names)
             ));
         }
     }

@@ -146,9 +146,9 @@ fn start_up(task: &Task, runnable: &Runnable, built: &BuiltEntrant, way: &Comman
     let share = least(&only_start)? / least(runnable)?;
     (share > MUCH_START).then(|| {
         format!(
-            "about {:.0} % of the measured time is start-up, which no stage changes. Let the command do more, or print its own time \
+            "about {} of the measured time is start-up, which no stage changes. Let the command do more, or print its own time \
              (figure = {{ pattern = ... }})",
-            share.min(1.0) * 100.0
+            words::fraction(share.min(1.0))
         )
     })
 }

@@ -21,7 +21,7 @@ use assay_pure::event::Event;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
 use assay_pure::stages::{Diary, Entrant};
-use assay_report::prose;
+use assay_pure::words;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -104,8 +104,11 @@ fn affordable(asked: &StagesRequest, prepared: &[ReadyEntrant], new: &BTreeSet<u
         let rotations = diary.rotations.unwrap_or(FEWEST_ROTATIONS);
         let visits = visits_per_round(rotations, count);
         Misuse(format!(
-            "the commands of a stage take {seconds:.1} s, and {rotations} rotations need {visits} runs of them: \
+            "the commands of a stage take {}, and {} need {} of them: \
              set `budget` in [diary] to {:.0} s or more, or let the commands do less",
+            words::duration(seconds),
+            words::plural(u64::from(rotations), "rotation"),
+            words::plural(visits, "run"),
             (visits as f64 * seconds).ceil()
         ))
         .into()
@@ -158,7 +161,7 @@ fn warnings(diary: &Diary, prepared: &[ReadyEntrant]) -> Vec<String> {
             }
         }
     }
-    found.into_iter().map(|(text, names)| format!("{}: {text}", prose::list(&names))).collect()
+    found.into_iter().map(|(text, names)| format!("{}: {text}", words::list(&names))).collect()
 }
 
 /// Begins a session, or resumes the one of the same builds and options that was interrupted.

@@ -13,7 +13,6 @@ use assay_pure::sweep::naming::{Behind, Cache, behind, caches};
 use assay_pure::sweep::refine::{self, SweptPair, narrowing};
 use assay_pure::sweep::{Curve, CurveStep, Reading, SweepSpec, Winner, crossovers, steps, zones};
 use assay_pure::words;
-use assay_report::number;
 use assay_report::page::{FailureKind, MedianInterval, PageFailure, RatioInterval, TwinVerdict};
 use assay_report::sweep::answer::{answer, sentence};
 use assay_report::sweep::page::{
@@ -358,9 +357,9 @@ fn step_page(
             format!(
                 "{} ({}): the working set grows from {} to {}",
                 cache.name,
-                number::bytes(cache.bytes),
-                number::bytes(facts.before.bytes),
-                number::bytes(facts.after.bytes)
+                words::bytes(cache.bytes),
+                words::bytes(facts.before.bytes),
+                words::bytes(facts.after.bytes)
             ),
         ),
         Behind::Memory { units, misses, remembered } => (
@@ -371,7 +370,7 @@ fn step_page(
                 misses.map_or(String::new(), |misses| format!(": {}", go_from(misses))),
                 remembered.map_or(String::new(), |outcomes| format!(
                     " (this CPU memorises about {} outcomes)",
-                    number::count(outcomes)
+                    words::count(outcomes)
                 ))
             ),
         ),
@@ -381,9 +380,9 @@ fn step_page(
     let key = key_page(&family.spec);
     let note = format!(
         "{} to {} ns ({}) from {} of {}: {why}",
-        number::ns(step.before.exp()),
-        number::ns(step.after.exp()),
-        number::change(step.change.exp()),
+        words::ns(step.before.exp()),
+        words::ns(step.after.exp()),
+        words::change(step.change.exp()),
         value::span(&key, step.from, step.to),
         key.label
     );

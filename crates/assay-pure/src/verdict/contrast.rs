@@ -26,6 +26,11 @@ impl RatioInterval {
     pub fn log_interval(&self) -> Interval {
         Interval { lower: self.lower.ln(), upper: self.upper.ln() }
     }
+
+    /// As a change with its interval: "+8.9 % ± 0.5".
+    pub fn change(self) -> String {
+        crate::words::change_with_interval(self.ratio, self.lower, self.upper)
+    }
 }
 
 /// What is said of the candidate's code.

@@ -93,15 +93,41 @@ pub fn count(value: u64) -> String {
     text
 }
 
-/// A number per unit of work, with three digits or so: "120", "38.5", "1.62", "0.0042".
+/// A number per unit of work, or how many times as much, with three digits or so: "1,204", "120", "38.5", "1.62", "0.0042".
 pub fn short(value: f64) -> String {
     let decimals = match value.abs() {
-        v if v >= 99.5 => 0,
-        v if v >= 9.95 => 1,
+        v if v >= 999.5 && value > 0.0 => return count(value.round() as u64),
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
         v if v >= 0.0995 => 2,
+        0.0 => 0,
         _ => 4,
     };
     format!("{value:.decimals$}")
+}
+
+/// A rate with three digits, for a column of them: "43.2 %", "4.32 %", "0.432 %".
+///
+/// What is not nothing is never "0 %".
+pub fn rate(value: f64) -> String {
+    format!("{} %", rate_digits(value))
+}
+
+/// From one rate to another: "3.10 to 3.71 %"; one where both print the same.
+pub fn rate_span(low: f64, high: f64) -> String {
+    let (low, high) = (rate_digits(low), rate_digits(high));
+    if low == high { format!("{low} %") } else { format!("{low} to {high} %") }
+}
+
+fn rate_digits(value: f64) -> String {
+    let percent = value * 100.0;
+    match percent.abs() {
+        0.0 => "0".to_owned(),
+        p if p < 0.000_5 => "<0.001".to_owned(),
+        p if p < 0.995 => format!("{percent:.3}"),
+        p if p < 9.995 => format!("{percent:.2}"),
+        _ => format!("{percent:.1}"),
+    }
 }
 
 /// Bytes in the largest binary unit that keeps at least one digit before the point: "64 B", "2.63 MiB".
@@ -248,8 +274,38 @@ mod tests {
     }
 
     #[test]
+    fn rates_keep_three_digits_and_are_not_rounded_to_nothing() {
+        let cases = [
+            (0.0, "0 %"),
+            (0.000_001, "<0.001 %"),
+            (0.000_012_3, "0.001 %"),
+            (0.004_321, "0.432 %"),
+            (0.0432, "4.32 %"),
+            (0.099_96, "10.0 %"),
+            (0.4321, "43.2 %"),
+            (1.0, "100.0 %"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(rate(value), text, "{value}");
+        }
+        assert_eq!(rate_span(0.031, 0.0371), "3.10 to 3.71 %");
+        assert_eq!(rate_span(0.031, 0.031_001), "3.10 %");
+    }
+
+    #[test]
     fn a_number_per_unit_has_three_digits_or_so() {
-        let cases = [(120.4, "120"), (38.46, "38.5"), (1.618, "1.62"), (0.0042, "0.0042"), (99.6, "100")];
+        let cases = [
+            (1204.4, "1,204"),
+            (120.4, "120"),
+            (99.96, "100"),
+            (99.94, "99.9"),
+            (38.46, "38.5"),
+            (9.996, "10.0"),
+            (9.994, "9.99"),
+            (1.618, "1.62"),
+            (0.0042, "0.0042"),
+            (0.0, "0"),
+        ];
         for (value, text) in cases {
             assert_eq!(short(value), text, "{value}");
         }

@@ -1,8 +1,7 @@
 //! What comparing builds found: how many contrasts of a variant with itself differ in their code, and how many only as built.
 
-use super::super::number;
 use super::super::page::{AsBuiltSays, Axis, Page, PageContrast, Verdict};
-use super::super::prose;
+use assay_pure::words;
 
 /// Variants that are named; more are counted.
 const MOST_NAMED: usize = 4;
@@ -39,8 +38,8 @@ fn sentence(axis: &str, contrasts: &[&PageContrast]) -> String {
         let found: Vec<&&PageContrast> = contrasts.iter().filter(|contrast| differs(contrast)).collect();
         let ratios = found.iter().filter_map(|contrast| contrast.code.map(|code| code.ratio));
         let verb = if differing.len() == 1 { "differs" } else { "differ" };
-        let spans = number::change_span(ratios);
-        let noun = prose::plural(found.len() as u64, "contrast");
+        let spans = words::change_span(ratios);
+        let noun = words::plural(found.len() as u64, "contrast");
         parts.push(format!("the code of {} {verb} ({spans} in {noun})", named(&differing)));
     }
     if !alike.is_empty() {
@@ -73,12 +72,12 @@ fn misled(contrasts: &[&PageContrast]) -> String {
         " As built (one ordinary link), {} of {} {verb}, by up to {} of placement.",
         found.len(),
         contrasts.len(),
-        number::change(farthest)
+        words::change(farthest)
     )
 }
 
 fn named(names: &[&str]) -> String {
-    if names.len() <= MOST_NAMED { prose::list(names) } else { format!("{} variants", names.len()) }
+    if names.len() <= MOST_NAMED { words::list(names) } else { format!("{} variants", names.len()) }
 }
 
 #[cfg(test)]

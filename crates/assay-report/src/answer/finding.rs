@@ -1,7 +1,7 @@
 //! One candidate's contrasts, classed by input.
 
 use super::super::page::{PageContrast, Verdict};
-use super::super::prose;
+use assay_pure::words;
 
 /// Inputs that a clause names; more are counted.
 const MOST_NAMED: usize = 3;
@@ -108,7 +108,7 @@ impl<'a> CandidateFinding<'a> {
         match named.len() {
             n if n == total && total == 2 => "on both inputs".to_owned(),
             n if n == total && total > 2 => format!("on all {total} inputs"),
-            n if n <= MOST_NAMED => format!("on {}", prose::list(named)),
+            n if n <= MOST_NAMED => format!("on {}", words::list(named)),
             n => format!("on {n} of {total} inputs"),
         }
     }

@@ -4,9 +4,8 @@
 //! the rest the line says how small the difference must be, by the intervals, so that the reader may stop. Where the twin
 //! control failed, nothing else matters. Limits: the need is an extrapolation of the spread seen, and says "about".
 
-use crate::number;
 use crate::page::{Page, PageContrast, StoppedBecause, TwinVerdict, Verdict};
-use crate::prose;
+use assay_pure::words;
 
 /// Measuring that is suggested, at most, in times of what was measured.
 const MOST_TIMES: f64 = 10.0;
@@ -57,7 +56,7 @@ fn longer(page: &Page) -> Option<String> {
 
 /// Of contrasts that no affordable measuring decides: how large the difference can be at most.
 fn far_told(far: &[&PageContrast], all: bool) -> String {
-    let bound = bound(far).map(|bound| format!(" by at most {}", number::fraction(bound)));
+    let bound = bound(far).map(|bound| format!(" by at most {}", words::fraction(bound)));
     let (who, verb) = match (far.len(), all) {
         (1, true) => ("the undecided contrast".to_owned(), "differs"),
         (_, true) => (format!("the {} undecided contrasts", far.len()), "differ"),
@@ -86,11 +85,11 @@ fn bound(open: &[&PageContrast]) -> Option<f64> {
 /// "use at least 84,000 varints in log-uniform, more than a predictor memorises".
 fn learned(page: &Page) -> Option<String> {
     let one = |input: &crate::page::LearnedInput| {
-        format!("{} in {}", prose::plural(input.enough_units, &page.unit), input.input)
+        format!("{} in {}", words::plural(input.enough_units, &page.unit), input.input)
     };
     let needs: Vec<String> = page.learned_inputs.iter().map(one).collect();
     (!needs.is_empty())
-        .then(|| format!("use at least {}, more than a predictor memorises", prose::list(&needs)))
+        .then(|| format!("use at least {}, more than a predictor memorises", words::list(&needs)))
 }
 
 /// To two digits, upwards: 183.2 is 190.

@@ -2,9 +2,8 @@
 
 use super::asked::Asked;
 use super::finding::{BuildRef, CandidateFinding, InputClass};
-use crate::number;
 use crate::page::{AsBuiltSays, Axis, Page, PageContrast, Verdict};
-use crate::prose;
+use assay_pure::words;
 
 /// Groups of agreeing builds that get a clause each; with more, contrasts are counted.
 const MOST_BUILD_GROUPS: usize = 3;
@@ -46,7 +45,7 @@ impl<'a> Sentence<'a> {
         // Without a build there is no contrast of variants, and nothing to be named.
         let names_flags = builds.iter().any(|build| build.flags != builds[0].flags);
         let names_compiler = builds.iter().any(|build| build.compiler != builds[0].compiler) || !names_flags;
-        let margin = format!("(within ±{})", number::asked(page.campaign.minimum_effect));
+        let margin = format!("(within ±{})", words::asked(page.campaign.minimum_effect));
         Self { margin, builds, names_flags, names_compiler }
     }
 
@@ -128,7 +127,7 @@ impl<'a> Sentence<'a> {
     pub(super) fn many(&self, findings: &[&CandidateFinding]) -> String {
         let mut groups: Vec<(String, Vec<String>)> = Vec::new();
         for finding in findings {
-            let sizes = |class| format!(" ({})", number::size_span(finding.ratios(class)));
+            let sizes = |class| format!(" ({})", words::size_span(finding.ratios(class)));
             let (title, note) = match finding.classes().as_slice() {
                 [InputClass::Faster] => ("less time".to_owned(), sizes(InputClass::Faster)),
                 [InputClass::Slower] => ("more time".to_owned(), sizes(InputClass::Slower)),
@@ -146,7 +145,7 @@ impl<'a> Sentence<'a> {
             }
         }
         let clauses: Vec<String> =
-            groups.iter().map(|(title, names)| format!("{title}: {}", prose::list(names))).collect();
+            groups.iter().map(|(title, names)| format!("{title}: {}", words::list(names))).collect();
         clauses.join("; ")
     }
 
@@ -163,7 +162,7 @@ impl<'a> Sentence<'a> {
         for class in classes {
             let place = finding.place(class);
             let (noun, than) = if parts.is_empty() { (" time", than) } else { ("", "") };
-            let size = || number::size_span(finding.ratios(class));
+            let size = || words::size_span(finding.ratios(class));
             match class {
                 InputClass::Faster => parts.push(format!("{} less{noun}{than} {place}", size())),
                 InputClass::Slower => parts.push(format!("{} more{noun}{than} {place}", size())),
@@ -206,7 +205,7 @@ impl<'a> Sentence<'a> {
                 builds.truncate(own.iter().filter(|c| c.input == own[0].input).count());
                 let size = match verdict {
                     Verdict::Faster | Verdict::Slower => {
-                        number::size_span(own.iter().filter_map(|c| c.code.map(|code| code.ratio))) + " "
+                        words::size_span(own.iter().filter_map(|c| c.code.map(|code| code.ratio))) + " "
                     }
                     Verdict::Equivalent | Verdict::Inconclusive => String::new(),
                 };
@@ -230,9 +229,9 @@ impl<'a> Sentence<'a> {
                     .iter()
                     .map(|c| format!("on {} with {}", c.input, self.names(&[BuildRef::of(c)])))
                     .collect();
-                format!(", undecided {}", prose::list(&names))
+                format!(", undecided {}", words::list(&names))
             }
-            many => format!(", {} undecided", prose::plural(many.len() as u64, "contrast")),
+            many => format!(", {} undecided", words::plural(many.len() as u64, "contrast")),
         }
     }
 
@@ -255,7 +254,7 @@ impl<'a> Sentence<'a> {
             (false, _) => build.flags.to_owned(),
             _ => build.compiler.to_owned(),
         };
-        prose::list(&builds.iter().map(name).collect::<Vec<_>>())
+        words::list(&builds.iter().map(name).collect::<Vec<_>>())
     }
 }
 
@@ -289,6 +288,6 @@ fn ghost_clause(finding: &CandidateFinding) -> String {
     let sized = ghosts.filter_map(|c| c.as_built.map(|as_built| (as_built.ratio, &c.input)));
     let largest = sized.max_by(|a, b| a.0.ln().abs().total_cmp(&b.0.ln().abs()));
     largest.map_or(String::new(), |(ratio, input)| {
-        format!("; the {} seen as built on {input} is placement", number::change(ratio))
+        format!("; the {} seen as built on {input} is placement", words::change(ratio))
     })
 }

@@ -8,7 +8,7 @@
 
 use super::finding::{BuildRef, CandidateFinding};
 use crate::page::{PageContrast, Verdict};
-use crate::prose;
+use assay_pure::words;
 
 /// Who may be the fastest on an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) fn sentence(findings: &[CandidateFinding], axis: &str) -> String {
     groups.sort_by_key(|(running, held)| (running.how, std::cmp::Reverse(held.len())));
     let place = |held: &[&str]| match held.len() {
         n if n == inputs.len() && n > 1 => format!("on all {n} inputs"),
-        n if n <= 3 => format!("on {}", prose::list(held)),
+        n if n <= 3 => format!("on {}", words::list(held)),
         n => format!("on {n} of {} inputs", inputs.len()),
     };
     let mut parts = Vec::new();
@@ -76,8 +76,8 @@ impl Running<'_> {
     /// The names as a subject, and whether it takes a plural verb.
     fn told(&self, axis: &str) -> (String, bool) {
         match self.how {
-            How::Alone | How::Open => (prose::list(&self.variants), false),
-            How::Tied => (format!("{} (equivalent)", prose::list(&self.variants)), true),
+            How::Alone | How::Open => (words::list(&self.variants), false),
+            How::Tied => (format!("{} (equivalent)", words::list(&self.variants)), true),
             How::Either => (either(&self.variants), false),
             How::ByBuild => (format!("{}, by {axis},", either(&self.variants)), false),
         }
@@ -87,7 +87,7 @@ impl Running<'_> {
 fn either(names: &[&str]) -> String {
     match names {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        _ => prose::list(names),
+        _ => words::list(names),
     }
 }
 

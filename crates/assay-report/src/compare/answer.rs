@@ -1,9 +1,8 @@
 //! The answer in a few sentences: what differs, what is equivalent, what is undecided, what only looks different.
 
 use super::page::{ComparePage, Compared, Method};
-use crate::number;
 use crate::page::{AsBuiltSays, Verdict};
-use crate::prose;
+use assay_pure::words;
 
 /// Benchmarks named in a sentence; beyond that they are counted.
 const NAMED: usize = 4;
@@ -42,14 +41,14 @@ fn named<S: AsRef<str>>(names: &[S]) -> String {
     if names.len() > NAMED {
         shown.push(format!("{} more", names.len() - NAMED));
     }
-    prose::list(&shown)
+    words::list(&shown)
 }
 
 fn of_two(page: &ComparePage, candidate: &str) -> String {
     let total = page.benchmarks.len() as u64;
     let mut sentences: Vec<String> = differs(page, candidate, total).into_iter().collect();
     let equivalent = page.with(Verdict::Equivalent).count() as u64;
-    let margin = number::asked(page.measured.minimum_effect);
+    let margin = words::asked(page.measured.minimum_effect);
     let is = |count: u64| if count == 1 { "is" } else { "are" };
     if equivalent == total {
         let all = if total == 1 { "The benchmark is".into() } else { format!("All {total} benchmarks are") };
@@ -64,7 +63,7 @@ fn of_two(page: &ComparePage, candidate: &str) -> String {
             .filter_map(|found| found.minimum_detectable_effect)
             .max_by(f64::total_cmp);
         let detectable = finest.map_or(String::new(), |effect| {
-            format!(" (an effect of {} would have been found)", number::fraction(effect))
+            format!(" (an effect of {} would have been found)", words::fraction(effect))
         });
         sentences.push(format!("{open} of {total} {} undecided{detectable}.", is(open)));
     }
@@ -85,7 +84,7 @@ fn differs(page: &ComparePage, candidate: &str, total: u64) -> Option<String> {
         let sized: Vec<String> = found
             .iter()
             .map(|compared| {
-                let size = compared.code.map(|code| number::change_with_interval(&code)).unwrap_or_default();
+                let size = compared.code.map(|code| code.change()).unwrap_or_default();
                 format!("{} {size}", compared.benchmark)
             })
             .collect();
@@ -96,7 +95,7 @@ fn differs(page: &ComparePage, candidate: &str, total: u64) -> Option<String> {
         };
         told.push(format!("{word} in {}{of} ({})", found.len(), named(&sized)));
     }
-    (!told.is_empty()).then(|| format!("{candidate} is {}.", prose::list(&told)))
+    (!told.is_empty()).then(|| format!("{candidate} is {}.", words::list(&told)))
 }
 
 fn ghosts(page: &ComparePage) -> impl Iterator<Item = &Compared> {
@@ -105,7 +104,7 @@ fn ghosts(page: &ComparePage) -> impl Iterator<Item = &Compared> {
 
 fn misled(page: &ComparePage) -> Option<String> {
     let found: Vec<&Compared> = ghosts(page).collect();
-    let span = number::change_span(found.iter().filter_map(|found| found.as_built.map(|built| built.ratio)));
+    let span = words::change_span(found.iter().filter_map(|found| found.as_built.map(|built| built.ratio)));
     match found.as_slice() {
         [] => None,
         [one] => Some(format!(
@@ -133,7 +132,7 @@ fn of_one(page: &ComparePage) -> String {
     format!(
         "{what} changes {name} by up to {}, and the median benchmark by up to {}. A smaller change cannot be seen by timing one \
          build against another.",
-        number::fraction(most),
-        number::fraction(middle)
+        words::fraction(most),
+        words::fraction(middle)
     )
 }

@@ -4,10 +4,11 @@ use super::answer::next;
 use super::page::{ComparePage, Compared};
 use super::terminal::{function_told, of_two, ordered};
 use crate::Detail;
-use crate::number;
 use crate::page::{AsBuiltSays, Verdict};
-use crate::prose::{escape, plural};
+use crate::prose::escape;
 use crate::sheet::doubts;
+use assay_pure::words;
+use assay_pure::words::plural;
 
 /// The page as GitHub-flavoured Markdown.
 pub fn markdown(page: &ComparePage) -> String {
@@ -51,8 +52,8 @@ pub fn markdown(page: &ComparePage) -> String {
         "\n<sub>Code effect: mean over {} rotations of 4 placements, with its interval at {} for all benchmarks together. As \
          built: the one link that each build made. Margin {}.</sub>\n",
         page.measured.rotations,
-        number::confidence(page.measured.confidence),
-        number::asked(page.measured.minimum_effect)
+        words::confidence(page.measured.confidence),
+        words::asked(page.measured.minimum_effect)
     );
     text
 }

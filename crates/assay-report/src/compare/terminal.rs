@@ -4,12 +4,12 @@ use super::answer::next;
 use super::page::{ComparePage, Compared, DifferingFunction, FunctionChange, Method, SideFigure};
 use crate::Detail;
 use crate::ink::Ink;
-use crate::number;
 use crate::page::{AsBuiltSays, TwinVerdict, Verdict};
 use crate::prose;
 use crate::sheet::{Sheet, doubts};
 use crate::table::{Column, Entry, Table};
 use crate::terminal::{says_word, verdict_word};
+use assay_pure::words;
 
 /// Functions named per benchmark in the brief view.
 const MOST_FUNCTIONS: usize = 3;
@@ -20,7 +20,7 @@ pub fn render_compare(page: &ComparePage, width: usize, colour: bool, detail: De
     sheet.answer(&page.answer, next(page).as_deref());
     if let Some(gate) = &page.gate {
         let (ink, word) = if gate.passed { (Ink::Good, "passed") } else { (Ink::Bad, "failed") };
-        let by = if gate.passed { String::new() } else { format!(" by {}", prose::list(&gate.failed)) };
+        let by = if gate.passed { String::new() } else { format!(" by {}", words::list(&gate.failed)) };
         sheet.labelled(ink, &format!("gate {}: ", gate.gate), &format!("{word}{by}"));
     }
     sheet.warnings(doubts(&page.warnings, &page.limits));
@@ -52,7 +52,7 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
                  link that each build made.",
                 candidate.name,
                 baseline.name,
-                number::confidence(page.measured.confidence)
+                words::confidence(page.measured.confidence)
             );
             sheet.paragraph(Ink::Dim, "  ", &legend);
             says_legend(page, sheet);
@@ -107,7 +107,7 @@ fn short(unit: &str) -> &str {
 }
 
 fn figure(page: &ComparePage, level: &SideFigure, unit: &str) -> String {
-    let figure = number::ns(level.median);
+    let figure = words::ns(level.median);
     if unit_of(page).is_some() { figure } else { format!("{figure} {}", short(unit)) }
 }
 
@@ -136,12 +136,12 @@ pub(super) fn of_two(page: &ComparePage, rows: &[&Compared], detail: Detail) -> 
             if detail == Detail::Full { name.clone() } else { prose::shorten(name, 36) }.into(),
             figure(page, &found.baseline, &found.unit).into(),
             found.candidate.as_ref().map_or("-".into(), |level| figure(page, level, &found.unit)).into(),
-            found.as_built.map_or("-".into(), |effect| number::change(effect.ratio)).into(),
-            found.code.map_or("-".into(), |effect| number::change_with_interval(&effect)).into(),
+            found.as_built.map_or("-".into(), |effect| words::change(effect.ratio)).into(),
+            found.code.map_or("-".into(), |effect| effect.change()).into(),
             Entry::inked(verdict, ink),
             says.map_or(Entry::default(), |(word, ink, _)| Entry::inked(word, ink)),
             causes.join(", ").into(),
-            found.minimum_detectable_effect.map(number::fraction).unwrap_or_default().into(),
+            found.minimum_detectable_effect.map(words::fraction).unwrap_or_default().into(),
             found
                 .u_test_p
                 .map(|p| if p < 0.0001 { "<0.0001".into() } else { format!("{p:.4}") })
@@ -170,10 +170,10 @@ fn of_one(page: &ComparePage) -> Table {
         table.row(vec![
             found.benchmark.clone().into(),
             figure(page, level, &found.unit).into(),
-            number::change(level.best / level.median).into(),
-            number::change(level.worst / level.median).into(),
-            number::fraction(spread(found) - 1.0).into(),
-            level.as_built.map_or("-".into(), |ns| number::change(ns / level.median)).into(),
+            words::change(level.best / level.median).into(),
+            words::change(level.worst / level.median).into(),
+            words::fraction(spread(found) - 1.0).into(),
+            level.as_built.map_or("-".into(), |ns| words::change(ns / level.median)).into(),
         ]);
     }
     table
@@ -228,7 +228,7 @@ pub(super) fn function_told(function: &DifferingFunction) -> String {
                 "; {} instructions per call, before {} ({})",
                 per_call(after),
                 per_call(before),
-                number::change(after / before)
+                words::change(after / before)
             );
         }
         (None, Some(after)) => told += &format!("; {} instructions per call", per_call(after)),
@@ -241,7 +241,7 @@ fn per_call(instructions: f64) -> String {
     if instructions < 100.0 {
         format!("{instructions:.1}")
     } else {
-        number::count(instructions.round() as u64)
+        words::count(instructions.round() as u64)
     }
 }
 
@@ -254,7 +254,7 @@ fn one_sided(page: &ComparePage, sheet: &mut Sheet) {
         sheet.labelled(Ink::Doubt, "  ", &format!("{}: only in {}", found.benchmark, found.only_in));
     }
     for spoilt in &page.spoilt {
-        let runs = prose::plural(spoilt.visits, "run");
+        let runs = words::plural(spoilt.visits, "run");
         sheet.labelled(Ink::Bad, "  ", &format!("{runs} of {} failed: {}", spoilt.side, spoilt.reason));
     }
 }
@@ -275,7 +275,7 @@ fn factors(page: &ComparePage, sheet: &mut Sheet) {
         let mut row: Vec<Entry> = vec![benchmark.into()];
         for name in &names {
             let found = factors.rows.iter().find(|row| row.benchmark == benchmark && row.factor == *name);
-            row.push(found.map_or(Entry::default(), |row| number::fraction(row.share).into()));
+            row.push(found.map_or(Entry::default(), |row| words::fraction(row.share).into()));
         }
         table.row(row);
     }
@@ -287,14 +287,14 @@ fn closing(page: &ComparePage, sheet: &mut Sheet) {
     sheet.gap();
     let measured = &page.measured;
     let how = match page.method {
-        Method::Placements => format!("{} of 4 phases", prose::plural(measured.rotations.into(), "rotation")),
+        Method::Placements => format!("{} of 4 phases", words::plural(measured.rotations.into(), "rotation")),
         Method::Surroundings => "drawn surroundings".to_owned(),
     };
     let text = format!(
         "{} of the benchmark command in {}, over {how} and {}; figures read as {}; {}.",
-        prose::plural(measured.visits, "run"),
-        number::duration(measured.seconds),
-        prose::plural(measured.rounds.into(), "round"),
+        words::plural(measured.visits, "run"),
+        words::duration(measured.seconds),
+        words::plural(measured.rounds.into(), "round"),
         page.adapter,
         twin(page),
     );

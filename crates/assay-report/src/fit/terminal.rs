@@ -2,8 +2,6 @@
 
 use super::page::{FitPage, Variants};
 use crate::ink::Ink;
-use crate::number;
-use crate::prose::plural;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 use assay_pure::inputs::fit::closeness::{Closeness, FitFigure};
@@ -49,12 +47,12 @@ fn recorded(page: &FitPage, sheet: &mut Sheet) {
     let all = if page.looked_at == page.units {
         String::new()
     } else {
-        format!(", of which the first {} are used", number::count(page.looked_at))
+        format!(", of which the first {} are used", words::count(page.looked_at))
     };
     sheet.labelled(
         Ink::Dim,
         "recorded  ",
-        &format!("{}: {} in {} bytes{all}", page.file, plural(page.units, "unit"), number::count(page.bytes)),
+        &format!("{}: {} in {} bytes{all}", page.file, plural(page.units, "unit"), words::count(page.bytes)),
     );
     if let Some(model) = &page.model {
         let mut text = format!(
@@ -121,9 +119,9 @@ fn order(closeness: &Closeness, sheet: &mut Sheet) {
         ("90 % of runs are at most", real.p90, fitted.p90),
         ("99 % of runs are at most", real.p99, fitted.p99),
     ] {
-        add(name, number::count(real), number::count(fitted));
+        add(name, words::count(real), words::count(fitted));
     }
-    let shares = [closeness.real_seen_before, closeness.fitted_seen_before].map(number::fraction);
+    let shares = [closeness.real_seen_before, closeness.fitted_seen_before].map(words::fraction);
     let [real, fitted] = shares;
     add("stretches of 32 lengths seen before", real, fitted);
     sheet.table(&table);

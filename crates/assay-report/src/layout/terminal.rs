@@ -4,10 +4,11 @@ use super::page::{
     Became, Binary, FileChanges, FunctionAcross, FunctionLayout, IterationAtPhase, LayoutPage, LoopLayout,
 };
 use crate::ink::Ink;
-use crate::number;
-use crate::prose::{plural, shorten};
+use crate::prose::shorten;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
+use assay_pure::words;
+use assay_pure::words::plural;
 
 /// Source lines of a function that are shown; all are in the JSON.
 const LINES_SHOWN: usize = 6;
@@ -43,10 +44,10 @@ fn one(page: &LayoutPage, binary: &Binary, (width, top): (usize, usize), sheet: 
     sheet.heading(&binary.path);
     let sizes = format!(
         "{} of code, {} of it padding between functions; {} of {} functions",
-        number::bytes(binary.text_bytes),
-        number::bytes(binary.padding_bytes),
-        number::count(binary.functions.len() as u64),
-        number::count(binary.functions_in_file)
+        words::bytes(binary.text_bytes),
+        words::bytes(binary.padding_bytes),
+        words::count(binary.functions.len() as u64),
+        words::count(binary.functions_in_file)
     );
     sheet.paragraph(Ink::Dim, "", &sizes);
     sheet.table(&functions(binary, width, top));
@@ -65,7 +66,7 @@ fn one(page: &LayoutPage, binary: &Binary, (width, top): (usize, usize), sheet: 
     }
     for advice in binary.advice.iter().take(top) {
         let gain = match advice.pinned_ratio {
-            Some(ratio) => format!("; measured: {} relative to the mean over offsets", number::change(ratio)),
+            Some(ratio) => format!("; measured: {} relative to the mean over offsets", words::change(ratio)),
             None => String::new(),
         };
         let text =
@@ -161,7 +162,7 @@ fn loop_at(page: &LayoutPage, function: &FunctionLayout, body: &LoopLayout, shee
         row.push(at.border_branches.to_string().into());
         for one in &function.measured {
             let time = one.by_offset.iter().find(|time| time.offset == at.offset);
-            row.push(time.map_or(String::new(), |time| number::ns(time.ns_per_unit)).into());
+            row.push(time.map_or(String::new(), |time| words::ns(time.ns_per_unit)).into());
         }
         table.row(row);
     }

@@ -1,8 +1,6 @@
 //! The limits as text: the answer, then the levels of the memory, what things cost, what is not known.
 
 use crate::ink::Ink;
-use crate::number;
-use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Table};
 use assay_pure::limits::{
@@ -59,12 +57,12 @@ fn answer(limits: &Limits) -> String {
             limits.levels.iter().filter_map(|level| Some((level.name.as_str(), of(&level)?))).collect();
         match known.as_slice() {
             [] => {}
-            [(name, only)] => parts.push(format!("{verb} {} GB/s from {name}", short(*only))),
+            [(name, only)] => parts.push(format!("{verb} {} GB/s from {name}", words::short(*only))),
             [near, .., far] => parts.push(format!(
                 "{verb} {} GB/s from {}, {} from {}",
-                short(near.1),
+                words::short(near.1),
                 near.0,
-                short(far.1),
+                words::short(far.1),
                 far.0
             )),
         }
@@ -77,14 +75,14 @@ fn answer(limits: &Limits) -> String {
     if let [near, .., far] = waits.as_slice() {
         parts.push(format!(
             "a dependent load takes {} ns from {}, {} from {}",
-            short(near.1),
+            words::short(near.1),
             near.0,
-            short(far.1),
+            words::short(far.1),
             far.0
         ));
     }
     if let Some(miss) = limits.cost(cost::MISPREDICTION) {
-        parts.push(format!("a misprediction costs {} ns", short(miss.ns.median)));
+        parts.push(format!("a misprediction costs {} ns", words::short(miss.ns.median)));
     }
     format!("{}, one core: {}.", limits.machine.cpu, parts.join("; "))
 }
@@ -128,22 +126,23 @@ fn levels(limits: &Limits, sheet: &mut Sheet) {
     let cycle = limits.clock.map(|clock| clock.cycle_ns.median);
     for level in &limits.levels {
         let rate = |rate: &Option<Rate>| {
-            rate.as_ref().map_or("-".to_owned(), |rate| short(rate.bytes_per_ns.median))
+            rate.as_ref().map_or("-".to_owned(), |rate| words::short(rate.bytes_per_ns.median))
         };
-        let ns = |figure: Option<LimitFigure>| figure.map_or("-".to_owned(), |figure| short(figure.median));
+        let ns =
+            |figure: Option<LimitFigure>| figure.map_or("-".to_owned(), |figure| words::short(figure.median));
         let by =
             [&level.read, &level.write, &level.copy].map(|rate| rate.as_ref().map_or("-", |rate| &rate.by));
         let cycles = level.latency_ns.zip(cycle).map(|(ns, cycle)| format!("{:.0}", ns.median / cycle));
         table.row(vec![
             level.name.clone().into(),
-            level.bytes.map(number::bytes).unwrap_or_default().into(),
-            level.ends_at_bytes.map(number::bytes).unwrap_or_default().into(),
+            level.bytes.map(words::bytes).unwrap_or_default().into(),
+            level.ends_at_bytes.map(words::bytes).unwrap_or_default().into(),
             rate(&level.read).into(),
             rate(&level.write).into(),
             rate(&level.copy).into(),
             ns(level.latency_ns).into(),
             cycles.unwrap_or_default().into(),
-            level.latency_huge_ns.map(|figure| short(figure.median)).unwrap_or_default().into(),
+            level.latency_huge_ns.map(|figure| words::short(figure.median)).unwrap_or_default().into(),
             by.join(", ").into(),
         ]);
     }
@@ -167,21 +166,16 @@ fn costs(limits: &Limits, sheet: &mut Sheet) {
     );
     let cycle = limits.clock.map(|clock| clock.cycle_ns.median);
     for Cost { name, ns, how } in &limits.costs {
-        let cycles = cycle.map_or("-".to_owned(), |cycle| cycles(ns.median / cycle));
+        let cycles = cycle.map_or("-".to_owned(), |cycle| words::short(ns.median / cycle));
         table.row(vec![
             name.clone().into(),
-            number::ns(ns.median).into(),
-            format!("{} to {}", number::ns(ns.lower), number::ns(ns.upper)).into(),
+            words::ns(ns.median).into(),
+            format!("{} to {}", words::ns(ns.lower), words::ns(ns.upper)).into(),
             cycles.into(),
             how.clone().into(),
         ]);
     }
     sheet.table(&table);
-}
-
-/// Digits enough to see a sixth of a cycle.
-fn cycles(value: f64) -> String {
-    if value < 9.95 { format!("{value:.2}") } else { number::count(value.round() as u64) }
 }
 
 fn frequency(clock: &ClockBehaviour, sheet: &mut Sheet) {
@@ -240,10 +234,10 @@ fn curve_table(title: &str, columns: &[(&str, &[CurvePoint])], sheet: &mut Sheet
     for bytes in sizes {
         let figure = |points: &[CurvePoint]| {
             let point = points.iter().find(|point| point.bytes == bytes);
-            point.map_or("-".to_owned(), |point| short(point.figure.median))
+            point.map_or("-".to_owned(), |point| words::short(point.figure.median))
         };
         let figures = columns.iter().map(|(_, points)| figure(points).into());
-        table.row(std::iter::once(number::bytes(bytes).into()).chain(figures).collect());
+        table.row(std::iter::once(words::bytes(bytes).into()).chain(figures).collect());
     }
     sheet.table(&table);
 }
@@ -257,11 +251,11 @@ fn closing(limits: &Limits, told: &Told, all: bool, sheet: &mut Sheet) {
     let quick = if limits.quick { ", --quick" } else { "" };
     let measured = format!(
         "{when}{quick}, in {}, on core {}: {}; left out: {} interrupted, {} with a busy sibling thread; by assay {}",
-        number::duration(limits.took_seconds),
+        words::duration(limits.took_seconds),
         limits.cpu,
-        prose::plural(limits.windows, "window"),
-        number::count(limits.interrupted),
-        number::count(limits.shared),
+        words::plural(limits.windows, "window"),
+        words::count(limits.interrupted),
+        words::count(limits.shared),
         limits.assay,
     );
     sheet.labelled(Ink::Dim, "measured  ", &measured);
@@ -275,19 +269,9 @@ fn closing(limits: &Limits, told: &Told, all: bool, sheet: &mut Sheet) {
 /// Days where there are any, without the minutes.
 fn ago(seconds: f64) -> String {
     const DAY: f64 = 86_400.0;
-    if seconds < DAY { number::duration(seconds) } else { prose::plural((seconds / DAY) as u64, "day") }
+    if seconds < DAY { words::duration(seconds) } else { words::plural((seconds / DAY) as u64, "day") }
 }
 
 fn capital(word: &str) -> String {
     word[..1].to_uppercase() + &word[1..]
-}
-
-/// Three digits.
-fn short(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 99.5 => 0,
-        v if v >= 9.95 => 1,
-        _ => 2,
-    };
-    format!("{value:.decimals$}")
 }

@@ -5,9 +5,8 @@
 
 use std::time::Duration;
 
-use crate::number;
-use crate::prose;
 use assay_pure::event::Event;
+use assay_pure::words;
 
 /// Links really made before their pace is believed.
 const LINKS_FOR_PACE: u64 = 2;
@@ -83,7 +82,7 @@ impl Tracker {
             // What matters most first: a narrow terminal cuts the end off.
             Some(measuring) => {
                 let left = (measuring.budget_seconds - measuring.measured_seconds).max(0.0);
-                parts.push(format!("at most {} left", number::duration(left)));
+                parts.push(format!("at most {} left", words::duration(left)));
                 if let Some((decided, contrasts)) = self.look {
                     parts.push(format!("{decided} of {contrasts} decided"));
                 }
@@ -91,16 +90,16 @@ impl Tracker {
                 parts.push(format!(
                     "round {round} ({} of {})",
                     self.done,
-                    prose::plural(self.total, self.noun)
+                    words::plural(self.total, self.noun)
                 ));
             }
             None if self.total > 0 => {
-                parts.push(format!("{} of {}", self.done, prose::plural(self.total, self.noun)));
+                parts.push(format!("{} of {}", self.done, words::plural(self.total, self.noun)));
                 if self.cached > 0 {
                     parts.push(format!("{} cached", self.cached));
                 }
                 parts.extend(
-                    self.left_at_pace(now).map(|left| format!("about {} left", number::duration(left))),
+                    self.left_at_pace(now).map(|left| format!("about {} left", words::duration(left))),
                 );
             }
             None => {}

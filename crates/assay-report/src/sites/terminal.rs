@@ -5,16 +5,15 @@
 
 mod closeup;
 mod components;
-mod figures;
 mod hints;
 
 use super::names::short;
 use super::page::{Site, SiteMisses, SitesPage};
 use crate::ink::Ink;
-use crate::prose::{file_name, on_one_line, plural, shorten};
+use crate::prose::{file_name, on_one_line, shorten};
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
-use figures::{compact, percent, span};
+use assay_pure::words;
 
 /// From this width on a site's line has its instruction and a column per predictor.
 const WIDE: usize = 120;
@@ -48,18 +47,18 @@ fn totals(page: &SitesPage, sheet: &mut Sheet) {
     let totals = &page.totals;
     let mut text = format!(
         "{} instructions, {} branches, {} of them conditional ({} taken), at {}",
-        compact(totals.instructions as f64),
-        compact(totals.branches as f64),
-        compact(totals.conditional as f64),
-        percent(totals.taken as f64 / totals.conditional.max(1) as f64),
-        plural(totals.sites, "site")
+        words::compact(totals.instructions as f64),
+        words::compact(totals.branches as f64),
+        words::compact(totals.conditional as f64),
+        words::part(totals.taken as f64 / totals.conditional.max(1) as f64),
+        words::plural(totals.sites, "site")
     );
     let missed: Vec<String> = totals
         .mispredictions
         .iter()
         .map(|missed| {
             let mpki = missed.count as f64 * 1000.0 / totals.instructions.max(1) as f64;
-            format!("{} {} ({mpki:.2} mpki)", missed.predictor, compact(missed.count as f64))
+            format!("{} {} ({mpki:.2} mpki)", missed.predictor, words::compact(missed.count as f64))
         })
         .collect();
     if !missed.is_empty() {
@@ -68,8 +67,11 @@ fn totals(page: &SitesPage, sheet: &mut Sheet) {
     sheet.labelled(Ink::Dim, "traced    ", &text);
     if page.processes.len() > 1 {
         let threads = page.processes.iter().map(|process| process.threads).sum();
-        let text =
-            format!("{} with {}", plural(page.processes.len() as u64, "process"), plural(threads, "thread"));
+        let text = format!(
+            "{} with {}",
+            words::plural(page.processes.len() as u64, "process"),
+            words::plural(threads, "thread")
+        );
         sheet.labelled(Ink::Dim, "          ", &text);
     }
 }
@@ -106,14 +108,14 @@ fn table(page: &SitesPage, width: usize) -> Table {
         if is_wide {
             row.push(shorten(&kind(site), 24).into());
         }
-        row.push(compact(site.executed as f64).into());
-        row.push(percent(site.taken as f64 / site.executed.max(1) as f64).into());
+        row.push(words::compact(site.executed as f64).into());
+        row.push(words::part(site.taken as f64 / site.executed.max(1) as f64).into());
         if is_missed {
             row.extend(judged(site));
         }
         row.extend(each.iter().map(|predictor| {
             let own = site.mispredictions.iter().find(|missed| missed.predictor == predictor.name);
-            Entry::from(own.map_or(String::new(), |missed| compact(missed.count as f64)))
+            Entry::from(own.map_or(String::new(), |missed| words::compact(missed.count as f64)))
         }));
         if is_wide {
             row.push(address(site).into());
@@ -131,7 +133,7 @@ fn name_room(page: &SitesPage, width: usize, has_processes: bool, is_missed: boo
     };
     // The indent, the rank, and the gap after the name.
     let mut others = 2 + widest(&|site| site.rank.to_string(), "#");
-    others += widest(&|site| compact(site.executed as f64), "executed") + 2 + "taken".len() + 1;
+    others += widest(&|site| words::compact(site.executed as f64), "executed") + 2 + "taken".len() + 1;
     if is_missed {
         others += widest(&|site| missed(&site.mispredictions), "missed") + 2 * (2 + "share".len() + 1);
         others += widest(&|site| floor(site), "floor");
@@ -145,8 +147,8 @@ fn name_room(page: &SitesPage, width: usize, has_processes: bool, is_missed: boo
 /// What predictors made of a site: missed, rate, share, running total, floor.
 fn judged(site: &Site) -> Vec<Entry> {
     let is_judged = !site.mispredictions.is_empty();
-    let rate = if is_judged { percent(site.rate) } else { String::new() };
-    let part = |part: Option<f64>| part.map_or(String::new(), percent);
+    let rate = if is_judged { words::part(site.rate) } else { String::new() };
+    let part = |part: Option<f64>| part.map_or(String::new(), words::part);
     vec![
         missed(&site.mispredictions).into(),
         rate.into(),
@@ -160,14 +162,14 @@ fn judged(site: &Site) -> Vec<Entry> {
 fn missed(missed: &[SiteMisses]) -> String {
     let counts = || missed.iter().map(|missed| missed.count as f64);
     match (counts().reduce(f64::min), counts().reduce(f64::max)) {
-        (Some(low), Some(high)) => span(low, high),
+        (Some(low), Some(high)) => words::compact_span(low, high),
         _ => String::new(),
     }
 }
 
 fn floor(site: &Site) -> String {
     let best = site.floor.as_ref().map(|floor| floor.best.unwrap_or(floor.constant as f64));
-    best.map_or(String::new(), compact)
+    best.map_or(String::new(), words::compact)
 }
 
 /// Line first where there is not room for all: it says more than a name cut in half.
@@ -206,11 +208,11 @@ fn legend(page: &SitesPage, sheet: &mut Sheet) {
     if left_out.sites > 0 {
         let share = left_out
             .share
-            .map_or(String::new(), |share| format!(", {} of the mispredictions", percent(share)));
+            .map_or(String::new(), |share| format!(", {} of the mispredictions", words::part(share)));
         let text = format!(
             "{} more, with {} branches{share}; --top N lists more",
-            plural(left_out.sites, "site"),
-            compact(left_out.executed as f64)
+            words::plural(left_out.sites, "site"),
+            words::compact(left_out.executed as f64)
         );
         sheet.paragraph(Ink::Dim, "  ", &text);
     }

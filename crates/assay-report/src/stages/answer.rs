@@ -2,7 +2,7 @@
 
 use super::page::{Against, Brought, EntrantKind, Part, StageStep, StagesPage};
 use super::words::{count, part, times};
-use crate::{number, prose};
+use assay_pure::words;
 
 /// The answer to a diary's question.
 pub fn answer(page: &StagesPage) -> String {
@@ -49,7 +49,7 @@ fn most(page: &StagesPage) -> Vec<String> {
             None => best.push((&top.stage, vec![told])),
         }
     }
-    best.into_iter().map(|(stage, roles)| format!("{stage} saved most: {}.", prose::list(&roles))).collect()
+    best.into_iter().map(|(stage, roles)| format!("{stage} saved most: {}.", words::list(&roles))).collect()
 }
 
 fn told_of_best(page: &StagesPage, role: &str, top: &Part) -> Option<String> {
@@ -57,7 +57,7 @@ fn told_of_best(page: &StagesPage, role: &str, top: &Part) -> Option<String> {
     let of_branches = top.branches.filter(|part| *part > 0.0);
     match top.time.filter(|part| *part > 0.0 && step.brought == Brought::Faster) {
         Some(time) => {
-            let size = step.time.as_ref()?.code.map(|code| number::change_with_interval(&code))?;
+            let size = step.time.as_ref()?.code.map(|code| code.change())?;
             let branches =
                 of_branches.map_or_else(String::new, |of| format!(" and {} of the branches", part(Some(of))));
             Some(format!("{} of the time{branches} saved in {role} (time {size})", part(Some(time))))
@@ -73,12 +73,11 @@ fn slower(page: &StagesPage) -> Option<String> {
     let found: Vec<String> = before(page)
         .filter(|step| step.brought == Brought::Slower)
         .map(|step| {
-            let size =
-                step.time.as_ref().and_then(|time| time.code).map(|code| number::change_with_interval(&code));
+            let size = step.time.as_ref().and_then(|time| time.code).map(|code| code.change());
             format!("{} in {} ({})", step.stage, step.role, size.unwrap_or_default())
         })
         .collect();
-    (!found.is_empty()).then(|| format!("Slower than before: {}.", prose::list(&found)))
+    (!found.is_empty()).then(|| format!("Slower than before: {}.", words::list(&found)))
 }
 
 fn before(page: &StagesPage) -> impl Iterator<Item = &StageStep> {
@@ -103,10 +102,10 @@ fn nothing(page: &StagesPage) -> Vec<String> {
                     .time
                     .as_ref()
                     .and_then(|time| time.as_built)
-                    .map(|effect| number::change(effect.ratio));
+                    .map(|effect| words::change(effect.ratio));
                 format!("{} in {}", as_built.unwrap_or_default(), step.role)
             });
-            ghosts.push(format!("{} (as built {})", stage.name, prose::list(&told.collect::<Vec<_>>())));
+            ghosts.push(format!("{} (as built {})", stage.name, words::list(&told.collect::<Vec<_>>())));
         } else if steps.iter().any(|step| step.brought == Brought::OnlyCounts) {
             counts.push(stage.name.clone());
         } else {
@@ -118,14 +117,14 @@ fn nothing(page: &StagesPage) -> Vec<String> {
         let ghost = if ghosts.len() == 1 { "is a ghost" } else { "are ghosts" };
         told.push(format!(
             "{} {ghost}: the difference comes from where the linker put the code, not from the code.",
-            prose::list(&ghosts)
+            words::list(&ghosts)
         ));
     }
     if !idle.is_empty() {
-        told.push(format!("{} changed neither time nor counts.", prose::list(&idle)));
+        told.push(format!("{} changed neither time nor counts.", words::list(&idle)));
     }
     if !counts.is_empty() {
-        told.push(format!("{} changed counts but not the time.", prose::list(&counts)));
+        told.push(format!("{} changed counts but not the time.", words::list(&counts)));
     }
     told
 }
@@ -140,13 +139,13 @@ fn distance(page: &StagesPage) -> Vec<String> {
             .time
             .as_ref()
             .and_then(|time| time.code)
-            .map(|code| format!("{} times the time", times(code.ratio)));
+            .map(|code| format!("{} times the time", words::short(code.ratio)));
         let branches = count(Some(step), "branches")
             .and_then(|count| count.ratio)
-            .map(|ratio| format!("{} times the branches", times(ratio)));
+            .map(|ratio| format!("{} times the branches", words::short(ratio)));
         let both: Vec<String> = time.into_iter().chain(branches).collect();
         if !both.is_empty() {
-            told.push(format!("{} of {} in {}", prose::list(&both), step.baseline, step.role));
+            told.push(format!("{} of {} in {}", words::list(&both), step.baseline, step.role));
         }
     }
     match told.as_slice() {
@@ -161,12 +160,12 @@ fn open(page: &StagesPage) -> Option<String> {
         .map(|step| {
             let finest = step.time.as_ref().and_then(|time| time.minimum_detectable_effect);
             let finest = finest.map_or_else(String::new, |effect| {
-                format!(" (an effect of {} would have been found)", number::fraction(effect))
+                format!(" (an effect of {} would have been found)", words::fraction(effect))
             });
             format!("{} in {}{finest}", step.stage, step.role)
         })
         .collect();
-    (!open.is_empty()).then(|| format!("Undecided: {}.", prose::list(&open)))
+    (!open.is_empty()).then(|| format!("Undecided: {}.", words::list(&open)))
 }
 
 fn is_open(step: &StageStep) -> bool {
@@ -177,7 +176,7 @@ fn is_open(step: &StageStep) -> bool {
 fn waiting(page: &StagesPage) -> Option<String> {
     let never = page.entrants.iter().filter(|entrant| entrant.session.is_none() && entrant.failed.is_none());
     let names: Vec<&str> = never.map(|entrant| entrant.name.as_str()).collect();
-    (!names.is_empty()).then(|| format!("Not measured yet: {}.", prose::list(&names)))
+    (!names.is_empty()).then(|| format!("Not measured yet: {}.", words::list(&names)))
 }
 
 fn failed(page: &StagesPage) -> Option<String> {
@@ -187,5 +186,5 @@ fn failed(page: &StagesPage) -> Option<String> {
         .filter(|entrant| entrant.failed.is_some())
         .map(|entrant| entrant.name.as_str())
         .collect();
-    (!failed.is_empty()).then(|| format!("Not measured: {}.", prose::list(&failed)))
+    (!failed.is_empty()).then(|| format!("Not measured: {}.", words::list(&failed)))
 }

@@ -3,11 +3,11 @@
 use super::answer::next;
 use super::page::StagesPage;
 use super::terminal::{DISTANCES, components, components_title, distances, of_role, role_title};
-use crate::number;
 use crate::page::ClaimStatus;
 use crate::prose::escape;
 use crate::sheet::doubts;
 use crate::table::Table;
+use assay_pure::words;
 
 /// The page as GitHub-flavoured Markdown.
 pub fn markdown(page: &StagesPage) -> String {
@@ -45,8 +45,8 @@ pub fn markdown(page: &StagesPage) -> String {
     text += &format!(
         "\n<sub>Times: median over placements. Changes: mean over rotations, interval at {} for all steps of a session together, \
          margin {}; compared within a session only, where builds take turns. Branches and instructions are exact{}.</sub>\n",
-        number::confidence(page.confidence),
-        number::asked(page.minimum_effect),
+        words::confidence(page.confidence),
+        words::asked(page.minimum_effect),
         page.predictor.as_ref().map_or_else(String::new, |name| match name.as_str() {
             "counted" => "; misses are the processor's own count".to_owned(),
             name => format!("; misses are simulated by {}", escape(name)),

@@ -3,15 +3,16 @@
 use super::answer::next;
 use super::page::{Against, Brought, EntrantKind, PageRole, StageStep, StagesPage};
 use super::words::{
-    StageRow, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict, times,
+    StageRow, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict,
 };
 use crate::Detail;
 use crate::ink::Ink;
 use crate::page::StoppedBecause;
+use crate::prose;
 use crate::sheet::{Sheet, doubts};
 use crate::table::{Column, Entry, Table};
 use crate::terminal::claims;
-use crate::{number, prose};
+use assay_pure::words;
 
 /// The page as text, `width` columns wide.
 pub fn render_stages(page: &StagesPage, width: usize, colour: bool, detail: Detail) -> String {
@@ -78,7 +79,7 @@ pub(super) fn of_role(page: &StagesPage, role: &PageRole) -> Table {
         let ink = if entrant.kind == EntrantKind::Reference { Ink::Dim } else { Ink::Plain };
         table.row(vec![
             Entry::inked(prose::shorten(&cell.entrant, 24), ink),
-            cell.time.map_or_else(|| "-".into(), |time| number::ns(time.ns_per_unit)).into(),
+            cell.time.map_or_else(|| "-".into(), |time| words::ns(time.ns_per_unit)).into(),
             time_change(before).into(),
             word.map_or_else(
                 || Entry::inked(reference_word(entrant.kind), Ink::Dim),
@@ -92,7 +93,7 @@ pub(super) fn of_role(page: &StagesPage, role: &PageRole) -> Table {
             count_change(before, "misses").into(),
             rate(cell).into(),
             counted(cell, |counts| counts.instructions_per_unit).into(),
-            entrant.text_bytes.map(number::count).unwrap_or_default().into(),
+            entrant.text_bytes.map(words::count).unwrap_or_default().into(),
             session_of(page, entrant).into(),
         ]);
     }
@@ -123,7 +124,14 @@ pub(super) fn distances(page: &StagesPage) -> Table {
         let code = step.time.as_ref().and_then(|time| time.code);
         let time = code.map_or_else(
             || "-".into(),
-            |code| format!("{} ({} to {})", times(code.ratio), times(code.lower), times(code.upper)),
+            |code| {
+                format!(
+                    "{} ({} to {})",
+                    words::short(code.ratio),
+                    words::short(code.lower),
+                    words::short(code.upper)
+                )
+            },
         );
         // Of a reference there is no step that could have changed nothing.
         let (word, ink) = match step.brought {
@@ -132,7 +140,7 @@ pub(super) fn distances(page: &StagesPage) -> Table {
         };
         let ratio = |quantity: &str| {
             let found = step.counts.iter().find(|count| count.quantity == quantity);
-            found.and_then(|count| count.ratio).map_or_else(|| "-".to_owned(), times)
+            found.and_then(|count| count.ratio).map_or_else(|| "-".to_owned(), words::short)
         };
         table.row(vec![
             step.stage.clone().into(),
@@ -181,9 +189,9 @@ pub(super) fn components(role: &PageRole) -> Option<Table> {
         for (_, counts) in &cells {
             let found = counts.components.iter().find(|component| component.name == name);
             row.push(found.map_or_else(Entry::default, |component| {
-                let own = number::ns(component.branches_per_unit);
+                let own = words::ns(component.branches_per_unit);
                 let per_call =
-                    component.branches_per_call.map(|branches| format!(" ({})", number::ns(branches)));
+                    component.branches_per_call.map(|branches| format!(" ({})", words::ns(branches)));
                 format!("{own}{}", per_call.unwrap_or_default()).into()
             }));
         }
@@ -254,7 +262,7 @@ fn failures(page: &StagesPage, sheet: &mut Sheet) {
     }
     for session in &page.sessions {
         lines.extend(session.spoilt.iter().map(|spoilt| {
-            (format!("{} of {}", prose::plural(spoilt.visits, "run"), spoilt.entrant), spoilt.reason.clone())
+            (format!("{} of {}", words::plural(spoilt.visits, "run"), spoilt.entrant), spoilt.reason.clone())
         }));
     }
     if lines.is_empty() {
@@ -282,8 +290,8 @@ fn closing(page: &StagesPage, sheet: &mut Sheet) {
     let text = format!(
         "Times: median over placements. Changes: mean over rotations with its interval at {} for all steps of a session \
          together, margin {}. Counts: {counts}.",
-        number::confidence(page.confidence),
-        number::asked(page.minimum_effect),
+        words::confidence(page.confidence),
+        words::asked(page.minimum_effect),
     );
     sheet.paragraph(Ink::Dim, "", &text);
     sheet.paragraph(
@@ -302,11 +310,11 @@ fn closing(page: &StagesPage, sheet: &mut Sheet) {
             "session {} ({}): {}; {} in {} over {} and {}{stopped}; {}, kernel {}",
             session.session,
             session.started,
-            prose::list(&session.entrants),
-            prose::plural(session.visits, "run"),
-            number::duration(session.seconds),
-            prose::plural(session.rotations.into(), "rotation"),
-            prose::plural(session.rounds.into(), "round"),
+            words::list(&session.entrants),
+            words::plural(session.visits, "run"),
+            words::duration(session.seconds),
+            words::plural(session.rotations.into(), "rotation"),
+            words::plural(session.rounds.into(), "round"),
             session.cpu,
             session.kernel,
         );

@@ -4,7 +4,7 @@ use super::page::{
     Against, Brought, CountStep, EntrantCounts, PageEntrant, PageRole, StageCell, StageStep, StagesPage,
 };
 use crate::ink::Ink;
-use crate::number;
+use assay_pure::words;
 
 /// What a step brought, with its colour.
 pub fn brought(step: &StageStep) -> (&'static str, Ink) {
@@ -21,7 +21,7 @@ pub fn brought(step: &StageStep) -> (&'static str, Ink) {
 /// The change of time over placements.
 pub fn time_change(step: Option<&StageStep>) -> String {
     let code = step.and_then(|step| step.time.as_ref()?.code);
-    code.map_or_else(String::new, |code| number::change_with_interval(&code))
+    code.map_or_else(String::new, |code| code.change())
 }
 
 /// The change of time over placements with its verdict: "-65.8 % ± 1.5 faster".
@@ -48,25 +48,25 @@ pub fn count_change(step: Option<&StageStep>, quantity: &str) -> String {
     match count(step, quantity) {
         None => String::new(),
         Some(count) if count.before == count.after => "same".into(),
-        Some(CountStep { ratio: Some(ratio), .. }) => number::change(*ratio),
+        Some(CountStep { ratio: Some(ratio), .. }) => words::change(*ratio),
         Some(_) => "from 0".into(),
     }
 }
 
 /// A figure of a cell's counts.
 pub fn counted(cell: &StageCell, figure: impl Fn(&EntrantCounts) -> Option<f64>) -> String {
-    cell.counts.as_ref().and_then(figure).map_or_else(|| "-".into(), number::ns)
+    cell.counts.as_ref().and_then(figure).map_or_else(|| "-".into(), words::ns)
 }
 
-/// "10.84 %".
+/// "10.8 %".
 pub fn rate(cell: &StageCell) -> String {
     let rate = cell.counts.as_ref().and_then(|counts| counts.miss_rate);
-    rate.map_or_else(|| "-".into(), |rate| format!("{:.2} %", rate * 100.0))
+    rate.map_or_else(|| "-".into(), words::rate)
 }
 
 /// A part of what was saved: "78 %", "-5 %".
 pub fn part(part: Option<f64>) -> String {
-    part.map_or_else(String::new, |part| format!("{:.0} %", part * 100.0).replace("-0 %", "0 %"))
+    part.map_or_else(String::new, words::part)
 }
 
 /// A stage or reference with figures in a role, and what its steps brought there.
@@ -98,14 +98,4 @@ pub fn rows<'a>(page: &'a StagesPage, role: &'a PageRole) -> impl Iterator<Item 
             share: rank.and_then(|found| found.time),
         })
     })
-}
-
-/// How many times as much: "1.31", "0.0421".
-pub fn times(ratio: f64) -> String {
-    match ratio {
-        r if r >= 99.95 => format!("{r:.0}"),
-        r if r >= 9.995 => format!("{r:.1}"),
-        r if r >= 0.1 => format!("{r:.2}"),
-        r => format!("{r:.4}"),
-    }
 }

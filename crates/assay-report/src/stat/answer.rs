@@ -1,8 +1,8 @@
 //! The first line: how many branches, how many of them mispredicted, and where the figures come from.
 
-use super::figure::{figure, percent, percents, whole};
+use super::figure::{figure, whole};
 use super::page::{EventRow, FigureSource, StatPage};
-use crate::prose;
+use assay_pure::words;
 
 /// Events in a sentence.
 const SHOWN: usize = 3;
@@ -33,7 +33,7 @@ fn counted_branches(page: &StatPage) -> Option<String> {
     let text = format!("{} branches", whole(branches));
     Some(match mean(page, "branch-misses", FigureSource::Counted) {
         Some(misses) if branches > 0.0 => {
-            format!("{text}, {} of them mispredicted", percent(misses / branches))
+            format!("{text}, {} of them mispredicted", words::rate(misses / branches))
         }
         _ => text,
     })
@@ -49,7 +49,7 @@ fn traced_branches(page: &StatPage) -> Option<String> {
     };
     Some(format!(
         "{text}, {} of them mispredicted (simulated {models}, not by this CPU)",
-        percents(range.of_branches)
+        words::rate_span(range.of_branches.low, range.of_branches.high)
     ))
 }
 
@@ -62,6 +62,6 @@ fn any_event(page: &StatPage) -> String {
     let counted: Vec<String> = page.events.iter().filter_map(figure).collect();
     match counted.len() {
         0 => "none of the events asked for".to_owned(),
-        length => prose::list(&counted[..length.min(SHOWN)]),
+        length => words::list(&counted[..length.min(SHOWN)]),
     }
 }

@@ -1,14 +1,13 @@
 //! The page on a terminal: the answer, why it was had that way, the events, the predictors, the executions.
 
 use super::answer::answer;
-use super::figure::{figure, percent, percents, span, whole};
+use super::figure::{figure, span, whole};
 use super::page::{EndedBy, Ends, EventRow, Execution, FigureSource, PredictorRow, StatPage};
 use super::spread::Spread;
 use crate::ink::Ink;
-use crate::number;
-use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
+use assay_pure::words;
 
 /// Columns from which on the extremes have room beside what is said of the figures.
 const WIDE: usize = 120;
@@ -80,12 +79,15 @@ fn events(page: &StatPage, width: usize) -> Table {
 
 fn misprediction_entries(page: &StatPage) -> Vec<Entry> {
     let Some(range) = &page.mispredictions else { return vec![Entry::default(); 6] };
-    let mut note = format!("{} of branches", percents(range.of_branches));
+    let mut note = format!("{} of branches", words::rate_span(range.of_branches.low, range.of_branches.high));
     if let Some(conditional) = range.of_conditional {
-        note.push_str(&format!(", {} of conditional ones", percents(conditional)));
+        note.push_str(&format!(
+            ", {} of conditional ones",
+            words::rate_span(conditional.low, conditional.high)
+        ));
     }
     if let Some(lost) = range.lost_cycles {
-        note.push_str(&format!("; they cost {} cycles", short_span(lost)));
+        note.push_str(&format!("; they cost {} cycles", words::compact_span(lost.low, lost.high)));
     }
     vec![
         Entry::inked(misprediction_count(range.count), Ink::Bold),
@@ -99,7 +101,7 @@ fn misprediction_entries(page: &StatPage) -> Vec<Entry> {
 
 /// In full where it is one number; the rows of the predictors have a range in full.
 fn misprediction_count(ends: Ends) -> String {
-    if ends.low == ends.high { whole(ends.low) } else { short_span(ends) }
+    if ends.low == ends.high { whole(ends.low) } else { words::compact_span(ends.low, ends.high) }
 }
 
 /// Half the width of the mean's interval, in percent of it; "identical" where nothing varied.
@@ -108,7 +110,7 @@ fn half_width(row: &EventRow, value: &Spread) -> String {
         (Some(true), _) => "identical".to_owned(),
         (Some(false), Some(upper)) => {
             let mean = value.mean.value();
-            if mean > 0.0 { percent((upper - mean) / mean) } else { figure(row, upper - mean) }
+            if mean > 0.0 { words::rate((upper - mean) / mean) } else { figure(row, upper - mean) }
         }
         _ => String::new(),
     }
@@ -146,16 +148,15 @@ fn relation(page: &StatPage, row: &EventRow) -> Option<String> {
         let mean = page.row(event, row.source)?.value.as_ref()?.mean.value();
         (mean > 0.0).then_some(mean)
     };
-    let of_branches = || other("branches").map(|all| format!("{} of branches", percent(mean / all)));
+    let of_branches = || other("branches").map(|all| format!("{} of branches", words::rate(mean / all)));
     match row.event.as_str() {
         "branches" => {
             other("instructions").map(|all| format!("{:.1} per 1000 instructions", 1000.0 * mean / all))
         }
         "branch-misses" => of_branches(),
         "instructions" => other("cycles").map(|cycles| format!("{:.2} per cycle", mean / cycles)),
-        "taken-branches" => {
-            other("conditional-branches").map(|all| format!("{} of conditional ones", percent(mean / all)))
-        }
+        "taken-branches" => other("conditional-branches")
+            .map(|all| format!("{} of conditional ones", words::rate(mean / all))),
         "conditional-branches"
         | "direct-jumps"
         | "direct-calls"
@@ -202,10 +203,10 @@ fn predictor_entries(row: &PredictorRow) -> Vec<Entry> {
     vec![
         row.predictor.clone().into(),
         whole(row.mispredictions.mean.value()).into(),
-        percent(row.of_branches).into(),
-        row.of_conditional.map_or("-".to_owned(), percent).into(),
+        words::rate(row.of_branches).into(),
+        row.of_conditional.map_or("-".to_owned(), words::rate).into(),
         format!("{:.3}", row.mpki).into(),
-        row.lost_cycles.map(short_span).unwrap_or_default().into(),
+        row.lost_cycles.map(|lost| words::compact_span(lost.low, lost.high)).unwrap_or_default().into(),
         over.into(),
         row.confidence.clone().unwrap_or_default().into(),
         row.what.clone().into(),
@@ -223,27 +224,6 @@ fn what_the_columns_are(page: &StatPage) -> String {
     text
 }
 
-/// Cycles in three digits with a letter: "134 to 170 M".
-fn short_span(ends: Ends) -> String {
-    let (scale, letter) = match ends.high {
-        high if high >= 1e9 => (1e9, " G"),
-        high if high >= 1e6 => (1e6, " M"),
-        high if high >= 1e3 => (1e3, " k"),
-        _ => (1.0, ""),
-    };
-    let digits = |value: f64| {
-        let value = value / scale;
-        let decimals = match value {
-            _ if letter.is_empty() || value == 0.0 => 0,
-            v if v >= 99.5 => 0,
-            v if v >= 9.95 => 1,
-            _ => 2,
-        };
-        format!("{value:.decimals$}")
-    };
-    span(digits(ends.low), digits(ends.high)) + letter
-}
-
 fn differences(page: &StatPage, sheet: &mut Sheet) {
     if page.differences.is_empty() {
         return;
@@ -259,8 +239,8 @@ fn differences(page: &StatPage, sheet: &mut Sheet) {
     for row in &page.differences {
         let relative = row.relative.map_or("-".to_owned(), |ends| {
             span(
-                number::change(1.0 + ends.low).replace(" %", ""),
-                number::change(1.0 + ends.high).replace(" %", ""),
+                words::change(1.0 + ends.low).replace(" %", ""),
+                words::change(1.0 + ends.high).replace(" %", ""),
             ) + " %"
         });
         table.row(vec![
@@ -296,15 +276,15 @@ fn threads(page: &StatPage, sheet: &mut Sheet) {
         let mut entries: Vec<Entry> = vec![
             row.process.to_string().into(),
             row.thread.to_string().into(),
-            number::count(row.instructions).into(),
-            number::count(row.branches).into(),
-            number::count(row.conditional).into(),
-            taken.map(|taken| percent(taken as f64 / row.conditional as f64)).unwrap_or_default().into(),
+            words::count(row.instructions).into(),
+            words::count(row.branches).into(),
+            words::count(row.conditional).into(),
+            taken.map(|taken| words::rate(taken as f64 / row.conditional as f64)).unwrap_or_default().into(),
         ];
         if !page.predictors.is_empty() {
             let ends = (row.mispredictions.iter().min(), row.mispredictions.iter().max());
             let text = match ends {
-                (Some(low), Some(high)) => span(number::count(*low), number::count(*high)),
+                (Some(low), Some(high)) => span(words::count(*low), words::count(*high)),
                 _ => String::new(),
             };
             entries.push(text.into());
@@ -351,7 +331,7 @@ fn times(page: &StatPage, source: FigureSource, executions: &[&Execution]) -> Op
     }
     let ended: Vec<String> = executions.iter().filter_map(|execution| unusual_end(execution)).collect();
     if !ended.is_empty() {
-        text.push_str(&format!("; {}", prose::list(&counted(ended))));
+        text.push_str(&format!("; {}", words::list(&counted(ended))));
     }
     Some(text)
 }

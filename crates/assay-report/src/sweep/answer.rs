@@ -2,9 +2,8 @@
 
 use super::page::{CrossoverPage, Limit, PageSweepKey, PairPage, SweepPage, ZonePage};
 use super::value::{at, crossover, span, value};
-use crate::number;
-use crate::prose;
 use assay_pure::sweep::Winner;
+use assay_pure::words;
 
 /// Pairs whose whole sentences make the answer; of more, a summary does.
 const MOST_SENTENCES: usize = 2;
@@ -48,7 +47,7 @@ fn winner<'a>(pair: &'a PairPage, zone: &ZonePage) -> Option<&'a str> {
 fn one_flip(key: &PageSweepKey, pair: &PairPage, flip: &CrossoverPage, minimum_effect: f64) -> String {
     let place = at(key, &crossover(key, flip));
     let has = |name: &str| pair.zones.iter().any(|zone| winner(pair, zone) == Some(name));
-    let margin = number::asked(minimum_effect);
+    let margin = words::asked(minimum_effect);
     let mut text = if has(&flip.faster_above) && has(&flip.faster_below) {
         format!("{} wins above {place}, {} below", flip.faster_above, flip.faster_below)
     } else {
@@ -95,7 +94,7 @@ fn without_flip(key: &PageSweepKey, pair: &PairPage, minimum_effect: f64) -> Str
             None if zone.winner == Winner::Neither => {
                 format!("no practical difference between {names} ({})", at(key, &span(key, key.from, key.to)))
             }
-            None => format!("undecided: {names} may differ by {} or not", number::asked(minimum_effect)),
+            None => format!("undecided: {names} may differ by {} or not", words::asked(minimum_effect)),
         },
         // A point of which nothing is known beside a zone does not belong to it.
         zones => {
@@ -136,7 +135,7 @@ fn size(zone: &ZonePage) -> String {
     let (low, high) = (zone.lowest_ratio, zone.highest_ratio);
     // As the share of time that the winner spares, whichever side it is.
     let spared = |ratio: f64| if ratio < 1.0 { ratio } else { 1.0 / ratio };
-    number::size_span([spared(low), spared(high)])
+    words::size_span([spared(low), spared(high)])
 }
 
 /// The first line of the page.
@@ -192,17 +191,17 @@ fn summary(page: &SweepPage, pairs: &[&PairPage]) -> String {
             "compared with {}, by {}, {verb} {}",
             page.baseline,
             page.key.label,
-            prose::list(&places)
+            words::list(&places)
         ));
     }
     if !faster.is_empty() {
-        parts.push(format!("{} {} everywhere", prose::list(&faster), verb(&faster, "win", "wins")));
+        parts.push(format!("{} {} everywhere", words::list(&faster), verb(&faster, "win", "wins")));
     }
     if !slower.is_empty() {
-        parts.push(format!("{} {} everywhere", prose::list(&slower), verb(&slower, "lose", "loses")));
+        parts.push(format!("{} {} everywhere", words::list(&slower), verb(&slower, "lose", "loses")));
     }
     if !other.is_empty() {
-        parts.push(format!("{}: see below", prose::list(&other)));
+        parts.push(format!("{}: see below", words::list(&other)));
     }
     parts.join("; ")
 }

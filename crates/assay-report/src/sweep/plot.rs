@@ -6,8 +6,8 @@
 
 use super::page::{CurvePage, PageSweepKey, SeriesPage};
 use super::value::value;
-use crate::number;
 use assay_pure::sweep::Scale;
+use assay_pure::words;
 
 /// Rows of the plot.
 const ROWS: usize = 16;
@@ -36,7 +36,7 @@ pub(super) fn plot(series: &SeriesPage, key: &PageSweepKey, unit: &str, width: u
         return Vec::new();
     };
     let vertical = PlotAxis::of(low, high, high / low >= WIDE || key.scale == Scale::Geometric);
-    let gutter = 1 + [low, high].map(|time| number::ns(time).len()).into_iter().max().unwrap_or(6);
+    let gutter = 1 + [low, high].map(|time| words::ns(time).len()).into_iter().max().unwrap_or(6);
     let columns = width.saturating_sub(gutter + 2).clamp(NARROWEST, WIDEST);
     let horizontal = PlotAxis::of(key.from, key.to, key.scale == Scale::Geometric);
     let mut cells = vec![vec![' '; columns]; ROWS];
@@ -49,7 +49,7 @@ pub(super) fn plot(series: &SeriesPage, key: &PageSweepKey, unit: &str, width: u
     let mut lines = vec![format!("{:>gutter$} per {unit}{}", "ns", vertical.note())];
     for (row, cells) in cells.iter().enumerate() {
         let labelled = row % 5 == 0 || row + 1 == ROWS;
-        let label = if labelled { number::ns(vertical.at(1.0 - part(row, ROWS))) } else { String::new() };
+        let label = if labelled { words::ns(vertical.at(1.0 - part(row, ROWS))) } else { String::new() };
         let text: String = cells.iter().collect();
         let tick = if labelled { '┤' } else { '│' };
         lines.push(format!("{label:>gutter$} {tick}{}", text.trim_end()));

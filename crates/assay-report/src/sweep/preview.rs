@@ -3,9 +3,8 @@
 use super::page::PageSweepKey;
 use super::value::value;
 use crate::ink::Ink;
-use crate::number;
-use crate::prose;
 use crate::sheet::Sheet;
+use assay_pure::words;
 use serde::{Deserialize, Serialize};
 
 /// The points of the first step and what may follow.
@@ -36,23 +35,23 @@ pub fn render_preview(preview: &SweepPreview, width: usize, colour: bool) -> Str
     let mut sheet = Sheet::new(width, colour);
     let key = &preview.key;
     let values: Vec<String> = preview.points.iter().map(|at| value(key, *at)).collect();
-    let title = format!("{}: {} at {}", key.sweep, key.path, prose::plural(values.len() as u64, "point"));
+    let title = format!("{}: {} at {}", key.sweep, key.path, words::plural(values.len() as u64, "point"));
     sheet.paragraph(Ink::Bold, "", &title);
     if let Some(description) = &key.description {
         sheet.paragraph(Ink::Plain, "  ", description);
     }
     sheet.labelled(Ink::Plain, "  points: ", &values.join("; "));
     let more =
-        format!("{} where variants cross or a time bends", prose::plural(u64::from(key.refine), "point"));
+        format!("{} where variants cross or a time bends", words::plural(u64::from(key.refine), "point"));
     sheet.labelled(Ink::Plain, "  then at most: ", &more);
     sheet.labelled(Ink::Plain, "  variants: ", &preview.variants.join(" "));
     let cells = preview.variants.len() as u64 * preview.builds * preview.inputs_per_point;
     let cost = format!(
         "about {} for these points, at most {} in all ({} a point, {} each), and building",
-        number::duration(preview.first_seconds),
-        number::duration(preview.budget_seconds.max(preview.first_seconds)),
-        prose::plural(cells, "cell"),
-        prose::plural(u64::from(preview.rotations), "rotation")
+        words::duration(preview.first_seconds),
+        words::duration(preview.budget_seconds.max(preview.first_seconds)),
+        words::plural(cells, "cell"),
+        words::plural(u64::from(preview.rotations), "rotation")
     );
     sheet.labelled(Ink::Plain, "  measuring: ", &cost);
     if !preview.events.is_empty() {

@@ -6,13 +6,12 @@ use super::plot::plot;
 use super::value::{crossover, value};
 use crate::Detail;
 use crate::ink::Ink;
-use crate::number;
 use crate::page::TwinVerdict;
-use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 use assay_pure::sweep::Winner;
 use assay_pure::sweep::refine::Why;
+use assay_pure::words;
 
 /// The page as text, `width` columns wide. In full it has every pair, else those with the baseline.
 pub fn render_sweep(page: &SweepPage, width: usize, colour: bool, detail: Detail) -> String {
@@ -118,7 +117,7 @@ fn times(page: &SweepPage, series: &SeriesPage, sheet: &mut Sheet) {
     for point in &page.points {
         let mut row: Vec<Entry> = vec![value(&page.key, point.at).into()];
         if sizes {
-            row.push(point.bytes.map_or_else(|| "-".into(), number::bytes).into());
+            row.push(point.bytes.map_or_else(|| "-".into(), words::bytes).into());
         }
         row.push(why(point.why).into());
         let here = |curve: &super::page::CurvePage| {
@@ -129,7 +128,7 @@ fn times(page: &SweepPage, series: &SeriesPage, sheet: &mut Sheet) {
             row.push(match here(curve) {
                 Some(time) => {
                     let ink = if Some(time.median) == best { Ink::Good } else { Ink::Plain };
-                    Entry::inked(number::ns_with_interval(time.median, time.lower, time.upper), ink)
+                    Entry::inked(words::ns_with_interval(time.median, time.lower, time.upper), ink)
                 }
                 None => "".into(),
             });
@@ -155,8 +154,8 @@ fn ratios(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
     sheet.heading("Ratios");
     let legend = format!(
         "Time of the first relative to the second: -12 % takes 12 % less. ±: interval at {}; =: equal within {}; ?: undecided.",
-        number::confidence(page.measured.confidence),
-        number::asked(page.measured.minimum_effect)
+        words::confidence(page.measured.confidence),
+        words::asked(page.measured.minimum_effect)
     );
     sheet.paragraph(Ink::Dim, "  ", &legend);
     if pairs.iter().any(|pair| pair.ratios.iter().any(|ratio| ratio.shared)) {
@@ -168,7 +167,7 @@ fn ratios(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
     if !differ.is_empty() {
         let legend = format!(
             "The intervals include how much campaigns of one point differ: {}.",
-            prose::list(&differ)
+            words::list(&differ)
         );
         sheet.paragraph(Ink::Dim, "  ", &legend);
     }
@@ -187,7 +186,7 @@ fn ratios(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
                         Winner::Unclear => (" ?", Ink::Doubt),
                     };
                     let shared = if ratio.shared { " !" } else { "" };
-                    let text = number::change_with_interval(&ratio.ratio);
+                    let text = ratio.ratio.change();
                     Entry::inked(format!("{text}{mark}{shared}"), ink)
                 }
                 None => "".into(),
@@ -200,7 +199,7 @@ fn ratios(page: &SweepPage, pairs: &[&PairPage], sheet: &mut Sheet) {
 
 fn differ(pair: &PairPage) -> String {
     let by = pair.campaigns_differ_by.unwrap_or_default();
-    format!("{}/{} {}", pair.candidate, pair.baseline, number::fraction(by.exp_m1()))
+    format!("{}/{} {}", pair.candidate, pair.baseline, words::fraction(by.exp_m1()))
 }
 
 fn failures(page: &SweepPage, sheet: &mut Sheet) {
@@ -230,15 +229,15 @@ fn closing(page: &SweepPage, sheet: &mut Sheet) {
         None => "no twin control",
     };
     let elapsed =
-        measured.elapsed_seconds.map_or(String::new(), |s| format!(", {} in all", number::duration(s)));
+        measured.elapsed_seconds.map_or(String::new(), |s| format!(", {} in all", words::duration(s)));
     let text = format!(
         "Sweep {} of {}: {} in {}, {} of measuring{elapsed}; {} each; {stopped}; {twin}. {}.",
         measured.id,
         page.key.path,
-        prose::plural(page.points.len() as u64, "point"),
-        prose::plural(measured.campaigns.len() as u64, "step"),
-        number::duration(measured.seconds),
-        prose::plural(u64::from(measured.rotations), "rotation"),
+        words::plural(page.points.len() as u64, "point"),
+        words::plural(measured.campaigns.len() as u64, "step"),
+        words::duration(measured.seconds),
+        words::plural(u64::from(measured.rotations), "rotation"),
         page.machine.cpu
     );
     sheet.paragraph(Ink::Dim, "", &text);

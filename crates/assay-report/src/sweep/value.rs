@@ -1,7 +1,7 @@
 //! Values of a swept key as a reader wants them: 25,000; 31 %; 0.375.
 
 use super::page::{CrossoverPage, PageSweepKey};
-use crate::number;
+use assay_pure::words;
 
 /// A value: `31 %`, `25,000`, `0.375`.
 pub fn value(key: &PageSweepKey, at: f64) -> String {
@@ -65,6 +65,6 @@ fn plain(value: f64, figures: i32) -> String {
 }
 
 fn thousands(whole: f64) -> String {
-    let digits = number::count(whole.abs().round() as u64);
+    let digits = words::count(whole.abs().round() as u64);
     if whole < 0.0 { format!("-{digits}") } else { digits }
 }

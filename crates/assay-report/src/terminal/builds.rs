@@ -4,11 +4,10 @@
 use super::verdicts::{misleading, tell_inputs};
 use super::{Detail, distinct, says_word, verdict_word};
 use crate::ink::Ink;
-use crate::number;
 use crate::page::{Axis, BuildLayout, Landing, Page, PageCell, PageContrast};
-use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
+use assay_pure::words;
 
 /// Inputs and flag sets with a table of times of their own in the brief view.
 const MOST_SHOWN: usize = 1;
@@ -81,8 +80,8 @@ fn by_verdict(contrasts: &[&PageContrast]) -> Table {
             table.row(vec![
                 if index == 0 { variant.into() } else { Entry::default() },
                 Entry::inked(word, ink),
-                number::change_span(group.iter().filter_map(|c| c.code.map(|code| code.ratio))).into(),
-                number::change_span(group.iter().filter_map(|c| c.as_built.map(|built| built.ratio))).into(),
+                words::change_span(group.iter().filter_map(|c| c.code.map(|code| code.ratio))).into(),
+                words::change_span(group.iter().filter_map(|c| c.as_built.map(|built| built.ratio))).into(),
                 misleading(&group),
                 tell_inputs(&places, own.len()).into(),
             ]);
@@ -110,9 +109,9 @@ fn by_contrast(contrasts: &[&PageContrast]) -> Table {
         table.row(vec![
             if contrast.candidate == previous { Entry::default() } else { contrast.candidate.clone().into() },
             place(contrast).into(),
-            contrast.as_built.map_or("-".to_owned(), |effect| number::change(effect.ratio)).into(),
-            contrast.placement_ratio.map(number::change).unwrap_or_default().into(),
-            contrast.code.map_or("-".to_owned(), |effect| number::change_with_interval(&effect)).into(),
+            contrast.as_built.map_or("-".to_owned(), |effect| words::change(effect.ratio)).into(),
+            contrast.placement_ratio.map(words::change).unwrap_or_default().into(),
+            contrast.code.map_or("-".to_owned(), |effect| effect.change()).into(),
             Entry::inked(verdict, ink),
             says.map_or(Entry::default(), |(word, ink, _)| Entry::inked(word, ink)),
             contrast.rotations.to_string().into(),
@@ -138,7 +137,7 @@ pub(super) fn side_by_side(page: &Page, detail: Detail, sheet: &mut Sheet) {
     convergence(page, &inputs[..inputs.len().min(most)], sheet);
     if inputs.len() > most {
         sheet.gap();
-        let left = prose::plural((inputs.len() - most) as u64, "more input");
+        let left = words::plural((inputs.len() - most) as u64, "more input");
         sheet.paragraph(Ink::Dim, "  ", &format!("{left}: --all"));
     }
     landings(page, most, sheet);
@@ -169,7 +168,7 @@ fn times(page: &Page, input: &str, sheet: &mut Sheet) {
 fn as_built(cell: Option<&PageCell>) -> Entry {
     match cell {
         Some(PageCell { failed: Some(_), .. }) => Entry::inked("failed", Ink::Bad),
-        Some(PageCell { as_built_ns: Some(ns), .. }) => number::ns(*ns).into(),
+        Some(PageCell { as_built_ns: Some(ns), .. }) => words::ns(*ns).into(),
         _ => Entry::inked("-", Ink::Dim),
     }
 }
@@ -178,7 +177,7 @@ fn as_built(cell: Option<&PageCell>) -> Entry {
 fn range(cell: Option<&PageCell>) -> String {
     let range = cell.and_then(|cell| cell.range.as_ref());
     range.map_or(String::new(), |range| {
-        format!("{}-{}", number::ns(range.fastest_ns), number::ns(range.slowest_ns))
+        format!("{}-{}", words::ns(range.fastest_ns), words::ns(range.slowest_ns))
     })
 }
 
@@ -218,7 +217,7 @@ fn convergence(page: &Page, inputs: &[&str], sheet: &mut Sheet) {
 fn spread(times: impl Iterator<Item = f64>) -> String {
     let times: Vec<f64> = times.filter(|ns| *ns > 0.0).collect();
     let (least, most) = times.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &ns| (a.min(ns), b.max(ns)));
-    if times.len() < 2 { "-".to_owned() } else { number::change(most / least) }
+    if times.len() < 2 { "-".to_owned() } else { words::change(most / least) }
 }
 
 /// Where the functions lie as built: one table per flag set.
@@ -249,13 +248,13 @@ fn landings(page: &Page, most: usize, sheet: &mut Sheet) {
             });
             table.row(std::iter::once(name.clone().into()).chain(at).collect());
         }
-        let sizes = own.iter().map(|layout| Entry::from(number::count(layout.text_bytes)));
+        let sizes = own.iter().map(|layout| Entry::from(words::count(layout.text_bytes)));
         table.row(std::iter::once(".text".into()).chain(sizes).collect());
         sheet.gap();
         sheet.table(&table);
     }
     if flags.len() > most {
-        let left = prose::plural((flags.len() - most) as u64, "more flag set");
+        let left = words::plural((flags.len() - most) as u64, "more flag set");
         sheet.gap();
         sheet.paragraph(Ink::Dim, "  ", &format!("{left}: --all"));
     }

@@ -2,10 +2,9 @@
 
 use super::{Detail, twin_found};
 use crate::ink::Ink;
-use crate::number;
 use crate::page::{Claim, ClaimStatus, FailureKind, Page, PageFailure, StoppedBecause};
-use crate::prose;
 use crate::sheet::Sheet;
+use assay_pure::words;
 
 /// Failures shown in the brief view.
 const MOST_FAILURES: usize = 8;
@@ -134,20 +133,20 @@ fn measured(page: &Page) -> String {
     };
     format!(
         "{}, {}, {} ({} left out: interrupted or sibling thread busy), {} of measuring (budget {}), {} in all; {stopped}",
-        prose::plural(campaign.rounds, "round"),
-        prose::plural(u64::from(campaign.rotations), "rotation"),
-        prose::plural(campaign.samples, "sample"),
-        number::count(campaign.flagged_samples),
-        number::duration(campaign.measured_seconds),
-        number::duration(campaign.budget_seconds),
-        number::duration(campaign.elapsed_seconds),
+        words::plural(campaign.rounds, "round"),
+        words::plural(u64::from(campaign.rotations), "rotation"),
+        words::plural(campaign.samples, "sample"),
+        words::count(campaign.flagged_samples),
+        words::duration(campaign.measured_seconds),
+        words::duration(campaign.budget_seconds),
+        words::duration(campaign.elapsed_seconds),
     )
 }
 
 fn machine(page: &Page) -> String {
     let machine = &page.machine;
     let pinned = machine.pinned_cpu.map_or("not pinned".to_owned(), |cpu| format!("pinned to core {cpu}"));
-    let cost = |what: &str, ns: Option<f64>| ns.map(|ns| format!("{what} {} ns", number::ns(ns)));
+    let cost = |what: &str, ns: Option<f64>| ns.map(|ns| format!("{what} {} ns", words::ns(ns)));
     let clock = machine.clock.replace('_', " ").replace("cpu", "CPU");
     let (read, region) = match machine.clock.as_str() {
         "thread_cpu" => (machine.timer.cpu_read_ns, machine.timer.region_cpu_ns),
@@ -159,7 +158,7 @@ fn machine(page: &Page) -> String {
     format!(
         "{}, {}, {pinned}; {}; {clock} clock{costs}",
         machine.cpu,
-        prose::plural(u64::from(machine.cores), "core"),
+        words::plural(u64::from(machine.cores), "core"),
         machine.kernel
     )
 }

@@ -3,11 +3,10 @@
 use super::builds::short;
 use super::{Detail, build_name};
 use crate::ink::Ink;
-use crate::number;
 use crate::page::{CompanionFunction, Page, PageCell};
-use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Table};
+use assay_pure::words;
 
 /// Pairs of functions that the brief view names.
 const MOST: usize = 3;
@@ -32,12 +31,12 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
             .map(|(own, other)| format!("{own} also depends on where {other} starts"))
             .collect();
         let text =
-            format!("{} ({}; --all shows them).", told.join(", "), prose::plural(found.len() as u64, "cell"));
+            format!("{} ({}; --all shows them).", told.join(", "), words::plural(found.len() as u64, "cell"));
         sheet.paragraph(Ink::Plain, "  ", &text);
         return;
     }
     sheet.gap();
-    let cells = prose::plural(found.len() as u64, "cell");
+    let cells = words::plural(found.len() as u64, "cell");
     let text = format!(
         "{cells} also depend on where another function starts. Variance explained by the variant's own start, and by both:"
     );
@@ -69,8 +68,8 @@ fn table(found: &[(&PageCell, &CompanionFunction, f64)]) -> Table {
             names(companion).into(),
             cell.input.clone().into(),
             build_name(&cell.compiler, &cell.flags).into(),
-            number::fraction(*own).into(),
-            number::fraction(companion.share).into(),
+            words::fraction(*own).into(),
+            words::fraction(companion.share).into(),
         ]);
     }
     table

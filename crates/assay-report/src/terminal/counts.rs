@@ -3,11 +3,10 @@
 use super::build_column::BuildColumn;
 use super::{Detail, build_name, distinct};
 use crate::ink::Ink;
-use crate::number;
 use crate::page::{Count, CountSource, ExplainedTimes, MedianInterval, Page, PageCell};
-use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
+use assay_pure::words;
 
 /// Events in the order in which a figure shows them, with their digits.
 const EVENTS: [(&str, usize); 4] =
@@ -46,12 +45,12 @@ fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
         sheet.table(&table);
         if left > 0 {
             sheet.gap();
-            sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", prose::plural(left as u64, "more row")));
+            sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", words::plural(left as u64, "more row")));
         }
     }
     for note in distinct(page.cells.iter().filter_map(|cell| cell.count_note.as_ref())) {
         let cells = page.cells.iter().filter(|cell| cell.count_note.as_ref() == Some(note)).count();
-        let text = format!("{}: {note}.", prose::plural(cells as u64, "cell"));
+        let text = format!("{}: {note}.", words::plural(cells as u64, "cell"));
         sheet.paragraph(Ink::Doubt, "  ", &text);
     }
     for reason in distinct(uncounted.iter().map(|(_, reason)| *reason)) {
@@ -138,19 +137,19 @@ fn cost(page: &Page, sheet: &mut Sheet) {
     let memory = match (cost.learned_outcomes, cost.unlearned_outcomes) {
         (Some(learned), Some(unlearned)) => format!(
             " Its predictor memorises {} random outcomes, and none of {}.",
-            number::count(learned),
-            number::count(unlearned)
+            words::count(learned),
+            words::count(unlearned)
         ),
         (Some(learned), None) => {
-            format!(" Its predictor memorises {} random outcomes.", number::count(learned))
+            format!(" Its predictor memorises {} random outcomes.", words::count(learned))
         }
         _ => String::new(),
     };
     let text = format!(
         "A misprediction costs this CPU {} ({} to {}), measured by timing alone.{memory}",
-        number::time(cost.penalty_ns),
-        number::time(cost.lower),
-        number::time(cost.upper)
+        words::time(cost.penalty_ns),
+        words::time(cost.lower),
+        words::time(cost.upper)
     );
     sheet.gap();
     sheet.paragraph(Ink::Plain, "  ", &text);
@@ -158,7 +157,7 @@ fn cost(page: &Page, sheet: &mut Sheet) {
 
 /// "branch 0.12 ns, bmi2 1.71 ns".
 fn constants(explained: &ExplainedTimes) -> String {
-    let one = |(variant, ns): (&String, &f64)| format!("{variant} {} ns", number::ns(*ns)).trim().to_owned();
+    let one = |(variant, ns): (&String, &f64)| format!("{variant} {} ns", words::ns(*ns)).trim().to_owned();
     explained.constants_ns.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
@@ -178,9 +177,9 @@ fn times_explained(page: &Page, explained: &ExplainedTimes, detail: Detail, shee
         "Instructions and mispredictions ({by}){own} {verb} {:.1} % of the variance over {}: {:.3} ns per instruction, \
          {} ns per misprediction.",
         100.0 * r_squared,
-        prose::plural(explained.cells, "cell"),
+        words::plural(explained.cells, "cell"),
         instruction.median,
-        number::ns(misprediction.median),
+        words::ns(misprediction.median),
     );
     if detail == Detail::Full {
         text += &fit_in_full(page, explained, (instruction, misprediction));
@@ -201,9 +200,9 @@ fn fit_in_full(
     let measured = page.branch_cost.as_ref().map_or(String::new(), |cost| {
         format!(
             ", measured directly {} ({} to {})",
-            number::ns(cost.penalty_ns),
-            number::ns(cost.lower),
-            number::ns(cost.upper)
+            words::ns(cost.penalty_ns),
+            words::ns(cost.lower),
+            words::ns(cost.upper)
         )
     });
     let plain = explained
@@ -216,10 +215,10 @@ fn fit_in_full(
         explained.r_squared.unwrap_or_default(),
         instruction.lower,
         instruction.upper,
-        number::ns(misprediction.lower),
-        number::ns(misprediction.upper),
+        words::ns(misprediction.lower),
+        words::ns(misprediction.upper),
         constants(explained),
-        number::ns(explained.typical_residual_ns.unwrap_or_default()),
+        words::ns(explained.typical_residual_ns.unwrap_or_default()),
     )
 }
 
@@ -238,8 +237,8 @@ fn furthest(explained: &ExplainedTimes) -> Table {
         table.row(vec![
             format!("{} on {}", worst.variant, worst.input).into(),
             build_name(&worst.compiler, &worst.flags).into(),
-            number::ns(worst.ns).into(),
-            number::ns(worst.fitted_ns).into(),
+            words::ns(worst.ns).into(),
+            words::ns(worst.fitted_ns).into(),
             format!("{:+.2}", worst.ns - worst.fitted_ns).into(),
         ]);
     }

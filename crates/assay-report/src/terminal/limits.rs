@@ -3,11 +3,10 @@
 use super::build_column::BuildColumn;
 use super::{Detail, build_name, distinct};
 use crate::ink::Ink;
-use crate::number;
 use crate::page::{CellLimit, LimitSource, LimitStanding, LimitsUsed, Page, PageCell};
-use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
+use assay_pure::words;
 
 /// Rows in the brief view; beyond it, of each input the fastest variant and the baseline, and beyond it with these, the fastest.
 const MOST_ROWS: usize = 8;
@@ -30,7 +29,7 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     sheet.gap();
     sheet.table(&table(page, &rows, detail));
     if rows.len() < cells.len() {
-        let text = format!("{}: --all", prose::plural((cells.len() - rows.len()) as u64, "more cell"));
+        let text = format!("{}: --all", words::plural((cells.len() - rows.len()) as u64, "more cell"));
         sheet.paragraph(Ink::Dim, "  ", &text);
     }
     if cells.iter().any(|cell| binding(cell).is_none()) {
@@ -111,9 +110,9 @@ fn table(page: &Page, cells: &[&PageCell], detail: Detail) -> Table {
         let mut row = vec![cell.input.clone().into(), cell.variant.clone().into()];
         row.extend(builds.entry(&cell.compiler, &cell.flags));
         row.extend([
-            cell.ns_per_unit.map(|spread| number::ns(spread.median)).unwrap_or_default().into(),
+            cell.ns_per_unit.map(|spread| words::ns(spread.median)).unwrap_or_default().into(),
             bound,
-            nearest.map(|limit| share(limit.share)).unwrap_or_default().into(),
+            nearest.map(|limit| words::fraction(limit.share)).unwrap_or_default().into(),
         ]);
         row.extend(full.then(|| others.join(", ").into()));
         row.push(nearest.map(|limit| limit.made_of.clone()).unwrap_or_default().into());
@@ -128,17 +127,12 @@ fn name(limit: &CellLimit) -> String {
 }
 
 fn other(limit: &CellLimit) -> String {
-    let text = format!("{} {}", name(limit), share(limit.share));
+    let text = format!("{} {}", name(limit), words::fraction(limit.share));
     match limit.standing {
         LimitStanding::Assumed => format!("{text} if it branches on each unit"),
         LimitStanding::Exceeded => format!("{text} (exceeded)"),
         LimitStanding::Binds | LimitStanding::Leaves => text,
     }
-}
-
-/// A share as a percentage without decimals from one percent on.
-fn share(share: f64) -> String {
-    if share < 0.0095 { format!("{:.1} %", 100.0 * share) } else { format!("{:.0} %", 100.0 * share) }
 }
 
 /// Models that are wrong here: each with the cells that show it.
@@ -162,11 +156,11 @@ fn exceeded(cells: &[&PageCell], sheet: &mut Sheet) {
         let Some((cell, most)) = own.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
         let text = format!(
             "{kind}: {} less time than this limit allows, most of all {} on {}, {} ({} of its time): {why}.",
-            if own.len() == 1 { "1 cell takes".to_owned() } else { format!("{} cells take", own.len()) },
+            words::plural(own.len() as u64, "cell") + if own.len() == 1 { " takes" } else { " take" },
             cell.variant,
             cell.input,
             build_name(&cell.compiler, &cell.flags),
-            share(most),
+            words::fraction(most),
         );
         sheet.labelled(Ink::Doubt, "  exceeded  ", &text);
     }

@@ -2,10 +2,9 @@
 
 use super::{Detail, build_name, candidate_name, distinct, says_word, verdict_word};
 use crate::ink::Ink;
-use crate::number;
 use crate::page::{AsBuiltSays, Dependence, InputDependentContrast, Page, PageContrast, Verdict};
-use crate::prose;
 use crate::sheet::Sheet;
+use assay_pure::words;
 
 /// Groups explained in the brief view.
 const MOST_EXPLAINED: usize = 3;
@@ -38,7 +37,7 @@ fn explain(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
     let left: usize = groups.iter().skip(most).map(Vec::len).sum();
     if left > 0 {
-        sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", prose::plural(left as u64, "more contrast")));
+        sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", words::plural(left as u64, "more contrast")));
     }
 }
 
@@ -100,7 +99,7 @@ fn one(page: &Page, group: &[&PageContrast], detail: Detail, sheet: &mut Sheet) 
         sheet.paragraph(Ink::Plain, INDENT, &figures);
     }
     for cause in &contrast.causes {
-        let share = cause.share.map(|share| format!(" {}", number::fraction(share))).unwrap_or_default();
+        let share = cause.share.map(|share| format!(" {}", words::fraction(share))).unwrap_or_default();
         sheet.paragraph(Ink::Plain, INDENT, &format!("{}{share}: {}", cause.cause.name(), cause.evidence));
     }
     let takes = what_it_takes(contrast);
@@ -113,31 +112,31 @@ fn one(page: &Page, group: &[&PageContrast], detail: Detail, sheet: &mut Sheet) 
     }
     if group.len() > 1 {
         let inputs: Vec<&str> = group[1..].iter().map(|c| c.input.as_str()).collect();
-        sheet.paragraph(Ink::Plain, INDENT, &format!("also on {}", prose::list(&inputs)));
+        sheet.paragraph(Ink::Plain, INDENT, &format!("also on {}", words::list(&inputs)));
     }
 }
 
 /// "as built +20.6 % ± 1.0, code +0.4 % ± 0.4".
 fn figures(contrast: &PageContrast) -> String {
-    let effect = |name: &str, effect| match effect {
-        Some(effect) => format!("{name} {}", number::change_with_interval(&effect)),
-        None => format!("{name} not measured"),
-    };
-    format!("{}, {}", effect("as built", contrast.as_built), effect("code", contrast.code))
+    let effect =
+        |name: &str, change: Option<String>| format!("{name} {}", change.unwrap_or("not measured".into()));
+    format!(
+        "{}, {}",
+        effect("as built", contrast.as_built.map(RatioInterval::change)),
+        effect("code", contrast.code.map(RatioInterval::change))
+    )
 }
 
 /// What would decide an undecided contrast, where that is known; else its reasons tell.
 fn what_it_takes(contrast: &PageContrast) -> Option<String> {
     let more = contrast.more_rotations().filter(|_| contrast.verdict == Verdict::Inconclusive)?;
-    let seconds = contrast
-        .seconds_needed
-        .map(|seconds| format!(" ({})", number::duration(seconds)))
-        .unwrap_or_default();
+    let seconds =
+        contrast.seconds_needed.map(|seconds| format!(" ({})", words::duration(seconds))).unwrap_or_default();
     let seen = contrast.minimum_detectable_effect.map(|effect| {
-        let rotations = prose::plural(u64::from(contrast.rotations), "rotation");
-        format!("; {rotations} show differences from {}", number::fraction(effect))
+        let rotations = words::plural(u64::from(contrast.rotations), "rotation");
+        format!("; {rotations} show differences from {}", words::fraction(effect))
     });
-    let rotations = prose::plural(u64::from(more), "more rotation");
+    let rotations = words::plural(u64::from(more), "more rotation");
     Some(format!("about {rotations}{seconds} would decide{}", seen.unwrap_or_default()))
 }
 
@@ -162,7 +161,7 @@ fn input_dependence(page: &Page, detail: Detail, sheet: &mut Sheet) {
         let alike: Vec<&InputDependentContrast> =
             entries.iter().copied().filter(|other| same(entry, other)).collect();
         let builds = distinct(alike.iter().map(|other| build_name(&other.compiler, &other.flags)));
-        sheet.paragraph(Ink::Plain, "  ", &format!("{} ({})", sides(entry), prose::list(&builds)));
+        sheet.paragraph(Ink::Plain, "  ", &format!("{} ({})", sides(entry), words::list(&builds)));
         for other in alike.iter().filter(|_| detail == Detail::Full) {
             sheet.paragraph(Ink::Dim, "    ", &other.note);
         }
@@ -177,7 +176,7 @@ fn sides(entry: &InputDependentContrast) -> String {
     {
         let verb = if sides.is_empty() { " takes less time" } else { "" };
         if !inputs.is_empty() {
-            sides.push(format!("{name}{verb} on {}", prose::list(inputs)));
+            sides.push(format!("{name}{verb} on {}", words::list(inputs)));
         }
     }
     let what = match entry.flips {

@@ -2,12 +2,11 @@
 
 use super::{Detail, build_name, distinct};
 use crate::ink::Ink;
-use crate::number;
 use crate::page::{Page, PageCell};
-use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 use crate::usage::{self, UsedInput};
+use assay_pure::words;
 
 /// Builds in the brief view.
 const MOST_BUILDS: usize = 2;
@@ -35,7 +34,7 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
     if builds.len() > most {
         sheet.gap();
-        let left = prose::plural((builds.len() - most) as u64, "more build");
+        let left = words::plural((builds.len() - most) as u64, "more build");
         sheet.paragraph(Ink::Dim, "  ", &format!("{left}: --all"));
     }
 }
@@ -59,8 +58,8 @@ fn table(page: &Page, used: &UsedInput<'_>, (compiler, flags): (&str, &str)) -> 
         let figure = |variant: &&str| match median(variant, &input.name) {
             Some(ns) => {
                 let hot_ns = hot.and_then(|plain| median(variant, &plain.name)).filter(|hot| *hot > 0.0);
-                let times = hot_ns.map(|hot| format!("{:>7}", factor(ns / hot)));
-                Entry::from(format!("{}{}", number::ns(ns), times.unwrap_or_else(|| " ".repeat(7))))
+                let times = hot_ns.map(|hot| format!("{:>7}", format!("x{}", words::short(ns / hot))));
+                Entry::from(format!("{}{}", words::ns(ns), times.unwrap_or_else(|| " ".repeat(7))))
             }
             None if find(variant, &input.name).is_some_and(|cell| cell.failed.is_some()) => {
                 Entry::inked("failed", Ink::Bad)
@@ -71,27 +70,4 @@ fn table(page: &Page, used: &UsedInput<'_>, (compiler, flags): (&str, &str)) -> 
         table.row(std::iter::once(usage::label(input).into()).chain(figures).collect());
     }
     table
-}
-
-/// "x1.46", "x14.6", "x146": three digits.
-fn factor(ratio: f64) -> String {
-    let digits = if ratio < 9.995 {
-        2
-    } else if ratio < 99.95 {
-        1
-    } else {
-        0
-    };
-    format!("x{ratio:.digits$}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::factor;
-
-    #[test]
-    fn factors_have_three_digits() {
-        let shown = [0.954, 1.0, 9.994, 9.996, 99.94, 99.96, 1204.4].map(factor);
-        assert_eq!(shown, ["x0.95", "x1.00", "x9.99", "x10.0", "x99.9", "x100", "x1204"]);
-    }
 }

@@ -3,12 +3,12 @@
 use super::build_column::BuildColumn;
 use super::{Detail, build_name, companions, distinct};
 use crate::ink::Ink;
-use crate::number::{self, TimeUnit};
 use crate::page::{Page, PageCell, PageOffsetShare};
-use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 use assay_pure::stats::margin::Margin;
+use assay_pure::words::{self, TimeUnit};
+use assay_pure::words::{self, TimeUnit};
 
 /// Rows of medians in the brief view.
 const MOST_ROWS: usize = 24;
@@ -80,7 +80,7 @@ fn figure(cell: Option<&PageCell>, unit: TimeUnit, detail: Detail) -> Entry {
         Some(PageCell { ns_per_unit: None, .. }) => Entry::inked("-", Ink::Dim),
         Some(PageCell { ns_per_unit: Some(spread), .. }) if detail == Detail::Full => {
             let scaled = |ns: f64| ns / unit.ns;
-            number::ns_with_interval(scaled(spread.median), scaled(spread.lower), scaled(spread.upper)).into()
+            words::ns_with_interval(scaled(spread.median), scaled(spread.lower), scaled(spread.upper)).into()
         }
         Some(PageCell { ns_per_unit: Some(spread), .. }) => unit.figure(spread.median).into(),
     }
@@ -97,7 +97,7 @@ fn offsets(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
     sheet.heading(&builds.heading("Placement"));
     if cells.is_empty() {
-        let text = format!("No variant moves by more than {} between placements.", number::fraction(largest));
+        let text = format!("No variant moves by more than {} between placements.", words::fraction(largest));
         sheet.paragraph(Ink::Plain, "  ", &text);
     } else {
         offset_table(page, detail, &cells, sheet);
@@ -111,7 +111,7 @@ fn offsets(page: &Page, detail: Detail, sheet: &mut Sheet) {
         distinct(page.cells.iter().filter_map(|c| Some((c.reached.note.as_deref()?, c.variant.as_str()))));
     for note in distinct(notes.iter().map(|(note, _)| *note)) {
         let variants = notes.iter().filter(|(own, _)| *own == note).map(|(_, variant)| *variant);
-        let text = format!("{}: {note}", prose::list(&variants.collect::<Vec<_>>()));
+        let text = format!("{}: {note}", words::list(&variants.collect::<Vec<_>>()));
         sheet.paragraph(Ink::Dim, "  ", &text);
     }
 }
@@ -141,14 +141,14 @@ fn offset_table(page: &Page, detail: Detail, cells: &[&PageCell], sheet: &mut Sh
         let mut row = vec![cell.variant.clone().into(), cell.input.clone().into()];
         row.extend(builds.entry(&cell.compiler, &cell.flags));
         row.extend(offsets.iter().map(figure));
-        row.push(number::change(1.0 + spread(cell)).trim_start_matches('+').into());
+        row.push(words::change(1.0 + spread(cell)).trim_start_matches('+').into());
         row.push(cell.as_built_ns.map(|ns| unit.figure(ns)).unwrap_or_default().into());
         table.row(row);
     }
     sheet.gap();
     sheet.table(&table);
     if let Some(next) = left.first() {
-        let (count, next) = (prose::plural(left.len() as u64, "more row"), number::fraction(spread(next)));
+        let (count, next) = (words::plural(left.len() as u64, "more row"), words::fraction(spread(next)));
         sheet.gap();
         sheet.paragraph(Ink::Dim, "  ", &format!("{count} with a spread of at most {next}: --all"));
     }
@@ -165,11 +165,11 @@ fn explained(page: &Page, detail: Detail) -> Option<String> {
     };
     let (offset, shuffle, rest) = (median(|of| of.offset)?, median(|of| of.shuffle)?, median(|of| of.rest)?);
     let (cell, least) = shares.iter().min_by(|a, b| a.1.offset.total_cmp(&b.1.offset))?;
-    let cells = prose::plural(shares.len() as u64, "cell");
+    let cells = words::plural(shares.len() as u64, "cell");
     let fewest = if detail == Detail::Full {
         format!(
             " The start explains least, {}, of {} on {}, {}.",
-            number::fraction(least.offset),
+            words::fraction(least.offset),
             cell.variant,
             cell.input,
             build_name(&cell.compiler, &cell.flags)
@@ -180,9 +180,9 @@ fn explained(page: &Page, detail: Detail) -> Option<String> {
     Some(format!(
         "Variance over placements: {} from where the function starts in its line, {} from the order of the functions, \
          {} unexplained (medians of the {cells} that move).{fewest}",
-        number::fraction(offset),
-        number::fraction(shuffle),
-        number::fraction(rest),
+        words::fraction(offset),
+        words::fraction(shuffle),
+        words::fraction(rest),
     ))
 }
 

@@ -3,11 +3,10 @@
 use super::build_column::BuildColumn;
 use super::{Detail, candidate_name, distinct, says_word, verdict_word};
 use crate::ink::Ink;
-use crate::number;
 use crate::page::{AsBuiltSays, Axis, Page, PageContrast, Verdict};
-use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
+use assay_pure::words;
 
 /// More contrasts than this are grouped in the brief view: a screenful.
 const MOST_ROWS: usize = 24;
@@ -35,7 +34,7 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     });
     if grouped {
         sheet.gap();
-        let rows = format!("{} in groups; --all shows each", prose::plural(all.len() as u64, "contrast"));
+        let rows = format!("{} in groups; --all shows each", words::plural(all.len() as u64, "contrast"));
         sheet.paragraph(Ink::Dim, "  ", &rows);
     }
 }
@@ -45,7 +44,7 @@ fn legend(page: &Page, sheet: &mut Sheet) {
         "Time relative to {}: -12 % takes 12 % less. code effect: mean over all placements, ± its interval ({} for all \
          contrasts together). as built: one ordinary link.",
         page.baseline,
-        number::asked(page.campaign.confidence)
+        words::asked(page.campaign.confidence)
     );
     sheet.paragraph(Ink::Dim, "  ", &legend);
     let mut occurring: Vec<AsBuiltSays> = distinct(page.contrasts.iter().filter_map(|c| c.as_built_says));
@@ -85,13 +84,13 @@ fn by_contrast(page: &Page, contrasts: &[&PageContrast], builds: &BuildColumn, d
         let mut row = vec![once(same, &candidate), once(same && same_input, &contrast.input)];
         row.extend(builds.entry(&contrast.compiler, &contrast.flags));
         row.extend([
-            contrast.code.map_or("-".to_owned(), |effect| number::change_with_interval(&effect)).into(),
+            contrast.code.map_or("-".to_owned(), |effect| effect.change()).into(),
             Entry::inked(verdict, verdict_ink),
             as_built_entry(contrast, says, room),
-            contrast.placement_ratio.map(number::change).unwrap_or_default().into(),
+            contrast.placement_ratio.map(words::change).unwrap_or_default().into(),
             causes.join(", ").into(),
             contrast.rotations.to_string().into(),
-            contrast.minimum_detectable_effect.map(number::fraction).unwrap_or_default().into(),
+            contrast.minimum_detectable_effect.map(words::fraction).unwrap_or_default().into(),
         ]);
         table.row(row);
         (previous, previous_input) = (candidate, &contrast.input);
@@ -100,7 +99,7 @@ fn by_contrast(page: &Page, contrasts: &[&PageContrast], builds: &BuildColumn, d
 }
 
 fn as_built_change(contrast: &PageContrast) -> String {
-    contrast.as_built.map_or("-".to_owned(), |effect| number::change(effect.ratio))
+    contrast.as_built.map_or("-".to_owned(), |effect| words::change(effect.ratio))
 }
 
 /// "-6.9 % reversed": the number to the right of `room` columns, then the word.
@@ -141,8 +140,8 @@ fn by_verdict(page: &Page, contrasts: &[&PageContrast], builds: &BuildColumn) ->
             let ratios =
                 |of: fn(&PageContrast) -> Option<f64>| group.contrasts.iter().filter_map(move |c| of(c));
             row.extend([
-                number::change_span(ratios(|c| c.code.map(|code| code.ratio))).into(),
-                number::change_span(ratios(|c| c.as_built.map(|built| built.ratio))).into(),
+                words::change_span(ratios(|c| c.code.map(|code| code.ratio))).into(),
+                words::change_span(ratios(|c| c.as_built.map(|built| built.ratio))).into(),
                 misleading(&group.contrasts),
                 tell_inputs(&group.inputs, all_inputs).into(),
             ]);

@@ -93,7 +93,7 @@ fn say_progress(done: u32, total: u32, begun: Instant, pair: &KnownPair) {
         0 => String::new(),
         _ => {
             let seconds = begun.elapsed().as_secs_f64() / f64::from(done) * f64::from(total - done);
-            format!(", about {seconds:.0} s left")
+            format!(", about {} left", words::duration(seconds))
         }
     };
     eprintln!("{} of {total}: {}{left}", done + 1, pair.name);

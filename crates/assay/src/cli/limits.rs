@@ -9,8 +9,8 @@ use assay_lab::limits::machine_of;
 use assay_lab::limits::measure::{MeasureProgress, measure};
 use assay_linux::machine::Machine as Facts;
 use assay_pure::limits::Limits;
+use assay_pure::words;
 use assay_report::limits::{Told, render_limits};
-use assay_report::number;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -171,7 +171,7 @@ fn line(progress: &MeasureProgress, elapsed_seconds: f64) -> String {
         return progress.what.clone();
     }
     let left = elapsed_seconds * (1.0 - progress.done) / progress.done;
-    format!("{}; about {} left", progress.what, number::duration(left))
+    format!("{}; about {} left", progress.what, words::duration(left))
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ fn chase(
     for (at, &bytes) in sizes.iter().enumerate() {
         // The last sizes take most of the time.
         let part = from + (to - from) * (at as f64 / sizes.len() as f64).powi(2);
-        session.tell(&format!("load latency, {name} pages, {}", shown(bytes)), part)?;
+        session.tell(&format!("load latency, {name} pages, {}", words::bytes(bytes)), part)?;
         chase.lay(bytes as usize);
         let may_fit = bytes <= 2 * session.last_cache;
         chase.walk(if may_fit { chase.lines() } else { WARM_STEPS });
@@ -125,7 +125,7 @@ fn stream_all(
         for (at, &bytes) in sizes.iter().enumerate() {
             let part = from + (to - from) * (nth * sizes.len() + at) as f64 / of as f64;
             session.tell(
-                &format!("bandwidth, {} ({}), {}", operation(*kernel), kernel.by, shown(bytes)),
+                &format!("bandwidth, {} ({}), {}", operation(*kernel), kernel.by, words::bytes(bytes)),
                 part,
             )?;
             let ns_per_byte = point(session, *kernel, &mut buffer, bytes as usize);
@@ -194,10 +194,6 @@ impl StreamWalk<'_> {
         self.kernel.run(from, self.to.get_mut(part).unwrap_or_default(), 1);
         self.at = if start + STRETCH == self.moved { 0 } else { start + STRETCH };
     }
-}
-
-fn shown(bytes: u64) -> String {
-    if bytes < 1 << 20 { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) }
 }
 
 #[cfg(test)]

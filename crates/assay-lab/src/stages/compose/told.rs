@@ -9,7 +9,6 @@ use assay_pure::stages::step::{Against, parts};
 use assay_pure::stages::traps::Trap;
 use assay_pure::stages::{CommandFigures, Diary, Quantity};
 use assay_pure::words;
-use assay_report::number;
 use assay_report::page::Claim;
 use assay_report::stages::page::{CountStep, Part, StageStep, TimeStep};
 
@@ -54,7 +53,7 @@ fn count(held: &Held<'_>, quantity: Quantity) -> Option<CountStep> {
 
 /// A trap as a sentence.
 fn trap_told(trap: &Trap, unit: &str) -> String {
-    let rates = |rates: &[f64; 2]| format!("from {} to {}", percent(rates[0]), percent(rates[1]));
+    let rates = |rates: &[f64; 2]| format!("from {} to {}", words::rate(rates[0]), words::rate(rates[1]));
     let misses = |misses: &[f64; 2]| format!("{:.3} to {:.3} per {unit}", misses[0], misses[1]);
     match trap {
         Trap::RateRoseMissesFell { rates: of, misses: count } => format!(
@@ -76,19 +75,15 @@ fn trap_told(trap: &Trap, unit: &str) -> String {
         Trap::Quantised { step_ns, fraction } => format!(
             "Its times come in steps of {} ns per {unit}, {} of the time: a smaller change cannot be seen. Let the command take \
              longer, or read a finer clock.",
-            number::ns(*step_ns),
-            number::fraction(*fraction)
+            words::ns(*step_ns),
+            words::fraction(*fraction)
         ),
         Trap::Unsteady { branches } => format!(
             "Two executions of the same program had {} and {} branches: a count is exact for one execution only.",
-            number::count(branches[0]),
-            number::count(branches[1])
+            words::count(branches[0]),
+            words::count(branches[1])
         ),
     }
-}
-
-fn percent(rate: f64) -> String {
-    format!("{:.2} %", rate * 100.0)
 }
 
 /// What each step on the way from the first to the last stage brought of all that was saved, most first.

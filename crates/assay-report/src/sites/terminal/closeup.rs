@@ -1,12 +1,11 @@
 //! One site with the source and the code around it.
 
-use super::figures::{compact, percent};
 use super::short;
 use crate::ink::Ink;
-use crate::number::count;
 use crate::prose::file_name;
 use crate::sheet::Sheet;
 use crate::sites::page::Site;
+use assay_pure::words;
 
 /// Shows a site at close range.
 pub fn show(site: &Site, sheet: &mut Sheet) {
@@ -48,16 +47,16 @@ fn title(site: &Site) -> String {
 
 fn did(site: &Site) -> String {
     let taken = site.taken as f64 / site.executed.max(1) as f64;
-    let mut text = format!("{}, executed {} times", site.class, count(site.executed));
+    let mut text = format!("{}, executed {} times", site.class, words::count(site.executed));
     if site.class.starts_with("conditional") {
-        text += &format!(", taken {} ({})", count(site.taken), percent(taken));
+        text += &format!(", taken {} ({})", words::count(site.taken), words::part(taken));
     }
     let missed: Vec<String> = site
         .mispredictions
         .iter()
         .map(|missed| {
             let rate = missed.count as f64 / site.executed.max(1) as f64;
-            format!("{} {} ({})", missed.predictor, count(missed.count), percent(rate))
+            format!("{} {} ({})", missed.predictor, words::count(missed.count), words::part(rate))
         })
         .collect();
     if !missed.is_empty() {
@@ -69,7 +68,9 @@ fn did(site: &Site) -> String {
 /// How much of it a rule could have known.
 fn could_be_known(site: &Site) -> Option<String> {
     let floor = site.floor.as_ref()?;
-    let of = |count: f64| format!("{} ({})", compact(count), percent(count / site.executed.max(1) as f64));
+    let of = |count: f64| {
+        format!("{} ({})", words::compact(count), words::part(count / site.executed.max(1) as f64))
+    };
     let constant = format!("always predicting the same side misses {}", of(floor.constant as f64));
     Some(match floor.best {
         Some(best) => format!("floor: {constant}, the best rule on its last 8 outcomes {}", of(best)),

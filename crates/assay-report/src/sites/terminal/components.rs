@@ -1,6 +1,5 @@
 //! The budget as a table: a row per component, beside it the reference.
 
-use super::figures::{compact, percent, span};
 use super::short;
 use crate::ink::Ink;
 use crate::prose::{on_one_line, shorten};
@@ -8,6 +7,7 @@ use crate::sheet::Sheet;
 use crate::sites::components::{ComponentRow, Components, Figures, FunctionShare, RowKind};
 use crate::sites::names::NO_SYMBOL;
 use crate::table::{Column, Entry, Table};
+use assay_pure::words;
 
 /// Functions of a row that are named.
 const NAMED: usize = 3;
@@ -71,7 +71,7 @@ fn line(
     let mut entries = vec![Entry::inked(shorten(&row.name, 24), ink)];
     let mut side = |figures: Option<&Figures>| {
         let text = |of: &dyn Fn(&Figures) -> Option<String>| figures.and_then(of).unwrap_or_default();
-        entries.push(text(&|own| Some(compact(own.branches as f64))).into());
+        entries.push(text(&|own| Some(words::compact(own.branches as f64))).into());
         if has_units {
             entries.push(text(&|own| own.branches_per_unit.map(rate)).into());
         }
@@ -87,15 +87,15 @@ fn line(
     let own = |of: &dyn Fn(&Figures) -> Option<String>| {
         Entry::from(row.own.as_ref().and_then(of).unwrap_or_default())
     };
-    entries.push(own(&|own| Some(percent(own.share))));
+    entries.push(own(&|own| Some(words::part(own.share))));
     if has_calls {
-        entries.push(own(&|own| own.called.map(|called| compact(called as f64))));
+        entries.push(own(&|own| own.called.map(|called| words::compact(called as f64))));
     }
-    entries.push(own(&|own| Some(compact(own.instructions as f64))));
+    entries.push(own(&|own| Some(words::compact(own.instructions as f64))));
     if is_missed {
         entries.push(own(&|own| {
             let counts = || own.mispredictions.iter().map(|missed| missed.count as f64);
-            Some(span(counts().reduce(f64::min)?, counts().reduce(f64::max)?))
+            Some(words::compact_span(counts().reduce(f64::min)?, counts().reduce(f64::max)?))
         }));
     }
     entries
@@ -103,7 +103,7 @@ fn line(
 
 /// A figure per something: two decimals below a hundred.
 fn rate(value: f64) -> String {
-    if value < 99.995 { format!("{value:.2}") } else { compact(value) }
+    if value < 99.995 { format!("{value:.2}") } else { words::compact(value) }
 }
 
 /// Which functions make up the rest.
@@ -122,7 +122,7 @@ fn functions(row: &ComponentRow, sheet: &mut Sheet) {
 }
 
 fn name(part: &FunctionShare, all: u64) -> String {
-    let share = percent(part.branches as f64 / all.max(1) as f64);
+    let share = words::part(part.branches as f64 / all.max(1) as f64);
     let is_nameless = part.name.ends_with(NO_SYMBOL);
     let name = if is_nameless { part.name.clone() } else { short(&part.name) };
     format!("{} {share}", shorten(&name, 40))

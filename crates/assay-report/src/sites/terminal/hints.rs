@@ -1,11 +1,11 @@
 //! The hints: the wrong ones at length, the unclear ones with their reason, the right ones counted.
 
-use super::figures::{compact, percent, span};
 use super::short;
 use crate::ink::Ink;
 use crate::prose::file_name;
 use crate::sheet::Sheet;
 use crate::sites::page::{HintOrigin, HintVerdict, Hints, JudgedHint};
+use assay_pure::words;
 
 /// Unclear hints that are listed, per reason.
 const LISTED: usize = 8;
@@ -69,20 +69,20 @@ fn place(hint: &JudgedHint) -> String {
 
 fn wrong(hint: &JudgedHint, sheet: &mut Sheet) {
     let total = hint.likely + hint.unlikely + hint.unknown;
-    let share = percent(hint.unlikely as f64 / total.max(1) as f64);
+    let share = words::part(hint.unlikely as f64 / total.max(1) as f64);
     let counts = || hint.mispredictions.iter().map(|missed| missed.count as f64);
     let missed = match (counts().reduce(f64::min), counts().reduce(f64::max)) {
-        (Some(low), Some(high)) => format!(", {} mispredictions", span(low, high)),
+        (Some(low), Some(high)) => format!(", {} mispredictions", words::compact_span(low, high)),
         _ => String::new(),
     };
     let mut text = format!(
         "the unlikely side ran {} of {} times ({share}); {} taken branches{missed}",
-        compact(hint.unlikely as f64),
-        compact(total as f64),
-        compact(hint.taken as f64)
+        words::compact(hint.unlikely as f64),
+        words::compact(total as f64),
+        words::compact(hint.taken as f64)
     );
     if let Some(cycles) = hint.cycles {
-        text += &format!(": {} cycles", span(cycles.low, cycles.high));
+        text += &format!(": {} cycles", words::compact_span(cycles.low, cycles.high));
     }
     sheet.labelled(Ink::Plain, "           ", &text);
     if let Some(remedy) = &hint.remedy {

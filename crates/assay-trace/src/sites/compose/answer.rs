@@ -1,7 +1,8 @@
 //! The first sentence: how concentrated mispredictions are, where the worst are, and whether they can be predicted.
 
-use assay_report::number;
-use assay_report::prose::{file_name, plural};
+use assay_pure::words;
+use assay_pure::words::plural;
+use assay_report::prose::file_name;
 use assay_report::sites::names::short;
 use assay_report::sites::page::{HintVerdict, Site, SiteOrder, SitesPage};
 
@@ -30,7 +31,7 @@ fn about_sites(page: &SitesPage) -> String {
             "{} branched{judged}; {} makes {} of all branches.",
             plural(page.totals.sites, "place"),
             whereabouts(worst),
-            number::fraction(part)
+            words::fraction(part)
         );
     }
     if page.sorted_by != SiteOrder::Mispredictions {
@@ -38,16 +39,16 @@ fn about_sites(page: &SitesPage) -> String {
     }
     let running = page.sites.iter().find(|site| site.running.is_some_and(|running| running >= MOST));
     let concentration = match running {
-        Some(site) if site.rank == 1 => format!("1 of {} sites causes", number::count(page.totals.sites)),
+        Some(site) if site.rank == 1 => format!("1 of {} sites causes", words::count(page.totals.sites)),
         Some(site) => format!(
             "{} of {} sites cause {} of the mispredictions; the worst causes",
-            number::count(site.rank),
-            number::count(page.totals.sites),
-            number::fraction(site.running.unwrap_or(0.0))
+            words::count(site.rank),
+            words::count(page.totals.sites),
+            words::fraction(site.running.unwrap_or(0.0))
         ),
         None => format!("The worst of {} causes", plural(page.totals.sites, "site")),
     };
-    let share = number::fraction(worst.share.unwrap_or(0.0));
+    let share = words::fraction(worst.share.unwrap_or(0.0));
     let of_what = if concentration.contains("of the mispredictions") { "" } else { " of the mispredictions" };
     format!("{concentration} {share}{of_what}: {}{}.", whereabouts(worst), floor(worst))
 }
@@ -71,8 +72,8 @@ fn described(site: &Site) -> String {
     format!(
         "{}, executed {} times, {} of these mispredicted",
         whereabouts(site),
-        number::count(site.executed),
-        number::fraction(site.rate)
+        words::count(site.executed),
+        words::fraction(site.rate)
     )
 }
 
@@ -85,11 +86,11 @@ fn floor(site: &Site) -> String {
     if inherent >= 0.95 {
         "; they cannot be predicted from its own history: change the data or remove the branch".to_owned()
     } else if inherent >= 0.5 {
-        format!("; {} of them cannot be predicted from its own history", number::fraction(inherent))
+        format!("; {} of them cannot be predicted from its own history", words::fraction(inherent))
     } else {
         format!(
             "; only {} of them cannot be predicted from its own history: simplify the pattern",
-            number::fraction(inherent)
+            words::fraction(inherent)
         )
     }
 }
@@ -107,7 +108,7 @@ fn about_hints(page: &SitesPage) -> Option<String> {
                 .map_or(String::new(), |(file, line)| format!(": {}:{line} costs most", file_name(file)));
             format!(
                 "{} of {} wrong{place}.",
-                number::count(hints.wrong),
+                words::count(hints.wrong),
                 plural(judged, "judged hint") + if hints.wrong == 1 { " is" } else { " are" }
             )
         }

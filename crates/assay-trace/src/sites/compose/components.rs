@@ -5,7 +5,7 @@ use super::super::components::{
 };
 use super::super::gather::GatheredSites;
 use super::{SiteSelection, share};
-use assay_report::prose::list;
+use assay_pure::words;
 use assay_report::sites::components::{ComponentRow, Components, Figures, FunctionShare, Reference, RowKind};
 use assay_report::sites::page::SiteMisses;
 
@@ -156,7 +156,7 @@ pub fn answer(components: &Components) -> Option<String> {
                 (Some(rate), _) => format!("{} {rate:.2} branches per unit", row.name),
                 (None, Some(rate)) => format!("{} {rate:.2} branches per call", row.name),
                 (None, None) => {
-                    format!("{} {} of all branches", row.name, assay_report::number::fraction(own.share))
+                    format!("{} {} of all branches", row.name, words::fraction(own.share))
                 }
             };
             let beside = row.reference.as_ref().and_then(|reference| match own.branches_per_unit {
@@ -169,5 +169,5 @@ pub fn answer(components: &Components) -> Option<String> {
             Some(text)
         })
         .collect();
-    (!said.is_empty()).then(|| format!("By component: {}.", list(&said)))
+    (!said.is_empty()).then(|| format!("By component: {}.", words::list(&said)))
 }

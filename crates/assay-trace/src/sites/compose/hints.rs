@@ -97,8 +97,8 @@ fn cycles(taken: u64, missed: &[SiteMisses]) -> Cycles {
 }
 
 fn remedy(held: &AuditedHint) -> String {
-    let percent = held.unlikely as f64 * 100.0 / (held.likely + held.unlikely).max(1) as f64;
-    let often = format!("the side marked unlikely runs {percent:.0} % of the time");
+    let share = held.unlikely as f64 / (held.likely + held.unlikely).max(1) as f64;
+    let often = format!("the side marked unlikely runs {} of the time", words::fraction(share));
     match (&held.origin, held.form) {
         (AuditOrigin::ColdCall, _) => {
             format!("{often}: remove the mark from the function, or call another one here")

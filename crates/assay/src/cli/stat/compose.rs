@@ -7,7 +7,7 @@ use super::traced;
 use super::wanted::{StatRequest, TRACED, is_traceable};
 use assay_linux::perf::{CommandEnd, CounterEvent, CounterReading, CounterRefusal, RefusalContext, Scope};
 use assay_pure::predict::PredictionKind;
-use assay_report::prose;
+use assay_pure::words;
 use assay_report::stat::forms::label;
 use assay_report::stat::page::{
     Difference, EndedBy, Ends, EventRow, Execution, FigureSource, KindMisses, MispredictionRange,
@@ -170,13 +170,11 @@ fn partly(readings: &[CounterReading], share: f64, scaled: bool) -> Option<Strin
     } else {
         String::new()
     };
-    let percent = 100.0 * share;
+    let share = words::fraction(share);
     Some(if scaled {
-        format!("extrapolated from {percent:.0} % of the time{missing}")
+        format!("extrapolated from {share} of the time{missing}")
     } else {
-        format!(
-            "on a counter for {percent:.0} % of the time{missing}, so this is only a part; --scale extrapolates"
-        )
+        format!("on a counter for {share} of the time{missing}, so this is only a part; --scale extrapolates")
     })
 }
 
@@ -378,8 +376,8 @@ fn notes(question: &StatQuestion, traced: &[&traced::TracedRun]) -> Vec<String> 
         if first.threads.len() > 1 && !question.per_thread {
             notes.push(format!(
                 "these are sums over {} of {}; --per-thread lists them",
-                prose::plural(first.threads.len() as u64, "thread"),
-                prose::plural(processes.len() as u64, "process")
+                words::plural(first.threads.len() as u64, "thread"),
+                words::plural(processes.len() as u64, "process")
             ));
         }
         if traced.iter().any(|figures| figures.counts != first.counts) {

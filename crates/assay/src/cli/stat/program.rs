@@ -1,7 +1,7 @@
 //! Which file a command names, and what it was built for: said before anything is started.
 
 use assay_lab::lead::Misuse;
-use assay_report::prose;
+use assay_pure::words;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
@@ -40,7 +40,7 @@ pub fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, Misuse> {
         if here { format!("; to run the file in this folder, write ./{shown}") } else { String::new() };
     Err(Misuse(format!(
         "no command `{shown}` on PATH ({}){hint}",
-        prose::plural(folders.len() as u64, "folder")
+        words::plural(folders.len() as u64, "folder")
     )))
 }
 

@@ -3,7 +3,7 @@
 use super::wanted::{StatRequest, is_traceable};
 use assay_lab::lead::{Misuse, Unable};
 use assay_linux::perf::{Counter, CounterEvent, CounterRefusal, RefusalContext, Target};
-use assay_report::prose;
+use assay_pure::words;
 use assay_report::stat::page::FigureSource;
 
 /// What `--source` says.
@@ -112,7 +112,7 @@ fn traced(wanted: &StatRequest) -> anyhow::Result<Choice> {
     let blind: Vec<String> =
         wanted.events().filter(|event| !is_traceable(event)).map(|event| event.to_string()).collect();
     if wanted.traced.is_empty() && !wanted.mispredictions {
-        let names = prose::list(&blind);
+        let names = words::list(&blind);
         return Err(Misuse(format!("--source traced cannot count {names}, but --source counted may")).into());
     }
     Ok(Choice {
@@ -159,7 +159,7 @@ pub fn explain(refused: &[CounterRefusal], conditions: &RefusalContext) -> Vec<S
     }
     let sentence = |(reason, remedy, events): (String, Option<String>, Vec<&str>)| {
         let remedy = remedy.map(|remedy| format!(" To allow it: {remedy}.")).unwrap_or_default();
-        format!("{} cannot be counted: {reason}.{remedy}", prose::list(&events))
+        format!("{} cannot be counted: {reason}.{remedy}", words::list(&events))
     };
     groups.into_iter().map(sentence).collect()
 }

@@ -1,9 +1,9 @@
 //! `assay trace convert`: one stream of a trace, in another format.
 
 use super::info::{Summary, nonsense};
+use super::parse_format;
 use super::stored::Packing;
 use super::walk::{TraceRange, WalkNotes, walk};
-use super::{grouped, parse_format};
 use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::{Context, Result};
@@ -59,7 +59,7 @@ pub fn run(arguments: &ConvertArguments) -> Result<u8> {
     }
     if let Some(broken) = &walked.broken {
         if !arguments.salvage {
-            let branches = grouped(totals.branches);
+            let branches = words::count(totals.branches);
             return Err(
                 Misuse(format!("{}; --salvage writes the {branches} branches before", broken.0)).into()
             );
@@ -261,7 +261,7 @@ impl<W: Write> Sink<'_, W> {
                     let most = sbbt::MAX_INSTRUCTIONS;
                     format!(
                         "{} gaps of more than {most} instructions are stored as {most}",
-                        grouped(writer.shortened)
+                        words::count(writer.shortened)
                     )
                 });
                 (writer.finish()?, shortened.into_iter().collect())
@@ -269,11 +269,11 @@ impl<W: Write> Sink<'_, W> {
             Sink::Champsim(writer) => {
                 let mut lost = vec!["the format has no targets of branches that are not taken".to_owned()];
                 if writer.flattened > 0 {
-                    let flattened = grouped(writer.flattened);
+                    let flattened = words::count(writer.flattened);
                     lost.push(format!("{flattened} conditional calls, returns or indirect jumps are written as conditional jumps"));
                 }
                 if writer.lost_targets > 0 {
-                    let targets = grouped(writer.lost_targets);
+                    let targets = words::count(writer.lost_targets);
                     lost.push(format!("{targets} targets are lost: the stream continues at another address"));
                 }
                 (writer.finish()?, lost)
@@ -339,8 +339,8 @@ fn report(
     let mut text = format!(
         "{}: {to}, {} branches, {} bytes, {bits:.3} bits per branch\n",
         arguments.output.display(),
-        grouped(totals.branches),
-        grouped(bytes)
+        words::count(totals.branches),
+        words::count(bytes)
     );
     lost.iter().for_each(|sentence| text.push_str(&format!("  {sentence}\n")));
     screen::print(&text);

@@ -1,7 +1,7 @@
 //! `assay trace info`: what is in a stored trace, and whether it makes sense.
 
+use super::parse_format;
 use super::walk::{TraceRange, WalkNotes, walk};
-use super::{grouped, parse_format};
 use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::Result;
@@ -101,7 +101,7 @@ fn as_text(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32
     let sum = |of: fn(&Summary) -> u64| streams.values().map(of).sum::<u64>();
     let branches = sum(|stream| stream.branches);
     let mut text =
-        format!("{}: {}, {} bytes", arguments.file.display(), walked.format, grouped(walked.bytes));
+        format!("{}: {}, {} bytes", arguments.file.display(), walked.format, words::count(walked.bytes));
     if let Some(bits) = bits_per_branch(walked, branches) {
         text.push_str(&format!(", {bits:.3} bits per branch"));
     }
@@ -111,10 +111,14 @@ fn as_text(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32
     }
     let instructions = match sum(|stream| stream.instructions) {
         0 => "instructions not recorded".to_owned(),
-        instructions => format!("{} instructions", grouped(instructions)),
+        instructions => format!("{} instructions", words::count(instructions)),
     };
     let sites = sum(|stream| stream.sites as u64);
-    text.push_str(&format!("{} branches at {} sites, {instructions}\n", grouped(branches), grouped(sites)));
+    text.push_str(&format!(
+        "{} branches at {} sites, {instructions}\n",
+        words::count(branches),
+        words::count(sites)
+    ));
     for process in walked.directory.iter().flat_map(|directory| &directory.processes) {
         let (pid, ended) = (process.pid, &process.ended);
         // Recordings of the first plugins lack it.
@@ -140,24 +144,29 @@ fn owner(walked: &WalkNotes, stream: u32) -> String {
 }
 
 fn stream_text(stream: &Summary) -> String {
-    let mut text = format!("{} branches at {} sites", grouped(stream.branches), grouped(stream.sites as u64));
+    let mut text =
+        format!("{} branches at {} sites", words::count(stream.branches), words::count(stream.sites as u64));
     if stream.instructions > 0 {
-        text.push_str(&format!(", {} instructions", grouped(stream.instructions)));
+        text.push_str(&format!(", {} instructions", words::count(stream.instructions)));
     }
     text.push_str(&format!("\n  {:<26} {:>15} {:>9}\n", "class", "executed", "taken"));
     for (class, executed, taken) in stream.classes() {
         let share = 100.0 * taken as f64 / executed as f64;
-        text.push_str(&format!("  {:<26} {:>15} {share:>7.2} %\n", class.to_string(), grouped(executed)));
+        text.push_str(&format!(
+            "  {:<26} {:>15} {share:>7.2} %\n",
+            class.to_string(),
+            words::count(executed)
+        ));
     }
     let continuity = &stream.continuity;
     match (continuity.holds(), continuity.first_broken) {
         (None, _) => text.push_str("  whether each branch follows from the one before cannot be checked\n"),
         (Some(_), None) => {
-            let checked = grouped(continuity.checked);
+            let checked = words::count(continuity.checked);
             text.push_str(&format!("  each branch can be reached from the one before ({checked} checked)\n"));
         }
         (Some(_), Some(first)) => {
-            let (broken, checked) = (grouped(continuity.broken), grouped(continuity.checked));
+            let (broken, checked) = (words::count(continuity.broken), words::count(continuity.checked));
             text.push_str(&format!(
                 "  {broken} of {checked} branches cannot be reached from the one before; the first is branch {first}\n"
             ));

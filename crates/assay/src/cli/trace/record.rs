@@ -1,6 +1,5 @@
 //! `assay trace record`: the branches of a command, into a file.
 
-use super::grouped;
 use crate::cli::{DONE, cannot_trace, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
@@ -82,10 +81,10 @@ fn said(output: &Path, directory: &Directory, bytes: u64) -> String {
     let mut text = format!(
         "{}: {} branches of {}, {} instructions, {} bytes, {:.3} bits per branch\n",
         output.display(),
-        grouped(branches),
-        threads(directory.streams.len()),
-        grouped(instructions),
-        grouped(bytes),
+        words::count(branches),
+        words::plural(directory.streams.len() as u64, "thread"),
+        words::count(instructions),
+        words::count(bytes),
         bytes as f64 * 8.0 / branches.max(1) as f64
     );
     for process in &directory.processes {
@@ -93,10 +92,6 @@ fn said(output: &Path, directory: &Directory, bytes: u64) -> String {
         process.notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
     }
     text
-}
-
-fn threads(count: usize) -> String {
-    format!("{count} {}", if count == 1 { "thread" } else { "threads" })
 }
 
 /// A file that the threads of a command are written to.
@@ -124,8 +119,8 @@ impl<W: Write> Shared<W> {
         if let Some(writer) = self.writer.as_mut().filter(|_| self.failed.is_none()) {
             self.failed = writer.write(stream, block).err();
             self.branches += u64::from(block.branches());
-            let (branches, bytes) = (grouped(self.branches), grouped(writer.bytes()));
-            let threads = threads(self.threads as usize);
+            let (branches, bytes) = (words::count(self.branches), words::count(writer.bytes()));
+            let threads = words::plural(u64::from(self.threads), "thread");
             self.bar.set_message(format!("{branches} branches of {threads}, {bytes} bytes"));
         }
     }

@@ -1,8 +1,8 @@
 //! `assay trace simulate`: a stored trace through predictors.
 
 use super::info::nonsense;
+use super::parse_format;
 use super::walk::{TraceRange, WalkNotes, walk};
-use super::{grouped, parse_format};
 use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::Result;
@@ -156,7 +156,7 @@ fn as_text(arguments: &SimulateArguments, walked: &WalkNotes, found: &StreamSums
         "{}: {}, {} branches, simulated\n\n{:<18} {:<9} {:>15} {:>15} {:>9} {:>9}\n",
         arguments.file.display(),
         walked.format,
-        grouped(found.branches),
+        words::count(found.branches),
         "predictor",
         "of",
         "predicted",
@@ -168,7 +168,7 @@ fn as_text(arguments: &SimulateArguments, walked: &WalkNotes, found: &StreamSums
         let rate = share(missed, judged).map_or("-".to_owned(), |share| format!("{:.3} %", share * 100.0));
         let mpki = share(missed, found.instructions)
             .map_or("-".to_owned(), |share| format!("{:.3}", share * 1000.0));
-        let (judged, missed) = (grouped(judged), grouped(missed));
+        let (judged, missed) = (words::count(judged), words::count(missed));
         text.push_str(&format!("{name:<18} {of:<9} {judged:>15} {missed:>15} {rate:>9} {mpki:>9}\n"));
     }
     text

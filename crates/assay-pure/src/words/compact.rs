@@ -1,4 +1,4 @@
-//! Large counts in few columns.
+//! Large counts, and parts of a whole, in the few columns of a table.
 
 /// A count in at most six columns: "12,345", "123 k", "1.23 M"; three digits from 100,000 on.
 pub fn compact(value: f64) -> String {
@@ -7,7 +7,7 @@ pub fn compact(value: f64) -> String {
 }
 
 /// From one count to another: "11.2-12.0 M"; one where both print the same.
-pub fn span(low: f64, high: f64) -> String {
+pub fn compact_span(low: f64, high: f64) -> String {
     // Three digits are enough for the ends of a range.
     let ((low, low_unit), (high, high_unit)) = (parts_from(low, 9_999.5), parts_from(high, 9_999.5));
     match (low == high && low_unit == high_unit, low_unit == high_unit) {
@@ -29,7 +29,7 @@ fn parts(value: f64) -> (String, &'static str) {
 /// Number and unit; below `exact` all digits.
 fn parts_from(value: f64, exact: f64) -> (String, &'static str) {
     if value < exact {
-        return (crate::number::count(value.round() as u64), "");
+        return (super::count(value.round() as u64), "");
     }
     let (scaled, unit) = [(1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")]
         .into_iter()
@@ -45,14 +45,16 @@ fn parts_from(value: f64, exact: f64) -> (String, &'static str) {
 }
 
 /// A part of a whole: "41 %", "4.1 %", "0.1 %"; "0 %" only for nothing, "100 %" only for all.
-pub fn percent(part: f64) -> String {
+///
+/// What was lost where the whole is a gain is negative: "-4.8 %".
+pub fn part(part: f64) -> String {
     let value = part * 100.0;
     match value {
-        v if v <= 0.0 => "0 %".to_owned(),
+        v if v < 0.0 => format!("-{}", self::part(-part)),
+        0.0 => "0 %".to_owned(),
         v if v < 0.05 => "<0.1 %".to_owned(),
         v if v < 9.95 => format!("{v:.1} %"),
-        v if v >= 100.0 => "100 %".to_owned(),
-        v if v >= 99.5 => ">99 %".to_owned(),
+        v if (99.5..100.0).contains(&v) => ">99 %".to_owned(),
         v => format!("{v:.0} %"),
     }
 }
@@ -83,14 +85,14 @@ mod tests {
 
     #[test]
     fn a_span_names_its_unit_once() {
-        assert_eq!(span(11.2e6, 12e6), "11.2-12.0 M");
-        assert_eq!(span(1.0, 2.0), "1-2");
-        assert_eq!(span(5e5, 5e6), "500 k-5.00 M");
-        assert_eq!(span(5.0, 5e6), "5-5.00 M");
-        assert_eq!(span(5e6, 5e6), "5.00 M");
-        assert_eq!(span(7.0, 7.0), "7");
-        assert_eq!(span(9_999.0, 21_124.0), "9,999-21.1 k");
-        assert_eq!(span(16_622.0, 21_124.0), "16.6-21.1 k");
+        assert_eq!(compact_span(11.2e6, 12e6), "11.2-12.0 M");
+        assert_eq!(compact_span(1.0, 2.0), "1-2");
+        assert_eq!(compact_span(5e5, 5e6), "500 k-5.00 M");
+        assert_eq!(compact_span(5.0, 5e6), "5-5.00 M");
+        assert_eq!(compact_span(5e6, 5e6), "5.00 M");
+        assert_eq!(compact_span(7.0, 7.0), "7");
+        assert_eq!(compact_span(9_999.0, 21_124.0), "9,999-21.1 k");
+        assert_eq!(compact_span(16_622.0, 21_124.0), "16.6-21.1 k");
     }
 
     #[test]
@@ -105,9 +107,11 @@ mod tests {
             (0.994, "99 %"),
             (0.996, ">99 %"),
             (1.0, "100 %"),
+            (1.204, "120 %"),
+            (-0.048, "-4.8 %"),
         ];
-        for (part, expected) in cases {
-            assert_eq!(percent(part), expected, "{part}");
+        for (value, expected) in cases {
+            assert_eq!(part(value), expected, "{value}");
         }
     }
 }
