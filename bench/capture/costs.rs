@@ -5,7 +5,7 @@
 //! replay, orders changing. The bare call is the recorded one, started as a replay starts it, and nothing read back.
 //! Figures are medians over the repeats, and the median of the ratios within each turn, which other work meets alike.
 //! What capture adds is seconds per link, which the compilers' noise hides: so it is also measured on a build that only
-//! links again, with all that a full build's capture does (its stand-in, its copies, its walk), and held against the full
+//! links again, with all that a full build's capture does (its stand-in, its copies, its walk), and compared with the full
 //! build's time.
 //! Usage: capture_costs ASSAY [FILES [BUILDS [REPLAYS]]]
 

@@ -2,7 +2,7 @@
 //
 // A figure is nanoseconds of this process's CPU time for each value. Every repeat draws a fresh stream of each shape, and
 // decodes it with every decoder in an order of its own: once unmeasured, then often enough for about a millisecond.
-// Every decoder's values are held against the generator's before it is timed.
+// Every decoder's values are compared with the generator's before it is timed.
 //
 // Use: side_by_side VALUES REPEATS SHAPES PEERS...     see run.sh
 

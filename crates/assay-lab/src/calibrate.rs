@@ -1,4 +1,4 @@
-//! The lab held against pairs whose truth is known: what each pair is, what was said of it, and how often that was
+//! The lab tried on pairs whose truth is known: what each pair is, what was said of it, and how often that was
 //! right.
 
 pub mod peers;

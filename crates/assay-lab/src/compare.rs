@@ -1,4 +1,4 @@
-//! Is this regression mine? Two builds of somebody else's project, held against each other by its own benchmarks.
+//! Is this regression mine? Two builds of any project, compared by its own benchmarks.
 //!
 //! Phases ([`run`]): check out and build both sides with their links captured, find which links the benchmark uses, look at
 //! the machine code that each benchmark executes, run the benchmark command over all placements in turns, look at the

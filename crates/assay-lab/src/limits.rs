@@ -1,4 +1,4 @@
-//! The speed of light of this machine: measured once, kept, and held against what campaigns measure.
+//! The speed of light of this machine: measured once, kept, and compared with what campaigns measure.
 //!
 //! What is executed is in assay-linux (`limits`), what follows from it in assay-pure (`limits`); here is when, how often, and where
 //! it is kept.

@@ -1,7 +1,7 @@
 //! What did each step of somebody's optimisation bring? A diary of stages, each built and measured, kept over time.
 //!
 //! Phases ([`run`]): read the file, see what the ledger has of it already, build what is missing (and what that has to be
-//! held against) with its links captured, run every command once, count what it executes, then run all of them over all
+//! compared with) with its links captured, run every command once, count what it executes, then run all of them over all
 //! placements in turns. Everything goes to the ledger at once; the page is made from the ledger alone. What is common with
 //! comparing two builds is `compare`'s: places, visits, rounds, verdicts.
 

@@ -1,6 +1,6 @@
 //! Does LEDGER.md say of every table and column what it is, and do its queries run?
 //!
-//! Method: both documents are read as text; the tables of schema.sql are held against the headings and rows of the
+//! Method: both documents are read as text; the tables of schema.sql are checked against the headings and rows of the
 //! page, in order, and the queries are run on an empty ledger.
 
 use assay_lab::store::{FORMAT, Ledger};

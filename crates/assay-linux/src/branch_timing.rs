@@ -1,10 +1,10 @@
-//! What does a mispredicted branch cost here, and how many outcomes does this CPU learn by heart? From clocks alone.
+//! What does a mispredicted branch cost here, and how many outcomes does this CPU memorise? From clocks alone.
 //!
 //! Method: a loop of five instructions, one of them a conditional branch on the next byte of a buffer, written in assembly so
 //! that no compiler can turn it into a conditional move. The bytes are fair coin tosses. **Fresh** ones, too many to be
 //! remembered, are mispredicted half the time; a short stretch repeated over a buffer of the same size is **learned**, never
 //! mispredicted, and executes the same instructions with the same memory traffic. The difference is the penalty alone.
-//! A sweep over growing periods shows up to which length a repeated sequence is known by heart.
+//! A sweep over growing periods shows up to which length a repeated sequence is memorised.
 //! Who times a window is the caller's business, and what disturbs one: such a window is made again. What follows from the figures is computed in assay-pure (`stats::penalty`).
 //! Known limits: the branch waits for a load from the nearest cache only, so it is resolved as early as any; one whose
 //! condition takes longer costs more.
@@ -20,7 +20,7 @@ const LEARNED_PERIOD: usize = 512;
 const WINDOW: usize = 1 << 16;
 /// Windows tried for each one that is wanted, where other work interrupts them or shares the core.
 const TRIES: usize = 4;
-/// With fewer on a core of one's own, those of a shared one are used.
+/// With fewer on an unshared core, those of a shared one are used.
 const ENOUGH: usize = 3;
 
 /// How much to measure.
@@ -44,7 +44,7 @@ impl TimingEffort {
 pub struct WindowPair {
     /// Of tosses never seen.
     pub fresh_ns: f64,
-    /// Of tosses known by heart.
+    /// Of memorised outcomes.
     pub learned_ns: f64,
 }
 

@@ -1,5 +1,5 @@
 //! Whose is the core? Additions that wait for each other take a cycle each, alone or not; additions that need not wait
-//! fill the core's width, and take longer while somebody runs on its other hardware thread. The same loops as in the
+//! fill the core's width, and take longer while its sibling thread is busy. The same loops as in the
 //! harnesses; `assay_pure::pulse` judges.
 
 mod ticking;

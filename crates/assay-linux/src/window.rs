@@ -12,9 +12,9 @@ const RAN_ALL_THE_TIME: f64 = 0.98;
 /// What became of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WindowOutcome<T> {
-    /// Its value, on a core of one's own as far as anybody can tell.
+    /// Its value, on an unshared core as far as is known.
     Own(T),
-    /// Its value, but somebody ran on the core's other hardware thread meanwhile.
+    /// Its value, but a sibling thread was busy meanwhile.
     Shared(T),
     /// The thread did not run all the time: there is no value.
     Interrupted,
@@ -72,7 +72,7 @@ impl<T> WindowValues<T> {
         self.shared.extend(other.shared);
     }
 
-    /// Values of a core of one's own so far, and of a shared one.
+    /// Values on an unshared core so far, and of a shared one.
     pub fn counts(&self) -> (usize, usize) {
         (self.own.len(), self.shared.len())
     }

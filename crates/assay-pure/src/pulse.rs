@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-/// A quotient this far above that of a core of one's own is a shared core. On Zen 4 the quotient of a core of one's own
+/// A quotient this far above that on an unshared core is a shared core. On Zen 4 the quotient on an unshared core
 /// varies by 3 %, the grain of a clock of 10 ns; a shared one's is 1.15 to 2 times as large.
 pub const SHARED: f64 = 1.08;
 /// The same where the clock's grain is allowed for besides: what is left is where the loops lie, and a percent or two of chance.
@@ -16,7 +16,7 @@ const BEYOND_GRAIN: f64 = 1.04;
 /// Additions of the two loops.
 const CHAIN: f64 = 2048.0;
 const WIDE: f64 = 12_800.0;
-/// So many pulses, of which the lowest twentieth is not one alone, tell what a core of one's own shows.
+/// So many pulses, of which the lowest twentieth is not one alone, tell those of an unshared core.
 const ENOUGH: usize = 40;
 
 /// One pulse: two loops timed one after the other.
@@ -43,7 +43,7 @@ impl fmt::Display for Pulse {
     }
 }
 
-/// The quotient that a core of one's own shows: the end of the lowest twentieth, so that a pulse whose chain was
+/// The quotient that an unshared core shows: the end of the lowest twentieth, so that a pulse whose chain was
 /// interrupted does not make it. None of fewer than 40, or where there is none.
 #[must_use]
 pub fn own(mut quotients: Vec<f64>) -> Option<f64> {
@@ -54,20 +54,20 @@ pub fn own(mut quotients: Vec<f64>) -> Option<f64> {
     quotients.get(quotients.len() / 20).copied()
 }
 
-/// Independent additions per cycle, of a quotient: on a core of one's own a property of the processor's model.
+/// Independent additions per cycle, of a quotient: on an unshared core a property of the processor's model.
 #[must_use]
 pub fn width(quotient: f64) -> f64 {
     WIDE / CHAIN / quotient
 }
 
-/// The part of a core's known width that was there at best, where it is less than what is a core of one's own: it was shared all
+/// The part of a core's known width that was there at best, where it is less than an unshared core has: it was shared all
 /// the time, which no pulse tells by itself. None where the width was there.
 #[must_use]
 pub fn narrowed(width: f64, known: f64) -> Option<f64> {
     (width * SHARED < known).then(|| width / known)
 }
 
-/// What the pulses of a core of one's own show, learned on the way.
+/// What the pulses on an unshared core show, learned on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OwnCore {
     own: Option<f64>,
@@ -102,7 +102,7 @@ impl OwnCore {
         self.own.map(width)
     }
 
-    /// What a core of one's own shows at most, whatever the clock's grain made of it: the wide loop's time less the second figure
+    /// What an unshared core shows at most, whatever the clock's grain made of it: the wide loop's time less the second figure
     /// over the chain's plus the second. None where nobody knows yet.
     #[must_use]
     pub fn limit(&self) -> Option<(f64, u64)> {

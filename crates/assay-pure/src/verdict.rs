@@ -7,7 +7,7 @@
 //! would have reported), `decide` (interval to word), `twin` (the baseline against itself), `input_dependence`,
 //! `cause` (evidence), `judge` (all of it, with the confidence shared out), `placement_table` (per variant),
 //! `offset_share` and `companion` (what the rest goes with), `counts`, `learned` and `explained` (what instructions and mispredictions say of it), `claims` (what somebody says,
-//! held against all this).
+//! compared with all this).
 
 pub mod as_built;
 pub mod attribution;

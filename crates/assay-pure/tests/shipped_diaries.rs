@@ -1,4 +1,4 @@
-//! The diaries that the repository ships, held against the reader.
+//! The diaries that the repository ships, checked with the reader.
 
 use assay_pure::stages::Diary;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The experiment files that the repository ships, held against the reader and against their folders.
+//! The experiment files that the repository ships, checked with the reader and with their folders.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -70,7 +70,7 @@ pub struct Page {
     pub contrasts: Vec<PageContrast>,
     /// Every cell that was planned, the failed ones included.
     pub cells: Vec<PageCell>,
-    /// Where the functions lie as built, one entry per build; empty where nobody asked to compare builds.
+    /// Where the functions lie as built, one entry per build; empty unless comparing builds was asked for.
     #[serde(default)]
     pub layouts: Vec<BuildLayout>,
     /// The inputs, in file order.
@@ -80,16 +80,16 @@ pub struct Page {
     /// Inputs that a predictor memorises while they are measured.
     #[serde(default)]
     pub learned_inputs: Vec<LearnedInput>,
-    /// What a misprediction costs on this machine; absent where nobody asked for mispredictions.
+    /// What a misprediction costs on this machine; absent unless mispredictions were asked for.
     #[serde(default)]
     pub branch_cost: Option<BranchCost>,
-    /// What instructions and mispredictions explain of all times; absent where nobody asked for both.
+    /// What instructions and mispredictions explain of all times; absent unless both were asked for.
     #[serde(default)]
     pub explained: Option<ExplainedTimes>,
     /// Which measured limits of the machine the cells are compared with; null where none are kept for it.
     #[serde(default)]
     pub limits: Option<LimitsUsed>,
-    /// What somebody says, and what was found.
+    /// A claim of the file, and what was found.
     pub claims: Vec<Claim>,
     /// What could not be measured, with the reason.
     pub failures: Vec<PageFailure>,
@@ -288,7 +288,7 @@ fn throughput() -> String {
     "throughput".into()
 }
 
-/// What somebody says, and what was found.
+/// A claim of the file, and what was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Claim {

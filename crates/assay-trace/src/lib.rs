@@ -194,7 +194,7 @@ pub enum TracedExit {
     Replaced,
     /// It was still going on when the time limit came, and was killed.
     TimeLimit,
-    /// It is gone and nobody knows how.
+    /// It is gone; how is unknown.
     Unknown,
 }
 

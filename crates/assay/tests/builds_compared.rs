@@ -1,7 +1,7 @@
 //! A whole campaign whose contrasts run along flags, and along compilers where there are two: the cells that the page
 //! compares, the places it tells, the claim it settles, and that a report from the ledger alone says the same.
 //!
-//! No verdict is held against a time: only which contrasts there are, of which cells, and that each has one.
+//! No verdict is compared with a time: only which contrasts there are, of which cells, and that each has one.
 
 use crate::robust::lab::Lab;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Does the source keep the rules of ARCHITECTURE.md that a compiler does not know?
 //!
 //! Method: every tracked file is read as text; Rust code is reduced to tokens (comments and literals dropped), and
-//! every path in it, `use` trees expanded and `super` resolved, is held against tables of forbidden edges.
+//! every path in it, `use` trees expanded and `super` resolved, is checked against tables of forbidden edges.
 //! Limits: macros that build paths and renamed crates are not seen through.
 //! Checked by: planted violations of every rule, at the end.
 

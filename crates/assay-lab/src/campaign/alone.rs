@@ -67,8 +67,8 @@ fn sentence(
     let times: Vec<String> =
         inputs.iter().map(|(input, times)| format!("{times:.1} times the median on {input}")).collect();
     format!(
-        "One process of {variant} ({compiler}, {flags}; rotation {rotation}, phase {phase}) took {}; placement does not do \
-         that. It is not left out: confirm with another --seed.",
+        "One process of {variant} ({compiler}, {flags}; rotation {rotation}, phase {phase}) took {}. Placement alone does \
+         not cause that; it is not left out. Confirm with another --seed.",
         words::list(&times)
     )
 }

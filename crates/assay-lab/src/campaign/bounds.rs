@@ -1,7 +1,7 @@
 //! Which limit of the machine each cell's time is near.
 //!
 //! The limits that are kept for the machine when a campaign begins go to the ledger with its facts, so that its page says the same
-//! on any machine. A campaign from before is held against what is kept for its machine now, if it is the same one.
+//! on any machine. A campaign from before is compared with what is kept for its machine now, if it is the same one.
 
 use super::compose::{KnownInput, rfc3339};
 use crate::limits::{kept, machine_of, machine_of_campaign};
@@ -29,7 +29,7 @@ pub fn kept_with(row: &CampaignRow) -> Option<Limits> {
     Limits::from_json(&row.machine[KEY].to_string()).ok()
 }
 
-/// The limits that a campaign's times are held against.
+/// The limits that a campaign's times are compared with.
 pub fn of(row: &CampaignRow) -> Option<(Limits, LimitsUsed)> {
     let used = |limits: Limits, with_campaign| {
         let measured = rfc3339(limits.measured_at);
@@ -88,7 +88,7 @@ fn row(ns: f64, input: Option<&KnownInput>, counts: Option<&CellCounts>) -> Meas
     }
 }
 
-/// An input that a predictor may know by heart has no floor.
+/// An input that a predictor may memorise has no floor.
 fn repeats(description: &Description) -> bool {
     description.length_warning().is_some() || description.period_warning().is_some()
 }

@@ -265,7 +265,7 @@ impl CountPhase<'_, '_> {
         Ok(left)
     }
 
-    /// The answers of what was walked through, held against those of the first variant of the kind.
+    /// The answers of what was walked through, compared with those of the first variant of the kind.
     fn proven(&mut self, cell: &CountedInput) -> Result<(), String> {
         let (kind, check) = cell.check;
         let kind: &'static str = if kind == VariantKind::Call { "call" } else { kind.as_str() };

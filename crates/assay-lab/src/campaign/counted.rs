@@ -202,7 +202,7 @@ impl CampaignCounts {
         })
     }
 
-    /// What instructions and mispredictions explain of all times; nothing where nobody asked for both.
+    /// What instructions and mispredictions explain of all times; nothing unless both were asked for.
     pub fn explained(&self, times: &[VariantPlacement]) -> Option<page::ExplainedTimes> {
         if !(self.asked.contains(&CountedEvent::Instructions)
             && self.asked.contains(&CountedEvent::BranchMisses))

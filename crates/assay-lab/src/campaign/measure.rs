@@ -300,7 +300,7 @@ impl RunningCampaign<'_, '_> {
             }
             if tuned.unsettled {
                 self.scene.warn(format!(
-                    "input {}: still getting faster after {} warm-up samples (is the predictor memorising it?)",
+                    "input {}: still getting faster after {} warm-up samples; if the predictor is memorising it, use a longer input",
                     ready.name, tuned.plan.warmup
                 ));
             }
@@ -431,7 +431,7 @@ fn end(level: Option<MeasuredLevel>, scene: &mut Scene<'_>) {
     for (variant, bytes) in level.started.lineup.printed() {
         if bytes > MUCH_OUTPUT {
             scene.warn(format!(
-                "{variant}: the program printed {bytes} bytes while it was measured, which takes part of its time"
+                "{variant}: the program printed {bytes} bytes while it was measured, which is part of its time; print nothing in the measured code"
             ));
         }
     }

@@ -209,7 +209,7 @@ impl Observed {
         found
     }
 
-    /// Was the core shared from the first sample to the last? Held against the width that was known of it when the campaign began.
+    /// Was the core shared from the first sample to the last? Compared with the width that was known of it when the campaign began.
     pub fn shared_all_the_time(&self, known: Option<f64>) -> Option<String> {
         let (width, known) = (self.width?, known?);
         let part = narrowed(width, known)?;

@@ -13,7 +13,7 @@ use assay_pure::protocol::VariantKind;
 use std::collections::HashSet;
 
 /// Proves the answers of one program of each object code: as built, and the first placement. All other placements
-/// are links of the same objects, and are held against these in every visit by the answers of what they measured.
+/// are links of the same objects, and are compared with these in every visit by the answers of what they measured.
 ///
 /// # Errors
 /// The ledger cannot be written.

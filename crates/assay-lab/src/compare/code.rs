@@ -5,6 +5,7 @@ use assay_pure::placement::across::{self, CodeChange};
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::ContrastVerdict;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
+use assay_pure::words;
 use assay_report::compare::{DifferingFunction, FunctionChange};
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::sites::names::demangle;
@@ -173,14 +174,14 @@ pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -
         .collect();
     worked.sort_by(|one, other| other.0.ln().abs().total_cmp(&one.0.ln().abs()));
     if let Some((ratio, function)) = worked.first().filter(|_| differs) {
-        let more = (ratio - 1.0) * 100.0;
         causes.push(named(
             Cause::Work,
             format!(
-                "{} executes {:.1} instructions per call, before {:.1} ({more:+.1} %)",
+                "{} executes {} instructions per call, before {} ({})",
                 function.name,
-                function.candidate_instructions.unwrap_or_default(),
-                function.baseline_instructions.unwrap_or_default()
+                words::short(function.candidate_instructions.unwrap_or_default()),
+                words::short(function.baseline_instructions.unwrap_or_default()),
+                words::change(*ratio)
             ),
         ));
     }

@@ -5,8 +5,8 @@ use super::examine::examine;
 use super::judge;
 use super::left_behind::Workplace;
 use super::measure::{self, VerdictProgress, Where};
-use super::places::Binaries;
 use super::sides::{self, PreparedSide, ReadySides, What};
+use super::places::{Binaries, add_limits};
 use super::spec::{Effort, Method, Spec, effort, visits_per_round};
 use crate::campaign::compose::machine_json;
 use crate::lead::{Lead, Misuse, Question, measuring_cpu};
@@ -190,7 +190,8 @@ fn try_out(asked: &CompareRequest, work: &CompareWorkspace, sides: &[PreparedSid
             None => {
                 let bench = work.bench(asked, side, Adapter::Wall);
                 let (detected, visit) = bench::detect(&bench, &plain, &work.scratch).map_err(failed)?;
-                if matches!(detected.adapter, Adapter::Wall) {
+                // Who compares commands asks for the time of each as a whole.
+                if matches!(detected.adapter, Adapter::Wall) && !matches!(asked.what, What::Commands(_)) {
                     warnings.push(detected.because.trim_end_matches('.').to_owned());
                 }
                 adapter = Some(detected.adapter);
@@ -335,12 +336,14 @@ fn players(
 /// One placement ahead of all measuring: what the linker cannot do is known, and the size of the code.
 fn with_links(mut warnings: Vec<String>, players: &mut [SidePlayer]) -> Result<Vec<String>> {
     use assay_pure::compare::VisitPlacement;
+    let mut limits = Vec::new();
     for player in players {
         if let Some(binaries) = &mut player.binaries {
             binaries.make(VisitPlacement::Placed { rotation: 0, phase_bytes: 0 })?;
-            warnings.extend(binaries.warnings().cloned());
+            add_limits(&mut limits, binaries.limits().iter().cloned());
         }
     }
+    warnings.extend(limits.iter().map(ToString::to_string));
     let mut seen = std::collections::HashSet::new();
     warnings.retain(|warning| seen.insert(warning.clone()));
     Ok(warnings)

@@ -6,12 +6,12 @@
 
 use super::left_behind::{self, Displaced};
 use anyhow::{Context, Result};
-use assay_link::adopt::capture::{CapturedLink, Repeated};
+use assay_link::adopt::capture::{CapturedLink, PlacementLimit, Repeated};
 use assay_link::build::Link;
 use assay_pure::compare::VisitPlacement;
 use assay_pure::event::Event;
 use assay_pure::experiment::plan;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -26,6 +26,15 @@ struct UsedLink {
     text_bytes: u64,
 }
 
+/// Adds what is not said yet: what holds for several links, of one side or of both, is said once, with the first one's objects.
+pub fn add_limits(known: &mut Vec<PlacementLimit>, more: impl IntoIterator<Item = PlacementLimit>) {
+    for limit in more {
+        if known.iter().all(|known| known.what != limit.what) {
+            known.push(limit);
+        }
+    }
+}
+
 /// The binaries of one side.
 pub struct Binaries {
     used: Vec<UsedLink>,
@@ -33,7 +42,7 @@ pub struct Binaries {
     folder: PathBuf,
     seed: u64,
     installed: VisitPlacement,
-    warnings: BTreeSet<String>,
+    limits: Vec<PlacementLimit>,
 }
 
 impl Binaries {
@@ -48,7 +57,7 @@ impl Binaries {
             folder,
             seed,
             installed: VisitPlacement::AsBuilt,
-            warnings: BTreeSet::new(),
+            limits: Vec::new(),
         };
         for (number, link) in links.into_iter().enumerate() {
             let context = || format!("cannot keep {}", link.output.display());
@@ -74,7 +83,7 @@ impl Binaries {
         let repeated: Repeated = link
             .is_reproducible(&self.folder)
             .with_context(|| format!("the link of {} cannot be repeated", link.output.display()))?;
-        self.warnings.extend(repeated.warning(&link.output));
+        add_limits(&mut self.limits, repeated.limit(&link.output));
         Ok(())
     }
 
@@ -100,8 +109,8 @@ impl Binaries {
     }
 
     /// What could not be done as asked.
-    pub fn warnings(&self) -> impl Iterator<Item = &String> {
-        self.warnings.iter()
+    pub fn limits(&self) -> &[PlacementLimit] {
+        &self.limits
     }
 
     /// Links all binaries for a place, where that was not done yet.
@@ -126,8 +135,7 @@ impl Binaries {
                 .with_context(|| format!("cannot date {}", replayed.path.display()))?;
             used.text_bytes = replayed.text_bytes;
             used.placed.insert(place, replayed.path);
-            let name = used.link.output.file_name().unwrap_or_default().to_string_lossy();
-            self.warnings.extend(replayed.warnings.into_iter().map(|warning| format!("{name}: {warning}")));
+            add_limits(&mut self.limits, replayed.limits);
         }
         Ok(())
     }

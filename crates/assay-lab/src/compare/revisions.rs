@@ -4,6 +4,7 @@
 
 use crate::lead::{Hold, Misuse, Unable, hold};
 use anyhow::{Context, Result};
+use assay_pure::words;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -87,7 +88,8 @@ impl Repository {
         let untracked = git(&self.root, &["ls-files", "--others", "--exclude-standard"])?.unwrap_or_default();
         let untracked = untracked.lines().filter(|file| !file.starts_with(".assay/")).count();
         let note = (untracked > 0).then(|| {
-            format!("{untracked} untracked files are not built; `git add` those that the build needs")
+            let files = words::plural(untracked as u64, "untracked file");
+            format!("not built: {files}; `git add` what the build needs")
         });
         if stashed.is_empty() {
             return Ok(Revision { name, note, ..head });
@@ -270,7 +272,7 @@ mod tests {
         std::fs::write(folder.path().join("a"), "3").unwrap();
         std::fs::write(folder.path().join("new"), "new").unwrap();
         let changed = found.working_tree().unwrap();
-        assert!(changed.note.as_ref().unwrap().starts_with("1 untracked files"), "{changed:?}");
+        assert!(changed.note.as_ref().unwrap().starts_with("not built: 1 untracked file;"), "{changed:?}");
         let (tree, _) = found.check_out(&changed, trees.path()).unwrap();
         assert_eq!(std::fs::read_to_string(tree.join("a")).unwrap(), "3");
         assert_eq!(std::fs::read_to_string(folder.path().join("a")).unwrap(), "3");

@@ -72,7 +72,7 @@ pub struct Effort {
 
 /// Fewest rotations that an interval is built on with some confidence.
 pub const FEWEST_ROTATIONS: u32 = 4;
-/// Rotations where nobody says otherwise: with them the placement is averaged to about half a percent.
+/// Rotations by default: with them the placement is averaged to about half a percent.
 pub const ROTATIONS: u32 = 8;
 /// Rounds beyond which rotations are what is lacking.
 const MOST_ROUNDS: u32 = 12;

@@ -139,11 +139,16 @@ impl Results {
             let is = if accepted == 1 { "is" } else { "are" };
             text += &format!(" {} {is} marked as intended.", plural(accepted, "finding"));
         }
-        let skipped = self.checks.iter().filter(|check| check.state == CheckState::CannotTell).count();
+        let skipped = self.skipped();
         if skipped > 0 {
             text += &format!(" {skipped} of {} could not run.", plural(self.checks.len() as u64, "check"));
         }
         text
+    }
+
+    /// How many checks could not run.
+    pub fn skipped(&self) -> usize {
+        self.checks.iter().filter(|check| check.state == CheckState::CannotTell).count()
     }
 
     /// What to change first, or what to do where nothing is wrong.

@@ -46,7 +46,12 @@ pub fn compose(facts: &ExperimentFacts, accept: &[Acceptance], notes: Notes, fil
             format!("The file accepts {} ({}), but it was not found.", entry.check, entry.because)
         }),
     );
-    let (answer, next) = (results.answer(), results.next(&format!("measure it with `assay run {file}`")));
+    let measure = format!("measure it with `assay run {file}`");
+    let otherwise = match results.skipped() {
+        0 => measure,
+        _ => format!("see under \"not run\" what the other checks need; then {measure}"),
+    };
+    let (answer, next) = (results.answer(), results.next(&otherwise));
     Examination { method, warnings, ..results.page(ExaminedSubject::Experiment, file, answer, next) }
 }
 

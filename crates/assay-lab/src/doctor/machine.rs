@@ -16,7 +16,7 @@ use crate::limits::{kept, machine_of};
 use anyhow::Result;
 use assay_link::build;
 use assay_pure::event::Event;
-use assay_pure::words::{fraction, list};
+use assay_pure::words::{duration, fraction, list};
 use assay_report::doctor::{CheckState, DoctorFigure, Examination, ExaminedSubject};
 use checks::CHECKS;
 use facts::{MachineFacts, MachineMeasurements};
@@ -89,8 +89,8 @@ pub fn compose(facts: &MachineFacts, subject: &str) -> Examination {
     let pair_seconds = measured.two_places.iter().flatten().map(|two| two.seconds).sum::<f64>();
     Examination {
         method: vec![format!(
-            "the kernel's files, and {:.1} s of measuring on processor {}",
-            measured.seconds + pair_seconds,
+            "the kernel's files, and {} of measuring on processor {}",
+            duration(measured.seconds + pair_seconds),
             kernel.cpu
         )],
         figures: figures(measured),

@@ -1,4 +1,4 @@
-//! From a recorded file to a page: fitted, held against the recording in simulation, and the reasons not to use it.
+//! From a recorded file to a page: fitted, compared with the recording in simulation, and the reasons not to use it.
 
 use super::table::table;
 use crate::lead::Misuse;
@@ -247,7 +247,7 @@ mod tests {
         assert!(found.answer.starts_with("Refused: the lengths repeat every 500 units"), "{}", found.answer);
         let found = page(&asked(true), &bytes);
         assert!(!found.close && found.table.is_some() && found.closeness.is_some());
-        // Known by heart, it is mispredicted far less than anything that is drawn.
+        // Memorised, it is mispredicted far less than anything that is drawn.
         assert!(found.refusals.len() > 1, "{:?}", found.refusals);
     }
 

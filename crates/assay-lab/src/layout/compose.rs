@@ -19,7 +19,7 @@ use assay_trace::sites::names::demangle;
 /// Loops longer than this are not advised on: what a border costs once is spread over too much.
 const SHORT_LOOP_BYTES: u64 = 256;
 
-/// The page of some programs, the first of them held against another.
+/// The page of some programs, the first of them compared with another.
 ///
 /// # Errors
 /// No function fits, or a file is damaged.

@@ -93,8 +93,8 @@ pub fn recall_width(limits: &mut Limits, before: &Limits) {
         && narrowed(now, known).is_some()
     {
         limits.notes.push(format!(
-            "The core was shared all the time, or is of another kind: it made {now:.1} additions per cycle at best, and {known:.1} when \
-             this machine was measured before. What needs its width is too slow here; measure again at another hour (--again)."
+            "The core was shared all the time, or is of another type: it made {now:.1} additions per cycle at best, and {known:.1} when \
+             this machine was measured before. Throughput figures are too low here; measure again at another time (--again)."
         ));
     }
     limits.width = limits.width.into_iter().chain(before.width).reduce(f64::max);

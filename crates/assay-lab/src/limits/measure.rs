@@ -202,7 +202,7 @@ fn sharing_notes(limits: &Limits, despite: u64, no_timer: Option<&str>) -> Vec<S
     let share = limits.shared as f64 / limits.windows.max(1) as f64;
     if share > 0.1 {
         notes.push(format!(
-            "The sibling thread was busy during {} of the windows; these were left out where there were others.",
+            "The sibling thread was busy during {} of the windows; these were left out where there were enough others.",
             fraction(share)
         ));
     }

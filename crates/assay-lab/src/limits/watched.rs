@@ -1,4 +1,4 @@
-//! Windows of the clock between pulses: whoever runs on the core's other hardware thread meanwhile is told apart.
+//! Windows of the clock between pulses: those with a busy sibling thread are marked.
 //!
 //! Used for the speed of light and for what a misprediction costs. Clocks and pulses come from [`Clocks`], so that tests can
 //! play them.
@@ -74,7 +74,7 @@ fn of((chain_ns, wide_ns): (u64, u64)) -> Pulse {
     Pulse { chain_ns, wide_ns }
 }
 
-/// Times windows, and knows what a core of one's own looks like.
+/// Times windows, and knows what an unshared core looks like.
 #[derive(Debug)]
 pub struct WatchedTimer<C = Here> {
     /// What times them.
@@ -102,7 +102,7 @@ impl<C: Clocks> WatchedTimer<C> {
         }
     }
 
-    /// Learns what a core of one's own looks like, over half a second: 1600 pulses.
+    /// Learns what an unshared core looks like, over half a second: 1600 pulses.
     pub fn look_around(&mut self) {
         for _ in 0..LOOKS.0 {
             self.look();
@@ -137,7 +137,7 @@ impl<C: Clocks> WatchedTimer<C> {
         self.judge(ns, before.into_iter().chain(between).chain(after))
     }
 
-    /// Independent additions per cycle on a core of one's own, as far as it is known.
+    /// Independent additions per cycle on an unshared core, as far as it is known.
     pub fn width(&self) -> Option<f64> {
         self.own_core.width()
     }

@@ -12,9 +12,9 @@ const LONG_ENOUGH_NS: f64 = 60_000.0;
 const TOO_LONG_NS: f64 = 1_000_000.0;
 /// Windows tried for each one that is wanted, where other work interrupts them;
 const TRIES: usize = 8;
-/// so many where somebody runs on the core's other hardware thread, and the same of long ones.
+/// so many where a sibling thread is busy, and the same of long ones.
 const SHARED_TRIES: usize = 2;
-/// Even what is late is measured so often; with fewer of a core of one's own those of a shared one are used.
+/// Even what is late is measured so often; with fewer on an unshared core those of a shared one are used.
 const LEAST_WINDOWS: usize = 3;
 /// Turns of the additions that watch the clock: about 20 µs.
 const WATCH_TURNS: u64 = 1000;
@@ -70,7 +70,7 @@ impl<C: Clocks> LimitsMeter<C> {
         self.gather(wanted, wanted * SHARED_TRIES, |watched, _| watched.long(&mut work).map(|ns| ns / parts))
     }
 
-    /// Windows until `wanted` of a core of one's own are there, or enough was tried.
+    /// Windows until `wanted` on an unshared core are there, or enough was tried.
     fn gather(
         &mut self,
         wanted: usize,

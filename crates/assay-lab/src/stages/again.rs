@@ -1,4 +1,4 @@
-//! Which stages are to be measured: those that are new, and what they have to be held against.
+//! Which stages are to be measured: those that are new, and what they have to be compared with.
 //!
 //! Times are only compared within a session, where builds take turns. So a new stage takes along the stage before it, the
 //! first one, the one that now follows it, and all references.
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// What a session measures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionPlan {
-    /// Entrants by number: new ones and those that they are held against.
+    /// Entrants by number: new ones and those that they are compared with.
     pub entrants: BTreeSet<usize>,
     /// Those of them that are new.
     pub new: BTreeSet<usize>,
@@ -61,7 +61,7 @@ pub fn wanted(diary: &Diary, known: &BTreeSet<usize>, only: Option<&BTreeSet<usi
             entrants.insert(diary.first_of(*number));
             entrants.extend(all.iter().filter(|other| diary.entrants[**other].after == Some(*number)));
         } else {
-            // A reference is held against where the work began and where it is now.
+            // A reference is compared with where the work began and where it is now.
             entrants.extend(diary.chain().first());
             entrants.extend(diary.chain().last());
         }
@@ -108,7 +108,7 @@ mod tests {
         // One in the middle also takes those that now follow it.
         let found = wanted(&diary(), &BTreeSet::from([0, 2, 3, 4]), None);
         assert_eq!((numbers(&found.entrants), numbers(&found.new)), (vec![0, 1, 2, 3, 4], vec![1]));
-        // A new reference is held against the first and the last stage.
+        // A new reference is compared with the first and the last stage.
         let found = wanted(&diary(), &BTreeSet::from([0, 1, 2, 3]), None);
         assert_eq!((numbers(&found.entrants), numbers(&found.new)), (vec![0, 3, 4], vec![4]));
     }

@@ -168,7 +168,7 @@ fn place(diary: &Diary, ready: &mut ReadyEntrant, work: &DiaryWorkspace) -> Resu
     });
     match placed {
         Ok(binaries) => {
-            built.warnings.extend(binaries.warnings().cloned());
+            built.warnings.extend(binaries.limits().iter().map(ToString::to_string));
             let files: Vec<PathBuf> = binaries.files().map(PathBuf::from).collect();
             for tried in ready.tried.values_mut() {
                 if let Ok(runnable) = &mut tried.found {

@@ -170,7 +170,7 @@ fn explain(path: &Path, error: rusqlite::Error) -> anyhow::Error {
         ),
         Some(ErrorCode::SystemIoFailure) => anyhow!(
             "the ledger {path} could not be read or written ({error}); is its disk full or gone? All finished rounds \
-             are safe in it; go on with --resume, or use --ledger FILE on another disk"
+             are safe in it; continue with --resume, or use --ledger FILE on another disk"
         ),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             anyhow!("the ledger {path} was locked by another program for more than {} s", PATIENCE.as_secs())

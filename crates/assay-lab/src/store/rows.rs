@@ -241,13 +241,13 @@ pub struct BranchTimingRow {
     pub upper_ns: f64,
     /// One outcome never seen.
     pub fresh_ns: f64,
-    /// One known by heart.
+    /// One memorised.
     pub learned_ns: f64,
     /// Series behind the interval.
     pub series: u64,
-    /// The longest sequence known by heart.
+    /// The longest sequence memorised.
     pub learned_outcomes: Option<u64>,
-    /// The shortest of which nothing is known.
+    /// The shortest of which nothing was memorised.
     pub unlearned_outcomes: Option<u64>,
     /// The sweep as measured.
     pub sweep: Value,

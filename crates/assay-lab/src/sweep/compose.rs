@@ -397,7 +397,7 @@ fn step_page(
 }
 
 fn go_from(misses: (f64, f64)) -> String {
-    format!("mispredictions go from {:.2} to {:.2}", misses.0, misses.1)
+    format!("mispredictions go from {} to {}", words::short(misses.0), words::short(misses.1))
 }
 
 /// Two figures are enough for where a memory ends.

@@ -29,6 +29,7 @@ mod zig;
 pub use builds::{BuildAsked, CapturedBuild, build};
 pub use failure::{BuildError, FailedBuild, NothingCaptured, ReplayError};
 pub use link::{CapturedLink, Repeated, Replayed};
+pub use program::PlacementLimit;
 pub use stand_in::stand_in;
 
 /// The variable by which a build tells stand-ins where to record.

@@ -1,7 +1,7 @@
 //! Files kept by the hash of their content, and records of what they were made from.
 //!
 //! Every file is written beside its place and renamed into it, so two campaigns at once, or a kill at any moment,
-//! leave whole files only. Every read is held against the hash, so what was cut or changed is made again, not used.
+//! leave whole files only. Every read is checked against the hash, so what was cut or changed is made again, not used.
 
 use assay_pure::inputs::digest;
 use serde::Serialize;
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Files of a build that was killed are removed after this time.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
-/// Hex digits of a hash in a file's name: 80 bits, and commands that can still be read. The content is held against the
+/// Hex digits of a hash in a file's name: 80 bits, and commands that can still be read. The content is compared with the
 /// whole hash.
 const NAME_DIGITS: usize = 20;
 

@@ -5,7 +5,7 @@
 
 use super::pattern;
 
-/// The checks that an experiment is held against, by their names in reports and files.
+/// The checks of an experiment, by their names in reports and files.
 pub const CHECKS: [&str; 11] = [
     "dead-code",
     "hoisted-work",

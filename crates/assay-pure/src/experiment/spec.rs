@@ -48,7 +48,7 @@ pub struct Experiment {
     /// Keys of inputs to be varied, by `assay sweep`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sweeps: Vec<crate::sweep::spec::SweepSpec>,
-    /// What somebody says, to be held against the measurement.
+    /// A claim, to be checked by the measurement.
     pub claims: Vec<ClaimSpec>,
     /// Findings of the doctor that are meant.
     #[serde(default)]
@@ -149,7 +149,7 @@ pub enum InputSource {
         /// Its seed.
         seed: u64,
         /// So many units are made and repeated, from the first again and again, until there are `units`; `None`: all
-        /// of them are made. It is what a predictor can know by heart, apart from the working set.
+        /// of them are made. It is what a predictor can memorise, apart from the working set.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         distinct_units: Option<u64>,
     },

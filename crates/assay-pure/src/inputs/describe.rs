@@ -2,7 +2,7 @@
 //! away, whether it repeats.
 //!
 //! The order of lengths decides what a branchy decoder costs, more than their shares do: on Zen 4 the same shares
-//! took a third of the time in bursts, and a short input that repeats is learnt by heart. So the description has both,
+//! took a third of the time in bursts, and a short input that repeats is memorised. So the description has both,
 //! and the floors of mispredictions that follow from them (see `floor` and `history`). The method is exact counting;
 //! the only estimate is the entropy, whose correction `history` describes.
 

@@ -1,6 +1,6 @@
 //! A short stream repeated to a long one: few distinct units in a large working set.
 //!
-//! What a predictor can know by heart is set by the distinct units, what a cache can hold by all of them; repeating keeps
+//! What a predictor can memorise is set by the distinct units, what a cache can hold by all of them; repeating keeps
 //! the two apart. Checked: against the stream written out unit by unit.
 
 use super::varint::varint_lengths;

@@ -9,7 +9,7 @@ const BAR_COLUMNS: f64 = 32.0;
 /// Rows of the histogram; what is left is added up in one more.
 const ROWS: usize = 12;
 
-/// With at least this many branch outcomes, no predictor that we have measured has learnt an input by heart: Zen 4
+/// With at least this many branch outcomes, no predictor that we have measured has memorised an input: Zen 4
 /// knows all of 30,000 outcomes, half of 50,000 and none of 100,000.
 const NEVER_LEARNT: u64 = 100_000;
 
@@ -58,13 +58,13 @@ impl Description {
         })
     }
 
-    /// Says so if a varint input is short enough to be learnt by heart when it is walked through again and again.
+    /// Says so if a varint input is short enough to be memorised when it is walked through again and again.
     pub fn length_warning(&self) -> Option<String> {
         let learnable = self.format == Format::Varint && self.classes.len() > 1 && self.bytes < NEVER_LEARNT;
         learnable.then(|| {
             format!(
-                "one pass is only {}. Walked through again and again, so few are learnt by heart (Zen 4 knows \
-                 30,000 random outcomes, and none of {}): take a longer input to measure data never seen.",
+                "one pass is only {}: repeated, so few are memorised (a Zen 4 memorises 30,000 random outcomes, and none of \
+                 {}). Use a longer input to measure fresh data.",
                 plural(self.bytes, "branch"),
                 count(NEVER_LEARNT)
             )

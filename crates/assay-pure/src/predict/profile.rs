@@ -81,7 +81,7 @@ pub fn default_range(architecture: InstructionSet) -> [&'static str; 3] {
 
 /// The member that stands for a CPU of today where one number is wanted, as to explain a difference in time.
 ///
-/// Why this one: a Zen 4 learns 30,000 repeated random outcomes by heart, 100,000 no longer. After 20 passes over 30,000,
+/// Why this one: a Zen 4 memorises 30,000 repeated random outcomes, 100,000 no longer. After 20 passes over 30,000,
 /// `zen4` still mispredicts 20 % of them, `tage-sc-l-64k` 29 %, `golden-cove` 30 %, `skylake` 47 %; of 3000 all but
 /// `skylake` less than 1 %. It is the nearest, at half of what `tage-sc-l-64k` costs.
 pub const MODERN: &str = "zen4";

@@ -1,4 +1,4 @@
-//! What somebody says of a step, held against arithmetic first and what was found second.
+//! Claims about a step, checked by arithmetic first and by what was found second.
 //!
 //! Counts are exact, so a claim on them is borne out or contradicted within its tolerance. Time goes by the verdict of the
 //! placement design: a ratio is contradicted only if the whole interval speaks against it.
@@ -22,7 +22,7 @@ pub struct DiaryClaim {
     pub stage: Option<usize>,
     /// The role it is about, by number; all if none.
     pub role: Option<usize>,
-    /// What the stage is held against.
+    /// What the stage is compared with.
     pub against: ComparedWith,
     /// The figure it is about.
     pub of: Option<Quantity>,
@@ -82,7 +82,7 @@ pub struct RoleFindings {
     pub place: String,
     /// Of the stage.
     pub own: CommandFigures,
-    /// Of what it is held against.
+    /// Of what it is compared with.
     pub other: Option<CommandFigures>,
     /// Of their times.
     pub time: Option<TimeFound>,

@@ -52,7 +52,7 @@ const TELLING: f64 = 0.01;
 /// A miss rate below this is near to none, and its changes are nobody's concern.
 const TELLING_RATE: f64 = 0.001;
 
-/// Traps between a stage and the one that it is held against.
+/// Traps between a stage and the one that it is compared with.
 pub fn between(before: &CommandFigures, after: &CommandFigures) -> Vec<Trap> {
     let mut found = Vec::new();
     found.extend(rate_against_misses(before, after));

@@ -1,9 +1,9 @@
-//! What does a misprediction cost on this machine, and up to which length does its predictor know outcomes by heart?
+//! What does a misprediction cost on this machine, and up to which length does its predictor memorise outcomes?
 //!
 //! Method: the figures come from one loop over fair coin tosses (assay-linux, `branch_timing`). Fresh tosses are mispredicted
 //! half the time whatever the predictor, learned ones never, so twice the difference in time is the penalty. Each series has
 //! tosses of its own; its location is the median over its pairs of windows, and the interval is Student's over the series.
-//! A repeated sequence whose time lies nearly at that of learned tosses is known by heart, one whose time lies nearly at that of
+//! A repeated sequence that takes nearly the time of memorised outcomes is memorised, one whose time lies nearly at that of
 //! fresh ones is not known at all.
 //! Known limits: "nearly" is a tenth of the way. Checked: by hand.
 
@@ -57,7 +57,7 @@ pub fn penalty(series: &[Vec<(f64, f64)>], alpha: f64) -> Result<Penalty, StatsE
 /// What the predictor remembers, in independent fair outcomes of one branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PredictorMemory {
-    /// The longest repeated sequence that it knows by heart.
+    /// The longest repeated sequence that it memorises.
     pub learned_outcomes: u64,
     /// The shortest of which it knows nothing; none where even the longest tried is known in part.
     pub unlearned_outcomes: Option<u64>,

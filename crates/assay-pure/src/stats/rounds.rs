@@ -1,7 +1,7 @@
 //! How much a ratio moves from round to round: the error that all rotations of a campaign share.
 //!
 //! Question: rotations that were measured in the same rounds share what the machine did in them, and the windows of the
-//! input that they started at; their spread does not show it. Method: at each placement the rounds are held against
+//! input that they started at; their spread does not show it. Method: at each placement the rounds are compared with
 //! the placement's own median, and the median of these deviations over all placements is the round's effect; its
 //! variance over rounds, with the weight that each round has in the estimate, is the variance that the rounds add.
 //! Limits: a state of the machine that lasts for the whole campaign is in no spread. Two rounds at the least.

@@ -105,7 +105,7 @@ pub enum Behind {
         units: u64,
         /// Mispredictions per unit ahead and behind, where these are the evidence.
         misses: Option<(f64, f64)>,
-        /// Outcomes that this CPU was seen to know by heart, where that is.
+        /// Outcomes that this CPU was seen to memorise, where that is.
         remembered: Option<u64>,
     },
     /// More or fewer mispredictions, on data that nobody remembers.
@@ -113,7 +113,7 @@ pub enum Behind {
         /// Per unit ahead and behind.
         misses: (f64, f64),
     },
-    /// Nobody knows.
+    /// Unknown.
     Unexplained,
 }
 

@@ -44,13 +44,13 @@ pub enum Tolerance {
     Relative(f64),
 }
 
-/// Points of the first step where nobody says otherwise.
+/// Points of the first step by default.
 pub const POINTS: u32 = 9;
-/// Further points where nobody says otherwise.
+/// Further points by default.
 pub const REFINE: u32 = 12;
-/// Parts of a linear range, one of which is the wanted width where nobody says otherwise.
+/// Parts of a linear range, one of which is the wanted width by default.
 const PARTS: f64 = 50.0;
-/// The wanted width on a geometric scale where nobody says otherwise.
+/// The wanted width on a geometric scale by default.
 const RELATIVE: f64 = 0.1;
 
 impl SweepSpec {

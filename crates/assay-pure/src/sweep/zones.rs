@@ -34,7 +34,7 @@ pub struct Zone {
     pub estimates: (f64, f64),
 }
 
-/// Who wins at one point: ln(candidate / baseline) held against the margin at two-sided level `alpha`.
+/// Who wins at one point: ln(candidate / baseline) compared with the margin at two-sided level `alpha`.
 ///
 /// A winner's interval excludes 0 and its estimate is beyond the margin; of equals the interval lies inside the margin: as of
 /// any verdict.

@@ -1,4 +1,4 @@
-//! What somebody says, held against arithmetic first and the measurement second.
+//! Claims, checked by arithmetic first and by the measurement second.
 //!
 //! A claim may state several things about several inputs and compilers. It is `refuted` when anything it states is
 //! contradicted anywhere (and the finding says where), `confirmed` when everything it states about the measurement

@@ -6,7 +6,7 @@
 //!
 //! Method: for each other function of the program the placements are grouped by the pair of offsets, the variant's own and
 //! that function's; the groups' adjusted R squared of ln(time) is compared. Among hundreds of functions one fits well by
-//! chance, and all placements of a rotation share whatever else that rotation had. So the best is held against the best of
+//! chance, and all placements of a rotation share whatever else that rotation had. So the best is compared with the best of
 //! the same functions with their offsets dealt out to other rotations (Westfall and Young, Resampling-Based Multiple
 //! Testing, 1993: the maximum statistic over permuted blocks), and named only if it explains [`NAMED`] and few such deals
 //! reach it.

@@ -2,7 +2,7 @@
 //! heart, and nothing mispredicts any more.
 //!
 //! Method: what an input gives a predictor to remember is weighed in coin tosses: one toss is mispredicted half the time, so
-//! twice the mispredictions of a first walk. Held against the length that this CPU was seen to remember (`stats::penalty`), and
+//! twice the mispredictions of a first walk. Compared with the length that this CPU was seen to remember (`stats::penalty`), and
 //! against the mispredictions of repeated walks by a simulated predictor. The measured length decides where both speak: it is
 //! the CPU's own.
 //! Known limits: tosses of one branch are weighed like outcomes of many. A first walk also mispredicts because everything is
@@ -26,7 +26,7 @@ const FAR_BELOW: f64 = 0.5;
 /// Tosses from which on no predictor that was measured knew anything, where this CPU's own memory is not known.
 const USUALLY_ENOUGH: u64 = 131_072;
 
-/// An input that is known by heart while it is measured.
+/// An input that is memorised while it is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
     /// Input name.
@@ -37,9 +37,9 @@ pub struct Learned {
     pub units: u64,
     /// What it weighs, coin tosses.
     pub tosses: u64,
-    /// What this CPU knows by heart, coin tosses, where measured.
+    /// What this CPU memorises, coin tosses, where measured.
     pub remembered: Option<u64>,
-    /// Only a part of it is known.
+    /// Only a part of it is memorised.
     pub in_part: bool,
     /// Mispredictions per unit of a first walk, simulated.
     pub fresh: f64,

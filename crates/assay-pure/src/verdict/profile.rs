@@ -113,7 +113,7 @@ pub fn offsets_visited(times: &[RotationTimes]) -> OffsetsVisited {
 /// What the offsets alone would add to the ratio at a placement: ln(effect on candidate / effect on baseline).
 ///
 /// Returns: `None` where an offset was never visited. This is a prediction made from the rotations only, so that the
-/// as-built comparison can be held against it.
+/// as-built comparison can be compared with it.
 pub fn predicted_placement(contrast: &ObservedContrast, at: &PairAt) -> Option<f64> {
     let effect = |side: ContrastSide| {
         let offset = side.of(at).1 % 64;

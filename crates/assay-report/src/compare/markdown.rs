@@ -6,7 +6,6 @@ use super::terminal::{function_told, of_two, ordered};
 use crate::Detail;
 use crate::page::{AsBuiltSays, Verdict};
 use crate::prose::escape;
-use crate::sheet::doubts;
 use assay_pure::words;
 use assay_pure::words::plural;
 
@@ -26,7 +25,7 @@ pub fn markdown(page: &ComparePage) -> String {
         }
         text += "\n\n";
     }
-    for doubt in doubts(&page.warnings, &page.limits) {
+    for doubt in page.doubts(Detail::Brief) {
         text += &format!("> {}\n>\n", escape(&doubt));
     }
     let telling = |found: &&Compared| {
@@ -34,11 +33,11 @@ pub fn markdown(page: &ComparePage) -> String {
             || found.as_built_says.is_some_and(|says| says != AsBuiltSays::Confirmed)
     };
     let (shown, folded): (Vec<&Compared>, Vec<&Compared>) = ordered(page).into_iter().partition(telling);
-    text += &of_two(page, &shown, Detail::Full).markdown();
+    text += &of_two(&shown, Detail::Full).markdown();
     text += &evidence(&shown);
     if !folded.is_empty() {
         text += &format!("<details><summary>{} equivalent</summary>\n\n", folded.len());
-        text += &of_two(page, &folded, Detail::Full).markdown();
+        text += &of_two(&folded, Detail::Full).markdown();
         text += "</details>\n\n";
     }
     for found in &page.one_sided {

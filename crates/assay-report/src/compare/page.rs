@@ -1,6 +1,9 @@
 //! A comparison as plain data; its JSON is an interface (schema/comparison-1.schema.json).
 
+use crate::Detail;
 use crate::page::{AsBuiltSays, CauseEvidence, PageTwinControl, RatioInterval, StoppedBecause, Verdict};
+use crate::page::{AsBuiltSays, CauseEvidence, RatioInterval, StoppedBecause, TwinControl, Verdict};
+use crate::sheet::doubts;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the JSON.
@@ -22,7 +25,7 @@ pub struct ComparePage {
     pub bench: Vec<String>,
     /// What read its figures.
     pub adapter: String,
-    /// What was varied so that chance is told from code.
+    /// What was varied to separate the code from chance.
     pub method: Method,
     /// The baseline, then the candidate; only one where a build is compared with its own placements.
     pub sides: Vec<BuiltSide>,
@@ -255,6 +258,17 @@ impl ComparePage {
     /// The JSON, with a newline at its end.
     pub fn to_json(&self) -> String {
         crate::json::written(self)
+    }
+
+    /// What the reader has to know before the table.
+    ///
+    /// That code and its place cannot be told apart matters to who built both sides, and where something differs: not where two
+    /// commands take the same time.
+    pub fn doubts(&self, detail: Detail) -> impl Iterator<Item = String> {
+        let differs =
+            || self.benchmarks.iter().any(|found| found.verdict.is_some_and(Verdict::is_difference));
+        let matters = detail == Detail::Full || self.build.is_some() || differs();
+        doubts(&self.warnings, if matters { &self.limits } else { &[] })
     }
 
     /// The benchmarks with this verdict.

@@ -6,7 +6,7 @@ use crate::Detail;
 use crate::ink::Ink;
 use crate::page::{AsBuiltSays, TwinVerdict, Verdict};
 use crate::prose;
-use crate::sheet::{Sheet, doubts};
+use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 use crate::terminal::{says_word, verdict_word};
 use assay_pure::words;
@@ -23,7 +23,7 @@ pub fn render_compare(page: &ComparePage, width: usize, colour: bool, detail: De
         let by = if gate.passed { String::new() } else { format!(" by {}", words::list(&gate.failed)) };
         sheet.labelled(ink, &format!("gate {}: ", gate.gate), &format!("{word}{by}"));
     }
-    sheet.warnings(doubts(&page.warnings, &page.limits));
+    sheet.warnings(page.doubts(detail));
     for note in page.notes.iter().filter(|_| detail == Detail::Full) {
         sheet.labelled(Ink::Dim, "- ", note);
     }
@@ -57,7 +57,7 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             sheet.paragraph(Ink::Dim, "  ", &legend);
             says_legend(page, sheet);
             sheet.gap();
-            sheet.table(&of_two(page, &ordered(page), detail));
+            sheet.table(&of_two(&ordered(page), detail));
         }
         _ => {
             let legend = "Widest spread first. Median, best and worst over placements. as built: the one link that the build made.";
@@ -96,26 +96,19 @@ pub(super) fn ordered(page: &ComparePage) -> Vec<&Compared> {
     found
 }
 
-/// The unit that all figures have, without the iteration that goes without saying.
-fn unit_of(page: &ComparePage) -> Option<&str> {
-    let first = page.benchmarks.first().map(|found| found.unit.as_str())?;
-    page.benchmarks.iter().all(|found| found.unit == first).then(|| short(first))
+/// A figure with its unit, without the iteration or the command that goes without saying: "7.53 ms", "5.60 ns/byte".
+fn figure(level: &SideFigure, unit: &str) -> String {
+    match unit.strip_prefix("ns/") {
+        Some("iteration" | "command") => words::time(level.median),
+        Some(per) => format!("{}/{per}", words::time(level.median)),
+        None => format!("{} {unit}", words::short(level.median)),
+    }
 }
 
-fn short(unit: &str) -> &str {
-    unit.strip_suffix("/iteration").unwrap_or(unit)
-}
-
-fn figure(page: &ComparePage, level: &SideFigure, unit: &str) -> String {
-    let figure = words::ns(level.median);
-    if unit_of(page).is_some() { figure } else { format!("{figure} {}", short(unit)) }
-}
-
-pub(super) fn of_two(page: &ComparePage, rows: &[&Compared], detail: Detail) -> Table {
-    let before = unit_of(page).map_or("before".into(), |unit| format!("before, {unit}"));
+pub(super) fn of_two(rows: &[&Compared], detail: Detail) -> Table {
     let columns = vec![
         Column::left("benchmark"),
-        Column::right(&before).optional(3),
+        Column::right("before").optional(3),
         Column::right("after").optional(4),
         Column::right("as built"),
         Column::right("code effect"),
@@ -134,8 +127,8 @@ pub(super) fn of_two(page: &ComparePage, rows: &[&Compared], detail: Detail) -> 
         let name = &found.benchmark;
         table.row(vec![
             if detail == Detail::Full { name.clone() } else { prose::shorten(name, 36) }.into(),
-            figure(page, &found.baseline, &found.unit).into(),
-            found.candidate.as_ref().map_or("-".into(), |level| figure(page, level, &found.unit)).into(),
+            figure(&found.baseline, &found.unit).into(),
+            found.candidate.as_ref().map_or("-".into(), |level| figure(level, &found.unit)).into(),
             found.as_built.map_or("-".into(), |effect| words::change(effect.ratio)).into(),
             found.code.map_or("-".into(), |effect| effect.change()).into(),
             Entry::inked(verdict, ink),
@@ -155,7 +148,7 @@ pub(super) fn of_two(page: &ComparePage, rows: &[&Compared], detail: Detail) -> 
 fn of_one(page: &ComparePage) -> Table {
     let columns = vec![
         Column::left("benchmark"),
-        Column::right(unit_of(page).unwrap_or("median")),
+        Column::right("median"),
         Column::right("best"),
         Column::right("worst"),
         Column::right("spread"),
@@ -169,7 +162,7 @@ fn of_one(page: &ComparePage) -> Table {
         let level = &found.baseline;
         table.row(vec![
             found.benchmark.clone().into(),
-            figure(page, level, &found.unit).into(),
+            figure(level, &found.unit).into(),
             words::change(level.best / level.median).into(),
             words::change(level.worst / level.median).into(),
             words::fraction(spread(found) - 1.0).into(),

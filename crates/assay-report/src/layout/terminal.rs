@@ -241,7 +241,7 @@ fn host(page: &LayoutPage, sheet: &mut Sheet) {
     sheet.gap();
     let text = match &page.host.rule {
         Some(rule) => format!(
-            "{} ({}): {} bytes fetched at once, op cache by {} bytes, {} operations an entry; {}. Source: {}.",
+            "{} ({}): {} bytes fetched at once, op cache by {} bytes, {} operations per entry; {}. Source: {}.",
             page.host.cpu,
             rule.name,
             rule.fetch_bytes,

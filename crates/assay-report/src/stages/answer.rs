@@ -30,7 +30,7 @@ pub(super) fn next(page: &StagesPage) -> Option<String> {
         told.push("measure again with a larger --budget (--again) to decide the undecided steps");
     }
     if page.entrants.iter().any(|entrant| entrant.failed.is_some()) {
-        told.push("mend what failed (below: Not measured) and run the diary again");
+        told.push("fix what failed (see Not measured) and run the diary again");
     }
     if page.entrants.iter().filter(|entrant| entrant.kind == EntrantKind::Stage).count() == 1 {
         told.push("add the next stage to see what it changes");

@@ -94,7 +94,7 @@ fn without_flip(key: &PageSweepKey, pair: &PairPage, minimum_effect: f64) -> Str
             None if zone.winner == Winner::Neither => {
                 format!("no practical difference between {names} ({})", at(key, &span(key, key.from, key.to)))
             }
-            None => format!("undecided: {names} may differ by {} or not", words::asked(minimum_effect)),
+            None => format!("undecided: whether {names} differ by {} or more", words::asked(minimum_effect)),
         },
         // A point of which nothing is known beside a zone does not belong to it.
         zones => {

@@ -47,7 +47,7 @@ pub fn render_preview(preview: &SweepPreview, width: usize, colour: bool) -> Str
     sheet.labelled(Ink::Plain, "  variants: ", &preview.variants.join(" "));
     let cells = preview.variants.len() as u64 * preview.builds * preview.inputs_per_point;
     let cost = format!(
-        "about {} for these points, at most {} in all ({} a point, {} each), and building",
+        "about {} for these points, at most {} in all ({} per point, {} each), and building",
         words::duration(preview.first_seconds),
         words::duration(preview.budget_seconds.max(preview.first_seconds)),
         words::plural(cells, "cell"),

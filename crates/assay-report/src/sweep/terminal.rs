@@ -216,11 +216,11 @@ fn closing(page: &SweepPage, sheet: &mut Sheet) {
     sheet.gap();
     let measured = &page.measured;
     let stopped = match measured.stopped_because {
-        Some(Stopped::Refined) => "nothing was left to refine",
-        Some(Stopped::Points) => "all further points were used (--refine)",
-        Some(Stopped::Interrupted) => "interrupted; --resume goes on",
+        Some(Stopped::Refined) => "nothing left to refine",
+        Some(Stopped::Points) => "all further points used (--refine)",
+        Some(Stopped::Interrupted) => "interrupted; --resume continues",
         Some(Stopped::Nothing) => "nothing could be measured",
-        None => "not finished; --resume goes on",
+        None => "not finished; --resume continues",
     };
     let twin = match measured.twin {
         Some(TwinVerdict::Equivalent) => "twin control passed in every step",

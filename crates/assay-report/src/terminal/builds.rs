@@ -36,7 +36,7 @@ pub(super) fn verdicts(page: &Page, detail: Detail, sheet: &mut Sheet) {
         }
         sheet.heading(title);
         let legend = "Each variant with itself in two builds. Code effect: the mean over all placements of both; as \
-                      built: their plain links, what anybody else would compare.";
+                      built: their plain links, the usual comparison.";
         if !std::mem::replace(&mut told, true) {
             sheet.paragraph(Ink::Dim, "  ", legend);
         }
@@ -187,7 +187,7 @@ fn convergence(page: &Page, inputs: &[&str], sheet: &mut Sheet) {
     if distinct(page.cells.iter().map(|cell| cell.compiler.as_str())).len() < 2 {
         return;
     }
-    sheet.heading("How far the compilers are apart");
+    sheet.heading("Differences between compilers");
     let legend = "The slowest against the fastest of them: as built / mean over placements.";
     sheet.paragraph(Ink::Dim, "  ", legend);
     for input in inputs {

@@ -1,4 +1,4 @@
-//! The hints of the source and of the layout, held against what the branches did.
+//! The hints of the source and of the layout, compared with what the branches did.
 //!
 //! Three kinds, by what makes known which side is which: a hint in the source text whose sides are found by the lines of
 //! the debug information; a call of a function marked cold on one side only; a side that the compiler put into the cold

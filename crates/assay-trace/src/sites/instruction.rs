@@ -29,7 +29,7 @@ pub enum InstructionFlow {
     Jump(u64),
     /// There, and then to the next one.
     Call(u64),
-    /// Nobody knows from the instruction alone: returns, indirect jumps, traps.
+    /// Unknown from the instruction alone: returns, indirect jumps, traps.
     Away,
 }
 

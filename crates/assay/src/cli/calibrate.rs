@@ -1,4 +1,4 @@
-//! `assay calibrate`: the lab held against pairs whose truth is known, beside other tools.
+//! `assay calibrate`: the lab tried on pairs whose truth is known, beside other tools.
 
 use super::help::OUTPUT;
 use super::run::StoragePaths;

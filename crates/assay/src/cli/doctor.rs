@@ -1,6 +1,7 @@
 //! `assay doctor`: what is wrong with this machine, with an experiment, or with a program.
 
 use super::run::StoragePaths;
+use super::help::{OUTPUT, SELECTION};
 use super::stat::{predictors, program};
 use super::{DONE, FAILED, screen};
 use anyhow::Result;
@@ -22,9 +23,9 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Seconds of measuring a machine where nobody says otherwise.
+/// Seconds of measuring a machine by default.
 const MACHINE_SECONDS: f64 = 6.0;
-/// Seconds of tracing an experiment where nobody says otherwise.
+/// Seconds of tracing an experiment by default.
 const TRACE_SECONDS: f64 = 120.0;
 /// How long a program may take for one reply; under the emulator it is slower.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -53,11 +54,11 @@ pub struct DoctorArguments {
     /// Experiment: seconds of tracing. Machine: seconds of measuring
     #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
     pub budget: Option<f64>,
-    /// Experiment: only inputs with these names (globs)
-    #[arg(long = "input", value_name = "GLOB", requires = "experiment")]
+    /// Experiment: only inputs whose name matches; can be repeated
+    #[arg(long = "input", value_name = "GLOB", help_heading = SELECTION, requires = "experiment")]
     pub inputs: Vec<String>,
-    /// Experiment: only these compilers (names or globs)
-    #[arg(long = "compiler", value_name = "NAME", requires = "experiment")]
+    /// Experiment: only compilers whose name matches, instead of the file's; can be repeated
+    #[arg(long = "compiler", value_name = "GLOB", help_heading = SELECTION, requires = "experiment")]
     pub compilers: Vec<String>,
     /// CPU to measure on; default: the last one allowed
     #[arg(long, value_name = "N")]
@@ -66,10 +67,10 @@ pub struct DoctorArguments {
     #[arg(long)]
     pub strict: bool,
     /// One JSON object (schema/doctor-3.schema.json) instead of the report, or into FILE; - is standard output
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", value_parser = super::screen::path_or_nothing())]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, num_args = 0..=1, default_missing_value = "", value_parser = super::screen::path_or_nothing())]
     pub json: Option<PathBuf>,
     /// Write the report to FILE
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub output: Option<PathBuf>,
     /// Program: end the command after this time
     #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]

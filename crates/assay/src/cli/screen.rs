@@ -8,7 +8,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Columns where nobody says otherwise.
+/// Columns by default.
 const WIDTH: usize = 100;
 /// Wider tables are harder to read, not easier.
 const WIDEST: usize = 180;

@@ -93,9 +93,9 @@ pub fn assert_placed(project: &Project, link: &CapturedLink, names: &[&str]) -> 
     }
     let orders: BTreeSet<Vec<String>> =
         (1..=4).map(|shuffle| order(&replay(shuffle, 0).functions, names)).collect();
-    let can_shuffle = !rotation[0].warnings.iter().any(|warning| warning.contains("cannot be shuffled"));
+    let can_shuffle = !rotation[0].limits.iter().any(|limit| limit.what.contains("cannot be shuffled"));
     assert_eq!(orders.len() > 1, can_shuffle && names.len() > 1, "{orders:?}");
-    rotation[0].warnings.clone()
+    rotation[0].limits.iter().map(ToString::to_string).collect()
 }
 
 /// One placement.

@@ -1,4 +1,4 @@
-//! What somebody said, held against what a campaign found.
+//! Claims of the file, compared with what a campaign found.
 
 use super::inputs::KnownInput;
 use crate::campaign::counted::CampaignCounts;

@@ -8,6 +8,7 @@ use anyhow::Result;
 use assay_linux::branch_timing::{self, BranchTiming, TimingEffort};
 use assay_linux::window::WindowTimer;
 use assay_pure::stats::penalty::{memory, penalty};
+use assay_pure::words;
 use serde_json::{Value, json};
 use std::io;
 
@@ -73,8 +74,9 @@ fn row(machine: Value, timing: &BranchTiming, windows: WindowTimer) -> Result<Br
     })?;
     if cost.interval.lower <= 0.0 {
         return Err(format!(
-            "random outcomes take {:.2} ns and predictable ones {:.2}: no difference",
-            cost.fresh_ns, cost.learned_ns
+            "random outcomes take {} and predictable ones {}: no difference",
+            words::time(cost.fresh_ns),
+            words::time(cost.learned_ns)
         ));
     }
     let sweep: Vec<(u64, Vec<f64>)> =

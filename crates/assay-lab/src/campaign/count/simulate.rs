@@ -1,4 +1,4 @@
-//! What a simulated predictor makes of short inputs, for who wants to know which of them are learned by heart without a
+//! What a simulated predictor makes of short inputs, for who wants to know which of them are memorised without a
 //! campaign.
 
 use super::branch_cost::machine_key;

@@ -11,7 +11,7 @@ use assay_pure::protocol::VariantKind;
 use assay_pure::trace::{Branch, BranchSite};
 use assay_trace::{Mark, Observer};
 
-/// An input of up to as many units is short, whatever the time: it may be learned by heart.
+/// An input of up to as many units is short, whatever the time: it may be memorised.
 const SHORT: u64 = 60_000;
 /// Passes over a short input, at least and at most: a predictor learns in several.
 const PASSES: (u64, u64) = (6, 40);
@@ -231,7 +231,7 @@ mod tests {
         assert!(found.iter().all(|walk| walk.request.input == 3));
         let passes = |units, most| walks(0, VariantKind::Call, &windows(&[units]), most)[1].request.passes;
         assert_eq!([1, 100_000, 7500, 7600].map(|units| passes(units, 100_000)), [40, 6, 40, 39]);
-        // However little time there is: what may be learned by heart is walked through more than once.
+        // However little time there is: what may be memorised is walked through more than once.
         assert_eq!((passes(60_000, 20_000), passes(10_000, 20_000)), (6, 6));
     }
 

@@ -16,7 +16,7 @@ use assay_linux::machine::{self, Machine};
 use assay_pure::event::Event;
 use assay_pure::experiment::Acceptance;
 use assay_pure::experiment::spec::{Clock, FlagSet, InputSource, InputSpec, Program};
-use assay_pure::words::{list, plural};
+use assay_pure::words::plural;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -335,14 +335,17 @@ fn trace_all(
             }
         }
     }
-    let lines = reasons.iter().map(|(reason, times)| format!("{} ({reason})", plural(*times, "variant")));
-    let why = list(&lines.collect::<Vec<_>>());
+    let told = |(reason, times): (&String, &u64)| {
+        let were = if *times == 1 { "was" } else { "were" };
+        format!("{} {were} not traced: {reason}", plural(*times, "variant"))
+    };
+    let why = reasons.iter().map(told).collect::<Vec<_>>().join("; ");
     if seen == 0 {
         facts.not_traced = Some(if why.is_empty() { "there was nothing to trace".to_owned() } else { why });
     } else {
         let all = facts.cells.len();
         notes.method.push(format!("{seen} of {all} pairs of variant and input traced"));
-        notes.warnings.extend((!why.is_empty()).then(|| format!("Not traced: {why}.")));
+        notes.warnings.extend((!why.is_empty()).then(|| format!("{why}.")));
     }
 }
 

@@ -21,7 +21,7 @@ use assay_pure::protocol::VariantKind;
 use assay_pure::trace::{Branch, BranchKind, BranchSite};
 use assay_pure::verdict::counts::CellCounts;
 use assay_pure::verdict::learned::learned;
-use assay_pure::words::list;
+use assay_pure::words::{duration, list};
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::{
     MappedModule, Mark, Observer, ProcessTrace, RegionCounts, TraceDetail, TraceOptions, TraceSession,
@@ -318,10 +318,10 @@ pub fn simulate_predictor(
         .collect();
     if !unseen.is_empty() {
         let reason = format!(
-            "no prediction was simulated on {}: within {:.0} s no variant finished it under the emulator (--budget SECONDS allows \
+            "no prediction was simulated on {}: within {} no variant finished it under the emulator (--budget SECONDS allows \
              more)",
             list(&unseen),
-            tracing.seconds
+            duration(tracing.seconds)
         );
         if unseen.len() == ready.len() {
             facts.not_simulated = Some(reason);

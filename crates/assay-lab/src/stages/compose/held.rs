@@ -15,7 +15,7 @@ pub struct Held<'a> {
     pub role: usize,
     /// Of the stage.
     pub own: CommandFigures,
-    /// Of what it is held against.
+    /// Of what it is compared with.
     pub other: CommandFigures,
     /// The verdict on their times, with its session.
     pub verdict: Option<(&'a Past, &'a ContrastVerdict)>,

@@ -54,7 +54,8 @@ fn count(held: &Held<'_>, quantity: Quantity) -> Option<CountStep> {
 /// A trap as a sentence.
 fn trap_told(trap: &Trap, unit: &str) -> String {
     let rates = |rates: &[f64; 2]| format!("from {} to {}", words::rate(rates[0]), words::rate(rates[1]));
-    let misses = |misses: &[f64; 2]| format!("{:.3} to {:.3} per {unit}", misses[0], misses[1]);
+    let misses =
+        |misses: &[f64; 2]| format!("{} to {} per {unit}", words::short(misses[0]), words::short(misses[1]));
     match trap {
         Trap::RateRoseMissesFell { rates: of, misses: count } => format!(
             "The miss rate rises, {}, though mispredictions fall, from {}: the branches that went away were the well-predicted ones.",
@@ -128,7 +129,7 @@ pub fn ranking(diary: &Diary, history: &History, held: &[Held<'_>], role: usize)
     ranking
 }
 
-/// Every claim of the file, held against what was found.
+/// Every claim of the file, compared with what was found.
 pub fn claims(diary: &Diary, history: &History, held: &[Held<'_>]) -> Vec<Claim> {
     let check = |claim: &DiaryClaim| {
         let seen = seen(diary, history, held, claim);

@@ -4,7 +4,7 @@ use super::call::{LinkInput, LinkerCall};
 use super::failure::{self, ReplayError};
 use super::kept::Stamp;
 use super::linker::{self, KnownLinker};
-use super::program::BuiltObjects;
+use super::program::{BuiltObjects, PlacementLimit};
 use super::response;
 use super::words::{PartRole, Parts};
 use super::zig;
@@ -71,7 +71,7 @@ pub struct Replayed {
     /// Size of all executable sections, bytes.
     pub text_bytes: u64,
     /// What is not as asked.
-    pub warnings: Vec<String>,
+    pub limits: Vec<PlacementLimit>,
 }
 
 /// How a repeated link compares with what the build left.
@@ -103,21 +103,22 @@ impl Repeated {
     }
 
     /// What the user should know; nothing where all is the same.
-    pub fn warning(&self, output: &Path) -> Option<String> {
+    ///
+    /// A binary that was only stripped after its link needs nothing done: the code is the same.
+    pub fn limit(&self, output: &Path) -> Option<PlacementLimit> {
         let output = output.display();
-        match self {
-            Self::Exactly | Self::SameCode { stripped: false } => None,
-            Self::SameCode { stripped: true } => Some(format!(
-                "{output} was stripped after the link; relinked copies keep their symbols, and their code is the same"
-            )),
-            Self::Differs { sections } => Some(format!(
-                "{output} differs from what its link produces: {} differ; the build changes the file after \
-                 the link (objcopy, patchelf), or the linker is not deterministic, so relinked copies are not \
-                 exactly the build's file",
-                sections.join(", ")
-            )),
-            Self::Unreadable { why } => Some(format!("{output} cannot be compared with its link: {why}")),
-        }
+        let (what, of) = match self {
+            Self::Exactly | Self::SameCode { .. } => return None,
+            Self::Differs { sections } => (
+                "what is measured is not exactly the build's file: the build changes it after the link (objcopy, \
+                 patchelf), or the linker is not deterministic",
+                format!("{output}: {}", sections.join(", ")),
+            ),
+            Self::Unreadable { why } => {
+                ("a binary cannot be compared with its link", format!("{output}: {why}"))
+            }
+        };
+        Some(PlacementLimit { what: what.into(), of: Some(of) })
     }
 }
 
@@ -162,16 +163,16 @@ impl CapturedLink {
     pub fn replay(&self, link: Link, into: &Path) -> Result<Replayed, ReplayError> {
         let path = self.place(link, into)?;
         let mut resolved = self.resolved(&path)?;
-        let mut warnings = Vec::new();
+        let mut limits = Vec::new();
         let mut program = None;
         if let Link::Placed { shuffle, phase_bytes } = link {
             let own = self.program(&resolved);
-            warnings = self.limits(&own)?;
+            limits = self.limits(&own)?;
             self.put_order(&mut resolved, &own, shuffle, phase_bytes)?;
             program = Some(own);
         }
         self.run(&resolved.all(self.call.zig), &path)?;
-        self.read_back(path, program.as_deref(), warnings)
+        self.read_back(path, program.as_deref(), limits)
     }
 
     /// Whether the link, made again into a folder below `into`, gives what the build left.
@@ -286,24 +287,24 @@ impl CapturedLink {
     }
 
     /// What a placement of this link cannot do.
-    fn limits(&self, program: &BuiltObjects) -> Result<Vec<String>, ReplayError> {
+    fn limits(&self, program: &BuiltObjects) -> Result<Vec<PlacementLimit>, ReplayError> {
         if let Some(option) = linker::own_script(&self.call, &self.parts) {
             return Err(ReplayError::OwnScript { option });
         }
         let kind = self.known()?.kind;
-        let mut found = program.warnings();
+        let mut found = program.limits();
         if self.call.zig {
-            found.push(
-                "zig orders whole objects: functions keep their order within each object and each source file"
-                    .into(),
-            );
+            found.push(PlacementLimit::from(
+                "zig orders whole objects: functions keep their order within each object and each source file",
+            ));
         } else if program.link_time && kind != LinkerKind::Lld {
-            found.push(format!(
+            found.push(PlacementLimit::from(format!(
                 "with -flto and {} functions cannot be shuffled, only moved together; lld can shuffle them",
                 kind.name()
-            ));
+            )));
         } else if !kind.shuffles() {
-            found.push(format!("functions cannot be shuffled with {}, only moved together", kind.name()));
+            let what = format!("functions cannot be shuffled with {}, only moved together", kind.name());
+            found.push(PlacementLimit::from(what));
         }
         Ok(found)
     }
@@ -408,14 +409,16 @@ impl CapturedLink {
         &self,
         path: PathBuf,
         program: Option<&BuiltObjects>,
-        mut warnings: Vec<String>,
+        mut limits: Vec<PlacementLimit>,
     ) -> Result<Replayed, ReplayError> {
         let elf = read(&path)?;
         let unreadable =
             |error: LayoutError| ReplayError::Unreadable { file: path.clone(), why: error.to_string() };
         let mut functions = match layout::functions(&elf) {
             Err(error @ LayoutError::NoSymbols) => {
-                warnings.push(format!("the addresses of functions cannot be read: {error}"));
+                limits.push(PlacementLimit::from(format!(
+                    "the addresses of functions cannot be read: {error}"
+                )));
                 Vec::new()
             }
             found => found.map_err(unreadable)?,
@@ -429,11 +432,12 @@ impl CapturedLink {
             own_names = program.function_names();
         }
         if program.is_some() && !functions.is_empty() {
-            warnings.extend(build::misplaced(&elf, &functions, own_names.as_ref()).map_err(unreadable)?);
+            let misplaced = build::misplaced(&elf, &functions, own_names.as_ref()).map_err(unreadable)?;
+            limits.extend(misplaced.into_iter().map(PlacementLimit::from));
         }
         let image_base = layout::image_base(&elf).map_err(unreadable)?;
         let text_bytes = layout::text_bytes(&elf).map_err(unreadable)?;
-        Ok(Replayed { path, functions, image_base, text_bytes, warnings })
+        Ok(Replayed { path, functions, image_base, text_bytes, limits })
     }
 }
 

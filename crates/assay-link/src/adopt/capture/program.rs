@@ -10,6 +10,30 @@ use std::path::{Path, PathBuf};
 /// Objects named in a warning.
 const NAMED: usize = 3;
 
+/// What a placement of a link cannot do, and what the reader can do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacementLimit {
+    /// The same for every link that has it.
+    pub what: String,
+    /// The objects or functions of this link that have it.
+    pub of: Option<String>,
+}
+
+impl<T: Into<String>> From<T> for PlacementLimit {
+    fn from(what: T) -> Self {
+        PlacementLimit { what: what.into(), of: None }
+    }
+}
+
+impl std::fmt::Display for PlacementLimit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.of {
+            Some(of) => write!(f, "{} ({of})", self.what),
+            None => f.write_str(&self.what),
+        }
+    }
+}
+
 /// The objects and members of archives that the build made.
 #[derive(Debug, Default)]
 pub struct BuiltObjects {
@@ -95,22 +119,22 @@ impl BuiltObjects {
     }
 
     /// What cannot be placed as asked.
-    pub fn warnings(&self) -> Vec<String> {
+    pub fn limits(&self) -> Vec<PlacementLimit> {
         let mut found = Vec::new();
         if !self.whole.is_empty() {
-            found.push(format!(
-                "{} of {} objects were compiled without -ffunction-sections ({}): the functions of each keep \
-                 their order and move together",
-                self.whole.len(),
-                self.objects,
-                some(&self.whole)
-            ));
+            found.push(PlacementLimit {
+                what: "functions of one object move together; compile with -ffunction-sections to place each"
+                    .into(),
+                of: Some(format!("{} of {} objects: {}", self.whole.len(), self.objects, some(&self.whole))),
+            });
         }
         let elsewhere: Vec<String> =
             self.pieces.iter().filter(|piece| !piece.section.is_text()).map(described).collect();
         if !elsewhere.is_empty() {
-            let names = some(&elsewhere);
-            found.push(format!("the padding before .text may not move functions in other sections: {names}"));
+            found.push(PlacementLimit {
+                what: "the padding before .text may not move functions in other sections".into(),
+                of: Some(some(&elsewhere)),
+            });
         }
         found
     }

@@ -1,4 +1,4 @@
-//! `[[claims]]`: each must say something that can be held against a measurement or plain arithmetic, and of whom.
+//! `[[claims]]`: each must say something that can be compared with a measurement or plain arithmetic, and of whom.
 
 use toml_edit::{Item, TableLike};
 

@@ -8,7 +8,7 @@
 //! for models of predictors that may fall into one of two habits and keep it (that of Zen 4 on uniform values misses 7 %
 //! more or less by seed): a stream in the rarer one is far from the mean of its own source, but not from all of its
 //! streams. [`STREAMS`] streams as long as the recorded one are made at first, and of what is apart from these up to
-//! [`MOST_STREAMS`], as long as it is. Two figures are held against each other in this way: the mean over the stream, and
+//! [`MOST_STREAMS`], as long as it is. Two figures are compared with each other in this way: the mean over the stream, and
 //! how much its [`BLOCKS`] parts differ, without which a mixture that changes as it goes has the mean of its kinds and
 //! passes.
 //!

@@ -118,7 +118,7 @@ impl FitRefusal {
         match self {
             FitRefusal::FewUnits { .. } => "record more of the same",
             FitRefusal::Repeats { .. } => {
-                "record one that goes on; if it is meant to be learnt by heart, fit a longer recording of the same kind and \
+                "record one that goes on; if it is meant to be memorised, fit a longer recording of the same kind and \
                  set distinct_units to the length of the stretch"
             }
             FitRefusal::FewRuns { .. } => {

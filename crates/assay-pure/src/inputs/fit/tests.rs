@@ -174,7 +174,7 @@ fn runs_that_are_not_geometric_are_held_as_far_as_contexts_reach() {
 #[test]
 fn a_long_period_with_a_little_noise_is_refused() {
     // 400 random lengths again and again, one in 200 of them another: no stretch repeats exactly for long, and predictors
-    // know most of it by heart.
+    // memorise most of it.
     let mut draw = dice(5);
     let stretch: Vec<u8> = (0..400).map(|_| 1 + draw(3) as u8).collect();
     let lengths =

@@ -1,4 +1,4 @@
-//! A function as lines that can be held against those of another: the bytes that must be equal, and what the others
+//! A function as lines that can be compared with those of another: the bytes that must be equal, and what the others
 //! lead to. What an instruction set has of its own is in `x86.rs` and `a64.rs`.
 
 /// How much of the data at an address may be read.

@@ -1,4 +1,4 @@
-//! The split held against other programs' splits of the same numbers, and against what was planted.
+//! The split compared with other programs' splits of the same numbers, and with what was planted.
 
 use super::*;
 use crate::experiment::order::SeededChoices;

@@ -176,10 +176,10 @@ fn of_count(claim: &ClaimSpec, count: f64, facts: &InputFacts) -> ClaimFinding {
     }
 }
 
-/// A short input read again and again can be learned, and then the floor of fresh data is no bound.
+/// A short input read again and again can be memorised, and then the floor of fresh data is no bound.
 fn learned(facts: &InputFacts, least: String) -> ClaimFinding {
     let text = format!(
-        "{}: below the floor of {least} that fresh data of this kind has, so it can only be true of a predictor that has learned this short input by heart",
+        "{}: below the floor of {least} that fresh data of this kind has; possible only if the predictor memorises this short input",
         facts.name
     );
     ClaimFinding::new(Standing::Open, text)

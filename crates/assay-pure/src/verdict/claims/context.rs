@@ -46,15 +46,15 @@ pub struct InputFacts {
     /// Input name.
     pub name: String,
     /// Least mispredictions per unit that any predictor can reach when the outcomes are independent; `None` when the
-    /// stream is not independent, or so short that a predictor may know it by heart.
+    /// stream is not independent, or so short that a predictor may memorise it.
     pub floor_misses_per_unit: Option<f64>,
     /// Conditional branches per unit of a decoder that branches once per byte and once per unit.
     pub branches_per_unit: Option<f64>,
-    /// It is so short that a predictor can learn it by heart while it is read again and again.
+    /// It is so short that a predictor can memorise it while it is read again and again.
     pub learnable: bool,
 }
 
-/// What a claim is held against.
+/// What a claim is compared with.
 #[derive(Clone, Copy, Debug)]
 pub struct ClaimContext<'a> {
     /// The verdicts.

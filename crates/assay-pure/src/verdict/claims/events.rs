@@ -1,4 +1,4 @@
-//! Claims about instructions, branches and cycles per unit, held against what was counted or traced.
+//! Claims about instructions, branches and cycles per unit, compared with what was counted or traced.
 //!
 //! A trace counts instructions and branches exactly, of the build at hand: another compiler's figure may be right for its own
 //! code and refuted here.

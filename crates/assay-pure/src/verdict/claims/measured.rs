@@ -1,4 +1,4 @@
-//! Claims held against the verdicts and times.
+//! Claims compared with the verdicts and times.
 
 use super::context::{CellFigure, ClaimContext};
 use super::finding::{ClaimFinding, Standing, tolerance};

@@ -1,4 +1,4 @@
-//! Claims about mispredictions, held against what was counted or simulated.
+//! Claims about mispredictions, compared with what was counted or simulated.
 //!
 //! A simulated predictor is not the CPU: a claim is confirmed only if every predictor agrees with it, and refuted only if none
 //! does. A rate is a share of some branches: of all, as perf divides, or of the conditional ones, as most people mean it; a

@@ -348,7 +348,7 @@ fn misses_per_unit_lie_between_the_floor_and_the_branches() {
 fn a_short_input_can_be_learned_so_no_floor_bounds_it() {
     let misses = ClaimSpec { misses_per_unit: Some(0.3), ..about("branch", &["short"]) };
     assert_eq!(status(&misses), ClaimStatus::Undecided);
-    assert!(result(&misses).found.contains("learned this short input by heart"));
+    assert!(result(&misses).found.contains("memorises this short input"));
     let rate = ClaimSpec { miss_rate: Some(0.01), ..about("branch", &["short"]) };
     assert_eq!(status(&rate), ClaimStatus::Undecided);
 }

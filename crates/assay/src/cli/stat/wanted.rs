@@ -29,7 +29,7 @@ pub const TRACED: &[TracedCount] = &[
 /// The name under which simulated mispredictions are asked for; `branch-misses` is the other.
 const MISPREDICTIONS: &str = "mispredictions";
 
-/// What is counted when nobody says: perf's own choice, branches first, the two of a group on counters together.
+/// What is counted by default: perf's own choice, branches first, the two of a group on counters together.
 const USUAL: &str =
     "{branches,branch-misses},{cycles,instructions},task-clock,context-switches,cpu-migrations,page-faults";
 

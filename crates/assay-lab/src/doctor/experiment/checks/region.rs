@@ -198,9 +198,10 @@ pub fn too_few_units(facts: &ExperimentFacts) -> CheckOutcome {
         let is_reported = is_dead(facts, cell) || is_hoisted(cell) || too_fast(facts, cell).is_some();
         if lasts < TIMES * sample.region_ns && !is_reported {
             let saw = format!(
-                "a sample of {} lasts {lasts:.0} ns, and an empty region takes {:.0} ns on the same clock",
+                "a sample of {} lasts {}, and an empty region takes {} on the same clock",
                 plural(sample.iterations, "call"),
-                sample.region_ns
+                time(lasts),
+                time(sample.region_ns)
             );
             found.push(CheckFinding::new(facts.place(cell), saw, longer(facts, cell, &sample)));
         }

@@ -4,7 +4,7 @@ use super::in_cells;
 use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace};
 use crate::doctor::experiment::facts::{ExecutedCounts, ExperimentFacts, TracedCell};
 use assay_pure::protocol::VariantKind;
-use assay_pure::words::{count, plural};
+use assay_pure::words::{count, plural, time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Instructions per further unit below which work does not depend on the size. A vector of 64 bytes takes one for as many
@@ -109,10 +109,10 @@ fn death(facts: &ExperimentFacts, cell: &TracedCell) -> Option<Vec<String>> {
     }
     if let (Some(true), Some(times)) = (flat_time, cell.times) {
         said.push(format!(
-            "takes {:.1} ns on {} bytes and {:.1} ns on {}",
-            times.ns,
-            count(times.sizes.bytes),
-            times.half_ns,
+            "takes {} on {} and {} on {}",
+            time(times.ns),
+            plural(times.sizes.bytes, "byte"),
+            time(times.half_ns),
             count(times.sizes.half_bytes)
         ));
     }

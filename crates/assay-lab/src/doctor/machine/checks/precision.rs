@@ -2,7 +2,7 @@
 
 use crate::doctor::check::{Advice, CheckOutcome};
 use crate::doctor::machine::facts::{MachineFacts, SamePlace, TimerFacts, TwoPlaces};
-use assay_pure::words::{duration, fraction, plural};
+use assay_pure::words::{duration, fraction, plural, time};
 
 /// Effects up to this are small enough: the default margin of experiments.
 const ENOUGH: f64 = 0.01;
@@ -138,12 +138,12 @@ pub fn timer(facts: &MachineFacts) -> CheckOutcome {
 
 fn read(timer: &TimerFacts, source: Option<&str>) -> String {
     format!(
-        "{}: a read takes {:.0} ns, the smallest step is {:.0} ns, the rate is adjusted by {:.0} ppm; a read of the thread's own \
-         clock takes {:.0} ns",
+        "{}: a read takes {}, the smallest step is {}, the rate is adjusted by {:.0} ppm; a read of the thread's own \
+         clock takes {}",
         source.unwrap_or("unknown source"),
-        timer.read_ns,
-        timer.step_ns,
+        time(timer.read_ns),
+        time(timer.step_ns),
         timer.drift_ppm,
-        timer.cpu_read_ns
+        time(timer.cpu_read_ns)
     )
 }

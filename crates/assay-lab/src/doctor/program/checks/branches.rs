@@ -45,19 +45,13 @@ pub fn hints(facts: &ProgramFacts) -> CheckOutcome {
         let mut place = facts.spot_of_site(own[first]);
         place.file = hint.file.clone().or(place.file);
         place.line = (hint.line > 0).then_some(hint.line).or(place.line);
-<<<<<<< HEAD
-        let percent = hint.unlikely as f64 * 100.0 / (hint.likely + hint.unlikely).max(1) as f64;
-        let saw = format!("`{}`: the side marked unlikely is executed {percent:.0} % of the time", hint.text);
-        let cost = TracedCost {
-=======
         let often = hint.unlikely as f64 / (hint.likely + hint.unlikely).max(1) as f64;
         let saw = format!(
             "`{}`: the side marked unlikely is executed {} of the time",
             hint.text,
             words::fraction(often)
         );
-        let cost = Cost {
->>>>>>> d7ddb29 (words: numbers and lists are written by one module)
+        let cost = TracedCost {
             executed: Some(executed),
             branches: sites().map(|site| facts.sites[site].seen.executed).sum(),
             misses: sites().map(|site| facts.costs[site]).sum(),
