@@ -18,7 +18,7 @@ pub(crate) use closing::claims;
 
 use super::answer;
 use super::ink::Ink;
-use super::page::{AsBuiltSays, Axis, Page, PageContrast, RatioInterval, TwinVerdict, Verdict};
+use super::page::{AsBuiltSays, Axis, Page, PageContrast, TwinVerdict, Verdict};
 use super::sheet::Sheet;
 use assay_pure::words;
 

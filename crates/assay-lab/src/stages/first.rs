@@ -5,6 +5,7 @@ use assay_link::adopt::bench::{self, Adapter, BenchCommand, Surroundings, Unit, 
 use assay_link::adopt::capture::CapturedLink;
 use assay_pure::stages::Diary;
 use assay_pure::stages::file::{Task, TimeReading, Units};
+use assay_pure::words;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -2,7 +2,6 @@
 
 use crate::Detail;
 use crate::page::{AsBuiltSays, CauseEvidence, PageTwinControl, RatioInterval, StoppedBecause, Verdict};
-use crate::page::{AsBuiltSays, CauseEvidence, RatioInterval, StoppedBecause, TwinControl, Verdict};
 use crate::sheet::doubts;
 use serde::{Deserialize, Serialize};
 

@@ -6,6 +6,7 @@ use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 use assay_pure::inputs::fit::closeness::{Closeness, FitFigure};
 use assay_pure::inputs::fit::refusal::FigureComparison;
+use assay_pure::words;
 
 /// What a table is for.
 const TABLE: &str = "The input's table, to paste into an experiment file";
@@ -52,13 +53,18 @@ fn recorded(page: &FitPage, sheet: &mut Sheet) {
     sheet.labelled(
         Ink::Dim,
         "recorded  ",
-        &format!("{}: {} in {} bytes{all}", page.file, plural(page.units, "unit"), words::count(page.bytes)),
+        &format!(
+            "{}: {} in {} bytes{all}",
+            page.file,
+            words::plural(page.units, "unit"),
+            words::count(page.bytes)
+        ),
     );
     if let Some(model) = &page.model {
         let mut text = format!(
             "{} of up to {}, chosen by BIC; {:.3} bits per unit",
-            plural(model.contexts, "context"),
-            plural(model.order, "length"),
+            words::plural(model.contexts, "context"),
+            words::plural(model.order, "length"),
             model.bits_per_unit
         );
         if model.strictness > 1.0 {

@@ -6,6 +6,7 @@ use crate::table::{Column, Table};
 use assay_pure::limits::{
     ClockBehaviour, Cost, CurvePoint, LimitFigure, Limits, MemoryLevel, Moved, Rate, cost,
 };
+use assay_pure::words;
 
 /// What is known of the file beside the figures.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! The answer in a few sentences: what saved most, what saved nothing, how far the reference is, what is undecided.
 
 use super::page::{Against, Brought, EntrantKind, Part, StageStep, StagesPage};
-use super::words::{count, part, times};
+use super::words::{count, part};
 use assay_pure::words;
 
 /// The answer to a diary's question.

@@ -2,7 +2,9 @@
 
 use super::{Detail, build_name, candidate_name, distinct, says_word, verdict_word};
 use crate::ink::Ink;
-use crate::page::{AsBuiltSays, Dependence, InputDependentContrast, Page, PageContrast, Verdict};
+use crate::page::{
+    AsBuiltSays, Dependence, InputDependentContrast, Page, PageContrast, RatioInterval, Verdict,
+};
 use crate::sheet::Sheet;
 use assay_pure::words;
 

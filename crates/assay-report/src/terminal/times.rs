@@ -8,7 +8,6 @@ use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 use assay_pure::stats::margin::Margin;
 use assay_pure::words::{self, TimeUnit};
-use assay_pure::words::{self, TimeUnit};
 
 /// Rows of medians in the brief view.
 const MOST_ROWS: usize = 24;

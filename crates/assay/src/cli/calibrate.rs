@@ -11,6 +11,7 @@ use assay_lab::store::Ledger;
 use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::decide::decide;
+use assay_pure::words;
 use assay_report::page::{Page, PageContrast};
 use serde_json::json;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! `assay doctor`: what is wrong with this machine, with an experiment, or with a program.
 
-use super::run::StoragePaths;
 use super::help::{OUTPUT, SELECTION};
+use super::run::StoragePaths;
 use super::stat::{predictors, program};
 use super::{DONE, FAILED, screen};
 use anyhow::Result;

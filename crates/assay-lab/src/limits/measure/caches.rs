@@ -8,6 +8,7 @@ use assay_linux::limits::chase::Chase;
 use assay_linux::limits::stream::{self, By, Operation, StreamKernel};
 use assay_linux::window::WindowValues;
 use assay_pure::limits::{ChaseCurve, CurvePoint, LimitFigure, Moved};
+use assay_pure::words;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 

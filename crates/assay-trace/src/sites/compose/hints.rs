@@ -6,6 +6,7 @@ use super::super::source::SourceFiles;
 use super::{Priced, SiteSelection};
 use assay_pure::trace::hints::judge::FEWEST;
 use assay_pure::trace::hints::{Form, HintJudgement, Unclear};
+use assay_pure::words;
 use assay_report::sites::page::{Cycles, HintOrigin, HintVerdict, Hints, JudgedHint, SiteMisses};
 
 /// Cycles that a misprediction costs: the least and the most of the vendors' figures and measurements for cores of the last

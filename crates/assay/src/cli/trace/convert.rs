@@ -11,6 +11,7 @@ use assay_lab::lead::Misuse;
 use assay_pure::trace::source::TraceFault;
 use assay_pure::trace::stored::{self, Directory, StreamTotals, StreamWriter};
 use assay_pure::trace::{Branch, BranchSite, TraceFormat, bt9, champsim, sbbt};
+use assay_pure::words;
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};

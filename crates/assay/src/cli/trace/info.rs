@@ -7,6 +7,7 @@ use crate::cli::{DONE, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_pure::trace::{Branch, BranchClass, BranchSite, Continuity, TraceFormat};
+use assay_pure::words;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

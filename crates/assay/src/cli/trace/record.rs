@@ -8,6 +8,7 @@ use assay_pure::trace::stored::{
     CodedBlock, Directory, StoredModule, StoredWriter, StreamTotals, StreamWriter, TracedProcess,
 };
 use assay_pure::trace::{Branch, BranchSite};
+use assay_pure::words;
 use assay_trace::{Observer, ProcessTrace, Trace, TraceOptions, TraceRefusal, TracedExit, check, command};
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget};

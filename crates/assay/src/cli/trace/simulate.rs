@@ -9,6 +9,7 @@ use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_pure::predict::{PredictionKind, Tally, Zoo, zoo};
 use assay_pure::trace::{Continuity, TraceFormat};
+use assay_pure::words;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

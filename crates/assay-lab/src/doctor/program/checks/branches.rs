@@ -7,6 +7,7 @@ use crate::doctor::program::names::is_library;
 use crate::doctor::program::origin::{Base, Condition, FunctionReader, MemoryCell, Origin};
 use assay_pure::trace::BranchKind;
 use assay_pure::trace::hints::HintJudgement;
+use assay_pure::words;
 use assay_report::sites::names::short;
 use assay_trace::sites::audit::{AuditOrigin, Located, audit};
 use assay_trace::sites::gather::SiteAddress;
