@@ -430,7 +430,7 @@ mod tests {
     fn a_core_that_never_showed_its_known_width_was_shared_all_the_time() {
         let observed = |width| Observed { width, ..Observed::default() };
         let told = observed(Some(2.6)).shared_all_the_time(Some(4.0)).expect("two thirds of the width");
-        assert!(told.contains("at best 2.6 additions a cycle, 65 % of the 4.0"), "{told}");
+        assert!(told.contains("at best 2.6 additions per cycle, 65 % of the 4.0"), "{told}");
         for (width, known) in [(Some(3.8), Some(4.0)), (Some(2.6), None), (None, Some(4.0))] {
             assert_eq!(observed(width).shared_all_the_time(known), None);
         }

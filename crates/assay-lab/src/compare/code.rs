@@ -253,7 +253,7 @@ mod tests {
     fn the_function_whose_work_changed_most_is_the_cause_of_a_difference() {
         let functions =
             || vec![changed("small", 100.0, 101.0, Some(false)), changed("large", 100.0, 90.0, Some(false))];
-        let said = "large executes 90.0 instructions per call, before 100.0 (-10.0 %)".to_owned();
+        let said = "large executes 90.0 instructions per call, before 100 (-10.0 %)".to_owned();
         assert_eq!(kinds(functions(), 0.9), [(Cause::Work, said)]);
         assert_eq!(kinds(functions(), 1.0), [], "without a difference there is nothing to be the cause of");
         assert_eq!(

@@ -50,7 +50,7 @@ fn parts_from(value: f64, exact: f64) -> (String, &'static str) {
 pub fn part(part: f64) -> String {
     let value = part * 100.0;
     match value {
-        v if v < 0.0 => format!("-{}", self::part(-part)),
+        v if v <= -0.05 => format!("-{}", self::part(-part)),
         0.0 => "0 %".to_owned(),
         v if v < 0.05 => "<0.1 %".to_owned(),
         v if v < 9.95 => format!("{v:.1} %"),
@@ -109,6 +109,7 @@ mod tests {
             (1.0, "100 %"),
             (1.204, "120 %"),
             (-0.048, "-4.8 %"),
+            (-0.0004, "<0.1 %"),
         ];
         for (value, expected) in cases {
             assert_eq!(part(value), expected, "{value}");

@@ -98,10 +98,11 @@ pub(super) fn ordered(page: &ComparePage) -> Vec<&Compared> {
 
 /// A figure with its unit, without the iteration or the command that goes without saying: "7.53 ms", "5.60 ns/byte".
 fn figure(level: &SideFigure, unit: &str) -> String {
-    match unit.strip_prefix("ns/") {
-        Some("iteration" | "command") => words::time(level.median),
-        Some(per) => format!("{}/{per}", words::time(level.median)),
-        None => format!("{} {unit}", words::short(level.median)),
+    match unit.split_once('/') {
+        Some(("ns", "iteration" | "command")) => words::time(level.median),
+        Some(("ns", per)) => format!("{}/{per}", words::time(level.median)),
+        None if unit == "ns" => words::time(level.median),
+        _ => format!("{} {unit}", words::short(level.median)),
     }
 }
 

@@ -152,7 +152,7 @@ fn without_a_flip_the_winner_or_its_absence_is_named() {
     );
     assert_eq!(
         said(Vec::new(), vec![zone(Winner::Unclear, 0.0, 1.0)]),
-        "undecided: bmi2 and branch may differ by 1 % or not"
+        "undecided: whether bmi2 and branch differ by 1 % or more"
     );
     assert_eq!(
         said(Vec::new(), vec![zone(Winner::Candidate, 0.0, 0.5), zone(Winner::Neither, 0.6, 1.0)]),
