@@ -21,7 +21,7 @@ pub struct FitPage {
     pub bytes: u64,
     /// Its units.
     pub units: u64,
-    /// Units that were looked at: the first so many of a long file.
+    /// Units examined: the first part of a long file.
     pub looked_at: u64,
     /// The share of a recorded figure by which the fitted one may differ.
     pub margin: f64,

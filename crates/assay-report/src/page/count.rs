@@ -32,11 +32,11 @@ pub struct LearnedInput {
     pub input: String,
     /// Units in it.
     pub units: u64,
-    /// What it gives a predictor to remember, in coin tosses.
+    /// What a predictor has to memorise, as a number of random outcomes.
     pub tosses: u64,
     /// What this CPU remembers, in coin tosses, where it was measured.
     pub remembered_tosses: Option<u64>,
-    /// Only a part of it is known.
+    /// Only a part of it is memorised.
     pub in_part: bool,
     /// Mispredictions per unit of a first walk, simulated.
     pub fresh_misses_per_unit: f64,

@@ -251,7 +251,7 @@ pub struct RatioAt {
     pub ratio: RatioInterval,
     /// Who wins there.
     pub winner: Winner,
-    /// Campaigns that measured it: those that had the core for themselves, or all where none had.
+    /// Campaigns that measured it: those on an unshared core, or all where there are none.
     pub campaigns: u32,
     /// The sibling thread was busy in all of them. Ignored where most points were measured without.
     pub shared: bool,
@@ -275,7 +275,7 @@ pub struct CrossoverPage {
     pub wanted_width: f64,
     /// What keeps it from being narrower; null where it is as narrow as wanted.
     pub limited_by: Option<Limit>,
-    /// Both ends were measured in two campaigns at least, with the core to themselves.
+    /// Both ends were measured in two campaigns at least, on an unshared core.
     pub confirmed: bool,
 }
 
@@ -284,7 +284,7 @@ pub struct CrossoverPage {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// Points nearer to it could not be told from equality: more rotations or budget could.
+    /// Points nearer to it cannot be distinguished from equality: more rotations or budget could.
     Noise,
     /// More points would do it.
     Points,
