@@ -76,7 +76,7 @@ fn lab(flags: &str, variants: &[&str]) -> Option<Lab> {
         let recorded = "[inputs.tosses]\npath = \"tosses.bin\"\nformat = \"bytes\"\nwindow_units = 4096\n";
         let (head, tail) = text.split_once("[inputs.bytes]").expect("the lab's own input");
         let tail = tail.split_once("\n[[variants]]").expect("its variants").1;
-        let head = head.replace("minimum_effect", &format!("{EVENTS}minimum_effect")).replace("-O1", flags);
+        let head = head.replace("minimum_effect", &format!("{EVENTS}minimum_effect")).replace("-Og", flags);
         format!("{head}{recorded}\n[[variants]]{tail}")
     });
     Some(lab)

@@ -25,7 +25,7 @@ question = "From how much work on is the level one faster?"
 baseline = "level"
 variants = ["level", "rising"]
 compilers = ["gcc"]
-flags = ["-O1"]
+flags = ["-Og"]
 minimum_effect = "5 %"
 budget = 2
 

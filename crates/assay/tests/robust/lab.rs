@@ -93,7 +93,7 @@ impl Lab {
 unit = "byte"
 baseline = "{}"
 compilers = ["gcc"]
-flags = ["-O1"]
+flags = ["-Og"]
 minimum_effect = 0.5
 budget = 5
 

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::SystemTime;
 
 /// A compiler for the programs of one architecture.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,12 +42,19 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The plugin of this build, built if need be.
+/// The plugin of this build. `cargo test --workspace` has built it; after a change, or for a test of this crate alone, it
+/// is built here.
 pub fn plugin() -> &'static Path {
     static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
     PLUGIN.get_or_init(|| {
         let own = std::env::current_exe().expect("a test has a file");
         let profile = own.ancestors().nth(2).expect("target/PROFILE/deps/test").to_owned();
+        let plugin = profile.join("libassay_qemu.so");
+        let sources =
+            ["Cargo.lock", "crates/assay-qemu/src", "crates/assay-pure/src"].map(|name| root().join(name));
+        if modified(&plugin).is_some_and(|built| sources.iter().all(|source| newest(source) <= built)) {
+            return plugin;
+        }
         let mut build = Command::new(env!("CARGO"));
         build.args(["build", "--quiet", "--locked", "-p", "assay-qemu"]).current_dir(root());
         if profile.ends_with("release") {
@@ -54,8 +62,20 @@ pub fn plugin() -> &'static Path {
         }
         build.arg("--target-dir").arg(profile.parent().expect("target"));
         assert!(build.status().expect("cargo").success(), "the plugin was not built");
-        profile.join("libassay_qemu.so")
+        plugin
     })
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path).and_then(|file| file.modified()).ok()
+}
+
+/// When the newest file was written, of this one or of those below this folder.
+fn newest(path: &Path) -> SystemTime {
+    let own = modified(path).expect("a source has a time");
+    let below =
+        std::fs::read_dir(path).into_iter().flatten().map(|entry| newest(&entry.expect("an entry").path()));
+    below.fold(own, SystemTime::max)
 }
 
 /// Builds a fixture with these further flags; `None`, with a printed reason, where the machine lacks what it takes.
