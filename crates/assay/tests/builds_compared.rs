@@ -24,7 +24,7 @@ ratio_tolerance = 1000
 
 fn lab() -> Option<Lab> {
     let lab = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"])?;
-    lab.edit(|text| text.replace("flags = [\"-O1\"]\n", "") + AXES);
+    lab.edit(|text| text.replace("flags = [\"-Og\"]\n", "") + AXES);
     Some(lab)
 }
 

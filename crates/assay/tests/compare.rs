@@ -108,7 +108,7 @@ fn a_slower_benchmark_is_found_alone_and_fails_the_gate() {
     assert_eq!(page["sides"][0]["links"], serde_json::json!(["bench"]));
     let markdown = std::fs::read_to_string(project.0.path().join("page.md")).unwrap();
     assert!(
-        markdown.contains("| other | 20.00 | 21.00 | +5.0 % |") && markdown.contains("**failed**"),
+        markdown.contains("| other | 20.0 ns | 21.0 ns | +5.0 % |") && markdown.contains("**failed**"),
         "{markdown}"
     );
     // The same page again, from the ledger alone.

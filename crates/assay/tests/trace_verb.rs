@@ -199,7 +199,7 @@ fn a_bomb_of_zeros_is_refused_without_being_unpacked_to_memory() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bomb.zst");
     let mut packed = zstd::Encoder::new(std::fs::File::create(&file).unwrap(), 3).unwrap();
-    std::io::copy(&mut std::io::Read::take(std::io::repeat(0), 1 << 30), &mut packed).unwrap();
+    std::io::copy(&mut std::io::Read::take(std::io::repeat(0), 1 << 29), &mut packed).unwrap();
     packed.finish().unwrap();
     for format in ["bt9", "sbbt", "cbp", "assay"] {
         let limited = format!(
