@@ -14,6 +14,7 @@ pub mod command;
 pub mod family;
 pub mod interrupt;
 pub mod limits;
+pub mod lock;
 pub mod machine;
 pub mod opened;
 pub mod perf;

@@ -49,6 +49,10 @@ pub struct Met<'a> {
 /// # Errors
 /// The ledger cannot be written.
 pub fn keep_fault(prepared: &Prepared, scene: &mut Scene<'_>, met: Met<'_>) -> Result<()> {
+    if assay_linux::interrupt::asked() {
+        // The lab itself, or Ctrl-C, may have ended the program. A fault of its own shows again with --resume.
+        return Ok(());
+    }
     let name = &prepared.experiment.variants[met.cell.variant].name;
     let file = (!met.everywhere).then(|| prepared.inputs[met.cell.input].file.as_path());
     let alone = met.program.and_then(|program| by_itself(met.fault, program, name, file));

@@ -3,18 +3,26 @@
 //! Each side's folder lists what it displaces ahead of the first placed binary. The next comparison of the same store finds
 //! the list of a process that is gone. A file that was built again since, which its time of change tells, is left alone.
 //!
+//! A list is believed only where assay made it. A store may come with a cloned repository or an archive, and a list in it could
+//! name any file of the user's. So a list says the number and the time of change of an empty file beside it: the kernel
+//! gives both when that file is made, nobody can set them, and nobody can know them beforehand.
+//!
 //! Who lives is told by a lock, which the kernel takes from whoever dies: a number says nothing across containers, nor when it
 //! is given again. Folders are made and put back one at a time per store, so nobody builds while another puts back.
 
+use assay_linux::lock;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// What a process of ours works in, within the store.
 const PREFIX: &str = "comparing-";
 /// The list's name in a side's folder.
 const LIST: &str = "displaced";
+/// The file beside it that proves it.
+const MARK: &str = "made-here";
 /// What a living process has locked, in its folder;
 const ALIVE: &str = "alive.lock";
 /// and whoever makes or removes such folders, in the store.
@@ -45,7 +53,7 @@ impl Workplace {
                 Err(error) => return Err(error),
             }
         };
-        let alive = opened(&folder.join(ALIVE))?;
+        let alive = lock::open(&folder.join(ALIVE))?;
         alive.lock()?;
         Ok(Workplace { folder, _alive: alive })
     }
@@ -73,13 +81,40 @@ pub struct Displaced {
     pub kept: PathBuf,
 }
 
+/// A side's list as it is written.
+#[derive(Debug, Serialize, Deserialize)]
+struct Noted {
+    mark: Mark,
+    files: Vec<Displaced>,
+}
+
+/// What the kernel gave the file that proves a list when it was made.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Mark {
+    inode: u64,
+    /// Status change: seconds since 1970, and nanoseconds.
+    changed: (i64, i64),
+}
+
+fn mark(folder: &Path) -> io::Result<Mark> {
+    let found = fs::symlink_metadata(folder.join(MARK))?;
+    Ok(Mark { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) })
+}
+
 /// Writes a side's list.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn note(folder: &Path, displaced: &[Displaced]) -> io::Result<()> {
     let draft = folder.join(format!(".{LIST}"));
-    fs::write(&draft, serde_json::to_vec(displaced)?)?;
+    // Without links: one that is put on the way later must lead nowhere else.
+    let files = displaced.iter().map(|own| {
+        let path = direct(&own.path).unwrap_or_else(|| own.path.clone());
+        Displaced { path, kept: own.kept.clone() }
+    });
+    File::create_new(folder.join(MARK))?;
+    let noted = Noted { mark: mark(folder)?, files: files.collect() };
+    fs::write(&draft, serde_json::to_vec(&noted)?)?;
     fs::rename(draft, folder.join(LIST))
 }
 
@@ -94,19 +129,15 @@ pub fn put_back(store: &Path, replace: impl Fn(&Path, &Path) -> io::Result<()>) 
         return Ok(done);
     }
     let _one = one(store)?;
-    for folder in entries(store) {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if !name.starts_with(PREFIX) || !folder.is_dir() {
-            continue;
-        }
+    for folder in workplaces(store).filter(|folder| lists(folder).all(|list| list.is_ok())) {
         // Held until the folder is gone.
-        let alive = opened(&folder.join(ALIVE))?;
+        let alive = lock::open(&folder.join(ALIVE))?;
         match alive.try_lock() {
             Ok(()) => (),
             Err(TryLockError::WouldBlock) => continue,
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        for own in entries(&folder).iter().flat_map(|side| listed(side)) {
+        for own in lists(&folder).flatten().flatten().filter(in_place) {
             if modified(&own.path).is_some() && modified(&own.path) == modified(&own.kept) {
                 replace(&own.path, &own.kept)?;
                 done.push(own.path);
@@ -119,22 +150,52 @@ pub fn put_back(store: &Path, replace: impl Fn(&Path, &Path) -> io::Result<()>) 
 
 /// The right to make such folders and to put back, until it is dropped. The file stays: were it removed, another could be locked.
 fn one(store: &Path) -> io::Result<File> {
-    let file = opened(&store.join(ONE))?;
+    let file = lock::open(&store.join(ONE))?;
     file.lock()?;
     Ok(file)
-}
-
-fn opened(path: &Path) -> io::Result<File> {
-    File::options().create(true).truncate(false).write(true).open(path)
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
-fn listed(side: &Path) -> Vec<Displaced> {
-    let text = fs::read(side.join(LIST)).unwrap_or_default();
-    serde_json::from_slice(&text).unwrap_or_default()
+/// Lists in this store that assay did not make here, of which nothing is put back or removed.
+pub fn foreign(store: &Path) -> Vec<PathBuf> {
+    workplaces(store).flat_map(|folder| lists(&folder).filter_map(Result::err).collect::<Vec<_>>()).collect()
+}
+
+/// Folders of processes, dead or alive; no links.
+fn workplaces(store: &Path) -> impl Iterator<Item = PathBuf> {
+    entries(store).into_iter().filter(|folder| {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.starts_with(PREFIX) && fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir())
+    })
+}
+
+/// What each side of a process lists, or the path of a list that is not assay's own.
+fn lists(folder: &Path) -> impl Iterator<Item = Result<Vec<Displaced>, PathBuf>> {
+    let sides = entries(folder).into_iter();
+    sides.filter(|side| fs::symlink_metadata(side.join(LIST)).is_ok()).map(|side| listed(&side))
+}
+
+fn listed(side: &Path) -> Result<Vec<Displaced>, PathBuf> {
+    let list = side.join(LIST);
+    let regular = fs::symlink_metadata(&list).is_ok_and(|found| found.is_file());
+    let text = if regular { fs::read(&list).unwrap_or_default() } else { Vec::new() };
+    let noted: Option<Noted> = serde_json::from_slice(&text).ok();
+    let own = noted.filter(|noted| mark(side).is_ok_and(|found| found == noted.mark));
+    own.map(|noted| noted.files).ok_or(list)
+}
+
+/// The path without links on the way to it.
+fn direct(path: &Path) -> Option<PathBuf> {
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Whether what is displaced is a file where it was: no link leads elsewhere meanwhile.
+fn in_place(own: &Displaced) -> bool {
+    direct(&own.path).as_ref() == Some(&own.path)
+        && fs::symlink_metadata(&own.path).is_ok_and(|found| found.is_file())
 }
 
 fn modified(path: &Path) -> Option<std::time::SystemTime> {
@@ -191,6 +252,62 @@ mod tests {
         assert!(put_back(&store, replace).unwrap().is_empty());
         assert!(put_back(&root.path().join("none"), replace).unwrap().is_empty());
         assert!(!root.path().join("none").exists(), "a store is not made for it");
+    }
+
+    /// A store with a list, as it comes with a repository, that names `program` and would replace it by `kept`.
+    fn prepared(root: &Path, list: &str) -> (PathBuf, PathBuf) {
+        let (path, store) = (root.join("program"), root.join("store"));
+        let side = store.join("comparing-1-0/side-0");
+        fs::create_dir_all(&side).unwrap();
+        let kept = side.join("own-0-0");
+        for (file, text) in [(&path, "the user's"), (&kept, "theirs")] {
+            fs::write(file, text).unwrap();
+            File::options().write(true).open(file).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+        }
+        let files = serde_json::to_string(&[Displaced { path: path.clone(), kept }]).unwrap();
+        fs::write(side.join(LIST), list.replace("FILES", &files)).unwrap();
+        (path, store)
+    }
+
+    #[test]
+    fn a_list_that_came_with_the_store_is_not_believed() {
+        let noted = |mark: &str| format!("{{\"mark\": {mark}, \"files\": FILES}}");
+        let lists = ["FILES".into(), noted("null"), noted("{\"inode\": 12, \"changed\": [0, 0]}"), "".into()];
+        for (list, marked) in lists.iter().flat_map(|list: &String| [(list, false), (list, true)]) {
+            let root = tempfile::tempdir().unwrap();
+            let (path, store) = prepared(root.path(), list);
+            if marked {
+                fs::write(store.join("comparing-1-0/side-0").join(MARK), "").unwrap();
+            }
+            assert!(put_back(&store, replace).unwrap().is_empty(), "{list}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "the user's");
+            assert_eq!(foreign(&store), [store.join("comparing-1-0/side-0").join(LIST)]);
+            assert_eq!(folders(&store), 1, "what it is is for the user to say");
+        }
+    }
+
+    #[test]
+    fn what_a_copy_of_the_store_lists_is_not_put_back() {
+        let root = tempfile::tempdir().unwrap();
+        let (path, store) = killed(root.path());
+        let copy = root.path().join("copy");
+        let copied = std::process::Command::new("cp").arg("-a").args([&store, &copy]).status().unwrap();
+        assert!(copied.success());
+        assert!(put_back(&copy, replace).unwrap().is_empty());
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), foreign(&copy).len()), ("placed", 1));
+        assert!(foreign(&store).is_empty());
+    }
+
+    #[test]
+    fn a_link_that_leads_elsewhere_meanwhile_is_not_followed() {
+        let root = tempfile::tempdir().unwrap();
+        let (path, store) = killed(root.path());
+        let elsewhere = root.path().join("elsewhere");
+        fs::rename(&path, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        assert!(put_back(&store, replace).unwrap().is_empty());
+        assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "placed");
+        assert!(path.is_symlink());
     }
 
     #[test]

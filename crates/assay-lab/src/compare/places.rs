@@ -192,6 +192,13 @@ pub fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
             path.display()
         )));
     }
+    for list in left_behind::foreign(store) {
+        on(Event::Warning(format!(
+            "{} names files to be restored, but was not made by assay here, so none was; if it came with the repository or a \
+             copy, remove its folder",
+            list.display()
+        )));
+    }
     Ok(())
 }
 

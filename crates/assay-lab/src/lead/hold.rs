@@ -4,7 +4,8 @@
 //! its descriptors, so what the file says is only whether somebody lives.
 
 use anyhow::{Context, Result};
-use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::ffi::OsString;
+use std::fs::{File, Metadata, TryLockError};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -20,13 +21,12 @@ pub struct Hold {
 /// # Errors
 /// The lock file cannot be made there.
 pub fn take(beside: &Path, what: &str) -> Result<Option<Hold>> {
-    let mut name = beside.as_os_str().to_owned();
+    let mut name = real(beside);
     name.push(format!(".{what}.lock"));
     let path = PathBuf::from(name);
     let context = || format!("cannot lock {}, the lock file of {what}", path.display());
     loop {
-        let file =
-            OpenOptions::new().create(true).truncate(false).write(true).open(&path).with_context(context)?;
+        let file = assay_linux::lock::open(&path).with_context(context)?;
         match file.try_lock() {
             // Whoever held it may have removed it since it was opened: then this lock keeps nobody out.
             Ok(()) if !is_at(&file, &path) => (),
@@ -34,6 +34,18 @@ pub fn take(beside: &Path, what: &str) -> Result<Option<Hold>> {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error).with_context(context),
         }
+    }
+}
+
+/// A path without links: a ledger that is reached by two names is one ledger. What is not there yet keeps its name.
+fn real(path: &Path) -> OsString {
+    if let Ok(found) = path.canonicalize() {
+        return found.into_os_string();
+    }
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name).into_os_string(),
+        _ => path.as_os_str().to_owned(),
     }
 }
 
@@ -64,6 +76,29 @@ mod tests {
         assert!(!is_at(&file, &path));
         let _other = File::create(&path).unwrap();
         assert!(!is_at(&file, &path), "another file of that name");
+    }
+
+    #[test]
+    fn a_ledger_that_is_reached_by_a_link_is_the_same_ledger() {
+        let [folder, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let (ledger, link) = (folder.path().join("ledger.db"), other.path().join("other.db"));
+        std::fs::write(&ledger, "").unwrap();
+        std::os::unix::fs::symlink(&ledger, &link).unwrap();
+        let through = other.path().join("folder");
+        std::os::unix::fs::symlink(folder.path(), &through).unwrap();
+        let _first = take(&link, "campaign-3").unwrap().unwrap();
+        assert!(take(&ledger, "campaign-3").unwrap().is_none());
+        assert!(take(&through.join("ledger.db"), "campaign-3").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_lock_that_is_a_link_is_refused_and_nothing_is_made_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let (ledger, elsewhere) = (folder.path().join("ledger.db"), folder.path().join("elsewhere"));
+        std::os::unix::fs::symlink(&elsewhere, folder.path().join("ledger.db.campaign-3.lock")).unwrap();
+        let refused = format!("{:#}", take(&ledger, "campaign-3").unwrap_err());
+        assert!(refused.contains("not a regular file"), "{refused}");
+        assert!(!elsewhere.exists());
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Campaigns take turns: two that measure at the same moment would measure each other.
 //!
 //! A round holds an advisory lock that all assays of this user on this machine share; between rounds it is free. A
-//! lab that is killed frees it with its descriptors.
+//! lab that is killed frees it with its descriptors. Different users do not take turns: a lock that another user can open
+//! is one that another user can hold for ever. The lock lies where only this user can write ([`assay_linux::lock`]).
 
 use anyhow::{Context, Result};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::path::{Path, PathBuf};
+use assay_linux::lock;
+use std::fs::{File, TryLockError};
+use std::path::Path;
 use std::time::Duration;
 
 /// The right to measure, until it is dropped.
@@ -31,15 +33,15 @@ pub fn take(cpu: usize, waiting: &mut dyn FnMut(), asked_to_stop: &dyn Fn() -> b
             waiting();
         }
     };
-    let Some(_next) = lock(&lock_file(cpu, "next"), &mut waiting, asked_to_stop)? else { return Ok(None) };
-    let turn = lock(&lock_file(cpu, "measuring"), &mut waiting, asked_to_stop)?;
+    let folder = lock::runtime_folder().context("cannot take turns with other campaigns")?;
+    let path = |what| folder.join(lock_file(cpu, what));
+    let Some(_next) = locked(&path("next"), &mut waiting, asked_to_stop)? else { return Ok(None) };
+    let turn = locked(&path("measuring"), &mut waiting, asked_to_stop)?;
     Ok(turn.map(|locked| Turn { _locked: locked }))
 }
 
-fn lock(path: &Path, waiting: &mut dyn FnMut(), asked_to_stop: &dyn Fn() -> bool) -> Result<Option<File>> {
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).with_context(|| {
-        format!("cannot open {}, the lock file by which campaigns take turns", path.display())
-    })?;
+fn locked(path: &Path, waiting: &mut dyn FnMut(), asked_to_stop: &dyn Fn() -> bool) -> Result<Option<File>> {
+    let file = lock::open_own(path).context("cannot open the lock file by which campaigns take turns")?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
@@ -57,10 +59,8 @@ fn lock(path: &Path, waiting: &mut dyn FnMut(), asked_to_stop: &dyn Fn() -> bool
 
 /// One per processor: campaigns on different processors do not share a core, and may run side by side if the user
 /// says so with --cpu.
-fn lock_file(cpu: usize, what: &str) -> PathBuf {
-    let user = std::env::var("USER").unwrap_or_else(|_| "user".into());
-    let user: String = user.chars().filter(char::is_ascii_alphanumeric).collect();
-    std::env::temp_dir().join(format!("assay-{what}-{user}-cpu{cpu}.lock"))
+fn lock_file(cpu: usize, what: &str) -> String {
+    format!("assay-{what}-cpu{cpu}.lock")
 }
 
 #[cfg(test)]

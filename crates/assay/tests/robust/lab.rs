@@ -146,7 +146,8 @@ units = 10_000
 
     /// Does not wait for other tests' rounds, nor let them wait for a program that hangs.
     pub fn measure_out_of_turn(&mut self) {
-        self.turns = self.folder.path().to_owned();
+        self.turns = self.file("turns");
+        make_private(&self.turns);
     }
 
     /// Puts a shell script in front of the compiler. It finds the real one as `$REAL`, its own folder as `$HERE`.
@@ -169,7 +170,7 @@ units = 10_000
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
         command.arg(verb).args(arguments).arg("--ledger").arg(&self.ledger);
         command.current_dir(self.folder.path()).stdin(Stdio::null());
-        command.env("COLUMNS", "180").env("NO_COLOR", "1").env("TMPDIR", &self.turns);
+        command.env("COLUMNS", "180").env("NO_COLOR", "1").env("XDG_RUNTIME_DIR", &self.turns);
         if let Some(path) = &self.path {
             command.env("PATH", path);
         }
@@ -341,8 +342,15 @@ pub fn signal(name: &str, target: &str) {
 /// Where this suite's campaigns take turns: apart from other campaigns on the machine, together with each other.
 fn turns() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("turns");
-    std::fs::create_dir_all(&folder).expect("a folder beside the test's binary");
+    make_private(&folder);
     folder
+}
+
+/// A folder that assay takes for this user's runtime folder.
+fn make_private(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::create_dir_all(folder).expect("a folder beside the test's binary");
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).expect("it is ours");
 }
 
 /// Can this program be run here?

@@ -1,0 +1,160 @@
+//! Lock files that nobody can lay as a trap: where this user's own lie, and how any is opened.
+//!
+//! In a folder that others can write to, a name that can be guessed may be a named pipe (opening it waits for ever) or a
+//! link (opening it makes a file elsewhere). So locks of a user lie in a folder that is this user's alone, and every lock
+//! file is opened without following a link, without waiting, and refused if it is no regular file.
+
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Opens a lock file for writing, making it where there is none (mode 0600), never changing what is in it.
+///
+/// # Errors
+/// It cannot be made, or is a link, a named pipe or anything else but a regular file; the message names it.
+pub fn open(path: &Path) -> io::Result<File> {
+    let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+    let opened =
+        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).custom_flags(flags).open(path);
+    let trap = || {
+        let what = format!("{} is not a regular file, so it is not used as a lock: remove it", path.display());
+        io::Error::other(what)
+    };
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        // A link; a named pipe that nobody reads.
+        Some(libc::ELOOP | libc::ENXIO) => trap(),
+        _ => io::Error::new(error.kind(), format!("opening {}: {error}", path.display())),
+    })?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(trap()) }
+}
+
+/// [`open`], refusing a file of another user too.
+///
+/// # Errors
+/// As [`open`]; the file is another user's.
+pub fn open_own(path: &Path) -> io::Result<File> {
+    let file = open(path)?;
+    if file.metadata()?.uid() == user() {
+        return Ok(file);
+    }
+    Err(io::Error::other(format!("{} belongs to another user: remove it", path.display())))
+}
+
+/// The folder for locks of this user on this machine: `$XDG_RUNTIME_DIR` or else `/run/user/UID`, if it is a folder of
+/// this user's with mode 0700; else `assay-UID` in the folder for temporary files.
+///
+/// # Errors
+/// The latter cannot be made, or is not a folder of this user's with mode 0700; the message names the remedy.
+pub fn runtime_folder() -> io::Result<PathBuf> {
+    let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let usual = PathBuf::from(format!("/run/user/{}", user()));
+    // A folder that the user names may be reached by a link: who owns what it leads to counts.
+    let private = |folder: &PathBuf| std::fs::metadata(folder).is_ok_and(|found| is_private(&found));
+    match named.into_iter().chain([usual]).find(private) {
+        Some(folder) => Ok(folder),
+        None => own_folder(&std::env::temp_dir()),
+    }
+}
+
+/// `assay-UID` in a folder that others may write to.
+fn own_folder(shared: &Path) -> io::Result<PathBuf> {
+    let folder = shared.join(format!("assay-{}", user()));
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            let what = format!(
+                "making {}: {error}; set XDG_RUNTIME_DIR or TMPDIR to a folder that can be written",
+                folder.display()
+            );
+            return Err(io::Error::new(error.kind(), what));
+        }
+        _ => {}
+    }
+    if is_private(&std::fs::symlink_metadata(&folder)?) {
+        return Ok(folder);
+    }
+    Err(io::Error::other(format!(
+        "{} is not a folder of yours with mode 0700: remove it, or set XDG_RUNTIME_DIR to a folder that is",
+        folder.display()
+    )))
+}
+
+fn is_private(found: &Metadata) -> bool {
+    found.is_dir() && found.uid() == user() && found.mode() & 0o777 == 0o700
+}
+
+fn user() -> u32 {
+    // SAFETY: it takes nothing and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    /// A folder that goes with the test.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            let folder = std::env::temp_dir().join(format!("assay-lock-{name}-{}", std::process::id()));
+            std::fs::create_dir(&folder).expect("a new folder");
+            Scratch(folder)
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_named_pipe_is_refused_at_once() {
+        let folder = Scratch::new("pipe");
+        let path = folder.0.join("lock");
+        let name = std::ffi::CString::new(path.to_str().expect("UTF-8")).expect("no zero");
+        // SAFETY: a string with its end, alive during the call.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        let refused = open(&path).expect_err("a trap").to_string();
+        assert!(refused.contains("not a regular file") && refused.contains("remove it"), "{refused}");
+        // With a reader it would open.
+        let _reader = File::options().read(true).write(true).open(&path).expect("both ends");
+        assert!(open(&path).expect_err("a trap").to_string().contains("not a regular file"));
+    }
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let folder = Scratch::new("link");
+        let (path, elsewhere) = (folder.0.join("lock"), folder.0.join("elsewhere"));
+        symlink(&elsewhere, &path).expect("a link");
+        assert!(open(&path).expect_err("a trap").to_string().contains("not a regular file"));
+        assert!(!elsewhere.exists(), "nothing is made where it leads");
+    }
+
+    #[test]
+    fn a_lock_is_the_users_alone() {
+        let folder = Scratch::new("own");
+        let file = open_own(&folder.0.join("lock")).expect("a new file");
+        assert_eq!(file.metadata().expect("open").mode() & 0o777, 0o600);
+        assert!(open(&folder.0).is_err(), "a folder is no lock");
+    }
+
+    #[test]
+    fn a_folder_that_others_can_enter_is_refused_with_the_remedy() {
+        let folder = Scratch::new("folder");
+        let own = own_folder(&folder.0).expect("a new folder");
+        assert_eq!(std::fs::metadata(&own).expect("made").mode() & 0o777, 0o700);
+        assert_eq!(own_folder(&folder.0).expect("the same again"), own);
+        std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o755)).expect("ours");
+        let refused = own_folder(&folder.0).expect_err("open to others").to_string();
+        assert!(refused.contains("remove it") && refused.contains("XDG_RUNTIME_DIR"), "{refused}");
+        std::fs::remove_dir(&own).expect("empty");
+        let elsewhere = folder.0.join("elsewhere");
+        DirBuilder::new().mode(0o700).create(&elsewhere).expect("a folder");
+        symlink(&elsewhere, &own).expect("a link");
+        assert!(own_folder(&folder.0).is_err(), "a link to a folder of this user's");
+        assert!(own_folder(&folder.0.join("none")).expect_err("no such folder").to_string().contains("set XDG"));
+    }
+}
