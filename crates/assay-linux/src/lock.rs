@@ -15,10 +15,16 @@ use std::path::{Path, PathBuf};
 /// It cannot be made, or is a link, a named pipe or anything else but a regular file; the message names it.
 pub fn open(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
-    let opened =
-        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).custom_flags(flags).open(path);
+    let opened = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .custom_flags(flags)
+        .open(path);
     let trap = || {
-        let what = format!("{} is not a regular file, so it is not used as a lock: remove it", path.display());
+        let what =
+            format!("{} is not a regular file, so it is not used as a lock: remove it", path.display());
         io::Error::other(what)
     };
     let file = opened.map_err(|error| match error.raw_os_error() {
@@ -155,6 +161,8 @@ mod tests {
         DirBuilder::new().mode(0o700).create(&elsewhere).expect("a folder");
         symlink(&elsewhere, &own).expect("a link");
         assert!(own_folder(&folder.0).is_err(), "a link to a folder of this user's");
-        assert!(own_folder(&folder.0.join("none")).expect_err("no such folder").to_string().contains("set XDG"));
+        assert!(
+            own_folder(&folder.0.join("none")).expect_err("no such folder").to_string().contains("set XDG")
+        );
     }
 }
