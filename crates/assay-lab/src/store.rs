@@ -5,6 +5,7 @@ mod comparisons;
 mod diaries;
 mod heads;
 mod ledger;
+mod owner;
 mod queries;
 mod rows;
 #[cfg(test)]
@@ -16,6 +17,7 @@ pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow};
 
 pub use heads::Led;
 pub use ledger::{FORMAT, Ledger, Unusable};
+pub use owner::APPLICATION_ID;
 pub use rows::{
     Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow, IdentityRow,
     InputRow, NewCampaign, ProcessRow, Round, SampleRow,

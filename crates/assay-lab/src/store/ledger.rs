@@ -1,8 +1,9 @@
 //! The file: opening it, bringing it to this program's format, and what its errors mean. Writers wait for each other, so that
 //! campaigns share a ledger.
 
+use super::owner::{APPLICATION_ID, Owner, owner};
 use anyhow::{Result, anyhow};
-use rusqlite::{Connection, ErrorCode, Row, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -48,6 +49,8 @@ impl Ledger {
     /// # Errors
     /// The file cannot be made or read, is no ledger, or was written by a newer assay.
     pub fn open(path: &Path) -> Result<Self> {
+        // Before anything is written: a file that is not ours stays as it is, to its last byte.
+        let owner = owner(path)?;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|error| {
                 let folder = folder.display();
@@ -56,16 +59,27 @@ impl Ledger {
                 ))
             })?;
         }
-        let connection = Connection::open(path).map_err(|error| explain(path, error))?;
+        // Not by a URI: a file may be called `file:x`.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|error| explain(path, error))?;
         let ledger = Self { connection, path: path.to_owned() };
         ledger.connection.busy_timeout(PATIENCE)?;
-        // Before anything is written: a file that is not ours stays as it is, to its last byte.
         let format = ledger.format()?;
+        if owner == Owner::Nobody {
+            // Ahead of the write-ahead log, so that the file itself says from its first page whose it is.
+            ledger.patiently(|| ledger.set_id())?;
+        }
         ledger.set_up()?;
         if format == 0 {
             ledger.make_tables()?;
         } else if format < FORMAT {
             ledger.migrate()?;
+        }
+        if owner == Owner::AssayWithoutId {
+            // Where nothing can be written its tables tell whose it is, as before.
+            let _ = ledger.set_id();
         }
         Ok(ledger)
     }
@@ -95,23 +109,31 @@ impl Ledger {
         Ok(found)
     }
 
+    fn set_id(&self) -> rusqlite::Result<()> {
+        self.connection.pragma_update(None, "application_id", APPLICATION_ID)
+    }
+
     fn set_up(&self) -> Result<()> {
         // WAL: readers and a writer do not wait for each other. FULL is not needed: after a loss of power the last
         // rounds may be missing, but the file is whole, and a killed process loses nothing that was committed.
-        let set_journal = || self.connection.pragma_update(None, "journal_mode", "WAL");
+        self.patiently(|| self.connection.pragma_update(None, "journal_mode", "WAL"))?;
+        let set = |name, value| self.connection.pragma_update(None, name, value);
+        set("synchronous", "NORMAL")
+            .and_then(|()| set("foreign_keys", "ON"))
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Two that make the same file at once: SQLite does not wait here by itself, since each holds what the other needs, but
+    /// refuses one of them.
+    fn patiently(&self, change: impl Fn() -> rusqlite::Result<()>) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
-        // Two that make the same file at once: SQLite does not wait here by itself, since each holds what the other
-        // needs, but refuses one of them.
-        while let Err(error) = set_journal() {
+        while let Err(error) = change() {
             if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || Instant::now() >= deadline {
                 return Err(self.explain(error));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        let set = |name, value| self.connection.pragma_update(None, name, value);
-        set("synchronous", "NORMAL")
-            .and_then(|()| set("foreign_keys", "ON"))
-            .map_err(|error| self.explain(error))
+        Ok(())
     }
 
     fn make_tables(&self) -> Result<()> {

@@ -23,7 +23,11 @@ fn refused(lab: &Lab, words: &[&str]) {
 fn a_ledger_from_a_newer_assay_is_left_alone() {
     let Some(lab) = honest_lab() else { return };
     let newer = Connection::open(lab.ledger_path()).unwrap();
-    newer.execute_batch("CREATE TABLE campaign (id INTEGER PRIMARY KEY); PRAGMA user_version = 99").unwrap();
+    let id = assay_lab::store::APPLICATION_ID;
+    let tables = "CREATE TABLE campaign (id INTEGER PRIMARY KEY)";
+    newer
+        .execute_batch(&format!("{tables}; PRAGMA application_id = {id}; PRAGMA user_version = 99"))
+        .unwrap();
     drop(newer);
     refused(&lab, &["has format 99, made by a newer assay", "Nothing was changed"]);
 }
