@@ -285,6 +285,7 @@ fn wait(pid: u32) -> io::Result<(ExitStatus, Duration)> {
 
 /// Kills what is left of a group; says whether there was anything alive.
 fn end_group(pid: u32) -> bool {
+    crate::family::reap_group(pid);
     // SAFETY: plain numbers; a group lives on as long as a member does, so its number is nobody else's.
     unsafe { libc::kill(-(pid as i32), libc::SIGKILL) == 0 }
 }

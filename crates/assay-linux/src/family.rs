@@ -77,9 +77,25 @@ pub fn wait_or_kill(child: &mut Child, limit: Option<Duration>) -> io::Result<(E
 /// Kills a process and all its descendants. They are stopped first, until no new one is found: a process that is stopped
 /// starts no other, and one whose parent is killed could not be told from a stranger.
 pub fn kill_all(root: u32) {
+    kill(|| descendants(root));
+}
+
+/// Kills all descendants of a process, but not itself.
+pub fn kill_below(root: u32) {
+    kill(|| descendants(root).into_iter().filter(|pid| *pid != root).collect());
+}
+
+/// Lays to rest what was adopted from a group and has ended: it would count as alive. The group's own first process must have
+/// been waited for.
+pub(crate) fn reap_group(group: u32) {
+    // SAFETY: plain numbers, and no status is asked for.
+    while unsafe { libc::waitpid(-(group as i32), std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
+}
+
+fn kill(found: impl Fn() -> Vec<u32>) {
     let mut stopped = HashSet::new();
     for _ in 0..100 {
-        let new: Vec<u32> = descendants(root).into_iter().filter(|pid| stopped.insert(*pid)).collect();
+        let new: Vec<u32> = found().into_iter().filter(|pid| stopped.insert(*pid)).collect();
         if new.is_empty() {
             break;
         }

@@ -1,31 +1,145 @@
-//! Ctrl-C as a wish to stop: the first SIGINT or SIGTERM sets a flag that the runner reads between visits, the second
-//! ends the process at once.
+//! Ctrl-C as a wish to stop: the first SIGINT, SIGTERM or SIGHUP sets a flag that the runner reads between visits. Whatever
+//! does not end by itself is ended within two seconds, the second signal ends all at once.
+//!
+//! A thread sleeps until the first signal. After [`GRACE`] it kills all that this process has started, so that nobody waits any
+//! longer for a compiler, or for a program that is stopped or hangs; the lab then ends in its own way, and is ended where it
+//! does not. Processes whose parent has ended are adopted ([`family::adopt_orphans`]), so those of another session are found
+//! too.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::family;
+use std::os::fd::RawFd;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::time::{Duration, Instant};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
+/// The end of the pipe that signals are written to; -1: nobody reads it.
+static BELL: AtomicI32 = AtomicI32::new(-1);
+
+/// How long everything has to end in its own way.
+const GRACE: Duration = Duration::from_millis(1000);
+/// How long the lab then has to end: it keeps what it measured and shows it. An unoptimised one takes longer.
+const LAST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 20_000 } else { 600 });
+/// How often what was started meanwhile is killed, too.
+const LOOK: Duration = Duration::from_millis(50);
 
 extern "C" fn on_signal(signal: libc::c_int) {
-    if ASKED.swap(true, Ordering::SeqCst) {
-        // SAFETY: _exit and signal numbers are async-signal-safe; children die with us by their death signal.
-        unsafe { libc::_exit(128 + signal) };
+    let again = ASKED.swap(true, Ordering::SeqCst);
+    let bell = BELL.load(Ordering::SeqCst);
+    // SAFETY: _exit, write and signal numbers are async-signal-safe; children die with us by their death signal. What write
+    // does to errno is undone.
+    unsafe {
+        if bell < 0 && again {
+            libc::_exit(128 + signal);
+        }
+        if bell >= 0 {
+            let errno = libc::__errno_location();
+            let before = *errno;
+            let number = signal as u8;
+            libc::write(bell, (&raw const number).cast(), 1);
+            *errno = before;
+        }
     }
 }
 
-/// From now on SIGINT and SIGTERM only ask.
+/// From now on SIGINT, SIGTERM and SIGHUP only ask at first.
 pub fn catch() {
-    for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: the handler only touches an atomic and calls _exit, both async-signal-safe.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
-            action.sa_flags = libc::SA_RESTART;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        family::adopt_orphans();
+        if let Some(bell) = watch() {
+            BELL.store(bell, Ordering::SeqCst);
         }
-    }
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            if !is_ignored(signal) {
+                // SAFETY: the handler only touches atomics and calls async-signal-safe functions.
+                unsafe {
+                    let mut action: libc::sigaction = std::mem::zeroed();
+                    action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
+                    action.sa_flags = libc::SA_RESTART;
+                    libc::sigaction(signal, &action, std::ptr::null_mut());
+                }
+            }
+        }
+    });
 }
 
 /// Has anybody asked to stop since [`catch`]?
 pub fn asked() -> bool {
     ASKED.load(Ordering::SeqCst)
+}
+
+/// Ends what this process has started and left behind, if somebody has asked to stop: to be called last.
+pub fn finish() {
+    if asked() {
+        family::kill_below(std::process::id());
+    }
+}
+
+/// `nohup` has SIGHUP ignored, which holds.
+fn is_ignored(signal: libc::c_int) -> bool {
+    // SAFETY: a struct to fill.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        signal == libc::SIGHUP
+            && libc::sigaction(signal, std::ptr::null(), &mut action) == 0
+            && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Starts the thread that waits for signals; the end of the pipe to write them to.
+fn watch() -> Option<RawFd> {
+    let mut ends: [RawFd; 2] = [-1; 2];
+    // SAFETY: the array has room for two descriptors.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) } != 0 {
+        return None;
+    }
+    let [read, write] = ends;
+    std::thread::Builder::new().name("interrupt".into()).spawn(move || end_all(read)).ok()?;
+    Some(write)
+}
+
+/// Sleeps until the first signal and then ends everything.
+fn end_all(bell: RawFd) {
+    let mut first = None;
+    while first.is_none() {
+        first = rung(bell, None);
+    }
+    let me = std::process::id();
+    let kill_at = Instant::now() + GRACE;
+    let end_at = kill_at + LAST;
+    loop {
+        let until = kill_at.max(Instant::now() + LOOK);
+        if let Some(signal) = rung(bell, Some(until.saturating_duration_since(Instant::now()))) {
+            family::kill_below(me);
+            // SAFETY: it does not return.
+            unsafe { libc::_exit(128 + signal) };
+        }
+        if Instant::now() < kill_at {
+            // The wait itself was cut short.
+            continue;
+        }
+        family::kill_below(me);
+        if Instant::now() >= end_at {
+            let said = b"assay: interrupted; what was going on did not end by itself. What was measured before is kept.\n";
+            // SAFETY: bytes that outlive the call; _exit does not return.
+            unsafe {
+                libc::write(2, said.as_ptr().cast(), said.len());
+                libc::_exit(1);
+            }
+        }
+    }
+}
+
+/// Waits for a signal, at most `patience`; its number.
+fn rung(bell: RawFd, patience: Option<Duration>) -> Option<libc::c_int> {
+    let mut entry = libc::pollfd { fd: bell, events: libc::POLLIN, revents: 0 };
+    let milliseconds = patience.map_or(-1, |patience| patience.as_millis() as libc::c_int);
+    let mut number = 0u8;
+    // SAFETY: one entry and one byte, which outlive the calls.
+    let count = unsafe {
+        libc::poll(&raw mut entry, 1, milliseconds);
+        libc::read(bell, (&raw mut number).cast(), 1)
+    };
+    (count == 1).then_some(libc::c_int::from(number))
 }

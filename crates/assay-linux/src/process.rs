@@ -263,6 +263,9 @@ impl WorkerProcess {
         }
         let killed = status.is_none();
         let group = -(self.child.id() as i32);
+        if !killed {
+            crate::family::reap_group(self.child.id());
+        }
         // SAFETY: kill takes plain integers; the group is the child's own (setpgid in before_exec), never ours. The
         // child, if it has ended, was just reaped, but its group lives on as long as a member does.
         let left_processes = if killed { false } else { unsafe { libc::kill(group, 0) == 0 } };

@@ -6,6 +6,7 @@
 use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -29,7 +30,7 @@ impl SharedMemory {
     /// # Errors
     /// The file exists already, cannot be made or mapped; the message names it.
     pub fn create(path: &Path, size: usize) -> io::Result<SharedMemory> {
-        let options = OpenOptions::new().read(true).write(true).create_new(true).clone();
+        let options = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).clone();
         SharedMemory::with(path, size, options, true)
     }
 

@@ -90,14 +90,23 @@ pub fn main() -> ExitCode {
         Verb::Calibrate(arguments) => calibrate::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
     };
-    match result {
+    let code = match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            let (code, text) = explain(&error);
+            let (mut code, mut text) = explain(&error);
+            if assay_linux::interrupt::asked() {
+                // What failed may have failed because it was ended.
+                code = FAILED;
+                if !text.starts_with("interrupted") {
+                    text = format!("interrupted; {text}");
+                }
+            }
             screen::complain(&format!("assay: {text}"));
             ExitCode::from(code)
         }
-    }
+    };
+    assay_linux::interrupt::finish();
+    code
 }
 
 /// Verbs that take a command of the user's, which may have options of its own.

@@ -3,7 +3,7 @@
 use super::places::put_back;
 use super::revisions::{Repository, Revision};
 use crate::lead::{Hold, Misuse, Unable, hold};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use assay_link::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
 use assay_pure::event::Event;
 use assay_pure::inputs::digest::digest;
@@ -192,6 +192,9 @@ fn built(
     let built = capture::build(&asked, &|line| {
         (said.borrow_mut())(Event::Phase { name: format!("build {name}: {line}") });
     });
+    if assay_linux::interrupt::asked() {
+        bail!("interrupted while building {name}; nothing was measured yet");
+    }
     match built {
         Ok(built) => {
             warnings.extend(built.warnings);

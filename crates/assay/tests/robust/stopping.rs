@@ -186,6 +186,100 @@ fn ctrl_c_while_compiling_is_no_failure_of_the_compiler() {
 }
 
 #[test]
+fn a_polite_kill_ends_a_compiler_that_it_does_not_reach() {
+    for name in ["TERM", "INT", "HUP"] {
+        let Some(mut lab) = Lab::with_program(lab::SLOW, &["plain", "honest"]) else { return };
+        lab.wrap_gcc("case \"$*\" in *program.c*) touch \"$HERE/compiling\"; sleep 600;; esac");
+        let mut running = lab.start(&[]);
+        wait_for(&lab.file("compiling"), &mut running);
+        let said = ends_soon(running, name);
+        said.assert_code(1);
+        assert_eq!(lab.column("SELECT reason FROM failure"), [""; 0]);
+    }
+}
+
+/// Once there is a file `hold`, `faulty` starts a program that leaves its session and its parent, and then stops itself.
+const STOPPED: &str = r#"
+#include "plain.h"
+#include <signal.h>
+#include <sys/wait.h>
+static uint64_t faulty(const uint8_t *data, size_t size)
+{
+    if (access("hold", F_OK) == 0) {
+        pid_t child = fork();
+        if (child == 0) {
+            setsid();
+            if (fork() == 0) {
+                execl("./sleeper", "sleeper", "600", (char *)0);
+            }
+            _exit(0);
+        }
+        waitpid(child, 0, 0);
+        while (access("stopped", F_OK) != 0) {
+            close(creat("stopped", 0600));
+        }
+        raise(SIGSTOP);
+    }
+    return plain(data, size);
+}
+ASSAY_VARIANT("plain", plain)
+ASSAY_VARIANT("faulty", faulty)
+ASSAY_MAIN()
+"#;
+
+#[test]
+fn a_polite_kill_ends_a_stopped_program_and_what_left_its_session() {
+    let Some(mut lab) = Lab::with_program(&format!("#include <fcntl.h>\n{STOPPED}"), &["plain", "faulty"])
+    else {
+        return;
+    };
+    lab.measure_out_of_turn();
+    std::fs::copy("/bin/sleep", lab.file("sleeper")).unwrap();
+    std::fs::write(lab.file("hold"), "").unwrap();
+    let mut running = lab.start(&["--timeout", "300"]);
+    wait_for(&lab.file("stopped"), &mut running);
+    assert_eq!(sleepers(&lab), 1, "it has left its session and its parent");
+    ends_soon(running, "TERM").assert_code(1);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while sleepers(&lab) + lab::processes_from(&lab.file("store")).len() > 0 {
+        assert!(Instant::now() < deadline, "something outlives the lab");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(lab.column("SELECT reason FROM failure"), [""; 0], "the lab itself ended it");
+    lab.assert_ledger_is_whole();
+}
+
+fn sleepers(lab: &Lab) -> usize {
+    lab::processes_from(&lab.file("sleeper")).len()
+}
+
+fn wait_for(file: &std::path::Path, running: &mut Running) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !file.exists() {
+        assert!(running.is_running() && Instant::now() < deadline, "there never was {}", file.display());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Sends a signal, to the lab alone. What is promised is two seconds, for a lab that is optimised and alone on the machine.
+fn ends_soon(running: Running, signal: &str) -> Said {
+    running.signal(signal);
+    let begun = Instant::now();
+    let said = running.wait();
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?} after SIG{signal}", begun.elapsed());
+    eprintln!("ended {:?} after SIG{signal}", begun.elapsed());
+    said
+}
+
+#[test]
+fn a_terminal_that_closes_is_as_good_as_ctrl_c() {
+    let Some((lab, running)) = in_the_middle() else { return };
+    running.signal("HUP");
+    running.wait().assert_code(1);
+    assert_eq!(lab.column("SELECT stopped_because FROM campaign"), ["interrupted"]);
+}
+
+#[test]
 fn a_campaign_that_is_still_measured_is_not_resumed_by_another() {
     let Some((lab, running)) = in_the_middle() else { return };
     // Beside much other work the campaign may end before the second assay gets to it: once more, then.

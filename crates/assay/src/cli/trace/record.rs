@@ -1,6 +1,6 @@
 //! `assay trace record`: the branches of a command, into a file.
 
-use crate::cli::{DONE, cannot_trace, screen};
+use crate::cli::{DONE, FAILED, cannot_trace, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
 use assay_pure::trace::source::TraceFault;
@@ -60,6 +60,7 @@ pub fn run(arguments: &RecordArguments) -> Result<u8> {
     let recording = Recording::begin(BufWriter::new(file)).with_context(cannot)?;
     let options = TraceOptions { follow: arguments.follow, time_limit, ..TraceOptions::default() };
     let observer = recording.clone();
+    assay_linux::interrupt::catch();
     let traced = command(&arguments.command, &options, move || observer.thread());
     let mut trace = traced.map_err(|refusal| {
         // What was begun holds nothing.
@@ -73,6 +74,10 @@ pub fn run(arguments: &RecordArguments) -> Result<u8> {
     let (directory, _) = recording.finish(trace).with_context(cannot)?;
     let bytes = std::fs::metadata(&arguments.output).with_context(cannot)?.len();
     screen::print(&said(&arguments.output, &directory, bytes));
+    if assay_linux::interrupt::asked() {
+        screen::tell("assay: interrupted. The trace holds what was executed until then.");
+        return Ok(FAILED);
+    }
     Ok(DONE)
 }
 
