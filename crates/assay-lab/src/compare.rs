@@ -5,11 +5,13 @@
 //! verdicts between rounds. Everything measured goes to the ledger at once; the page is made from the ledger alone.
 
 pub mod bench;
+mod checkout;
 pub mod code;
 pub mod compose;
 pub mod examine;
 pub mod executed;
 pub mod factors;
+mod git;
 pub mod judge;
 mod lead;
 pub mod left_behind;

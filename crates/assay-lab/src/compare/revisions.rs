@@ -2,17 +2,28 @@
 //!
 //! Trees of both sides lie at paths of one length: a path that the compiler writes into a binary then moves nothing.
 
+use super::checkout;
+use super::git::{bytes, git, path, text};
+use super::left_behind::Workplace;
 use crate::lead::{Hold, Misuse, Unable, hold};
 use anyhow::{Context, Result};
 use assay_pure::words;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// How many characters of a commit's hash name its tree.
 const SHORT: usize = 12;
 
+/// Where working trees are checked out, beside the folder of revisions, `trees`, and as long: each changed tree is another
+/// commit, and only the last is kept.
+const CHANGED: &str = "dirty";
+
 /// Who makes the commit of a working tree, which no branch ever names: git wants somebody, and the user may be nobody yet.
-const NOBODY: [&str; 4] = ["-c", "user.name=assay", "-c", "user.email=assay@localhost"];
+const NOBODY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "assay"),
+    ("GIT_AUTHOR_EMAIL", "assay@localhost"),
+    ("GIT_COMMITTER_NAME", "assay"),
+    ("GIT_COMMITTER_EMAIL", "assay@localhost"),
+];
 
 /// A repository and where in it the user is.
 #[derive(Clone, Debug)]
@@ -31,6 +42,8 @@ pub struct Revision {
     pub commit: String,
     /// What the user must know of it.
     pub note: Option<String>,
+    /// Whether this is a working tree with changes, which no branch names.
+    pub is_changed: bool,
 }
 
 impl Repository {
@@ -39,15 +52,15 @@ impl Repository {
     /// # Errors
     /// It is in none, or there is no git.
     pub fn find(folder: &Path) -> Result<Repository> {
-        let root = git(folder, &["rev-parse", "--show-toplevel"])?.map_err(|said| {
+        let root = path(git(folder).args(["rev-parse", "--show-toplevel"]))?.map_err(|said| {
             Misuse(format!(
                 "{} is not in a git repository, so there are no revisions to compare ({said}); run assay in \
                  the project, or compare two commands: assay compare -- 'CMD A' 'CMD B'",
                 folder.display()
             ))
         })?;
-        let below = git(folder, &["rev-parse", "--show-prefix"])?.unwrap_or_default();
-        Ok(Repository { root: PathBuf::from(root), below: PathBuf::from(below) })
+        let below = path(git(folder).args(["rev-parse", "--show-prefix"]))?.unwrap_or_default();
+        Ok(Repository { root, below })
     }
 
     /// The commit that a name stands for.
@@ -56,7 +69,8 @@ impl Repository {
     /// There is none; the message names what there is.
     pub fn revision(&self, name: &str) -> Result<Revision> {
         let wanted = format!("{name}^{{commit}}");
-        let commit = git(&self.root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted])?;
+        let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted];
+        let commit = text(git(&self.root).args(asked))?;
         let commit = commit.map_err(|_| {
             let branches = [
                 "for-each-ref",
@@ -65,36 +79,78 @@ impl Repository {
                 "--sort=-committerdate",
                 "refs/heads",
             ];
-            let known = git(&self.root, &branches).ok().and_then(Result::ok).unwrap_or_default();
+            let known = text(git(&self.root).args(branches)).ok().and_then(Result::ok).unwrap_or_default();
             Misuse(format!(
                 "`{name}` is not a commit of {}: give a branch, a tag or a hash. The newest branches: {}",
                 self.root.display(),
                 known.lines().collect::<Vec<_>>().join(", ")
             ))
         })?;
-        Ok(Revision { name: name.into(), commit, note: None })
+        Ok(Revision { name: name.into(), commit, note: None, is_changed: false })
     }
 
-    /// The working tree as it is now, as a commit that no branch names; `HEAD` where nothing is changed.
+    /// The working tree as it is now, as a commit that no branch names, the same one for the same contents; `HEAD` where
+    /// nothing is changed. The user's index stays as it is; a copy of it is made in the store.
     ///
     /// # Errors
-    /// There is no commit yet.
-    pub fn working_tree(&self) -> Result<Revision> {
+    /// There is no commit yet, files are unmerged, the store cannot be written.
+    pub fn working_tree(&self, store: &Path) -> Result<Revision> {
         let head = self.revision("HEAD")?;
         let name = "the working tree".to_owned();
-        let stashed = git(&self.root, &[&NOBODY[..], &["stash", "create"]].concat())?.map_err(|said| {
+        let refused = |said: String| {
             Misuse(format!("git cannot save the working tree ({said}); commit it and name the commit"))
-        })?;
-        let untracked = git(&self.root, &["ls-files", "--others", "--exclude-standard"])?.unwrap_or_default();
-        let untracked = untracked.lines().filter(|file| !file.starts_with(".assay/")).count();
+        };
+        let others = ["ls-files", "-z", "--others", "--exclude-standard"];
+        let untracked = bytes(git(&self.root).args(others))?.unwrap_or_default();
+        let is_foreign = |file: &&[u8]| {
+            !file.is_empty() && !file.split(|byte| *byte == b'/').any(|part| part == b".assay")
+        };
+        let untracked = untracked.split(|byte| *byte == 0).filter(is_foreign).count();
         let note = (untracked > 0).then(|| {
             let files = words::plural(untracked as u64, "untracked file");
             format!("not built: {files}; `git add` what the build needs")
         });
-        if stashed.is_empty() {
+        if !bytes(git(&self.root).args(["ls-files", "--unmerged"]))?.map_err(refused)?.is_empty() {
+            return Err(refused("some files are unmerged".into()).into());
+        }
+        let tree = self.write_tree(store)?.map_err(refused)?;
+        let line = |words: &[&str]| text(git(&self.root).args(words));
+        if line(&["rev-parse", &format!("{}^{{tree}}", head.commit)])?.map_err(refused)? == tree {
             return Ok(Revision { name, note, ..head });
         }
-        Ok(Revision { name, commit: stashed, note })
+        // A date of its own would make another commit of the same contents, and `--resume` would find nothing.
+        let date = line(&["log", "-1", "--format=%ct", &head.commit])?.map_err(refused)?;
+        let mut commit = git(&self.root);
+        commit.args(["commit-tree", &tree, "-p", &head.commit, "-m", &name]).envs(NOBODY);
+        for role in ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"] {
+            commit.env(role, format!("@{date} +0000"));
+        }
+        let commit = text(&mut commit)?.map_err(refused)?;
+        Ok(Revision { name, commit, note, is_changed: true })
+    }
+
+    /// The tracked files as they are now, as a tree of git's.
+    fn write_tree(&self, store: &Path) -> Result<Result<String, String>> {
+        let place = Workplace::new(store).with_context(|| format!("cannot write in {}", store.display()))?;
+        let index = place.folder().join("index");
+        let theirs = match path(git(&self.root).args(["rev-parse", "--git-path", "index"]))? {
+            Ok(theirs) => self.root.join(theirs),
+            Err(said) => return Ok(Err(said)),
+        };
+        if theirs.exists() {
+            let context = || format!("cannot copy {}", theirs.display());
+            std::fs::copy(&theirs, &index).with_context(context)?;
+            // A file that was changed in the second in which the index was written is looked into only if the index is as old.
+            let written = theirs.metadata().and_then(|found| found.modified()).with_context(context)?;
+            let copy = std::fs::File::options().write(true).open(&index);
+            copy.and_then(|copy| copy.set_modified(written)).with_context(context)?;
+        }
+        let mut add = git(&self.root);
+        add.args(["-c", "core.safecrlf=false", "add", "--update"]).env("GIT_INDEX_FILE", &index);
+        if let Err(said) = bytes(&mut add)? {
+            return Ok(Err(said));
+        }
+        text(git(&self.root).arg("write-tree").env("GIT_INDEX_FILE", &index))
     }
 
     /// Whether tracked files differ from `HEAD`: what is uncommitted is in no revision.
@@ -102,7 +158,7 @@ impl Repository {
     /// # Errors
     /// There is no git.
     pub fn is_dirty(&self) -> Result<bool> {
-        let changed = git(&self.root, &["status", "--porcelain", "--untracked-files=no"])?;
+        let changed = bytes(git(&self.root).args(["status", "--porcelain", "--untracked-files=no"]))?;
         Ok(changed.is_ok_and(|lines| !lines.is_empty()))
     }
 
@@ -112,17 +168,14 @@ impl Repository {
     /// # Errors
     /// The tree cannot be made.
     pub fn check_out(&self, revision: &Revision, trees: &Path) -> Result<(PathBuf, bool)> {
-        let tree = tree_of(revision, trees);
-        let there = tree.join(".git").exists()
-            && git(&tree, &["rev-parse", "HEAD"])?.is_ok_and(|commit| commit == revision.commit);
+        let tree = made_tree_of(revision, trees)?;
+        let there = checkout::is_there(&tree, &revision.commit);
         if !there {
-            self.remove(&tree)?;
-            std::fs::create_dir_all(trees).with_context(|| format!("cannot make {}", trees.display()))?;
-            let place = tree.to_string_lossy().into_owned();
-            let made =
-                git(&self.root, &["worktree", "add", "--force", "--detach", &place, &revision.commit])?;
-            made.map_err(|said| Unable(format!("cannot check out {} at {place}: {said}", revision.name)))?;
-            self.fill_submodules(&tree, revision)?;
+            checkout::remove(&self.root, &tree)?;
+            if revision.is_changed {
+                self.forget_others(&tree)?;
+            }
+            checkout::make(&self.root, &revision.name, &revision.commit, &tree)?;
         }
         let folder = tree.join(&self.below);
         if !folder.is_dir() {
@@ -141,8 +194,7 @@ impl Repository {
     /// # Errors
     /// [`Unable`]: another assay is at work in it.
     pub fn hold(&self, revision: &Revision, trees: &Path) -> Result<Hold> {
-        std::fs::create_dir_all(trees).with_context(|| format!("cannot make {}", trees.display()))?;
-        hold::take(&tree_of(revision, trees), "tree")?.ok_or_else(|| {
+        hold::take(&made_tree_of(revision, trees)?, "tree")?.ok_or_else(|| {
             let wait = "another comparison is building or measuring";
             Unable(format!(
                 "{wait} {} in this store; wait for it to end, or use another --store DIR",
@@ -157,46 +209,29 @@ impl Repository {
     /// # Errors
     /// It cannot be removed.
     pub fn forget(&self, revision: &Revision, trees: &Path) -> Result<()> {
-        self.remove(&tree_of(revision, trees))
+        checkout::remove(&self.root, &made_tree_of(revision, trees)?)
     }
 
-    fn remove(&self, tree: &Path) -> Result<()> {
-        if tree.exists() {
-            std::fs::remove_dir_all(tree).with_context(|| format!("cannot remove {}", tree.display()))?;
+    /// Removes checkouts of other changed working trees, unless somebody is at work in one.
+    fn forget_others(&self, tree: &Path) -> Result<()> {
+        let all = std::fs::read_dir(tree.parent().unwrap_or(tree)).into_iter().flatten().flatten();
+        for other in all.map(|entry| entry.path()).filter(|other| other != tree && other.is_dir()) {
+            if let Some(_hold) = hold::take(&other, "tree")? {
+                checkout::remove(&self.root, &other)?;
+            }
         }
-        // A tree that somebody removed by hand is still on git's list.
-        let _ = git(&self.root, &["worktree", "prune"])?;
         Ok(())
     }
-
-    fn fill_submodules(&self, tree: &Path, revision: &Revision) -> Result<()> {
-        if !tree.join(".gitmodules").exists() {
-            return Ok(());
-        }
-        let filled = git(tree, &["submodule", "update", "--init", "--recursive"])?;
-        filled
-            .map_err(|said| {
-                Unable(format!("cannot fetch the submodules of {}: {said}", revision.name)).into()
-            })
-            .map(|_| ())
-    }
 }
 
-fn tree_of(revision: &Revision, trees: &Path) -> PathBuf {
-    trees.join(&revision.commit[..SHORT.min(revision.commit.len())])
-}
-
-/// What git printed, or what it complained of; an error if there is no git.
-fn git(folder: &Path, words: &[&str]) -> Result<Result<String, String>> {
-    let mut command = Command::new("git");
-    command.arg("-C").arg(folder).args(words);
-    // Set by hooks; they would lead git elsewhere.
-    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
-        command.env_remove(name);
-    }
-    let ran = command.output().map_err(|error| Unable(format!("comparing revisions needs git: {error}")))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
-    Ok(if ran.status.success() { Ok(text(&ran.stdout)) } else { Err(text(&ran.stderr)) })
+/// Where a revision is checked out; git is in another folder than we, so it is told the whole path. Makes the folder that
+/// it lies in.
+fn made_tree_of(revision: &Revision, trees: &Path) -> Result<PathBuf> {
+    let folder = if revision.is_changed { trees.with_file_name(CHANGED) } else { trees.to_owned() };
+    let context = || format!("cannot make {}", folder.display());
+    std::fs::create_dir_all(&folder).with_context(context)?;
+    let folder = folder.canonicalize().with_context(context)?;
+    Ok(folder.join(&revision.commit[..SHORT.min(revision.commit.len())]))
 }
 
 #[cfg(test)]
@@ -206,20 +241,181 @@ mod tests {
     /// A repository with two commits on `main`, a file `a` that says 1, then 2, and a folder `sub`.
     fn repository() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let run = |words: &[&str]| {
-            let identity = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"];
-            let words: Vec<&str> = identity.iter().chain(words).copied().collect();
-            git(folder.path(), &words).unwrap().unwrap()
-        };
-        run(&["init", "--quiet", "--initial-branch=main"]);
-        std::fs::create_dir(folder.path().join("sub")).unwrap();
-        std::fs::write(folder.path().join("sub/b"), "b").unwrap();
-        for text in ["1", "2"] {
-            std::fs::write(folder.path().join("a"), text).unwrap();
-            run(&["add", "."]);
-            run(&["commit", "--quiet", "-m", text]);
-        }
+        fill(folder.path());
         folder
+    }
+
+    fn fill(folder: &Path) {
+        run(folder, &["init", "--quiet", "--initial-branch=main"]);
+        std::fs::create_dir(folder.join("sub")).unwrap();
+        std::fs::write(folder.join("sub/b"), "b").unwrap();
+        for text in ["1", "2"] {
+            std::fs::write(folder.join("a"), text).unwrap();
+            run(folder, &["add", "."]);
+            run(folder, &["commit", "--quiet", "-m", text]);
+        }
+    }
+
+    /// What git prints in a folder.
+    fn run(folder: &Path, words: &[&str]) -> String {
+        let identity = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"];
+        text(git(folder).args(identity).args(words)).unwrap().unwrap()
+    }
+
+    /// Every file below a folder with its contents and time of change, sorted by name.
+    fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
+        let mut all = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.path().is_dir() {
+                all.extend(files(&entry.path()));
+            } else {
+                let changed = entry.metadata().unwrap().modified().unwrap();
+                all.push((entry.path(), std::fs::read(entry.path()).unwrap(), changed));
+            }
+        }
+        all.sort();
+        all
+    }
+
+    /// All of a repository but its objects, of which a working tree with changes adds some.
+    fn but_objects(folder: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
+        let mut all = files(folder);
+        all.retain(|(file, ..)| !file.starts_with(folder.join(".git/objects")));
+        all
+    }
+
+    #[test]
+    fn a_worktree_of_the_users_whose_disk_is_not_mounted_stays_to_the_last_byte() {
+        let folder = repository();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let [disk, unmounted] = ["disk", "unmounted"].map(|name| elsewhere.path().join(name));
+        run(folder.path(), &["worktree", "add", "--quiet", "--detach", disk.to_str().unwrap()]);
+        std::fs::write(disk.join("a"), "detached").unwrap();
+        run(&disk, &["commit", "--quiet", "-am", "on no branch"]);
+        std::fs::write(disk.join("a"), "only in the index").unwrap();
+        run(&disk, &["add", "a"]);
+        std::fs::rename(&disk, &unmounted).unwrap();
+        // So old that git itself would call it stale.
+        let gone = folder.path().join(".git/worktrees/disk/gitdir");
+        std::fs::File::options().write(true).open(gone).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+        std::fs::write(folder.path().join("a"), "changed").unwrap();
+        let before = but_objects(folder.path());
+        let store = tempfile::tempdir().unwrap();
+        let trees = store.path().join("trees");
+        let found = Repository::find(folder.path()).unwrap();
+        let sides = [found.revision("HEAD~1").unwrap(), found.working_tree(store.path()).unwrap()];
+        for revision in sides {
+            found.forget(&revision, &trees).unwrap();
+            found.check_out(&revision, &trees).unwrap();
+            found.forget(&revision, &trees).unwrap();
+        }
+        assert!(found.is_dirty().unwrap());
+        assert!(but_objects(folder.path()) == before, "the repository is as it was");
+        std::fs::rename(&unmounted, &disk).unwrap();
+        assert_eq!(run(&disk, &["show", ":a"]), "only in the index");
+        assert_eq!(run(&disk, &["log", "-1", "--format=%s"]), "on no branch");
+    }
+
+    #[test]
+    fn a_worktree_that_an_earlier_version_registered_goes_by_name_also_where_it_was_killed() {
+        let folder = repository();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let disk = elsewhere.path().join("disk");
+        run(folder.path(), &["worktree", "add", "--quiet", "--detach", disk.to_str().unwrap()]);
+        let store = tempfile::tempdir().unwrap();
+        let trees = store.path().join("trees");
+        let found = Repository::find(folder.path()).unwrap();
+        let head = found.revision("HEAD").unwrap();
+        let tree = made_tree_of(&head, &trees).unwrap();
+        run(folder.path(), &["worktree", "add", "--quiet", "--detach", tree.to_str().unwrap()]);
+        run(folder.path(), &["worktree", "lock", "--reason", "initializing", tree.to_str().unwrap()]);
+        std::fs::remove_dir_all(&disk).unwrap();
+        let (tree, there) = found.check_out(&head, &trees).unwrap();
+        assert!(!there && tree.join(".git").is_dir());
+        let left = std::fs::read_dir(folder.path().join(".git/worktrees")).unwrap();
+        let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["disk"]);
+    }
+
+    #[test]
+    fn a_checkout_that_was_killed_is_made_anew() {
+        let folder = repository();
+        let store = tempfile::tempdir().unwrap();
+        let trees = store.path().join("trees");
+        let found = Repository::find(folder.path()).unwrap();
+        let head = found.revision("HEAD").unwrap();
+        let (tree, _) = found.check_out(&head, &trees).unwrap();
+        std::fs::remove_file(tree.join(".git/assay-complete")).unwrap();
+        std::fs::remove_file(tree.join("a")).unwrap();
+        std::fs::write(tree.join(".git/index.lock"), "").unwrap();
+        let (tree, there) = found.check_out(&head, &trees).unwrap();
+        assert!(!there && tree.join("a").exists() && !tree.join(".git/index.lock").exists());
+    }
+
+    #[test]
+    fn a_checkout_knows_the_tags_and_settings_of_the_users_repository_even_of_a_shallow_one() {
+        let folder = repository();
+        run(folder.path(), &["tag", "-a", "-m", "first", "v1", "HEAD"]);
+        let elsewhere = tempfile::tempdir().unwrap();
+        let shallow = elsewhere.path().join("shallow");
+        let from = format!("file://{}", folder.path().display());
+        run(elsewhere.path(), &["clone", "--quiet", "--depth=1", &from, shallow.to_str().unwrap()]);
+        run(&shallow, &["config", "filter.upper.smudge", "tr a-z A-Z"]);
+        std::fs::write(shallow.join(".gitattributes"), "a filter=upper\n").unwrap();
+        std::fs::write(shallow.join("a"), "text").unwrap();
+        run(&shallow, &["add", "."]);
+        let store = tempfile::tempdir().unwrap();
+        let found = Repository::find(&shallow).unwrap();
+        let changed = found.working_tree(store.path()).unwrap();
+        let (tree, _) = found.check_out(&changed, &store.path().join("trees")).unwrap();
+        assert_eq!(std::fs::read_to_string(tree.join("a")).unwrap(), "TEXT");
+        assert!(run(&tree, &["describe", "--dirty"]).starts_with("v1-1-g"));
+        assert_eq!(run(&tree, &["remote", "get-url", "origin"]), from);
+        run(&tree, &["fsck", "--connectivity-only"]);
+    }
+
+    #[test]
+    fn the_same_changes_are_the_same_commit_and_only_the_last_checkout_is_kept() {
+        let folder = repository();
+        let store = tempfile::tempdir().unwrap();
+        let trees = store.path().join("trees");
+        let found = Repository::find(folder.path()).unwrap();
+        for text in ["3", "4", "5"] {
+            std::fs::write(folder.path().join("a"), text).unwrap();
+            let changed = found.working_tree(store.path()).unwrap();
+            let (tree, _) = found.check_out(&changed, &trees).unwrap();
+            assert_eq!(std::fs::read_to_string(tree.join("a")).unwrap(), text);
+            std::thread::sleep(std::time::Duration::from_millis(1100));
+            assert_eq!(found.working_tree(store.path()).unwrap(), changed, "a second later");
+        }
+        assert_eq!(std::fs::read_dir(store.path().join(CHANGED)).unwrap().count(), 1);
+        let left =
+            std::fs::read_dir(store.path()).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
+        assert_eq!(left.count(), 1, "no folder of a process");
+    }
+
+    #[test]
+    fn folders_may_have_any_name() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let elsewhere = tempfile::tempdir().unwrap();
+        for name in [&b"blank "[..], b"blank", b"a 'b' \"c\" \\d", b"two\nlines\n", b"no \xff text", b" #; "]
+        {
+            let folder = elsewhere.path().join(std::ffi::OsStr::from_bytes(name));
+            let below = folder.join(std::ffi::OsStr::from_bytes(name));
+            std::fs::create_dir(&folder).unwrap();
+            fill(&folder);
+            std::fs::create_dir(&below).unwrap();
+            std::fs::write(below.join("named"), name).unwrap();
+            run(&folder, &["add", "."]);
+            run(&folder, &["commit", "--quiet", "-m", "named"]);
+            std::fs::write(folder.join("a"), "changed").unwrap();
+            let found = Repository::find(&below).unwrap();
+            let store = below.join("store");
+            for revision in [found.revision("HEAD").unwrap(), found.working_tree(&store).unwrap()] {
+                let (there, _) = found.check_out(&revision, &store.join("trees")).unwrap();
+                assert_eq!(std::fs::read(there.join("named")).unwrap(), name);
+            }
+        }
     }
 
     #[test]
@@ -267,11 +463,11 @@ mod tests {
         let folder = repository();
         let trees = tempfile::tempdir().unwrap();
         let found = Repository::find(folder.path()).unwrap();
-        let clean = found.working_tree().unwrap();
+        let clean = found.working_tree(trees.path()).unwrap();
         assert_eq!((clean.commit, clean.note), (found.revision("HEAD").unwrap().commit, None));
         std::fs::write(folder.path().join("a"), "3").unwrap();
         std::fs::write(folder.path().join("new"), "new").unwrap();
-        let changed = found.working_tree().unwrap();
+        let changed = found.working_tree(trees.path()).unwrap();
         assert!(changed.note.as_ref().unwrap().starts_with("not built: 1 untracked file;"), "{changed:?}");
         let (tree, _) = found.check_out(&changed, trees.path()).unwrap();
         assert_eq!(std::fs::read_to_string(tree.join("a")).unwrap(), "3");

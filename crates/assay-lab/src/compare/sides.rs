@@ -94,7 +94,7 @@ pub fn prepare(what: &What, folder: &Path, store: &Path, on: &mut dyn FnMut(Even
         }
         What::Revisions { build, bench, baseline, candidate } => {
             let repository = Repository::find(folder)?;
-            let revisions = revisions(&repository, baseline, candidate.as_deref())?;
+            let revisions = revisions(&repository, baseline, candidate.as_deref(), store)?;
             let mut ready =
                 ReadySides { sides: Vec::new(), warnings: Vec::new(), unlinked: None, holds: Vec::new() };
             if candidate.is_some() && repository.is_dirty()? {
@@ -129,11 +129,16 @@ fn hold_tree(folder: &Path, store: &Path) -> Result<Hold> {
     })
 }
 
-fn revisions(repository: &Repository, baseline: &str, candidate: Option<&str>) -> Result<[Revision; 2]> {
+fn revisions(
+    repository: &Repository,
+    baseline: &str,
+    candidate: Option<&str>,
+    store: &Path,
+) -> Result<[Revision; 2]> {
     let baseline = repository.revision(baseline)?;
     let candidate = match candidate {
         Some(name) => repository.revision(name)?,
-        None => repository.working_tree()?,
+        None => repository.working_tree(store)?,
     };
     if baseline.commit == candidate.commit {
         return Err(Misuse(format!(
