@@ -17,6 +17,7 @@ pub mod limits;
 pub mod lock;
 pub mod machine;
 pub mod opened;
+pub mod output;
 pub mod perf;
 pub mod pin;
 pub mod process;

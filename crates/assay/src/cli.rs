@@ -91,7 +91,7 @@ pub fn main() -> ExitCode {
         Verb::Trace(arguments) => trace::run(arguments),
     };
     let code = match result {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => ExitCode::from(whole(code)),
         Err(error) => {
             let (mut code, mut text) = explain(&error);
             if assay_linux::interrupt::asked() {
@@ -147,10 +147,19 @@ fn refuse(error: &clap::Error) -> ExitCode {
         let page = error.render();
         let text = if screen::colour() { page.ansi().to_string() } else { page.to_string() };
         screen::print(&help::fit(&text, screen::width()));
-    } else {
+    } else if error.use_stderr() {
         let _ = error.print();
+    } else {
+        screen::print(&error.to_string());
     }
-    ExitCode::from(if error.use_stderr() { MISUSE } else { DONE })
+    ExitCode::from(whole(if error.use_stderr() { MISUSE } else { DONE }))
+}
+
+/// The exit code, or that of a failure if standard output did not take everything.
+fn whole(code: u8) -> u8 {
+    let Some(why) = screen::lost() else { return code };
+    screen::complain(&format!("assay: cannot write standard output: {why}"));
+    FAILED
 }
 
 /// What tracing refused, said in these words, as the error that has its exit code.

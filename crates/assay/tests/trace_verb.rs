@@ -286,3 +286,19 @@ fn a_recorded_command_is_read_back_to_the_branch() {
     assert!(found["source"].as_str().unwrap().starts_with("qemu "));
     assert_eq!(found["processes"][0]["ended"], "exited with 0");
 }
+
+#[test]
+fn converting_harms_neither_its_input_nor_drafts_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, link) = (folder.path().join("y.draft"), folder.path().join("link.sbbt.zst"));
+    std::fs::copy(fixture("synthetic_200k.sbbt.zst"), &input).unwrap();
+    std::os::unix::fs::symlink("y.draft", &link).unwrap();
+    let before = std::fs::read(&input).unwrap();
+    done("convert", &[&input, &folder.path().join("y.bt9")]);
+    for output in [&input, &link] {
+        let (code, said) = refused("convert", &[&input, output, &"--to", &"sbbt"]);
+        assert!(code == 2 && said.contains("is the trace that is read"), "{code}: {said}");
+    }
+    assert!(std::fs::read(&input).unwrap() == before, "the input was changed");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no draft is left");
+}

@@ -4,6 +4,7 @@ use crate::lead::Misuse;
 use crate::run::LoadedInput;
 use crate::store::{InputRow, Ledger};
 use anyhow::{Context, Result};
+use assay_linux::output::Output;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::{Description, Format, Window, digest};
 use assay_pure::protocol::Request;
@@ -145,17 +146,12 @@ fn write_once(file: &Path, bytes: &[u8]) -> Result<()> {
     let folder = file.parent().expect("a stored input lies in the store");
     let context = || format!("cannot write the input {} (is the disk full?)", file.display());
     std::fs::create_dir_all(folder).with_context(context)?;
-    let draft = file.with_extension(format!("{}.draft", std::process::id()));
-    let written = std::fs::File::create(&draft).and_then(|mut writer| {
-        writer.write_all(bytes)?;
-        writer.sync_all()
+    let written = Output::create(file).and_then(|mut output| {
+        output.write_all(bytes)?;
+        output.sync()?;
+        output.finish()
     });
-    let kept = written.and_then(|()| std::fs::rename(&draft, file));
-    if kept.is_err() {
-        // On a full disk, half a file is the last thing that anybody needs.
-        let _ = std::fs::remove_file(&draft);
-    }
-    kept.with_context(context)
+    written.with_context(context)
 }
 
 /// The format of a word.

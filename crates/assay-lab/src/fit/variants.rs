@@ -133,7 +133,7 @@ fn dealt(recorded: &Path, folder: &Path, window_units: u64) -> Result<PathBuf> {
     let bytes = deal(&bytes, Format::Varint, window_units).expect("it was read as varints before");
     let path = folder.join(format!("{}.dealt", digest(&bytes)));
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    assay_linux::output::write(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;
     path.canonicalize().with_context(|| format!("cannot find {}", path.display()))
 }
 

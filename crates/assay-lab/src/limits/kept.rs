@@ -110,13 +110,8 @@ pub fn put(file: &Path, limits: &Limits) -> Result<()> {
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder).with_context(context)?;
     }
-    // Two that measure at once write drafts of their own; the last one stays.
-    let draft = file.with_extension(format!("draft-{}", std::process::id()));
-    let written = std::fs::write(&draft, limits.to_json()).and_then(|()| std::fs::rename(&draft, file));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&draft);
-    }
-    written.with_context(context)
+    // Of two that measure at once the last one stays.
+    assay_linux::output::write(file, limits.to_json().as_bytes()).with_context(context)
 }
 
 #[cfg(test)]

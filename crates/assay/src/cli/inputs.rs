@@ -170,7 +170,7 @@ fn generate_one(asked: &Generate) -> Result<()> {
     };
     let folder = asked.experiment.parent().unwrap_or(Path::new("."));
     let bytes = bytes_of(&input.source, folder)?;
-    std::fs::write(&asked.output, &bytes)
+    assay_linux::output::write(&asked.output, &bytes)
         .map_err(|error| Misuse(format!("cannot write {}: {error}", asked.output.display())))?;
     let line = format!(
         "wrote {} ({} bytes, sha256 {})\n",

@@ -3,10 +3,12 @@
 use anstream::stream::RawStream;
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
+use assay_linux::output;
 use assay_report::prose;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Columns by default.
 const WIDTH: usize = 100;
@@ -38,15 +40,65 @@ pub fn colour_of(stream: &impl RawStream) -> bool {
     anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
 }
 
-/// Prints text; a reader that has gone away is no error.
+/// Why standard output did not take everything.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// What of the output was lost, if something was.
+pub fn lost() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
+}
+
+/// Prints text of ours, in which names and words of others can stand.
 pub fn print(text: &str) {
+    send(&printable(text));
+}
+
+/// Writes to standard output. A reader that has gone away is no error; [`lost`] tells of others.
+fn send(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        let _ = LOST.set(error.to_string());
+    }
+}
+
+/// Text without what steers a terminal, but for ends of lines, and colours where this is one that shows them.
+fn printable(text: &str) -> String {
+    cleaned(text, colour() || colour_of(&std::io::stderr()))
+}
+
+/// A colour or weight (`ESC [ 1 ; 31 m`) stays where they are shown; every other control character becomes `\u{fffd}`, and
+/// so do the letters that turn the direction of writing.
+fn cleaned(text: &str, colours: bool) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let style = Some(style(rest)).filter(|&length| colours && length > 0);
+        let length = style.unwrap_or(first.len_utf8());
+        let turns = matches!(first, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let steers = first.is_control() && !matches!(first, '\n' | '\t') || turns;
+        if steers && style.is_none() {
+            clean.push('\u{fffd}');
+        } else {
+            clean.push_str(&rest[..length]);
+        }
+        rest = &rest[length..];
+    }
+    clean
+}
+
+/// The length of a colour or weight that the text begins with, or 0. None that hides what follows it.
+fn style(text: &str) -> usize {
+    let Some(body) = text.strip_prefix("\u{1b}[") else { return 0 };
+    let end = body.find(|symbol: char| !symbol.is_ascii_digit() && symbol != ';').unwrap_or(body.len());
+    let hides = body[..end].split(';').any(|code| code.trim_start_matches('0') == "8");
+    if !hides && body[end..].starts_with('m') { "\u{1b}[".len() + end + 1 } else { 0 }
 }
 
 /// Prints a line on standard error; that too may have been closed (`2>&1 | head`).
 pub fn tell(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", printable(text));
 }
 
 /// Tells what is wrong; on a terminal its sentences end before the margin, and nothing changes where a program may read it.
@@ -114,24 +166,7 @@ pub fn find_place(file: &Path) -> Result<(), Misuse> {
     if file.is_dir() {
         return Err(refused("it is a folder; name a file in it".into()));
     }
-    if std::fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
-        return Ok(());
-    }
-    let draft = draft_of(file);
-    let made = std::fs::OpenOptions::new().write(true).create_new(true).open(&draft);
-    match made {
-        Ok(_) => {
-            let _ = std::fs::remove_file(&draft);
-            Ok(())
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(refused(format!("{error}"))),
-    }
-}
-
-/// Where a file is written until it is whole.
-fn draft_of(file: &Path) -> PathBuf {
-    file.with_extension("draft")
+    output::check(file).map_err(|error| refused(error.to_string()))
 }
 
 /// Writes a file whole or not at all; `-` is standard output.
@@ -140,19 +175,10 @@ fn draft_of(file: &Path) -> PathBuf {
 /// The file cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<()> {
     if path.as_os_str() == "-" {
-        print(text);
+        send(text);
         return Ok(());
     }
-    // A device or a pipe is written to, not replaced by a file.
-    if std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        return std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()));
-    }
-    let draft = draft_of(path);
-    let written = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&draft);
-    }
-    written.with_context(|| format!("cannot write {}", path.display()))
+    output::write(path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
 }
 
 #[cfg(test)]
@@ -178,6 +204,16 @@ mod tests {
             "    (",
         ];
         assert_eq!(found[found.len() - 4..], last);
+    }
+
+    #[test]
+    fn words_of_others_do_not_steer_a_terminal() {
+        let told = "a\u{1b}]0;title\u{7}b\u{1b}[2Jc\rd\u{9b}1me\u{202e}f\n";
+        let shown = "a\u{fffd}]0;title\u{fffd}b\u{fffd}[2Jc\u{fffd}d\u{fffd}1me\u{fffd}f\n";
+        assert_eq!((cleaned(told, false), cleaned(told, true)), (shown.to_owned(), shown.to_owned()));
+        let painted = "\u{1b}[1;31mred\u{1b}[0m \u{1b}[8mhidden\u{1b}[";
+        assert_eq!(cleaned(painted, true), "\u{1b}[1;31mred\u{1b}[0m \u{fffd}[8mhidden\u{fffd}[");
+        assert_eq!(cleaned(painted, false).matches('\u{fffd}').count(), 4);
     }
 
     #[test]

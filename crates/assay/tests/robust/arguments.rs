@@ -79,3 +79,67 @@ fn the_json_can_go_to_a_device() {
     use std::os::unix::fs::FileTypeExt as _;
     assert!(std::fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo(), "it is still a pipe");
 }
+
+#[test]
+fn output_that_is_lost_is_no_success() {
+    let Some(lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
+    lab.run(&[]).assert_code(0);
+    std::fs::write(lab.file("numbers.txt"), "1\n300\n").unwrap();
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let printing: [(&str, &[&str]); 9] = [
+        ("--version", &[]),
+        ("--help", &[]),
+        ("run", &["experiment.toml"]),
+        ("report", &[]),
+        ("report", &["--list"]),
+        ("plan", &["experiment.toml"]),
+        ("new", &["other"]),
+        ("inputs", &["list", "experiment.toml"]),
+        ("inputs", &["encode", "numbers.txt", "-o", "numbers.bin"]),
+    ];
+    let mut wrong = Vec::new();
+    for (verb, arguments) in printing {
+        let mut command = match verb.strip_prefix("--") {
+            Some(_) => {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+                command.arg(verb);
+                command
+            }
+            None => lab.command(verb, arguments),
+        };
+        let output = command.stdout(full()).stderr(Stdio::piped()).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.code() != Some(1) || !errors.contains("cannot write standard output: No space left")
+        {
+            wrong.push(format!("{verb} {arguments:?}: {:?} {errors}", output.status.code()));
+        }
+    }
+    let writing: [(&str, &[&str]); 3] = [
+        ("run", &["experiment.toml", "--json", "/dev/full"]),
+        ("report", &["--json", "/dev/full"]),
+        ("inputs", &["encode", "numbers.txt", "-o", "/dev/full"]),
+    ];
+    for (verb, arguments) in writing {
+        let output =
+            lab.command(verb, arguments).stdout(Stdio::null()).stderr(Stdio::piped()).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.code() != Some(1) || !errors.contains("cannot write /dev/full: No space left") {
+            wrong.push(format!("{verb} {arguments:?}: {:?} {errors}", output.status.code()));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_pages_of_a_run_carry_no_escapes_of_its_question() {
+    let Some(lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
+    lab.edit(|text| {
+        text.replace("Is it faster?", "Is it \\u001b]0;owned\\u0007 \\u001b[2J \\u009b31m faster?")
+    });
+    for arguments in [&["experiment.toml"][..], &["no\u{1b}[2Jwhere.toml"]] {
+        let said = Running::start(lab.command("run", arguments)).wait();
+        for text in [&said.page, &said.errors] {
+            assert!(!text.contains(|c: char| c.is_control() && !c.is_whitespace()), "{text:?}");
+        }
+    }
+}

@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &EncodeArguments) -> Result<()> {
 }
 
 fn write(output: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(output, bytes).with_context(|| format!("cannot write {}", output.display()))
+    assay_linux::output::write(output, bytes).with_context(|| format!("cannot write {}", output.display()))
 }
 
 /// The varints of a text with a number per line; the name is for what is wrong.

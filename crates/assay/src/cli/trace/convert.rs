@@ -8,12 +8,12 @@ use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
+use assay_linux::output::{self, Output};
 use assay_pure::trace::source::TraceFault;
 use assay_pure::trace::stored::{self, Directory, StreamTotals, StreamWriter};
 use assay_pure::trace::{Branch, BranchSite, TraceFormat, bt9, champsim, sbbt};
 use assay_pure::words;
 use serde_json::json;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -48,6 +48,10 @@ pub struct ConvertArguments {
 /// Formats that are not known, a trace that is no whole one, several streams and none chosen, a file that cannot be written.
 pub fn run(arguments: &ConvertArguments) -> Result<u8> {
     let to = target(arguments)?;
+    if output::same_file(&arguments.input, &arguments.output) {
+        let message = format!("{} is the trace that is read; name another file", arguments.output.display());
+        return Err(Misuse(message).into());
+    }
     screen::find_place(&arguments.output)?;
     let (walked, totals, tables) = first_pass(arguments, to)?;
     if walked.streams > 1 && arguments.stream.is_none() {
@@ -73,16 +77,7 @@ pub fn run(arguments: &ConvertArguments) -> Result<u8> {
     if let Some(warning) = nonsense(&totals.continuity) {
         screen::tell(&format!("assay: {}: {warning}", arguments.input.display()));
     }
-    let draft = arguments.output.with_extension("draft");
-    let written = second_pass(arguments, to, &walked, &totals, &tables, &draft);
-    let renamed = written.and_then(|lost| {
-        std::fs::rename(&draft, &arguments.output)
-            .with_context(|| format!("cannot write {}", arguments.output.display()))?;
-        Ok(lost)
-    });
-    let lost = renamed.inspect_err(|_| {
-        let _ = std::fs::remove_file(&draft);
-    })?;
+    let lost = second_pass(arguments, to, &walked, &totals, &tables)?;
     report(arguments, to, &walked, &totals, &lost)?;
     Ok(DONE)
 }
@@ -157,32 +152,35 @@ fn second_pass(
     walked: &WalkNotes,
     totals: &Summary,
     tables: &bt9::Bt9Tables,
-    draft: &Path,
 ) -> Result<Lost> {
-    let cannot = || format!("cannot write {}", draft.display());
-    let out = BufWriter::new(File::create(draft).with_context(cannot)?);
+    let cannot = || format!("cannot write {}", arguments.output.display());
+    let place = |out: BufWriter<Output>| -> Result<()> {
+        let out = out.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(cannot)?;
+        out.finish().with_context(cannot)
+    };
+    let out = BufWriter::new(Output::create(&arguments.output).with_context(cannot)?);
     match packing(&arguments.output) {
         Packing::None => {
-            let (mut out, lost) = fill(arguments, to, walked, totals, tables, out)?;
-            out.flush().with_context(cannot)?;
+            let (out, lost) = fill(arguments, to, walked, totals, tables, out)?;
+            place(out)?;
             Ok(lost)
         }
         Packing::Gzip => {
             let packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
             let (packed, lost) = fill(arguments, to, walked, totals, tables, packed)?;
-            packed.finish().and_then(|mut out| out.flush()).with_context(cannot)?;
+            place(packed.finish().with_context(cannot)?)?;
             Ok(lost)
         }
         Packing::Xz => {
             let packed = liblzma::write::XzEncoder::new(out, 6);
             let (packed, lost) = fill(arguments, to, walked, totals, tables, packed)?;
-            packed.finish().and_then(|mut out| out.flush()).with_context(cannot)?;
+            place(packed.finish().with_context(cannot)?)?;
             Ok(lost)
         }
         Packing::Zstd => {
             let packed = zstd::Encoder::new(out, 9).with_context(cannot)?;
             let (packed, lost) = fill(arguments, to, walked, totals, tables, packed)?;
-            packed.finish().and_then(|mut out| out.flush()).with_context(cannot)?;
+            place(packed.finish().with_context(cannot)?)?;
             Ok(lost)
         }
     }

@@ -3,6 +3,7 @@
 use crate::cli::{DONE, FAILED, cannot_trace, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
+use assay_linux::output::Output;
 use assay_pure::trace::source::TraceFault;
 use assay_pure::trace::stored::{
     CodedBlock, Directory, StoredModule, StoredWriter, StreamTotals, StreamWriter, TracedProcess,
@@ -13,7 +14,6 @@ use assay_trace::{Observer, ProcessTrace, Trace, TraceOptions, TraceRefusal, Tra
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -56,22 +56,20 @@ pub fn run(arguments: &RecordArguments) -> Result<u8> {
     // Before a recording of that name is written over.
     check(&arguments.command).map_err(refused)?;
     let cannot = || format!("cannot write {}", arguments.output.display());
-    let file = File::create(&arguments.output).with_context(cannot)?;
+    let file = Output::create(&arguments.output).with_context(cannot)?;
     let recording = Recording::begin(BufWriter::new(file)).with_context(cannot)?;
     let options = TraceOptions { follow: arguments.follow, time_limit, ..TraceOptions::default() };
     let observer = recording.clone();
     assay_linux::interrupt::catch();
     let traced = command(&arguments.command, &options, move || observer.thread());
-    let mut trace = traced.map_err(|refusal| {
-        // What was begun holds nothing.
-        let _ = std::fs::remove_file(&arguments.output);
-        refused(refusal)
-    })?;
+    let mut trace = traced.map_err(refused)?;
     if let Some(first) = trace.processes.first_mut().filter(|process| process.program.as_os_str().is_empty())
     {
         first.program = PathBuf::from(&arguments.command[0]);
     }
-    let (directory, _) = recording.finish(trace).with_context(cannot)?;
+    let (directory, out) = recording.finish(trace).with_context(cannot)?;
+    let out = out.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(cannot)?;
+    out.finish().with_context(cannot)?;
     let bytes = std::fs::metadata(&arguments.output).with_context(cannot)?.len();
     screen::print(&said(&arguments.output, &directory, bytes));
     if assay_linux::interrupt::asked() {

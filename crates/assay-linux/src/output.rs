@@ -1,0 +1,267 @@
+//! Files that somebody asked for: written whole or not at all, and nothing beside them is touched.
+//!
+//! A regular file is made under a name of its own in the same folder and renamed. Devices, pipes and sockets are written to
+//! as they are; a symlink stays, and what it leads to is written.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Symlinks that are followed, as the kernel does.
+const LINKS: usize = 40;
+
+/// A file being written. Dropped before [`Output::finish`], it leaves everything as it was.
+#[derive(Debug)]
+pub struct Output {
+    file: File,
+    /// What is renamed at the end, and to what; none where the place itself is written.
+    renamed: Option<(PathBuf, PathBuf)>,
+}
+
+impl Output {
+    /// Begins to write a file.
+    ///
+    /// # Errors
+    /// It cannot be written: a folder, a file that is read-only, a folder where nothing can be made.
+    pub fn create(path: &Path) -> io::Result<Output> {
+        let Some(target) = target(path)? else {
+            return Ok(Output { file: OpenOptions::new().append(true).open(path)?, renamed: None });
+        };
+        let before = match std::fs::metadata(&target) {
+            Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(found) if !found.is_file() => {
+                return Ok(Output { file: OpenOptions::new().write(true).open(&target)?, renamed: None });
+            }
+            Ok(found) => {
+                // A file that its owner has made read-only is not replaced.
+                OpenOptions::new().write(true).open(&target)?;
+                Some(found.permissions())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let (file, draft) = draft(&target)?;
+        let output = Output { file, renamed: Some((draft, target)) };
+        if let Some(permissions) = before {
+            output.file.set_permissions(permissions)?;
+        }
+        Ok(output)
+    }
+
+    /// Waits until what was written is on the disk; devices and pipes have none.
+    ///
+    /// # Errors
+    /// The disk's own.
+    pub fn sync(&self) -> io::Result<()> {
+        if self.renamed.is_some() { self.file.sync_all() } else { Ok(()) }
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// It cannot be renamed.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.file.flush()?;
+        let Some((draft, target)) = self.renamed.take() else { return Ok(()) };
+        std::fs::rename(&draft, target).inspect_err(|_| {
+            let _ = std::fs::remove_file(&draft);
+        })
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Some((draft, _)) = &self.renamed {
+            let _ = std::fs::remove_file(draft);
+        }
+    }
+}
+
+/// Writes a file whole or not at all.
+///
+/// # Errors
+/// As of [`Output`].
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut output = Output::create(path)?;
+    output.write_all(bytes)?;
+    output.finish()
+}
+
+/// Can this file be written, as far as can be said without opening a device or a pipe?
+///
+/// # Errors
+/// Why not.
+pub fn check(path: &Path) -> io::Result<()> {
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Ok(());
+    }
+    Output::create(path).map(drop)
+}
+
+/// Are both names those of one regular file?
+pub fn same_file(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| {
+        std::fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| (found.dev(), found.ino()))
+    };
+    identity(one).is_some_and(|one| identity(other) == Some(one))
+}
+
+/// What a path leads to, where there is nothing yet too; none if it is a descriptor of a process (`/dev/stdout`).
+fn target(path: &Path) -> io::Result<Option<PathBuf>> {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS {
+        if target.starts_with("/proc") {
+            return Ok(None);
+        }
+        if !std::fs::symlink_metadata(&target).is_ok_and(|found| found.is_symlink()) {
+            return Ok(Some(target));
+        }
+        let link = std::fs::read_link(&target)?;
+        target = target.parent().unwrap_or(Path::new("")).join(link);
+    }
+    Err(io::Error::other("too many symlinks"))
+}
+
+/// A new file beside the target, under a name that nobody has.
+fn draft(target: &Path) -> io::Result<(File, PathBuf)> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let draft = target.with_file_name(format!(".assay-{}-{number}", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&draft) {
+            Ok(file) => return Ok((file, draft)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
+    use std::process::Command;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Folder {
+            let path = std::env::temp_dir().join(format!("assay-output-{name}-{}", std::process::id()));
+            std::fs::create_dir(&path).unwrap();
+            Folder(path)
+        }
+
+        fn file(&self, name: &str) -> PathBuf {
+            self.0.join(name)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = std::fs::read_dir(&self.0).unwrap();
+            let mut names: Vec<String> =
+                entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn text(path: &Path) -> String {
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn a_file_is_whole_or_as_it_was_and_drafts_of_others_stay() {
+        let folder = Folder::new("whole");
+        let (file, theirs) = (folder.file("x.json"), folder.file("x.draft"));
+        let next = folder.file(&format!(".assay-{}-0", std::process::id()));
+        std::fs::write(&theirs, "theirs").unwrap();
+        std::fs::write(&next, "theirs").unwrap();
+        write(&file, b"one").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let mut begun = Output::create(&file).unwrap();
+        begun.write_all(b"half").unwrap();
+        assert_eq!(text(&file), "one");
+        drop(begun);
+        assert_eq!(text(&file), "one");
+        write(&file, b"two").unwrap();
+        assert_eq!(text(&file), "two");
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        check(&file).unwrap();
+        assert_eq!((text(&theirs), text(&next)), ("theirs".to_owned(), "theirs".to_owned()));
+        assert_eq!(folder.names().len(), 3, "{:?}", folder.names());
+    }
+
+    #[test]
+    fn a_symlink_stays_and_its_target_is_written() {
+        let folder = Folder::new("symlink");
+        std::fs::create_dir(folder.file("sub")).unwrap();
+        for (link, target) in [("there", "sub/there"), ("dangling", "sub/dangling")] {
+            symlink(target, folder.file(link)).unwrap();
+        }
+        std::fs::write(folder.file("sub/there"), "old").unwrap();
+        for link in ["there", "dangling"] {
+            write(&folder.file(link), b"new").unwrap();
+            assert!(std::fs::symlink_metadata(folder.file(link)).unwrap().is_symlink());
+            assert_eq!(text(&folder.file("sub").join(link)), "new");
+        }
+        symlink("circle", folder.file("circle")).unwrap();
+        assert!(write(&folder.file("circle"), b"x").is_err());
+    }
+
+    #[test]
+    fn a_device_and_a_pipe_stay_what_they_are() {
+        let folder = Folder::new("device");
+        let pipe = folder.file("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        check(&pipe).unwrap();
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || text(&pipe)
+        });
+        write(&pipe, b"page").unwrap();
+        assert_eq!(reader.join().unwrap(), "page");
+        assert!(std::fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+        // A device of the test's own: a mistake here would cost the machine one of its.
+        let (full, link) = (folder.file("full"), folder.file("link"));
+        if Command::new("mknod").arg(&full).args(["c", "1", "7"]).status().is_ok_and(|made| made.success()) {
+            symlink("full", &link).unwrap();
+            for name in [&full, &link] {
+                check(name).unwrap();
+                assert!(write(name, b"page").is_err(), "the device was written to");
+                assert!(std::fs::metadata(name).unwrap().file_type().is_char_device());
+            }
+            assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        }
+        assert!(folder.names().iter().all(|name| ["full", "link", "pipe"].contains(&name.as_str())));
+    }
+
+    #[test]
+    fn one_file_is_known_by_all_its_names() {
+        let folder = Folder::new("same");
+        let file = folder.file("x");
+        std::fs::write(&file, "x").unwrap();
+        std::fs::hard_link(&file, folder.file("hard")).unwrap();
+        symlink("x", folder.file("soft")).unwrap();
+        std::fs::write(folder.file("y"), "x").unwrap();
+        assert!(same_file(&file, &folder.file("hard")) && same_file(&file, &folder.file("soft")));
+        assert!(!same_file(&file, &folder.file("y")) && !same_file(&file, &folder.file("none")));
+        assert!(write(&folder.0, b"x").is_err(), "a folder");
+    }
+}
