@@ -52,7 +52,7 @@ impl Ledger {
         // Before anything is written: a file that is not ours stays as it is, to its last byte.
         let owner = owner(path)?;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|error| {
+            make_folder(folder).map_err(|error| {
                 let folder = folder.display();
                 Unusable(format!(
                     "cannot make the ledger's folder {folder}: {error}; choose another with --ledger FILE"
@@ -231,4 +231,34 @@ pub(super) fn word<T>(
 /// Unix seconds.
 pub(super) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |elapsed| elapsed.as_secs_f64())
+}
+
+/// Makes the ledger's folder where there is none; git ignores one of the usual name, `.assay`.
+fn make_folder(folder: &Path) -> std::io::Result<()> {
+    if folder.exists() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder)?;
+    if folder.ends_with(".assay") {
+        std::fs::write(folder.join(".gitignore"), "*\n")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod folder_tests {
+    use super::*;
+
+    #[test]
+    fn git_ignores_a_folder_that_assay_made_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, expected) in [(".assay", true), ("results", false)] {
+            let own = folder.path().join(name);
+            Ledger::open(&own.join("ledger.db")).unwrap();
+            assert_eq!(own.join(".gitignore").exists(), expected, "{name}");
+            let _ = std::fs::remove_file(own.join(".gitignore"));
+            Ledger::open(&own.join("ledger.db")).unwrap();
+            assert!(!own.join(".gitignore").exists(), "whoever removed it meant it");
+        }
+    }
 }
