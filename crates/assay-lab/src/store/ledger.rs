@@ -235,7 +235,7 @@ pub(super) fn now() -> f64 {
 
 /// Makes the ledger's folder where there is none; git ignores one of the usual name, `.assay`.
 fn make_folder(folder: &Path) -> std::io::Result<()> {
-    if folder.exists() {
+    if folder.is_dir() {
         return Ok(());
     }
     std::fs::create_dir_all(folder)?;
