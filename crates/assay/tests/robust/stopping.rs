@@ -180,9 +180,9 @@ fn ctrl_c_while_compiling_is_no_failure_of_the_compiler() {
     assert_eq!(lab.column("SELECT reason FROM failure"), [""; 0]);
     std::fs::remove_file(lab.file("hold")).unwrap();
     lab.run(&["--resume"]).assert_code(0);
-    // Which of the two depends on what else the machine does.
+    // It was measured to an end; to which of the three depends on what else the machine does.
     let stopped = lab.column("SELECT stopped_because FROM campaign");
-    assert!(stopped == ["decided"] || stopped == ["budget"], "{stopped:?}");
+    assert!(["decided", "budget", "rotations"].iter().any(|end| stopped == [*end]), "{stopped:?}");
 }
 
 #[test]
