@@ -1,10 +1,10 @@
-// Holds all levels of simd_varint.h, and the decoders of u32.h, against a reference that is too simple to be wrong: values, their number, the bytes
+// Compares all levels of simd_varint.h, and the decoders of u32.h, with a reference that is too simple to be wrong: values, their number, the bytes
 // they took and the status, for 32 and 64 bits, on sound and on malformed streams.
 //
 // Every stream is decoded twice, once ending right before an unreadable page and once starting right after one, into
 // slots that end right before an unwritable page. Run by test.sh, plain and with the sanitisers.
 //
-// Built with -DFUZZ, LLVMFuzzerTestOneInput holds the levels against the reference on what libFuzzer comes up with:
+// Built with -DFUZZ, LLVMFuzzerTestOneInput compares the levels with the reference on what libFuzzer comes up with:
 //     clang -std=c11 -O1 -g -DFUZZ -fsanitize=fuzzer,address,undefined test_simd.c u32.c -o fuzz && ./fuzz -max_len=600
 
 #define _GNU_SOURCE // MAP_ANONYMOUS

@@ -245,7 +245,7 @@ impl WorkerProcess {
         String::from_utf8_lossy(&self.kept_output).into_owned()
     }
 
-    /// Does it have child processes at this moment? None where /proc does not tell.
+    /// Does it have child processes at this moment? None where /proc does not say.
     pub fn children(&self) -> Option<usize> {
         let pid = self.child.id();
         let list = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;

@@ -96,20 +96,20 @@ impl OwnCore {
         }
     }
 
-    /// Independent additions per cycle at best ([`width`]). None where nobody knows yet.
+    /// Independent additions per cycle at best ([`width`]). None where it is not known yet.
     #[must_use]
     pub fn width(&self) -> Option<f64> {
         self.own.map(width)
     }
 
     /// What an unshared core shows at most, whatever the clock's grain made of it: the wide loop's time less the second figure
-    /// over the chain's plus the second. None where nobody knows yet.
+    /// over the chain's plus the second. None where it is not known yet.
     #[must_use]
     pub fn limit(&self) -> Option<(f64, u64)> {
         Some((self.own? * BEYOND_GRAIN, self.grain_ns))
     }
 
-    /// Was the core shared just before a sample or just after it? False where nobody knows; a pulse that says nothing does not
+    /// Was the core shared just before a sample or just after it? False where it is unknown; a pulse that says nothing does not
     /// speak against the sample.
     #[must_use]
     pub fn is_shared(&self, pulses: Option<[Pulse; 2]>) -> bool {

@@ -62,7 +62,7 @@ fn compared(links: &[&[&str]], old: &str, new: &str) -> Vec<(String, BTreeMap<St
 #[test]
 fn a_change_in_a_cold_function_is_found_there_alone() {
     for (how, changes) in compared(LINKS, &source(SHORT, "0.37"), &source(LONG, "0.37")) {
-        assert!(matches!(changes["cold"].own, CodeChange::Changed { .. }), "{how}: {:?}", changes["cold"]);
+        assert!(changes["cold"].own == CodeChange::Changed, "{how}: {:?}", changes["cold"]);
         for same in ["hot", "pick", "calls", "scaled", "program", "main"] {
             assert!(changes[same].is_same_code(), "{how} {same}: {:?}", changes[same]);
         }
@@ -108,16 +108,12 @@ fn a_file_is_the_same_as_itself() {
 #[test]
 fn constants_without_a_name_belong_to_the_code_and_named_ones_to_what_it_reaches() {
     for (how, changes) in compared(LINKS, &source(SHORT, "0.37"), &source(SHORT, "0.38")) {
-        assert!(
-            matches!(changes["scaled"].own, CodeChange::Changed { .. }),
-            "{how}: {:?}",
-            changes["scaled"]
-        );
+        assert!(changes["scaled"].own == CodeChange::Changed, "{how}: {:?}", changes["scaled"]);
         assert!(changes["hot"].is_same_code(), "{how}");
     }
     let other = source(SHORT, "0.37").replace("\"hello world\"", "\"hello earth\"");
     for (how, changes) in compared(&LINKS[..2], &source(SHORT, "0.37"), &other) {
-        assert!(matches!(changes["calls"].own, CodeChange::Changed { .. }), "{how}: {:?}", changes["calls"]);
+        assert!(changes["calls"].own == CodeChange::Changed, "{how}: {:?}", changes["calls"]);
     }
     let other = source(SHORT, "0.37").replace("[5] = 7", "[5] = 8");
     for (how, changes) in compared(&LINKS[..2], &source(SHORT, "0.37"), &other) {
@@ -137,7 +133,7 @@ fn another_function_imported_or_another_case_is_a_change() {
         let (old, new) = (source(SHORT, "0.37"), source(SHORT, "0.37").replace(from, to));
         for (how, changes) in compared(&LINKS[..1], &old, &new) {
             let found = &changes[changed];
-            assert!(matches!(found.own, CodeChange::Changed { .. }), "{how} {from} -> {to}: {found:?}");
+            assert!(found.own == CodeChange::Changed, "{how} {from} -> {to}: {found:?}");
         }
     }
 }
@@ -182,7 +178,7 @@ fn static_functions_of_one_name_are_told_apart_by_their_source_file() {
         let new = of_two_files(compiler, "11", "17", ["second.c", "first.c"]);
         let changes = compare(&old, &new).expect("linked files");
         let steps: Vec<&FunctionChange> = changes.iter().filter(|change| change.name == "step").collect();
-        let changed = steps.iter().filter(|change| matches!(change.own, CodeChange::Changed { .. })).count();
+        let changed = steps.iter().filter(|change| change.own == CodeChange::Changed).count();
         assert_eq!((steps.len(), changed), (2, 1), "{compiler}: {steps:?}");
         let one = changes.iter().find(|change| change.name == "one").expect("there");
         let two = changes.iter().find(|change| change.name == "two").expect("there");
@@ -201,7 +197,7 @@ fn a_stripped_file_is_refused() {
         assert!(matches!(compare(&linked, b"text"), Err(LayoutError::NotElf(_))));
         let object = link(compiler, &["-O2", "-r", "-nostdlib"], &source(SHORT, "0.37"));
         let found = by_name(compare(&linked, &object).expect("an ELF file with symbols"));
-        assert!(matches!(found["hot"].own, CodeChange::Unknown { .. }));
+        assert_eq!(found["hot"].own, CodeChange::Unknown);
     }
 }
 
@@ -215,6 +211,6 @@ fn a_pointer_to_itself_is_followed_once() {
     };
     for (how, changes) in compared(&[&["-O2", "-fPIE", "-pie"]], &handle(SHORT), &handle(LONG)) {
         assert_eq!(changes["handle"].reached, Reached::Same, "{how}");
-        assert!(matches!(changes["cold"].own, CodeChange::Changed { .. }), "{how}");
+        assert!(changes["cold"].own == CodeChange::Changed, "{how}");
     }
 }

@@ -17,7 +17,7 @@ fn printed(tool: &str, arguments: &[&str]) -> Option<String> {
     }
 }
 
-/// Programs to hold the facts against: this test itself, and a C program if there is a compiler.
+/// Programs to compare the facts with: this test itself, and a C program if there is a compiler.
 fn programs(folder: &Path) -> Vec<String> {
     let mut found = vec![std::env::current_exe().expect("a path").to_string_lossy().into_owned()];
     let source = folder.join("loops.c");

@@ -54,7 +54,7 @@ fn short_streams() -> [Vec<Branch>; 2] {
     [stream(STREAMS[0]).1, stream(STREAMS[1]).1]
 }
 
-/// Holds a predictor against a rule told of each conditional branch, which answers before it learns.
+/// Compares a predictor with a rule told of each conditional branch, which answers before it learns.
 #[track_caller]
 fn agrees(
     mut predictor: impl DirectionPredictor,

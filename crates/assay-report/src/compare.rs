@@ -15,7 +15,7 @@ mod tests;
 pub use answer::answer;
 pub use markdown::markdown;
 pub use page::{
-    BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, DifferingFunction, Factor, Factors,
-    FunctionChange, GateResult, Method, OneSided, SideFigure, SpoiltVisits,
+    BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, DifferingFunction, ExecutedChange,
+    Factor, Factors, GateResult, Method, OneSided, SideFigure, SpoiltVisits,
 };
 pub use terminal::render_compare;

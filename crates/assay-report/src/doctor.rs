@@ -17,7 +17,7 @@ pub use terminal::render_examination;
 mod tests {
     use super::page::DOCTOR_SCHEMA;
     use super::{Examination, render_examination, sample};
-    use crate::golden::hold_against;
+    use crate::golden::assert_golden;
     use crate::schema::assert_published;
     use unicode_width::UnicodeWidthStr as _;
 
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn the_page_is_the_golden_text_at_80_and_160_columns() {
         let hold = |name: &str, page: &Examination, width| {
-            hold_against(&format!("{name}-{width}.txt"), &render_examination(page, width, false));
+            assert_golden(&format!("{name}-{width}.txt"), &render_examination(page, width, false));
         };
         let [experiment, machine, program, nothing] = pages();
         for width in [80, 160] {

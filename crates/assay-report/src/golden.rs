@@ -10,13 +10,13 @@ fn folder() -> std::path::PathBuf {
 }
 
 #[track_caller]
-pub(super) fn hold_against(name: &str, text: &str) {
-    hold_file_against(&folder().join(name), text);
+pub(super) fn assert_golden(name: &str, text: &str) {
+    assert_golden_file(&folder().join(name), text);
 }
 
 /// A file that is written anew where it is asked for, and else compared.
 #[track_caller]
-pub(super) fn hold_file_against(path: &std::path::Path, text: &str) {
+pub(super) fn assert_golden_file(path: &std::path::Path, text: &str) {
     if std::env::var_os("ASSAY_UPDATE_GOLDEN").is_some() {
         std::fs::write(path, text).expect("the golden file can be written");
     }
@@ -47,47 +47,47 @@ fn in_uses() -> Page {
 
 #[test]
 fn the_page_at_80_columns_is_the_golden_text() {
-    hold_against("page-80.txt", &render(&sample::page(), 80, false, Detail::Brief));
+    assert_golden("page-80.txt", &render(&sample::page(), 80, false, Detail::Brief));
 }
 
 #[test]
 fn the_page_at_160_columns_is_the_golden_text() {
-    hold_against("page-160.txt", &render(&sample::page(), 160, false, Detail::Brief));
+    assert_golden("page-160.txt", &render(&sample::page(), 160, false, Detail::Brief));
 }
 
 #[test]
 fn the_full_page_at_120_columns_is_the_golden_text() {
-    hold_against("page-120-all.txt", &render(&sample::page(), 120, false, Detail::Full));
+    assert_golden("page-120-all.txt", &render(&sample::page(), 120, false, Detail::Full));
 }
 
 #[test]
 fn many_contrasts_at_80_columns_are_the_golden_text() {
-    hold_against("many-80.txt", &render(&sample::many(), 80, false, Detail::Brief));
+    assert_golden("many-80.txt", &render(&sample::many(), 80, false, Detail::Brief));
 }
 
 #[test]
 fn builds_side_by_side_at_80_columns_are_the_golden_text() {
-    hold_against("builds-80.txt", &render(&sample::builds(), 80, false, Detail::Brief));
+    assert_golden("builds-80.txt", &render(&sample::builds(), 80, false, Detail::Brief));
 }
 
 #[test]
 fn every_contrast_of_builds_at_120_columns_is_the_golden_text() {
-    hold_against("builds-120-all.txt", &render(&sample::builds(), 120, false, Detail::Full));
+    assert_golden("builds-120-all.txt", &render(&sample::builds(), 120, false, Detail::Full));
 }
 
 #[test]
 fn one_input_in_every_use_at_80_columns_is_the_golden_text() {
-    hold_against("uses-80.txt", &render(&in_uses(), 80, false, Detail::Brief));
+    assert_golden("uses-80.txt", &render(&in_uses(), 80, false, Detail::Brief));
 }
 
 #[test]
 fn a_failed_twin_control_at_80_columns_is_the_golden_text() {
-    hold_against("twin-80.txt", &render(&failing_twin(), 80, false, Detail::Brief));
+    assert_golden("twin-80.txt", &render(&failing_twin(), 80, false, Detail::Brief));
 }
 
 #[test]
 fn the_plan_is_the_golden_text() {
-    hold_against("plan-80.txt", &render_plan(&sample::plan(), 80, false));
+    assert_golden("plan-80.txt", &render_plan(&sample::plan(), 80, false));
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub mod sheet;
 pub mod sites;
 pub mod stages;
 pub mod stat;
+mod stopped;
 pub mod sweep;
 pub mod table;
 pub mod terminal;

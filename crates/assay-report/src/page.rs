@@ -19,6 +19,7 @@ pub use self::interval::MedianInterval;
 pub use self::limit::{CellLimit, LimitsUsed};
 // Words that the JSON shares with what decides: defined there, spelt once.
 pub use assay_pure::experiment::Axis;
+pub use assay_pure::ledger::Stopped;
 pub use assay_pure::limits::{LimitKind, LimitSource, LimitStanding};
 pub use assay_pure::verdict::{
     AsBuiltSays, Build, Cause, CauseEvidence, ClaimStatus, CountSource, Dependence, RatioInterval,
@@ -188,7 +189,9 @@ pub struct CampaignRun {
     /// What was allowed, seconds of measuring.
     pub budget_seconds: f64,
     /// Why measuring ended.
-    pub stopped_because: StoppedBecause,
+    #[serde(with = "crate::stopped::runs")]
+    #[cfg_attr(test, schemars(schema_with = "crate::stopped::runs::schema"))]
+    pub stopped_because: Stopped,
     /// The equivalence margin, a fraction.
     pub minimum_effect: f64,
     /// Family-wise confidence of the intervals, a fraction.
@@ -197,23 +200,6 @@ pub struct CampaignRun {
     pub seed: u64,
     /// The ledger that holds the samples, as the user would name it.
     pub ledger: Option<String>,
-}
-
-/// Why measuring ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum StoppedBecause {
-    /// Every contrast has a verdict other than inconclusive.
-    Decided,
-    /// The budget of measuring is spent.
-    BudgetSpent,
-    /// The largest number of rotations is reached.
-    RotationsSpent,
-    /// The user interrupted it.
-    Interrupted,
-    /// No cell could be measured.
-    NothingToMeasure,
 }
 
 /// Where the functions of one build lie, in the plain link.

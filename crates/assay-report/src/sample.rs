@@ -7,7 +7,7 @@ use super::page::{
     ExplainedTimes, Failed, FailureKind, InputDependentContrast, Landing, LearnedInput, LimitKind,
     LimitSource, LimitStanding, LimitsUsed, MedianInterval, OffsetsReached, Page, PageCell, PageCompiler,
     PageContrast, PageFailure, PageFlagSet, PageInput, PageMachine, PageOffsetShare, PageTwinControl,
-    PageVariant, Range, RatioInterval, SCHEMA, StoppedBecause, TimerCosts, TwinVerdict, Verdict,
+    PageVariant, Range, RatioInterval, SCHEMA, Stopped, TimerCosts, TwinVerdict, Verdict,
 };
 use super::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
 
@@ -154,7 +154,7 @@ fn campaign() -> CampaignRun {
         samples: 34_560,
         flagged_samples: 412,
         budget_seconds: 60.0,
-        stopped_because: StoppedBecause::RotationsSpent,
+        stopped_because: Stopped::Rotations,
         minimum_effect: 0.01,
         confidence: 0.95,
         seed: 42,

@@ -114,7 +114,7 @@ where
 {
     let root = generated::<T>(name);
     let text = crate::json::written(&root);
-    super::golden::hold_file_against(&file_of(name), &text);
+    super::golden::assert_golden_file(&file_of(name), &text);
     let mut met = BTreeSet::new();
     for (at, page) in rich.iter().chain(others).enumerate() {
         let json = serde_json::to_value(page).expect("a page has only string keys");

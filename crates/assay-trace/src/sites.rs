@@ -1,7 +1,7 @@
 //! Which branches cost most, and is what the source says of them true?
 //!
 //! [`gather`] adds up what a trace saw per place in a file, [`image`] says what is there (function, line, code), `audit`
-//! holds the hints of the source against what happened, [`components`] sums it by groups of functions, [`compose`] makes the
+//! compares the hints of the source with what happened, [`components`] sums it by groups of functions, [`compose`] makes the
 //! page. Nothing here runs a program.
 
 mod arrivals;

@@ -40,7 +40,7 @@ fn fit(folder: &Path, name: &str, more: &[&str]) -> (Option<i32>, Value) {
     (output.status.code(), page)
 }
 
-/// Holds a value against the keys of a schema: none that it does not describe, none missing that it requires.
+/// Compares a value with the keys of a schema: none that it does not describe, none missing that it requires.
 fn hold(root: &Value, schema: &Value, value: &Value, at: &str) {
     if let Some(name) = schema["$ref"].as_str() {
         let target = name.rsplit('/').next().expect("a name");

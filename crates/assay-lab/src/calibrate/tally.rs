@@ -49,7 +49,7 @@ pub enum TruthOutcome {
     WrongSign,
 }
 
-/// Holds what was said against the truth.
+/// Compares what was said with the truth.
 pub fn outcome(truth: &str, said: Said) -> TruthOutcome {
     match (truth, said) {
         (_, Said::Undecided) => TruthOutcome::Undecided,

@@ -46,7 +46,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     let times = verdict::placement_table(&judged.contrasts);
     let margin = experiment.minimum_effect;
     counted.explain(&mut judged.judgement, &times, &experiment.unit, margin);
-    let by_heart: Vec<page::LearnedInput> =
+    let memorised: Vec<page::LearnedInput> =
         counted.learned().iter().map(|found| counted::learned_input(found, &experiment.unit)).collect();
     let inputs = inputs::inputs_of(ledger, &row, &experiment)?;
     let mut cells = cells::cells(&experiment, &compilers, (&judged, &counted), &failures);
@@ -58,7 +58,8 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     let claims = claims::claims_of(&experiment, (&judged, &counted), &inputs);
     let any_figure = cells.iter().any(|cell| cell.ns_per_unit.is_some());
     let campaign = campaign_of(ledger, &row, &experiment, &judged, any_figure)?;
-    let (warnings, notes) = told(&judged, &by_heart, bounds::kept_with(&row).and_then(|limits| limits.width));
+    let (warnings, notes) =
+        told(&judged, &memorised, bounds::kept_with(&row).and_then(|limits| limits.width));
     let mut page = Page {
         schema: page::SCHEMA.into(),
         experiment: row.experiment.clone(),
@@ -84,7 +85,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
             .iter()
             .filter_map(|found| verdicts::dependence(found, &judged))
             .collect(),
-        learned_inputs: by_heart,
+        learned_inputs: memorised,
         branch_cost: counted.branch_cost(),
         explained: counted.explained(&times),
         limits: limits.map(|(_, used)| used),
@@ -135,11 +136,11 @@ fn campaign_of(
         flagged_samples: judged.observed.flagged,
         budget_seconds: experiment.budget_seconds,
         stopped_because: match row.stopped {
-            None | Some(Stopped::Interrupted) => page::StoppedBecause::Interrupted,
-            Some(_) if !any_figure => page::StoppedBecause::NothingToMeasure,
-            Some(Stopped::Decided) => page::StoppedBecause::Decided,
-            Some(Stopped::Budget) => page::StoppedBecause::BudgetSpent,
-            Some(_) => page::StoppedBecause::RotationsSpent,
+            None | Some(Stopped::Interrupted) => Stopped::Interrupted,
+            Some(_) if !any_figure => Stopped::Nothing,
+            Some(Stopped::Decided) => Stopped::Decided,
+            Some(Stopped::Budget) => Stopped::Budget,
+            Some(_) => Stopped::Rotations,
         },
         minimum_effect: experiment.minimum_effect.relative(),
         confidence: experiment.confidence,
@@ -153,7 +154,7 @@ fn campaign_of(
 /// Samples that were left out make verdicts wait, not wrong: they are worth a warning while something is undecided.
 fn told(
     judged: &CampaignVerdicts,
-    by_heart: &[page::LearnedInput],
+    memorised: &[page::LearnedInput],
     known_width: Option<f64>,
 ) -> (Vec<String>, Vec<String>) {
     if judged.contrasts.is_empty() {
@@ -166,7 +167,7 @@ fn told(
     if is_open { &mut warnings } else { &mut notes }.extend(left_out);
     warnings.extend(super::alone::warnings(&judged.observed));
     // What to do about these stands below the answer.
-    notes.extend(by_heart.iter().map(|found| counted::sentence(&found.note)));
+    notes.extend(memorised.iter().map(|found| counted::sentence(&found.note)));
     (warnings, notes)
 }
 

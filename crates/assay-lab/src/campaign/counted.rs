@@ -122,7 +122,7 @@ impl CampaignCounts {
 
     /// Adds what counts say to causes and reasons of the verdicts.
     pub fn explain(&self, judgement: &mut Judgement, times: &[VariantPlacement], unit: &str, margin: Margin) {
-        let by_heart: Vec<String> = self.learned().into_iter().map(|found| found.input).collect();
+        let memorised: Vec<String> = self.learned().into_iter().map(|found| found.input).collect();
         for found in &mut judgement.contrasts {
             let (Some(candidate), Some(baseline)) =
                 (self.cell(ContrastSide::Candidate, found), self.cell(ContrastSide::Baseline, found))
@@ -143,7 +143,7 @@ impl CampaignCounts {
             found.causes.extend(explanation.causes);
             let turned = self
                 .penalty()
-                .filter(|_| by_heart.contains(&found.input))
+                .filter(|_| memorised.contains(&found.input))
                 .and_then(|penalty| flips(found, (candidate, baseline), baseline_ns, penalty, margin));
             if let Some(cause) = turned {
                 found.reasons.push(sentence(&cause.evidence));

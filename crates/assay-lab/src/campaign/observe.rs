@@ -312,7 +312,7 @@ pub fn failed<'a>(failures: &'a [FailureRow], cell: &CellId) -> Option<&'a Failu
     failures.iter().find(|failure| failure.stage != Stage::Count && failure.covers(cell))
 }
 
-/// Per (compiler, flags, baseline, candidate): are they the same machine code? Absent where nobody knows.
+/// Per (compiler, flags, baseline, candidate): are they the same machine code? Absent where it is unknown.
 ///
 /// # Errors
 /// The ledger cannot be read.

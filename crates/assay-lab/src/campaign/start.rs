@@ -176,7 +176,7 @@ pub fn compare_code(
 fn compare(elf: &[u8], first: u64, second: u64) -> IdentityRow {
     let unknown = |evidence: String| IdentityRow { verdict: "unknown".into(), evidence };
     if first == 0 || second == 0 {
-        return unknown("the program does not tell where the functions lie".into());
+        return unknown("the program does not say where its functions are".into());
     }
     let base = match layout::image_base(elf) {
         Ok(base) => base,

@@ -6,7 +6,7 @@ use assay_pure::experiment::{CacheState, Measure, Usage};
 use assay_pure::inputs::Window;
 use assay_pure::protocol::CallUsage;
 
-/// The last-level cache where the machine does not tell its own, bytes.
+/// The last-level cache where the machine does not say its own, bytes.
 const UNKNOWN_LAST_LEVEL: u64 = 32 << 20;
 /// All copies of an input together, at most, bytes; what a machine's memory leaves for one program.
 const MOST_COPIED: u64 = 1 << 30;

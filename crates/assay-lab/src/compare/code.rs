@@ -1,12 +1,12 @@
 //! What the code of a benchmark says: which functions it executes, which of them differ, and in how many instructions.
 
 use super::executed::{Executed, FunctionWork};
-use assay_pure::placement::across::{self, CodeChange};
+use assay_pure::placement::across::{self, CodeChange, FunctionChange};
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::ContrastVerdict;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
 use assay_pure::words;
-use assay_report::compare::{DifferingFunction, FunctionChange};
+use assay_report::compare::{DifferingFunction, ExecutedChange};
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::sites::names::demangle;
 use assay_trace::sites::source::SourceFiles;
@@ -32,7 +32,7 @@ pub struct BinaryPair {
     /// Where the builds left it, baseline and candidate: the output first, then its copies.
     pub paths: [Vec<PathBuf>; 2],
     images: [ModuleImage; 2],
-    changes: Vec<across::FunctionChange>,
+    changes: Vec<FunctionChange>,
 }
 
 impl BinaryPair {
@@ -82,14 +82,14 @@ pub fn found(pairs: &[BinaryPair], executed: [&Executed; 2], sources: &SourceFil
                 continue;
             }
             same = false;
-            known &= !matches!(change.own, CodeChange::Unknown { .. });
+            known &= change.own != CodeChange::Unknown;
             functions.push(DifferingFunction {
                 name: demangle(&change.name),
                 change: match change.own {
-                    CodeChange::OnlyOld => FunctionChange::OnlyBaseline,
-                    CodeChange::OnlyNew => FunctionChange::OnlyCandidate,
-                    CodeChange::Unknown { .. } => FunctionChange::Unknown,
-                    _ => FunctionChange::Changed,
+                    CodeChange::OnlyOld => ExecutedChange::OnlyBaseline,
+                    CodeChange::OnlyNew => ExecutedChange::OnlyCandidate,
+                    CodeChange::Unknown => ExecutedChange::Unknown,
+                    _ => ExecutedChange::Changed,
                 },
                 baseline_instructions: calls[0],
                 candidate_instructions: calls[1],
@@ -103,7 +103,7 @@ pub fn found(pairs: &[BinaryPair], executed: [&Executed; 2], sources: &SourceFil
         before.zip(after).map_or(0.0, |(before, after)| (after / before).ln().abs())
     };
     functions.sort_by(|one, other| size(other).total_cmp(&size(one)).then_with(|| one.name.cmp(&other.name)));
-    let identical = if !same && functions.iter().any(|function| function.change != FunctionChange::Unknown) {
+    let identical = if !same && functions.iter().any(|function| function.change != ExecutedChange::Unknown) {
         Some(false)
     } else {
         (known && same && count > 0).then_some(true)
@@ -126,7 +126,7 @@ fn unlisted_are_alike(pair: &BinaryPair, executed: [&Executed; 2]) -> bool {
 }
 
 /// Whether the lines that a function was made from, inlined ones included, read the same on both sides.
-fn same_source(pair: &BinaryPair, change: &across::FunctionChange, sources: &SourceFiles) -> Option<bool> {
+fn same_source(pair: &BinaryPair, change: &FunctionChange, sources: &SourceFiles) -> Option<bool> {
     let (old, new) = (change.old.as_ref()?, change.new.as_ref()?);
     let before = lines_of(&pair.images[0], old.address, old.size, sources)?;
     let after = lines_of(&pair.images[1], new.address, new.size, sources)?;
@@ -168,7 +168,7 @@ pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -
     let mut worked: Vec<(f64, &DifferingFunction)> = found
         .functions
         .iter()
-        .filter(|function| function.change == FunctionChange::Changed)
+        .filter(|function| function.change == ExecutedChange::Changed)
         .filter_map(|function| Some((ratio(function)?, function)))
         .filter(|(ratio, _)| ratio.ln().abs() > SAME_WORK)
         .collect();
@@ -188,7 +188,7 @@ pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -
     let drifted: Vec<&str> = found
         .functions
         .iter()
-        .filter(|function| function.change == FunctionChange::Changed && function.same_source == Some(true))
+        .filter(|function| function.change == ExecutedChange::Changed && function.same_source == Some(true))
         .map(|function| function.name.as_str())
         .collect();
     if let [first, rest @ ..] = drifted.as_slice() {
@@ -234,7 +234,7 @@ mod tests {
     fn changed(name: &str, before: f64, after: f64, same_source: Option<bool>) -> DifferingFunction {
         DifferingFunction {
             name: name.into(),
-            change: FunctionChange::Changed,
+            change: ExecutedChange::Changed,
             baseline_instructions: Some(before),
             candidate_instructions: Some(after),
             same_source,

@@ -16,7 +16,7 @@ use assay_report::compare::{
     BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, GateResult, OneSided, SideFigure,
     SpoiltVisits, answer,
 };
-use assay_report::page::{PageTwinControl, StoppedBecause, TwinVerdict};
+use assay_report::page::{PageTwinControl, TwinVerdict};
 use std::collections::BTreeMap;
 
 /// Composes the page of a comparison, of the newest one if none is named, with the split of the spread if asked.
@@ -214,17 +214,6 @@ fn warnings(judged: &ComparisonVerdicts, spec: &Spec) -> Vec<String> {
     told
 }
 
-/// The ledger's word as that of a page.
-pub(crate) fn stopped_because(stopped: Option<Stopped>) -> StoppedBecause {
-    match stopped {
-        Some(Stopped::Decided) => StoppedBecause::Decided,
-        Some(Stopped::Budget) => StoppedBecause::BudgetSpent,
-        Some(Stopped::Rounds) => StoppedBecause::RotationsSpent,
-        Some(Stopped::Nothing) => StoppedBecause::NothingToMeasure,
-        _ => StoppedBecause::Interrupted,
-    }
-}
-
 fn measured(
     row: &ComparisonRow,
     spec: &Spec,
@@ -240,7 +229,7 @@ fn measured(
         rounds: judged.rounds,
         rotations: if spec.method == Method::Placements { spec.rotations } else { 0 },
         visits: visits.len() as u64,
-        stopped_because: stopped_because(row.stopped),
+        stopped_because: row.stopped.unwrap_or(Stopped::Interrupted),
         minimum_effect: spec.minimum_effect.relative(),
         confidence: spec.confidence,
         seed: spec.seed,

@@ -7,8 +7,8 @@ use anyhow::Result;
 use assay_pure::placement::across::{self, Differing};
 use assay_pure::placement::facts;
 use assay_pure::placement::layout::FunctionPlace;
-use assay_pure::placement::{CodeChange as Own, FunctionChange, Reached};
-use assay_report::layout::page::{Became, ChangeCounts, FileChanges, FunctionAcross, FunctionExtent};
+use assay_pure::placement::{CodeChange, FunctionChange, Reached};
+use assay_report::layout::page::{ChangeCounts, FileChanges, FunctionAcross, FunctionExtent};
 use assay_trace::sites::names::demangle;
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub fn compose(old: &LinkedFile, new: &LinkedFile, selection: &Selection) -> Res
         count(&mut counts, change);
     }
     let changed: Vec<&FunctionChange> =
-        wanted.iter().filter(|change| matches!(change.own, Own::Changed { .. })).collect();
+        wanted.iter().filter(|change| change.own == CodeChange::Changed).collect();
     let pairs: Vec<(u64, u64)> = changed
         .iter()
         .filter_map(|change| Some((change.old.as_ref()?.address, change.new.as_ref()?.address)))
@@ -35,12 +35,11 @@ pub fn compose(old: &LinkedFile, new: &LinkedFile, selection: &Selection) -> Res
     let mut by_pair = pairs.iter().zip(&differing);
     let functions = wanted
         .iter()
-        .filter(|change| change.own != Own::Identical || change.reached != Reached::Same)
+        .filter(|change| change.own != CodeChange::Identical || change.reached != Reached::Same)
         .map(|change| {
-            let differing = match change.own {
-                Own::Changed { at } => by_pair.next().map(|(pair, found)| completed(*pair, at, found)),
-                _ => None,
-            };
+            let differing = change
+                .differs_at
+                .and_then(|at| by_pair.next().map(|(pair, found)| completed(*pair, at, found)));
             describe(change, old, new, &differing.unwrap_or_default())
         })
         .collect();
@@ -72,13 +71,13 @@ fn completed((old, _): (u64, u64), at: u64, found: &Differing) -> Differing {
 
 fn count(counts: &mut ChangeCounts, change: &FunctionChange) {
     let field = match change.own {
-        Own::Identical => &mut counts.identical,
-        Own::Moved => &mut counts.moved,
-        Own::Respaced => &mut counts.respaced,
-        Own::Changed { .. } => &mut counts.changed,
-        Own::OnlyOld => &mut counts.only_old,
-        Own::OnlyNew => &mut counts.only_new,
-        Own::Unknown { .. } => &mut counts.unknown,
+        CodeChange::Identical => &mut counts.identical,
+        CodeChange::Moved => &mut counts.moved,
+        CodeChange::Respaced => &mut counts.respaced,
+        CodeChange::Changed => &mut counts.changed,
+        CodeChange::OnlyOld => &mut counts.only_old,
+        CodeChange::OnlyNew => &mut counts.only_new,
+        CodeChange::Unknown => &mut counts.unknown,
     };
     *field += 1;
     if change.is_same_code() && matches!(change.reached, Reached::Changed { .. }) {
@@ -92,28 +91,16 @@ fn describe(
     new: &LinkedFile,
     differing: &Differing,
 ) -> FunctionAcross {
-    let own = match change.own {
-        Own::Identical => Became::Identical,
-        Own::Moved => Became::Moved,
-        Own::Respaced => Became::Respaced,
-        Own::Changed { .. } => Became::Changed,
-        Own::OnlyOld => Became::OnlyOld,
-        Own::OnlyNew => Became::OnlyNew,
-        Own::Unknown { .. } => Became::Unknown,
+    let (through, unreached) = match &change.reached {
+        Reached::Changed { through } => (Some(demangle(through)), None),
+        Reached::Unknown { reason } => (None, Some(reason)),
+        Reached::Same => (None, None),
     };
-    let reason = match (&change.own, &change.reached) {
-        (Own::Unknown { reason }, _) => Some(reason.clone()),
-        (_, Reached::Unknown { reason }) => Some(reason.clone()),
-        _ => None,
-    };
-    let through = match &change.reached {
-        Reached::Changed { through } => Some(demangle(through)),
-        Reached::Same | Reached::Unknown { .. } => None,
-    };
+    let reason = change.unknown.as_ref().or(unreached).cloned();
     FunctionAcross {
         name: demangle(&change.name),
         symbol: change.name.clone(),
-        own,
+        own: change.own,
         through,
         reason,
         old: change.old.as_ref().map(place),

@@ -152,7 +152,7 @@ mod tests {
         LimitsMeter::new(Here::default(), LimitsEffort { windows, ..WINDOWS }, deadline)
     }
 
-    /// One that wants five windows, knows a core of its own, and whose pulses show this after the 40 of its first look.
+    /// One that wants five windows, knows an unshared core, and whose pulses show this after the 40 of its first look.
     fn scripted(shows: Shows) -> LimitsMeter<Script> {
         let mut meter =
             LimitsMeter::new(Script::new(|_| OWN), WINDOWS, Instant::now() + Duration::from_secs(600));
@@ -186,9 +186,9 @@ mod tests {
         let mut meter = scripted(|nth| if nth > 44 { SHARED } else { OWN });
         let mut made = 0;
         let found = meter.repeat(1.0, || made += 1);
-        // Two of one's own, then twice as many shared ones as are wanted.
+        // Two unshared ones, then twice as many shared ones as are wanted.
         assert_eq!((found.len(), made, meter.despite), (12, 12, 1));
-        // With three of one's own the others are left out.
+        // With three unshared ones the others are left out.
         let mut meter = scripted(|nth| if nth > 46 { SHARED } else { OWN });
         let found = meter.repeat(1.0, || ());
         assert_eq!((found.len(), meter.watched.shared, meter.despite), (3, 10, 0));

@@ -13,10 +13,10 @@ pub struct Answered {
     pub by_window: Option<u64>,
 }
 
-/// Holds the answers of all variants of one artifact on one input against the first one's and returns the faults of
+/// Compares the answers of all variants of one artifact on one input with the first one's and returns the faults of
 /// those that differ, as (index into `answers`, fault).
 ///
-/// The first is the baseline, so "differs" is said of the candidate; which of the two is wrong, nobody knows.
+/// The first is the baseline, so "differs" is said of the candidate; which of the two is wrong is unknown.
 pub fn disagreements(answers: &[Answered]) -> Vec<(usize, ProgramFault)> {
     let Some(first) = answers.first() else { return Vec::new() };
     answers

@@ -1,4 +1,4 @@
-//! Visits that shared the core with somebody on its other hardware thread: which are made again, how often, and which of several
+//! Visits that shared the core with a busy sibling thread: which are made again, how often, and which of several
 //! makings counts.
 
 use super::taken::TakenSample;

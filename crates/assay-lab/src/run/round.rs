@@ -391,7 +391,7 @@ mod tests {
         }
     }
 
-    /// What a core of its own shows, known from a round before.
+    /// What an unshared core shows, known from a round before.
     fn knowing() -> MeasuringCore {
         let mut own = OwnCore::default();
         own.learn([[Pulse { chain_ns: 1000, wide_ns: 1600 }; 2]; 20].into_iter());

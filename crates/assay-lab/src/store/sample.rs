@@ -37,7 +37,7 @@ pub fn artifact() -> ArtifactRow {
     }
 }
 
-/// A sample of 100 ns a unit, on a core of its own.
+/// A sample of 100 ns a unit, on an unshared core.
 pub fn of(process: i64, flagged: Option<Flag>) -> SampleRow {
     let pulse = Pulse { chain_ns: 561, wide_ns: 911 };
     SampleRow {

@@ -160,7 +160,7 @@ CREATE TABLE count (
     units        INTEGER NOT NULL,      -- that the counts are of
     instructions INTEGER NOT NULL,
     branches     INTEGER NOT NULL,      -- of all classes
-    conditional  INTEGER,               -- NULL: the source does not tell them apart
+    conditional  INTEGER,               -- NULL: the source does not distinguish them
     misses       TEXT NOT NULL,         -- JSON: mispredictions by predictor, in order
     note         TEXT,                  -- what the reader must know: another binary was executed
     at           REAL NOT NULL,
@@ -177,9 +177,9 @@ CREATE TABLE branch_timing (
     lower_ns     REAL NOT NULL,         -- its interval at 95 %
     upper_ns     REAL NOT NULL,
     fresh_ns     REAL NOT NULL,         -- one outcome never seen
-    learned_ns   REAL NOT NULL,         -- one known by heart
+    learned_ns   REAL NOT NULL,         -- one memorised
     series       INTEGER NOT NULL,      -- that the interval rests on
-    learned_outcomes   INTEGER,         -- the longest repeated sequence known by heart; NULL: none was
+    learned_outcomes   INTEGER,         -- the longest repeated sequence memorised; NULL: none was
     unlearned_outcomes INTEGER,         -- the shortest of which nothing is known; NULL: the longest tried is known in part
     sweep        TEXT NOT NULL,         -- JSON: per period its outcomes and the nanoseconds per outcome of each window
     windows      INTEGER NOT NULL,      -- timed in all
@@ -296,7 +296,7 @@ CREATE TABLE diary_count (
     source       TEXT NOT NULL,         -- counted | traced
     instructions INTEGER,
     branches     INTEGER,
-    conditional  INTEGER,               -- NULL: the source does not tell them apart
+    conditional  INTEGER,               -- NULL: the source does not distinguish them
     misses       TEXT NOT NULL,         -- JSON: [[predictor or "counted", mispredictions]], the table's one first
     start        TEXT,                  -- JSON: what start-up alone executes, as far as it was subtracted; NULL: nothing was
     again        INTEGER,               -- branches of a second execution; NULL: there was none

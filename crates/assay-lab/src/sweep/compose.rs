@@ -7,7 +7,7 @@ use crate::campaign::judge;
 use crate::store::{Ledger, SweepRow};
 use anyhow::{Result, bail};
 use assay_pure::experiment::{CountedEvent, Experiment};
-use assay_pure::ledger::{self, Stage};
+use assay_pure::ledger::Stage;
 use assay_pure::sweep::confirm::is_confirmed;
 use assay_pure::sweep::naming::{Behind, Cache, behind, caches};
 use assay_pure::sweep::refine::{self, SweptPair, narrowing};
@@ -17,7 +17,7 @@ use assay_report::page::{FailureKind, MedianInterval, PageFailure, RatioInterval
 use assay_report::sweep::answer::{answer, sentence};
 use assay_report::sweep::page::{
     CacheSize, CrossoverPage, CurvePage, Limit, MeasuredPoint, PageSweepKey, PairPage, RatioAt, SeriesPage,
-    StepCause, StepPage, Stopped, SweepMachine, SweepPage, SweepRun, TimeAt, ZonePage,
+    StepCause, StepPage, SweepMachine, SweepPage, SweepRun, TimeAt, ZonePage,
 };
 use assay_report::sweep::{SWEEP_SCHEMA, value};
 
@@ -91,12 +91,7 @@ fn measured(
         seconds: family.measured_seconds(),
         budget_seconds: row.asked["budget_seconds"].as_f64().unwrap_or_default(),
         rotations: experiment.placement.rotations,
-        stopped_because: row.stopped.map(|stopped| match stopped {
-            ledger::Stopped::Refined => Stopped::Refined,
-            ledger::Stopped::Points => Stopped::Points,
-            ledger::Stopped::Nothing => Stopped::Nothing,
-            _ => Stopped::Interrupted,
-        }),
+        stopped_because: row.stopped,
         campaigns: family.steps.iter().map(|step| step.row.id).collect(),
         minimum_effect: experiment.minimum_effect.relative(),
         confidence: experiment.confidence,

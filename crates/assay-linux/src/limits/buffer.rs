@@ -81,7 +81,7 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
     }
 
-    /// Bytes of it that lie on huge pages; nothing where the kernel does not tell.
+    /// Bytes of it that lie on huge pages; nothing where the kernel does not say.
     pub fn huge_bytes(&self) -> Option<u64> {
         let maps = std::fs::read_to_string("/proc/self/smaps").ok()?;
         huge_bytes_at(&maps, self.start.as_ptr() as u64)

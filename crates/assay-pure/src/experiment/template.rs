@@ -1,7 +1,7 @@
 //! What `assay new` writes: an experiment file that explains every key, and the small program that it measures.
 //!
 //! In the file a line that starts with `# ` is prose; one that starts with `#` and a letter or bracket is a key that may
-//! be switched on, with its default if it has one. The tests hold it against the reader: it parses as written and with
+//! be switched on, with its default if it has one. The tests compare it with the reader: it parses as written and with
 //! every key switched on, no key of the schema is left out, and the defaults that it shows are those that stand.
 
 use super::read::to_name;

@@ -50,29 +50,39 @@ impl<'e> From<&'e [u8]> for ComparedFile<'e> {
 }
 
 /// What became of a function's own machine code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum CodeChange {
     /// The same instructions at the same address.
     Identical,
     /// The same instructions at another address.
     Moved,
-    /// The same instructions at other distances from each other: a jump needed a longer form to reach its target, or
-    /// the padding between blocks, which is not executed, has another length.
+    /// The same instructions at other distances from each other: a jump is longer, or padding between blocks.
     Respaced,
     /// Other instructions, or constants of their own.
-    Changed {
-        /// Offset in the old function of the first instruction that differs, bytes.
-        at: u64,
-    },
+    Changed,
     /// The new file has no function of this name.
     OnlyOld,
     /// The old file has none.
     OnlyNew,
     /// It cannot be told.
-    Unknown {
-        /// Why not.
-        reason: String,
-    },
+    Unknown,
+}
+
+impl CodeChange {
+    /// As a word of a sentence.
+    pub fn word(self) -> &'static str {
+        match self {
+            CodeChange::Identical => "identical",
+            CodeChange::Moved => "moved",
+            CodeChange::Respaced => "respaced",
+            CodeChange::Changed => "changed",
+            CodeChange::OnlyOld => "gone",
+            CodeChange::OnlyNew => "new",
+            CodeChange::Unknown => "unknown",
+        }
+    }
 }
 
 /// One function of two files.
@@ -86,6 +96,10 @@ pub struct FunctionChange {
     pub new: Option<FunctionPlace>,
     /// Its own code.
     pub own: CodeChange,
+    /// Offset in the old function of the first instruction that differs, bytes; where its own code changed.
+    pub differs_at: Option<u64>,
+    /// Why it cannot be told what became of its own code.
+    pub unknown: Option<String>,
     /// Its code and all that it reaches.
     pub reached: Reached,
 }
@@ -146,15 +160,14 @@ pub fn compare_linked(old: ComparedFile, new: ComparedFile) -> Result<Vec<Functi
                         old.as_ref().map(|place| place.address) != new.as_ref().map(|place| place.address);
                     (own(&graph, number, moved), reached[number].clone())
                 }
-                (None, Some(reason)) => {
-                    (CodeChange::Unknown { reason: reason.clone() }, Reached::Unknown { reason })
-                }
+                (None, Some(reason)) => (OwnChange::unknown(reason.clone()), Reached::Unknown { reason }),
                 (None, None) => {
                     let own = if new.is_some() { CodeChange::OnlyNew } else { CodeChange::OnlyOld };
-                    (own, Reached::Changed { through: name.clone() })
+                    (own.into(), Reached::Changed { through: name.clone() })
                 }
             };
-            FunctionChange { name, old, new, own, reached }
+            let OwnChange { own, differs_at, unknown } = own;
+            FunctionChange { name, old, new, own, differs_at, unknown, reached }
         })
         .collect();
     let key = |change: &FunctionChange| {
@@ -175,13 +188,32 @@ fn place(side: &FileSide, index: usize) -> FunctionPlace {
     }
 }
 
-fn own(graph: &Graph, number: usize, moved: bool) -> CodeChange {
+/// What became of a function's own code, and what else is known of that.
+struct OwnChange {
+    own: CodeChange,
+    differs_at: Option<u64>,
+    unknown: Option<String>,
+}
+
+impl From<CodeChange> for OwnChange {
+    fn from(own: CodeChange) -> Self {
+        Self { own, differs_at: None, unknown: None }
+    }
+}
+
+impl OwnChange {
+    fn unknown(reason: String) -> Self {
+        Self { unknown: Some(reason), ..CodeChange::Unknown.into() }
+    }
+}
+
+fn own(graph: &Graph, number: usize, moved: bool) -> OwnChange {
     match graph.own(number) {
-        OwnCode::Same if graph.is_respaced(number) => CodeChange::Respaced,
-        OwnCode::Same if moved => CodeChange::Moved,
-        OwnCode::Same => CodeChange::Identical,
-        OwnCode::Different { at } => CodeChange::Changed { at: *at },
-        OwnCode::Unknown { at, reason } => CodeChange::Unknown { reason: format!("at byte {at}: {reason}") },
+        OwnCode::Same if graph.is_respaced(number) => CodeChange::Respaced.into(),
+        OwnCode::Same if moved => CodeChange::Moved.into(),
+        OwnCode::Same => CodeChange::Identical.into(),
+        OwnCode::Different { at } => OwnChange { differs_at: Some(*at), ..CodeChange::Changed.into() },
+        OwnCode::Unknown { at, reason } => OwnChange::unknown(format!("at byte {at}: {reason}")),
     }
 }
 

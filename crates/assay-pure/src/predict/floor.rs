@@ -11,7 +11,7 @@
 //! average at most, the second at least, what a rule that knew the true probabilities would miss. Of a coin the second
 //! scatters by some per cent: patterns that happen to tie count whole.
 //!
-//! Known limits: only the branch's own past. A predictor that sees other branches can beat the floor where they tell
+//! Known limits: only the branch's own history. A predictor that sees other branches can beat the floor where they tell
 //! something (a second test of the same value), and a learner needs time that no floor counts. Outcomes before the first
 //! count as not taken.
 //!

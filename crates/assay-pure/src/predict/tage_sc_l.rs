@@ -10,7 +10,7 @@
 //! Known limits: updates are immediate, as in the championship; a real pipeline learns later. In 8 KB counts come
 //! within 1 % of the published program's; what differs is probably the order of its pseudo-random draws.
 //!
-//! Checked: `golden_tage_sc_l` holds counts and every prediction against those of the published program.
+//! Checked: `golden_tage_sc_l` compares counts and every prediction with those of the published program.
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays in step, for vector instructions")]
 
 pub mod base;

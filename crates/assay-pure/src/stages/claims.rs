@@ -50,7 +50,7 @@ pub struct DiaryClaim {
     pub share: Option<f64>,
 }
 
-/// What a claim holds a stage against.
+/// What a claim compares a stage with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ComparedWith {
@@ -88,7 +88,7 @@ pub struct RoleFindings {
     pub time: Option<TimeFound>,
 }
 
-/// Holds a claim against its own numbers, then against what was found in each role it speaks of.
+/// Compares a claim with its own numbers, then with what was found in each role it speaks of.
 ///
 /// What is impossible is refuted without looking at a single figure.
 pub fn check(claim: &DiaryClaim, seen: &[RoleFindings], margin: Margin) -> ClaimResult {

@@ -1,10 +1,10 @@
-//! How much of the time did somebody run on the other hardware thread of a core? From pulses taken one after another.
+//! How much of the time was the sibling thread of a core busy? From pulses taken one after another.
 //!
 //! Method: a pulse counts by its quotient ([`crate::pulse`]), which knows nothing of the clock's frequency: what drifts with that,
 //! slowly or at once, is no sharing. What is slower than the fastest twentieth by [`SHARED`] is shared; what takes several times as
 //! long was interrupted and says nothing. A single slow pulse between good ones is an accident: sharing comes in bursts.
-//! Source: on the machine this was developed on a pulse's wide part took 0.91 µs, and 1.1 to 1.8 while somebody ran on the other
-//! thread, in bursts of up to 12 ms; the chain moved by 2 % *(machine)*.
+//! Source: on the machine this was developed on a pulse's wide part took 0.91 µs, and 1.1 to 1.8 while the sibling
+//! thread was busy, in bursts of up to 12 ms; the chain moved by 2 % *(machine)*.
 //! Limits: a core that is shared all the time, at one rate, looks like a narrower one ([`crate::pulse::narrowed`] tells who knows
 //! its width); a neighbour that mostly waits takes little.
 //! Checked: by hand, and by series made up for each rule.

@@ -1,4 +1,4 @@
-//! What is behind a step: a cache of this machine, what its branch predictor remembers, or nobody knows.
+//! What is behind a step: a cache of this machine, what its branch predictor remembers, or something unknown.
 //!
 //! Method: a name needs a measured step, and evidence of its own. A cache is named where the working set outgrows its size within
 //! the step and every variant that is faster there, and so reads more bytes in the same time, steps too, and half of all at
@@ -108,7 +108,7 @@ pub enum Behind {
         /// Outcomes that this CPU was seen to memorise, where that is.
         remembered: Option<u64>,
     },
-    /// More or fewer mispredictions, on data that nobody remembers.
+    /// More or fewer mispredictions, on data that no predictor memorises.
     Mispredictions {
         /// Per unit ahead and behind.
         misses: (f64, f64),

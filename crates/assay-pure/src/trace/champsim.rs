@@ -126,7 +126,7 @@ fn classify(bytes: &[u8; RECORD_BYTES]) -> Option<(BranchClass, bool)> {
             }
         }
         (true, false) if writes_stack => BranchClass::RETURN,
-        // None of ChampSim's kinds: a jump whose target nobody knows, where it is taken.
+        // None of ChampSim's kinds: a jump whose target is unknown, where it is taken.
         _ => return (bytes[9] == 1).then_some((BranchClass::INDIRECT_JUMP, true)),
     };
     Some((class, true))

@@ -20,7 +20,9 @@ mod lex;
 mod parse;
 mod spans;
 
-pub use judge::{Balance, BranchSide, BranchSides, HintJudgement, Unclear, held_when_taken, judge, weigh};
+pub use judge::{
+    Balance, BranchSide, BranchSides, HintJudgement, HintVerdict, Unclear, held_when_taken, judge, weigh,
+};
 pub use parse::scan;
 pub use spans::{Position, Span, TextPlace};
 

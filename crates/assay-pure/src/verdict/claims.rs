@@ -18,7 +18,7 @@ pub use context::{CellFigure, ClaimContext, InputFacts};
 pub(crate) use finding::{ClaimFinding, DEFAULT_TOLERANCE, Standing, conclude};
 pub use finding::{ClaimResult, ClaimStatus};
 
-/// Holds one claim against arithmetic, then against the measurement.
+/// Compares one claim with arithmetic, then with the measurement.
 ///
 /// What is impossible is refuted without looking at a single sample.
 pub fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> ClaimResult {

@@ -1,5 +1,5 @@
-//! Does an input measure the predictor's memory instead of the code? Walked through again and again, a short one is known by
-//! heart, and nothing mispredicts any more.
+//! Does an input measure the predictor's memory instead of the code? A short one that is walked through again and again is
+//! memorised, and nothing mispredicts any more.
 //!
 //! Method: what an input gives a predictor to remember is weighed in coin tosses: one toss is mispredicted half the time, so
 //! twice the mispredictions of a first walk. Compared with the length that this CPU was seen to remember (`stats::penalty`), and
@@ -96,7 +96,7 @@ fn judge(cell: &CellCounts, memory: Option<PredictorMemory>) -> Option<Learned> 
     })
 }
 
-/// Units of the same kind that hold as many tosses as nobody remembers, two digits of them, rounded up.
+/// Units of the same kind that hold more tosses than any predictor memorises, two digits of them, rounded up.
 fn enough(fresh: f64, memory: Option<PredictorMemory>) -> u64 {
     let longest = memory.map(|memory| memory.unlearned_outcomes.unwrap_or(4 * memory.learned_outcomes));
     let units = longest.unwrap_or(USUALLY_ENOUGH) as f64 / (2.0 * fresh);

@@ -4,7 +4,7 @@
 //! the rest the line says how small the difference must be, by the intervals, so that the reader may stop. Where the twin
 //! control failed, nothing else matters. Limits: the need is an extrapolation of the spread seen, and says "about".
 
-use crate::page::{Page, PageContrast, StoppedBecause, TwinVerdict, Verdict};
+use crate::page::{Page, PageContrast, Stopped, TwinVerdict, Verdict};
 use assay_pure::words;
 
 /// Measuring that is suggested, at most, in times of what was measured.
@@ -42,7 +42,7 @@ fn longer(page: &Page) -> Option<String> {
     let budget = rounded_up(page.campaign.measured_seconds + seconds);
     let rotations = near.iter().filter_map(|contrast| contrast.rotations_needed).max();
     let more = rotations
-        .filter(|_| page.campaign.stopped_because == StoppedBecause::RotationsSpent)
+        .filter(|_| page.campaign.stopped_because == Stopped::Rotations)
         .map(|needed| format!(" with max_rotations = {needed}"))
         .unwrap_or_default();
     let decides = match (near.len(), open.len()) {
@@ -107,7 +107,7 @@ mod tests {
         let mut page = Page { contrasts, ..nothing() };
         page.campaign.measured_seconds = 40.0;
         page.campaign.budget_seconds = 60.0;
-        page.campaign.stopped_because = StoppedBecause::BudgetSpent;
+        page.campaign.stopped_because = Stopped::Budget;
         page
     }
 
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn where_rotations_are_spent_it_asks_for_more_of_them() {
         let mut spent = page(vec![open(12, 8.4)]);
-        spent.campaign.stopped_because = StoppedBecause::RotationsSpent;
+        spent.campaign.stopped_because = Stopped::Rotations;
         let needed = spent.contrasts[0].rotations_needed.expect("the sample knows it");
         let expected = format!(
             "--budget 49 (seconds) with max_rotations = {needed} should decide the undecided contrast"

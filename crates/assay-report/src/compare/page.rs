@@ -1,7 +1,7 @@
 //! A comparison as plain data; its JSON is an interface (schema/comparison-1.schema.json).
 
 use crate::Detail;
-use crate::page::{AsBuiltSays, CauseEvidence, PageTwinControl, RatioInterval, StoppedBecause, Verdict};
+use crate::page::{AsBuiltSays, CauseEvidence, PageTwinControl, RatioInterval, Stopped, Verdict};
 use crate::sheet::doubts;
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +137,7 @@ pub struct DifferingFunction {
     /// Its name.
     pub name: String,
     /// What became of it.
-    pub change: FunctionChange,
+    pub change: ExecutedChange,
     /// Instructions per call on the baseline's side.
     pub baseline_instructions: Option<f64>,
     /// Instructions per call on the candidate's side.
@@ -146,11 +146,11 @@ pub struct DifferingFunction {
     pub same_source: Option<bool>,
 }
 
-/// What became of a function's machine code.
+/// What became of an executed function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum FunctionChange {
+pub enum ExecutedChange {
     /// Its machine code differs after relocation.
     Changed,
     /// Only the baseline executes it.
@@ -242,7 +242,9 @@ pub struct ComparisonRun {
     /// Launches of the benchmark command.
     pub visits: u64,
     /// Why it stopped.
-    pub stopped_because: StoppedBecause,
+    #[serde(with = "crate::stopped::runs")]
+    #[cfg_attr(test, schemars(schema_with = "crate::stopped::runs::schema"))]
+    pub stopped_because: Stopped,
     /// The equivalence margin, a fraction.
     pub minimum_effect: f64,
     /// Of all verdicts together.

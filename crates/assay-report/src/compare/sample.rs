@@ -2,7 +2,7 @@
 
 use super::page::*;
 use crate::page::{
-    AsBuiltSays, Cause, CauseEvidence, PageTwinControl, RatioInterval, StoppedBecause, TwinVerdict, Verdict,
+    AsBuiltSays, Cause, CauseEvidence, PageTwinControl, RatioInterval, Stopped, TwinVerdict, Verdict,
 };
 
 fn effect(ratio: f64, half: f64) -> Option<RatioInterval> {
@@ -48,7 +48,7 @@ fn cause(cause: Cause, share: Option<f64>, evidence: &str) -> CauseEvidence {
 
 fn function(
     name: &str,
-    change: FunctionChange,
+    change: ExecutedChange,
     before: Option<f64>,
     after: Option<f64>,
     same: Option<bool>,
@@ -70,13 +70,13 @@ pub fn two() -> ComparePage {
         cause(Cause::Work, None, "crc32 executes 1076.0 instructions per call, before 1024.0 (+5.1 %)"),
     ];
     slower.functions = vec![
-        function("crc32", FunctionChange::Changed, Some(1024.0), Some(1076.0), Some(false)),
-        function("std::vector<int>::push_back(int&&)", FunctionChange::OnlyCandidate, None, Some(14.5), None),
+        function("crc32", ExecutedChange::Changed, Some(1024.0), Some(1076.0), Some(false)),
+        function("std::vector<int>::push_back(int&&)", ExecutedChange::OnlyCandidate, None, Some(14.5), None),
     ];
     let mut faster =
         compared("BM_sort<int>", 10_250.0, 0.951, 0.949, Verdict::Faster, AsBuiltSays::Confirmed);
     faster.functions =
-        vec![function("sort_small", FunctionChange::Changed, Some(80.2), Some(71.0), Some(true))];
+        vec![function("sort_small", ExecutedChange::Changed, Some(80.2), Some(71.0), Some(true))];
     faster.causes =
         vec![cause(Cause::CodegenDrift, None, "the machine code of sort_small changed, but not its source")];
     let mut ghost = compared("BM_parse", 56.2, 1.206, 1.004, Verdict::Equivalent, AsBuiltSays::Ghost);
@@ -90,8 +90,8 @@ pub fn two() -> ComparePage {
     open.executed_functions = None;
     open.code_unknown = Some("the emulator lacks its instruction vpternlogd".into());
     open.functions = vec![
-        function("hash_block", FunctionChange::Unknown, None, None, None),
-        function("hash_old", FunctionChange::OnlyBaseline, Some(31.0), None, None),
+        function("hash_block", ExecutedChange::Unknown, None, None, None),
+        function("hash_old", ExecutedChange::OnlyBaseline, Some(31.0), None, None),
     ];
     let calm = compared("BM_copy", 7.9, 1.002, 1.001, Verdict::Equivalent, AsBuiltSays::Confirmed);
     finish(ComparePage {
@@ -215,7 +215,7 @@ fn measured() -> ComparisonRun {
         rounds: 3,
         rotations: 8,
         visits: 198,
-        stopped_because: StoppedBecause::RotationsSpent,
+        stopped_because: Stopped::Rotations,
         minimum_effect: 0.02,
         confidence: 0.95,
         seed: 42,

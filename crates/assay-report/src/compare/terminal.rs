@@ -1,7 +1,7 @@
 //! The view on a terminal.
 
 use super::answer::next;
-use super::page::{ComparePage, Compared, DifferingFunction, FunctionChange, Method, SideFigure};
+use super::page::{ComparePage, Compared, DifferingFunction, ExecutedChange, Method, SideFigure};
 use crate::Detail;
 use crate::ink::Ink;
 use crate::page::{AsBuiltSays, TwinVerdict, Verdict};
@@ -208,12 +208,12 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
 /// "crc32: machine code and source changed, 1,076 instructions per call, before 1,024 (+5.1 %)".
 pub(super) fn function_told(function: &DifferingFunction) -> String {
     let change = match (function.change, function.same_source) {
-        (FunctionChange::Changed, Some(true)) => "machine code changed, source did not",
-        (FunctionChange::Changed, Some(false)) => "machine code and source changed",
-        (FunctionChange::Changed, None) => "machine code changed",
-        (FunctionChange::OnlyBaseline, _) => "no longer executed",
-        (FunctionChange::OnlyCandidate, _) => "newly executed",
-        (FunctionChange::Unknown, _) => "could not be compared",
+        (ExecutedChange::Changed, Some(true)) => "machine code changed, source did not",
+        (ExecutedChange::Changed, Some(false)) => "machine code and source changed",
+        (ExecutedChange::Changed, None) => "machine code changed",
+        (ExecutedChange::OnlyBaseline, _) => "no longer executed",
+        (ExecutedChange::OnlyCandidate, _) => "newly executed",
+        (ExecutedChange::Unknown, _) => "could not be compared",
     };
     let mut told = format!("{}: {change}", function.name);
     match (function.baseline_instructions, function.candidate_instructions) {

@@ -1,5 +1,5 @@
 use super::sample;
-use crate::golden::hold_against;
+use crate::golden::assert_golden;
 use crate::{Detail, render_compare};
 use unicode_width::UnicodeWidthStr;
 
@@ -8,11 +8,11 @@ fn the_views_are_the_golden_texts() {
     for (name, page) in [("two", sample::two()), ("one", sample::one()), ("commands", sample::commands())] {
         for width in [80, 160] {
             let text = render_compare(&page, width, false, Detail::Brief);
-            hold_against(&format!("compare-{name}-{width}.txt"), &text);
+            assert_golden(&format!("compare-{name}-{width}.txt"), &text);
         }
     }
-    hold_against("compare-two-120-all.txt", &render_compare(&sample::two(), 120, false, Detail::Full));
-    hold_against("compare-two.md", &super::markdown(&sample::two()));
+    assert_golden("compare-two-120-all.txt", &render_compare(&sample::two(), 120, false, Detail::Full));
+    assert_golden("compare-two.md", &super::markdown(&sample::two()));
 }
 
 #[test]

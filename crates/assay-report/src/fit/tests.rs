@@ -2,7 +2,7 @@
 
 use super::page::FIT_SCHEMA;
 use super::{render_fit, sample};
-use crate::golden::hold_against;
+use crate::golden::assert_golden;
 use crate::schema::assert_published;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -19,10 +19,10 @@ fn no_line_is_wider_than_asked() {
 
 #[test]
 fn the_page_is_the_golden_text_at_80_and_160_columns() {
-    hold_against("fit-80.txt", &render_fit(&sample::page(), 80, false));
-    hold_against("fit-160.txt", &render_fit(&sample::page(), 160, false));
-    hold_against("fit-refused-80.txt", &render_fit(&sample::refused(), 80, false));
-    hold_against("fit-close-80.txt", &render_fit(&sample::close(), 80, false));
+    assert_golden("fit-80.txt", &render_fit(&sample::page(), 80, false));
+    assert_golden("fit-160.txt", &render_fit(&sample::page(), 160, false));
+    assert_golden("fit-refused-80.txt", &render_fit(&sample::refused(), 80, false));
+    assert_golden("fit-close-80.txt", &render_fit(&sample::close(), 80, false));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Where functions lie, as plain data. Addresses are link-time ones; offsets and sizes are in bytes.
 
+pub use assay_pure::placement::CodeChange;
 use serde::{Deserialize, Serialize};
 
 /// The value of `schema` in every page written by this version.
@@ -251,42 +252,6 @@ pub struct ChangeCounts {
     pub reaches_a_change: u64,
 }
 
-/// What a function's own code became.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Became {
-    /// The same code at the same address.
-    Identical,
-    /// The same code elsewhere.
-    Moved,
-    /// The same instructions at other distances from each other.
-    Respaced,
-    /// Other code.
-    Changed,
-    /// In the old file only.
-    OnlyOld,
-    /// In the new file only.
-    OnlyNew,
-    /// It cannot be told.
-    Unknown,
-}
-
-impl Became {
-    /// As a word of a sentence.
-    pub fn word(self) -> &'static str {
-        match self {
-            Became::Identical => "identical",
-            Became::Moved => "moved",
-            Became::Respaced => "respaced",
-            Became::Changed => "changed",
-            Became::OnlyOld => "gone",
-            Became::OnlyNew => "new",
-            Became::Unknown => "unknown",
-        }
-    }
-}
-
 /// One function of both files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -296,7 +261,7 @@ pub struct FunctionAcross {
     /// As it stands in the file.
     pub symbol: String,
     /// What its own code became.
-    pub own: Became,
+    pub own: CodeChange,
     /// What it reaches that changed; null where nothing did or that cannot be told.
     pub through: Option<String>,
     /// Why it cannot be told.

@@ -54,16 +54,16 @@ fn decode() -> FunctionLayout {
     }
 }
 
-fn change(name: &str, own: Became, reason: Option<&str>) -> FunctionAcross {
+fn change(name: &str, own: CodeChange, reason: Option<&str>) -> FunctionAcross {
     let place = |address| Some(FunctionExtent { address, size: 93, line_offset: address % 64 });
     FunctionAcross {
         name: name.to_owned(),
         symbol: name.to_owned(),
         own,
-        through: (own == Became::Moved).then(|| "cold".to_owned()),
+        through: (own == CodeChange::Moved).then(|| "cold".to_owned()),
         reason: reason.map(str::to_owned),
-        old: place(0x1190).filter(|_| own != Became::OnlyNew),
-        new: place(0x11c0).filter(|_| own != Became::OnlyOld),
+        old: place(0x1190).filter(|_| own != CodeChange::OnlyNew),
+        new: place(0x11c0).filter(|_| own != CodeChange::OnlyOld),
         old_lines: Vec::new(),
         new_lines: Vec::new(),
     }
@@ -71,7 +71,7 @@ fn change(name: &str, own: Became, reason: Option<&str>) -> FunctionAcross {
 
 /// One that shows every key.
 pub fn page() -> LayoutPage {
-    let mut cold = change("cold", Became::Changed, None);
+    let mut cold = change("cold", CodeChange::Changed, None);
     cold.old_lines = vec!["src/cold.c:12".to_owned()];
     cold.new_lines = (12..20).map(|line| format!("src/cold.c:{line}")).collect();
     LayoutPage {
@@ -123,17 +123,17 @@ pub fn page() -> LayoutPage {
             },
             functions: vec![
                 cold,
-                change("calls_cold", Became::Moved, None),
-                change("other", Became::Unknown, Some("at byte 3: no function symbol covers it")),
-                change("fresh", Became::OnlyNew, None),
-                change("left", Became::OnlyOld, None),
+                change("calls_cold", CodeChange::Moved, None),
+                change("other", CodeChange::Unknown, Some("at byte 3: no function symbol covers it")),
+                change("fresh", CodeChange::OnlyNew, None),
+                change("left", CodeChange::OnlyOld, None),
             ],
             without_lines: Some("./old has no line information; build with -g".to_owned()),
         }),
     }
 }
 
-/// One of a host that is not known, with nothing to hold it against.
+/// One of a host that is not known, with nothing to compare it with.
 pub fn plain() -> LayoutPage {
     let mut page = page();
     page.answer = "1 of 1 function has an innermost loop whose speed can depend on where it lies.".to_owned();

@@ -1,7 +1,7 @@
 //! The layout as text for a terminal: the answer, the functions, their loops at each offset, advice, what changed.
 
 use super::page::{
-    Became, Binary, FileChanges, FunctionAcross, FunctionLayout, IterationAtPhase, LayoutPage, LoopLayout,
+    Binary, CodeChange, FileChanges, FunctionAcross, FunctionLayout, IterationAtPhase, LayoutPage, LoopLayout,
 };
 use crate::ink::Ink;
 use crate::prose::shorten;
@@ -210,7 +210,7 @@ fn changes(against: &FileChanges, top: usize, sheet: &mut Sheet) {
 
 /// What moved, or only reaches a change, is counted; all of it is in the JSON.
 fn is_told(change: &FunctionAcross) -> bool {
-    !matches!(change.own, Became::Identical | Became::Moved | Became::Respaced)
+    !matches!(change.own, CodeChange::Identical | CodeChange::Moved | CodeChange::Respaced)
 }
 
 fn one_change(change: &FunctionAcross, sheet: &mut Sheet) {
@@ -223,7 +223,7 @@ fn one_change(change: &FunctionAcross, sheet: &mut Sheet) {
     if let Some(reason) = &change.reason {
         text += &format!(": {reason}");
     }
-    let ink = if change.own == Became::Unknown { Ink::Doubt } else { Ink::Plain };
+    let ink = if change.own == CodeChange::Unknown { Ink::Doubt } else { Ink::Plain };
     sheet.labelled(ink, &format!("  {:<9}", change.own.word()), &text);
     for (label, lines) in [("- ", &change.old_lines), ("+ ", &change.new_lines)] {
         if lines.is_empty() {

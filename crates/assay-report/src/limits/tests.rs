@@ -1,7 +1,7 @@
 //! The terminal's text and the schema, compared with the limits.
 
 use super::{Told, render_limits, sample};
-use crate::golden::hold_against;
+use crate::golden::assert_golden;
 use crate::schema::assert_published;
 use assay_pure::limits::SCHEMA;
 use unicode_width::UnicodeWidthStr as _;
@@ -34,10 +34,10 @@ fn no_line_is_wider_than_asked() {
 #[test]
 fn the_page_is_the_golden_text_at_80_and_160_columns() {
     let limits = sample::limits();
-    hold_against("limits-80.txt", &render_limits(&limits, &told(), 80, false, false));
-    hold_against("limits-160.txt", &render_limits(&limits, &kept(), 160, false, false));
-    hold_against("limits-120-all.txt", &render_limits(&limits, &told(), 120, false, true));
-    hold_against("limits-little-80.txt", &render_limits(&sample::little(), &kept(), 80, false, false));
+    assert_golden("limits-80.txt", &render_limits(&limits, &told(), 80, false, false));
+    assert_golden("limits-160.txt", &render_limits(&limits, &kept(), 160, false, false));
+    assert_golden("limits-120-all.txt", &render_limits(&limits, &told(), 120, false, true));
+    assert_golden("limits-little-80.txt", &render_limits(&sample::little(), &kept(), 80, false, false));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use super::components::Components;
 pub use super::misses::SiteMisses;
+pub use assay_pure::trace::hints::HintVerdict;
 use serde::{Deserialize, Serialize};
 
 /// The value of `schema` in every page written by this version.
@@ -225,7 +226,7 @@ pub struct Site {
     pub share: Option<f64>,
     /// The part of this site and those before it in the list.
     pub running: Option<f64>,
-    /// The least that rules miss which know only this branch's own past; none for unconditional branches.
+    /// The least that rules miss which know only this branch's own history; none for unconditional branches.
     pub floor: Option<FloorMisses>,
     /// The source around it, for the first few.
     pub source: Vec<SourceLine>,
@@ -233,7 +234,7 @@ pub struct Site {
     pub code: Vec<CodeLine>,
 }
 
-/// The least mispredictions of rules that know only a branch's own past.
+/// The least mispredictions of rules that know only a branch's own history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FloorMisses {
@@ -347,23 +348,8 @@ pub struct Cycles {
     pub high: f64,
 }
 
-/// What is said of a hint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum HintVerdict {
-    /// The side that it calls unlikely is executed mostly.
-    Wrong,
-    /// It can't be told.
-    Unclear,
-    /// The side that it calls likely is executed mostly.
-    Right,
-    /// No branch of it was executed.
-    NotExecuted,
-}
-
 /// How a hint is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HintOrigin {

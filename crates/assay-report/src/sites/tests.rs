@@ -2,7 +2,7 @@
 
 use super::page::{SITES_SCHEMA, SiteOrder};
 use super::{render_sites, sample};
-use crate::golden::hold_against;
+use crate::golden::assert_golden;
 use crate::schema::assert_published;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -19,17 +19,17 @@ fn no_line_is_wider_than_asked() {
 
 #[test]
 fn the_page_at_80_columns_is_the_golden_text() {
-    hold_against("sites-80.txt", &render_sites(&sample::page(), 80, false));
+    assert_golden("sites-80.txt", &render_sites(&sample::page(), 80, false));
 }
 
 #[test]
 fn the_page_at_160_columns_is_the_golden_text() {
-    hold_against("sites-160.txt", &render_sites(&sample::page(), 160, false));
+    assert_golden("sites-160.txt", &render_sites(&sample::page(), 160, false));
 }
 
 #[test]
 fn a_page_without_a_branch_is_the_golden_text() {
-    hold_against("sites-nothing-80.txt", &render_sites(&sample::nothing(), 80, false));
+    assert_golden("sites-nothing-80.txt", &render_sites(&sample::nothing(), 80, false));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A diary as plain data; its JSON is an interface (schema/stages-1.schema.json).
 
 use crate::page::{
-    AsBuiltSays, CauseEvidence, Claim, CountSource, RatioInterval, StoppedBecause, TwinVerdict, Verdict,
+    AsBuiltSays, CauseEvidence, Claim, CountSource, RatioInterval, Stopped, TwinVerdict, Verdict,
 };
 pub use assay_pure::stages::EntrantKind;
 pub use assay_pure::stages::step::{Against, Brought};
@@ -283,7 +283,9 @@ pub struct DiarySession {
     /// Its baselines against themselves.
     pub twin_control: TwinVerdict,
     /// Why it stopped.
-    pub stopped_because: StoppedBecause,
+    #[serde(with = "crate::stopped::runs")]
+    #[cfg_attr(test, schemars(schema_with = "crate::stopped::runs::schema"))]
+    pub stopped_because: Stopped,
 }
 
 /// Runs that gave no figure, for one reason.

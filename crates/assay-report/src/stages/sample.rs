@@ -2,8 +2,8 @@
 
 use super::page::*;
 use crate::page::{
-    AsBuiltSays, Cause, CauseEvidence, Claim, ClaimStatus, CountSource, RatioInterval, StoppedBecause,
-    TwinVerdict, Verdict,
+    AsBuiltSays, Cause, CauseEvidence, Claim, ClaimStatus, CountSource, RatioInterval, Stopped, TwinVerdict,
+    Verdict,
 };
 
 fn entrant(name: &str, kind: EntrantKind, after: Option<&str>, flags: &str, text: u64) -> PageEntrant {
@@ -232,7 +232,7 @@ pub fn diary() -> StagesPage {
             seconds: 214.0,
             spoilt: vec![SpoiltRuns { entrant: "debug".into(), reason: "alloc: ended with exit code 1".into(), visits: 1 }],
             twin_control: TwinVerdict::Equivalent,
-            stopped_because: StoppedBecause::Decided,
+            stopped_because: Stopped::Decided,
         }],
         ledger: Some(".assay/ledger.db".into()),
     };

@@ -7,7 +7,7 @@ use super::words::{
 };
 use crate::Detail;
 use crate::ink::Ink;
-use crate::page::StoppedBecause;
+use crate::page::Stopped;
 use crate::prose;
 use crate::sheet::{Sheet, doubts};
 use crate::table::{Column, Entry, Table};
@@ -302,8 +302,8 @@ fn closing(page: &StagesPage, sheet: &mut Sheet) {
     );
     for session in &page.sessions {
         let stopped = match session.stopped_because {
-            StoppedBecause::Interrupted => ", interrupted",
-            StoppedBecause::NothingToMeasure => ", nothing could be measured",
+            Stopped::Interrupted => ", interrupted",
+            Stopped::Nothing => ", nothing could be measured",
             _ => "",
         };
         let text = format!(

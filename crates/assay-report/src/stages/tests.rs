@@ -1,21 +1,21 @@
 use super::page::{Brought, StagesPage};
 use super::{answer, markdown, render_stages, sample};
 use crate::Detail;
-use crate::golden::hold_against;
+use crate::golden::assert_golden;
 use unicode_width::UnicodeWidthStr;
 
 #[test]
 fn the_views_are_the_golden_texts() {
     for (name, page) in [("diary", sample::diary()), ("one", sample::one())] {
         for width in [80, 160] {
-            hold_against(
+            assert_golden(
                 &format!("stages-{name}-{width}.txt"),
                 &render_stages(&page, width, false, Detail::Brief),
             );
         }
     }
-    hold_against("stages-diary-120-all.txt", &render_stages(&sample::diary(), 120, false, Detail::Full));
-    hold_against("stages-diary.md", &markdown(&sample::diary()));
+    assert_golden("stages-diary-120-all.txt", &render_stages(&sample::diary(), 120, false, Detail::Full));
+    assert_golden("stages-diary.md", &markdown(&sample::diary()));
 }
 
 #[test]

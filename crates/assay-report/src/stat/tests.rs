@@ -4,7 +4,7 @@ use super::page::FigureSource;
 use super::{StatPage, lines_of_json, render_stat, sample, separated};
 use unicode_width::UnicodeWidthStr;
 
-fn hold_against(name: &str, text: &str) {
+fn assert_golden(name: &str, text: &str) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("ASSAY_UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, text).expect("the golden file can be written");
@@ -15,17 +15,17 @@ fn hold_against(name: &str, text: &str) {
 
 #[test]
 fn a_traced_command_at_80_columns_is_the_golden_text() {
-    hold_against("stat-traced-80.txt", &render_stat(&sample::without_counters(), 80, false));
+    assert_golden("stat-traced-80.txt", &render_stat(&sample::without_counters(), 80, false));
 }
 
 #[test]
 fn counted_and_traced_at_160_columns_is_the_golden_text() {
-    hold_against("stat-both-160.txt", &render_stat(&sample::rich(), 160, false));
+    assert_golden("stat-both-160.txt", &render_stat(&sample::rich(), 160, false));
 }
 
 #[test]
 fn counted_alone_at_100_columns_is_the_golden_text() {
-    hold_against("stat-counted-100.txt", &render_stat(&sample::counted_only(), 100, false));
+    assert_golden("stat-counted-100.txt", &render_stat(&sample::counted_only(), 100, false));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A sweep as plain data; its JSON is an interface (`schema/sweep-2.schema.json`, generated from this file).
 
 use crate::page::{MedianInterval, PageFailure, RatioInterval, TwinVerdict};
+pub use assay_pure::ledger::Stopped;
 use assay_pure::sweep::refine::Why;
 use assay_pure::sweep::{Scale, Winner};
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,8 @@ pub struct SweepRun {
     /// Rotations of each point.
     pub rotations: u32,
     /// Why it ended; null where it can be resumed after a kill.
+    #[serde(with = "crate::stopped::sweeps")]
+    #[cfg_attr(test, schemars(schema_with = "crate::stopped::sweeps::schema"))]
     pub stopped_because: Option<Stopped>,
     /// Its campaigns, in order of the steps.
     pub campaigns: Vec<i64>,
@@ -94,21 +97,6 @@ pub struct SweepRun {
     pub twin: Option<TwinVerdict>,
     /// The ledger that holds the samples.
     pub ledger: String,
-}
-
-/// Why a sweep ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Stopped {
-    /// Every crossover is as narrow as wanted or as noise allows, and no bend is left.
-    Refined,
-    /// All further points are spent.
-    Points,
-    /// The user interrupted it.
-    Interrupted,
-    /// Nothing could be measured.
-    Nothing,
 }
 
 /// Where it was measured.

@@ -220,6 +220,9 @@ fn closing(page: &SweepPage, sheet: &mut Sheet) {
         Some(Stopped::Points) => "all further points used (--refine)",
         Some(Stopped::Interrupted) => "interrupted; --resume continues",
         Some(Stopped::Nothing) => "nothing could be measured",
+        Some(Stopped::Decided | Stopped::Budget | Stopped::Rotations | Stopped::Rounds) => {
+            "measured to its end"
+        }
         None => "not finished; --resume continues",
     };
     let twin = match measured.twin {

@@ -3,7 +3,7 @@ use super::page::{CrossoverPage, PageSweepKey, PairPage, ZonePage};
 use super::value::{crossover, span, value};
 use super::{columns, render_sweep, sample};
 use crate::Detail;
-use crate::golden::hold_against;
+use crate::golden::assert_golden;
 use assay_pure::sweep::Winner;
 use unicode_width::UnicodeWidthStr;
 
@@ -12,11 +12,11 @@ fn the_views_are_the_golden_texts() {
     for (name, page) in [("share", sample::share()), ("size", sample::size())] {
         for width in [80, 160] {
             let text = render_sweep(&page, width, false, Detail::Brief);
-            hold_against(&format!("sweep-{name}-{width}.txt"), &text);
+            assert_golden(&format!("sweep-{name}-{width}.txt"), &text);
         }
     }
-    hold_against("sweep-share-120-all.txt", &render_sweep(&sample::share(), 120, false, Detail::Full));
-    hold_against("sweep-size.csv", &columns(&sample::size()));
+    assert_golden("sweep-share-120-all.txt", &render_sweep(&sample::share(), 120, false, Detail::Full));
+    assert_golden("sweep-size.csv", &columns(&sample::size()));
 }
 
 #[test]

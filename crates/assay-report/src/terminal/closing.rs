@@ -2,7 +2,7 @@
 
 use super::{Detail, twin_found};
 use crate::ink::Ink;
-use crate::page::{Claim, ClaimStatus, FailureKind, Page, PageFailure, StoppedBecause};
+use crate::page::{Claim, ClaimStatus, FailureKind, Page, PageFailure, Stopped};
 use crate::sheet::Sheet;
 use assay_pure::words;
 
@@ -124,12 +124,13 @@ fn footer(page: &Page, detail: Detail, sheet: &mut Sheet) {
 fn measured(page: &Page) -> String {
     let campaign = &page.campaign;
     let stopped = match campaign.stopped_because {
-        StoppedBecause::Decided if page.contrasts.is_empty() => "nothing is left to compare",
-        StoppedBecause::Decided => "every contrast is decided",
-        StoppedBecause::BudgetSpent => "the budget is spent",
-        StoppedBecause::RotationsSpent => "the largest number of rotations is reached",
-        StoppedBecause::Interrupted => "interrupted (--resume continues)",
-        StoppedBecause::NothingToMeasure => "nothing could be measured",
+        Stopped::Decided if page.contrasts.is_empty() => "nothing is left to compare",
+        Stopped::Decided => "every contrast is decided",
+        Stopped::Budget => "the budget is spent",
+        Stopped::Rotations | Stopped::Rounds => "the largest number of rotations is reached",
+        Stopped::Interrupted => "interrupted (--resume continues)",
+        Stopped::Nothing => "nothing could be measured",
+        Stopped::Refined | Stopped::Points => "nothing is left to refine",
     };
     format!(
         "{}, {}, {} ({} left out: interrupted or sibling thread busy), {} of measuring (budget {}), {} in all; {stopped}",

@@ -84,7 +84,7 @@ impl Events {
 
 impl EventWriter<'_> {
     /// The branch at the end of a block, if there is one: written in any case and kept by moving on, since whether there
-    /// is one would be a branch of ours that nobody can predict.
+    /// is one would be an unpredictable branch of ours.
     #[inline(always)]
     pub(super) fn put<const ALL: bool>(&mut self, last: &BlockStep, hit: u32, next_pc: u64) {
         let (event, filled) = (last.event | hit, &mut self.filled);

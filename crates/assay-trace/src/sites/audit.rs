@@ -11,6 +11,7 @@ use super::gather::SiteCounts;
 use super::image::{ModuleImage, SourceFrame};
 use super::source::SourceFiles;
 use assay_pure::trace::hints::{Balance, Form, HintJudgement};
+use assay_report::sites::page::HintOrigin;
 use std::collections::BTreeSet;
 
 /// A branch site with its places in the source.
@@ -21,22 +22,11 @@ pub struct Located {
     pub frames: Vec<SourceFrame>,
 }
 
-/// What a hint is and how it is known.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AuditOrigin {
-    /// Written in the source.
-    Written,
-    /// One side calls a function that is marked cold.
-    ColdCall,
-    /// One side is in the part that the compiler set apart as cold.
-    ColdPart,
-}
-
 /// A hint with what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditedHint {
     /// How it is known.
-    pub origin: AuditOrigin,
+    pub origin: HintOrigin,
     /// How it is written; `None` for the layout's.
     pub form: Option<Form>,
     /// The file of the hint, or of the branch for hints of the layout.
@@ -48,7 +38,7 @@ pub struct AuditedHint {
     /// As written, or what the layout shows.
     pub text: String,
     /// What is said of it.
-    pub verdict: HintJudgement,
+    pub judgement: HintJudgement,
     /// How often the side that it calls likely was executed, and the other.
     pub likely: u64,
     /// How often the side that it calls unlikely was executed.
@@ -67,13 +57,13 @@ impl AuditedHint {
     }
 }
 
-/// Holds all hints that can be seen against what happened.
+/// Compares all hints that can be seen with what happened.
 pub fn audit(images: &[ModuleImage], sites: &[&Located], sources: &SourceFiles) -> Vec<AuditedHint> {
     let files = written::scan_files(sites, sources);
     let mut held = written::audit(images, sites, &files);
     let decided: BTreeSet<usize> = held
         .iter()
-        .filter(|hint| matches!(hint.verdict, HintJudgement::Right | HintJudgement::Wrong))
+        .filter(|hint| hint.judgement.is_decided())
         .flat_map(|hint| hint.sites.iter().copied())
         .collect();
     let rest = sites.iter().copied().enumerate().filter(|(at, _)| !decided.contains(at));

@@ -59,7 +59,7 @@ pub struct SiteAddress {
     pub process: Option<u32>,
 }
 
-/// The least mispredictions of rules that know only a branch's own past (`assay_pure::predict::floor`).
+/// The least mispredictions of rules that know only a branch's own history (`assay_pure::predict::floor`).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Least {
     /// Of a rule that always says the same.

@@ -12,7 +12,7 @@ use assay_link::adopt::bench::Adapter;
 use assay_pure::compare::Gate;
 use assay_pure::stats::margin::Margin;
 use assay_report::compare::{ComparePage, markdown};
-use assay_report::page::StoppedBecause;
+use assay_report::page::Stopped;
 use assay_report::{Detail, Progress, Show, render_compare};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -221,9 +221,9 @@ fn show(arguments: &CompareArguments, page: &ComparePage) -> Result<u8> {
 fn exit_code(page: &ComparePage) -> u8 {
     let gate = page.gate.as_ref().is_some_and(|gate| !gate.passed);
     match page.measured.stopped_because {
-        StoppedBecause::NothingToMeasure => UNABLE,
+        Stopped::Nothing => UNABLE,
         _ if page.benchmarks.is_empty() => UNABLE,
-        StoppedBecause::Interrupted => FAILED,
+        Stopped::Interrupted => FAILED,
         _ if gate || !page.spoilt.is_empty() => FAILED,
         _ => DONE,
     }

@@ -7,7 +7,7 @@ use assay_lab::campaign::{self, CampaignRequest, compose, prepare};
 use assay_lab::doctor::experiment;
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
-use assay_report::page::{FailureKind, Page, StoppedBecause};
+use assay_report::page::{FailureKind, Page, Stopped};
 use assay_report::{Detail, Progress, Show, render};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -140,7 +140,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     if let Some(hint) = sweeps_hint(&ledger, ended.campaign, &asked)? {
         screen::tell(&hint);
     }
-    let measured = page.campaign.stopped_because != StoppedBecause::NothingToMeasure;
+    let measured = page.campaign.stopped_because != Stopped::Nothing;
     if let Some(found) = hint(&asked).filter(|_| measured && !arguments.quiet) {
         let file = arguments.experiment.display();
         screen::tell(&format!(
@@ -182,8 +182,8 @@ fn hint(asked: &CampaignRequest) -> Option<String> {
 pub fn exit_code(page: &Page) -> u8 {
     let failed = page.failures.iter().any(|failure| failure.kind == FailureKind::Failed);
     match page.campaign.stopped_because {
-        StoppedBecause::NothingToMeasure => UNABLE,
-        StoppedBecause::Interrupted => FAILED,
+        Stopped::Nothing => UNABLE,
+        Stopped::Interrupted => FAILED,
         _ if failed => FAILED,
         _ => DONE,
     }

@@ -10,7 +10,7 @@ use assay_lab::stages::{self, StagesRequest, compose};
 use assay_lab::store::Ledger;
 use assay_pure::predict::profile::MODERN;
 use assay_pure::stages::Diary;
-use assay_report::page::StoppedBecause;
+use assay_report::page::Stopped;
 use assay_report::stages::page::StagesPage;
 use assay_report::stages::{markdown, render_stages};
 use assay_report::{Detail, Progress, Show};
@@ -212,8 +212,8 @@ fn exit_code(page: &StagesPage) -> u8 {
     let failed = page.entrants.iter().any(|entrant| entrant.failed.is_some())
         || page.roles.iter().flat_map(|role| &role.cells).any(|cell| cell.failed.is_some());
     match stopped {
-        Some(StoppedBecause::NothingToMeasure) | None => UNABLE,
-        Some(StoppedBecause::Interrupted) => FAILED,
+        Some(Stopped::Nothing) | None => UNABLE,
+        Some(Stopped::Interrupted) => FAILED,
         Some(_) if failed => FAILED,
         Some(_) => DONE,
     }

@@ -173,7 +173,7 @@ impl StartedVariant {
         Ok(Answers { whole, half: answer(Which::Half)?, other: answer(Which::Other)? })
     }
 
-    /// The pages of the beginning that one call reads; none where the kernel does not tell.
+    /// The pages of the beginning that one call reads; none where the kernel does not say.
     ///
     /// # Errors
     /// Any fault.
@@ -268,7 +268,7 @@ fn forget_accesses(pid: u32) -> bool {
     ["1", "4"].iter().all(|what| std::fs::write(&file, what).is_ok())
 }
 
-/// Bytes of a file's mappings that were accessed since, and bytes in all; none where the kernel does not tell.
+/// Bytes of a file's mappings that were accessed since, and bytes in all; none where the kernel does not say.
 fn referenced(pid: u32, file: &Path) -> Option<(u64, u64)> {
     let smaps = std::fs::read_to_string(format!("/proc/{pid}/smaps")).ok()?;
     referenced_in(&smaps, &file.display().to_string())

@@ -1,13 +1,14 @@
 //! All sessions of a diary, read once, and what is newest in them.
 
 use crate::campaign::compose::{rfc3339, twin_of};
-use crate::compare::compose::{level, stopped_because};
+use crate::compare::compose::level;
 use crate::compare::judge::seen_at;
 use crate::compare::spec::Spec;
 use crate::stages::judge::{self, DiaryQuestion, DiaryVerdicts};
 use crate::store::{DiaryCount, DiaryEntrant, DiaryTask, Ledger, SessionRow, VisitRow};
 use anyhow::{Context, Result};
 use assay_pure::compare::Side;
+use assay_pure::ledger::Stopped;
 use assay_pure::stages::{CommandFigures, Diary};
 use assay_pure::verdict::ContrastVerdict;
 use assay_report::compare::SideFigure;
@@ -184,7 +185,7 @@ impl Past {
             } else {
                 twin_of(&self.judged.judgement.twin).verdict
             },
-            stopped_because: stopped_because(self.row.stopped),
+            stopped_because: self.row.stopped.unwrap_or(Stopped::Interrupted),
         }
     }
 

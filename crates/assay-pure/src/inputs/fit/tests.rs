@@ -185,7 +185,7 @@ fn a_long_period_with_a_little_noise_is_refused() {
 }
 
 #[test]
-fn a_stretch_learnt_by_heart_and_a_ramp_are_refused_before_anything_is_fitted() {
+fn a_stretch_that_is_memorised_and_a_ramp_are_refused_before_anything_is_fitted() {
     let stretch = recorded(&Generator::LogUniform { min_bits: 0, max_bits: 32 }, 500, 4).lengths;
     assert!(matches!(refusals(&of(stretch.repeat(40)))[..], [FitRefusal::Repeats { period: 500, .. }]));
     let ramp: Vec<u8> =

@@ -115,15 +115,46 @@ impl fmt::Display for Unclear {
     }
 }
 
-/// What is said of a hint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HintJudgement {
-    /// The side that it calls likely is executed mostly.
-    Right,
+/// What is said of a hint; what needs attention comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum HintVerdict {
     /// The side that it calls unlikely is executed mostly.
     Wrong,
     /// It can't be told.
-    Unclear(Unclear),
+    Unclear,
+    /// The side that it calls likely is executed mostly.
+    Right,
+    /// No branch of it was executed.
+    NotExecuted,
+}
+
+/// What is said of a hint, and why where it can't be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HintJudgement {
+    /// What is said.
+    pub verdict: HintVerdict,
+    /// Why it can't be told.
+    pub unclear: Option<Unclear>,
+}
+
+impl HintJudgement {
+    /// The side that it calls likely is executed mostly.
+    pub const RIGHT: Self = Self { verdict: HintVerdict::Right, unclear: None };
+    /// The side that it calls unlikely is executed mostly.
+    pub const WRONG: Self = Self { verdict: HintVerdict::Wrong, unclear: None };
+
+    /// It can't be told.
+    pub fn unclear(why: Unclear) -> Self {
+        let verdict = if why == Unclear::NoBranch { HintVerdict::NotExecuted } else { HintVerdict::Unclear };
+        Self { verdict, unclear: Some(why) }
+    }
+
+    /// Whether it is right or wrong.
+    pub fn is_decided(self) -> bool {
+        self.unclear.is_none()
+    }
 }
 
 /// Which part of the condition's surroundings a side leads to.
@@ -269,21 +300,21 @@ pub fn judge(expects_yes: bool, balance: &Balance) -> HintJudgement {
     let total = balance.total();
     let unlikely = if expects_yes { balance.no } else { balance.yes };
     if total == 0 {
-        return HintJudgement::Unclear(Unclear::NoBranch);
+        return HintJudgement::unclear(Unclear::NoBranch);
     }
     if total < FEWEST {
-        return HintJudgement::Unclear(Unclear::Seldom { evaluated: total });
+        return HintJudgement::unclear(Unclear::Seldom { evaluated: total });
     }
     let least = wilson(unlikely, total).0;
     let most = wilson(unlikely + balance.unknown, total).1;
     if least > 0.5 {
-        HintJudgement::Wrong
+        HintJudgement::WRONG
     } else if most < 0.5 {
-        HintJudgement::Right
+        HintJudgement::RIGHT
     } else if balance.unknown > 0 {
-        HintJudgement::Unclear(Unclear::Sides)
+        HintJudgement::unclear(Unclear::Sides)
     } else {
-        HintJudgement::Unclear(Unclear::Even)
+        HintJudgement::unclear(Unclear::Even)
     }
 }
 
@@ -460,31 +491,31 @@ mod tests {
     #[test]
     fn verdicts_need_enough_executions_and_a_clear_majority() {
         let of = |yes, no, unknown| judge(true, &Balance { yes, no, unknown, known_by_both: 0 });
-        assert_eq!(of(0, 0, 0), HintJudgement::Unclear(Unclear::NoBranch));
-        assert_eq!(of(0, 99, 0), HintJudgement::Unclear(Unclear::Seldom { evaluated: 99 }));
-        assert_eq!(of(0, 100, 0), HintJudgement::Wrong);
-        assert_eq!(of(100, 0, 0), HintJudgement::Right);
+        assert_eq!(of(0, 0, 0), HintJudgement::unclear(Unclear::NoBranch));
+        assert_eq!(of(0, 99, 0), HintJudgement::unclear(Unclear::Seldom { evaluated: 99 }));
+        assert_eq!(of(0, 100, 0), HintJudgement::WRONG);
+        assert_eq!(of(100, 0, 0), HintJudgement::RIGHT);
         // 60 of 100: the interval is 0.5020 to 0.6906 (statsmodels, proportion_confint(60, 100, method="wilson")).
-        assert_eq!(of(40, 60, 0), HintJudgement::Wrong);
-        assert_eq!(of(41, 59, 0), HintJudgement::Unclear(Unclear::Even));
-        assert_eq!(of(60, 40, 0), HintJudgement::Right);
-        assert_eq!(of(59, 41, 0), HintJudgement::Unclear(Unclear::Even));
+        assert_eq!(of(40, 60, 0), HintJudgement::WRONG);
+        assert_eq!(of(41, 59, 0), HintJudgement::unclear(Unclear::Even));
+        assert_eq!(of(60, 40, 0), HintJudgement::RIGHT);
+        assert_eq!(of(59, 41, 0), HintJudgement::unclear(Unclear::Even));
     }
 
     #[test]
     fn what_is_unknown_counts_for_either_side() {
         let of = |yes, no, unknown| judge(true, &Balance { yes, no, unknown, known_by_both: 0 });
-        assert_eq!(of(900, 10, 50), HintJudgement::Right);
-        assert_eq!(of(10, 900, 50), HintJudgement::Wrong);
-        assert_eq!(of(500, 10, 490), HintJudgement::Unclear(Unclear::Sides));
-        assert_eq!(of(0, 0, 1000), HintJudgement::Unclear(Unclear::Sides));
+        assert_eq!(of(900, 10, 50), HintJudgement::RIGHT);
+        assert_eq!(of(10, 900, 50), HintJudgement::WRONG);
+        assert_eq!(of(500, 10, 490), HintJudgement::unclear(Unclear::Sides));
+        assert_eq!(of(0, 0, 1000), HintJudgement::unclear(Unclear::Sides));
     }
 
     #[test]
     fn a_hint_for_no_is_judged_the_other_way() {
         let balance = Balance { yes: 900, no: 100, unknown: 0, known_by_both: 0 };
-        assert_eq!(judge(true, &balance), HintJudgement::Right);
-        assert_eq!(judge(false, &balance), HintJudgement::Wrong);
+        assert_eq!(judge(true, &balance), HintJudgement::RIGHT);
+        assert_eq!(judge(false, &balance), HintJudgement::WRONG);
     }
 
     #[test]

@@ -4,15 +4,16 @@ use super::super::blocks::{block, is_one_sided};
 use super::super::image::ModuleImage;
 use super::super::instruction::InstructionFlow;
 use super::written::ScannedFile;
-use super::{AuditOrigin, AuditedHint, Located};
+use super::{AuditedHint, Located};
 use assay_pure::trace::hints::{Balance, ColdFunction, HintJudgement, Unclear, judge};
 use assay_report::sites::names::short;
+use assay_report::sites::page::HintOrigin;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a row is about: origin, image, what is cold, file and line of the branch, the function it is in.
-type Key = (AuditOrigin, usize, String, Option<String>, u32);
+type Key = (HintOrigin, usize, String, Option<String>, u32);
 
-/// Holds the branches that no written hint decided against what their cold sides say.
+/// Compares the branches that no written hint decided with what their cold sides say.
 pub fn audit(
     images: &[ModuleImage],
     rest: Vec<(usize, &Located)>,
@@ -40,7 +41,7 @@ pub fn audit(
                     line,
                     function: own.and_then(|own| own.function.clone()).or_else(by_symbol),
                     text: what,
-                    verdict: HintJudgement::Unclear(Unclear::NoBranch),
+                    judgement: HintJudgement::unclear(Unclear::NoBranch),
                     likely: 0,
                     unlikely: 0,
                     unknown: 0,
@@ -55,7 +56,7 @@ pub fn audit(
     }
     let finish = |(mut held, balance): (AuditedHint, Balance)| {
         held.count(false, &balance);
-        held.verdict = judge(false, &balance);
+        held.judgement = judge(false, &balance);
         held
     };
     rows.into_values().map(finish).collect()
@@ -66,7 +67,7 @@ fn cold_side(
     image: &ModuleImage,
     marked: &BTreeMap<u64, String>,
     site: &Located,
-) -> Option<(AuditOrigin, String, bool)> {
+) -> Option<(HintOrigin, String, bool)> {
     let at = site.seen.place.address;
     let target = site.seen.target?;
     let own = image.function(at)?;
@@ -89,17 +90,17 @@ fn cold_side(
     };
     match (calls(target), calls(next)) {
         (Some(name), None) => {
-            return Some((AuditOrigin::ColdCall, format!("calls {name}, which is marked cold"), true));
+            return Some((HintOrigin::ColdCall, format!("calls {name}, which is marked cold"), true));
         }
         (None, Some(name)) => {
-            return Some((AuditOrigin::ColdCall, format!("calls {name}, which is marked cold"), false));
+            return Some((HintOrigin::ColdCall, format!("calls {name}, which is marked cold"), false));
         }
         (Some(_), Some(_)) => return None,
         (None, None) => {}
     }
     let part = image.function(target).filter(|function| function.is_cold_part() && !own.is_cold_part())?;
     let name = short(&part.name());
-    Some((AuditOrigin::ColdPart, format!("the compiler put it out of line, into {name}"), true))
+    Some((HintOrigin::ColdPart, format!("the compiler put it out of line, into {name}"), true))
 }
 
 /// Per image, where the functions begin that a source marks as cold, with their names.

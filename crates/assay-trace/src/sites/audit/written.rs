@@ -3,11 +3,12 @@
 use super::super::blocks::{Copy, side};
 use super::super::image::ModuleImage;
 use super::super::source::{SourceFile, SourceFiles};
-use super::{AuditOrigin, AuditedHint, Located};
+use super::{AuditedHint, Located};
 use assay_pure::trace::hints::{
     Balance, BranchSides, Hint, HintJudgement, Language, Scan, TextPlace, Unclear, held_when_taken, judge,
     scan, weigh,
 };
+use assay_report::sites::page::HintOrigin;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -32,7 +33,7 @@ pub fn scan_files(sites: &[&Located], sources: &SourceFiles) -> BTreeMap<String,
     scanned.collect()
 }
 
-/// Holds every hint of the scanned files against the branches at its condition.
+/// Compares every hint of the scanned files with the branches at its condition.
 pub fn audit(
     images: &[ModuleImage],
     sites: &[&Located],
@@ -86,13 +87,13 @@ fn hold(
     numbers.sort_unstable();
     numbers.dedup();
     let mut held = AuditedHint {
-        origin: AuditOrigin::Written,
+        origin: HintOrigin::Source,
         form: Some(hint.form),
         file: Some(name.to_owned()),
         line: hint.at.line,
         function: numbers.first().and_then(|&number| function_of(sites[number], name)),
         text: hint.text.clone(),
-        verdict: HintJudgement::Unclear(Unclear::NoBranch),
+        judgement: HintJudgement::unclear(Unclear::NoBranch),
         likely: 0,
         unlikely: 0,
         unknown: 0,
@@ -101,7 +102,7 @@ fn hold(
     let split = match &hint.about {
         Ok(split) => split,
         Err(unclear) => {
-            held.verdict = HintJudgement::Unclear(*unclear);
+            held.judgement = HintJudgement::unclear(*unclear);
             return held;
         }
     };
@@ -125,13 +126,13 @@ fn hold(
         }
     }
     held.count(split.expects_yes, &balance);
-    held.verdict = match judge(split.expects_yes, &balance) {
-        HintJudgement::Right | HintJudgement::Wrong if is_stale => HintJudgement::Unclear(Unclear::Changed),
+    held.judgement = match judge(split.expects_yes, &balance) {
+        decided if is_stale && decided.is_decided() => HintJudgement::unclear(Unclear::Changed),
         // An accusation needs more than one witness: the text of both sides, or the layout that the hint would have led to.
-        HintJudgement::Wrong if against_layout > 0 && balance.known_by_both < balance.total() => {
-            HintJudgement::Unclear(Unclear::Layout)
+        HintJudgement::WRONG if against_layout > 0 && balance.known_by_both < balance.total() => {
+            HintJudgement::unclear(Unclear::Layout)
         }
-        verdict => verdict,
+        judgement => judgement,
     };
     held
 }

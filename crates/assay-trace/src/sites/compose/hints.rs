@@ -1,13 +1,13 @@
 //! The hints as the page shows them: with what the wrong ones cost and what to do about them.
 
-use super::super::audit::{AuditOrigin, AuditedHint, Located, audit};
+use super::super::audit::{AuditedHint, Located, audit};
 use super::super::image::ModuleImage;
 use super::super::source::SourceFiles;
 use super::{Priced, SiteSelection};
 use assay_pure::trace::hints::judge::FEWEST;
-use assay_pure::trace::hints::{Form, HintJudgement, Unclear};
+use assay_pure::trace::hints::{Form, HintJudgement, HintVerdict};
 use assay_pure::words;
-use assay_report::sites::page::{Cycles, HintOrigin, HintVerdict, Hints, JudgedHint, SiteMisses};
+use assay_report::sites::page::{Cycles, HintOrigin, Hints, JudgedHint, SiteMisses};
 
 /// Cycles that a misprediction costs: the least and the most of the vendors' figures and measurements for cores of the last
 /// ten years (Neoverse N2 and V2 10, Zen 4 11 to 18, Skylake 16 to 20).
@@ -16,7 +16,7 @@ const PENALTY: [f64; 2] = [10.0, 20.0];
 /// Cycles that fetching loses at a taken branch: none where the target is in the first-level buffer, about 2 in the next.
 const BUBBLE: [f64; 2] = [0.0, 2.0];
 
-/// Holds the hints against what happened.
+/// Compares the hints with what happened.
 pub fn hints(
     images: &[ModuleImage],
     priced: &[Priced],
@@ -47,14 +47,7 @@ pub fn hints(
 }
 
 fn show(held: &AuditedHint, priced: &[Priced], wish: &SiteSelection) -> JudgedHint {
-    let (verdict, reason) = match held.verdict {
-        HintJudgement::Right => (HintVerdict::Right, None),
-        HintJudgement::Wrong => (HintVerdict::Wrong, None),
-        HintJudgement::Unclear(unclear @ Unclear::NoBranch) => {
-            (HintVerdict::NotExecuted, Some(unclear.to_string()))
-        }
-        HintJudgement::Unclear(unclear) => (HintVerdict::Unclear, Some(unclear.to_string())),
-    };
+    let HintJudgement { verdict, unclear } = held.judgement;
     let own = || held.sites.iter().map(|&site| &priced[site].located.seen);
     let taken = own().map(|seen| seen.taken).sum();
     let mispredictions: Vec<SiteMisses> = own().next().map_or_else(Vec::new, |first| {
@@ -66,12 +59,8 @@ fn show(held: &AuditedHint, priced: &[Priced], wish: &SiteSelection) -> JudgedHi
     let is_wrong = verdict == HintVerdict::Wrong;
     JudgedHint {
         verdict,
-        reason,
-        origin: match held.origin {
-            AuditOrigin::Written => HintOrigin::Source,
-            AuditOrigin::ColdCall => HintOrigin::ColdCall,
-            AuditOrigin::ColdPart => HintOrigin::ColdPart,
-        },
+        reason: unclear.map(|why| why.to_string()),
+        origin: held.origin,
         text: held.text.clone(),
         file: held.file.clone(),
         line: (held.line > 0).then_some(held.line),
@@ -101,21 +90,21 @@ fn remedy(held: &AuditedHint) -> String {
     let share = held.unlikely as f64 / (held.likely + held.unlikely).max(1) as f64;
     let often = format!("the side marked unlikely runs {} of the time", words::fraction(share));
     match (&held.origin, held.form) {
-        (AuditOrigin::ColdCall, _) => {
+        (HintOrigin::ColdCall, _) => {
             format!("{often}: remove the mark from the function, or call another one here")
         }
-        (AuditOrigin::ColdPart, _) => format!(
+        (HintOrigin::ColdPart, _) => format!(
             "{often}: find what makes the compiler treat it as cold (a cold or noreturn function, a hint), or build with \
              a profile"
         ),
-        (AuditOrigin::Written, Some(Form::ColdPath)) => format!("{often}: remove the cold_path()"),
-        (AuditOrigin::Written, Some(Form::Attribute)) => {
+        (HintOrigin::Source, Some(Form::ColdPath)) => format!("{often}: remove the cold_path()"),
+        (HintOrigin::Source, Some(Form::Attribute)) => {
             format!("{often}: remove the attribute, or put it on the other side")
         }
-        (AuditOrigin::Written, Some(Form::BranchHint)) => {
+        (HintOrigin::Source, Some(Form::BranchHint)) => {
             format!("{often}: remove the hint, or put it into the other block")
         }
-        (AuditOrigin::Written, _) => {
+        (HintOrigin::Source, _) => {
             format!("{often}: invert the hint, or remove it and build with a profile")
         }
     }

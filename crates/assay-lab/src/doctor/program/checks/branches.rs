@@ -9,7 +9,8 @@ use assay_pure::trace::BranchKind;
 use assay_pure::trace::hints::HintJudgement;
 use assay_pure::words;
 use assay_report::sites::names::short;
-use assay_trace::sites::audit::{AuditOrigin, Located, audit};
+use assay_report::sites::page::HintOrigin;
+use assay_trace::sites::audit::{Located, audit};
 use assay_trace::sites::gather::SiteAddress;
 use std::collections::HashMap;
 
@@ -37,9 +38,9 @@ pub fn hints(facts: &ProgramFacts) -> CheckOutcome {
         let executed = hint.likely + hint.unlikely + hint.unknown;
         let is_own = hint.file.as_deref().is_none_or(|file| !is_library(file));
         // What the layout alone says may be the compiler's guess and nobody's hint.
-        let is_written = hint.origin != AuditOrigin::ColdPart;
+        let is_written = hint.origin != HintOrigin::ColdPart;
         let Some(&first) = hint.sites.first() else { continue };
-        if hint.verdict != HintJudgement::Wrong || !facts.heat.is_hot(executed) || !is_own || !is_written {
+        if hint.judgement != HintJudgement::WRONG || !facts.heat.is_hot(executed) || !is_own || !is_written {
             continue;
         }
         let sites = || hint.sites.iter().map(|&site| own[site]);
