@@ -3,8 +3,10 @@
 //! A regular file is made under a name of its own in the same folder and renamed. Devices, pipes and sockets are written to
 //! as they are; a symlink stays, and what it leads to is written.
 
+use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -42,7 +44,8 @@ impl Output {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let (file, draft) = draft(&target)?;
+        let new = |draft: &Path| OpenOptions::new().write(true).create_new(true).open(draft);
+        let (file, draft) = beside(&target, new)?;
         let output = Output { file, renamed: Some((draft, target)) };
         if let Some(permissions) = before {
             output.file.set_permissions(permissions)?;
@@ -134,18 +137,35 @@ fn target(path: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::Error::other("too many symlinks"))
 }
 
-/// A new file beside the target, under a name that nobody has.
-fn draft(target: &Path) -> io::Result<(File, PathBuf)> {
+/// Makes something beside the target, under a name that nobody has: `make` must refuse one that is taken.
+///
+/// # Errors
+/// Those of `make`.
+pub fn beside<T>(target: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let draft = target.with_file_name(format!(".assay-{}-{number}", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).open(&draft) {
-            Ok(file) => return Ok((file, draft)),
+        match make(&draft) {
+            Ok(made) => return Ok((made, draft)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Lets two files of one file system, both there, change their names at once.
+///
+/// # Errors
+/// One is not there, they are on two file systems, the file system cannot do it (`InvalidInput`, `Unsupported`).
+pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    let name = |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from);
+    let (one, other) = (name(one)?, name(other)?);
+    // SAFETY: both names end with a nul and live until the call returns.
+    let done = unsafe {
+        libc::renameat2(libc::AT_FDCWD, one.as_ptr(), libc::AT_FDCWD, other.as_ptr(), libc::RENAME_EXCHANGE)
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 #[cfg(test)]

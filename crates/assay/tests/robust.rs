@@ -11,6 +11,8 @@ mod arguments;
 mod builds;
 #[path = "robust/disks.rs"]
 mod disks;
+#[path = "robust/hostile.rs"]
+mod hostile;
 #[path = "robust/lab.rs"]
 pub mod lab;
 #[path = "robust/ledgers.rs"]

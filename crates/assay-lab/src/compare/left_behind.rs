@@ -1,7 +1,8 @@
 //! The build's own binaries, where a comparison was killed before it could put them back.
 //!
 //! Each side's folder lists what it displaces ahead of the first placed binary. The next comparison of the same store finds
-//! the list of a process that is gone. A file that was built again since, which its time of change tells, is left alone.
+//! the list of a process that is gone. What was built again since is left alone: only a file that is one of those in the
+//! side's folder, by its time of change and as a file, or else by its contents, is assay's.
 //!
 //! A list is believed only where assay made it. A store may come with a cloned repository or an archive, and a list in it could
 //! name any file of the user's. So a list says the number and the time of change of an empty file beside it: the kernel
@@ -10,7 +11,7 @@
 //! Who lives is told by a lock, which the kernel takes from whoever dies: a number says nothing across containers, nor when it
 //! is given again. Folders are made and put back one at a time per store, so nobody builds while another puts back.
 
-use assay_linux::lock;
+use assay_linux::{lock, output};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -137,11 +138,9 @@ pub fn put_back(store: &Path, replace: impl Fn(&Path, &Path) -> io::Result<()>) 
             Err(TryLockError::WouldBlock) => continue,
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        for own in lists(&folder).flatten().flatten().filter(in_place) {
-            if modified(&own.path).is_some() && modified(&own.path) == modified(&own.kept) {
-                replace(&own.path, &own.kept)?;
-                done.push(own.path);
-            }
+        for own in lists(&folder).flatten().flatten().filter(in_place).filter(is_placed) {
+            replace(&own.path, &own.kept)?;
+            done.push(own.path);
         }
         fs::remove_dir_all(&folder)?;
     }
@@ -198,6 +197,28 @@ fn in_place(own: &Displaced) -> bool {
         && fs::symlink_metadata(&own.path).is_ok_and(|found| found.is_file())
 }
 
+/// Whether assay put there what is there: dated as the build's own, and one of the files beside that.
+fn is_placed(own: &Displaced) -> bool {
+    if modified(&own.path).is_none() || modified(&own.path) != modified(&own.kept) {
+        return false;
+    }
+    let mut folders: Vec<PathBuf> = own.kept.parent().map(Path::to_owned).into_iter().collect();
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let (deeper, here) =
+            entries(&folder).into_iter().partition(|path| path.is_dir() && !path.is_symlink());
+        folders.extend::<Vec<PathBuf>>(deeper);
+        files.extend::<Vec<PathBuf>>(here);
+    }
+    files.iter().any(|file| output::same_file(file, &own.path))
+        || files.iter().any(|file| same_contents(file, &own.path))
+}
+
+fn same_contents(one: &Path, other: &Path) -> bool {
+    let size = |path: &Path| fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| found.len());
+    size(one).is_some() && size(one) == size(other) && fs::read(one).ok() == fs::read(other).ok()
+}
+
 fn modified(path: &Path) -> Option<std::time::SystemTime> {
     fs::metadata(path).and_then(|found| found.modified()).ok()
 }
@@ -217,13 +238,20 @@ mod tests {
     fn displace(root: &Path, folder: &Path) -> PathBuf {
         let side = folder.join("side-0");
         fs::create_dir_all(&side).unwrap();
-        let (path, kept) = (root.join("program"), side.join("own-0-0"));
+        let (path, kept, placed) = (root.join("program"), side.join("own-0-0"), side.join("replay/program"));
         fs::write(&kept, "built").unwrap();
-        fs::write(&path, "placed").unwrap();
-        let built = fs::metadata(&kept).unwrap().modified().unwrap();
-        File::options().write(true).open(&path).unwrap().set_modified(built).unwrap();
+        fs::create_dir(side.join("replay")).unwrap();
+        fs::write(&placed, "placed").unwrap();
+        dated_as(&placed, &kept);
+        fs::hard_link(&placed, &path).unwrap();
         note(&side, &[Displaced { path: path.clone(), kept }]).unwrap();
         path
+    }
+
+    /// Gives a file the time of change of another.
+    fn dated_as(path: &Path, other: &Path) {
+        let dated = fs::metadata(other).unwrap().modified().unwrap();
+        File::options().write(true).open(path).unwrap().set_modified(dated).unwrap();
     }
 
     /// A store in which a process was killed, with the file it displaced: its path and the store.
@@ -318,6 +346,20 @@ mod tests {
         File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
         assert!(put_back(&store, replace).unwrap().is_empty());
         assert_eq!(fs::read_to_string(&path).unwrap(), "placed");
+    }
+
+    #[test]
+    fn a_file_that_was_built_again_with_the_same_date_is_left_alone_and_a_copied_one_put_back() {
+        for (text, back) in [("theirs", "theirs"), ("placed", "built")] {
+            let root = tempfile::tempdir().unwrap();
+            let (path, store) = killed(root.path());
+            let kept = workplaces(&store).next().unwrap().join("side-0/own-0-0");
+            fs::remove_file(&path).unwrap();
+            fs::write(&path, text).unwrap();
+            dated_as(&path, &kept);
+            put_back(&store, replace).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), back);
+        }
     }
 
     #[test]

@@ -2,25 +2,51 @@
 //!
 //! A placed binary is renamed over the build's own, which keeps its time of change: a command that asks `make` first must
 //! not be led to link again. The build's own binaries are back in the end; after a kill the next comparison does it
-//! (`left_behind`).
+//! (`left_behind`). What somebody else builds meanwhile stays: only what assay itself put there is ever replaced, and a
+//! comparison whose programs are gone stops.
 
 use super::left_behind::{self, Displaced};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use assay_link::adopt::bench::FileIdentity;
 use assay_link::adopt::capture::{CapturedLink, PlacementLimit, Repeated};
 use assay_link::build::Link;
+use assay_linux::output;
 use assay_pure::compare::VisitPlacement;
 use assay_pure::event::Event;
 use assay_pure::experiment::plan;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// Where the build left a file, and what is known to be there: the build's own or what assay put in its place.
+struct Place {
+    own: Displaced,
+    there: Option<FileIdentity>,
+}
+
+impl Place {
+    /// Puts a file there, unless somebody else did: then it stays, and this is false.
+    fn put(&mut self, from: &Path) -> io::Result<bool> {
+        let Some(known) = self.there else { return Ok(false) };
+        let placed = replace(&self.own.path, from, known)?;
+        if placed.is_some() {
+            self.there = placed;
+        }
+        Ok(placed.is_some())
+    }
+
+    fn is_as_known(&self) -> bool {
+        self.there.is_some() && FileIdentity::of(&self.own.path) == self.there
+    }
+}
 
 /// A link of the side and what was made of it.
 struct UsedLink {
     link: CapturedLink,
     /// Where the build left it: the output first, then copies of it.
-    files: Vec<Displaced>,
+    files: Vec<Place>,
     modified: SystemTime,
     placed: BTreeMap<VisitPlacement, PathBuf>,
     text_bytes: u64,
@@ -67,12 +93,13 @@ impl Binaries {
             for (copy, path) in std::iter::once(&link.output).chain(&link.copies).enumerate() {
                 let kept = binaries.folder.join(format!("own-{number}-{copy}"));
                 bring(path, &kept).with_context(context)?;
-                files.push(Displaced { path: path.clone(), kept });
+                let there = FileIdentity::of(path);
+                files.push(Place { own: Displaced { path: path.clone(), kept }, there });
             }
             binaries.look_at(&link)?;
             binaries.used.push(UsedLink { link, files, modified, placed: BTreeMap::new(), text_bytes: 0 });
         }
-        let displaced: Vec<Displaced> = binaries.used.iter().flat_map(|used| used.files.clone()).collect();
+        let displaced: Vec<Displaced> = binaries.places().map(|place| place.own.clone()).collect();
         left_behind::note(&binaries.folder, &displaced)
             .with_context(|| format!("cannot write in {}", binaries.folder.display()))?;
         Ok(binaries)
@@ -92,15 +119,19 @@ impl Binaries {
         self.used.iter().map(|used| used.link.output.as_path())
     }
 
+    fn places(&self) -> impl Iterator<Item = &Place> {
+        self.used.iter().flat_map(|used| &used.files)
+    }
+
     /// Every file that is replaced by placed ones.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.used.iter().flat_map(|used| used.files.iter().map(|own| own.path.as_path()))
+        self.places().map(|place| place.own.path.as_path())
     }
 
     /// Per link: the paths by which it may be executed, the output first, and where the build's own output is kept.
     pub fn own(&self) -> impl Iterator<Item = (Vec<PathBuf>, &Path)> {
-        let paths = |used: &UsedLink| used.files.iter().map(|own| own.path.clone()).collect();
-        self.used.iter().map(move |used| (paths(used), used.files[0].kept.as_path()))
+        let paths = |used: &UsedLink| used.files.iter().map(|place| place.own.path.clone()).collect();
+        self.used.iter().map(move |used| (paths(used), used.files[0].own.kept.as_path()))
     }
 
     /// Bytes of code of each output, in the order of [`Binaries::outputs`]; 0 before its first replay.
@@ -143,41 +174,73 @@ impl Binaries {
     /// Puts the binaries of a place where the benchmark command expects them.
     ///
     /// # Errors
-    /// They cannot be made or put there.
+    /// They cannot be made or put there, or somebody has built there meanwhile, which is left.
     pub fn install(&mut self, place: VisitPlacement) -> Result<()> {
         if self.installed == place {
             return Ok(());
         }
         self.make(place)?;
-        for used in &self.used {
-            for own in &used.files {
-                let from = used.placed.get(&place).unwrap_or(&own.kept);
-                replace(&own.path, from)
-                    .with_context(|| format!("cannot put {} in its place", own.path.display()))?;
+        for used in &mut self.used {
+            let placed = used.placed.get(&place);
+            for place in &mut used.files {
+                let from = placed.unwrap_or(&place.own.kept).clone();
+                let put = place.put(&from);
+                if !put.with_context(|| format!("cannot put {} in its place", place.own.path.display()))? {
+                    bail!(left(&place.own.path));
+                }
             }
         }
         self.installed = place;
         Ok(())
     }
+
+    /// Whether all that was put in its place is still there: what was measured of anything else means nothing.
+    ///
+    /// # Errors
+    /// Somebody has built there meanwhile.
+    pub fn check(&self) -> Result<()> {
+        match self.places().find(|place| !place.is_as_known()) {
+            Some(place) => bail!(left(&place.own.path)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is said of a file that somebody else has built anew.
+fn left(path: &Path) -> String {
+    let done = if path.symlink_metadata().is_ok() { "changed" } else { "removed" };
+    format!(
+        "{} was {done} by another program while assay measured, so measuring stopped; the file was left as it is now. Build \
+         only after assay has ended, or compare two revisions: each is built in a tree of its own. If the benchmark command \
+         itself builds, give one that only runs",
+        path.display()
+    )
 }
 
 impl Drop for Binaries {
     fn drop(&mut self) {
-        for own in self.used.iter().flat_map(|used| &used.files) {
-            let _ = replace(&own.path, &own.kept);
+        for place in self.used.iter_mut().flat_map(|used| &mut used.files) {
+            let kept = place.own.kept.clone();
+            let _ = place.put(&kept);
         }
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// The same file under another name, copied where that cannot be.
-fn bring(from: &Path, to: &Path) -> std::io::Result<()> {
-    if fs::hard_link(from, to).is_ok() {
-        return Ok(());
+/// The same file under another name, which nobody has, copied where that cannot be.
+fn bring(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => copy(from, to),
+        linked => linked,
     }
-    fs::copy(from, to)?;
-    let modified = fs::metadata(from)?.modified()?;
-    File::options().write(true).open(to)?.set_modified(modified)
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let (mut original, mut copied) = (File::open(from)?, File::create_new(to)?);
+    io::copy(&mut original, &mut copied)?;
+    let facts = original.metadata()?;
+    copied.set_permissions(facts.permissions())?;
+    copied.set_modified(facts.modified()?)
 }
 
 /// Undoes what a comparison that was killed left.
@@ -186,7 +249,11 @@ fn bring(from: &Path, to: &Path) -> std::io::Result<()> {
 /// A file cannot be put back.
 pub fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
     let context = || format!("cannot restore what an earlier comparison replaced in {}", store.display());
-    for path in left_behind::put_back(store, replace).with_context(context)? {
+    let again = |path: &Path, kept: &Path| match FileIdentity::of(path) {
+        Some(known) => replace(path, kept, known).map(drop),
+        None => Ok(()),
+    };
+    for path in left_behind::put_back(store, again).with_context(context)? {
         on(Event::Warning(format!(
             "{} was restored: an earlier comparison was killed while it measured another placement of it",
             path.display()
@@ -202,21 +269,52 @@ pub fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
     Ok(())
 }
 
-/// Puts a file in the place of another at once: nobody ever finds half of it.
-fn replace(output: &Path, from: &Path) -> std::io::Result<()> {
-    let mut draft = output.as_os_str().to_owned();
-    draft.push(format!(".assay-{}", std::process::id()));
-    let draft = PathBuf::from(draft);
-    let _ = fs::remove_file(&draft);
-    let placed = bring(from, &draft).and_then(|()| fs::rename(&draft, output));
+/// Puts a file in the place of one that is known, at once: nobody ever finds half of it. Returns what is there now; none where
+/// something else than the known file was there, which stays.
+///
+/// The two are exchanged, and only then it is certain what was there: a build may end at any moment.
+fn replace(output: &Path, from: &Path, known: FileIdentity) -> io::Result<Option<FileIdentity>> {
+    if FileIdentity::of(output) != Some(known) {
+        return Ok(None);
+    }
+    // In assay's own folder where that is on the same disk: after a kill nothing lies beside the user's file.
+    let linked = output::beside(from, |draft| fs::hard_link(from, draft)).map(|((), draft)| draft);
+    let draft = match linked.and_then(|draft| reaches(draft, output)) {
+        Ok(draft) => draft,
+        Err(_) => output::beside(output, |draft| copy(from, draft))?.1,
+    };
+    let placed = FileIdentity::of(&draft);
+    let put = match output::exchange(&draft, output) {
+        Ok(()) if FileIdentity::of(&draft) == Some(known) => Ok(placed),
+        Ok(()) => output::exchange(&draft, output).map(|()| None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            fs::rename(&draft, output).map(|()| placed)
+        }
+        Err(error) => Err(error),
+    };
     // Two names of one file: renaming one over the other does nothing, and leaves it.
     let _ = fs::remove_file(&draft);
-    placed
+    put
+}
+
+/// The draft, if it can be renamed to where the output is; it is removed if not.
+fn reaches(draft: PathBuf, output: &Path) -> io::Result<PathBuf> {
+    use std::os::unix::fs::MetadataExt as _;
+    if fs::symlink_metadata(&draft)?.dev() == fs::symlink_metadata(output)?.dev() {
+        return Ok(draft);
+    }
+    fs::remove_file(&draft)?;
+    Err(io::ErrorKind::CrossesDevices.into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn put(output: &Path, from: &Path) -> Option<FileIdentity> {
+        replace(output, from, FileIdentity::of(output).unwrap()).unwrap()
+    }
 
     #[test]
     fn a_file_is_replaced_at_once_and_leaves_nothing_beside_it() {
@@ -225,16 +323,68 @@ mod tests {
         fs::write(&output, "built").unwrap();
         fs::write(&placed, "placed").unwrap();
         bring(&output, &own).unwrap();
-        replace(&output, &placed).unwrap();
+        assert_eq!(put(&output, &placed), FileIdentity::of(&output));
         assert_eq!(fs::read_to_string(&output).unwrap(), "placed");
         assert_eq!(
             fs::read_to_string(&own).unwrap(),
             "built",
             "the build's own file is kept, not overwritten"
         );
-        replace(&output, &own).unwrap();
-        replace(&output, &own).unwrap();
+        put(&output, &own).unwrap();
+        put(&output, &own).unwrap();
         assert_eq!(fs::read_to_string(&output).unwrap(), "built");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+        assert!(bring(&own, &placed).is_err(), "a name that is taken");
+        assert_eq!(fs::read_to_string(&placed).unwrap(), "placed");
+    }
+
+    #[test]
+    fn a_file_from_another_disk_is_copied_with_its_time() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir_in("/dev/shm"));
+        let Ok(other) = other else {
+            eprintln!("skipped: there is no second disk");
+            return;
+        };
+        let (output, placed) = (folder.path().join("output"), other.path().join("placed"));
+        fs::write(&output, "built").unwrap();
+        fs::write(&placed, "placed").unwrap();
+        File::options().write(true).open(&placed).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        put(&output, &placed).unwrap();
+        assert_eq!(fs::read_to_string(&output).unwrap(), "placed");
+        assert_eq!(fs::metadata(&output).unwrap().modified().unwrap(), SystemTime::UNIX_EPOCH);
+        let left = [folder.path(), other.path()].map(|folder| fs::read_dir(folder).unwrap().count());
+        assert_eq!(left, [1, 1]);
+    }
+
+    #[test]
+    fn what_somebody_else_put_there_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let [output, kept, theirs] = ["output", "kept", "theirs"].map(|name| folder.path().join(name));
+        let place = || {
+            fs::write(&output, "built").unwrap();
+            let _ = fs::remove_file(&kept);
+            bring(&output, &kept).unwrap();
+            let own = Displaced { path: output.clone(), kept: kept.clone() };
+            Place { own, there: FileIdentity::of(&output) }
+        };
+        let by_rename = || {
+            fs::write(&theirs, "theirs").unwrap();
+            fs::rename(&theirs, &output).unwrap();
+        };
+        // As `cp` does: the file is the same, what is in it is not.
+        let in_place = || fs::write(&output, "theirs").unwrap();
+        let changes: [&dyn Fn(); 2] = [&by_rename, &in_place];
+        for change in changes {
+            let mut place = place();
+            change();
+            assert!(!place.is_as_known());
+            assert!(!place.put(&kept.clone()).unwrap());
+            assert_eq!(fs::read_to_string(&output).unwrap(), "theirs");
+            assert!(left(&output).contains("output was changed by another program"));
+        }
+        let mut place = place();
+        fs::remove_file(&output).unwrap();
+        assert!(!place.put(&kept.clone()).unwrap() && !output.exists());
+        assert!(left(&output).contains("output was removed by another program"));
     }
 }

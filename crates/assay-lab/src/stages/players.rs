@@ -34,11 +34,9 @@ impl CommandRunner for StagePlayers {
         }
         let mut all = Ran::default();
         for (role, task) in &player.tasks {
-            match task.visit(&visit.surroundings, &self.scratch) {
-                Ok((_, ran)) if !ran.rewritten.is_empty() => {
-                    all.failed =
-                        Some(format!("{role}: the command rebuilt its program, so its placement was lost"));
-                }
+            let visited = task.visit(&visit.surroundings, &self.scratch);
+            player.binaries.as_ref().map_or(Ok(()), Binaries::check)?;
+            match visited {
                 Ok((values, ran)) => {
                     all.elapsed_ns += ran.elapsed.as_nanos() as u64;
                     all.figures.extend(values.into_iter().zip(0..).map(|(value, repetition)| FigureRow {

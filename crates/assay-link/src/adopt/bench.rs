@@ -16,11 +16,11 @@ mod request;
 pub use assay_pure::experiment::Surroundings;
 pub use assay_pure::figures::{Adapter, BenchmarkClock, Detected, Figure, Unit};
 pub use error::VisitError;
+pub use files::FileIdentity;
 
 use assay_linux::command::{self, CommandResult, CommandSpec};
 use assay_linux::opened::Openings;
 use assay_pure::figures::{ExecutionFigures, Output};
-use files::FileIdentity;
 use regex::Regex;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

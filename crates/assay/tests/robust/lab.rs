@@ -347,7 +347,7 @@ fn turns() -> PathBuf {
 }
 
 /// A folder that assay takes for this user's runtime folder.
-fn make_private(folder: &Path) {
+pub fn make_private(folder: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::create_dir_all(folder).expect("a folder beside the test's binary");
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).expect("it is ours");

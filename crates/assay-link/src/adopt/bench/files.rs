@@ -16,7 +16,7 @@ const STAMP_LATE: Duration = Duration::from_millis(50);
 
 /// What tells a file from one that was written anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileIdentity {
+pub struct FileIdentity {
     device: u64,
     inode: u64,
     bytes: u64,
@@ -25,7 +25,7 @@ pub(super) struct FileIdentity {
 
 impl FileIdentity {
     /// Of a file that is there.
-    pub(super) fn of(file: &Path) -> Option<FileIdentity> {
+    pub fn of(file: &Path) -> Option<FileIdentity> {
         let facts = std::fs::metadata(file).ok()?;
         let written = (facts.mtime(), facts.mtime_nsec());
         Some(FileIdentity { device: facts.dev(), inode: facts.ino(), bytes: facts.len(), written })
