@@ -1,5 +1,6 @@
 //! Colour, where it was asked for. Meaning never rests on colour alone: every coloured word says the same in black.
 
+use super::prose;
 use anstyle::{AnsiColor, Style};
 
 /// How a stretch of text is to look.
@@ -45,10 +46,11 @@ impl Ink {
 }
 
 impl Palette {
-    /// The text in this ink. Widths are to be measured before painting.
+    /// The text in this ink, cleaned: the only escape sequences in it are those of the ink. Widths are to be measured before
+    /// painting.
     pub fn paint(self, ink: Ink, text: &str) -> String {
-        let style = ink.style();
-        if self.colour && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
+        let (style, text) = (ink.style(), prose::clean(text));
+        if self.colour && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.into_owned() }
     }
 }
 
@@ -63,5 +65,15 @@ mod tests {
         assert_eq!(coloured.paint(Ink::Bad, "slower"), "\x1b[31mslower\x1b[0m");
         assert_eq!(coloured.paint(Ink::Plain, "slower"), "slower");
         assert_eq!(coloured.paint(Ink::Bold, ""), "");
+    }
+
+    #[test]
+    fn colours_of_strangers_are_not_shown() {
+        let (plain, coloured) = (Palette { colour: false }, Palette { colour: true });
+        let name = "a\x1b[31mred\x1b]0;title\x07\u{9b}2J\r\u{202e}b\tc\n";
+        let shown = "a\u{fffd}[31mred\u{fffd}]0;title\u{fffd}\u{fffd}2J\u{fffd}\u{fffd}b\tc\n";
+        assert_eq!(plain.paint(Ink::Bad, name), shown);
+        assert_eq!(coloured.paint(Ink::Plain, name), shown);
+        assert_eq!(coloured.paint(Ink::Bad, name), format!("\x1b[31m{shown}\x1b[0m"));
     }
 }

@@ -341,9 +341,7 @@ impl Page {
 
     /// The page as indented JSON with a newline at its end.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a page has only string keys");
-        text.push('\n');
-        text
+        crate::json::written(self)
     }
 
     /// Reads what [`Page::to_json`] wrote.

@@ -4,6 +4,7 @@
 
 mod tracker;
 
+use super::prose;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -76,14 +77,15 @@ impl Progress {
             View::Quiet => {}
             View::Bar(bar) => redraw(bar, &self.tracker, event, now),
             View::Lines { out, last } => {
-                let urgent = urgent(event);
+                let urgent = urgent(event).map(|line| prose::clean(&line).into_owned());
                 let is_due = last.is_none_or(|last| now >= last + LINE_INTERVAL);
                 let line = match urgent {
                     Some(line) => Some(line),
                     None if *event == Event::Finished => None,
                     None if is_due => {
                         *last = Some(now);
-                        Some(format!("{}: {}", self.tracker.phase(), self.tracker.message(now)))
+                        let line = format!("{}: {}", self.tracker.phase(), self.tracker.message(now));
+                        Some(prose::clean(&line).into_owned())
                     }
                     None => None,
                 };
@@ -126,7 +128,7 @@ fn redraw(bar: &ProgressBar, tracker: &Tracker, event: &Event, now: Duration) {
     }
     if let Some(line) = urgent(event) {
         bar.suspend(|| {
-            let _ = writeln!(std::io::stderr(), "{line}");
+            let _ = writeln!(std::io::stderr(), "{}", prose::clean(&line));
         });
     }
     let (done, total) = tracker.extent();
@@ -135,8 +137,8 @@ fn redraw(bar: &ProgressBar, tracker: &Tracker, event: &Event, now: Duration) {
         state.set_len(total.max(1));
         state.set_pos(done);
     });
-    bar.set_prefix(tracker.phase().to_owned());
-    bar.set_message(tracker.message(now));
+    bar.set_prefix(prose::on_one_line(&prose::clean(tracker.phase())));
+    bar.set_message(prose::on_one_line(&prose::clean(&tracker.message(now))));
 }
 
 #[cfg(test)]
@@ -184,11 +186,16 @@ mod tests {
         let events = [
             (0, Event::Phase { name: "build".to_owned() }),
             (1, Event::Warning("the governor is not performance".to_owned())),
-            (1, Event::Failed { what: "clang-16 O2".to_owned(), reason: "exit status 1".to_owned() }),
+            (
+                1,
+                Event::Failed {
+                    what: "clang-16 \u{1b}[31mO2".to_owned(),
+                    reason: "exit status\u{7} 1".to_owned(),
+                },
+            ),
             (2, Event::Finished),
         ];
-        let expected =
-            "build\nwarning: the governor is not performance\nfailed: clang-16 O2: exit status 1\n";
+        let expected = "build\nwarning: the governor is not performance\nfailed: clang-16 \u{fffd}[31mO2: exit status\u{fffd} 1\n";
         assert_eq!(lines(&events), expected);
     }
 

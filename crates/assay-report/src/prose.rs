@@ -1,6 +1,22 @@
-//! Text that fits its place: lines that end before the margin, names of strangers in Markdown.
+//! Text that fits its place: lines that end before the margin, names of strangers in Markdown, nothing that steers a terminal.
 
+use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Text as it may be shown wherever it came from: a character that steers a terminal becomes `\u{fffd}`, and so does one that
+/// turns the direction of writing; ends of lines and tabs stay.
+///
+/// Every page passes here before it is painted ([`super::ink::Palette::paint`]), so of the escape sequences on a screen none
+/// is a stranger's.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || turns(c);
+    if text.contains(steers) { text.replace(steers, "\u{fffd}").into() } else { text.into() }
+}
+
+/// Marks that turn the direction of what follows: a name could end where it seems to begin.
+fn turns(c: char) -> bool {
+    matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
 
 /// Breaks a text into lines of at most `width` columns, at spaces; a longer word is cut.
 ///
@@ -61,6 +77,7 @@ pub fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
             c if c.is_control() => escaped.push(' '),
+            c if turns(c) => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
     }

@@ -82,9 +82,8 @@ impl Sheet {
     pub fn labelled(&mut self, ink: Ink, label: &str, text: &str) {
         let indent = " ".repeat(label.width());
         for (index, line) in prose::wrap(text, self.width, label, &indent).into_iter().enumerate() {
-            let painted =
-                if index == 0 { self.palette.paint(ink, label) + &line[label.len()..] } else { line };
-            self.lines.push(painted);
+            let (label, line) = if index == 0 { line.split_at(label.len()) } else { ("", line.as_str()) };
+            self.lines.push(self.palette.paint(ink, label) + &prose::clean(line));
         }
     }
 

@@ -20,6 +20,7 @@ mod trace;
 
 use assay_lab::lead::{Misuse, Unable};
 use assay_lab::store::Unusable;
+use assay_report::prose;
 use assay_trace::{Blame, TraceRefusal};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -146,13 +147,21 @@ fn refuse(error: &clap::Error) -> ExitCode {
     if is_help && !error.use_stderr() {
         let page = error.render();
         let text = if screen::colour() { page.ansi().to_string() } else { page.to_string() };
-        screen::print(&help::fit(&text, screen::width()));
-    } else if error.use_stderr() {
+        screen::show(&help::fit(&text, screen::width()));
+    } else if error.use_stderr() && !std::env::args_os().any(|word| is_unclean(&word)) {
         let _ = error.print();
+    } else if error.use_stderr() {
+        screen::tell(error.to_string().trim_end());
     } else {
         screen::print(&error.to_string());
     }
     ExitCode::from(whole(if error.use_stderr() { MISUSE } else { DONE }))
+}
+
+/// Whether what was typed would steer a terminal when it is repeated.
+fn is_unclean(word: &std::ffi::OsStr) -> bool {
+    let word = word.to_string_lossy();
+    *prose::clean(&word) != *word
 }
 
 /// The exit code, or that of a failure if standard output did not take everything.

@@ -178,9 +178,7 @@ pub struct DoctorFinding {
 impl Examination {
     /// As JSON with a newline at its end.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a page has only string keys");
-        text.push('\n');
-        text
+        crate::json::written(self)
     }
 
     /// What was found and is not accepted.

@@ -58,7 +58,7 @@ pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
     'all: for k in 0..arguments.k {
         for (index, pair) in pairs.iter().enumerate() {
             if assay_linux::interrupt::asked() {
-                eprintln!("assay: interrupted; the results so far:");
+                screen::tell("assay: interrupted; the results so far:");
                 break 'all;
             }
             let done = k * pairs.len() as u32 + index as u32;
@@ -67,11 +67,11 @@ pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
         }
     }
     if arguments.peers {
-        eprintln!("running Google Benchmark and hyperfine");
+        screen::tell("running Google Benchmark and hyperfine");
         let (asked, skipped) = peers::ask(&arguments.folder, &pairs, arguments.k)?;
         trials.extend(asked);
         for reason in skipped {
-            eprintln!("skipped {reason}");
+            screen::tell(&format!("skipped {reason}"));
         }
     }
     let tally = OutcomeTally::of(&trials);
@@ -97,7 +97,7 @@ fn say_progress(done: u32, total: u32, begun: Instant, pair: &KnownPair) {
             format!(", about {} left", words::duration(seconds))
         }
     };
-    eprintln!("{} of {total}: {}{left}", done + 1, pair.name);
+    screen::tell(&format!("{} of {total}: {}{left}", done + 1, pair.name));
 }
 
 fn measure(arguments: &CalibrateArguments, pair: &KnownPair, seed: u64) -> Result<Vec<Trial>> {

@@ -131,12 +131,12 @@ fn show(arguments: &DoctorArguments, page: &Examination) -> Result<()> {
     match &arguments.output {
         Some(file) => screen::write(file, &text),
         None if page.kind != ExaminedSubject::Program => {
-            screen::print(&text);
+            screen::show(&text);
             Ok(())
         }
         // A program's own output goes to standard output.
         None => {
-            screen::tell(text.trim_end_matches('\n'));
+            screen::show_beside(&text);
             Ok(())
         }
     }

@@ -62,7 +62,7 @@ pub fn run(arguments: &LayoutArguments) -> Result<u8> {
         screen::write(file, &page.to_json())?;
     }
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
-        screen::print(&render_layout(&page, screen::width(), screen::colour(), arguments.top));
+        screen::show(&render_layout(&page, screen::width(), screen::colour(), arguments.top));
     }
     Ok(DONE)
 }

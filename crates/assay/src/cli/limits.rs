@@ -77,7 +77,7 @@ pub fn run(arguments: &LimitsArguments) -> Result<u8> {
         screen::write(json, &limits.to_json())?;
     }
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
-        screen::print(&render_limits(&limits, &told, screen::width(), screen::colour(), arguments.all));
+        screen::show(&render_limits(&limits, &told, screen::width(), screen::colour(), arguments.all));
     }
     Ok(DONE)
 }

@@ -54,7 +54,7 @@ pub fn run(arguments: &PlanArguments) -> Result<u8> {
     if arguments.json {
         screen::print(&format!("{}\n", serde_json::to_string_pretty(&plan)?));
     } else {
-        screen::print(&render_plan(&plan, screen::width(), screen::colour()));
+        screen::show(&render_plan(&plan, screen::width(), screen::colour()));
     }
     Ok(DONE)
 }

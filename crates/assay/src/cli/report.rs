@@ -77,7 +77,7 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     }
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
-        screen::print(&render(&page, screen::width(), screen::colour(), detail));
+        screen::show(&render(&page, screen::width(), screen::colour(), detail));
     }
     Ok(exit_code(&page))
 }

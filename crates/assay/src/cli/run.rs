@@ -135,7 +135,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     let page = compose::page(&ledger, ended.campaign)?;
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
-        screen::print(&render(&page, screen::width(), screen::colour(), detail));
+        screen::show(&render(&page, screen::width(), screen::colour(), detail));
     }
     if let Some(hint) = sweeps_hint(&ledger, ended.campaign, &asked)? {
         screen::tell(&hint);

@@ -50,7 +50,12 @@ pub fn lost() -> Option<&'static str> {
 
 /// Prints text of ours, in which names and words of others can stand.
 pub fn print(text: &str) {
-    send(&printable(text));
+    send(&prose::clean(text));
+}
+
+/// Prints a page. What others wrote in it was cleaned when it was painted, so its colours are our own.
+pub fn show(page: &str) {
+    send(page);
 }
 
 /// Writes to standard output. A reader that has gone away is no error; [`lost`] tells of others.
@@ -63,42 +68,14 @@ fn send(text: &str) {
     }
 }
 
-/// Text without what steers a terminal, but for ends of lines, and colours where this is one that shows them.
-fn printable(text: &str) -> String {
-    cleaned(text, colour() || colour_of(&std::io::stderr()))
-}
-
-/// A colour or weight (`ESC [ 1 ; 31 m`) stays where they are shown; every other control character becomes `\u{fffd}`, and
-/// so do the letters that turn the direction of writing.
-fn cleaned(text: &str, colours: bool) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let style = Some(style(rest)).filter(|&length| colours && length > 0);
-        let length = style.unwrap_or(first.len_utf8());
-        let turns = matches!(first, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        let steers = first.is_control() && !matches!(first, '\n' | '\t') || turns;
-        if steers && style.is_none() {
-            clean.push('\u{fffd}');
-        } else {
-            clean.push_str(&rest[..length]);
-        }
-        rest = &rest[length..];
-    }
-    clean
-}
-
-/// The length of a colour or weight that the text begins with, or 0. None that hides what follows it.
-fn style(text: &str) -> usize {
-    let Some(body) = text.strip_prefix("\u{1b}[") else { return 0 };
-    let end = body.find(|symbol: char| !symbol.is_ascii_digit() && symbol != ';').unwrap_or(body.len());
-    let hides = body[..end].split(';').any(|code| code.trim_start_matches('0') == "8");
-    if !hides && body[end..].starts_with('m') { "\u{1b}[".len() + end + 1 } else { 0 }
-}
-
 /// Prints a line on standard error; that too may have been closed (`2>&1 | head`).
 pub fn tell(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", printable(text));
+    show_beside(&prose::clean(text));
+}
+
+/// Shows a page on standard error, where a program's own output goes to the other; as [`show`].
+pub fn show_beside(page: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", page.trim_end_matches('\n'));
 }
 
 /// Tells what is wrong; on a terminal its sentences end before the margin, and nothing changes where a program may read it.
@@ -175,7 +152,7 @@ pub fn find_place(file: &Path) -> Result<(), Misuse> {
 /// The file cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<()> {
     if path.as_os_str() == "-" {
-        send(text);
+        print(text);
         return Ok(());
     }
     output::write(path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
@@ -204,16 +181,6 @@ mod tests {
             "    (",
         ];
         assert_eq!(found[found.len() - 4..], last);
-    }
-
-    #[test]
-    fn words_of_others_do_not_steer_a_terminal() {
-        let told = "a\u{1b}]0;title\u{7}b\u{1b}[2Jc\rd\u{9b}1me\u{202e}f\n";
-        let shown = "a\u{fffd}]0;title\u{fffd}b\u{fffd}[2Jc\u{fffd}d\u{fffd}1me\u{fffd}f\n";
-        assert_eq!((cleaned(told, false), cleaned(told, true)), (shown.to_owned(), shown.to_owned()));
-        let painted = "\u{1b}[1;31mred\u{1b}[0m \u{1b}[8mhidden\u{1b}[";
-        assert_eq!(cleaned(painted, true), "\u{1b}[1;31mred\u{1b}[0m \u{fffd}[8mhidden\u{fffd}[");
-        assert_eq!(cleaned(painted, false).matches('\u{fffd}').count(), 4);
     }
 
     #[test]

@@ -218,7 +218,7 @@ fn show(arguments: &SitesArguments, page: &SitesPage) -> Result<()> {
     match &arguments.output {
         Some(file) => screen::write(file, &text),
         None => {
-            screen::tell(text.trim_end_matches('\n'));
+            screen::show_beside(&text);
             Ok(())
         }
     }

@@ -195,7 +195,7 @@ fn show(wishes: &Wishes, page: &StagesPage) -> Result<u8> {
     let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(|path| path.as_os_str() == "-");
     if !to_stdout(&wishes.json) && !to_stdout(&wishes.markdown) {
         let detail = if wishes.all { Detail::Full } else { Detail::Brief };
-        screen::print(&render_stages(page, screen::width(), screen::colour(), detail));
+        screen::show(&render_stages(page, screen::width(), screen::colour(), detail));
     }
     if let Some(path) = &wishes.json {
         screen::write(path, &page.to_json())?;

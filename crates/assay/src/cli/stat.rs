@@ -223,7 +223,7 @@ fn show(arguments: &StatArguments, page: &StatPage) -> Result<()> {
     };
     match &arguments.output {
         Some(file) => screen::write(file, &text)?,
-        None => screen::tell(text.trim_end_matches('\n')),
+        None => screen::show_beside(&text),
     }
     match arguments.json_file() {
         Some(file) => screen::write(file, &page.to_json()),

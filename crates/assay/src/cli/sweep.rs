@@ -193,7 +193,7 @@ fn plan(arguments: &SweepArguments, asked: &SweepRequest) -> Result<u8> {
     }
     let texts: Vec<String> =
         previews.iter().map(|preview| render_preview(preview, screen::width(), screen::colour())).collect();
-    screen::print(&texts.join("\n"));
+    screen::show(&texts.join("\n"));
     Ok(DONE)
 }
 
@@ -204,7 +204,7 @@ fn show(arguments: &SweepArguments, pages: &[SweepPage]) -> Result<u8> {
     if !to_screen(&arguments.json) && !to_screen(&arguments.csv) {
         let texts: Vec<String> =
             pages.iter().map(|page| render_sweep(page, screen::width(), screen::colour(), detail)).collect();
-        screen::print(&texts.join("\n"));
+        screen::show(&texts.join("\n"));
     }
     if let Some(path) = &arguments.json {
         screen::write(path, &pages.iter().map(SweepPage::to_json).collect::<String>())?;

@@ -270,7 +270,7 @@ fn show(arguments: &FitArguments, page: &FitPage) -> Result<()> {
             if page.written.as_deref() == Some("-") {
                 screen::tell(&page.answer);
             } else {
-                screen::print(&render_fit(page, screen::width(), screen::colour()));
+                screen::show(&render_fit(page, screen::width(), screen::colour()));
             }
             if let Some(path) = json {
                 screen::write(path, &page.to_json())?;
