@@ -129,13 +129,18 @@ fn answer(measured: &MachineMeasurements, results: &compose::Results) -> String 
 }
 
 fn figures(measured: &MachineMeasurements) -> Vec<DoctorFigure> {
-    let figure = |name: &str, value: Option<f64>, unit: &str, meaning: &str| {
-        let (name, unit, meaning) = (name.to_owned(), unit.to_owned(), meaning.to_owned());
-        value.map(|value| DoctorFigure { name, value, unit, meaning })
-    };
-    let (gaps, timer) = (measured.gaps, measured.timer);
+    let all = [differences(measured).to_vec(), sharing(measured).to_vec(), interruptions(measured).to_vec()];
+    all.into_iter().flatten().flatten().collect()
+}
+
+fn figure(name: &str, value: Option<f64>, unit: &str, meaning: &str) -> Option<DoctorFigure> {
+    let (name, unit, meaning) = (name.to_owned(), unit.to_owned(), meaning.to_owned());
+    value.map(|value| DoctorFigure { name, value, unit, meaning })
+}
+
+/// What differences can be detected.
+fn differences(measured: &MachineMeasurements) -> [Option<DoctorFigure>; 3] {
     let two = measured.two_places.as_ref().and_then(|two| two.as_ref().ok());
-    let shared = measured.sharing.filter(|sharing| sharing.bursts > 0);
     [
         figure(
             "smallest_effect",
@@ -156,6 +161,13 @@ fn figures(measured: &MachineMeasurements) -> Vec<DoctorFigure> {
             "fraction",
             "the measured difference of the identical functions over placements",
         ),
+    ]
+}
+
+/// What the sibling thread does.
+fn sharing(measured: &MachineMeasurements) -> [Option<DoctorFigure>; 4] {
+    let shared = measured.sharing.filter(|sharing| sharing.bursts > 0);
+    [
         figure(
             "core_shared",
             measured.sharing.map(|sharing| sharing.share),
@@ -180,6 +192,13 @@ fn figures(measured: &MachineMeasurements) -> Vec<DoctorFigure> {
             "additions a cycle",
             "of independent ones, at best; on an unshared core a property of the processor",
         ),
+    ]
+}
+
+/// What takes time away, and what the clock costs.
+fn interruptions(measured: &MachineMeasurements) -> [Option<DoctorFigure>; 7] {
+    let (gaps, timer) = (measured.gaps, measured.timer);
+    [
         figure(
             "interrupted",
             measured.same_place.map(|same| same.interrupted),
@@ -192,13 +211,20 @@ fn figures(measured: &MachineMeasurements) -> Vec<DoctorFigure> {
             "fraction",
             "time taken from a loop that only reads the clock",
         ),
-        figure("longest_gap", gaps.map(|gaps| gaps.longest_ns), "ns", "the longest time taken from it at once"),
+        figure(
+            "longest_gap",
+            gaps.map(|gaps| gaps.longest_ns),
+            "ns",
+            "the longest time taken from it at once",
+        ),
         figure("steal", measured.steal, "fraction", "time of the measuring processor that was stolen"),
         figure("clock_read", timer.map(|timer| timer.read_ns), "ns", "one read of the wall clock"),
         figure("clock_step", timer.map(|timer| timer.step_ns), "ns", "its smallest step seen"),
-        figure("thread_clock_read", timer.map(|timer| timer.cpu_read_ns), "ns", "one read of the thread's clock"),
+        figure(
+            "thread_clock_read",
+            timer.map(|timer| timer.cpu_read_ns),
+            "ns",
+            "one read of the thread's clock",
+        ),
     ]
-    .into_iter()
-    .flatten()
-    .collect()
 }

@@ -111,39 +111,96 @@ pub fn input(
         usage,
     };
     let most_iterations = most_iterations(bench, subjects, wanted);
-    let mut call_ns = Vec::new();
-    let mut usable = Vec::new();
+    let (probed, mut faults) = probe_all(bench, subjects, &probe, most_iterations);
+    let iterations = iterations(&probed.call_ns).min(most_iterations);
+    let mut samples = samples;
+    if usage != CallUsage::default() {
+        samples = cooled_samples(&probed.call_ns, iterations, probed.sample_costs_ns, samples);
+    }
+    let request = VisitRequest { iterations, warmup: 0, ..probe };
+    let most = probed.most_watched(&request);
+    let (warmup, unsettled) = warm_up(bench, &probed.usable, (&request, windows, most), &mut faults);
+    // Where much warm-up is paid, more is taken from the visit.
+    let samples = samples.max(warmup / 2);
+    let mut visit_ns = probed.mean_ns() * iterations as f64 * (warmup + samples) as f64;
+    if usage != CallUsage::default() {
+        // Copying and making cold take time that no sample shows.
+        let request = VisitRequest { iterations, warmup, samples, ..probe };
+        let begun = Instant::now();
+        let visited = probed.usable.iter().filter(|&&subject| bench.visit(subject, &request).is_ok()).count();
+        visit_ns = begun.elapsed().as_nanos() as f64 / visited.max(1) as f64;
+    }
+    Tuned { visit_ns, plan: InputPlan { windows, iterations, warmup, samples, usage }, unsettled, faults }
+}
+
+/// What one call of each subject takes.
+#[derive(Default)]
+struct ProbedSubjects {
+    /// Those that could be called.
+    usable: Vec<usize>,
+    /// One call of each, nanoseconds.
+    call_ns: Vec<f64>,
+    /// The most that a sample costs beside its region, nanoseconds.
+    sample_costs_ns: f64,
+}
+
+impl ProbedSubjects {
+    fn mean_ns(&self) -> f64 {
+        let finite = self.call_ns.iter().filter(|ns| ns.is_finite());
+        finite.sum::<f64>() / self.call_ns.len().max(1) as f64
+    }
+
+    /// Samples that may be watched in a visit.
+    fn most_watched(&self, request: &VisitRequest) -> u64 {
+        let slowest = self.call_ns.iter().copied().filter(|ns| ns.is_finite()).fold(1.0, f64::max);
+        let sample_ns = slowest * request.iterations as f64;
+        let most = (WATCHED_NS / sample_ns) as u64;
+        if request.usage == CallUsage::default() {
+            return most;
+        }
+        // In regions of so few nanoseconds nothing can be seen to settle, and after other work nothing has.
+        if sample_ns < WATCHED_LEAST_NS || request.usage.state == CacheState::ColdCode {
+            return 0;
+        }
+        most.min((MOST_COOLING_NS / self.sample_costs_ns.max(1.0)) as u64)
+    }
+}
+
+/// Calls each subject; beside what it takes, those that failed.
+fn probe_all(
+    bench: &mut dyn VisitBench,
+    subjects: &[usize],
+    probe: &VisitRequest,
+    most_iterations: u64,
+) -> (ProbedSubjects, Vec<(usize, ProgramFault)>) {
+    let mut found = ProbedSubjects::default();
     let mut faults = Vec::new();
-    let mut sample_costs_ns = 0.0_f64;
     for &subject in subjects {
-        match time_of_call(bench, subject, &probe, most_iterations) {
+        match time_of_call(bench, subject, probe, most_iterations) {
             Ok(probed) => {
-                call_ns.push(probed.call_ns);
-                sample_costs_ns = sample_costs_ns.max(probed.sample_costs_ns);
-                usable.push(subject);
+                found.call_ns.push(probed.call_ns);
+                found.sample_costs_ns = found.sample_costs_ns.max(probed.sample_costs_ns);
+                found.usable.push(subject);
             }
             Err(fault) => faults.push((subject, fault)),
         }
     }
-    let iterations = iterations(&call_ns).min(most_iterations);
-    let slowest = call_ns.iter().copied().filter(|ns| ns.is_finite()).fold(1.0, f64::max);
-    let mut samples = samples;
-    let mut most = (WATCHED_NS / (slowest * iterations as f64)) as u64;
-    if usage != CallUsage::default() {
-        samples = cooled_samples(&call_ns, iterations, sample_costs_ns, samples);
-        // In regions of so few nanoseconds nothing can be seen to settle, and after other work nothing has.
-        let is_long = slowest * iterations as f64 >= WATCHED_LEAST_NS && usage.state != CacheState::ColdCode;
-        let affordable = (MOST_COOLING_NS / sample_costs_ns.max(1.0)) as u64;
-        most = if is_long { most.min(affordable) } else { 0 };
+    (found, faults)
+}
+
+/// Samples of warm-up that the slowest variant to settle needs, and whether some variant did not settle.
+fn warm_up(
+    bench: &mut dyn VisitBench,
+    usable: &[usize],
+    (request, windows, most): (&VisitRequest, u64, u64),
+    faults: &mut Vec<(usize, ProgramFault)>,
+) -> (u64, bool) {
+    let (mut warmup, mut unsettled) = (1, false);
+    if most < 4 {
+        return (warmup, unsettled);
     }
-    let mut warmup = 1;
-    let mut unsettled = false;
-    let request = VisitRequest { iterations, warmup: 0, ..probe };
-    for group in variants(bench, &usable) {
-        if most < 4 {
-            break;
-        }
-        match watch(bench, &usable, &group, (&request, windows, most), &mut faults) {
+    for group in variants(bench, usable) {
+        match watch(bench, usable, &group, (request, windows, most), faults) {
             Watched::Settled(index) => warmup = warmup.max(index as u64),
             Watched::Unsettled => {
                 unsettled = true;
@@ -152,18 +209,7 @@ pub fn input(
             Watched::Nothing => {}
         }
     }
-    let mean_ns = call_ns.iter().filter(|ns| ns.is_finite()).sum::<f64>() / call_ns.len().max(1) as f64;
-    // Where much warm-up is paid, more is taken from the visit.
-    let samples = samples.max(warmup / 2);
-    let mut visit_ns = mean_ns * iterations as f64 * (warmup + samples) as f64;
-    if usage != CallUsage::default() {
-        // Copying and making cold take time that no sample shows.
-        let request = VisitRequest { iterations, warmup, samples, ..probe };
-        let begun = Instant::now();
-        let visited = usable.iter().filter(|&&subject| bench.visit(subject, &request).is_ok()).count();
-        visit_ns = begun.elapsed().as_nanos() as f64 / visited.max(1) as f64;
-    }
-    Tuned { visit_ns, plan: InputPlan { windows, iterations, warmup, samples, usage }, unsettled, faults }
+    (warmup, unsettled)
 }
 
 /// Calls per sample, at most. What all calls read is cold for one of them only.

@@ -112,15 +112,12 @@ pub struct CampaignSpread {
 mod tests {
     use super::*;
 
+    const READING: Reading =
+        Reading { at: 1.0, estimate: 0.05, standard_error: 0.01, degrees: 7.0, seen: CampaignsSeen::ONCE };
+
     #[test]
-    fn a_reading_is_held_against_any_level() {
-        let reading = Reading {
-            at: 1.0,
-            estimate: 0.05,
-            standard_error: 0.01,
-            degrees: 7.0,
-            seen: CampaignsSeen::ONCE,
-        };
+    fn a_reading_is_compared_with_any_level() {
+        let reading = READING;
         // scipy: t.isf(.025, 7) = 2.36462425159. The tails 2 P(T > 5) and 2 P(T > 2) by Simpson integration of the density.
         assert!((reading.half_width(0.05) - 0.023_646_242_5).abs() < 1e-10);
         assert!((reading.p_value(0.0) - 0.001_565_277_953).abs() < 1e-11, "{}", reading.p_value(0.0));
@@ -134,10 +131,8 @@ mod tests {
         let of = |shared: &[bool]| {
             let reading = |(at, &shared): (i32, &bool)| Reading {
                 at: f64::from(at),
-                estimate: 0.0,
-                standard_error: 0.01,
-                degrees: 7.0,
                 seen: CampaignsSeen { shared, ..CampaignsSeen::ONCE },
+                ..READING
             };
             let (kept, left_out) = without_shared((0..).zip(shared).map(reading).collect());
             let at = |readings: &[Reading]| readings.iter().map(|reading| reading.at).collect::<Vec<_>>();
@@ -150,13 +145,7 @@ mod tests {
 
     #[test]
     fn what_campaigns_differ_by_is_added_and_falls_with_their_number() {
-        let reading = Reading {
-            at: 1.0,
-            estimate: 0.05,
-            standard_error: 0.01,
-            degrees: 7.0,
-            seen: CampaignsSeen::ONCE,
-        };
+        let reading = READING;
         let times = |campaigns| CampaignsSeen { campaigns, tried: campaigns, shared: false };
         let between = Some(CampaignSpread { variance: 6e-4, degrees: 2.0 });
         let over = reading.over(times(2), between);

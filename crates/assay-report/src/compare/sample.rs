@@ -62,8 +62,8 @@ fn function(
     }
 }
 
-/// Two revisions; every verdict, gate failed, something on one side only.
-pub fn two() -> ComparePage {
+/// Every verdict.
+fn benchmarks() -> Vec<Compared> {
     let mut slower = compared("BM_crc32/4096", 812.0, 1.162, 1.051, Verdict::Slower, AsBuiltSays::Inflated);
     slower.causes = vec![
         cause(Cause::Placement, Some(0.67), "as built +16.2 %, of which the link adds +10.6 %"),
@@ -94,6 +94,29 @@ pub fn two() -> ComparePage {
         function("hash_old", ExecutedChange::OnlyBaseline, Some(31.0), None, None),
     ];
     let calm = compared("BM_copy", 7.9, 1.002, 1.001, Verdict::Equivalent, AsBuiltSays::Confirmed);
+    vec![calm, faster, ghost, open, slower]
+}
+
+fn factors() -> Factors {
+    Factors {
+            sentence: "Share of the variance in the median benchmark: placement 71 %, rest 15 %, process 10 %, side 3 %, round 1 %.".into(),
+            rows: ["side", "placement", "process", "round", "rest"]
+                .into_iter()
+                .zip([0.03, 0.71, 0.1, 0.01, 0.15])
+                .map(|(factor, share)| Factor {
+                    benchmark: "BM_parse".into(),
+                    factor: factor.into(),
+                    share,
+                    lower: Some(share / 2.0),
+                    upper: (factor != "rest").then_some((share * 1.5).min(1.0)),
+                    deviation: share / 10.0,
+                })
+                .collect(),
+        }
+}
+
+/// Two revisions; every verdict, gate failed, something on one side only.
+pub fn two() -> ComparePage {
     finish(ComparePage {
         schema: COMPARE_SCHEMA.into(),
         comparison: 3,
@@ -110,7 +133,7 @@ pub fn two() -> ComparePage {
             upper: Some(1.008),
             note: Some("The baseline equals itself.".into()),
         },
-        benchmarks: vec![calm, faster, ghost, open, slower],
+        benchmarks: benchmarks(),
         one_sided: vec![OneSided { benchmark: "BM_new".into(), only_in: "HEAD".into() }],
         spoilt: vec![SpoiltVisits {
             side: "HEAD".into(),
@@ -128,21 +151,7 @@ pub fn two() -> ComparePage {
             passed: false,
             failed: vec!["BM_crc32/4096".into()],
         }),
-        factors: Some(Factors {
-            sentence: "Share of the variance in the median benchmark: placement 71 %, rest 15 %, process 10 %, side 3 %, round 1 %.".into(),
-            rows: ["side", "placement", "process", "round", "rest"]
-                .into_iter()
-                .zip([0.03, 0.71, 0.1, 0.01, 0.15])
-                .map(|(factor, share)| Factor {
-                    benchmark: "BM_parse".into(),
-                    factor: factor.into(),
-                    share,
-                    lower: Some(share / 2.0),
-                    upper: (factor != "rest").then_some((share * 1.5).min(1.0)),
-                    deviation: share / 10.0,
-                })
-                .collect(),
-        }),
+        factors: Some(factors()),
         measured: measured(),
     })
 }

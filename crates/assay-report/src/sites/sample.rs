@@ -67,8 +67,8 @@ fn hint(verdict: HintVerdict, origin: HintOrigin, text: &str, counts: [u64; 3]) 
     }
 }
 
-/// A page with something under every key.
-pub fn page() -> SitesPage {
+/// The worst branches, with something under every key of one.
+fn sites() -> Vec<Site> {
     let mut sites = vec![
         site(1, "decode_all", 9, [51_200_000, 11_400_000, 11_000_000, 12_100_000]),
         site(2, "msort_with_tmp.part.0", 88, [22_000_000, 10_900_000, 5_000_000, 6_200_000]),
@@ -107,6 +107,44 @@ pub fn page() -> SitesPage {
     sites[3].mispredictions = Vec::new();
     sites[3].floor = None;
     sites[3].class = "call".to_owned();
+    sites
+}
+
+/// Every verdict and every origin of a hint.
+fn hints() -> Hints {
+    Hints {
+        right: 1,
+        wrong: 2,
+        unclear: 1,
+        not_executed: 1,
+        fewest: 100,
+        list: vec![
+            hint(
+                HintVerdict::Wrong,
+                HintOrigin::Source,
+                "__builtin_expect(x < 8, 1)",
+                [2_000_000, 98_000_000, 0],
+            ),
+            hint(
+                HintVerdict::Wrong,
+                HintOrigin::ColdCall,
+                "calls complain, which is marked cold",
+                [20, 980, 0],
+            ),
+            hint(HintVerdict::Unclear, HintOrigin::Source, "likely(x) && y", [0, 0, 1000]),
+            hint(
+                HintVerdict::Right,
+                HintOrigin::ColdPart,
+                "the compiler put it out of line, into f.cold",
+                [1000, 2, 0],
+            ),
+            hint(HintVerdict::NotExecuted, HintOrigin::Source, "[[unlikely]] return;", [0, 0, 0]),
+        ],
+    }
+}
+
+/// A page with something under every key.
+pub fn page() -> SitesPage {
     SitesPage {
         schema: SITES_SCHEMA.to_owned(),
         answer: "The worst of 1,204 sites causes 58 % of the mispredictions: decode_all at branchy.c:9; 76 % of them cannot be predicted from its own history."
@@ -149,37 +187,9 @@ pub fn page() -> SitesPage {
             executed: 200_000_000,
             share: Some(0.72),
         }],
-        sites,
+        sites: sites(),
         left_out: LeftOut { sites: 1200, executed: 170_000_000, share: Some(0.14) },
-        hints: Some(Hints {
-            right: 1,
-            wrong: 2,
-            unclear: 1,
-            not_executed: 1,
-            fewest: 100,
-            list: vec![
-                hint(
-                    HintVerdict::Wrong,
-                    HintOrigin::Source,
-                    "__builtin_expect(x < 8, 1)",
-                    [2_000_000, 98_000_000, 0],
-                ),
-                hint(
-                    HintVerdict::Wrong,
-                    HintOrigin::ColdCall,
-                    "calls complain, which is marked cold",
-                    [20, 980, 0],
-                ),
-                hint(HintVerdict::Unclear, HintOrigin::Source, "likely(x) && y", [0, 0, 1000]),
-                hint(
-                    HintVerdict::Right,
-                    HintOrigin::ColdPart,
-                    "the compiler put it out of line, into f.cold",
-                    [1000, 2, 0],
-                ),
-                hint(HintVerdict::NotExecuted, HintOrigin::Source, "[[unlikely]] return;", [0, 0, 0]),
-            ],
-        }),
+        hints: Some(hints()),
         components: Some(components()),
     }
 }

@@ -137,8 +137,8 @@ fn step(
     }
 }
 
-/// Guards off, a ghost, larger packets as a trap, a stage that cannot be built; two roles and a reference.
-pub fn diary() -> StagesPage {
+/// A role with every kind of cell, and one with two.
+fn roles() -> (PageRole, PageRole) {
     let mut alloc = PageRole {
         name: "alloc".into(),
         note: Some("sizes of 16 to 1024 bytes".into()),
@@ -166,21 +166,73 @@ pub fn diary() -> StagesPage {
     let mut free = PageRole { name: "free".into(), note: None, ..alloc.clone() };
     free.cells.truncate(2);
     free.ranking.truncate(1);
+    (alloc, free)
+}
+
+/// Every word for what a step brought, against each kind of baseline.
+fn steps(alloc: &PageRole, free: &PageRole) -> Vec<StageStep> {
     let mut steps = vec![
-        step(&alloc, ("release", "debug"), Against::Before, Brought::Faster, effect(0.2045, 0.003), 0.211),
-        step(&alloc, ("hints", "release"), Against::Before, Brought::Ghost, effect(0.998, 0.006), 0.942),
-        step(&alloc, ("hints", "debug"), Against::First, Brought::Faster, effect(0.2042, 0.003), 0.199),
-        step(&alloc, ("batch", "hints"), Against::Before, Brought::Faster, effect(0.639, 0.008), 0.66),
-        step(&alloc, ("batch", "debug"), Against::First, Brought::Faster, effect(0.1305, 0.002), 0.131),
-        step(&alloc, ("debug", "glibc"), Against::Reference, Brought::Slower, effect(7.9, 0.06), 8.01),
-        step(&alloc, ("batch", "glibc"), Against::Reference, Brought::Slower, effect(1.031, 0.007), 1.06),
-        step(&free, ("release", "debug"), Against::Before, Brought::Open, effect(0.985, 0.04), 0.97),
+        step(alloc, ("release", "debug"), Against::Before, Brought::Faster, effect(0.2045, 0.003), 0.211),
+        step(alloc, ("hints", "release"), Against::Before, Brought::Ghost, effect(0.998, 0.006), 0.942),
+        step(alloc, ("hints", "debug"), Against::First, Brought::Faster, effect(0.2042, 0.003), 0.199),
+        step(alloc, ("batch", "hints"), Against::Before, Brought::Faster, effect(0.639, 0.008), 0.66),
+        step(alloc, ("batch", "debug"), Against::First, Brought::Faster, effect(0.1305, 0.002), 0.131),
+        step(alloc, ("debug", "glibc"), Against::Reference, Brought::Slower, effect(7.9, 0.06), 8.01),
+        step(alloc, ("batch", "glibc"), Against::Reference, Brought::Slower, effect(1.031, 0.007), 1.06),
+        step(free, ("release", "debug"), Against::Before, Brought::Open, effect(0.985, 0.04), 0.97),
     ];
     steps[3].traps.push(
         "The miss rate rises, from 4.74 % to 7.78 %, though mispredictions fall, from 0.900 to 0.700 per operation: the \
          branches that went away were the well-predicted ones."
             .into(),
     );
+    steps
+}
+
+fn claims() -> Vec<Claim> {
+    vec![
+        Claim {
+            text: "47 % fewer branches by release mode".into(),
+            status: ClaimStatus::Refuted,
+            found: "branches 0.2346 times as many (release against debug, alloc), not 0.53".into(),
+            source: Some("the first document".into()),
+        },
+        Claim {
+            text: "hints bring 2 to 5 %".into(),
+            status: ClaimStatus::Undecided,
+            found:
+                "the ratio of times is 0.998 (0.992 to 1.004), claimed 0.97 (hints against release, alloc)"
+                    .into(),
+            source: None,
+        },
+    ]
+}
+
+fn session() -> DiarySession {
+    DiarySession {
+        session: 4,
+        started: "2026-11-21T07:34:05Z".into(),
+        cpu: "AMD EPYC 9B14".into(),
+        kernel: "6.2".into(),
+        entrants: ["debug", "release", "hints", "batch", "glibc"].map(String::from).to_vec(),
+        rounds: 6,
+        rotations: 8,
+        visits: 990,
+        seconds: 214.0,
+        spoilt: vec![SpoiltRuns {
+            entrant: "debug".into(),
+            reason: "alloc: ended with exit code 1".into(),
+            visits: 1,
+        }],
+        twin_control: TwinVerdict::Equivalent,
+        stopped_because: Stopped::Decided,
+    }
+}
+
+/// Guards off, a ghost, larger packets as a trap, a stage that cannot be built; two roles and a reference.
+pub fn diary() -> StagesPage {
+    let (alloc, free) = roles();
+    let steps = steps(&alloc, &free);
     let mut page = StagesPage {
         schema: STAGES_SCHEMA.into(),
         diary: "allocator".into(),
@@ -200,40 +252,14 @@ pub fn diary() -> StagesPage {
         ],
         roles: vec![alloc, free],
         steps,
-        claims: vec![
-            Claim {
-                text: "47 % fewer branches by release mode".into(),
-                status: ClaimStatus::Refuted,
-                found: "branches 0.2346 times as many (release against debug, alloc), not 0.53".into(),
-                source: Some("the first document".into()),
-            },
-            Claim {
-                text: "hints bring 2 to 5 %".into(),
-                status: ClaimStatus::Undecided,
-                found: "the ratio of times is 0.998 (0.992 to 1.004), claimed 0.97 (hints against release, alloc)".into(),
-                source: None,
-            },
-        ],
+        claims: claims(),
         warnings: vec!["Changed since session 2: kernel 6.1 before, 6.2 now".into()],
         limits: vec![
             "how much of glibc's time comes from where it was linked: placement was not varied (nothing was linked for it \
              here), only the surroundings of its processes"
                 .into(),
         ],
-        sessions: vec![DiarySession {
-            session: 4,
-            started: "2026-11-21T07:34:05Z".into(),
-            cpu: "AMD EPYC 9B14".into(),
-            kernel: "6.2".into(),
-            entrants: ["debug", "release", "hints", "batch", "glibc"].map(String::from).to_vec(),
-            rounds: 6,
-            rotations: 8,
-            visits: 990,
-            seconds: 214.0,
-            spoilt: vec![SpoiltRuns { entrant: "debug".into(), reason: "alloc: ended with exit code 1".into(), visits: 1 }],
-            twin_control: TwinVerdict::Equivalent,
-            stopped_because: Stopped::Decided,
-        }],
+        sessions: vec![session()],
         ledger: Some(".assay/ledger.db".into()),
     };
     let earlier = DiarySession {

@@ -133,9 +133,8 @@ pub fn without_counters() -> StatPage {
     }
 }
 
-/// Everything: counted and traced, repeated, a shared counter, threads, notes.
-pub fn rich() -> StatPage {
-    let ends = |low: f64, high: f64| Ends { low, high };
+/// Events that were counted: whole, in part, refused, never.
+fn counted_events() -> Vec<EventRow> {
     let mut misses = counted("branch-misses", "user", &[8_904_113.0, 8_911_002.0, 8_897_771.0]);
     misses.counted_share = Some(0.42);
     misses.reason =
@@ -152,7 +151,7 @@ pub fn rich() -> StatPage {
     never.value = None;
     never.counted_share = Some(0.0);
     never.reason = Some("it never had its turn on a counter".to_owned());
-    let mut events = vec![
+    vec![
         counted("branches", "user", &[256_402_130.0, 256_402_131.0, 256_402_130.0]),
         misses,
         counted("instructions", "user", &[1_207_000_200.0, 1_207_000_207.0, 1_207_000_201.0]),
@@ -161,7 +160,57 @@ pub fn rich() -> StatPage {
         counted("page-faults", "all", &[1071.0, 1071.0, 1071.0]),
         refused,
         never,
-    ];
+    ]
+}
+
+fn differences() -> Vec<Difference> {
+    let ends = |low: f64, high: f64| Ends { low, high };
+    vec![
+        Difference {
+            event: "branches".to_owned(),
+            counted: 256_402_130.3,
+            traced: ends(256_402_113.0, 256_402_113.0),
+            simulated: false,
+            relative: Some(ends(-7e-8, -7e-8)),
+        },
+        Difference {
+            event: "branch-misses".to_owned(),
+            counted: 8_904_295.3,
+            traced: ends(8_123_456.0, 9_512_345.0),
+            simulated: true,
+            relative: Some(ends(-0.0877, 0.0683)),
+        },
+    ]
+}
+
+fn threads() -> Vec<ThreadRow> {
+    vec![
+        ThreadRow {
+            process: 4711,
+            thread: 0,
+            program: "./branchy".to_owned(),
+            instructions: 1_207_000_000,
+            branches: 256_402_000,
+            conditional: 213_999_990,
+            taken: Some(131_199_994),
+            mispredictions: vec![8_123_400, 9_512_300],
+        },
+        ThreadRow {
+            process: 4711,
+            thread: 1,
+            program: "./branchy".to_owned(),
+            instructions: 111,
+            branches: 113,
+            conditional: 10,
+            taken: None,
+            mispredictions: vec![56, 45],
+        },
+    ]
+}
+
+/// Everything: counted and traced, repeated, a shared counter, threads, notes.
+pub fn rich() -> StatPage {
+    let mut events = counted_events();
     events.extend(traced_events(3));
     StatPage {
         asked_source: "both".to_owned(),
@@ -173,22 +222,7 @@ pub fn rich() -> StatPage {
             predictor("skylake", &[8_123_456.0; 3], Some((15.0, 20.0))),
             predictor("gshare", &[9_512_345.0, 9_512_340.0, 9_512_360.0], None),
         ],
-        differences: vec![
-            Difference {
-                event: "branches".to_owned(),
-                counted: 256_402_130.3,
-                traced: ends(256_402_113.0, 256_402_113.0),
-                simulated: false,
-                relative: Some(ends(-7e-8, -7e-8)),
-            },
-            Difference {
-                event: "branch-misses".to_owned(),
-                counted: 8_904_295.3,
-                traced: ends(8_123_456.0, 9_512_345.0),
-                simulated: true,
-                relative: Some(ends(-0.0877, 0.0683)),
-            },
-        ],
+        differences: differences(),
         executions: vec![
             execution(FigureSource::Counted, Some(0)),
             execution(FigureSource::Traced, Some(0)),
@@ -202,28 +236,7 @@ pub fn rich() -> StatPage {
                 ..execution(FigureSource::Traced, None)
             },
         ],
-        threads: vec![
-            ThreadRow {
-                process: 4711,
-                thread: 0,
-                program: "./branchy".to_owned(),
-                instructions: 1_207_000_000,
-                branches: 256_402_000,
-                conditional: 213_999_990,
-                taken: Some(131_199_994),
-                mispredictions: vec![8_123_400, 9_512_300],
-            },
-            ThreadRow {
-                process: 4711,
-                thread: 1,
-                program: "./branchy".to_owned(),
-                instructions: 111,
-                branches: 113,
-                conditional: 10,
-                taken: None,
-                mispredictions: vec![56, 45],
-            },
-        ],
+        threads: threads(),
         notes: vec!["page-faults in the emulator are its own and are not shown".to_owned()],
         ..without_counters()
     }
