@@ -210,15 +210,7 @@ static void *recorded_valloc(size_t size) { return recorded_memalign(4096, size)
 static void *recorded_pvalloc(size_t size) { return recorded_memalign(4096, (size + 4095) & ~(size_t)4095); }
 
 #define IN_PLACE_OF(name) __attribute__((alias("recorded_" #name), visibility("default")))
-void *malloc(size_t size) IN_PLACE_OF(malloc);
-void free(void *block) IN_PLACE_OF(free);
-void *calloc(size_t count, size_t size) IN_PLACE_OF(calloc);
-void *realloc(void *block, size_t size) IN_PLACE_OF(realloc);
-void *memalign(size_t alignment, size_t size) IN_PLACE_OF(memalign);
-void *aligned_alloc(size_t alignment, size_t size) IN_PLACE_OF(aligned_alloc);
-int posix_memalign(void **result, size_t alignment, size_t size) IN_PLACE_OF(posix_memalign);
-void *valloc(size_t size) IN_PLACE_OF(valloc);
-void *pvalloc(size_t size) IN_PLACE_OF(pvalloc);
+#include "in_place.h"
 
 __attribute__((constructor)) static void record(void) {
     resolve();

@@ -253,14 +253,6 @@ API size_t TINY(live_bytes)(void) {
 
 #if TINY_PRELOAD
 #define IN_PLACE_OF(name) __attribute__((alias("tiny_" #name), visibility("default")))
-void *malloc(size_t size) IN_PLACE_OF(malloc);
-void free(void *block) IN_PLACE_OF(free);
-void *calloc(size_t count, size_t size) IN_PLACE_OF(calloc);
-void *realloc(void *block, size_t size) IN_PLACE_OF(realloc);
-void *aligned_alloc(size_t alignment, size_t size) IN_PLACE_OF(aligned_alloc);
-int posix_memalign(void **result, size_t alignment, size_t size) IN_PLACE_OF(posix_memalign);
-void *memalign(size_t alignment, size_t size) IN_PLACE_OF(memalign);
-void *valloc(size_t size) IN_PLACE_OF(valloc);
-void *pvalloc(size_t size) IN_PLACE_OF(pvalloc);
+#include "in_place.h"
 size_t malloc_usable_size(void *block) IN_PLACE_OF(malloc_usable_size);
 #endif

@@ -42,6 +42,18 @@ pub struct Check<F> {
     pub look: fn(&F) -> CheckOutcome,
 }
 
+impl<F> Check<F> {
+    /// A check of this name, which looks if what it needs is known.
+    pub const fn new(
+        name: &'static str,
+        title: &'static str,
+        needs: Needs,
+        look: fn(&F) -> CheckOutcome,
+    ) -> Check<F> {
+        Check { name, title, needs, look }
+    }
+}
+
 impl<F: Facts> Check<F> {
     /// Looks, if what it needs is known.
     pub fn run(&self, facts: &F) -> CheckOutcome {

@@ -2,9 +2,9 @@
 
 use super::Ledger;
 use super::ledger::{now, word};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use assay_pure::ledger::Stopped;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 use serde_json::Value;
 
 /// What a comparison is, when it begins.
@@ -163,8 +163,7 @@ impl Ledger {
             "{COMPARISON} WHERE id = coalesce(?, (SELECT max(id) FROM comparison \
              WHERE id NOT IN (SELECT comparison FROM diary_session)))"
         );
-        let found = self.connection.query_row(&sql, [id], read_comparison);
-        found.optional().context("reading a comparison")
+        self.row("a comparison", &sql, [id], read_comparison)
     }
 
     /// The numbers of all comparisons of two builds, the newest first.
@@ -173,9 +172,7 @@ impl Ledger {
     /// The ledger cannot be read.
     pub fn comparison_numbers(&self) -> Result<Vec<i64>> {
         let sql = "SELECT id FROM comparison WHERE id NOT IN (SELECT comparison FROM diary_session) ORDER BY id DESC";
-        let mut statement = self.connection.prepare(sql)?;
-        let numbers = statement.query_map([], |row| row.get(0))?;
-        numbers.collect::<rusqlite::Result<_>>().context("listing comparisons")
+        self.rows("listing comparisons", sql, [], |row| row.get(0))
     }
 
     /// Both sides of a comparison, the baseline first.
@@ -183,13 +180,19 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn sides(&self, comparison: i64) -> Result<Vec<SideRow>> {
-        let mut query = self.connection.prepare(
+        self.rows(
+            "a comparison's sides",
             "SELECT side, name, revision, links FROM comparison_side WHERE comparison = ? ORDER BY side",
-        )?;
-        let rows = query.query_map([comparison], |row| {
-            Ok(SideRow { side: row.get(0)?, name: row.get(1)?, revision: row.get(2)?, links: json(row, 3)? })
-        })?;
-        rows.collect::<rusqlite::Result<_>>().context("reading a comparison's sides")
+            [comparison],
+            |row| {
+                Ok(SideRow {
+                    side: row.get(0)?,
+                    name: row.get(1)?,
+                    revision: row.get(2)?,
+                    links: json(row, 3)?,
+                })
+            },
+        )
     }
 
     /// All visits of a comparison in the order of execution, with their figures.
@@ -197,15 +200,9 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn visits(&self, comparison: i64) -> Result<Vec<VisitRow>> {
-        let mut query = self.connection.prepare(
-            "SELECT id, round, side, rotation, phase_bytes, environment_bytes, stack_bytes, aslr, elapsed_ns, \
-             failed FROM comparison_visit WHERE comparison = ? ORDER BY id",
-        )?;
-        let mut figures = self.connection.prepare(
-            "SELECT benchmark, repetition, value, unit FROM comparison_figure WHERE visit = ? \
-             ORDER BY benchmark, repetition",
-        )?;
-        let rows = query.query_map([comparison], |row| {
+        let sql = "SELECT id, round, side, rotation, phase_bytes, environment_bytes, stack_bytes, aslr, elapsed_ns, \
+                   failed FROM comparison_visit WHERE comparison = ? ORDER BY id";
+        let mut found = self.rows("a comparison's visits", sql, [comparison], |row| {
             let visit = VisitRow {
                 round: row.get(1)?,
                 side: row.get(2)?,
@@ -220,10 +217,10 @@ impl Ledger {
             };
             Ok((row.get::<_, i64>(0)?, visit))
         })?;
-        let mut found = Vec::new();
-        for row in rows {
-            let (id, mut visit) = row.context("reading a comparison's visits")?;
-            let of_visit = figures.query_map([id], |row| {
+        let sql = "SELECT benchmark, repetition, value, unit FROM comparison_figure WHERE visit = ? \
+                   ORDER BY benchmark, repetition";
+        for (id, visit) in &mut found {
+            visit.figures = self.rows("a visit's figures", sql, [*id], |row| {
                 Ok(FigureRow {
                     benchmark: row.get(0)?,
                     repetition: row.get(1)?,
@@ -231,10 +228,8 @@ impl Ledger {
                     unit: row.get(3)?,
                 })
             })?;
-            visit.figures = of_visit.collect::<rusqlite::Result<_>>().context("reading a visit's figures")?;
-            found.push(visit);
         }
-        Ok(found)
+        Ok(found.into_iter().map(|(_, visit)| visit).collect())
     }
 
     /// What the benchmarks' code says, by name.
@@ -242,11 +237,12 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn comparison_code(&self, comparison: i64) -> Result<Vec<(String, Value)>> {
-        let mut query = self.connection.prepare(
+        self.rows(
+            "what the benchmarks' code says",
             "SELECT benchmark, found FROM comparison_code WHERE comparison = ? ORDER BY benchmark",
-        )?;
-        let rows = query.query_map([comparison], |row| Ok((row.get(0)?, json(row, 1)?)))?;
-        rows.collect::<rusqlite::Result<_>>().context("reading what the benchmarks' code says")
+            [comparison],
+            |row| Ok((row.get(0)?, json(row, 1)?)),
+        )
     }
 }
 

@@ -6,7 +6,7 @@ use super::comparisons::{NewComparison, insert_comparison, json};
 use super::ledger::{now, word};
 use anyhow::{Context, Result};
 use assay_pure::ledger::Stopped;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{Row, params};
 use serde_json::Value;
 
 /// What a session is, when it begins.
@@ -200,23 +200,24 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn sessions(&self, diary: &str) -> Result<Vec<SessionRow>> {
-        let mut query = self.connection.prepare(
+        self.rows(
+            "a diary's sessions",
             "SELECT s.comparison, s.spec, s.inputs, c.machine, c.started_at, c.stopped_because, c.asked \
              FROM diary_session s JOIN comparison c ON c.id = s.comparison JOIN diary d ON d.id = s.diary \
              WHERE d.name = ? ORDER BY s.comparison",
-        )?;
-        let rows = query.query_map([diary], |row| {
-            Ok(SessionRow {
-                comparison: row.get(0)?,
-                spec: json(row, 1)?,
-                inputs: json(row, 2)?,
-                machine: json(row, 3)?,
-                started_at: row.get(4)?,
-                stopped: word(row, 5, Stopped::of)?,
-                asked: json(row, 6)?,
-            })
-        })?;
-        rows.collect::<rusqlite::Result<_>>().context("reading a diary's sessions")
+            [diary],
+            |row| {
+                Ok(SessionRow {
+                    comparison: row.get(0)?,
+                    spec: json(row, 1)?,
+                    inputs: json(row, 2)?,
+                    machine: json(row, 3)?,
+                    started_at: row.get(4)?,
+                    stopped: word(row, 5, Stopped::of)?,
+                    asked: json(row, 6)?,
+                })
+            },
+        )
     }
 
     /// The names of all diaries, in the order in which they were begun.
@@ -224,9 +225,7 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn diaries(&self) -> Result<Vec<String>> {
-        let mut query = self.connection.prepare("SELECT name FROM diary ORDER BY id")?;
-        let rows = query.query_map([], |row| row.get(0))?;
-        rows.collect::<rusqlite::Result<_>>().context("reading the diaries")
+        self.rows("the diaries", "SELECT name FROM diary ORDER BY id", [], |row| row.get(0))
     }
 
     /// What was built for a session, by name.
@@ -234,11 +233,8 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn diary_entrants(&self, session: i64) -> Result<Vec<DiaryEntrant>> {
-        let mut query = self.connection.prepare(
-            "SELECT name, kind, side, built, artifact, text_bytes, failed FROM diary_entrant WHERE comparison = ? \
-             ORDER BY rowid",
-        )?;
-        let rows = query.query_map([session], |row| {
+        self.rows("what was built for a diary", "SELECT name, kind, side, built, artifact, text_bytes, failed FROM diary_entrant WHERE comparison = ? \
+             ORDER BY rowid", [session], |row| {
             Ok(DiaryEntrant {
                 name: row.get(0)?,
                 kind: row.get(1)?,
@@ -248,8 +244,7 @@ impl Ledger {
                 text_bytes: row.get::<_, Option<i64>>(5)?.map(|bytes| bytes as u64),
                 failed: row.get(6)?,
             })
-        })?;
-        rows.collect::<rusqlite::Result<_>>().context("reading what was built for a diary")
+        })
     }
 
     /// The tasks of a session.
@@ -257,10 +252,7 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn diary_tasks(&self, session: i64) -> Result<Vec<DiaryTask>> {
-        let mut query = self.connection.prepare(
-            "SELECT entrant, role, command, units, failed FROM diary_task WHERE comparison = ? ORDER BY rowid",
-        )?;
-        let rows = query.query_map([session], |row| {
+        self.rows("a diary's tasks", "SELECT entrant, role, command, units, failed FROM diary_task WHERE comparison = ? ORDER BY rowid", [session], |row| {
             Ok(DiaryTask {
                 entrant: row.get(0)?,
                 role: row.get(1)?,
@@ -268,8 +260,7 @@ impl Ledger {
                 units: row.get(3)?,
                 failed: row.get(4)?,
             })
-        })?;
-        rows.collect::<rusqlite::Result<_>>().context("reading a diary's tasks")
+        })
     }
 
     /// Everything that was counted in a session.
@@ -277,9 +268,12 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn diary_counts(&self, session: i64) -> Result<Vec<DiaryCount>> {
-        let mut query = self.connection.prepare(&format!("{COUNT} WHERE comparison = ? ORDER BY id"))?;
-        let rows = query.query_map([session], read_count)?;
-        rows.collect::<rusqlite::Result<_>>().context("reading a diary's counts")
+        self.rows(
+            "a diary's counts",
+            &format!("{COUNT} WHERE comparison = ? ORDER BY id"),
+            [session],
+            read_count,
+        )
     }
 
     /// The newest count of a diary that was found by this method, of this program; a failed one is none.
@@ -298,9 +292,7 @@ impl Ledger {
              (SELECT comparison FROM diary_session WHERE diary = (SELECT id FROM diary WHERE name = ?)) \
              ORDER BY id DESC LIMIT 1"
         );
-        let found =
-            self.connection.query_row(&sql, params![entrant, role, artifact, method, diary], read_count);
-        found.optional().context("reading what was counted before")
+        self.row("what was counted before", &sql, params![entrant, role, artifact, method, diary], read_count)
     }
 }
 

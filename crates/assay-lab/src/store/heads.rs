@@ -3,9 +3,9 @@
 
 use super::Ledger;
 use super::ledger::now;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use assay_pure::ledger::Stopped;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 
 /// What is led.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +54,7 @@ impl Ledger {
     /// The ledger cannot be read.
     pub fn unfinished(&self, led: Led, question: &str) -> Result<Vec<i64>> {
         let sql = format!("SELECT id FROM {} WHERE question = ? AND {OPEN} ORDER BY id DESC", led.table());
-        let mut query = self.connection.prepare(&sql)?;
-        let numbers = query.query_map([question], |row| row.get(0))?.collect::<rusqlite::Result<_>>();
-        numbers.with_context(|| format!("looking for an unfinished {}", led.word()))
+        self.rows(&format!("what {} is unfinished", led.word()), &sql, [question], |row| row.get(0))
     }
 
     /// The newest of this question that came to its end.
@@ -68,8 +66,7 @@ impl Ledger {
             "SELECT id FROM {} WHERE question = ? AND NOT {OPEN} ORDER BY id DESC LIMIT 1",
             led.table()
         );
-        let found = self.connection.query_row(&sql, [question], |row| row.get(0));
-        found.optional().with_context(|| format!("looking for a finished {}", led.word()))
+        self.row(&format!("what {} is finished", led.word()), &sql, [question], |row| row.get(0))
     }
 }
 

@@ -2,8 +2,8 @@
 //! campaigns share a ledger.
 
 use super::owner::{APPLICATION_ID, Owner, owner};
-use anyhow::{Result, anyhow};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row, TransactionBehavior};
+use anyhow::{Context, Result, anyhow};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -82,6 +82,33 @@ impl Ledger {
             let _ = ledger.set_id();
         }
         Ok(ledger)
+    }
+
+    /// The rows that a query finds, each as `read` reads it.
+    pub(super) fn rows<T>(
+        &self,
+        what: &str,
+        sql: &str,
+        values: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let found = self.connection.prepare_cached(sql).and_then(|mut query| {
+            let rows = query.query_map(values, read)?;
+            rows.collect()
+        });
+        found.with_context(|| format!("reading {what}"))
+    }
+
+    /// The first row that a query finds.
+    pub(super) fn row<T>(
+        &self,
+        what: &str,
+        sql: &str,
+        values: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        let found = self.connection.prepare_cached(sql).and_then(|mut query| query.query_row(values, read));
+        found.optional().with_context(|| format!("reading {what}"))
     }
 
     /// The format of the file, 0 if it is empty.

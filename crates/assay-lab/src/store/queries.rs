@@ -9,7 +9,7 @@ use super::rows::{
 use anyhow::{Context, Result};
 use assay_pure::ledger::{Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 use serde_json::Value;
 
 const CAMPAIGN: &str = "SELECT id, experiment, question, experiment_text, spec, machine, pinned_cpu, \
@@ -22,7 +22,7 @@ impl Ledger {
     /// The ledger cannot be read.
     pub fn campaign(&self, id: i64) -> Result<Option<CampaignRow>> {
         let sql = format!("{CAMPAIGN} WHERE id = ?");
-        Ok(self.connection.query_row(&sql, [id], campaign_row).optional()?)
+        self.row("a campaign", &sql, [id], campaign_row)
     }
 
     /// All campaigns, newest first.
@@ -30,9 +30,7 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn campaigns(&self) -> Result<Vec<CampaignRow>> {
-        let mut query = self.connection.prepare(&format!("{CAMPAIGN} ORDER BY id DESC"))?;
-        let rows = query.query_map([], campaign_row)?.collect::<rusqlite::Result<_>>();
-        rows.context("reading the campaigns")
+        self.rows("the campaigns", &format!("{CAMPAIGN} ORDER BY id DESC"), [], campaign_row)
     }
 
     /// An input by what made it.
@@ -42,8 +40,7 @@ impl Ledger {
     pub fn input_by_recipe(&self, recipe: &Value, format: &str) -> Result<Option<InputRow>> {
         let sql =
             "SELECT digest, bytes, recipe, format, description FROM input WHERE recipe = ? AND format = ?";
-        let found = self.connection.query_row(sql, params![recipe.to_string(), format], input_row);
-        Ok(found.optional()?)
+        self.row("an input", sql, params![recipe.to_string(), format], input_row)
     }
 
     /// An input by content.
@@ -52,7 +49,7 @@ impl Ledger {
     /// The ledger cannot be read.
     pub fn input(&self, digest: &str) -> Result<Option<InputRow>> {
         let sql = "SELECT digest, bytes, recipe, format, description FROM input WHERE digest = ?";
-        Ok(self.connection.query_row(sql, [digest], input_row).optional()?)
+        self.row("an input", sql, [digest], input_row)
     }
 
     /// How a campaign uses its inputs.
@@ -60,11 +57,8 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn campaign_inputs(&self, campaign: i64) -> Result<Vec<CampaignInput>> {
-        let mut query = self.connection.prepare(
-            "SELECT name, digest, windows, iterations, warmup, samples FROM campaign_input WHERE campaign = ? \
-             ORDER BY rowid",
-        )?;
-        let rows = query.query_map([campaign], |row| {
+        self.rows("the campaign's inputs", "SELECT name, digest, windows, iterations, warmup, samples FROM campaign_input WHERE campaign = ? \
+             ORDER BY rowid", [campaign], |row| {
             Ok(CampaignInput {
                 name: row.get(0)?,
                 digest: row.get(1)?,
@@ -73,8 +67,7 @@ impl Ledger {
                 warmup: unsigned(row, 4)?,
                 samples: unsigned(row, 5)?,
             })
-        })?;
-        rows.collect::<rusqlite::Result<_>>().context("reading the campaign's inputs")
+        })
     }
 
     /// A proven answer.
@@ -82,13 +75,10 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn answer(&self, artifact: &str, variant: &str, input: &str, windows: u64) -> Result<Option<Answer>> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT whole, by_window FROM answer WHERE artifact = ? AND variant = ? AND input = ? AND windows = ?",
-        )?;
-        let found = query.query_row(params![artifact, variant, input, windows as i64], |row| {
+        let sql = "SELECT whole, by_window FROM answer WHERE artifact = ? AND variant = ? AND input = ? AND windows = ?";
+        self.row("an answer", sql, params![artifact, variant, input, windows as i64], |row| {
             Ok(Answer { whole: row.get(0)?, by_window: row.get(1)? })
-        });
-        Ok(found.optional()?)
+        })
     }
 
     /// All launches of a campaign.
@@ -96,29 +86,30 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn processes(&self, campaign: i64) -> Result<Vec<ProcessRow>> {
-        let mut query = self.connection.prepare(
+        self.rows(
+            "the campaign's processes",
             "SELECT id, artifact, compiler, flags, variant, rotation, phase_bytes, entry_address, \
              environment_bytes, region_wall_ns, region_cpu_ns, wall_read_ns, cpu_read_ns FROM process \
              WHERE campaign = ? ORDER BY id",
-        )?;
-        let rows = query.query_map([campaign], |row| {
-            Ok(ProcessRow {
-                id: row.get(0)?,
-                artifact: row.get(1)?,
-                compiler: row.get(2)?,
-                flags: row.get(3)?,
-                variant: row.get(4)?,
-                rotation: row.get(5)?,
-                phase_bytes: row.get(6)?,
-                entry_address: unsigned(row, 7)?,
-                environment_bytes: unsigned(row, 8)?,
-                region_wall_ns: row.get(9)?,
-                region_cpu_ns: row.get(10)?,
-                wall_read_ns: row.get(11)?,
-                cpu_read_ns: row.get(12)?,
-            })
-        })?;
-        rows.collect::<rusqlite::Result<_>>().context("reading the campaign's processes")
+            [campaign],
+            |row| {
+                Ok(ProcessRow {
+                    id: row.get(0)?,
+                    artifact: row.get(1)?,
+                    compiler: row.get(2)?,
+                    flags: row.get(3)?,
+                    variant: row.get(4)?,
+                    rotation: row.get(5)?,
+                    phase_bytes: row.get(6)?,
+                    entry_address: unsigned(row, 7)?,
+                    environment_bytes: unsigned(row, 8)?,
+                    region_wall_ns: row.get(9)?,
+                    region_cpu_ns: row.get(10)?,
+                    wall_read_ns: row.get(11)?,
+                    cpu_read_ns: row.get(12)?,
+                })
+            },
+        )
     }
 
     /// The functions of an artifact, as JSON: name, address, size, offset of each.
@@ -127,7 +118,7 @@ impl Ledger {
     /// The ledger cannot be read.
     pub fn artifact_functions(&self, hash: &str) -> Result<Option<Value>> {
         let sql = "SELECT functions FROM artifact WHERE hash = ?";
-        let text: Option<String> = self.connection.query_row(sql, [hash], |row| row.get(0)).optional()?;
+        let text: Option<String> = self.row("an artifact", sql, [hash], |row| row.get(0))?;
         text.map(|text| serde_json::from_str(&text).context("reading an artifact's functions")).transpose()
     }
 
@@ -136,18 +127,19 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn rounds(&self, campaign: i64) -> Result<Vec<Round>> {
-        let mut query = self.connection.prepare(
+        self.rows(
+            "the campaign's rounds",
             "SELECT round, rotations, started_at, elapsed_ns FROM round WHERE campaign = ? ORDER BY round",
-        )?;
-        let rows = query.query_map([campaign], |row| {
-            Ok(Round {
-                round: row.get(0)?,
-                rotations: serde_json::from_str(&row.get::<_, String>(1)?).unwrap_or_default(),
-                started_at: row.get(2)?,
-                elapsed_ns: unsigned(row, 3)?,
-            })
-        })?;
-        rows.collect::<rusqlite::Result<_>>().context("reading the campaign's rounds")
+            [campaign],
+            |row| {
+                Ok(Round {
+                    round: row.get(0)?,
+                    rotations: serde_json::from_str(&row.get::<_, String>(1)?).unwrap_or_default(),
+                    started_at: row.get(2)?,
+                    elapsed_ns: unsigned(row, 3)?,
+                })
+            },
+        )
     }
 
     /// All samples of a campaign in the order in which they were taken.
@@ -155,29 +147,30 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn samples(&self, campaign: i64) -> Result<Vec<SampleRow>> {
-        let mut query = self.connection.prepare(
+        self.rows(
+            "the campaign's samples",
             "SELECT round, process, input, start_window, position, warmup, wall_ns, cpu_ns, units, switches, \
              flagged, at, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns \
              FROM sample WHERE campaign = ? ORDER BY id",
-        )?;
-        let rows = query.query_map([campaign], |row| {
-            Ok(SampleRow {
-                round: row.get(0)?,
-                process: row.get(1)?,
-                input: row.get(2)?,
-                start_window: unsigned(row, 3)?,
-                position: row.get(4)?,
-                warmup: row.get(5)?,
-                wall_ns: unsigned(row, 6)?,
-                cpu_ns: unsigned(row, 7)?,
-                units: unsigned(row, 8)?,
-                switches: unsigned(row, 9)?,
-                pulses: pulse(row, 12)?.zip(pulse(row, 14)?).map(|(before, after)| [before, after]),
-                flagged: word(row, 10, Flag::of)?,
-                at: row.get(11)?,
-            })
-        })?;
-        rows.collect::<rusqlite::Result<_>>().context("reading the campaign's samples")
+            [campaign],
+            |row| {
+                Ok(SampleRow {
+                    round: row.get(0)?,
+                    process: row.get(1)?,
+                    input: row.get(2)?,
+                    start_window: unsigned(row, 3)?,
+                    position: row.get(4)?,
+                    warmup: row.get(5)?,
+                    wall_ns: unsigned(row, 6)?,
+                    cpu_ns: unsigned(row, 7)?,
+                    units: unsigned(row, 8)?,
+                    switches: unsigned(row, 9)?,
+                    pulses: pulse(row, 12)?.zip(pulse(row, 14)?).map(|(before, after)| [before, after]),
+                    flagged: word(row, 10, Flag::of)?,
+                    at: row.get(11)?,
+                })
+            },
+        )
     }
 
     /// The pulses on both sides of a campaign's samples in the order in which they were taken, each with its round.
@@ -185,16 +178,13 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn pulses(&self, campaign: i64) -> Result<Vec<(u32, [Pulse; 2])>> {
-        let mut query = self.connection.prepare(
-            "SELECT round, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns FROM sample \
-             WHERE campaign = ? ORDER BY id",
-        )?;
-        let rows = query.query_map([campaign], |row| {
+        let sql = "SELECT round, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns FROM sample \
+                   WHERE campaign = ? ORDER BY id";
+        let found = self.rows("the campaign's pulses", sql, [campaign], |row| {
             let round: u32 = row.get(0)?;
             Ok(pulse(row, 1)?.zip(pulse(row, 3)?).map(|(before, after)| (round, [before, after])))
         })?;
-        let found = rows.filter_map(Result::transpose);
-        found.collect::<rusqlite::Result<_>>().context("reading the campaign's pulses")
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// What is known of two variants' machine code.
@@ -202,13 +192,10 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn identity(&self, artifact: &str, first: &str, second: &str) -> Result<Option<IdentityRow>> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT verdict, evidence FROM identity WHERE artifact = ? AND first = ? AND second = ?",
-        )?;
-        let found = query.query_row(params![artifact, first, second], |row| {
+        let sql = "SELECT verdict, evidence FROM identity WHERE artifact = ? AND first = ? AND second = ?";
+        self.row("an identity", sql, params![artifact, first, second], |row| {
             Ok(IdentityRow { verdict: row.get(0)?, evidence: row.get(1)? })
-        });
-        Ok(found.optional()?)
+        })
     }
 
     /// An artifact by its content hash.
@@ -218,9 +205,6 @@ impl Ledger {
     pub fn artifact(&self, hash: &str) -> Result<Option<ArtifactRow>> {
         let sql =
             "SELECT hash, compiler, flags, link, command, functions, text_bytes FROM artifact WHERE hash = ?";
-        let json = |row: &Row<'_>, column: usize| -> rusqlite::Result<Value> {
-            Ok(serde_json::from_str(&row.get::<_, String>(column)?).unwrap_or_default())
-        };
         let read = |row: &Row<'_>| {
             Ok(ArtifactRow {
                 hash: row.get(0)?,
@@ -232,7 +216,7 @@ impl Ledger {
                 text_bytes: unsigned(row, 6)?,
             })
         };
-        self.connection.query_row(sql, [hash], read).optional().context("reading an artifact")
+        self.row("an artifact", sql, [hash], read)
     }
 
     /// What was counted of an artifact's variants on all inputs, oldest first.
@@ -240,11 +224,8 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn counts(&self, artifact: &str) -> Result<Vec<CountRow>> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT artifact, executed, variant, input, windows, method, source, walk, units, instructions, branches, \
-             conditional, misses, note, id, cycles FROM count WHERE artifact = ? ORDER BY id",
-        )?;
-        let rows = query.query_map([artifact], |row| {
+        self.rows("counts", "SELECT artifact, executed, variant, input, windows, method, source, walk, units, instructions, branches, \
+             conditional, misses, note, id, cycles FROM count WHERE artifact = ? ORDER BY id", [artifact], |row| {
             Ok(CountRow {
                 artifact: row.get(0)?,
                 executed: row.get(1)?,
@@ -257,14 +238,13 @@ impl Ledger {
                 units: unsigned(row, 8)?,
                 instructions: unsigned(row, 9)?,
                 branches: unsigned(row, 10)?,
-                conditional: row.get::<_, Option<i64>>(11)?.map(|count| count as u64),
+                conditional: counted(row, 11)?,
                 misses: serde_json::from_str(&row.get::<_, String>(12)?).unwrap_or_default(),
                 note: row.get(13)?,
                 id: row.get(14)?,
-                cycles: row.get::<_, Option<i64>>(15)?.map(|count| count as u64),
+                cycles: counted(row, 15)?,
             })
-        })?;
-        rows.collect::<rusqlite::Result<_>>().context("reading counts")
+        })
     }
 
     /// The newest timing of branches on a machine with these facts.
@@ -275,10 +255,7 @@ impl Ledger {
         let sql = "SELECT machine, penalty_ns, lower_ns, upper_ns, fresh_ns, learned_ns, series, learned_outcomes, \
                    unlearned_outcomes, sweep, windows, interrupted FROM branch_timing WHERE machine = ? \
                    ORDER BY id DESC LIMIT 1";
-        let outcomes = |row: &Row<'_>, column: usize| {
-            row.get::<_, Option<i64>>(column).map(|count| count.map(|count| count as u64))
-        };
-        let found = self.connection.query_row(sql, [machine.to_string()], |row| {
+        self.row("how branches are timed", sql, [machine.to_string()], |row| {
             Ok(BranchTimingRow {
                 machine: json(row, 0)?,
                 penalty_ns: row.get(1)?,
@@ -287,14 +264,13 @@ impl Ledger {
                 fresh_ns: row.get(4)?,
                 learned_ns: row.get(5)?,
                 series: unsigned(row, 6)?,
-                learned_outcomes: outcomes(row, 7)?,
-                unlearned_outcomes: outcomes(row, 8)?,
+                learned_outcomes: counted(row, 7)?,
+                unlearned_outcomes: counted(row, 8)?,
                 sweep: json(row, 9)?,
                 windows: unsigned(row, 10)?,
                 interrupted: unsigned(row, 11)?,
             })
-        });
-        Ok(found.optional()?)
+        })
     }
 
     /// All failures of a campaign.
@@ -302,10 +278,7 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn failures(&self, campaign: i64) -> Result<Vec<FailureRow>> {
-        let mut query = self.connection.prepare(
-            "SELECT stage, variant, input, compiler, flags, reason FROM failure WHERE campaign = ? ORDER BY id",
-        )?;
-        let rows = query.query_map([campaign], |row| {
+        self.rows("the campaign's failures", "SELECT stage, variant, input, compiler, flags, reason FROM failure WHERE campaign = ? ORDER BY id", [campaign], |row| {
             Ok(FailureRow {
                 stage: word(row, 0, Stage::of)?.expect("the schema wants one"),
                 variant: row.get(1)?,
@@ -314,8 +287,7 @@ impl Ledger {
                 flags: row.get(4)?,
                 reason: row.get(5)?,
             })
-        })?;
-        rows.collect::<rusqlite::Result<_>>().context("reading the campaign's failures")
+        })
     }
 
     /// How often the verdicts of a campaign were looked at.
@@ -331,6 +303,11 @@ impl Ledger {
 /// SQLite's integers are signed; everything counted here is not.
 fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)? as u64)
+}
+
+/// The same of what may not have been counted.
+fn counted(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(|count| count as u64))
 }
 
 /// The pulse in two columns.

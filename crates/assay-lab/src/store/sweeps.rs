@@ -2,9 +2,9 @@
 
 use super::Ledger;
 use super::ledger::{now, word};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use assay_pure::ledger::Stopped;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -96,7 +96,7 @@ impl Ledger {
     /// The ledger cannot be read.
     pub fn sweep(&self, id: Option<i64>) -> Result<Option<SweepRow>> {
         let sql = format!("{SWEEP} WHERE id = coalesce(?, (SELECT max(id) FROM sweep))");
-        self.connection.query_row(&sql, [id], sweep_row).optional().context("reading a sweep")
+        self.row("a sweep", &sql, [id], sweep_row)
     }
 
     /// All sweeps, newest first.
@@ -104,9 +104,7 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn sweeps(&self) -> Result<Vec<SweepRow>> {
-        let mut query = self.connection.prepare(&format!("{SWEEP} ORDER BY id DESC"))?;
-        let rows = query.query_map([], sweep_row)?.collect::<rusqlite::Result<_>>();
-        rows.context("reading the sweeps")
+        self.rows("the sweeps", &format!("{SWEEP} ORDER BY id DESC"), [], sweep_row)
     }
 
     /// The sweep that a campaign belongs to.
@@ -115,10 +113,7 @@ impl Ledger {
     /// The ledger cannot be read.
     pub fn sweep_of(&self, campaign: i64) -> Result<Option<SweepRow>> {
         let sql = format!("{SWEEP} WHERE id = (SELECT sweep FROM sweep_step WHERE campaign = ?)");
-        self.connection
-            .query_row(&sql, [campaign], sweep_row)
-            .optional()
-            .context("reading a campaign's sweep")
+        self.row("a campaign's sweep", &sql, [campaign], sweep_row)
     }
 
     /// The campaigns of the sweep that a campaign is a step of, in order; of no sweep, it alone.
@@ -126,13 +121,9 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn with_its_sweep(&self, campaign: i64) -> Result<Vec<i64>> {
-        let mut query = self.connection.prepare(
-            "SELECT campaign FROM sweep_step WHERE sweep = (SELECT sweep FROM sweep_step WHERE campaign = ?) \
-             ORDER BY step",
-        )?;
-        let rows = query.query_map([campaign], |row| row.get(0))?;
-        let steps: Vec<i64> =
-            rows.collect::<rusqlite::Result<_>>().context("reading the steps beside a campaign")?;
+        let sql = "SELECT campaign FROM sweep_step WHERE sweep = (SELECT sweep FROM sweep_step WHERE campaign = ?) \
+             ORDER BY step";
+        let steps: Vec<i64> = self.rows("the steps beside a campaign", sql, [campaign], |row| row.get(0))?;
         Ok(if steps.is_empty() { vec![campaign] } else { steps })
     }
 
@@ -141,18 +132,19 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn sweep_steps(&self, sweep: i64) -> Result<Vec<SweepStep>> {
-        let mut query = self
-            .connection
-            .prepare("SELECT step, campaign, points FROM sweep_step WHERE sweep = ? ORDER BY step")?;
-        let rows = query.query_map([sweep], |row| {
-            let points: String = row.get(2)?;
-            Ok(SweepStep {
-                step: row.get(0)?,
-                campaign: row.get(1)?,
-                points: serde_json::from_str(&points).unwrap_or_default(),
-            })
-        })?;
-        rows.collect::<rusqlite::Result<_>>().context("reading a sweep's steps")
+        self.rows(
+            "a sweep's steps",
+            "SELECT step, campaign, points FROM sweep_step WHERE sweep = ? ORDER BY step",
+            [sweep],
+            |row| {
+                let points: String = row.get(2)?;
+                Ok(SweepStep {
+                    step: row.get(0)?,
+                    campaign: row.get(1)?,
+                    points: serde_json::from_str(&points).unwrap_or_default(),
+                })
+            },
+        )
     }
 }
 

@@ -11,33 +11,29 @@ pub use region::FEWEST_WINDOWS;
 use super::facts::{ExperimentFacts, TracedCell};
 use crate::doctor::check::{Advice, Check, CheckFinding, CheckOutcome, Needs};
 
-const fn check(
-    name: &'static str,
-    title: &'static str,
-    needs: Needs,
-    look: fn(&ExperimentFacts) -> CheckOutcome,
-) -> Check<ExperimentFacts> {
-    Check { name, title, needs, look }
-}
-
 /// All checks, in the order of the report; their names are `assay_pure::experiment::acceptance::CHECKS`.
 pub const CHECKS: [Check<ExperimentFacts>; 11] = [
-    check("dead-code", "Dead code", Needs::Calls, work::dead_code),
-    check("hoisted-work", "Work hoisted out of the measured calls", Needs::Trace, work::hoisted_work),
-    check("sub-cycle", "Times shorter than the work can take", Needs::Calls, work::sub_cycle),
-    check("unused-answers", "Answers that do not depend on the input", Needs::Calls, work::unused_answers),
-    check("unequal-work", "Unequal work per call", Needs::Trace, region::unequal_work),
-    check("setup-inside", "Setup inside the measured region", Needs::Trace, region::setup_inside),
-    check("too-few-units", "Samples too short for the timer", Needs::Calls, region::too_few_units),
-    check("memorised", "Inputs that the predictor memorises", Needs::Calls, inputs::memorised),
-    check(
+    Check::new("dead-code", "Dead code", Needs::Calls, work::dead_code),
+    Check::new("hoisted-work", "Work hoisted out of the measured calls", Needs::Trace, work::hoisted_work),
+    Check::new("sub-cycle", "Times shorter than the work can take", Needs::Calls, work::sub_cycle),
+    Check::new(
+        "unused-answers",
+        "Answers that do not depend on the input",
+        Needs::Calls,
+        work::unused_answers,
+    ),
+    Check::new("unequal-work", "Unequal work per call", Needs::Trace, region::unequal_work),
+    Check::new("setup-inside", "Setup inside the measured region", Needs::Trace, region::setup_inside),
+    Check::new("too-few-units", "Samples too short for the timer", Needs::Calls, region::too_few_units),
+    Check::new("memorised", "Inputs that the predictor memorises", Needs::Calls, inputs::memorised),
+    Check::new(
         "smaller-than-production",
         "Inputs smaller than production's",
         Needs::Files,
         inputs::smaller_than_production,
     ),
-    check("all-in-l1", "All inputs fit the L1 cache", Needs::Files, inputs::all_in_l1),
-    check("unpaired-sizes", "Sizes that cannot be compared", Needs::Files, inputs::unpaired_sizes),
+    Check::new("all-in-l1", "All inputs fit the L1 cache", Needs::Files, inputs::all_in_l1),
+    Check::new("unpaired-sizes", "Sizes that cannot be compared", Needs::Files, inputs::unpaired_sizes),
 ];
 
 /// Finds in each cell what `of_cell` sees there.

@@ -14,7 +14,7 @@ const fn check(
     title: &'static str,
     look: fn(&MachineFacts) -> CheckOutcome,
 ) -> Check<MachineFacts> {
-    Check { name, title, needs: Needs::Files, look }
+    Check::new(name, title, Needs::Files, look)
 }
 
 /// All checks, in the order of the report.

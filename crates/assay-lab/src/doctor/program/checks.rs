@@ -5,29 +5,30 @@ mod build;
 mod hot_calls;
 
 use super::facts::ProgramFacts;
-use crate::doctor::check::{Check, CheckFinding, CheckOutcome, Needs};
-
-const fn check(
-    name: &'static str,
-    title: &'static str,
-    needs: Needs,
-    look: fn(&ProgramFacts) -> CheckOutcome,
-) -> Check<ProgramFacts> {
-    Check { name, title, needs, look }
-}
+use crate::doctor::check::{Check, CheckFinding, Needs};
 
 /// All checks, in the order of the report.
 pub const CHECKS: [Check<ProgramFacts>; 10] = [
-    check("unoptimised", "Unoptimised code", Needs::Files, build::unoptimised),
-    check("guards", "Assertions and debug checks in a hot place", Needs::Trace, build::guards),
-    check("environment", "Environment variables read in a hot place", Needs::Trace, hot_calls::environment),
-    check("clock", "Clocks read in a hot place", Needs::Trace, hot_calls::clock),
-    check("text", "Text formatted or written in a hot place", Needs::Trace, hot_calls::text),
-    check("random", "Random numbers drawn in a hot place", Needs::Trace, hot_calls::random),
-    check("hints", "Wrong branch hints", Needs::Trace, branches::hints),
-    check("configuration", "Branches on a value that never changes", Needs::Trace, branches::configuration),
-    check("dispatch", "Indirect calls with a single target", Needs::Trace, branches::dispatch),
-    check("system-calls", "A system call per unit", Needs::Trace, hot_calls::system_calls),
+    Check::new("unoptimised", "Unoptimised code", Needs::Files, build::unoptimised),
+    Check::new("guards", "Assertions and debug checks in a hot place", Needs::Trace, build::guards),
+    Check::new(
+        "environment",
+        "Environment variables read in a hot place",
+        Needs::Trace,
+        hot_calls::environment,
+    ),
+    Check::new("clock", "Clocks read in a hot place", Needs::Trace, hot_calls::clock),
+    Check::new("text", "Text formatted or written in a hot place", Needs::Trace, hot_calls::text),
+    Check::new("random", "Random numbers drawn in a hot place", Needs::Trace, hot_calls::random),
+    Check::new("hints", "Wrong branch hints", Needs::Trace, branches::hints),
+    Check::new(
+        "configuration",
+        "Branches on a value that never changes",
+        Needs::Trace,
+        branches::configuration,
+    ),
+    Check::new("dispatch", "Indirect calls with a single target", Needs::Trace, branches::dispatch),
+    Check::new("system-calls", "A system call per unit", Needs::Trace, hot_calls::system_calls),
 ];
 
 /// Whether two findings are of one line of source.
