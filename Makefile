@@ -56,6 +56,7 @@ lint: ## format and lints alone
 calibrate: setup-demo build ## the slow lane: seeded simulations, then the null and real pairs (minutes)
 	cargo test --release --workspace --locked -- --ignored
 	$(assay) calibrate fixtures/verdicts
+	$(assay) calibrate fixtures/nulls
 
 calibrate-peers: setup-demo build ## the same pairs through Google Benchmark and hyperfine too
 	@scripts/setup.sh peers

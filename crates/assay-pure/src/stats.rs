@@ -15,6 +15,7 @@ pub mod quantile;
 pub mod regression;
 pub mod rotation;
 pub mod rounds;
+pub mod share;
 pub mod sharing;
 pub mod student;
 

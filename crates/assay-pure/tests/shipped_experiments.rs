@@ -97,3 +97,13 @@ fn every_pair_says_what_is_true_of_each_of_its_inputs() {
         }
     }
 }
+
+#[test]
+fn the_experiments_of_the_kernels_name_what_is_there() {
+    for (name, candidate) in [("null", "b"), ("real", "more")] {
+        let experiment = check(&root().join(format!("fixtures/nulls/{name}.toml")));
+        let variants: Vec<&str> = experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
+        assert_eq!(variants, ["a", candidate], "{name}.toml");
+        assert_eq!(experiment.compilers, ["gcc", "clang"], "{name}.toml");
+    }
+}

@@ -7,6 +7,9 @@ use serde::Deserialize;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// What the script builds with.
+const COMPILER: &str = "gcc";
+
 #[derive(Deserialize)]
 struct PeerLine {
     pair: String,
@@ -60,8 +63,11 @@ fn read(text: &str, pairs: &[KnownPair]) -> Result<(Vec<Trial>, Vec<String>)> {
         let said = line.verdict.as_deref().and_then(Said::of_word).context("another tool gave no verdict")?;
         trials.push(Trial {
             tool: line.tool,
+            compiler: COMPILER.into(),
+            proven: false,
             what: format!("{} {input}", pair.name),
             kind: pair.kind,
+            change: pair.change.clone(),
             truth: truth.clone(),
             said,
             difference: line.difference,
@@ -73,7 +79,7 @@ fn read(text: &str, pairs: &[KnownPair]) -> Result<(Vec<Trial>, Vec<String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibrate::truth::{PairKind, Truth};
+    use crate::calibrate::truth::{PairKind, PairSource, Truth};
     use std::collections::BTreeMap;
 
     #[test]
@@ -84,6 +90,8 @@ mod tests {
             folder: "x/null_01".into(),
             kind: PairKind::Null,
             inputs: BTreeMap::from([("bytes".to_owned(), truth)]),
+            change: None,
+            source: PairSource::File("x/null_01/experiment.toml".into()),
         };
         let text = "{\"pair\": \"null_01\", \"input\": \"bytes\", \"tool\": \"hyperfine\", \"repeat\": 0, \
                     \"verdict\": \"slower\", \"p\": 0.01, \"difference\": 0.2}\n\

@@ -1,7 +1,9 @@
 //! What is true of each pair, from its expect.toml.
 
+use super::kernels;
 use crate::lead::Misuse;
 use anyhow::{Context, Result, bail};
+use assay_pure::experiment::Experiment;
 use assay_pure::experiment::pattern::matches;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -27,13 +29,56 @@ pub struct Truth {
     pub nominal_effect: f64,
 }
 
-#[derive(Deserialize)]
+/// What a file says of a pair.
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Expectation {
+pub(super) struct Expectation {
+    /// The experiment beside it.
+    #[serde(default = "experiment_file")]
+    pub(super) experiment: String,
     kind: PairKind,
     #[allow(dead_code)] // for readers of the file
     why: String,
     inputs: BTreeMap<String, Truth>,
+}
+
+fn experiment_file() -> String {
+    "experiment.toml".into()
+}
+
+impl Expectation {
+    /// As a pair.
+    ///
+    /// # Errors
+    /// A verdict that is none, named with `file`.
+    pub(super) fn known(
+        self,
+        name: String,
+        folder: PathBuf,
+        source: PairSource,
+        file: &Path,
+    ) -> Result<KnownPair> {
+        for truth in self.inputs.values() {
+            if !["equivalent", "faster", "slower"].contains(&truth.verdict.as_str()) {
+                bail!("{}: no verdict `{}`", file.display(), truth.verdict);
+            }
+        }
+        Ok(KnownPair { name, folder, kind: self.kind, inputs: self.inputs, change: None, source })
+    }
+}
+
+/// Where a pair's experiment comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PairSource {
+    /// It is a file.
+    File(PathBuf),
+    /// It is made from a template that other kernels share.
+    Kernel {
+        /// The experiment of one of them.
+        template: PathBuf,
+        /// The source that takes the place of the template's first.
+        kernel: PathBuf,
+    },
 }
 
 /// One pair.
@@ -47,12 +92,44 @@ pub struct KnownPair {
     pub kind: PairKind,
     /// The truth by input.
     pub inputs: BTreeMap<String, Truth>,
+    /// How the sides of a kernel differ, as its file says: copy, names, cold or helper.
+    pub change: Option<String>,
+    /// Where its experiment comes from.
+    pub source: PairSource,
 }
 
 impl KnownPair {
-    /// Its experiment.
-    pub fn experiment(&self) -> PathBuf {
-        self.folder.join("experiment.toml")
+    /// The file of its experiment, which is written into `to` where it is made from a template.
+    ///
+    /// # Errors
+    /// The template is wrong, or the file cannot be written.
+    pub fn experiment(&self, to: &Path) -> Result<PathBuf> {
+        match &self.source {
+            PairSource::File(file) => Ok(file.clone()),
+            PairSource::Kernel { template, kernel } => {
+                kernels::write_experiment(template, kernel, &self.name, to)
+            }
+        }
+    }
+
+    /// The compilers that its experiment names, as it names them.
+    ///
+    /// # Errors
+    /// The experiment cannot be read, or is wrong.
+    pub fn compilers(&self) -> Result<Vec<String>> {
+        let file = match &self.source {
+            PairSource::File(file) => file,
+            PairSource::Kernel { template, .. } => template,
+        };
+        let text =
+            std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        match Experiment::from_toml(&text, &file.display().to_string()) {
+            Ok(parsed) => Ok(parsed.experiment.compilers),
+            Err(problems) => {
+                let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                Err(Misuse(said.join("\n")).into())
+            }
+        }
     }
 }
 
@@ -63,34 +140,35 @@ impl KnownPair {
 pub fn read_pairs(folder: &Path, globs: &[String]) -> Result<Vec<KnownPair>> {
     let wrong = |why: String| {
         Misuse(format!(
-            "{}: {why}; a pair is a folder with expect.toml, as in fixtures/verdicts",
+            "{}: {why}; a pair is a folder with expect.toml, as in fixtures/verdicts, or a kernel, as in fixtures/nulls",
             folder.display()
         ))
     };
-    let mut names: Vec<String> = std::fs::read_dir(folder)
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(folder)
         .map_err(|error| wrong(error.to_string()))?
         .flatten()
-        .filter(|entry| entry.path().join("expect.toml").is_file())
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .map(|entry| entry.path())
+        .filter(|path| path.join(EXPECTATION).is_file())
         .collect();
-    names.sort();
-    names.retain(|name| globs.is_empty() || globs.iter().any(|glob| matches(glob, name)));
-    if names.is_empty() {
+    folders.sort();
+    let mut pairs: Vec<KnownPair> = folders.iter().map(|folder| read_pair(folder)).collect::<Result<_>>()?;
+    pairs.extend(kernels::read(folder)?);
+    pairs.retain(|pair| globs.is_empty() || globs.iter().any(|glob| matches(glob, &pair.name)));
+    if pairs.is_empty() {
         return Err(wrong("there is no pair of that name".into()).into());
     }
-    names.into_iter().map(|name| read_pair(folder, name)).collect()
+    Ok(pairs)
 }
 
-fn read_pair(folder: &Path, name: String) -> Result<KnownPair> {
-    let folder = folder.join(&name);
-    let file = folder.join("expect.toml");
+/// What a pair's folder says of it.
+const EXPECTATION: &str = "expect.toml";
+
+fn read_pair(folder: &Path) -> Result<KnownPair> {
+    let file = folder.join(EXPECTATION);
     let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let found: Expectation =
         toml_edit::de::from_str(&text).with_context(|| format!("in {}", file.display()))?;
-    for truth in found.inputs.values() {
-        if !["equivalent", "faster", "slower"].contains(&truth.verdict.as_str()) {
-            bail!("{}: no verdict `{}`", file.display(), truth.verdict);
-        }
-    }
-    Ok(KnownPair { name, folder, kind: found.kind, inputs: found.inputs })
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let experiment = PairSource::File(folder.join(&found.experiment));
+    found.known(name, folder.to_owned(), experiment, &file)
 }

@@ -3,18 +3,23 @@
 use super::help::OUTPUT;
 use super::run::StoragePaths;
 use super::{DONE, FAILED, screen};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use assay_lab::calibrate::tally::{self, CLASSES};
 use assay_lab::calibrate::{KnownPair, OutcomeTally, Said, Trial, TruthOutcome, peers, read_pairs};
 use assay_lab::campaign::{self, CampaignRequest, compose};
+use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
+use assay_link::build::find_compilers;
 use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
+use assay_pure::stats::share::wilson;
 use assay_pure::verdict::decide::decide;
 use assay_pure::words;
 use assay_report::page::{Page, PageContrast};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::slice;
 use std::time::{Duration, Instant};
 
 /// Check assay's verdicts on pairs with a known true difference
@@ -29,8 +34,11 @@ pub struct CalibrateArguments {
     /// Only pairs whose name matches; can be repeated
     #[arg(long = "pair", value_name = "GLOB")]
     pub pairs: Vec<String>,
+    /// Only compilers whose name matches, instead of the file's; can be repeated
+    #[arg(long = "compiler", value_name = "GLOB")]
+    pub compilers: Vec<String>,
     /// Time to measure a pair once, instead of the file's budget
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
     pub budget: Option<f64>,
     /// Compare with the verdicts of Google Benchmark and hyperfine
     #[arg(long)]
@@ -52,18 +60,24 @@ pub struct CalibrateArguments {
 pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
     assay_linux::interrupt::catch();
     let pairs = read_pairs(&arguments.folder, &arguments.pairs)?;
+    let (runs, skipped) = planned(arguments, &pairs)?;
+    for reason in skipped {
+        screen::tell(&format!("skipped {reason}"));
+    }
     let begun = Instant::now();
     let mut trials = Vec::new();
-    let total = pairs.len() as u32 * arguments.k;
-    'all: for k in 0..arguments.k {
-        for (index, pair) in pairs.iter().enumerate() {
-            if assay_linux::interrupt::asked() {
-                screen::tell("assay: interrupted; the results so far:");
-                break 'all;
-            }
-            let done = k * pairs.len() as u32 + index as u32;
-            say_progress(done, total, begun, pair);
-            trials.extend(measure(arguments, pair, arguments.seed + u64::from(k))?);
+    let mut failed = Vec::new();
+    for (done, run) in runs.iter().enumerate() {
+        if assay_linux::interrupt::asked() {
+            screen::tell("assay: interrupted; the results so far:");
+            break;
+        }
+        say_progress(done, runs.len(), begun, run);
+        match measure(arguments, run) {
+            Ok(found) => trials.extend(found),
+            Err(_) if assay_linux::interrupt::asked() => {}
+            // One pair that cannot be measured must not cost the hours of the others.
+            Err(error) => failed.push(format!("{error:#}")),
         }
     }
     if arguments.peers {
@@ -83,26 +97,72 @@ pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
     for text in &shortcomings {
         screen::print(&format!("aim missed: {text}\n"));
     }
-    Ok(if shortcomings.is_empty() { DONE } else { FAILED })
+    for text in &failed {
+        screen::tell(&format!("not measured: {text}"));
+    }
+    Ok(if shortcomings.is_empty() && failed.is_empty() { DONE } else { FAILED })
+}
+
+/// One measurement of one pair.
+struct CalibrationRun<'a> {
+    pair: &'a KnownPair,
+    compiler: String,
+    seed: u64,
+}
+
+/// All measurements, in order, and why a compiler is not among them.
+fn planned<'a>(
+    arguments: &CalibrateArguments,
+    pairs: &'a [KnownPair],
+) -> Result<(Vec<CalibrationRun<'a>>, Vec<String>)> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut skipped = Vec::new();
+    let mut runs = Vec::new();
+    for k in 0..arguments.k {
+        for pair in pairs {
+            let globs = match arguments.compilers.is_empty() {
+                true => pair.compilers()?,
+                false => arguments.compilers.clone(),
+            };
+            for glob in globs {
+                let names = found.entry(glob).or_insert_with_key(|glob| {
+                    match find_compilers(slice::from_ref(glob)) {
+                        Ok(compilers) => compilers.into_iter().map(|compiler| compiler.name).collect(),
+                        Err(error) => {
+                            skipped.push(format!("{glob}: {error}"));
+                            Vec::new()
+                        }
+                    }
+                });
+                let seed = arguments.seed + u64::from(k);
+                runs.extend(names.iter().map(|name| CalibrationRun { pair, compiler: name.clone(), seed }));
+            }
+        }
+    }
+    if runs.is_empty() {
+        return Err(Misuse(skipped.join("\n")).into());
+    }
+    Ok((runs, skipped))
 }
 
 const ASSAY: &str = "assay";
 const AS_BUILT: &str = "as built";
 
-fn say_progress(done: u32, total: u32, begun: Instant, pair: &KnownPair) {
+fn say_progress(done: usize, total: usize, begun: Instant, run: &CalibrationRun) {
     let left = match done {
         0 => String::new(),
         _ => {
-            let seconds = begun.elapsed().as_secs_f64() / f64::from(done) * f64::from(total - done);
+            let seconds = begun.elapsed().as_secs_f64() / done as f64 * (total - done) as f64;
             format!(", about {} left", words::duration(seconds))
         }
     };
-    screen::tell(&format!("{} of {total}: {}{left}", done + 1, pair.name));
+    screen::tell(&format!("{} of {total}: {}, {}{left}", done + 1, run.pair.name, run.compiler));
 }
 
-fn measure(arguments: &CalibrateArguments, pair: &KnownPair, seed: u64) -> Result<Vec<Trial>> {
+fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<Trial>> {
+    let pair = run.pair;
     let asked = CampaignRequest {
-        experiment: pair.experiment(),
+        experiment: pair.experiment(&arguments.places.store().join("kernels"))?,
         ledger: arguments.places.ledger.clone(),
         store: arguments.places.store(),
         quick: false,
@@ -111,15 +171,19 @@ fn measure(arguments: &CalibrateArguments, pair: &KnownPair, seed: u64) -> Resul
         patience: Duration::from_secs(20),
         budget: arguments.budget,
         inputs: Vec::new(),
-        compilers: Vec::new(),
-        seed: Some(seed),
+        compilers: vec![run.compiler.clone()],
+        seed: Some(run.seed),
     };
-    let context = || format!("measuring {}", pair.name);
+    let context = || format!("{}, {}", pair.name, run.compiler);
     let ended = campaign::run(&asked, &mut |_| {}).with_context(context)?;
     let page = compose::page(&Ledger::open(&asked.ledger)?, ended.campaign).with_context(context)?;
     let mut trials = Vec::new();
     for (input, truth) in &pair.inputs {
         let contrast = page.contrasts.iter().find(|contrast| &contrast.input == input);
+        // A program that crashed is not a verdict that was withheld.
+        if let (None, Some(failure)) = (contrast, page.failures.first()) {
+            bail!("{}: {}: {}", context(), failure.what, failure.reason);
+        }
         for tool in [ASSAY, AS_BUILT] {
             let (said, difference) = match tool {
                 ASSAY => (contrast.map_or(Said::Undecided, by_code), contrast.and_then(|c| c.code)),
@@ -130,8 +194,11 @@ fn measure(arguments: &CalibrateArguments, pair: &KnownPair, seed: u64) -> Resul
             };
             trials.push(Trial {
                 tool: tool.into(),
+                compiler: run.compiler.clone(),
+                proven: false,
                 what: format!("{} {input}", pair.name),
                 kind: pair.kind,
+                change: pair.change.clone(),
                 truth: truth.clone(),
                 said,
                 difference: difference.map(|effect| effect.ratio - 1.0),
@@ -176,7 +243,10 @@ fn trials_json(trials: &[Trial]) -> Vec<serde_json::Value> {
         .map(|trial| {
             json!({
                 "tool": trial.tool,
+                "compiler": trial.compiler,
+                "proven": trial.proven,
                 "what": trial.what,
+                "change": trial.change,
                 "class": tally::class(trial.kind, &trial.truth),
                 "truth": trial.truth.verdict,
                 "nominal_effect": trial.truth.nominal_effect,
@@ -188,33 +258,58 @@ fn trials_json(trials: &[Trial]) -> Vec<serde_json::Value> {
         .collect()
 }
 
+/// A count with the interval of its share, in per cent: `3 (1.6-12.9)`.
+fn counted(count: u32, total: u32) -> String {
+    let (low, high) = wilson(u64::from(count), u64::from(total));
+    format!("{count} ({:.1}-{:.1})", low * 100.0, high * 100.0)
+}
+
 fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
-    let mut tools: Vec<&str> = Vec::new();
-    for trial in trials {
-        if !tools.contains(&trial.tool.as_str()) {
-            tools.push(&trial.tool);
-        }
-    }
+    let any_proven = trials.iter().any(|trial| trial.proven);
+    let proven = |text: String| if any_proven { format!(" {text:>6}") } else { String::new() };
     let mut text = format!(
-        "{:<22} {:<18} {:>6} {:>6} {:>10} {:>7} {:>6} {:>11}\n",
-        "truth", "tool", "trials", "right", "undecided", "missed", "false", "wrong sign"
+        "{:<20} {:<16} {:<8} {:>5} {:>15}{} {:>14} {:>14} {:>14} {:>10}\n",
+        "truth",
+        "tool",
+        "compiler",
+        "pairs",
+        "right",
+        proven("proven".into()),
+        "undecided",
+        "missed",
+        "false",
+        "wrong sign"
     );
     for class in CLASSES {
-        for (index, tool) in tools.iter().enumerate() {
-            let count = |outcome| tally.count(tool, class, outcome);
+        for (index, (tool, compiler)) in tally.rows(class).into_iter().enumerate() {
+            let total = tally.total(tool, Some(compiler), class);
+            let count = |outcome| tally.count(tool, Some(compiler), class, outcome);
+            // What cannot happen to a class is not counted in it.
+            let counted = |outcome, possible: bool| match possible {
+                true => counted(count(outcome), total),
+                false => "-".into(),
+            };
+            let same = CLASSES[..2].contains(&class);
             text.push_str(&format!(
-                "{:<22} {tool:<18} {:>6} {:>6} {:>10} {:>7} {:>6} {:>11}\n",
+                "{:<20} {tool:<16} {compiler:<8} {total:>5} {:>15}{} {:>14} {:>14} {:>14} {:>10}\n",
                 if index == 0 { class } else { "" },
-                tally.total(tool, class),
-                count(TruthOutcome::Right),
-                count(TruthOutcome::Undecided),
-                count(TruthOutcome::Missed),
-                count(TruthOutcome::False),
-                count(TruthOutcome::WrongSign),
+                counted(TruthOutcome::Right, true),
+                proven(tally.proven(tool, compiler, class).to_string()),
+                counted(TruthOutcome::Undecided, true),
+                counted(TruthOutcome::Missed, !same),
+                counted(TruthOutcome::False, same),
+                if same { "-".into() } else { count(TruthOutcome::WrongSign).to_string() },
             ));
         }
     }
-    text.push_str("\nfalse: identical code called different; missed: a real difference called none\n");
+    text.push_str(
+        "\nmissed: a real difference called equivalent; false: the same work called different\n\
+         in brackets: the 95 % interval of the share, in % (Wilson)\n",
+    );
+    text + &wrong_verdicts(trials)
+}
+
+fn wrong_verdicts(trials: &[Trial]) -> String {
     let wrong: Vec<String> = trials
         .iter()
         .filter(|trial| trial.tool == ASSAY)
@@ -222,12 +317,14 @@ fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
         .map(|trial| {
             let difference =
                 trial.difference.map_or(String::new(), |value| format!(" ({:+.1} %)", value * 100.0));
-            format!("  {}: truth {}, verdict {:?}{difference}\n", trial.what, trial.truth.verdict, trial.said)
+            format!(
+                "  {}, {}: truth {}, verdict {:?}{difference}\n",
+                trial.what, trial.compiler, trial.truth.verdict, trial.said
+            )
         })
         .collect();
-    if !wrong.is_empty() {
-        text.push_str("\nwrong verdicts of assay:\n");
-        text.extend(wrong);
+    match wrong.is_empty() {
+        true => String::new(),
+        false => format!("\nwrong verdicts of assay:\n{}", wrong.concat()),
     }
-    text
 }

@@ -2,19 +2,16 @@
 //!
 //! Method: each evaluation of a condition ends on exactly one way into the text of its one or its other side. Those ways
 //! are counted; ways from one part of the condition to the next are not. What can't be assigned is kept apart, and a
-//! verdict must stand wherever that belonged. Source of the interval: E. B. Wilson, JASA 22 (1927), 209-212.
-//! Checked by hand-made branches of all shapes that the fixtures' compilers gave, and by the fixtures themselves.
+//! verdict must stand wherever that belonged. Checked by hand-made branches of all shapes that the fixtures' compilers gave, and by the fixtures themselves.
 
 use super::{Split, TextPlace};
+use crate::stats::share::wilson;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// The fewest evaluations that are judged: with 100 of them, 60 to 40 can just be told from even (confidence 0.95), and
 /// fewer cost nothing either way.
 pub const FEWEST: u64 = 100;
-
-/// The 0.975 quantile of the normal distribution: confidence 0.95.
-const Z: f64 = 1.959_963_984_540_054;
 
 /// The code that one side of a branch begins with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -318,15 +315,6 @@ pub fn judge(expects_yes: bool, balance: &Balance) -> HintJudgement {
     }
 }
 
-/// The Wilson interval of a share, confidence 0.95. `total` is at least 1.
-fn wilson(part: u64, total: u64) -> (f64, f64) {
-    let (n, p) = (total as f64, part as f64 / total as f64);
-    let z2 = Z * Z;
-    let center = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
-    let half = Z / (1.0 + z2 / n) * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();
-    (center - half, center + half)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{Position, Span};
@@ -516,14 +504,6 @@ mod tests {
         let balance = Balance { yes: 900, no: 100, unknown: 0, known_by_both: 0 };
         assert_eq!(judge(true, &balance), HintJudgement::RIGHT);
         assert_eq!(judge(false, &balance), HintJudgement::WRONG);
-    }
-
-    #[test]
-    fn the_interval_is_wilsons() {
-        let (low, high) = wilson(60, 100);
-        assert!((low - 0.502_002_6).abs() < 1e-6 && (high - 0.690_598_7).abs() < 1e-6, "{low} {high}");
-        let (low, high) = wilson(0, 100);
-        assert!(low.abs() < 1e-12 && (high - 0.036_993_5).abs() < 1e-6, "{low} {high}");
     }
 
     #[test]
