@@ -281,7 +281,9 @@ fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
         "wrong sign"
     );
     for class in CLASSES {
-        for (index, (tool, compiler)) in tally.rows(class).into_iter().enumerate() {
+        let mut rows = tally.rows(class);
+        rows.sort_by_key(|(tool, _)| *tool != ASSAY);
+        for (index, (tool, compiler)) in rows.into_iter().enumerate() {
             let total = tally.total(tool, Some(compiler), class);
             let count = |outcome| tally.count(tool, Some(compiler), class, outcome);
             // What cannot happen to a class is not counted in it.
