@@ -14,7 +14,7 @@
 mod asked;
 mod builds;
 mod finding;
-mod next;
+pub(crate) mod next;
 mod sentence;
 mod winner;
 

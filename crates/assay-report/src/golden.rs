@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::page::{Page, PageTwinControl, TwinVerdict, Verdict};
+use super::page::{AsBuiltSays, Page, PageTwinControl, TwinVerdict, Verdict};
 use super::{Detail, PlanPage, answer, render, render_plan, sample};
 
 fn folder() -> std::path::PathBuf {
@@ -161,4 +161,33 @@ fn a_page_of_another_schema_is_refused_by_name() {
     let error = Page::from_json(&text).expect_err("a newer page is not read").to_string();
     assert_eq!(error, "the page has schema \"assay.campaign/7\"; this assay reads \"assay.campaign/1\"");
     assert!(Page::from_json("{}").expect_err("no page").to_string().contains("schema"));
+}
+
+/// As `make demo` gives it: two variants on three inputs by two compilers, and no link that misleads.
+fn demo() -> Page {
+    let mut page = sample::page();
+    page.contrasts.retain(|contrast| contrast.candidate == "bmi2");
+    page.contrasts.iter_mut().for_each(|contrast| contrast.as_built_says = Some(AsBuiltSays::Confirmed));
+    page.cells.retain(|cell| ["branch", "bmi2"].contains(&cell.variant.as_str()));
+    page.cells.iter_mut().for_each(|cell| cell.limits.clear());
+    (page.claims, page.failures) = (Vec::new(), Vec::new());
+    page
+}
+
+#[test]
+fn the_demo_s_page_fits_two_screens() {
+    let lines = |detail| render(&demo(), 120, false, detail).lines().count();
+    assert!(lines(Detail::Brief) <= 60, "{}", render(&demo(), 120, false, Detail::Brief));
+    assert!(lines(Detail::Full) > 90, "what is left out is in the full page");
+}
+
+#[test]
+fn placements_are_listed_where_an_ordinary_link_misleads_and_summed_up_elsewhere() {
+    assert!(render(&sample::page(), 120, false, Detail::Brief).contains("spread: slowest start"));
+    let page = demo();
+    let brief = render(&page, 120, false, Detail::Brief);
+    let summed = brief.replace("\n  ", " ");
+    assert!(!brief.contains("spread: slowest start"), "{brief}");
+    assert!(summed.contains("cells by more than 1 %, most of all"), "{brief}");
+    assert!(render(&page, 120, false, Detail::Full).contains("spread: slowest start"));
 }

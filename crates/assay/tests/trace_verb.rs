@@ -83,7 +83,7 @@ fn info_counts_a_stream_and_finds_it_sound() {
     assert_eq!((&stream["warning"], &found["broken"]), (&Value::Null, &Value::Null));
     let text = done("info", &[&fixture("cbp-ng_gcc.sbbt.zst")]);
     for part in [
-        "0.592 bits per branch",
+        "43.0 KiB, 0.59 bits per branch",
         "594,405 branches",
         "conditional jump",
         "1 of 594,404 branches cannot be reached",

@@ -266,13 +266,13 @@ pub fn learned_input(found: &Learned, unit: &str) -> page::LearnedInput {
         predictor => format!("simulated by {predictor}"),
     };
     let note = format!(
-        "the input {} is {how} by the predictor: its {} amount to {} random outcomes{memory} ({:.3} mispredictions per {unit} on \
-         the first walk, {:.3} on later ones, {source}); {} are enough",
+        "the input {} is {how} by the predictor: its {} amount to {} random outcomes{memory} ({} mispredictions per {unit} on \
+         the first walk, {} on later ones, {source}); {} are enough",
         found.input,
         units(found.units),
         words::count(found.tosses),
-        found.fresh,
-        found.repeated,
+        words::short(found.fresh),
+        words::short(found.repeated),
         units(found.enough_units),
     );
     page::LearnedInput {

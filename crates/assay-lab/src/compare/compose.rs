@@ -47,7 +47,7 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Res
         method: spec.method,
         sides: sides.iter().map(built).collect(),
         twin_control: twin(&judged),
-        benchmarks: compared(&judged, &spec),
+        benchmarks: compared(&judged, &spec, seconds(&visits)),
         one_sided: one_sided(&judged, &spec, &sides),
         spoilt: spoilt(&visits, &sides),
         warnings: warnings(&judged, &spec),
@@ -90,12 +90,17 @@ fn twin(judged: &ComparisonVerdicts) -> PageTwinControl {
     twin_of(&judged.judgement.twin)
 }
 
-fn compared(judged: &ComparisonVerdicts, spec: &Spec) -> Vec<Compared> {
+/// Spent measuring.
+fn seconds(visits: &[VisitRow]) -> f64 {
+    visits.iter().map(|visit| visit.elapsed_ns as f64 / 1e9).sum()
+}
+
+fn compared(judged: &ComparisonVerdicts, spec: &Spec, seconds: f64) -> Vec<Compared> {
     if spec.sides == 1 {
         let all = benchmarks(&judged.seen, &[Side::Baseline]);
         return all.iter().filter_map(|benchmark| alone(judged, &benchmark.name)).collect();
     }
-    judged.judgement.contrasts.iter().filter_map(|found| one(judged, found, spec)).collect()
+    judged.judgement.contrasts.iter().filter_map(|found| one(judged, found, spec, seconds)).collect()
 }
 
 /// A benchmark of the one side there is.
@@ -115,6 +120,7 @@ fn alone(judged: &ComparisonVerdicts, benchmark: &str) -> Option<Compared> {
         reasons: Vec::new(),
         rotations: 0,
         minimum_detectable_effect: None,
+        seconds_to_decide: None,
         functions: Vec::new(),
         executed_functions: None,
         code_unknown: None,
@@ -125,9 +131,13 @@ fn one(
     judged: &ComparisonVerdicts,
     found: &assay_pure::verdict::ContrastVerdict,
     spec: &Spec,
+    seconds: f64,
 ) -> Option<Compared> {
     let shown = contrast(found);
     let code = judged.code.get(&found.input);
+    let times = |needed: u32| f64::from(needed) / f64::from(shown.rotations);
+    let seconds_to_decide =
+        shown.rotations_needed.filter(|_| shown.rotations > 0).map(|needed| seconds * times(needed));
     let mut causes = shown.causes;
     causes.extend(code.map(|code| code::causes(code, found, spec.minimum_effect)).unwrap_or_default());
     Some(Compared {
@@ -145,6 +155,7 @@ fn one(
         reasons: shown.reasons,
         rotations: shown.rotations,
         minimum_detectable_effect: shown.minimum_detectable_effect,
+        seconds_to_decide,
         functions: code.map(|code| code.functions.clone()).unwrap_or_default(),
         executed_functions: code.and_then(|code: &CodeFindings| code.executed),
         code_unknown: code.and_then(|code| code.unknown.clone()),
@@ -225,7 +236,7 @@ fn measured(
         cpu: row.machine["cpu"].as_str().unwrap_or("unknown").into(),
         pinned_cpu: row.pinned_cpu.map(|cpu| cpu as u32),
         started: rfc3339(row.started_at),
-        seconds: visits.iter().map(|visit| visit.elapsed_ns as f64 / 1e9).sum(),
+        seconds: seconds(visits),
         rounds: judged.rounds,
         rotations: if spec.method == Method::Placements { spec.rotations } else { 0 },
         visits: visits.len() as u64,

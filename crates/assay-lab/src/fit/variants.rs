@@ -25,6 +25,7 @@ use assay_pure::inputs::{Format, Generator, Markov, digest};
 use assay_pure::ledger::Stage;
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::{ContrastVerdict, Verdict, VerdictOptions, judge};
+use assay_pure::words;
 use assay_report::fit::page::{FitCount, Reason, TimeRatio, Variants};
 use std::path::{Path, PathBuf};
 
@@ -278,7 +279,8 @@ fn of_time(time: &TimeRatio) -> Option<Reason> {
     let place = format!("{} ({}, {})", time.variant, time.compiler, time.flags);
     let interval = match (time.ratio, time.lower, time.upper) {
         (Some(ratio), Some(lower), Some(upper)) => {
-            format!("fitted / recorded is {ratio:.3}, {lower:.3} to {upper:.3}")
+            let (change, span) = (words::fine_change(ratio), words::fine_span(lower, upper));
+            format!("{change} on the fitted input ({span})")
         }
         _ => format!("{} complete rotations are too few", time.rotations),
     };
@@ -336,7 +338,7 @@ mod tests {
         let refused = |says, ratio| refusals(&variants(vec![time(says, ratio)], (0.2, 0.2)), 0.05);
         assert_eq!(refused(FigureComparison::Close, Some(1.01)), []);
         let apart = refused(FigureComparison::Apart, Some(1.2));
-        assert!(apart[0].what.contains("branch (gcc, O2) differs: fitted / recorded is 1.200"), "{apart:?}");
+        assert!(apart[0].what.contains("branch (gcc, O2) differs: +20.0 % on the fitted input"), "{apart:?}");
         let unsure = refused(FigureComparison::Unsure, None);
         assert!(unsure[0].what.contains("8 complete rotations") && unsure[0].remedy.contains("--budget"));
         assert_eq!(refusals(&variants(vec![], (0.2, 0.2)), 0.05).len(), 1);

@@ -8,7 +8,7 @@ use crate::page::{Page, PageContrast, Stopped, TwinVerdict, Verdict};
 use assay_pure::words;
 
 /// Measuring that is suggested, at most, in times of what was measured.
-const MOST_TIMES: f64 = 10.0;
+pub(crate) const MOST_TIMES: f64 = 10.0;
 
 /// The line; nothing where nothing is to be done.
 pub fn next(page: &Page) -> Option<String> {
@@ -93,7 +93,7 @@ fn learned(page: &Page) -> Option<String> {
 }
 
 /// To two digits, upwards: 183.2 is 190.
-fn rounded_up(seconds: f64) -> f64 {
+pub(crate) fn rounded_up(seconds: f64) -> f64 {
     let step = 10f64.powf(seconds.max(1.0).log10().floor() - 1.0);
     (seconds / step).ceil() * step
 }

@@ -1,6 +1,7 @@
 //! The answer in a few sentences: what differs, what is equivalent, what is undecided, what only looks different.
 
 use super::page::{ComparePage, Compared, Method};
+use crate::answer::next::{MOST_TIMES, rounded_up};
 use crate::page::{AsBuiltSays, Verdict};
 use assay_pure::words;
 
@@ -20,12 +21,9 @@ pub fn answer(page: &ComparePage) -> String {
 
 /// What to do about it; none where everything is decided.
 pub(super) fn next(page: &ComparePage) -> Option<String> {
-    let open: Vec<&str> = page.with(Verdict::Inconclusive).map(|found| found.benchmark.as_str()).collect();
     let ghosts: Vec<&str> = ghosts(page).map(|found| found.benchmark.as_str()).collect();
     let mut told = Vec::new();
-    if !open.is_empty() {
-        told.push(format!("raise --budget to decide {}", named(&open)));
-    }
+    told.extend(longer(page));
     if !ghosts.is_empty() {
         told.push(format!("ignore the as-built difference of {}", named(&ghosts)));
     }
@@ -33,6 +31,39 @@ pub(super) fn next(page: &ComparePage) -> Option<String> {
         told.push("name a revision to compare its code with this build's, apart from placement".to_owned());
     }
     (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// "--budget 190 (seconds) should decide BM_hash; measuring longer will hardly decide BM_copy, which differs by at most 1.3 %".
+fn longer(page: &ComparePage) -> Option<String> {
+    let open: Vec<&Compared> = page.with(Verdict::Inconclusive).collect();
+    let reach = MOST_TIMES * page.measured.seconds;
+    let (near, far): (Vec<&Compared>, Vec<&Compared>) =
+        open.iter().partition(|found| found.seconds_to_decide.is_some_and(|seconds| seconds <= reach));
+    let names =
+        |found: &[&Compared]| named(&found.iter().map(|found| found.benchmark.as_str()).collect::<Vec<_>>());
+    // Rounds serve all benchmarks at once: the most demanding one decides.
+    let seconds = near.iter().filter_map(|found| found.seconds_to_decide).reduce(f64::max);
+    let budget = seconds.map(|seconds| {
+        format!("--budget {:.0} (seconds) should decide {}", rounded_up(seconds), names(&near))
+    });
+    let rest = (!far.is_empty()).then(|| match far.iter().map(|found| bound(found)).reduce(f64::max) {
+        Some(most) if most.is_finite() => {
+            let differs = if far.len() == 1 { "differs" } else { "differ" };
+            format!(
+                "measuring longer will hardly decide {}, which {differs} by at most {}",
+                names(&far),
+                words::fraction(most)
+            )
+        }
+        _ => format!("raise --budget to decide {}", names(&far)),
+    });
+    let told: Vec<String> = budget.into_iter().chain(rest).collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// The farthest that it can be from no difference, by its interval.
+fn bound(found: &Compared) -> f64 {
+    found.code.map_or(f64::INFINITY, |code| (code.upper - 1.0).abs().max((1.0 - code.lower).abs()))
 }
 
 /// Names, beyond [`NAMED`] their number.

@@ -122,6 +122,8 @@ pub struct Compared {
     pub rotations: u32,
     /// Smallest effect that these rotations would find four times in five.
     pub minimum_detectable_effect: Option<f64>,
+    /// Seconds of measuring in all that should decide it, at the spread seen; `null` where it is decided or that is unknown.
+    pub seconds_to_decide: Option<f64>,
     /// Functions that it executes and that differ between the sides.
     pub functions: Vec<DifferingFunction>,
     /// How many functions it executes; `null` where unknown.

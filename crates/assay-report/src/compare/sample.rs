@@ -36,6 +36,7 @@ fn compared(
         reasons: vec![format!("Over 8 rotations (32 placements) HEAD takes {:+.1} %.", (code - 1.0) * 100.0)],
         rotations: 8,
         minimum_detectable_effect: Some(0.02),
+        seconds_to_decide: None,
         functions: vec![],
         executed_functions: Some(12),
         code_unknown: None,
@@ -87,6 +88,7 @@ fn benchmarks() -> Vec<Compared> {
     let mut open = compared("BM_hash", 3.2, 0.98, 1.013, Verdict::Inconclusive, AsBuiltSays::Masked);
     open.as_built_says = None;
     open.minimum_detectable_effect = Some(0.031);
+    open.seconds_to_decide = Some(412.7);
     open.executed_functions = None;
     open.code_unknown = Some("the emulator lacks its instruction vpternlogd".into());
     open.functions = vec![
@@ -175,6 +177,7 @@ pub fn one() -> ComparePage {
             functions: vec![],
             rotations: 0,
             minimum_detectable_effect: None,
+            seconds_to_decide: None,
             ..found.clone()
         };
     }

@@ -53,3 +53,20 @@ fn the_answer_names_what_differs_then_what_only_looks_so() {
     calm.benchmarks.clear();
     assert!(super::answer(&calm).starts_with("Nothing could be compared"));
 }
+
+#[test]
+fn what_would_decide_is_a_number_of_seconds_or_that_nothing_affordable_does() {
+    let next = |seconds: Option<f64>, upper: f64| {
+        let mut page = sample::two();
+        let open =
+            page.benchmarks.iter_mut().find(|found| found.benchmark == "BM_hash").expect("the sample has it");
+        open.seconds_to_decide = seconds;
+        open.code = open.code.map(|code| crate::page::RatioInterval { upper, ..code });
+        super::answer::next(&page).expect("something is open")
+    };
+    assert!(next(Some(412.7), 1.02).starts_with("--budget 420 (seconds) should decide BM_hash;"));
+    let far = "measuring longer will hardly decide BM_hash, which differs by at most 4.5 %;";
+    for seconds in [None, Some(1e6)] {
+        assert!(next(seconds, 1.045).starts_with(far), "{}", next(seconds, 1.045));
+    }
+}

@@ -48,7 +48,7 @@ pub fn page() -> FitPage {
     };
     FitPage {
         schema: FIT_SCHEMA.to_owned(),
-        answer: "Refused: the time of table (gcc-12, O2) differs: fitted / recorded is 1.102, 1.090 to 1.115.".to_owned(),
+        answer: "Refused: the time of table (gcc-12, O2) differs: +10.2 % on the fitted input (+9.0 % to +11.5 %).".to_owned(),
         file: "postings.varint".to_owned(),
         bytes: 2_590_680,
         units: 1_946_887,
@@ -56,7 +56,7 @@ pub fn page() -> FitPage {
         margin: 0.05,
         close: false,
         refusals: vec![Reason {
-            what: "the time of table (gcc-12, O2) differs: 1.1020 of the recorded one".to_owned(),
+            what: "the time of table (gcc-12, O2) differs: +10.2 % on the fitted input (+9.0 % to +11.5 %)".to_owned(),
             remedy: "the order reaches farther back than a table of lengths: use the recording itself".to_owned(),
         }],
         model: Some(FittedTable { order: 30, contexts: 180, bits_per_unit: 0.7241, strictness: 1.25 }),

@@ -62,13 +62,16 @@ fn recorded(page: &FitPage, sheet: &mut Sheet) {
     );
     if let Some(model) = &page.model {
         let mut text = format!(
-            "{} of up to {}, chosen by BIC; {:.3} bits per unit",
+            "{} of up to {}, chosen by BIC; {} bits per unit",
             words::plural(model.contexts, "context"),
             words::plural(model.order, "length"),
-            model.bits_per_unit
+            figure(model.bits_per_unit)
         );
         if model.strictness > 1.0 {
-            text += &format!(" (with {:.1} times its penalty, to keep the table small)", model.strictness);
+            text += &format!(
+                " (with {} times its penalty, to keep the table small)",
+                words::short(model.strictness)
+            );
         }
         sheet.labelled(Ink::Dim, "fitted    ", &text);
     }
@@ -101,7 +104,7 @@ fn side_by_side(closeness: &Closeness, sheet: &mut Sheet) {
             .collect(),
         1,
     );
-    let shown = |value: Option<f64>| value.map_or("too few units".to_owned(), |value| format!("{value:.3}"));
+    let shown = |value: Option<f64>| value.map_or("too few units".to_owned(), figure);
     for entropy in &closeness.entropies {
         let figures = [entropy.real_bits, entropy.fitted_bits, entropy.real_misses, entropy.fitted_misses];
         let row = std::iter::once(entropy.order.to_string()).chain(figures.map(shown));
@@ -119,7 +122,7 @@ fn order(closeness: &Closeness, sheet: &mut Sheet) {
     let mut add = |name: &str, real: String, fitted: String| {
         table.row(vec![name.into(), real.into(), fitted.into()]);
     };
-    add("mean run of one length, units", format!("{:.2}", real.mean), format!("{:.2}", fitted.mean));
+    add("mean run of one length, units", figure(real.mean), figure(fitted.mean));
     for (name, real, fitted) in [
         ("median run", real.median, fitted.median),
         ("90 % of runs are at most", real.p90, fitted.p90),
@@ -133,17 +136,33 @@ fn order(closeness: &Closeness, sheet: &mut Sheet) {
     sheet.table(&table);
 }
 
+/// Decimals of which `digits` are not zeros in front.
+fn decimals(value: f64, digits: f64) -> usize {
+    if value > 0.0 { (digits - 1.0 - value.log10().floor()).clamp(0.0, 4.0) as usize } else { 4 }
+}
+
+/// A figure per unit, to three digits.
+fn figure(value: f64) -> String {
+    format!("{value:.*}", decimals(value, 3.0))
+}
+
 fn figure_row(name: &str, figure: &FitFigure) -> Vec<Entry> {
-    let parts = |(low, high): (f64, f64)| format!("{low:.3} to {high:.3}");
+    // The digits that matter: two of the difference that is allowed.
+    let digits = decimals(figure.allowed, 2.0);
+    // A difference of nothing has no sign.
+    let difference = format!("{:+.digits$}", figure.fitted - figure.real);
+    let is_zero = difference.trim_start_matches(['+', '-']).chars().all(|letter| matches!(letter, '0' | '.'));
+    let difference = if is_zero { difference[1..].to_owned() } else { difference };
+    let parts = |(low, high): (f64, f64)| format!("{low:.digits$} to {high:.digits$}");
     vec![
         name.into(),
-        format!("{:.4}", figure.real).into(),
+        format!("{:.digits$}", figure.real).into(),
         parts(figure.real_parts).into(),
-        format!("{:.4}", figure.fitted).into(),
-        format!("{:.4} to {:.4}", figure.real + figure.lower, figure.real + figure.upper).into(),
+        format!("{:.digits$}", figure.fitted).into(),
+        parts((figure.real + figure.lower, figure.real + figure.upper)).into(),
         parts(figure.fitted_parts).into(),
-        format!("{:+.4}", figure.fitted - figure.real).into(),
-        format!("{:.4}", figure.allowed).into(),
+        difference.into(),
+        format!("{:.digits$}", figure.allowed).into(),
         if figure.says == FigureComparison::Close && figure.changes {
             Entry::inked("varies", Ink::Doubt)
         } else {
@@ -161,21 +180,22 @@ fn said(says: FigureComparison) -> Entry {
 }
 
 fn of_variants(variants: &Variants, sheet: &mut Sheet) {
-    sheet.heading("Time of each variant: fitted / recorded, over placements");
+    sheet
+        .heading("Time of each variant on the fitted input, compared with the recorded one, over placements");
     let columns = vec![
         Column::left("variant"),
         Column::left("compiler").optional(1),
         Column::left("flags").optional(2),
-        Column::right("ratio"),
+        Column::right("difference"),
         Column::right("interval"),
         Column::right("rotations").optional(3),
         Column::left(""),
     ];
     let mut table = Table::new(columns, 1);
     for time in &variants.times {
-        let ratio = time.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
+        let ratio = time.ratio.map_or("-".to_owned(), words::fine_change);
         let interval = match (time.lower, time.upper) {
-            (Some(lower), Some(upper)) => format!("{lower:.3} to {upper:.3}"),
+            (Some(lower), Some(upper)) => words::fine_span(lower, upper),
             _ => "-".to_owned(),
         };
         table.row(vec![
@@ -206,8 +226,8 @@ fn of_variants(variants: &Variants, sheet: &mut Sheet) {
                 count.compiler.as_str().into(),
                 count.flags.as_str().into(),
                 count.what.as_str().into(),
-                format!("{:.4}", count.real).into(),
-                format!("{:.4}", count.fitted).into(),
+                figure(count.real).into(),
+                figure(count.fitted).into(),
             ]);
         }
         sheet.table(&table);

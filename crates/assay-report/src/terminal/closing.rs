@@ -104,10 +104,10 @@ fn footer(page: &Page, detail: Detail, sheet: &mut Sheet) {
     // That it holds, or is undecided, needs nothing done; that it failed is told first of all.
     let twin = if detail == Detail::Full { twin_found(page) } else { String::new() };
     for (label, text) in [
-        ("measured", measured(page)),
+        ("measured", measured(page, detail)),
         ("twin", twin),
-        ("machine", machine(page)),
-        ("built by", built_by(page)),
+        ("machine", machine(page, detail)),
+        ("built by", built_by(page, detail)),
         ("kept in", kept_in(page)),
         (
             "more",
@@ -121,7 +121,7 @@ fn footer(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
 }
 
-fn measured(page: &Page) -> String {
+fn measured(page: &Page, detail: Detail) -> String {
     let campaign = &page.campaign;
     let stopped = match campaign.stopped_because {
         Stopped::Decided if page.contrasts.is_empty() => "nothing is left to compare",
@@ -132,22 +132,28 @@ fn measured(page: &Page) -> String {
         Stopped::Nothing => "nothing could be measured",
         Stopped::Refined | Stopped::Points => "nothing is left to refine",
     };
+    let samples = format!(
+        ", {} ({} left out: interrupted or sibling thread busy)",
+        words::plural(campaign.samples, "sample"),
+        words::count(campaign.flagged_samples)
+    );
+    let elapsed = format!(", {} in all", words::duration(campaign.elapsed_seconds));
+    let full = |text: String| if detail == Detail::Full { text } else { String::new() };
     format!(
-        "{}, {}, {} ({} left out: interrupted or sibling thread busy), {} of measuring (budget {}), {} in all; {stopped}",
+        "{}, {}{}, {} of measuring (budget {}){}; {stopped}",
         words::plural(campaign.rounds, "round"),
         words::plural(u64::from(campaign.rotations), "rotation"),
-        words::plural(campaign.samples, "sample"),
-        words::count(campaign.flagged_samples),
+        full(samples),
         words::duration(campaign.measured_seconds),
         words::duration(campaign.budget_seconds),
-        words::duration(campaign.elapsed_seconds),
+        full(elapsed),
     )
 }
 
-fn machine(page: &Page) -> String {
+fn machine(page: &Page, detail: Detail) -> String {
     let machine = &page.machine;
     let pinned = machine.pinned_cpu.map_or("not pinned".to_owned(), |cpu| format!("pinned to core {cpu}"));
-    let cost = |what: &str, ns: Option<f64>| ns.map(|ns| format!("{what} {} ns", words::ns(ns)));
+    let cost = |what: &str, ns: Option<f64>| ns.map(|ns| format!("{what} {}", words::time(ns)));
     let clock = machine.clock.replace('_', " ").replace("cpu", "CPU");
     let (read, region) = match machine.clock.as_str() {
         "thread_cpu" => (machine.timer.cpu_read_ns, machine.timer.region_cpu_ns),
@@ -155,7 +161,11 @@ fn machine(page: &Page) -> String {
     };
     let costs: Vec<String> =
         [cost("a read costs", read), cost("an empty region", region)].into_iter().flatten().collect();
-    let costs = if costs.is_empty() { String::new() } else { format!(" ({})", costs.join(", ")) };
+    let costs = if costs.is_empty() || detail == Detail::Brief {
+        String::new()
+    } else {
+        format!(" ({})", costs.join(", "))
+    };
     format!(
         "{}, {}, {pinned}; {}; {clock} clock{costs}",
         machine.cpu,
@@ -164,8 +174,11 @@ fn machine(page: &Page) -> String {
     )
 }
 
-fn built_by(page: &Page) -> String {
-    let compiler = |c: &crate::page::PageCompiler| format!("{} ({}, {})", c.name, c.version, c.target);
+fn built_by(page: &Page, detail: Detail) -> String {
+    let compiler = |c: &crate::page::PageCompiler| match detail {
+        Detail::Brief => format!("{} ({})", c.name, c.version),
+        Detail::Full => format!("{} ({}, {})", c.name, c.version, c.target),
+    };
     let compilers: Vec<String> = page.machine.compilers.iter().map(compiler).collect();
     let flags: Vec<String> =
         page.flag_sets.iter().map(|set| format!("{}: {}", set.name, set.flags.join(" "))).collect();

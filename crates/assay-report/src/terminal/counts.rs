@@ -18,7 +18,7 @@ const MOST_ROWS: usize = 12;
 /// Adds the sections.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     figures(page, detail, sheet);
-    cost(page, sheet);
+    cost(page, detail, sheet);
     if let Some(explained) = &page.explained {
         times_explained(page, explained, detail, sheet);
     }
@@ -48,7 +48,8 @@ fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
             sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", words::plural(left as u64, "more row")));
         }
     }
-    for note in distinct(page.cells.iter().filter_map(|cell| cell.count_note.as_ref())) {
+    let noted = page.cells.iter().filter(|_| detail == Detail::Full);
+    for note in distinct(noted.filter_map(|cell| cell.count_note.as_ref())) {
         let cells = page.cells.iter().filter(|cell| cell.count_note.as_ref() == Some(note)).count();
         let text = format!("{}: {note}.", words::plural(cells as u64, "cell"));
         sheet.paragraph(Ink::Doubt, "  ", &text);
@@ -132,9 +133,9 @@ fn figure(cell: Option<&PageCell>, events: &[(&str, usize)]) -> Entry {
     events.iter().map(one).collect::<Vec<_>>().join("/").into()
 }
 
-fn cost(page: &Page, sheet: &mut Sheet) {
+fn cost(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let Some(cost) = &page.branch_cost else { return };
-    let memory = match (cost.learned_outcomes, cost.unlearned_outcomes) {
+    let memory = match (cost.learned_outcomes, cost.unlearned_outcomes.filter(|_| detail == Detail::Full)) {
         (Some(learned), Some(unlearned)) => format!(
             " Its predictor memorises {} random outcomes, and none of {}.",
             words::count(learned),
@@ -145,24 +146,35 @@ fn cost(page: &Page, sheet: &mut Sheet) {
         }
         _ => String::new(),
     };
-    let text = format!(
-        "A misprediction costs this CPU {} ({} to {}), measured by timing alone.{memory}",
-        words::time(cost.penalty_ns),
-        words::time(cost.lower),
-        words::time(cost.upper)
-    );
+    let price = if detail == Detail::Full {
+        format!(
+            "{} ({} to {}), measured by timing alone",
+            words::time(cost.penalty_ns),
+            words::time(cost.lower),
+            words::time(cost.upper)
+        )
+    } else {
+        words::time_with_interval(cost.penalty_ns, cost.lower, cost.upper)
+    };
+    let text = format!("A misprediction costs this CPU {price}.{memory}");
     sheet.gap();
     sheet.paragraph(Ink::Plain, "  ", &text);
 }
 
 /// "branch 0.12 ns, bmi2 1.71 ns".
 fn constants(explained: &ExplainedTimes) -> String {
-    let one = |(variant, ns): (&String, &f64)| format!("{variant} {} ns", words::ns(*ns)).trim().to_owned();
+    let one = |(variant, ns): (&String, &f64)| format!("{variant} {}", words::time(*ns)).trim().to_owned();
     explained.constants_ns.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn times_explained(page: &Page, explained: &ExplainedTimes, detail: Detail, sheet: &mut Sheet) {
-    sheet.heading("What explains the times");
+    // What explains nothing changes nothing for who reads it first.
+    if detail == Detail::Brief && !explained.holds {
+        return;
+    }
+    if detail == Detail::Full {
+        sheet.heading("What explains the times");
+    }
     let by = explained.predictor.as_ref().map_or("counted".to_owned(), |name| format!("simulated by {name}"));
     let (Some(r_squared), Some(instruction), Some(misprediction)) =
         (explained.r_squared, &explained.ns_per_instruction, &explained.ns_per_misprediction)
@@ -174,12 +186,12 @@ fn times_explained(page: &Page, explained: &ExplainedTimes, detail: Detail, shee
     let verb = if explained.holds { "explain" } else { "do not explain the times, only" };
     let own = if explained.constants_ns.len() > 1 { " and a constant per variant" } else { "" };
     let mut text = format!(
-        "Instructions and mispredictions ({by}){own} {verb} {:.1} % of the variance over {}: {:.3} ns per instruction, \
-         {} ns per misprediction.",
-        100.0 * r_squared,
+        "Instructions and mispredictions ({by}){own} {verb} {} of the variance over {}: {} per instruction, {} per \
+         misprediction.",
+        words::fraction(r_squared),
         words::plural(explained.cells, "cell"),
-        instruction.median,
-        words::ns(misprediction.median),
+        words::time(instruction.median),
+        words::time(misprediction.median),
     );
     if detail == Detail::Full {
         text += &fit_in_full(page, explained, (instruction, misprediction));
@@ -200,9 +212,9 @@ fn fit_in_full(
     let measured = page.branch_cost.as_ref().map_or(String::new(), |cost| {
         format!(
             ", measured directly {} ({} to {})",
-            words::ns(cost.penalty_ns),
-            words::ns(cost.lower),
-            words::ns(cost.upper)
+            words::time(cost.penalty_ns),
+            words::time(cost.lower),
+            words::time(cost.upper)
         )
     });
     let plain = explained
@@ -210,15 +222,15 @@ fn fit_in_full(
         .filter(|_| explained.constants_ns.len() > 1)
         .map_or(String::new(), |plain| format!(", {plain:.3} with one constant for all variants"));
     format!(
-        " R² is {:.3}{plain}. An instruction costs {:.3} to {:.3} ns, a misprediction {} to {} ns{measured}. Constant part: {}. \
-         The typical residual is {} ns.",
+        " R² is {:.3}{plain}. An instruction costs {} to {}, a misprediction {} to {}{measured}. Constant part: {}. \
+         The typical residual is {}.",
         explained.r_squared.unwrap_or_default(),
-        instruction.lower,
-        instruction.upper,
-        words::ns(misprediction.lower),
-        words::ns(misprediction.upper),
+        words::time(instruction.lower),
+        words::time(instruction.upper),
+        words::time(misprediction.lower),
+        words::time(misprediction.upper),
         constants(explained),
-        words::ns(explained.typical_residual_ns.unwrap_or_default()),
+        words::time(explained.typical_residual_ns.unwrap_or_default()),
     )
 }
 

@@ -12,6 +12,9 @@ use assay_pure::words;
 use serde_json::{Value, json};
 use std::io;
 
+/// With a busy sibling thread in more of the windows than this the reader is warned: medians stand up to fewer.
+const MANY_SHARED: f64 = 0.2;
+
 /// The facts of the machine that it depends on, from those kept with a campaign.
 pub fn machine_key(machine: &Value) -> Value {
     let keys = ["cpu", "cpu_id", "microcode", "kernel", "governor", "virtual_machine"];
@@ -34,16 +37,19 @@ pub(super) fn ensure(scene: &mut Scene<'_>) -> Result<()> {
     match measured.and_then(|(timing, windows)| Ok((row(key, &timing, windows)?, timing.shared))) {
         Ok((row, shared)) => {
             scene.ledger.put_branch_timing(scene.campaign.id, &row)?;
-            if shared > 0 {
+            if shared as f64 > MANY_SHARED * row.windows as f64 {
                 scene.warn(format!(
-                    "the cost of a misprediction was measured beside a busy sibling thread in {shared} of {} windows: it may be \
-                     too high",
-                    row.windows
+                    "the cost of a misprediction may be too high: a sibling thread was busy in {} of its windows. It is kept in \
+                     this ledger; for a better one measure with a new --ledger while the core is unshared",
+                    words::fraction(shared as f64 / row.windows as f64)
                 ));
             }
         }
         Err(reason) => {
-            scene.warn(format!("the cost of a misprediction could not be measured: {reason}"));
+            scene.warn(format!(
+                "this report does not say what mispredictions cost: {reason}. Stop other programs, or choose another core (--cpu \
+                 N), and measure again"
+            ));
         }
     }
     Ok(())

@@ -336,10 +336,11 @@ fn report(
         return Ok(());
     }
     let mut text = format!(
-        "{}: {to}, {} branches, {} bytes, {bits:.3} bits per branch\n",
+        "{}: {to}, {} branches, {}, {} bits per branch\n",
         arguments.output.display(),
         words::count(totals.branches),
-        words::count(bytes)
+        words::bytes(bytes),
+        words::short(bits)
     );
     lost.iter().for_each(|sentence| text.push_str(&format!("  {sentence}\n")));
     screen::print(&text);

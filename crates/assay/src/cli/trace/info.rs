@@ -62,9 +62,9 @@ impl Summary {
 pub fn nonsense(continuity: &Continuity) -> Option<String> {
     let holds = continuity.holds().filter(|_| continuity.is_nonsense())?;
     Some(format!(
-        "only {:.1} % of the branches can be reached from the branch before them: the file is in another \
-         format, or the stream was put together from pieces",
-        holds * 100.0
+        "only {} of the branches can be reached from the branch before them: the file is in another format, or the stream was \
+         put together from pieces",
+        words::rate(holds)
     ))
 }
 
@@ -101,10 +101,9 @@ fn bits_per_branch(walked: &WalkNotes, branches: u64) -> Option<f64> {
 fn as_text(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, Summary>) -> String {
     let sum = |of: fn(&Summary) -> u64| streams.values().map(of).sum::<u64>();
     let branches = sum(|stream| stream.branches);
-    let mut text =
-        format!("{}: {}, {} bytes", arguments.file.display(), walked.format, words::count(walked.bytes));
+    let mut text = format!("{}: {}, {}", arguments.file.display(), walked.format, words::bytes(walked.bytes));
     if let Some(bits) = bits_per_branch(walked, branches) {
-        text.push_str(&format!(", {bits:.3} bits per branch"));
+        text.push_str(&format!(", {} bits per branch", words::short(bits)));
     }
     text.push('\n');
     if let Some(directory) = &walked.directory {
@@ -124,7 +123,10 @@ fn as_text(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32
         let (pid, ended) = (process.pid, &process.ended);
         // Recordings of the first plugins lack it.
         let program = if process.program.is_empty() { "a program without a name" } else { &process.program };
-        text.push_str(&format!("\nprocess {pid}: {program}, {ended}, {} modules\n", process.modules.len()));
+        text.push_str(&format!(
+            "\nprocess {pid}: {program}, {ended}, {}\n",
+            words::plural(process.modules.len() as u64, "module")
+        ));
         process.notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
     }
     for (number, stream) in streams {
@@ -152,12 +154,8 @@ fn stream_text(stream: &Summary) -> String {
     }
     text.push_str(&format!("\n  {:<26} {:>15} {:>9}\n", "class", "executed", "taken"));
     for (class, executed, taken) in stream.classes() {
-        let share = 100.0 * taken as f64 / executed as f64;
-        text.push_str(&format!(
-            "  {:<26} {:>15} {share:>7.2} %\n",
-            class.to_string(),
-            words::count(executed)
-        ));
+        let share = words::rate(taken as f64 / executed as f64);
+        text.push_str(&format!("  {:<26} {:>15} {share:>9}\n", class.to_string(), words::count(executed)));
     }
     let continuity = &stream.continuity;
     match (continuity.holds(), continuity.first_broken) {

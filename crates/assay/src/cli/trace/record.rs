@@ -83,13 +83,13 @@ fn said(output: &Path, directory: &Directory, bytes: u64) -> String {
     let sum = |of: fn(&StreamTotals) -> u64| directory.streams.iter().map(of).sum::<u64>();
     let (branches, instructions) = (sum(|stream| stream.branches), sum(|stream| stream.instructions));
     let mut text = format!(
-        "{}: {} branches of {}, {} instructions, {} bytes, {:.3} bits per branch\n",
+        "{}: {} branches of {}, {} instructions, {}, {} bits per branch\n",
         output.display(),
         words::count(branches),
         words::plural(directory.streams.len() as u64, "thread"),
         words::count(instructions),
-        words::count(bytes),
-        bytes as f64 * 8.0 / branches.max(1) as f64
+        words::bytes(bytes),
+        words::short(bytes as f64 * 8.0 / branches.max(1) as f64)
     );
     for process in &directory.processes {
         text.push_str(&format!("process {}: {}, {}\n", process.pid, process.program, process.ended));

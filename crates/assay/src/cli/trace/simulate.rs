@@ -166,9 +166,9 @@ fn as_text(arguments: &SimulateArguments, walked: &WalkNotes, found: &StreamSums
         "mpki"
     );
     for (name, of, judged, missed) in rows(arguments, found) {
-        let rate = share(missed, judged).map_or("-".to_owned(), |share| format!("{:.3} %", share * 100.0));
-        let mpki = share(missed, found.instructions)
-            .map_or("-".to_owned(), |share| format!("{:.3}", share * 1000.0));
+        let rate = share(missed, judged).map_or("-".to_owned(), words::rate);
+        let mpki =
+            share(missed, found.instructions).map_or("-".to_owned(), |share| words::short(share * 1000.0));
         let (judged, missed) = (words::count(judged), words::count(missed));
         text.push_str(&format!("{name:<18} {of:<9} {judged:>15} {missed:>15} {rate:>9} {mpki:>9}\n"));
     }

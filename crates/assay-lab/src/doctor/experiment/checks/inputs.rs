@@ -4,7 +4,7 @@ use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace};
 use crate::doctor::experiment::facts::{ExaminedInput, ExperimentFacts, TracedCell};
 use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::learned::Learned;
-use assay_pure::words::{bytes, count, list, plural};
+use assay_pure::words::{bytes, count, list, plural, short};
 use std::collections::BTreeSet;
 
 /// A pair must be so many times longer, or it is memorised too.
@@ -65,12 +65,12 @@ fn longer<'a>(facts: &'a ExperimentFacts, learned: &[Learned], one: &Learned) ->
 
 fn too_short(unit: &str, one: &Learned) -> CheckFinding {
     let saw = format!(
-        "its {} are few enough for the predictor to memorise (as much to remember as {} random outcomes): {:.3} mispredictions per \
-         {unit} on the first pass, {:.3} once memorised (simulated with {})",
+        "its {} are few enough for the predictor to memorise (as much to remember as {} random outcomes): {} mispredictions per \
+         {unit} on the first pass, {} once memorised (simulated with {})",
         plural(one.units, unit),
         count(one.tosses),
-        one.fresh,
-        one.repeated,
+        short(one.fresh),
+        short(one.repeated),
         one.predictor
     );
     let remedy = format!(
