@@ -188,7 +188,7 @@ fn a_stream_that_makes_no_sense_is_said_to_make_none() {
     std::fs::write(&file, bytes).unwrap();
     let found = json("info", &[&file]);
     assert_eq!(found["streams"][0]["reachable"]["broken"], 99);
-    assert!(found["streams"][0]["warning"].as_str().unwrap().starts_with("only 0.0 %"));
+    assert!(found["streams"][0]["warning"].as_str().unwrap().starts_with("only 0 %"));
     let output = assay("simulate", &[&file, &"--predictor", &"bimodal"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&output.stderr).contains("can be reached"));
