@@ -2314,7 +2314,7 @@ static inline void assay_print_table(const struct assay_program *program, const 
             printf("\n");
             continue;
         }
-        printf("%-*s  %14.1f  ", width, name, row->ns_per_call);
+        printf("%-*s  %14.3f  ", width, name, row->ns_per_call);
         if (input->units != 0) {
             printf("%11.4f", row->ns_per_call / (double)input->units);
         } else {

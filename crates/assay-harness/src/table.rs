@@ -36,7 +36,7 @@ pub(crate) fn text(rows: &[VariantRow<'_>], options: &HarnessOptions, input: &Ma
                 if figure.samples_ns.is_empty() {
                     note += "  other work interrupted every sample";
                 }
-                format!("{:>14.1}  {per_unit:>11}  {:016x}{note}", figure.ns_per_call, figure.answer)
+                format!("{:>14.3}  {per_unit:>11}  {:016x}{note}", figure.ns_per_call, figure.answer)
             }
         };
         text += &format!("{:<width$}  {line}\n", variant.name);

@@ -14,13 +14,16 @@ mod clock;
 pub mod criterion;
 pub mod divan;
 mod error;
+pub mod go;
 pub mod google_benchmark;
+pub mod hyperfine;
 mod json;
 pub mod nanobench;
+pub mod own_harness;
 pub mod pattern;
 mod unit;
 
-pub use adapter::{Adapter, Detected};
+pub use adapter::{Adapter, Detected, library_names};
 pub use adapter_error::AdapterError;
 pub use clock::BenchmarkClock;
 pub use error::FigureError;
@@ -78,6 +81,13 @@ pub struct Output {
     pub elapsed_ns: f64,
     /// CPU time of all its processes, nanoseconds.
     pub cpu_ns: f64,
+}
+
+impl Output {
+    /// What it printed, or what it printed on standard error where that is all.
+    pub fn printed(&self) -> &str {
+        if self.stdout.trim().is_empty() { &self.stderr } else { &self.stdout }
+    }
 }
 
 impl ExecutionFigures {

@@ -21,7 +21,7 @@ fn text(name: &str) -> String {
 }
 
 fn read(output: &Output, expected: &Adapter) -> ExecutionFigures {
-    let detected = Adapter::detect(output);
+    let detected = Adapter::detect(output).expect("a known library");
     assert_eq!(&detected.adapter, expected, "{}", detected.because);
     detected.adapter.read(output).expect("figures")
 }
@@ -76,7 +76,7 @@ fn google_benchmark_of_two_programs() {
 #[test]
 fn the_table_of_google_benchmark_is_recognised_and_asked_for_its_json() {
     let output = Output { stdout: text("google-benchmark-1.7.1.txt"), ..Output::default() };
-    let detected = Adapter::detect(&output);
+    let detected = Adapter::detect(&output).expect("a known library");
     assert_eq!(detected.adapter, Adapter::GoogleBenchmark);
     let error = detected.adapter.read(&output).unwrap_err().to_string();
     assert!(error.contains("--benchmark_out") && error.contains("BM_sum/64"), "{error}");
@@ -135,6 +135,37 @@ fn nanobench() {
     // The library's own table says 0.29 ns per number: 18.4085 ns over a batch of 64.
     assert_eq!((sum.values.len(), &sum.unit), (5, &Unit::ns_per("number")));
     assert!(close(sum.values[0], 18.4085 / 64.0), "{:?}", sum.values);
+}
+
+#[test]
+fn go_of_two_packages() {
+    let reading = read(&Output { stdout: text("go-1.19.txt"), ..Output::default() }, &Adapter::Go);
+    let packages = ["example.org/sums/a", "example.org/sums/b"];
+    let expected =
+        packages.map(|package| ["short", "n-4096"].map(|case| format!("{package}: BenchmarkSum/{case}")));
+    assert_eq!(names(&reading), expected.concat());
+    assert_eq!(reading.figures[0].values, [53.68, 56.59]);
+}
+
+#[test]
+fn hyperfine_of_two_commands() {
+    let file = Document { name: "times.json".into(), text: text("hyperfine-1.15.0.json") };
+    let reading = read(&Output { json: vec![file], ..Output::default() }, &Adapter::Hyperfine);
+    assert_eq!(names(&reading), ["true", "sleep 0.01"]);
+    let slept = figure(&reading, "sleep 0.01");
+    assert_eq!((slept.values.len(), slept.clock), (5, BenchmarkClock::Wall));
+    assert!(close(slept.values[0], 0.014189629e9), "{:?}", slept.values);
+}
+
+#[test]
+fn assays_own_harness_by_its_table_and_by_its_json() {
+    let both = text("assay-harness-1.txt");
+    let (table, json) = both.split_at(both.find("{\"schema").expect("both were printed"));
+    for printed in [table, json] {
+        let reading = read(&Output { stdout: printed.into(), ..Output::default() }, &Adapter::OwnHarness);
+        assert_eq!(names(&reading), ["a", "b"]);
+        assert!(reading.figures.iter().all(|figure| (2.0..3.0).contains(&figure.values[0])), "{reading:?}");
+    }
 }
 
 #[test]

@@ -62,8 +62,9 @@ fn a_command_is_timed_as_a_whole_on_both_clocks() {
 fn every_program_of_a_command_reports_through_the_environment() {
     let place = Place::new();
     let script = format!("{REPORT} report one a 5 4; report two a 7 6; echo done");
-    let (detected, visit) = bench::detect(&place.bench(&script), &PLAIN, &place.scratch()).expect("a visit");
-    assert_eq!(detected.adapter, Adapter::GoogleBenchmark);
+    let (adapter, visit) =
+        bench::detect(&place.bench(&script), None, &PLAIN, &place.scratch()).expect("a visit");
+    assert_eq!(adapter, Adapter::GoogleBenchmark);
     let found: Vec<(&str, f64)> =
         visit.figures.iter().map(|figure| (figure.name.as_str(), figure.values[0])).collect();
     assert_eq!(found, [("one: a", 4.0), ("two: a", 6.0)]);
@@ -77,8 +78,9 @@ fn criterion_writes_where_the_user_keeps_nothing() {
     let place = Place::new();
     let script = r#"mkdir -p "$CRITERION_HOME/g/new"; cd "$CRITERION_HOME/g/new"
         echo '{"full_id": "g"}' > benchmark.json; echo '{"iters": [2.0], "times": [7.0]}' > sample.json"#;
-    let (detected, visit) = bench::detect(&place.bench(script), &PLAIN, &place.scratch()).expect("a visit");
-    assert_eq!((detected.adapter, visit.figures[0].values[0]), (Adapter::Criterion, 3.5));
+    let (adapter, visit) =
+        bench::detect(&place.bench(script), None, &PLAIN, &place.scratch()).expect("a visit");
+    assert_eq!((adapter, visit.figures[0].values[0]), (Adapter::Criterion, 3.5));
     let again = BenchCommand { adapter: Adapter::Criterion, ..place.bench("echo nothing") };
     let error = place.visit(&again).expect_err("the files of the visit before are gone").to_string();
     assert!(error.contains("| nothing"), "{error}");
@@ -89,8 +91,8 @@ fn nanobench_is_read_from_the_file_that_it_writes() {
     let place = Place::new();
     let result = r#"{"results": [{"name": "n", "unit": "op", "batch": 1, "median(elapsed)": 2e-9, "measurements": []}]}"#;
     let bench = place.bench(&format!("mkdir -p out; echo '{result}' > out/n.json"));
-    let (detected, visit) = bench::detect(&bench, &PLAIN, &place.scratch()).expect("a visit");
-    assert_eq!((detected.adapter, visit.figures[0].name.as_str()), (Adapter::Nanobench, "n"));
+    let (adapter, visit) = bench::detect(&bench, None, &PLAIN, &place.scratch()).expect("a visit");
+    assert_eq!((adapter, visit.figures[0].name.as_str()), (Adapter::Nanobench, "n"));
 }
 
 #[test]
@@ -206,8 +208,8 @@ fn google_benchmark_itself_is_asked_and_read() {
         watched: vec![place.path("b")],
         ..place.bench("cd . && ./b > printed")
     };
-    let (detected, visit) = bench::detect(&bench, &PLAIN, &place.scratch()).expect("a visit");
-    assert_eq!(detected.adapter, Adapter::GoogleBenchmark);
+    let (adapter, visit) = bench::detect(&bench, None, &PLAIN, &place.scratch()).expect("a visit");
+    assert_eq!(adapter, Adapter::GoogleBenchmark);
     let found: Vec<(&str, BenchmarkClock, usize)> =
         visit.figures.iter().map(|one| (one.name.as_str(), one.clock, one.values.len())).collect();
     assert_eq!(found, [("loop", BenchmarkClock::Cpu, 3), ("other/real_time", BenchmarkClock::Wall, 3)]);

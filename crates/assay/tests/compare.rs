@@ -196,9 +196,54 @@ fn a_benchmark_command_that_fails_or_says_nothing_is_told_before_measuring() {
     let silent =
         project.assay(&[&build[..], &["--bench", "./bench", "--adapter", "regex:(?<value>XYZ)"]].concat());
     assert_eq!(silent.status.code(), Some(2), "{}", told(&silent));
-    let rebuilds = project.assay(&[&build[..], &["--bench", "rm bench; make; ./bench"]].concat());
+    let rebuilds =
+        project.assay(&[&build[..], &["--bench", "rm bench; make; ./bench", "--adapter", "wall"]].concat());
     assert_eq!(rebuilds.status.code(), Some(2), "{}", told(&rebuilds));
     assert!(told(&rebuilds).contains("only runs what --build has built"), "{}", told(&rebuilds));
+}
+
+#[test]
+fn a_gate_is_undecided_where_no_library_is_recognised_instead_of_timing_a_command_that_times_itself() {
+    let Some(project) = Project::new() else { return };
+    // Ten times slower by its own figures, which no adapter reads; the command takes as long as before.
+    project.commit("slow", "x + 1", 200, "");
+    let words = ["--build", "make", "--bench", "./bench", "--gate", "slower:2%", "main", "slow"];
+    let ran = project.assay(&words);
+    assert_eq!(ran.status.code(), Some(3), "{}", told(&ran));
+    let said = told(&ran);
+    assert!(said.contains("the gate slower:2% is undecided: nothing was measured"), "{said}");
+    for choice in ["hyperfine", "--adapter 'regex:", "--adapter wall", "| same: 10 ns"] {
+        assert!(said.contains(choice), "{choice}: {said}");
+    }
+    // Without a baseline there is nothing that a gate could be about.
+    let alone = project.assay(&["--build", "make", "--bench", "./bench", "--gate", "slower:2%"]);
+    assert_eq!(alone.status.code(), Some(2), "{}", told(&alone));
+    assert!(told(&alone).contains("--gate slower:2% needs a baseline"), "{}", told(&alone));
+}
+
+#[test]
+fn figures_of_go_are_read_without_being_told() {
+    let Some(project) = Project::new() else { return };
+    project.commit("slow", "x * x + 7", 23, "");
+    let bench = r"./bench | sed -E 's/^(\w+): ([0-9]+) ns/Benchmark\1-2 1000 \2 ns\/op/'";
+    let words = [
+        "--build",
+        "make",
+        "--bench",
+        bench,
+        "--gate",
+        "slower:2%",
+        "--no-code",
+        "main",
+        "slow",
+        "--json",
+        "-",
+    ];
+    let ran = project.assay(&words);
+    assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
+    let page: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(page["gate"]["failed"], serde_json::json!(["Benchmarkother"]), "{page}");
+    assert_eq!(page["gate"]["undecided"], serde_json::json!([]));
 }
 
 #[test]

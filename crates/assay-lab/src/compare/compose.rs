@@ -64,9 +64,11 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Res
         measured: measured(&row, &spec, &judged, &visits, ledger),
     };
     page.gate = spec.gate.as_ref().map(|gate| {
-        let failing = judged.judgement.contrasts.iter().filter(|found| gate.fails(found));
-        let failed: Vec<String> = failing.map(|found| found.input.clone()).collect();
-        GateResult { gate: gate.to_string(), passed: failed.is_empty(), failed }
+        let all = || judged.judgement.contrasts.iter();
+        let failed: Vec<String> =
+            all().filter(|found| gate.fails(found)).map(|found| found.input.clone()).collect();
+        let undecided = all().filter(|found| gate.is_open(found)).map(|found| found.input.clone()).collect();
+        GateResult { gate: gate.to_string(), passed: failed.is_empty(), failed, undecided }
     });
     page.answer = answer(&page);
     Ok(page)

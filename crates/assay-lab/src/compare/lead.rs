@@ -9,10 +9,10 @@ use super::places::{Binaries, add_limits};
 use super::sides::{self, PreparedSide, ReadySides, What};
 use super::spec::{Effort, Method, Spec, effort, visits_per_round};
 use crate::campaign::compose::machine_json;
-use crate::lead::{Lead, Misuse, Question, measuring_cpu};
+use crate::lead::{Lead, Misuse, Question, Unable, measuring_cpu};
 use crate::store::{Led, Ledger, NewComparison, SideRow};
 use anyhow::{Context, Result, bail};
-use assay_link::adopt::bench::{self, Adapter, BenchCommand, BenchRun, Surroundings};
+use assay_link::adopt::bench::{self, Adapter, BenchCommand, BenchRun, FigureError, Surroundings};
 use assay_link::adopt::capture::CapturedLink;
 use assay_pure::compare::Gate;
 use assay_pure::event::Event;
@@ -178,23 +178,20 @@ struct FirstRuns {
 fn try_out(asked: &CompareRequest, work: &CompareWorkspace, sides: &[PreparedSide]) -> Result<FirstRuns> {
     let plain = Surroundings { environment_bytes: 0, stack_bytes: 0, aslr: true };
     let mut adapter = asked.adapter.clone();
-    let (mut visits, mut warnings) = (Vec::new(), Vec::new());
+    let (mut visits, mut warnings) = (Vec::new(), Vec::<String>::new());
     let mut notes: Vec<(&str, String)> = Vec::new();
     for side in sides {
-        let failed = |error: bench::VisitError| {
-            Misuse(format!("the benchmark command fails in {}, as built: {error}", side.name))
-        };
+        let failed = |error: bench::VisitError| unusable(asked, side, &error);
         let visit = match &adapter {
             Some(known) => bench::visit(&work.bench(asked, side, known.clone()), &plain, &work.scratch)
                 .map_err(failed)?,
             None => {
                 let bench = work.bench(asked, side, Adapter::Wall);
-                let (detected, visit) = bench::detect(&bench, &plain, &work.scratch).map_err(failed)?;
                 // Who compares commands asks for the time of each as a whole.
-                if matches!(detected.adapter, Adapter::Wall) && !matches!(asked.what, What::Commands(_)) {
-                    warnings.push(detected.because.trim_end_matches('.').to_owned());
-                }
-                adapter = Some(detected.adapter);
+                let otherwise = matches!(asked.what, What::Commands(_)).then_some(Adapter::Wall);
+                let (detected, visit) =
+                    bench::detect(&bench, otherwise, &plain, &work.scratch).map_err(failed)?;
+                adapter = Some(detected);
                 visit
             }
         };
@@ -224,6 +221,15 @@ fn try_out(asked: &CompareRequest, work: &CompareWorkspace, sides: &[PreparedSid
         None => adapter.to_string(),
     };
     Ok(FirstRuns { adapter, described, visits, warnings })
+}
+
+/// Why nothing can be measured, and what that means for the gate.
+fn unusable(asked: &CompareRequest, side: &PreparedSide, error: &bench::VisitError) -> anyhow::Error {
+    if let bench::VisitError::Unread(unread @ FigureError::Unrecognised { .. }) = error {
+        let gate = asked.gate.map(|gate| format!("the gate {gate} is undecided: "));
+        return Unable(format!("{}nothing was measured, as {unread}", gate.unwrap_or_default())).into();
+    }
+    Misuse(format!("the benchmark command fails in {}, as built: {error}", side.name)).into()
 }
 
 /// What can be varied: placements, if every side has a link that its benchmark uses; those links are kept, others not.

@@ -14,7 +14,7 @@ mod files;
 mod request;
 
 pub use assay_pure::experiment::Surroundings;
-pub use assay_pure::figures::{Adapter, BenchmarkClock, Detected, Figure, Unit};
+pub use assay_pure::figures::{Adapter, BenchmarkClock, Figure, FigureError, Unit};
 pub use error::VisitError;
 pub use files::FileIdentity;
 
@@ -110,20 +110,24 @@ pub fn visit(
     finish(&bench.adapter, filter.as_ref(), executed)
 }
 
-/// Executes the command once, finds out which adapter fits, and reads its figures by that one; `bench.adapter` is not used.
+/// Executes the command once, finds out which adapter fits, and reads its figures by that one, or by `otherwise`;
+/// `bench.adapter` is not used.
 ///
 /// # Errors
-/// As [`visit`].
+/// As [`visit`]; and no library is recognised where there is no `otherwise` ([`FigureError::Unrecognised`]).
 pub fn detect(
     bench: &BenchCommand,
+    otherwise: Option<Adapter>,
     surroundings: &Surroundings,
     scratch: &Path,
-) -> Result<(Detected, BenchRun), VisitError> {
+) -> Result<(Adapter, BenchRun), VisitError> {
     let filter = request::filter(bench)?;
     let executed = execute(bench, None, surroundings, scratch)?;
-    let detected = Adapter::detect(&executed.output);
-    let visit = finish(&detected.adapter, filter.as_ref(), executed)?;
-    Ok((detected, visit))
+    let detected = Adapter::detect(&executed.output).map(|found| found.adapter);
+    let adapter =
+        detected.or(otherwise).ok_or_else(|| FigureError::unrecognised(executed.output.printed()))?;
+    let visit = finish(&adapter, filter.as_ref(), executed)?;
+    Ok((adapter, visit))
 }
 
 /// What an execution left behind, before anything of it is understood.
@@ -166,7 +170,7 @@ fn execute(
     error::judge(&ran, bench.limit)?;
     let mut output = output(&ran);
     output.criterion = files::criterion(&places.criterion);
-    if adapter.is_none_or(|adapter| *adapter == Adapter::Nanobench) {
+    if adapter.is_none_or(Adapter::writes_json) {
         output.json = files::json_written_since(&bench.folder, begun);
     }
     Ok(BenchExecution {

@@ -59,6 +59,12 @@ impl std::fmt::Display for Gate {
 }
 
 impl Gate {
+    /// Is this contrast not decided, and may it be slower by what the gate does not allow?
+    pub fn is_open(&self, contrast: &ContrastVerdict) -> bool {
+        contrast.verdict == Verdict::Inconclusive
+            && contrast.code.is_none_or(|code| code.upper - 1.0 >= self.slower)
+    }
+
     /// Does this contrast fail it?
     pub fn fails(&self, contrast: &ContrastVerdict) -> bool {
         contrast.verdict == Verdict::Slower

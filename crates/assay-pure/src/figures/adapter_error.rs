@@ -22,8 +22,9 @@ impl fmt::Display for AdapterError {
         match self {
             AdapterError::Unknown { given } => write!(
                 f,
-                "there is no adapter `{given}`; the adapters are google-benchmark, criterion, divan, nanobench, wall, cpu, and \
-                 regex:EXPRESSION with groups (?<value>), (?<name>), (?<unit>)"
+                "there is no adapter `{given}`; the adapters are {}, wall, cpu, and regex:EXPRESSION with groups \
+                 (?<value>), (?<name>), (?<unit>)",
+                super::adapter::library_names()
             ),
             AdapterError::Pattern { problem } => f.write_str(problem),
         }

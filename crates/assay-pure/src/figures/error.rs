@@ -1,5 +1,6 @@
 //! Why no figures could be read.
 
+use super::adapter::library_names;
 use std::fmt::{self, Write as _};
 
 /// Lines of an output that an error shows.
@@ -37,6 +38,11 @@ pub enum FigureError {
         /// What each said.
         notes: Vec<String>,
     },
+    /// No library is known whose output this is.
+    Unrecognised {
+        /// How the output begins.
+        head: String,
+    },
     /// The filter matches no name.
     FilteredOut {
         /// The filter.
@@ -50,6 +56,11 @@ impl FigureError {
     /// Nothing of the format in an output that begins as `text` does.
     pub(crate) fn nothing(adapter: &'static str, expected: &str, text: &str) -> FigureError {
         FigureError::Nothing { adapter, expected: expected.to_owned(), head: head(text) }
+    }
+
+    /// An output of no known library that begins as `text` does.
+    pub fn unrecognised(text: &str) -> FigureError {
+        FigureError::Unrecognised { head: head(text) }
     }
 
     /// Something of the format, broken.
@@ -98,11 +109,18 @@ impl FigureError {
         match self {
             FigureError::Nothing { adapter, expected, head } => {
                 write!(f, "{adapter}: no figures found; expected {expected}. ")?;
-                if head.is_empty() {
-                    return write!(f, "The command printed nothing.");
-                }
-                write!(f, "The output begins:")?;
-                head.lines().try_for_each(|line| write!(f, "\n  | {line}"))
+                begins(f, head)
+            }
+            FigureError::Unrecognised { head } => {
+                write!(
+                    f,
+                    "the output of the benchmark command is of no known library ({}). The time of the whole command was not \
+                     used: a benchmark that times itself runs as long however slow its code is.\n  \
+                     To read figures that it prints: --adapter 'regex:(?<name>\\w+):? +(?<value>[0-9.]+) *(?<unit>ns|us|ms|s)'\n  \
+                     If each run does the same fixed work: --adapter wall, or --adapter cpu\n",
+                    library_names()
+                )?;
+                begins(f, head)
             }
             FigureError::Malformed { adapter, place, expected, found } => {
                 write!(f, "{adapter}: {place}: expected {expected}, found {found}")
@@ -126,6 +144,15 @@ impl FigureError {
             }
         }
     }
+}
+
+/// The first lines of what was printed.
+fn begins(f: &mut Printable<'_, '_>, head: &str) -> fmt::Result {
+    if head.is_empty() {
+        return write!(f, "The command printed nothing.");
+    }
+    write!(f, "The output begins:")?;
+    head.lines().try_for_each(|line| write!(f, "\n  | {line}"))
 }
 
 impl std::error::Error for FigureError {}

@@ -18,12 +18,7 @@ pub fn markdown(page: &ComparePage) -> String {
         text += &format!("Next: {}.\n\n", escape(&next));
     }
     if let Some(gate) = &page.gate {
-        let word = if gate.passed { "passed" } else { "**failed**" };
-        text += &format!("Gate `{}`: {word}.", gate.gate);
-        if !gate.failed.is_empty() {
-            text += &format!(" {}", escape(&gate.failed.join(", ")));
-        }
-        text += "\n\n";
+        text += &format!("Gate `{}`: {}.\n\n", gate.gate, escape(&gate.sentence()));
     }
     for doubt in page.doubts(Detail::Brief) {
         text += &format!("> {}\n>\n", escape(&doubt));

@@ -3,6 +3,7 @@
 use crate::Detail;
 use crate::page::{AsBuiltSays, CauseEvidence, PageTwinControl, RatioInterval, Stopped, Verdict};
 use crate::sheet::doubts;
+use assay_pure::words;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the JSON.
@@ -195,6 +196,25 @@ pub struct GateResult {
     pub passed: bool,
     /// Benchmarks that fail it.
     pub failed: Vec<String>,
+    /// Benchmarks that are not decided, and may be slower by more than the gate allows.
+    #[serde(default)]
+    pub undecided: Vec<String>,
+}
+
+impl GateResult {
+    /// What became of it.
+    pub fn sentence(&self) -> String {
+        let open = |all: &[String]| match all {
+            [one] => format!("{one} is undecided and may be slower by more"),
+            _ => format!("{} benchmarks are undecided and may be slower by more", all.len()),
+        };
+        match (&self.failed[..], &self.undecided[..]) {
+            ([], []) => "passed".into(),
+            ([], undecided) => format!("passed, as nothing is shown to be slower; {}", open(undecided)),
+            (failed, []) => format!("failed by {}", words::list(failed)),
+            (failed, undecided) => format!("failed by {}; {}", words::list(failed), open(undecided)),
+        }
+    }
 }
 
 /// Where the spread of the figures comes from.

@@ -152,6 +152,7 @@ pub fn two() -> ComparePage {
             gate: "slower:2%".into(),
             passed: false,
             failed: vec!["BM_crc32/4096".into()],
+            undecided: vec![],
         }),
         factors: Some(factors()),
         measured: measured(),

@@ -19,9 +19,12 @@ pub fn render_compare(page: &ComparePage, width: usize, colour: bool, detail: De
     let mut sheet = Sheet::new(width, colour);
     sheet.answer(&page.answer, next(page).as_deref());
     if let Some(gate) = &page.gate {
-        let (ink, word) = if gate.passed { (Ink::Good, "passed") } else { (Ink::Bad, "failed") };
-        let by = if gate.passed { String::new() } else { format!(" by {}", words::list(&gate.failed)) };
-        sheet.labelled(ink, &format!("gate {}: ", gate.gate), &format!("{word}{by}"));
+        let ink = match (gate.passed, gate.undecided.is_empty()) {
+            (false, _) => Ink::Bad,
+            (_, true) => Ink::Good,
+            _ => Ink::Doubt,
+        };
+        sheet.labelled(ink, &format!("gate {}: ", gate.gate), &gate.sentence());
     }
     sheet.warnings(page.doubts(detail));
     for note in page.notes.iter().filter(|_| detail == Detail::Full) {

@@ -147,10 +147,16 @@ impl CompareArguments {
     }
 
     fn asked(&self) -> Result<CompareRequest> {
+        let what = self.what()?;
+        if let (Some(gate), What::Tree { .. }) = (self.gate, &what) {
+            let message =
+                format!("--gate {gate} needs a baseline: give a revision, for example --gate {gate} main");
+            return Err(Misuse(message).into());
+        }
         let adapter = self.adapter.as_deref().map(str::parse::<Adapter>).transpose();
         let adapter = adapter.map_err(|error| Misuse(format!("--adapter: {error}")))?;
         Ok(CompareRequest {
-            what: self.what()?,
+            what,
             folder: std::env::current_dir().context("cannot find the current directory")?,
             adapter,
             filter: self.filter.clone(),
