@@ -30,6 +30,7 @@ pub mod options;
 pub mod placement_table;
 pub mod profile;
 mod reasons;
+pub mod same_code;
 pub mod twin;
 mod wording;
 
@@ -50,4 +51,5 @@ pub use observed::{Observation, ObservedContrast, PairAt, Rotation};
 pub use offset_share::{OffsetShare, offset_share};
 pub use options::VerdictOptions;
 pub use placement_table::{VariantPlacement, placement_table};
+pub use same_code::CodeIdentity;
 pub use twin::{TwinControl, TwinVerdict};

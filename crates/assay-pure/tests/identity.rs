@@ -229,3 +229,56 @@ fn null_pairs_are_identical_and_real_pairs_are_not() {
         }
     }
 }
+
+/// The same loop behind a flag that is tested once, and another loop.
+const FLAGGED: &str = r#"
+#include <stddef.h>
+#include <stdint.h>
+static const uint32_t table[256] = {1, 2, 3, 5, 8};
+volatile int flag;
+__attribute__((noinline)) uint64_t one(const uint8_t *data, size_t size) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < size; i++) { if (data[i] & 1) sum += table[data[i]]; else sum ^= i; }
+    return sum;
+}
+__attribute__((noinline)) uint64_t two(const uint8_t *data, size_t size) {
+    uint64_t sum = 0;
+    if (flag == 77) return size * 3;
+    for (size_t i = 0; i < size; i++) { if (data[i] & 1) sum += table[data[i]]; else sum ^= i; }
+    return sum;
+}
+__attribute__((noinline)) uint64_t three(const uint8_t *data, size_t size) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < size; i++) { if (data[i] & 2) sum += table[data[i]]; else sum ^= i; }
+    return sum;
+}
+int main(int count, char **words) { return (int)(one((void *)words, (size_t)count) + two((void *)words, (size_t)count) + three((void *)words, (size_t)count)); }
+"#;
+
+#[test]
+fn the_same_loops_are_recognised_in_functions_that_differ() {
+    use assay_pure::placement::layout::functions;
+    use assay_pure::placement::same_loops::same_loops;
+    for compiler in compilers() {
+        for flags in [&["-O1"][..], &["-O2", "-fno-tree-vectorize"]] {
+            let elf = link(compiler, flags, FLAGGED);
+            let all = functions(&elf).expect("functions");
+            let at = |name: &str| all.iter().find(|place| place.name == name).expect(name).address;
+            let how = format!("{compiler} {flags:?}");
+            assert!(matches!(same_code(&elf, "one", "two"), Ok(Identity::Different { .. })), "{how}");
+            let shared = same_loops(&elf, at("one"), at("two")).expect("an ELF file");
+            let shared = shared.unwrap_or_else(|| panic!("{how}: the loops are the same"));
+            assert!(
+                shared.len() == 1 && shared[0].instructions >= 5 && shared[0].first != shared[0].second,
+                "{how}: {shared:?}"
+            );
+            assert_eq!(
+                same_loops(&elf, at("one"), at("three")).expect("an ELF file"),
+                None,
+                "{how}: another loop"
+            );
+            let itself = same_loops(&elf, at("three"), at("three")).expect("an ELF file").expect("itself");
+            assert!(itself.iter().all(|same| same.first == same.second && same.reaches_the_same(16)));
+        }
+    }
+}

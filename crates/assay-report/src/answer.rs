@@ -41,6 +41,7 @@ pub fn answer(page: &Page) -> String {
     let text = [
         twin_failed(page),
         variants,
+        proven(page),
         unmeasured(page),
         flips,
         learned(page),
@@ -90,6 +91,24 @@ fn twin_failed(page: &Page) -> String {
         .ratio
         .map_or("a measurable amount".to_owned(), |ratio| words::fraction(ratio - 1.0));
     format!("Not to be trusted: the baseline differs from itself by {distance} (twin control).")
+}
+
+/// "b is the same machine code as a in every build: equivalent by proof." of what needs no times.
+fn proven(page: &Page) -> String {
+    let mut pairs: Vec<(&str, &str, u64, u64)> = Vec::new();
+    for contrast in page.along(Axis::Variant) {
+        let names = (contrast.candidate.as_str(), contrast.baseline.as_str());
+        let known = pairs.iter_mut().find(|pair| (pair.0, pair.1) == names);
+        match known {
+            Some(pair) => (pair.2, pair.3) = (pair.2 + u64::from(contrast.proven), pair.3 + 1),
+            None => pairs.push((names.0, names.1, u64::from(contrast.proven), 1)),
+        }
+    }
+    let one = |&(candidate, baseline, proven, all): &(&str, &str, u64, u64)| {
+        let part = if proven == all { String::new() } else { format!(" in {proven} of {all} contrasts") };
+        format!("{candidate} is the same machine code as {baseline}{part}: equivalent by proof.")
+    };
+    pairs.iter().filter(|pair| pair.2 > 0).map(one).collect::<Vec<_>>().join(" ")
 }
 
 /// "A predictor memorises log-uniform (10,000 varints)." of inputs whose times are those of a memory.

@@ -250,7 +250,7 @@ fn figures_of_go_are_read_without_being_told() {
 fn an_interrupted_comparison_goes_on_where_it_stopped() {
     let Some(project) = Project::new() else { return };
     project.commit("next", "x + 2", 20, "");
-    let ours = ["--build", "make", "--bench", "./bench", "main", "next"];
+    let ours = ["--build", "make", "--bench", "./bench", "--adapter", "wall", "main", "next"];
     let finished = project.assay(&ours);
     assert!(finished.status.success(), "{}", told(&finished));
     let ledger = rusqlite::Connection::open(project.0.path().join(".assay/ledger.db")).unwrap();

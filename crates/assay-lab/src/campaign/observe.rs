@@ -11,7 +11,7 @@ use assay_pure::ledger::{Flag, Stage};
 use assay_pure::pulse::{OwnCore, narrowed};
 use assay_pure::stats::quantile;
 use assay_pure::stats::rotation::MIN_ROTATIONS;
-use assay_pure::verdict::{Build, Observation, ObservedContrast, PairAt, Rotation};
+use assay_pure::verdict::{Build, CodeIdentity, Observation, ObservedContrast, PairAt, Rotation};
 use assay_pure::words;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -261,7 +261,7 @@ impl Observed {
             against: (!same_build).then_some(against),
             as_built: pair(&(None, None)),
             rotations,
-            identical_code: None,
+            identity: None,
         })
     }
 }
@@ -282,7 +282,7 @@ pub fn contrasts(
     compilers: &[String],
     observed: &Observed,
     failures: &[FailureRow],
-    identical: &HashMap<(String, String, String, String), bool>,
+    identical: &HashMap<(String, String, String, String), CodeIdentity>,
 ) -> Vec<ObservedContrast> {
     let mut found = Vec::new();
     let pairs = assay_pure::experiment::matrix::contrasts(experiment, compilers);
@@ -299,7 +299,7 @@ pub fn contrasts(
         if contrast.against.is_none() {
             let CellId { variant, compiler, flags, .. } = candidate;
             let key = (compiler, flags, baseline.variant, variant);
-            contrast.identical_code = identical.get(&key).copied();
+            contrast.identity = identical.get(&key).cloned();
         }
         found.push(contrast);
     }
@@ -320,7 +320,7 @@ pub fn identical_code(
     ledger: &Ledger,
     campaign: i64,
     experiment: &Experiment,
-) -> Result<HashMap<(String, String, String, String), bool>> {
+) -> Result<HashMap<(String, String, String, String), CodeIdentity>> {
     let mut found = HashMap::new();
     for process in ledger.processes(campaign)?.into_iter().filter(|process| process.rotation.is_some()) {
         for variant in &experiment.variants {
@@ -334,9 +334,14 @@ pub fn identical_code(
                 continue;
             }
             let identity = ledger.identity(&process.artifact, &experiment.baseline, &variant.name)?;
+            let evidence = identity.as_ref().map_or("", |identity| identity.evidence.as_str());
             match identity.as_ref().map(|identity| identity.verdict.as_str()) {
-                Some("identical") => found.insert(key, true),
-                Some("different") => found.insert(key, false),
+                Some("proven") => found.insert(key, CodeIdentity::Proven),
+                Some("identical") => found.insert(key, CodeIdentity::SameCode),
+                Some("same-loops") => {
+                    found.insert(key, CodeIdentity::SameLoops(serde_json::from_str(evidence)?))
+                }
+                Some("different") => found.insert(key, CodeIdentity::Different),
                 _ => None,
             };
         }

@@ -3,6 +3,7 @@
 use super::placements::PlacedLink;
 use super::prepare::Prepared;
 use super::scene::Scene;
+use crate::run::worker::Announced;
 use crate::run::{Lineup, ProgramFault, Stage, Subject};
 use crate::store::{IdentityRow, Ledger, ProcessRow};
 use anyhow::Result;
@@ -10,6 +11,8 @@ use assay_link::build::text::command_line;
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::placement::identity::{self, Identity as Same};
 use assay_pure::placement::layout;
+use assay_pure::placement::same_loops::same_loops;
+use assay_pure::protocol::VariantKind;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -163,8 +166,7 @@ pub fn compare_code(
         let Some(placed) = placed.iter().find(|placed| &placed.artifact.hash == hash) else { continue };
         let elf = std::fs::read(&placed.artifact.path).unwrap_or_default();
         for &other in others {
-            let found =
-                compare(&elf, started.lineup.announced(first).entry, started.lineup.announced(other).entry);
+            let found = compare(&elf, started.lineup.announced(first), started.lineup.announced(other));
             let names =
                 (&started.lineup.subject(first).variant_name, &started.lineup.subject(other).variant_name);
             ledger.put_identity(hash, names.0, names.1, &found)?;
@@ -173,8 +175,11 @@ pub fn compare_code(
     Ok(())
 }
 
-fn compare(elf: &[u8], first: u64, second: u64) -> IdentityRow {
+/// The same code is a proof where it gets nothing but the input: what another function has prepared may differ.
+fn compare(elf: &[u8], one: &Announced, other: &Announced) -> IdentityRow {
     let unknown = |evidence: String| IdentityRow { verdict: "unknown".into(), evidence };
+    let (first, second) = (one.entry, other.entry);
+    let whole = one.kind == other.kind && one.kind != VariantKind::Prepared;
     if first == 0 || second == 0 {
         return unknown("the program does not say where its functions are".into());
     }
@@ -184,12 +189,16 @@ fn compare(elf: &[u8], first: u64, second: u64) -> IdentityRow {
     };
     match identity::same_code_at(elf, base + first, base + second) {
         Ok(Same::Identical { note }) => IdentityRow {
-            verdict: "identical".into(),
+            verdict: if whole { "proven" } else { "identical" }.into(),
             evidence: note.unwrap_or_else(|| "the same instructions after relocation".into()),
         },
-        Ok(Same::Different { at, .. }) => {
-            IdentityRow { verdict: "different".into(), evidence: format!("from byte {at} on") }
-        }
+        Ok(Same::Different { at, .. }) => match same_loops(elf, base + first, base + second) {
+            Ok(Some(loops)) => IdentityRow {
+                verdict: "same-loops".into(),
+                evidence: serde_json::to_string(&loops).expect("numbers"),
+            },
+            _ => IdentityRow { verdict: "different".into(), evidence: format!("from byte {at} on") },
+        },
         Ok(Same::Unknown { reason }) => unknown(reason),
         Err(error) => unknown(error.to_string()),
     }

@@ -1,10 +1,10 @@
 //! What the code of a benchmark says: which functions it executes, which of them differ, and in how many instructions.
 
 use super::executed::{Executed, FunctionWork};
-use assay_pure::placement::across::{self, CodeChange, FunctionChange};
+use assay_pure::placement::across::{self, CodeChange, FunctionChange, Reached};
 use assay_pure::stats::margin::Margin;
-use assay_pure::verdict::ContrastVerdict;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
+use assay_pure::verdict::{CodeIdentity, ContrastVerdict};
 use assay_pure::words;
 use assay_report::compare::{DifferingFunction, ExecutedChange};
 use assay_trace::sites::image::ModuleImage;
@@ -23,8 +23,22 @@ pub struct CodeFindings {
     pub functions: Vec<DifferingFunction>,
     /// All that is executed is the same machine code; `None`: not known.
     pub identical: Option<bool>,
+    /// So is all that can be reached from it: other code that a processor with more instruction sets would choose, and data.
+    #[serde(default)]
+    pub closed: bool,
     /// Why it is not known.
     pub unknown: Option<String>,
+}
+
+impl CodeFindings {
+    /// What this says of the benchmark's two sides.
+    pub fn identity(&self) -> Option<CodeIdentity> {
+        Some(match (self.identical?, self.closed) {
+            (false, _) => CodeIdentity::Different,
+            (true, false) => CodeIdentity::SameCode,
+            (true, true) => CodeIdentity::Proven,
+        })
+    }
 }
 
 /// The same binary of both sides.
@@ -59,7 +73,7 @@ impl BinaryPair {
 /// What the functions that a benchmark executes say.
 pub fn found(pairs: &[BinaryPair], executed: [&Executed; 2], sources: &SourceFiles) -> CodeFindings {
     let mut functions = Vec::new();
-    let (mut count, mut same, mut known) = (0, true, true);
+    let (mut count, mut same, mut known, mut closed) = (0, true, true, true);
     for pair in pairs {
         let work: [Option<&BTreeMap<u64, FunctionWork>>; 2] =
             [executed[0].get(&pair.paths[0][0]), executed[1].get(&pair.paths[1][0])];
@@ -72,6 +86,7 @@ pub fn found(pairs: &[BinaryPair], executed: [&Executed; 2], sources: &SourceFil
                 continue;
             }
             count += 1;
+            closed &= change.reached == Reached::Same;
             let calls = [before.and_then(|work| work.per_call()), after.and_then(|work| work.per_call())];
             if change.is_same_code() {
                 // The same code in another number of steps reads other data: that is no difference of place.
@@ -108,7 +123,7 @@ pub fn found(pairs: &[BinaryPair], executed: [&Executed; 2], sources: &SourceFil
     } else {
         (known && same && count > 0).then_some(true)
     };
-    CodeFindings { executed: Some(count), functions, identical, unknown: None }
+    CodeFindings { executed: Some(count), functions, identical, closed, unknown: None }
 }
 
 /// Code by symbols without a size (start-up code, hand-written assembly) is in no list of changes: it counts as the same if
@@ -242,7 +257,13 @@ mod tests {
     }
 
     fn kinds(functions: Vec<DifferingFunction>, ratio: f64) -> Vec<(Cause, String)> {
-        let found = CodeFindings { executed: Some(3), functions, identical: Some(false), unknown: None };
+        let found = CodeFindings {
+            executed: Some(3),
+            functions,
+            identical: Some(false),
+            closed: false,
+            unknown: None,
+        };
         causes(&found, &verdict(ratio), Margin::of(0.02))
             .into_iter()
             .map(|cause| (cause.cause, cause.evidence))

@@ -47,7 +47,7 @@ pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Comparison
     }
     let mut found = if spec.sides == 2 { contrasts(&seen, [name(0), name(1)]) } else { Vec::new() };
     for contrast in &mut found {
-        contrast.identical_code = code.get(&contrast.input).and_then(|found| found.identical);
+        contrast.identity = code.get(&contrast.input).and_then(CodeFindings::identity);
         if spec.method == Method::Surroundings {
             // The binaries are the same ones throughout, so there is nothing that a build alone would have said.
             contrast.as_built = None;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use assay_pure::compare::{Side, VisitResult, contrasts};
 use assay_pure::stages::Diary;
 use assay_pure::stages::step::Against;
-use assay_pure::verdict::{Judgement, ObservedContrast};
+use assay_pure::verdict::{CodeIdentity, Judgement, ObservedContrast};
 
 /// One question of a diary: an entrant against another one, in every role that both have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub fn session(ledger: &Ledger, session: i64, diary: &Diary, spec: &Spec) -> Res
         for mut contrast in contrasts(&seen, [name(question.baseline), name(question.candidate)]) {
             if let Some(role) = diary.role(&contrast.input) {
                 asked.push((question, role));
-                contrast.identical_code = same.then_some(true);
+                contrast.identity = same.then_some(CodeIdentity::SameCode);
                 if ![own, other].iter().any(|row| row.built["placed"] == true) {
                     // The binaries are the same ones throughout, so there is nothing that a build alone would have said.
                     contrast.as_built = None;

@@ -185,7 +185,7 @@ pub struct SampleRow {
 /// Are two variants the same machine code?
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentityRow {
-    /// identical, different or unknown.
+    /// proven, identical, same-loops, different or unknown.
     pub verdict: String,
     /// What was compared, or why not.
     pub evidence: String,

@@ -116,7 +116,7 @@ CREATE TABLE identity (
     artifact     TEXT NOT NULL REFERENCES artifact(hash),
     first        TEXT NOT NULL,
     second       TEXT NOT NULL,
-    verdict      TEXT NOT NULL,         -- identical | different | unknown
+    verdict      TEXT NOT NULL,         -- proven | identical | same-loops | different | unknown
     evidence     TEXT NOT NULL,
     PRIMARY KEY (artifact, first, second)
 );

@@ -100,7 +100,7 @@ fn contrast(seen: &[VisitResult], benchmark: &str, [baseline, candidate]: [&str;
         against: None,
         as_built,
         rotations: rotations.into_iter().map(|(rotation, phases)| Rotation { rotation, phases }).collect(),
-        identical_code: None,
+        identity: None,
     }
 }
 

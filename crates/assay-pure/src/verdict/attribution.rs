@@ -5,10 +5,15 @@ use super::cause::{Cause, CauseEvidence};
 use super::contrast::{AsBuiltSays, RatioInterval};
 use super::decide::DecidedEstimate;
 use super::observed::{ObservedContrast, PairAt};
-use super::profile::predicted_placement;
+use super::profile::{OffsetEffect, offset_effects, predicted_placement, rotation_times};
+use super::same_code::CodeIdentity;
 use super::wording::{percent, span};
+use crate::placement::layout::LINE_BYTES;
 use crate::stats::margin::Margin;
-use crate::words::fraction;
+use crate::words::{fraction, list};
+
+/// Functions are moved by multiples of this, bytes.
+const ENTRY_STEP: u64 = 16;
 
 /// ln(as built) = ln(code) + ln(placement).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,16 +77,54 @@ fn offset_evidence(contrast: &ObservedContrast, at: &PairAt) -> Option<String> {
 
 /// Identical machine code as a cause of whatever was seen.
 pub fn identical_code(contrast: &ObservedContrast) -> Option<CauseEvidence> {
-    contrast.identical_code?.then(|| {
-        let (candidate, baseline) = contrast.between().names();
-        CauseEvidence {
-            cause: Cause::IdenticalCode,
-            share: Some(1.0),
-            evidence: format!(
-                "after relocation the machine code of {candidate} and {baseline} is the same: any difference between them is placement or noise",
-            ),
+    let (candidate, baseline) = contrast.between().names();
+    let evidence = match contrast.identity.as_ref()? {
+        CodeIdentity::Different | CodeIdentity::SameLoops(_) => return None,
+        CodeIdentity::SameCode => format!(
+            "after relocation the machine code of {candidate} and {baseline} is the same: any difference between them is in the data, placement or noise"
+        ),
+        CodeIdentity::Proven => format!(
+            "after relocation the machine code of {candidate} and {baseline}, what it calls and the data that it refers to are the same: any difference between them is placement or noise"
+        ),
+    };
+    Some(CauseEvidence { cause: Cause::IdenticalCode, share: Some(1.0), evidence })
+}
+
+/// Loops that are the same in functions that differ: where they lie, and what that makes of the times.
+pub fn same_loops(contrast: &ObservedContrast) -> Option<CauseEvidence> {
+    let Some(CodeIdentity::SameLoops(loops)) = &contrast.identity else { return None };
+    let largest = loops.iter().max_by_key(|shared| shared.instructions)?;
+    let (candidate, baseline) = contrast.between().names();
+    let mut evidence = format!(
+        "{candidate} and {baseline} execute the same {}, and differ only in what is executed once a call",
+        match loops.len() {
+            1 => format!("loop of {} instructions", largest.instructions),
+            several => format!("{several} loops"),
         }
-    })
+    );
+    let apart = loops.iter().find(|shared| !shared.reaches_the_same(ENTRY_STEP));
+    if let Some(apart) = apart {
+        evidence.push_str(&format!(
+            "; a loop begins {} bytes past a multiple of {ENTRY_STEP} in {candidate} and {} in {baseline}, wherever the functions lie, \
+             so that part of the difference is placement that no order of functions changes; -falign-loops=64 puts both alike",
+            apart.second % ENTRY_STEP,
+            apart.first % ENTRY_STEP
+        ));
+    }
+    for (side, name, begins) in [
+        (ContrastSide::Candidate, candidate, largest.second),
+        (ContrastSide::Baseline, baseline, largest.first),
+    ] {
+        let effects = offset_effects(&rotation_times(contrast, side));
+        let of_loop = |effect: &OffsetEffect| ((effect.offset + begins) % LINE_BYTES, effect.log_effect);
+        let mut by_place: Vec<(u64, f64)> = effects.iter().map(of_loop).collect();
+        by_place.sort_by_key(|(place, _)| *place);
+        let told: Vec<String> =
+            by_place.iter().map(|(place, effect)| format!("{} at {place}", percent(*effect))).collect();
+        evidence
+            .push_str(&format!("; by where the loop of {name} lies in its 64-byte line: {}", list(&told)));
+    }
+    Some(CauseEvidence { cause: Cause::SameLoops, share: None, evidence })
 }
 
 /// Unoptimised code.

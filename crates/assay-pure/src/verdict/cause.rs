@@ -9,6 +9,8 @@ pub enum Cause {
     Placement,
     /// Both functions are the same machine code: any difference is placement.
     IdenticalCode,
+    /// The functions differ, but all their loops are the same: where a loop lies inside its function is placement, too.
+    SameLoops,
     /// Instructions or branches differ.
     Work,
     /// Mispredictions times their penalty.
@@ -31,6 +33,7 @@ impl Cause {
         match self {
             Cause::Placement => "placement",
             Cause::IdenticalCode => "identical-code",
+            Cause::SameLoops => "same-loops",
             Cause::Work => "work",
             Cause::Prediction => "prediction",
             Cause::Input => "input",

@@ -139,6 +139,8 @@ pub struct ContrastVerdict {
     pub rotations_needed: Option<u32>,
     /// Seconds of measuring still missing for `rotations_needed`, where the cost of a rotation is known.
     pub seconds_needed: Option<f64>,
+    /// Both sides are the same machine code on the same data: the verdict is no estimate.
+    pub proven: bool,
     /// More rotations are not needed: the verdict is not `inconclusive`.
     pub decided: bool,
     /// Confidence of `code`'s interval after sharing out over contrasts and looks, e.g. 0.9998.

@@ -322,6 +322,7 @@ pub(super) mod tests {
             minimum_detectable_effect: None,
             rotations_needed: None,
             seconds_needed: None,
+            proven: false,
             decided: true,
             confidence_level: 0.95,
         }

@@ -2,7 +2,7 @@
 //!
 //! Method: docs/methodology/verdicts.md. Phases, each a function that returns values: effects of all contrasts; their spreads
 //! moderated by each other; levels by Holm within this look's share of the budget; a draft verdict per contrast; the
-//! twin control and the identical-code rule take back what they do not bear out; then causes and reasons.
+//! twin control and the rules of code that is the same take back what they do not bear out; then causes and reasons.
 
 use super::attribution::{self, Decomposition};
 use super::build::ContrastSide;
@@ -13,6 +13,7 @@ use super::input_dependence::{InputDependence, input_cause, input_dependence};
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
 use super::reasons;
+use super::same_code::{self, CodeIdentity, Contradiction};
 use super::twin::{TwinControl, TwinVerdict, downgrade, twin_control};
 use crate::stats::StatsError;
 use crate::stats::moderation::MIN_CONTRASTS;
@@ -51,10 +52,21 @@ pub struct Judgement {
 pub fn judge(contrasts: &[ObservedContrast], options: &VerdictOptions) -> Judgement {
     let drafts = draft_all(contrasts, options);
     let twin = twin_control(contrasts, options);
-    let mut verdicts: Vec<ContrastVerdict> = contrasts
+    let plain: Vec<ContrastVerdict> = contrasts
         .iter()
         .zip(&drafts)
-        .map(|(contrast, draft)| settle(contrast, draft, &twin, options))
+        .map(|(contrast, draft)| without_controls(contrast, draft, options))
+        .collect();
+    let contradictions: Vec<Contradiction<'_>> = contrasts
+        .iter()
+        .zip(&plain)
+        .filter_map(|(contrast, found)| same_code::contradiction(contrast, found))
+        .collect();
+    let controls = Controls { twin: &twin, contradictions: &contradictions };
+    let mut verdicts: Vec<ContrastVerdict> = plain
+        .into_iter()
+        .zip(contrasts.iter().zip(&drafts))
+        .map(|(found, (contrast, draft))| settle(found, contrast, draft, &controls, options))
         .collect();
     let (mut causes, mut dependence) = (Vec::new(), Vec::new());
     if options.over_inputs {
@@ -65,23 +77,37 @@ pub fn judge(contrasts: &[ObservedContrast], options: &VerdictOptions) -> Judgem
         found.reasons.extend(cause.as_ref().map(|cause| reasons::sentence(&cause.evidence)));
         found.causes.extend(cause);
     }
+    let twin = twin.clone().beside(&verdicts);
     let any_difference = verdicts.iter().any(|found| found.verdict.is_difference());
-    let (mut warnings, mut notes) = (warnings(contrasts, &twin, options), notes(&drafts, &twin));
+    let (mut warnings, mut notes) = (warnings(contrasts, &controls, options), notes(&drafts, &twin));
     // An equivalence that a disturbed round helped to would be taken for one anyway; a difference would be acted on.
     if any_difference { &mut warnings } else { &mut notes }.extend(few_rounds(&drafts));
     Judgement { contrasts: verdicts, twin, input_dependence: dependence, warnings, notes }
 }
 
+/// What takes verdicts back.
+struct Controls<'c> {
+    twin: &'c TwinControl,
+    contradictions: &'c [Contradiction<'c>],
+}
+
 /// The controls, the decomposition, the causes and the reasons of one contrast.
 fn settle(
+    mut found: ContrastVerdict,
     contrast: &ObservedContrast,
     draft: &Draft,
-    twin: &TwinControl,
+    controls: &Controls<'_>,
     options: &VerdictOptions,
 ) -> ContrastVerdict {
-    let mut found = without_controls(contrast, draft, options);
-    let noise = downgrade(&found, twin);
     let contradiction = reasons::identical_contradiction(contrast, &found);
+    found.proven = contrast.identity == Some(CodeIdentity::Proven) && contradiction.is_none();
+    let noise = if found.proven {
+        found.verdict = Verdict::Equivalent;
+        None
+    } else {
+        let doubt = || same_code::doubt(contrast, &found, controls.contradictions);
+        downgrade(&found, controls.twin).or_else(|| contradiction.is_none().then(doubt).flatten())
+    };
     if noise.is_some() || contradiction.is_some() {
         found.verdict = Verdict::Inconclusive;
     }
@@ -98,6 +124,7 @@ fn settle(
         ));
     }
     found.causes.extend(attribution::identical_code(contrast));
+    found.causes.extend(attribution::same_loops(contrast).filter(|_| found.verdict != Verdict::Equivalent));
     found.causes.extend(noise.as_ref().map(|reason| attribution::noise(reason, found.code)));
     found.causes.extend(attribution::build(contrast, &options.unoptimised_flags));
     set_need(&mut found, draft, options);
@@ -137,6 +164,7 @@ fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &Verdic
         minimum_detectable_effect: detectable.map(|log| log.exp_m1().max(options.margin.relative())),
         rotations_needed: None,
         seconds_needed: None,
+        proven: false,
         decided: false,
         confidence_level: 1.0 - draft.alpha,
     }
@@ -166,11 +194,16 @@ fn set_need(found: &mut ContrastVerdict, draft: &Draft, options: &VerdictOptions
 }
 
 /// What changes what the reader should do, each with what to do.
-fn warnings(contrasts: &[ObservedContrast], twin: &TwinControl, options: &VerdictOptions) -> Vec<String> {
+fn warnings(
+    contrasts: &[ObservedContrast],
+    controls: &Controls<'_>,
+    options: &VerdictOptions,
+) -> Vec<String> {
     let mut warnings = Vec::new();
-    if twin.verdict == TwinVerdict::Different && !contrasts.is_empty() {
-        warnings.push(twin.statement.clone());
+    if controls.twin.verdict == TwinVerdict::Different && !contrasts.is_empty() {
+        warnings.push(controls.twin.statement.clone());
     }
+    warnings.extend(controls.contradictions.iter().map(Contradiction::warning));
     let mut unoptimised: Vec<&str> = contrasts
         .iter()
         .flat_map(|contrast| {

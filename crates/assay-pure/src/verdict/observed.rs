@@ -1,6 +1,7 @@
 //! What was measured of one contrast, as the verdict sees it: only usable samples, already divided by units.
 
 use super::build::{Between, Build};
+use super::same_code::CodeIdentity;
 
 /// One usable sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,8 +57,8 @@ pub struct ObservedContrast {
     pub as_built: Option<PairAt>,
     /// All complete rotations (every phase has samples of both sides).
     pub rotations: Vec<Rotation>,
-    /// The two functions are the same machine code after relocation.
-    pub identical_code: Option<bool>,
+    /// Whether both sides are the same machine code after relocation, where that is known.
+    pub identity: Option<CodeIdentity>,
 }
 
 impl ObservedContrast {

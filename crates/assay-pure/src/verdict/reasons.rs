@@ -7,6 +7,7 @@ use super::draft::Draft;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
 use super::profile::{offsets_visited, rotation_times};
+use super::same_code::CodeIdentity;
 use super::wording::{more_or_less, percent, span};
 use crate::words::{asked, confidence, fraction, list};
 
@@ -18,7 +19,8 @@ pub(super) fn of(
     options: &VerdictOptions,
     controls: Vec<String>,
 ) -> Vec<String> {
-    let mut reasons = vec![code(found, draft, options)];
+    let mut reasons = if found.proven { vec![proven(found)] } else { Vec::new() };
+    reasons.push(code(found, draft, options));
     let taken_back = !controls.is_empty();
     reasons.extend(controls);
     if found.verdict == Verdict::Inconclusive && !taken_back {
@@ -31,6 +33,14 @@ pub(super) fn of(
     reasons.extend(causes.map(|cause| sentence(&cause.evidence)));
     reasons.dedup();
     reasons
+}
+
+/// What needs no samples.
+fn proven(found: &ContrastVerdict) -> String {
+    let (candidate, baseline) = found.between().names();
+    format!(
+        "{candidate} and {baseline} are the same machine code on the same data, so they are equivalent by proof. The proof covers the functions, what they call and the data of the program that they refer to."
+    )
 }
 
 /// What the rotations say.
@@ -147,7 +157,8 @@ pub(super) fn identical_contradiction(
     contrast: &ObservedContrast,
     found: &ContrastVerdict,
 ) -> Option<String> {
-    let contradicts = contrast.identical_code == Some(true) && found.verdict.is_difference();
+    let same = contrast.identity.as_ref().is_some_and(CodeIdentity::is_same_code);
+    let contradicts = same && found.verdict.is_difference();
     contradicts.then(|| {
         format!(
             "The rotations call {} {} than {}, but both are the same machine code: the difference must be placement that the rotations did not even out, so no verdict is given.",

@@ -1,16 +1,19 @@
-//! The twin control: the baseline against itself, from data already taken.
+//! The twin control: every variant against itself, from data already taken.
 //!
 //! Question: would this campaign find a difference where there is none?
-//! Method: the baseline's mean time of each rotation is compared between two disjoint halves of the rotations. The
+//! Method: the mean time of each rotation is compared between two disjoint halves of the rotations, for each baseline by
+//! itself and for all variants pooled: each has shuffles of its own, so that two variants know it as well as a contrast does. The
 //! comparison is made within blocks of rotations that were measured side by side in the same rounds, so that what the
 //! machine did meanwhile is common to both halves; inside a block the halves are taken in the order A B B A, so that a
 //! steady drift cancels even where rotations were measured one after the other (then all of them are one block).
-//! Student's t over rotations, spreads moderated over the groups. A false alarm takes verdicts back, so the control may
-//! spend a fifth of the error budget only: half of it on the pooled comparison, half on the groups, by Holm.
-//! Limits: with eight rotations it is often undecided; that is a warning and changes no verdict.
+//! Student's t over rotations, spreads moderated over the groups. A false alarm takes verdicts back, so for that the
+//! control may spend a fifth of the error budget only: half of it on the pooled comparison, half on the groups, by Holm.
+//! That a variant equals itself is no discovery and takes nothing back: there the plain confidence is asked for, within
+//! the minimum effect or, where every verdict is a difference, within the smallest of them.
+//! Limits: a campaign of few rotations may leave it undecided; that changes no verdict.
 //! Checked: tests below; false alarms by simulation (docs/methodology/verdicts.md).
 
-use super::build::ContrastSide;
+use super::build::{CellKey, ContrastSide};
 use super::contrast::RatioInterval;
 use super::decide::decide;
 use super::observed::ObservedContrast;
@@ -19,7 +22,6 @@ use super::profile::{RotationTimes, rotation_times};
 use super::wording::span;
 use super::{Verdict, contrast::ContrastVerdict};
 use crate::stats::interval::Interval;
-use crate::stats::margin::Margin;
 use crate::stats::moderation::{estimate_prior, moderate};
 use crate::stats::multiplicity::{MOST_SHARE, alpha_per_look, holm};
 use crate::stats::rotation::{Effect, RESOLUTION};
@@ -33,22 +35,12 @@ pub const MIN_TWIN_ROTATIONS: usize = 4;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TwinVerdict {
-    /// The baseline equals itself within the minimum effect.
+    /// The variants equal themselves within the minimum effect, or within the smallest difference found.
     Equivalent,
     /// The baseline differs from itself beyond the minimum effect: the campaign is not to be trusted.
     Different,
     /// The interval is too wide to say.
     Undecided,
-}
-
-impl TwinVerdict {
-    fn of(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Equivalent => TwinVerdict::Equivalent,
-            Verdict::Faster | Verdict::Slower => TwinVerdict::Different,
-            Verdict::Inconclusive => TwinVerdict::Undecided,
-        }
-    }
 }
 
 /// The baseline against itself on one input, compiler and flag set.
@@ -95,7 +87,7 @@ pub fn twin_control(contrasts: &[ObservedContrast], options: &VerdictOptions) ->
     if let Some(prior) = prior {
         effects.iter_mut().flatten().for_each(|effect| *effect = moderate(*effect, prior));
     }
-    let (of_groups, pooled) = judge_all(&effects, halves(&pooled(&groups)), options);
+    let (of_groups, pooled) = judge_all(&effects, halves(&pooled(&groups, contrasts)), options);
     let groups: Vec<TwinGroup> = groups
         .iter()
         .zip(&of_groups)
@@ -122,6 +114,29 @@ pub fn twin_control(contrasts: &[ObservedContrast], options: &VerdictOptions) ->
         confidence_level: 1.0 - pooled.alpha,
         groups,
         statement,
+    }
+}
+
+impl TwinControl {
+    /// An undecided control is good enough where every verdict is a difference, and the smallest is larger than what the variants
+    /// may differ from themselves.
+    pub(super) fn beside(self, verdicts: &[ContrastVerdict]) -> TwinControl {
+        let judged =
+            || verdicts.iter().filter(|found| found.verdict != Verdict::Inconclusive && !found.proven);
+        let clear = |found: &ContrastVerdict| found.code.map(|code| code.log_interval().nearest_to_zero());
+        let smallest = judged().filter_map(clear).min_by(f64::total_cmp);
+        let (Some(smallest), Some(ratio)) = (smallest, self.ratio) else { return self };
+        let carries = judged().all(|found| found.verdict.is_difference())
+            && ratio.log_interval().farthest_from_zero() < smallest;
+        if self.verdict != TwinVerdict::Undecided || !carries {
+            return self;
+        }
+        let statement = format!(
+            "The variants equal themselves over disjoint rotations: {} at {}, less than the smallest difference found.",
+            span(&ratio),
+            confidence(self.confidence_level)
+        );
+        TwinControl { verdict: TwinVerdict::Equivalent, statement, ..self }
     }
 }
 
@@ -192,15 +207,30 @@ fn timed(times: &[RotationTimes]) -> Vec<TwinRotation> {
         .collect()
 }
 
-/// ln of the geometric mean over groups, by rotation, over the rotations that every group has.
-fn pooled(groups: &[CellGroup<'_>]) -> Vec<TwinRotation> {
+/// ln of the geometric mean over variants, by rotation, over the rotations that every baseline has. A candidate that lacks one of
+/// them is left out.
+fn pooled(groups: &[CellGroup<'_>], contrasts: &[ObservedContrast]) -> Vec<TwinRotation> {
     let Some((_, first)) = groups.first() else {
         return Vec::new();
     };
+    let mut cells: Vec<Vec<RotationTimes>> = groups.iter().map(|(_, times)| times.clone()).collect();
+    let has = |times: &[RotationTimes], rotation: u32| times.iter().any(|own| own.rotation == rotation);
+    let common = |rotation: &&RotationTimes| cells.iter().all(|times| has(times, rotation.rotation));
+    let common: Vec<u32> = first.iter().filter(common).map(|rotation| rotation.rotation).collect();
+    let mut known: Vec<CellKey<'_>> =
+        groups.iter().map(|(contrast, _)| contrast.between().cell(ContrastSide::Baseline)).collect();
+    for contrast in contrasts {
+        let key = contrast.between().cell(ContrastSide::Candidate);
+        let times = rotation_times(contrast, ContrastSide::Candidate);
+        if !known.contains(&key) && common.iter().all(|rotation| has(&times, *rotation)) {
+            known.push(key);
+            cells.push(times);
+        }
+    }
     let in_all = |rotation: u32| -> Option<f64> {
-        let means: Option<Vec<f64>> = groups
+        let means: Option<Vec<f64>> = cells
             .iter()
-            .map(|(_, times)| {
+            .map(|times| {
                 times.iter().find(|found| found.rotation == rotation).map(|found| found.mean_ns.ln())
             })
             .collect();
@@ -292,7 +322,7 @@ fn judge_all(
 ) -> (Vec<JudgedTwin>, JudgedTwin) {
     let alpha = 0.5 * MOST_SHARE * alpha_per_look(options.confidence, options.planned_looks());
     let judge = |effect: &Option<Effect>, alpha: f64| match effect {
-        Some(effect) => judge_one(effect, alpha, options.margin),
+        Some(effect) => judge_one(effect, alpha, options),
         None => JudgedTwin { verdict: TwinVerdict::Undecided, ratio: None, alpha },
     };
     let p_values: Vec<f64> =
@@ -302,15 +332,22 @@ fn judge_all(
     (of_groups, judge(&pooled, alpha))
 }
 
-fn judge_one(effect: &Effect, alpha: f64, margin: Margin) -> JudgedTwin {
-    let interval: Option<Interval> = effect.interval(alpha).ok();
-    let verdict =
-        interval.map_or(Verdict::Inconclusive, |interval| decide(effect.estimate, interval, margin));
-    JudgedTwin {
-        verdict: TwinVerdict::of(verdict),
+/// Different by an interval at `alpha`; the same by one at the plain confidence, which is the one that is told.
+fn judge_one(effect: &Effect, alpha: f64, options: &VerdictOptions) -> JudgedTwin {
+    let at = |alpha: f64| -> Option<Interval> { effect.interval(alpha).ok() };
+    let told = |verdict: TwinVerdict, interval: Option<Interval>, alpha: f64| JudgedTwin {
+        verdict,
         ratio: interval.map(|interval| RatioInterval::from_log(effect.estimate, interval)),
         alpha,
+    };
+    let strict = at(alpha);
+    if strict.is_some_and(|strict| decide(effect.estimate, strict, options.margin).is_difference()) {
+        return told(TwinVerdict::Different, strict, alpha);
     }
+    let plain_alpha = 1.0 - options.confidence;
+    let plain = at(plain_alpha);
+    let same = plain.is_some_and(|plain| plain.inside(options.margin));
+    told(if same { TwinVerdict::Equivalent } else { TwinVerdict::Undecided }, plain, plain_alpha)
 }
 
 fn statement(
@@ -343,11 +380,11 @@ fn statement(
         }
         (TwinVerdict::Equivalent, Some(interval)) => {
             format!(
-                "The baseline equals itself over disjoint rotations: {interval} at {level}, inside the minimum effect of {margin}."
+                "The variants equal themselves over disjoint rotations: {interval} at {level}, inside the minimum effect of {margin}."
             )
         }
         (_, Some(interval)) => format!(
-            "The twin control is undecided: over disjoint rotations the baseline differs from itself by {interval} at {level}, too wide for a minimum effect of {margin}."
+            "The twin control is undecided: over disjoint rotations the variants differ from themselves by {interval} at {level}, too wide for a minimum effect of {margin}."
         ),
         (_, None) => format!(
             "The twin control is undecided: it needs at least {MIN_TWIN_ROTATIONS} rotations that all inputs and compilers have in common."

@@ -123,7 +123,7 @@ impl Campaign {
             input: contrast.input.clone(),
             compiler: contrast.compiler.clone(),
             flags: contrast.flags.clone(),
-            identical_code: contrast.identical_code,
+            identity: contrast.identity.clone(),
         };
         self.contrasts.iter().map(cut).collect()
     }
@@ -192,7 +192,7 @@ impl Model {
                 against: None,
                 as_built: None,
                 rotations: Vec::new(),
-                identical_code: None,
+                identity: None,
             });
         }
         let mut number = 0;

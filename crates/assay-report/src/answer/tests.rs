@@ -193,6 +193,16 @@ fn sorts_many_candidates_by_what_was_found() {
 }
 
 #[test]
+fn what_is_proven_is_said_to_be() {
+    let mut same = contrast("copy", "p80", "gcc-12", SAME, 1.0);
+    same.proven = true;
+    let told = asked("Is copy faster?", vec![same.clone()]);
+    assert!(told.contains("copy is the same machine code as branch: equivalent by proof."), "{told}");
+    let told = asked("Is copy faster?", vec![same, contrast("copy", "p80", "clang-16", SAME, 1.0)]);
+    assert!(told.contains("as branch in 1 of 2 contrasts: equivalent by proof."), "{told}");
+}
+
+#[test]
 fn a_failed_twin_control_comes_before_the_answer() {
     let mut page = Page { contrasts: vec![table("p80", "gcc-12", FASTER, 0.9)], ..nothing() };
     page.question = "Is table faster?".to_owned();

@@ -81,11 +81,13 @@ fn of_two(page: &ComparePage, candidate: &str) -> String {
     let equivalent = page.with(Verdict::Equivalent).count() as u64;
     let margin = words::asked(page.measured.minimum_effect);
     let is = |count: u64| if count == 1 { "is" } else { "are" };
+    let proof = proven(page, equivalent);
     if equivalent == total {
         let all = if total == 1 { "The benchmark is".into() } else { format!("All {total} benchmarks are") };
-        sentences.push(format!("{all} equivalent within {margin} in {candidate}."));
+        sentences.push(format!("{all} equivalent within {margin} in {candidate}{proof}."));
     } else if equivalent > 0 {
-        sentences.push(format!("{equivalent} of {total} {} equivalent within {margin}.", is(equivalent)));
+        sentences
+            .push(format!("{equivalent} of {total} {} equivalent within {margin}{proof}.", is(equivalent)));
     }
     let open = page.with(Verdict::Inconclusive).count() as u64;
     if open > 0 {
@@ -100,6 +102,17 @@ fn of_two(page: &ComparePage, candidate: &str) -> String {
     }
     sentences.extend(misled(page));
     sentences.join(" ")
+}
+
+/// ", 3 of them by proof: they execute the same machine code"
+fn proven(page: &ComparePage, equivalent: u64) -> String {
+    let proven = page.benchmarks.iter().filter(|found| found.proven).count() as u64;
+    match proven {
+        0 => String::new(),
+        1 if equivalent == 1 => " by proof: it executes the same machine code".into(),
+        all if all == equivalent => ", all by proof: they execute the same machine code".into(),
+        some => format!(", {some} by proof: the same machine code is executed"),
+    }
 }
 
 /// "HEAD is slower in 1 of 5 benchmarks (crc32 +5.1 % ± 0.6) and faster in 2 (sort -5.1 % ± 0.6 and copy -3.0 % ± 0.6)."

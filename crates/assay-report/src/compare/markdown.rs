@@ -18,7 +18,11 @@ pub fn markdown(page: &ComparePage) -> String {
         text += &format!("Next: {}.\n\n", escape(&next));
     }
     if let Some(gate) = &page.gate {
-        text += &format!("Gate `{}`: {}.\n\n", gate.gate, escape(&gate.sentence()));
+        text += &format!(
+            "Gate `{}`: {}.\n\n",
+            gate.gate,
+            escape(&gate.sentence()).replacen("failed", "**failed**", 1)
+        );
     }
     for doubt in page.doubts(Detail::Brief) {
         text += &format!("> {}\n>\n", escape(&doubt));

@@ -113,6 +113,9 @@ pub struct Compared {
     pub u_test_p: Option<f64>,
     /// On the code; `null` with one side.
     pub verdict: Option<Verdict>,
+    /// All that it executes and can reach is the same machine code and data: `equivalent` is no estimate.
+    #[serde(default)]
+    pub proven: bool,
     /// What the as-built comparison is worth.
     pub as_built_says: Option<AsBuiltSays>,
     /// Why.

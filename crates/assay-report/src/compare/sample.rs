@@ -31,6 +31,7 @@ fn compared(
         placement_ratio: Some(as_built / code),
         u_test_p: Some(if (as_built - 1.0).abs() > 0.01 { 0.0004 } else { 0.31 }),
         verdict: Some(verdict),
+        proven: false,
         as_built_says: Some(says),
         causes: vec![],
         reasons: vec![format!("Over 8 rotations (32 placements) HEAD takes {:+.1} %.", (code - 1.0) * 100.0)],

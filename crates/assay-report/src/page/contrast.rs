@@ -50,6 +50,9 @@ pub struct PageContrast {
     pub placement_ratio: Option<f64>,
     /// On the code effect.
     pub verdict: Verdict,
+    /// Both sides are the same machine code on the same data: `equivalent` is no estimate.
+    #[serde(default)]
+    pub proven: bool,
     /// What the as-built comparison amounts to beside the verdict.
     pub as_built_says: Option<AsBuiltSays>,
     /// Why, each with its evidence.

@@ -22,6 +22,7 @@ pub(crate) fn contrast(
         code: Some(RatioInterval { ratio: code, lower: code - 0.005, upper: code + 0.005 }),
         placement_ratio: None,
         verdict,
+        proven: false,
         as_built_says: None,
         causes: Vec::new(),
         reasons: Vec::new(),

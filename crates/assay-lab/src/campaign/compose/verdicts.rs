@@ -32,6 +32,7 @@ pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::PageContrast {
         code: found.code,
         placement_ratio: found.placement_ratio,
         verdict: found.verdict,
+        proven: found.proven,
         as_built_says: found.as_built_says,
         causes: found.causes.clone(),
         reasons: found.reasons.clone(),

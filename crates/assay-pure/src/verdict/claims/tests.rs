@@ -30,6 +30,7 @@ fn contrast(candidate: &str, input: &str, compiler: &str, verdict: Verdict, rati
         minimum_detectable_effect: None,
         rotations_needed: None,
         seconds_needed: None,
+        proven: false,
         decided: verdict != Verdict::Inconclusive,
         confidence_level: 0.95,
     }
