@@ -65,6 +65,8 @@ pub struct CampaignRequest {
     pub compilers: Vec<String>,
     /// Seed of the plan, instead of the file's.
     pub seed: Option<u64>,
+    /// Nothing is decided by proof.
+    pub measured_only: bool,
 }
 
 /// Measuring time of `--quick`, seconds.
@@ -79,6 +81,7 @@ impl CampaignRequest {
         if let Some(seed) = self.seed {
             experiment.seed = seed;
         }
+        experiment.measured_only = self.measured_only;
         if self.quick {
             experiment.budget_seconds = experiment.budget_seconds.min(QUICK_SECONDS);
             experiment.placement.max_rotations = experiment.placement.rotations;

@@ -8,7 +8,9 @@ use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::matrix::{self, Cell, CellId};
 use assay_pure::verdict::build::ContrastSide;
-use assay_pure::verdict::{Judgement, ObservedContrast, VerdictOptions, judge as judge_contrasts};
+use assay_pure::verdict::{
+    CodeIdentity, Judgement, ObservedContrast, VerdictOptions, judge as judge_contrasts,
+};
 use std::collections::HashSet;
 
 /// Verdicts and what they were made from.
@@ -88,7 +90,14 @@ pub fn judge_observed(
 ) -> Result<(Vec<ObservedContrast>, Judgement)> {
     let failures = ledger.failures(campaign)?;
     let identical = observe::identical_code(ledger, campaign, experiment)?;
-    let contrasts = observe::contrasts(experiment, compilers, observed, &failures, &identical);
+    let mut contrasts = observe::contrasts(experiment, compilers, observed, &failures, &identical);
+    if experiment.measured_only {
+        let proven = |contrast: &&mut ObservedContrast| contrast.identity == Some(CodeIdentity::Proven);
+        contrasts
+            .iter_mut()
+            .filter(proven)
+            .for_each(|contrast| contrast.identity = Some(CodeIdentity::SameCode));
+    }
     let options = VerdictOptions {
         margin: experiment.minimum_effect,
         confidence: experiment.confidence,

@@ -152,6 +152,7 @@ fn read_top(reader: &mut TomlReader, top: &TomlTable, file: &str) -> Experiment 
         minimum_effect: reader
             .read(top, "minimum_effect", convert::fraction(|effect| (0.0..1.0).contains(&effect)))
             .map_or(Margin::of(0.01), Margin::of),
+        measured_only: false,
         confidence: reader
             .read(top, "confidence", convert::fraction(|confidence| 0.0 < confidence && confidence < 1.0))
             .unwrap_or(0.95),

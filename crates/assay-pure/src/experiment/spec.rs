@@ -38,6 +38,9 @@ pub struct Experiment {
     pub confidence: f64,
     /// Budget of measuring, seconds, compiling not included.
     pub budget_seconds: f64,
+    /// Nothing is decided by proof, only by times: no key of files, for calibration alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub measured_only: bool,
     /// The clock that decides.
     pub clock: Clock,
     /// What is counted per unit beside the time, by counters or by tracing; none where the file asks for nothing.

@@ -40,6 +40,9 @@ pub struct CalibrateArguments {
     /// Time to measure a pair once, instead of the file's budget
     #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
     pub budget: Option<f64>,
+    /// Decide by times alone, not by proof that the machine code is the same
+    #[arg(long)]
+    pub no_proof: bool,
     /// Compare with the verdicts of Google Benchmark and hyperfine
     #[arg(long)]
     pub peers: bool,
@@ -173,6 +176,7 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<T
         inputs: Vec::new(),
         compilers: vec![run.compiler.clone()],
         seed: Some(run.seed),
+        measured_only: arguments.no_proof,
     };
     let context = || format!("{}, {}", pair.name, run.compiler);
     let ended = campaign::run(&asked, &mut |_| {}).with_context(context)?;
@@ -195,7 +199,7 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<T
             trials.push(Trial {
                 tool: tool.into(),
                 compiler: run.compiler.clone(),
-                proven: false,
+                proven: tool == ASSAY && contrast.is_some_and(|contrast| contrast.proven),
                 what: format!("{} {input}", pair.name),
                 kind: pair.kind,
                 change: pair.change.clone(),

@@ -179,6 +179,7 @@ fn of_experiment(arguments: &DoctorArguments, file: &Path) -> Result<Examination
             inputs: arguments.inputs.clone(),
             compilers: arguments.compilers.clone(),
             seed: None,
+            measured_only: false,
         },
         plugin: arguments.plugin.clone(),
         trace_seconds: arguments.budget.unwrap_or(TRACE_SECONDS),

@@ -43,6 +43,7 @@ pub fn run(arguments: &PlanArguments) -> Result<u8> {
         inputs: Vec::new(),
         compilers: Vec::new(),
         seed: None,
+        measured_only: false,
     };
     let outline = prepare::outline(&asked)?;
     let machine = assay_linux::machine::facts();

@@ -113,6 +113,7 @@ impl RunArguments {
             inputs: self.inputs.clone(),
             compilers: self.compilers.clone(),
             seed: self.seed,
+            measured_only: false,
         }
     }
 }

@@ -107,6 +107,7 @@ impl SweepArguments {
                 inputs: Vec::new(),
                 compilers: self.compilers.clone(),
                 seed: self.seed,
+                measured_only: false,
             },
             names: self.names.clone(),
             ad_hoc: self.ad_hoc(),
