@@ -12,6 +12,7 @@ pub mod branch_timing;
 pub mod clock;
 pub mod command;
 pub mod family;
+pub mod given;
 pub mod interrupt;
 pub mod limits;
 pub mod lock;

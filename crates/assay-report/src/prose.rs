@@ -107,7 +107,8 @@ pub fn shorten(text: &str, width: usize) -> String {
 fn pieces(word: &str, room: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut left = word;
-    while left.width() > room {
+    // Not the width of all that is left: a word of megabytes would be measured anew for each piece.
+    while head(left, room).len() < left.len() {
         let piece = head(left, room);
         // A single character wider than the room must still make progress.
         let at = if piece.is_empty() {

@@ -3,6 +3,7 @@
 use super::kernels;
 use crate::lead::Misuse;
 use anyhow::{Context, Result, bail};
+use assay_linux::given;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::pattern::matches;
 use serde::Deserialize;
@@ -165,7 +166,7 @@ const EXPECTATION: &str = "expect.toml";
 
 fn read_pair(folder: &Path) -> Result<KnownPair> {
     let file = folder.join(EXPECTATION);
-    let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = given::read_text(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let found: Expectation =
         toml_edit::de::from_str(&text).with_context(|| format!("in {}", file.display()))?;
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

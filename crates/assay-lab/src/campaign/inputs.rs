@@ -4,6 +4,7 @@ use crate::lead::Misuse;
 use crate::run::LoadedInput;
 use crate::store::{InputRow, Ledger};
 use anyhow::{Context, Result};
+use assay_linux::given;
 use assay_linux::output::Output;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::{Description, Format, Window, digest};
@@ -106,7 +107,7 @@ pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
     match &spec.source {
         InputSource::Recorded { path } => {
             let path = folder.join(path);
-            let bytes = std::fs::read(&path)
+            let bytes = given::read(&path, given::DATA)
                 .with_context(|| format!("input `{}`: cannot read {}", spec.name, path.display()))?;
             if bytes.is_empty() {
                 let message = format!(

@@ -7,6 +7,7 @@ use crate::lead::Misuse;
 use crate::store::{FailureRow, Ledger};
 use anyhow::{Context, Result};
 use assay_link::build::{Compiler, ToolchainError, find_compilers};
+use assay_linux::given;
 use assay_linux::machine::Machine;
 use assay_pure::event::Event;
 use assay_pure::experiment::matrix::{Cell, CellId};
@@ -44,8 +45,8 @@ impl Prepared {
     pub fn contents(&self) -> Result<Vec<String>> {
         let mut contents = vec![self.machine.cpu.clone()];
         for source in &self.experiment.program.sources {
-            let bytes =
-                std::fs::read(self.folder.join(source)).with_context(|| format!("cannot read {source}"))?;
+            let bytes = given::read(&self.folder.join(source), given::DATA)
+                .with_context(|| format!("cannot read {source}"))?;
             contents.push(assay_pure::inputs::digest::digest(&bytes));
         }
         contents.extend(self.inputs.iter().map(|input| input.row.digest.clone()));
@@ -110,7 +111,7 @@ pub fn text_of(asked: &CampaignRequest) -> Result<String, Misuse> {
     if asked.experiment.is_dir() {
         return Err(Misuse(format!("{file} is a folder; {}", files_in(&asked.experiment))));
     }
-    std::fs::read_to_string(&asked.experiment)
+    given::read_text(&asked.experiment)
         .map_err(|error| Misuse(format!("cannot read the experiment {file}: {error}\n{}", NEW_HINT)))
 }
 
@@ -139,6 +140,13 @@ pub fn outline_of(asked: &CampaignRequest, text: String) -> Result<Outline> {
     let folder = asked.experiment.parent().map_or_else(PathBuf::new, Path::to_owned);
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
     let folder = folder.canonicalize().with_context(|| format!("cannot enter {}", folder.display()))?;
+    for place in [&folder, &asked.store] {
+        if std::path::absolute(place)?.to_str().is_none() {
+            let what =
+                "is not UTF-8, as the words of a compiler and of the protocol must be; rename the folder";
+            return Err(Misuse(format!("{} {what}", place.display())).into());
+        }
+    }
     name_it(&mut parsed, &folder);
     let mut problems = missing_files(&parsed, &folder);
     if !asked.compilers.is_empty() {
@@ -182,10 +190,13 @@ fn missing_files(parsed: &ParsedExperiment, folder: &Path) -> Vec<Diagnostic> {
         let there = if is_folder { full.is_dir() } else { full.is_file() };
         if !there {
             let kind = if is_folder { "folder" } else { "file" };
-            let message = format!(
-                "there is no {kind} `{path}` beside the experiment file (looked for {})",
-                full.display()
-            );
+            let looked = full.display();
+            let message = match full.metadata() {
+                Ok(found) if !found.is_dir() && !is_folder => {
+                    format!("{looked} is no regular file but a pipe or a device, which cannot be read again")
+                }
+                _ => format!("there is no {kind} `{path}` beside the experiment file (looked for {looked})"),
+            };
             let nearest = nearest_file(folder, path);
             problems.push(parsed.diagnostic(&key, &message, nearest.as_deref(), None));
         }

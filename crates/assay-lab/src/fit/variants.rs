@@ -13,6 +13,7 @@ use crate::campaign::{self, prepare};
 use crate::lead::Misuse;
 use crate::store::{FailureRow, Ledger};
 use anyhow::{Context as _, Result, bail};
+use assay_linux::given;
 use assay_pure::event::Event;
 use assay_pure::experiment;
 use assay_pure::experiment::Experiment;
@@ -130,7 +131,8 @@ fn inputs(
 
 /// The file of the recorded windows dealt out, named by its content.
 fn dealt(recorded: &Path, folder: &Path, window_units: u64) -> Result<PathBuf> {
-    let bytes = std::fs::read(recorded).with_context(|| format!("cannot read {}", recorded.display()))?;
+    let bytes =
+        given::read(recorded, given::DATA).with_context(|| format!("cannot read {}", recorded.display()))?;
     let bytes = deal(&bytes, Format::Varint, window_units).expect("it was read as varints before");
     let path = folder.join(format!("{}.dealt", digest(&bytes)));
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;

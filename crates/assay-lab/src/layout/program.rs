@@ -2,6 +2,7 @@
 
 use crate::lead::Misuse;
 use anyhow::Result;
+use assay_linux::given;
 use assay_pure::placement::ComparedFile;
 use assay_pure::placement::layout::{self, LayoutError};
 use assay_trace::sites::image::{LineSource, ModuleImage};
@@ -25,7 +26,8 @@ impl LinkedFile {
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display();
         let misuse = |text: String| anyhow::Error::from(Misuse(text));
-        let elf = std::fs::read(path).map_err(|error| misuse(format!("{name} cannot be read: {error}")))?;
+        let elf = given::read(path, given::DATA)
+            .map_err(|error| misuse(format!("{name} cannot be read: {error}")))?;
         // Told before anything else looks at it, in these words.
         layout::text_bytes(&elf).map_err(|error| misuse(format!("{name}: {error}")))?;
         let image = ModuleImage::open(path).map_err(misuse)?;

@@ -1,6 +1,7 @@
 //! Where limits are kept: one file per machine, in the user's state folder, written whole or not at all.
 
 use anyhow::{Context, Result};
+use assay_linux::given;
 use assay_pure::limits::{Limits, MeasuredMachine};
 use assay_pure::pulse::narrowed;
 use std::ffi::OsString;
@@ -47,7 +48,7 @@ fn place(
 
 /// Looks for a machine's limits in its file.
 pub fn find(file: &Path, machine: &MeasuredMachine) -> KeptLimits {
-    let text = match std::fs::read_to_string(file) {
+    let text = match given::read_text(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return KeptLimits::Nothing { others: others(file) };

@@ -2,6 +2,7 @@
 
 use crate::lead::Misuse;
 use anyhow::{Context, Result};
+use assay_linux::given;
 use assay_pure::experiment::Diagnostic;
 use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::inputs::digest::digest;
@@ -28,7 +29,7 @@ pub struct OpenedDiary {
 /// All mistakes of the file with their places, as [`Misuse`].
 pub fn open(path: &Path) -> Result<OpenedDiary> {
     let file = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = given::read_text(path).map_err(|error| {
         Misuse(format!("cannot read {file}: {error}; `assay stages --help` shows an example"))
     })?;
     let parsed = Diary::from_toml(&text, &file).map_err(|problems| misuse(&problems))?;
@@ -54,7 +55,7 @@ fn misuse(problems: &[Diagnostic]) -> Misuse {
 fn digests(parsed: &ParsedDiary, folder: &Path, problems: &mut Vec<Diagnostic>) -> Value {
     let mut found = Map::new();
     for (index, name) in parsed.diary.inputs.iter().enumerate() {
-        match std::fs::read(folder.join(name)) {
+        match given::read(&folder.join(name), given::DATA) {
             Ok(bytes) => {
                 found.insert(name.clone(), digest(&bytes).into());
             }

@@ -4,6 +4,7 @@ use super::compilers::Compiler;
 use super::failure::{BuildFailure, Stage};
 use super::workshop::Workshop;
 use super::{cache, dependencies, keys};
+use assay_linux::given;
 use assay_pure::inputs::digest;
 use assay_pure::placement::sections::{ObjectCode, code_sections};
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,7 @@ struct Compiled {
 /// Compiles, or finds.
 pub fn compile(workshop: &Workshop, job: &Compilation<'_>) -> Result<Object, BuildFailure> {
     let what = format!("{} with {} cannot compile {}", job.compiler.name, job.described, job.source);
-    let source = fs::read(job.folder.join(job.source)).map_err(|error| {
+    let source = given::read(&job.folder.join(job.source), given::DATA).map_err(|error| {
         let path = job.folder.join(job.source);
         BuildFailure::plain(Stage::Source, format!("cannot read the source {}: {error}", path.display()))
     })?;

@@ -191,7 +191,7 @@ fn of_experiment(arguments: &DoctorArguments, file: &Path) -> Result<Examination
 fn is_program(file: &Path) -> bool {
     use std::io::Read as _;
     let mut first = [0; 4];
-    let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut first));
+    let read = assay_linux::given::open(file).and_then(|mut file| file.read_exact(&mut first));
     read.is_ok() && first == *b"\x7fELF"
 }
 

@@ -5,9 +5,10 @@ mod fit;
 
 use super::help::OUTPUT;
 use super::{DONE, screen};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use assay_lab::campaign::inputs::parse_format;
 use assay_lab::lead::Misuse;
+use assay_linux::given;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSource;
 use assay_pure::inputs::fit::{RecordingKind, kind};
@@ -73,7 +74,7 @@ pub fn run(arguments: &InputsArguments) -> Result<u8> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Misuse> {
-    std::fs::read(path).map_err(|error| Misuse(format!("cannot read {}: {error}", path.display())))
+    given::read(path, given::DATA).map_err(|error| Misuse(format!("cannot read {}: {error}", path.display())))
 }
 
 fn experiment(path: &Path) -> Result<Experiment> {
@@ -169,9 +170,10 @@ fn generate_one(asked: &Generate) -> Result<()> {
         return Err(Misuse(message).into());
     };
     let folder = asked.experiment.parent().unwrap_or(Path::new("."));
+    screen::find_place(&asked.output)?;
     let bytes = bytes_of(&input.source, folder)?;
     assay_linux::output::write(&asked.output, &bytes)
-        .map_err(|error| Misuse(format!("cannot write {}: {error}", asked.output.display())))?;
+        .with_context(|| format!("cannot write {}", asked.output.display()))?;
     let line = format!(
         "wrote {} ({} bytes, sha256 {})\n",
         asked.output.display(),

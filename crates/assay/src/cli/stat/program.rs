@@ -1,9 +1,9 @@
 //! Which file a command names, and what it was built for: said before anything is started.
 
 use assay_lab::lead::Misuse;
+use assay_linux::given;
 use assay_pure::words;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ pub fn machine(file: &Path) -> Option<u16> {
     let mut file = file.to_owned();
     for _ in 0..=INTERPRETERS {
         let mut start = [0u8; 256];
-        let count = File::open(&file).ok()?.read(&mut start).ok()?;
+        let count = given::open(&file).ok()?.read(&mut start).ok()?;
         let start = &start[..count];
         if start.len() >= 20 && start.starts_with(b"\x7fELF") {
             let bytes = [start[18], start[19]];

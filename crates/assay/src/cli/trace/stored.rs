@@ -1,6 +1,7 @@
 //! A stored trace, whatever its format and packing.
 
 use assay_lab::lead::Misuse;
+use assay_linux::given;
 use assay_pure::trace::recognise::LOOK;
 use assay_pure::trace::source::{Batch, TraceFault, TracePlace};
 use assay_pure::trace::{
@@ -81,7 +82,7 @@ impl Stored {
     /// [`Misuse`] that names the file and the place: no such file, an unknown format, a damaged beginning.
     pub fn open(path: &Path, asked: Option<TraceFormat>, streams: Range<u32>) -> Result<Stored, Misuse> {
         let wrong = |text: String| Misuse(format!("{}: {text}", path.display()));
-        let mut file = File::open(path).map_err(|error| wrong(format!("cannot be opened: {error}")))?;
+        let mut file = given::open(path).map_err(|error| wrong(format!("cannot be opened: {error}")))?;
         let bytes = file.metadata().map_or(0, |facts| facts.len());
         let read = |error: std::io::Error| wrong(format!("cannot be read: {error}"));
         let packing = Packing::of(&beginning(&mut file, 6).map_err(read)?);
