@@ -1,13 +1,15 @@
 //! Files that somebody asked for: written whole or not at all, and nothing beside them is touched.
 //!
-//! A regular file is made under a name of its own in the same folder and renamed. Devices, pipes and sockets are written to
-//! as they are; a symlink stays, and what it leads to is written.
+//! A regular file is made in the same folder and put in its place whole: without a name where the file system can, so that
+//! nothing is left of one whose writer was killed, else under a name of its own. Devices, pipes and sockets are written to as
+//! they are; a symlink stays, and what it leads to is written.
 
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,8 +20,14 @@ const LINKS: usize = 40;
 #[derive(Debug)]
 pub struct Output {
     file: File,
-    /// What is renamed at the end, and to what; none where the place itself is written.
-    renamed: Option<(PathBuf, PathBuf)>,
+    /// What it is called until the end, and then; none where the place itself is written.
+    renamed: Option<(Draft, PathBuf)>,
+}
+
+#[derive(Debug)]
+enum Draft {
+    Unnamed,
+    Named(PathBuf),
 }
 
 impl Output {
@@ -28,6 +36,19 @@ impl Output {
     /// # Errors
     /// It cannot be written: a folder, a file that is read-only, a folder where nothing can be made.
     pub fn create(path: &Path) -> io::Result<Output> {
+        Output::begin(path, false)
+    }
+
+    /// The same for what can be read as far as it got: where there is nothing yet, it has its own name from the beginning, and
+    /// a kill leaves it there.
+    ///
+    /// # Errors
+    /// As of [`Output::create`].
+    pub fn growing(path: &Path) -> io::Result<Output> {
+        Output::begin(path, true)
+    }
+
+    fn begin(path: &Path, grows: bool) -> io::Result<Output> {
         let Some(target) = target(path)? else {
             return Ok(Output { file: OpenOptions::new().append(true).open(path)?, renamed: None });
         };
@@ -44,8 +65,11 @@ impl Output {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let new = |draft: &Path| OpenOptions::new().write(true).create_new(true).open(draft);
-        let (file, draft) = beside(&target, new)?;
+        let (file, draft) = if grows && before.is_none() {
+            (File::create_new(&target)?, Draft::Named(target.clone()))
+        } else {
+            unnamed(&target).map_or_else(|_| named(&target), Ok)?
+        };
         let output = Output { file, renamed: Some((draft, target)) };
         if let Some(permissions) = before {
             output.file.set_permissions(permissions)?;
@@ -68,6 +92,15 @@ impl Output {
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
         let Some((draft, target)) = self.renamed.take() else { return Ok(()) };
+        let draft = match draft {
+            Draft::Named(draft) => draft,
+            Draft::Unnamed => match link(&self.file, &target) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    beside(&target, |draft| link(&self.file, draft))?.1
+                }
+                done => return done,
+            },
+        };
         std::fs::rename(&draft, target).inspect_err(|_| {
             let _ = std::fs::remove_file(&draft);
         })
@@ -86,7 +119,7 @@ impl Write for Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if let Some((draft, _)) = &self.renamed {
+        if let Some((Draft::Named(draft), _)) = &self.renamed {
             let _ = std::fs::remove_file(draft);
         }
     }
@@ -135,6 +168,33 @@ fn target(path: &Path) -> io::Result<Option<PathBuf>> {
         target = target.parent().unwrap_or(Path::new("")).join(link);
     }
     Err(io::Error::other("too many symlinks"))
+}
+
+/// A new file in the target's folder that has no name yet.
+fn unnamed(target: &Path) -> io::Result<(File, Draft)> {
+    // It gets its name by this.
+    std::fs::metadata("/proc/self/fd")?;
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let file = OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).open(folder)?;
+    Ok((file, Draft::Unnamed))
+}
+
+/// A new file beside the target.
+fn named(target: &Path) -> io::Result<(File, Draft)> {
+    let new = |draft: &Path| OpenOptions::new().write(true).create_new(true).open(draft);
+    let (file, draft) = beside(target, new)?;
+    Ok((file, Draft::Named(draft)))
+}
+
+/// Gives an open file a name that nobody has.
+fn link(file: &File, name: &Path) -> io::Result<()> {
+    let open = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    let name = CString::new(name.as_os_str().as_bytes())?;
+    // SAFETY: both names end with a nul and live until the call returns.
+    let done = unsafe {
+        libc::linkat(libc::AT_FDCWD, open.as_ptr(), libc::AT_FDCWD, name.as_ptr(), libc::AT_SYMLINK_FOLLOW)
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Makes something beside the target, under a name that nobody has: `make` must refuse one that is taken.
@@ -218,6 +278,8 @@ mod tests {
         let mut begun = Output::create(&file).unwrap();
         begun.write_all(b"half").unwrap();
         assert_eq!(text(&file), "one");
+        let is_unnamed = unnamed(&file).is_ok();
+        assert_eq!(folder.names().len(), if is_unnamed { 3 } else { 4 }, "what a kill would leave here");
         drop(begun);
         assert_eq!(text(&file), "one");
         write(&file, b"two").unwrap();
@@ -226,6 +288,43 @@ mod tests {
         check(&file).unwrap();
         assert_eq!((text(&theirs), text(&next)), ("theirs".to_owned(), "theirs".to_owned()));
         assert_eq!(folder.names().len(), 3, "{:?}", folder.names());
+    }
+
+    #[test]
+    fn a_named_draft_is_as_good_as_one_without_a_name() {
+        let folder = Folder::new("named");
+        let file = folder.file("x");
+        let by = |make: fn(&Path) -> io::Result<(File, Draft)>| {
+            let (file, draft) = make(&folder.file("x"))?;
+            Ok::<_, io::Error>(Output { file, renamed: Some((draft, folder.file("x"))) })
+        };
+        for make in [unnamed, named] {
+            let Ok(mut output) = by(make) else { continue };
+            output.write_all(b"new").unwrap();
+            output.finish().unwrap();
+            assert_eq!((text(&file).as_str(), folder.names().len()), ("new", 1));
+            by(make).unwrap().finish().unwrap();
+            assert_eq!((text(&file).as_str(), folder.names().len()), ("", 1));
+            std::fs::remove_file(&file).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_grows_has_its_name_from_the_beginning_and_replaces_only_whole() {
+        let folder = Folder::new("grows");
+        let file = folder.file("x");
+        let mut output = Output::growing(&file).unwrap();
+        output.write_all(b"one").unwrap();
+        assert_eq!((text(&file).as_str(), folder.names().len()), ("one", 1));
+        output.finish().unwrap();
+        let mut output = Output::growing(&file).unwrap();
+        output.write_all(b"two").unwrap();
+        assert_eq!(text(&file), "one");
+        drop(output);
+        assert_eq!((text(&file).as_str(), folder.names().len()), ("one", 1));
+        std::fs::remove_file(&file).unwrap();
+        drop(Output::growing(&file).unwrap());
+        assert!(folder.names().is_empty());
     }
 
     #[test]

@@ -7,9 +7,10 @@ use assay_linux::shared::{self, SharedMemory};
 use assay_linux::{family, lock};
 use assay_pure::trace::channel::{self, control};
 use std::ffi::OsString;
-use std::fs::{DirBuilder, File};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -205,7 +206,8 @@ fn write_prefix(folder: &Path, prefix: &[OsString]) -> std::io::Result<()> {
         bytes.extend_from_slice(word.as_bytes());
         bytes.push(0);
     }
-    std::fs::write(folder.join(channel::PREFIX_FILE), bytes)
+    let file = folder.join(channel::PREFIX_FILE);
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?.write_all(&bytes)
 }
 
 /// Whether programs of this machine can be traced: the emulator's version.

@@ -30,7 +30,8 @@ pub fn run(arguments: &NewArguments) -> Result<u8> {
     ];
     for (file, _) in &files {
         let path = folder.join(file);
-        if path.exists() {
+        // A link that leads nowhere is somebody's, too.
+        if path.symlink_metadata().is_ok() {
             let message =
                 format!("{} exists already; nothing was written. Choose another folder", path.display());
             return Err(Misuse(message).into());
@@ -39,7 +40,8 @@ pub fn run(arguments: &NewArguments) -> Result<u8> {
     let mut text = String::new();
     for (file, content) in &files {
         let path = folder.join(file);
-        std::fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
+        assay_linux::output::write(&path, content.as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))?;
         text.push_str(&format!("wrote {}\n", path.display()));
     }
     let experiment = folder.join("experiment.toml");

@@ -56,7 +56,7 @@ pub fn run(arguments: &RecordArguments) -> Result<u8> {
     // Before a recording of that name is written over.
     check(&arguments.command).map_err(refused)?;
     let cannot = || format!("cannot write {}", arguments.output.display());
-    let file = Output::create(&arguments.output).with_context(cannot)?;
+    let file = Output::growing(&arguments.output).with_context(cannot)?;
     let recording = Recording::begin(BufWriter::new(file)).with_context(cannot)?;
     let options = TraceOptions { follow: arguments.follow, time_limit, ..TraceOptions::default() };
     let observer = recording.clone();
