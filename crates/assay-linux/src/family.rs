@@ -18,17 +18,20 @@ pub fn start(command: &[OsString]) -> io::Result<Child> {
     let (program, arguments) =
         command.split_first().ok_or_else(|| io::Error::other("no command was given"))?;
     let mut command = Command::new(program);
-    command.args(arguments);
+    dying_with_us(command.args(arguments)).spawn().map_err(|error| {
+        io::Error::new(error.kind(), format!("starting {}: {error}", program.to_string_lossy()))
+    })
+}
+
+/// Has the command's first process killed when the thread that starts it ends, by `kill -9` too: `make` starts nothing more then.
+pub fn dying_with_us(command: &mut Command) -> &mut Command {
     // SAFETY: between fork and exec one async-signal-safe system call is made.
     unsafe {
         command.pre_exec(|| {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             Ok(())
-        });
+        })
     }
-    command.spawn().map_err(|error| {
-        io::Error::new(error.kind(), format!("starting {}: {error}", program.to_string_lossy()))
-    })
 }
 
 /// From now on processes whose parent has ended become children of this one, so that they can be found.

@@ -13,6 +13,8 @@ mod builds;
 mod disks;
 #[path = "robust/hostile.rs"]
 mod hostile;
+#[path = "robust/kills.rs"]
+mod kills;
 #[path = "robust/lab.rs"]
 pub mod lab;
 #[path = "robust/ledgers.rs"]

@@ -45,7 +45,7 @@ impl BuildDestination<'_> {
     /// Builds an entrant; what fails is a reason, not an error.
     ///
     /// # Errors
-    /// A revision does not exist, the store cannot be written.
+    /// A revision does not exist, the store cannot be written, a path cannot stand in a command.
     pub fn build(
         &self,
         entrant: &Entrant,
@@ -54,7 +54,7 @@ impl BuildDestination<'_> {
         let folder = self.folder.to_owned();
         let named = PlaceholderValues {
             stage: entrant.name.clone(),
-            folder: text(&folder),
+            folder: placeholder(&folder)?,
             ..PlaceholderValues::default()
         };
         let Some(recipe) = &entrant.recipe else {
@@ -81,13 +81,13 @@ impl BuildDestination<'_> {
         }
         std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
         let places = PlaceholderValues {
-            out: text(&out),
+            out: placeholder(&out)?,
             flags: recipe.flags.clone(),
             defines: recipe.defines.clone(),
             ..named
         };
         let program = folder.join(places.fill(&recipe.program));
-        let places = PlaceholderValues { program: text(&program), ..places };
+        let places = PlaceholderValues { program: placeholder(&program)?, ..places };
         self.run(entrant, recipe, ReadyBuild { folder, places, program, revision }, on)
     }
 
@@ -187,8 +187,16 @@ struct ReadyBuild {
     revision: Option<String>,
 }
 
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+/// A path as it is put into a command, where the command's own quotes must hold it together.
+fn placeholder(path: &Path) -> Result<String, Misuse> {
+    let breaks = ['\'', '"', '\\', '$', '`', '\n'];
+    path.to_str().filter(|text| !text.contains(breaks)).map(str::to_owned).ok_or_else(|| {
+        Misuse(format!(
+            "{} cannot stand in a stage's command: the path must be UTF-8, without quotes, $, \\ and line breaks. Rename the \
+             folder, or move the builds by --store DIR",
+            path.display()
+        ))
+    })
 }
 
 /// The hash of everything that a stage may execute of what it built.

@@ -1,6 +1,7 @@
 //! Starting compilers and linkers: in a given folder, in the C locale, nothing on their standard input.
 
 use super::text;
+use assay_linux::family::dying_with_us;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -46,7 +47,7 @@ impl Finished {
 /// Messages are asked for in English, because versions, search paths and scripts are read from them.
 pub fn run(folder: &Path, words: &[String]) -> io::Result<Finished> {
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let output = Command::new(program)
+    let output = dying_with_us(&mut Command::new(program))
         .args(arguments)
         .current_dir(folder)
         .env("LC_ALL", "C")

@@ -6,6 +6,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+/// For a whole case, on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(600);
 /// Nothing of a case may be alive this long after it.
 const GONE: Duration = Duration::from_secs(5);
 /// What a case ends with that the machine refuses.
@@ -48,9 +50,10 @@ fn wrong(case: &Path) -> Option<String> {
         .env("TMPDIR", folder("tmp"))
         .env("XDG_RUNTIME_DIR", folder("runtime"))
         .env("PATH", format!("{}:{path}", program.parent().unwrap().display()))
+        .env("ASSAY_QEMU_PLUGIN", crate::trace_fixtures::plugin())
         .env("COLUMNS", "180")
         .env("NO_COLOR", "1");
-    let said = Running::start(command).wait();
+    let said = Running::start(command).wait_at_most(PATIENCE);
     let left = left_alive(&mark);
     if said.code == Some(SKIPPED) {
         eprintln!("{}: {}", name(case), said.page);

@@ -276,10 +276,15 @@ impl Running {
     }
 
     /// Waits for its end.
-    pub fn wait(mut self) -> Said {
-        let deadline = Instant::now() + PATIENCE;
+    pub fn wait(self) -> Said {
+        self.wait_at_most(PATIENCE)
+    }
+
+    /// The same for what may take longer.
+    pub fn wait_at_most(mut self, patience: Duration) -> Said {
+        let deadline = Instant::now() + patience;
         while self.is_running() {
-            assert!(Instant::now() < deadline, "it runs for more than {PATIENCE:?}: {:?}", self.said());
+            assert!(Instant::now() < deadline, "it runs for more than {patience:?}: {:?}", self.said());
             std::thread::sleep(Duration::from_millis(2));
         }
         self.said()

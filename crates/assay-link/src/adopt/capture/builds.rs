@@ -5,6 +5,7 @@ use super::failure::{self, BuildError, FailedBuild, NothingCaptured};
 use super::link::CapturedLink;
 use super::linkers::{LINKERS, link_anew};
 use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, rust, zig};
+use assay_linux::family::dying_with_us;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -38,8 +39,18 @@ impl BuildAsked {
     /// A build without further variables, with this process's own program as the stand-in.
     ///
     /// # Errors
-    /// The program's path cannot be found out.
+    /// The program's path cannot be found out; a folder's path is not UTF-8, as the words of a link must be.
     pub fn new(command: &str, folder: &Path, store: &Path) -> io::Result<Self> {
+        for path in [folder, store] {
+            let path = std::path::absolute(path)?;
+            if path.to_str().is_none() {
+                return Err(io::Error::other(format!(
+                    "{} is not UTF-8, and only builds below paths in UTF-8 can be linked again. Rename the folder; if only \
+                     the store lies there, give --store DIR",
+                    path.display()
+                )));
+            }
+        }
         Ok(Self {
             command: command.to_owned(),
             folder: folder.to_owned(),
@@ -171,8 +182,9 @@ impl BuildFolders {
     fn run(&self, asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<ExitStatus, BuildError> {
         let start = || {
             let log = File::create(&self.log)?;
-            Command::new("sh")
-                .args(["-c", &asked.command])
+            let mut command = Command::new("sh");
+            dying_with_us(&mut command)
+                .args(["-c", &replacing_shell(&asked.command, &asked.value("PATH").unwrap_or_default())])
                 .current_dir(&self.folder)
                 .envs(asked.environment.iter().map(|(name, value)| (name, value)))
                 .env("COMPILER_PATH", ahead(&self.linkers, asked.value("COMPILER_PATH")))
@@ -265,6 +277,16 @@ impl BuildAsked {
     }
 }
 
+/// The command for `sh -c`, put in the shell's own place where it is one program with plain words: if the lab is killed, this
+/// program is, too, which one started by the shell would not be.
+fn replacing_shell(command: &str, search: &OsStr) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " ./_-+,:%@=".contains(c);
+    let program = command.split_whitespace().next().unwrap_or_default();
+    let is_program = !program.contains(['=', '/'])
+        && std::env::split_paths(search).any(|folder| folder.join(program).is_file());
+    if is_program && command.chars().all(is_plain) { format!("exec {command}") } else { command.to_owned() }
+}
+
 /// A list of folders with ours in front.
 fn ahead(own: &Path, list: Option<OsString>) -> OsString {
     let mut text = own.as_os_str().to_owned();
@@ -273,4 +295,31 @@ fn ahead(own: &Path, list: Option<OsString>) -> OsString {
         text.push(list);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_program_takes_the_shells_place_and_all_else_is_left_to_the_shell() {
+        let folder = std::env::temp_dir().join(format!("assay-shell-{}", std::process::id()));
+        fs::create_dir(&folder).expect("a new folder");
+        fs::write(folder.join("make"), "").expect("a file");
+        let told = |command: &str| replacing_shell(command, folder.as_os_str());
+        assert_eq!(told("make -j 4 CC=gcc-12 all"), "exec make -j 4 CC=gcc-12 all");
+        for command in [
+            "make; touch x",
+            "cd sub && make",
+            "make 'a b'",
+            "CC=gcc make",
+            "exit 1",
+            "./make",
+            "make > log",
+            "",
+        ] {
+            assert_eq!(told(command), command);
+        }
+        fs::remove_dir_all(&folder).expect("it is ours");
+    }
 }
