@@ -8,6 +8,7 @@ mod companions;
 pub mod compose;
 pub mod count;
 pub mod counted;
+pub mod examination;
 pub mod inputs;
 pub mod judge;
 pub mod landing;
@@ -67,6 +68,8 @@ pub struct CampaignRequest {
     pub seed: Option<u64>,
     /// Nothing is decided by proof.
     pub measured_only: bool,
+    /// The variants are examined before they are measured.
+    pub examine: bool,
 }
 
 /// Measuring time of `--quick`, seconds.
@@ -148,7 +151,13 @@ pub fn run_outline(
     let mut scene =
         Scene { ledger: &ledger, campaign: &row, cpu, patience: asked.patience, on: &mut *events };
     let builder = placements::Placements::compile(&prepared, &mut scene, &asked.store)?;
-    let stopped = measure::measure(&prepared, &builder, &mut scene, core)?;
+    let stopped = measure::measure(
+        &prepared,
+        &builder,
+        asked.examine.then_some(asked.store.as_path()),
+        &mut scene,
+        core,
+    )?;
     if ![Stopped::Interrupted, Stopped::Nothing].contains(&stopped) {
         count::count(&prepared, &builder, &mut scene)?;
     }

@@ -5,6 +5,7 @@ pub mod calibrate;
 pub mod campaign;
 pub mod compare;
 pub mod doctor;
+pub mod examine;
 pub mod fit;
 pub mod layout;
 pub mod lead;

@@ -6,8 +6,8 @@
 //! input counts for a class only if every build that is decided says so. Builds that disagree on an input are told by name,
 //! or that input is told to depend on them. What a build leaves undecided is named, or counted, in the same sentence: so no
 //! "on all 9 inputs" hides an open contrast. It opens with "Yes" or "No" only where the question can be
-//! understood to ask for that, and names a winner only where one was asked for (`asked`, `winner`). A failed twin control
-//! comes before everything. Sizes are of the code effect, never as built; percentages are of the baseline's time ("12 %
+//! understood to ask for that, and names a winner only where one was asked for (`asked`, `winner`). What makes the
+//! figures untrue (`findings`) comes before everything, then a failed twin control. Sizes are of the code effect, never as built; percentages are of the baseline's time ("12 %
 //! less time", as "12 % faster" has two meanings).
 //! Limits: but for a winner, candidates are only compared with the baseline, as the contrasts are, not with each other.
 
@@ -22,8 +22,10 @@ use self::asked::Asked;
 use self::finding::{CandidateFinding, InputClass};
 pub use self::next::next;
 use self::sentence::Sentence;
-use super::page::{AsBuiltSays, Axis, LearnedInput, Page, PageContrast, TwinVerdict};
+use super::page::{AsBuiltSays, Axis, FindingKind, LearnedInput, Page, PageContrast, TwinVerdict};
+use crate::page::Verdict;
 use assay_pure::words;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Candidates that get a clause of their own; with more they are listed by what was found.
@@ -31,17 +33,23 @@ const MOST_CLAUSES: usize = 3;
 
 /// The answer to the page's question, composed from its contrasts, its twin control and its failures.
 pub fn answer(page: &Page) -> String {
+    let (carried, not_carried) = carried(page);
+    let page = carried.as_ref();
     let findings = findings(page);
     let builds = builds::sentences(page);
     if findings.is_empty() && builds.is_empty() {
-        return nothing_compared(page);
+        let text = [misleading(page), nothing_compared(page)];
+        return text.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     }
     let variants = if findings.is_empty() { String::new() } else { found(page, &findings) };
     let flips = super::usage::flips(page).join(" ");
     let text = [
+        misleading(page),
         twin_failed(page),
+        page.neighbour.clone().unwrap_or_default(),
         variants,
         proven(page),
+        not_carried,
         unmeasured(page),
         flips,
         learned(page),
@@ -49,6 +57,36 @@ pub fn answer(page: &Page) -> String {
         builds,
     ];
     text.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The page without the verdicts that its twin control does not carry, and what is said of them: where the baseline may differ from
+/// itself by more than a candidate differs from it, the answer claims nothing.
+fn carried(page: &Page) -> (Cow<'_, Page>, String) {
+    let twin = &page.twin_control;
+    let (Some(lower), Some(upper), TwinVerdict::Undecided) = (twin.lower, twin.upper, twin.verdict) else {
+        return (Cow::Borrowed(page), String::new());
+    };
+    let is_carried = |contrast: &PageContrast| {
+        !contrast.verdict.is_difference()
+            || contrast
+                .code
+                .is_none_or(|code| code.ratio < lower.min(1.0 / upper) || code.ratio > upper.max(1.0 / lower))
+    };
+    let lost = page.contrasts.iter().filter(|contrast| !is_carried(contrast)).count() as u64;
+    if lost == 0 {
+        return (Cow::Borrowed(page), String::new());
+    }
+    let mut without = page.clone();
+    for contrast in without.contrasts.iter_mut().filter(|contrast| !is_carried(contrast)) {
+        contrast.verdict = Verdict::Inconclusive;
+    }
+    let are = if lost == 1 { "1 difference is" } else { "differences are" };
+    let count = if lost == 1 { String::new() } else { format!("{lost} ") };
+    let said = format!(
+        "{count}{are} no larger than what the baseline may differ from itself ({}, twin control).",
+        words::fine_span(lower, upper)
+    );
+    (Cow::Owned(without), said)
 }
 
 /// One finding per pair of candidate and baseline, in order of appearance.
@@ -111,16 +149,33 @@ fn proven(page: &Page) -> String {
     pairs.iter().filter(|pair| pair.2 > 0).map(one).collect::<Vec<_>>().join(" ")
 }
 
+/// "Misleading: hash on long is dead code: a call reads none of the input's 2 pages. 2 more findings are below."
+fn misleading(page: &Page) -> String {
+    let Some((first, others)) = page.findings.split_first() else { return String::new() };
+    let rest = match others.len() {
+        0 => String::new(),
+        1 => " 1 more finding is below.".to_owned(),
+        more => format!(" {more} more findings are below."),
+    };
+    format!("Misleading: {}{rest}", first.sentence())
+}
+
 /// "A predictor memorises log-uniform (10,000 varints)." of inputs whose times are those of a memory.
 fn learned(page: &Page) -> String {
     let one = |input: &LearnedInput| {
         let part = if input.in_part { ", in part" } else { "" };
         format!("{} ({}{part})", input.input, words::plural(input.units, &page.unit))
     };
-    match page.learned_inputs.as_slice() {
+    // What was found before measuring is told already.
+    let is_told = |input: &&LearnedInput| {
+        let mut found = page.findings.iter().filter(|finding| finding.kind == FindingKind::Memorised);
+        found.any(|finding| finding.inputs.contains(&input.input))
+    };
+    let learned: Vec<&LearnedInput> = page.learned_inputs.iter().filter(|input| !is_told(input)).collect();
+    match learned.as_slice() {
         [] => String::new(),
         several => {
-            let names: Vec<String> = several.iter().map(one).collect();
+            let names: Vec<String> = several.iter().map(|input| one(input)).collect();
             format!("Short enough for the predictor to memorise: {}.", words::list(&names))
         }
     }

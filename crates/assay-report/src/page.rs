@@ -7,6 +7,7 @@
 mod cell;
 mod contrast;
 mod count;
+mod finding;
 mod interval;
 mod limit;
 
@@ -15,6 +16,7 @@ pub use self::cell::{
 };
 pub use self::contrast::{InputDependentContrast, PageContrast, PageTwinControl};
 pub use self::count::{BranchCost, CellResidual, Count, ExplainedTimes, LearnedInput};
+pub use self::finding::{FindingKind, PageFinding};
 pub use self::interval::MedianInterval;
 pub use self::limit::{CellLimit, LimitsUsed};
 // Words that the JSON shares with what decides: defined there, spelt once.
@@ -62,6 +64,13 @@ pub struct Page {
     pub campaign: CampaignRun,
     /// The baseline against itself.
     pub twin_control: PageTwinControl,
+    /// What makes figures untrue, the gravest first: dead code, work done elsewhere, memorised inputs. Of what was examined before it
+    /// was measured, less what the file accepts.
+    #[serde(default)]
+    pub findings: Vec<PageFinding>,
+    /// Somebody else used the core while it was measured, so much that figures are worse for it; null where not.
+    #[serde(default)]
+    pub neighbour: Option<String>,
     /// What changes what the reader should do, the gravest first; the twin control's note may be one.
     pub warnings: Vec<String>,
     /// What is true of the measurement and needs nothing done: the verdicts allow for it.

@@ -31,6 +31,8 @@ pub(super) fn nothing() -> Page {
         flag_sets: Vec::new(),
         machine: machine(),
         campaign: campaign(),
+        findings: Vec::new(),
+        neighbour: None,
         twin_control: PageTwinControl {
             verdict: TwinVerdict::Undecided,
             ratio: None,
@@ -72,6 +74,8 @@ pub(super) fn page() -> Page {
             name: "O2".to_owned(),
             flags: vec!["-O2".to_owned(), "-ffunction-sections".to_owned()],
         }],
+        findings: Vec::new(),
+        neighbour: None,
         twin_control: PageTwinControl {
             verdict: TwinVerdict::Equivalent,
             ratio: Some(1.001),

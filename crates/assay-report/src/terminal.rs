@@ -18,7 +18,7 @@ pub(crate) use closing::claims;
 
 use super::answer;
 use super::ink::Ink;
-use super::page::{AsBuiltSays, Axis, Page, PageContrast, TwinVerdict, Verdict};
+use super::page::{AsBuiltSays, Axis, Page, PageContrast, PageFinding, TwinVerdict, Verdict};
 use super::sheet::Sheet;
 use assay_pure::words;
 
@@ -65,7 +65,9 @@ fn opening(page: &Page, detail: Detail, sheet: &mut Sheet) {
         .filter(|_| !page.contrasts.is_empty())
         .filter(|twin| page.twin_control.verdict == TwinVerdict::Different && !page.warnings.contains(twin));
     let notes = page.notes.iter().filter(|_| detail == Detail::Full);
-    let told: Vec<(Ink, &String)> = (twin.iter().chain(&page.warnings))
+    // The answer tells the first.
+    let more: Vec<String> = page.findings.iter().skip(1).map(prose_of).collect();
+    let told: Vec<(Ink, &String)> = (more.iter().chain(&twin).chain(&page.warnings))
         .map(|warning| (Ink::Doubt, warning))
         .chain(notes.map(|note| (Ink::Dim, note)))
         .collect();
@@ -75,6 +77,16 @@ fn opening(page: &Page, detail: Detail, sheet: &mut Sheet) {
     for (ink, text) in told {
         sheet.labelled(ink, if ink == Ink::Doubt { "! " } else { "- " }, text);
     }
+}
+
+/// A finding and what to change.
+fn prose_of(found: &PageFinding) -> String {
+    let sentence = found.sentence();
+    let mut letters = sentence.chars();
+    let capital = letters.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
+    // A variant's name stays as the program spells it.
+    let sentence = if found.variant.is_some() { sentence } else { format!("{capital}{}", letters.as_str()) };
+    format!("{sentence} To mend it: {}.", found.remedy)
 }
 
 /// The twin control in one sentence.

@@ -21,6 +21,8 @@ use super::steps;
 use crate::store::{CampaignRow, FailureRow, Ledger};
 use anyhow::{Context, Result, bail};
 use assay_pure::experiment::Experiment;
+use assay_pure::experiment::spec::{InputSource, InputSpec};
+use assay_pure::inputs::Format;
 use assay_pure::ledger::{Stage, Stopped};
 use assay_pure::verdict::{self, Verdict};
 use assay_report::page::{self, Page};
@@ -45,6 +47,8 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     let counted = CampaignCounts::of(ledger, &row, &experiment, &failures)?;
     let times = verdict::placement_table(&judged.contrasts);
     let margin = experiment.minimum_effect;
+    let examined = super::examination::known(ledger, campaign)?;
+    let findings = examined.map(|facts| super::examination::findings(&facts, &experiment.accept));
     counted.explain(&mut judged.judgement, &times, &experiment.unit, margin);
     let memorised: Vec<page::LearnedInput> =
         counted.learned().iter().map(|found| counted::learned_input(found, &experiment.unit)).collect();
@@ -58,8 +62,9 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
     let claims = claims::claims_of(&experiment, (&judged, &counted), &inputs);
     let any_figure = cells.iter().any(|cell| cell.ns_per_unit.is_some());
     let campaign = campaign_of(ledger, &row, &experiment, &judged, any_figure)?;
-    let (warnings, notes) =
-        told(&judged, &memorised, bounds::kept_with(&row).and_then(|limits| limits.width));
+    let width = bounds::kept_with(&row).and_then(|limits| limits.width);
+    let (mut warnings, notes) = told(&judged, &memorised);
+    warnings.extend(unit_doubt(&experiment));
     let mut page = Page {
         schema: page::SCHEMA.into(),
         experiment: row.experiment.clone(),
@@ -73,6 +78,8 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         machine,
         campaign,
         twin_control: twin_of(&judged.judgement.twin),
+        findings: findings.unwrap_or_default(),
+        neighbour: neighbour(&judged, width),
         warnings,
         notes,
         contrasts: judged.judgement.contrasts.iter().map(contrast).collect(),
@@ -152,23 +159,61 @@ fn campaign_of(
 /// What changes what the reader should do, then what needs nothing done; of nothing compared there is nothing to doubt.
 ///
 /// Samples that were left out make verdicts wait, not wrong: they are worth a warning while something is undecided.
-fn told(
-    judged: &CampaignVerdicts,
-    memorised: &[page::LearnedInput],
-    known_width: Option<f64>,
-) -> (Vec<String>, Vec<String>) {
+fn told(judged: &CampaignVerdicts, memorised: &[page::LearnedInput]) -> (Vec<String>, Vec<String>) {
     if judged.contrasts.is_empty() {
         return (Vec::new(), Vec::new());
     }
     let (mut warnings, mut notes) = (judged.judgement.warnings.clone(), judged.judgement.notes.clone());
     let is_open = judged.judgement.contrasts.iter().any(|found| found.verdict == Verdict::Inconclusive);
-    let (kept, left_out) = (judged.observed.shared_kept(), judged.observed.interruptions());
-    warnings.extend(kept.into_iter().chain(judged.observed.shared_all_the_time(known_width)));
-    if is_open { &mut warnings } else { &mut notes }.extend(left_out);
+    if is_open { &mut warnings } else { &mut notes }.extend(judged.observed.interruptions());
     warnings.extend(super::alone::warnings(&judged.observed));
     // What to do about these stands below the answer.
     notes.extend(memorised.iter().map(|found| counted::sentence(&found.note)));
     (warnings, notes)
+}
+
+/// Somebody else on the core, so much that what was measured beside it is used all the same.
+fn neighbour(judged: &CampaignVerdicts, known_width: Option<f64>) -> Option<String> {
+    let found =
+        judged.observed.shared_kept().into_iter().chain(judged.observed.shared_all_the_time(known_width));
+    let found: Vec<String> = found.filter(|_| !judged.contrasts.is_empty()).collect();
+    (!found.is_empty()).then(|| found.join(" "))
+}
+
+/// A unit whose name is that of another format than the input's: "178,885 lines" of a file of bytes.
+fn unit_doubt(experiment: &Experiment) -> Vec<String> {
+    let named = match experiment.unit.as_str() {
+        "line" => Format::Lines,
+        "varint" => Format::Varint,
+        "byte" => Format::Bytes,
+        _ => return Vec::new(),
+    };
+    let other = |spec: &&InputSpec| {
+        matches!(spec.source, InputSource::Recorded { .. } | InputSource::Generated { .. })
+            && spec.format != named
+            && spec.format != Format::Whole
+    };
+    let inputs = experiment.file_inputs();
+    let doubt = |spec: &InputSpec| {
+        let word = unit_word(spec.format);
+        format!(
+            "{} is divided by its {word}s, but the file's unit is `{}`: set format = \"{}\", or unit = \"{word}\".",
+            spec.name,
+            experiment.unit,
+            super::inputs::format_word(named)
+        )
+    };
+    inputs.iter().filter(other).map(doubt).collect()
+}
+
+/// What a format's units are called.
+fn unit_word(format: Format) -> &'static str {
+    match format {
+        Format::Varint => "varint",
+        Format::Lines => "line",
+        Format::Bytes => "byte",
+        Format::Whole => "input",
+    }
 }
 
 fn failure(found: &FailureRow) -> page::PageFailure {
@@ -182,5 +227,36 @@ fn failure(found: &FailureRow) -> page::PageFailure {
         },
         what: what.join(", "),
         reason: found.reason.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubts(unit: &str, keys: &str) -> Vec<String> {
+        let text = format!(
+            "question = \"?\"\nunit = \"{unit}\"\nbaseline = \"a\"\nvariants = [\"a\", \"b\"]\n[program]\nsources = \
+             [\"x.c\"]\n[inputs.log]\n{keys}\n"
+        );
+        unit_doubt(&Experiment::from_toml(&text, "x/x.toml").expect("a good file").experiment)
+    }
+
+    #[test]
+    fn lines_that_are_bytes_are_questioned() {
+        assert_eq!(
+            doubts("line", "path = \"log.txt\"\nformat = \"bytes\""),
+            [
+                "log is divided by its bytes, but the file's unit is `line`: set format = \"lines\", or unit = \"byte\"."
+            ]
+        );
+        for (unit, format) in [("line", "lines"), ("byte", "bytes"), ("request", "bytes"), ("line", "whole")]
+        {
+            assert_eq!(
+                doubts(unit, &format!("path = \"log.txt\"\nformat = \"{format}\"")),
+                [""; 0],
+                "{unit} {format}"
+            );
+        }
     }
 }

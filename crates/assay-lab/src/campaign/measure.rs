@@ -9,7 +9,7 @@ use super::prove;
 use super::scene::Scene;
 use super::start::{self, Met, StartedPrograms};
 use super::steps::{self, CampaignStep, DoneSoFar, StepLimits};
-use super::{shared, unoptimised, usage};
+use super::{examination, shared, unoptimised, usage};
 use crate::lead::turn;
 use crate::run::lineup::Conditions;
 use crate::run::retake::MeasuringCore;
@@ -21,6 +21,7 @@ use assay_pure::event::Event;
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::ledger::Stopped;
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Samples of a visit that count, where the warm-up is short.
@@ -49,6 +50,8 @@ struct RunningCampaign<'a, 's> {
     measured_seconds: f64,
     told_of_waiting: bool,
     core: &'a mut MeasuringCore,
+    /// The store, where the variants are to be examined first.
+    examined_in: Option<&'a Path>,
 }
 
 /// One level's programs and the blocks they are visited in.
@@ -59,13 +62,15 @@ struct MeasuredLevel {
     blocks: Vec<RoundBlock>,
 }
 
-/// Measures until it is time to stop, and says why it stopped.
+/// Measures until it is time to stop, and says why it stopped. What is to be measured is examined first where `examined_in`, the
+/// store, says so.
 ///
 /// # Errors
 /// The ledger cannot be written, or nothing at all can be measured.
 pub fn measure(
     prepared: &Prepared,
     placements: &Placements<'_>,
+    examined_in: Option<&Path>,
     scene: &mut Scene<'_>,
     core: &mut MeasuringCore,
 ) -> Result<Stopped> {
@@ -84,6 +89,7 @@ pub fn measure(
         measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum(),
         told_of_waiting: false,
         core,
+        examined_in,
     };
     let levels = plan_levels(prepared);
     let looks = ledger.looks(row.id)?;
@@ -235,6 +241,9 @@ impl RunningCampaign<'_, '_> {
         }
         prove::prove(self.prepared, self.scene, &mut started, &mut self.failed)?;
         start::compare_code(self.prepared, &started, &placed, self.scene.ledger)?;
+        if let Some(store) = self.examined_in.filter(|_| index == 0) {
+            examination::examine(self.prepared, self.placements, &placed, self.scene, store)?;
+        }
         if assay_linux::interrupt::asked() {
             return Ok(None);
         }

@@ -1,6 +1,6 @@
 //! From facts to the page: every check runs, what the file accepts is told apart, the answer names the first thing to fix.
 
-use super::check::{Check, CheckFinding, CheckOutcome, Facts, FindingPlace};
+use crate::examine::check::{Check, CheckFinding, CheckOutcome, Facts, FindingPlace};
 use assay_pure::experiment::Acceptance;
 use assay_pure::words::plural;
 use assay_report::doctor::page::DOCTOR_SCHEMA;

@@ -1,30 +1,27 @@
 //! Does an experiment measure what it asks? Its program is built as `assay run` builds it, called by itself and under the emulator,
 //! its inputs are examined, and all of it is checked for the mistakes that microbenchmarks are known for.
 //!
-//! [`facts`] is what is known; [`specimen`] cuts the inputs into pieces, [`started`] and [`traced`] try the variants on them,
-//! [`gather`] leads that, [`checks`] judge.
+//! [`crate::examine`] tries the variants and judges, [`simulated`] knows which inputs a predictor memorises, [`gather`] leads.
 //!
 //! The rules and their limits: docs/methodology/doctor.md. Checked by experiments with planted faults and their passing twins
 //! (`fixtures/doctor/experiments`), and by the casebook's.
 
-pub mod checks;
-pub mod facts;
 pub mod gather;
-pub mod specimen;
-pub mod started;
-pub mod traced;
+pub mod simulated;
+#[cfg(test)]
+mod tests;
 
-pub use gather::{ExperimentRequest, outlined};
+pub use gather::ExperimentRequest;
 
-use super::check::Needs;
 use super::compose;
+use crate::examine::check::Needs;
+use crate::examine::checks::CHECKS;
+use crate::examine::facts::{ExperimentFacts, Notes};
 use anyhow::Result;
 use assay_pure::event::Event;
 use assay_pure::experiment::Acceptance;
 use assay_pure::words::list;
 use assay_report::doctor::{Examination, ExaminedSubject};
-use checks::CHECKS;
-use facts::{ExperimentFacts, Notes};
 use gather::ExaminedExperiment;
 
 /// Examines an experiment.

@@ -2,7 +2,7 @@
 //!
 //! [`facts`] is what is known: its files, what a trace saw of each site, instruction and call, and what counts as hot. [`listing`],
 //! [`origin`] and [`written`] read machine code: where the operands of a condition come from, and whether that is ever written.
-//! [`calls`] and [`names`] know who called what for what. [`checks`] judge.
+//! [`calls`] and [`crate::examine::names`] know who called what for what. [`checks`] judge.
 //!
 //! The rules and their limits: docs/methodology/doctor.md. Checked by planted faults and their passing twins (`fixtures/doctor`).
 
@@ -11,7 +11,6 @@ pub mod calls;
 pub mod checks;
 pub mod facts;
 pub mod listing;
-pub mod names;
 pub mod origin;
 pub mod stores;
 pub mod written;

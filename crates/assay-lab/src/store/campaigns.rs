@@ -302,6 +302,17 @@ impl Ledger {
         )
     }
 
+    /// Keeps what was seen of the variants before they were measured.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_examined(&self, campaign: i64, facts: &serde_json::Value) -> Result<()> {
+        self.write(
+            "INSERT OR IGNORE INTO examination (campaign, facts, at) VALUES (?,?,?)",
+            params![campaign, facts.to_string(), now()],
+        )
+    }
+
     /// Keeps that the verdicts were looked at.
     ///
     /// # Errors

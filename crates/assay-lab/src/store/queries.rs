@@ -290,6 +290,17 @@ impl Ledger {
         })
     }
 
+    /// What was seen of a campaign's variants before they were measured; none where nothing was examined.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn examined(&self, campaign: i64) -> Result<Option<serde_json::Value>> {
+        let sql = "SELECT facts FROM examination WHERE campaign = ?";
+        let facts: Option<String> =
+            self.connection.query_row(sql, [campaign], |row| row.get(0)).optional()?;
+        Ok(facts.map(|facts| serde_json::from_str(&facts)).transpose()?)
+    }
+
     /// How often the verdicts of a campaign were looked at.
     ///
     /// # Errors

@@ -145,6 +145,14 @@ CREATE TABLE look (
     PRIMARY KEY (campaign, look)
 );
 
+-- What was seen of a campaign's variants before they were measured, on pieces of the inputs.
+CREATE TABLE examination (
+    campaign     INTEGER NOT NULL REFERENCES campaign(id),
+    facts        TEXT NOT NULL,         -- JSON: the inputs, and per build, variant and input what was seen
+    at           REAL NOT NULL,
+    PRIMARY KEY (campaign)
+);
+
 -- What a variant of an artifact executes on an input: a fact of both contents and of the way of counting, whatever the campaign.
 CREATE TABLE count (
     id           INTEGER PRIMARY KEY,

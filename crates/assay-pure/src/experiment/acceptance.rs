@@ -6,7 +6,7 @@
 use super::pattern;
 
 /// The checks of an experiment, by their names in reports and files.
-pub const CHECKS: [&str; 11] = [
+pub const CHECKS: [&str; 12] = [
     "dead-code",
     "hoisted-work",
     "sub-cycle",
@@ -14,6 +14,7 @@ pub const CHECKS: [&str; 11] = [
     "unequal-work",
     "setup-inside",
     "too-few-units",
+    "first-touch",
     "memorised",
     "smaller-than-production",
     "all-in-l1",

@@ -7,7 +7,8 @@ use crate::pulse::Pulse;
 use std::fmt;
 
 /// How a variant is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum VariantKind {
     /// A function of the bytes, called once per window.
     Call,

@@ -2,7 +2,8 @@
 //!
 //! Method: gaps between neighbouring readings that rise (or fall) by more than their noise and steeper than the curve as a
 //! whole; neighbouring gaps in the same direction are one step; one that changes the time by less than [`LEAST`] is none. The gaps
-//! in which most of it happens are its place. Checked: by hand.
+//! in which most of it happens are its place. On both sides of it the curve must be flatter: a time that goes on growing (n³ after
+//! a flat beginning) has no step, and a curve of three points shows none. Checked: by hand.
 
 use super::reading::Reading;
 use super::scale::Scale;
@@ -55,11 +56,27 @@ pub fn steps(readings: &[Reading], scale: Scale, alpha: f64) -> Vec<CurveStep> {
             end += 1;
         }
         if sign != 0 {
-            found.extend(step(&readings[index..=end]));
+            let found_here = step(&readings[index..=end]);
+            found.extend(found_here.filter(|step| is_between_flatter(step, readings, scale)));
         }
         index = end;
     }
     found
+}
+
+/// Whether the gaps on both sides of a step are flatter than it is.
+fn is_between_flatter(step: &CurveStep, readings: &[Reading], scale: Scale) -> bool {
+    let slope = |left: &Reading, right: &Reading| {
+        let width = scale.place(right.at) - scale.place(left.at);
+        (right.estimate - left.estimate).abs() / width.max(f64::MIN_POSITIVE)
+    };
+    let at = |key: f64| readings.iter().position(|reading| reading.at == key);
+    let (Some(from), Some(to)) = (at(step.from), at(step.to)) else { return false };
+    let own = slope(&readings[from], &readings[to]);
+    // The next gap may still hold the end of the step: the flattest of the next two tells.
+    let is_flatter = |gaps: &[Reading]| gaps.windows(2).any(|gap| STEEPER * slope(&gap[0], &gap[1]) < own);
+    is_flatter(&readings[from.saturating_sub(2)..=from])
+        && is_flatter(&readings[to..readings.len().min(to + 3)])
 }
 
 /// The step over some gaps, without those at its ends in which little happens.
@@ -113,6 +130,22 @@ mod tests {
     #[test]
     fn a_steady_rise_is_no_step() {
         assert_eq!(seen(&[(1.0, 1.0), (10.0, 1.2), (100.0, 1.44), (1000.0, 1.73), (1e4, 2.07)]), []);
+    }
+
+    #[test]
+    fn growth_that_goes_on_is_no_step_however_flat_it_began() {
+        // 1 + (n / 64)^3: flat, then cubic to the last point.
+        let cubic = |n: f64| (n, 1.0 + (n / 64.0).powi(3));
+        assert_eq!(seen(&[4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0].map(cubic)), []);
+        // Its end is not seen, so it may as well go on.
+        assert_eq!(seen(&[(1.0, 1.0), (10.0, 1.0), (100.0, 1.0), (1000.0, 1.0), (1e4, 2.0)]), []);
+    }
+
+    #[test]
+    fn two_or_three_points_show_no_step() {
+        assert_eq!(seen(&[(1.0, 1.0), (10.0, 3.0)]), []);
+        assert_eq!(seen(&[(1.0, 1.0), (10.0, 1.0), (100.0, 3.0)]), []);
+        assert_eq!(seen(&[(1.0, 1.0), (10.0, 3.0), (100.0, 3.0)]), []);
     }
 
     #[test]

@@ -27,7 +27,7 @@ const FAR_BELOW: f64 = 0.5;
 const USUALLY_ENOUGH: u64 = 131_072;
 
 /// An input that is memorised while it is measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Learned {
     /// Input name.
     pub input: String,

@@ -1,8 +1,8 @@
 //! What to do about what the answer leaves open: one line below it.
 //!
 //! Method: an undecided contrast is worth more measuring if its estimated need is at most ten times what was measured; for
-//! the rest the line says how small the difference must be, by the intervals, so that the reader may stop. Where the twin
-//! control failed, nothing else matters. Limits: the need is an extrapolation of the spread seen, and says "about".
+//! the rest the line says how small the difference must be, by the intervals, so that the reader may stop. Where
+//! something makes the figures untrue, that is mended first; where the twin control failed, nothing else matters. Limits: the need is an extrapolation of the spread seen, and says "about".
 
 use crate::page::{Page, PageContrast, Stopped, TwinVerdict, Verdict};
 use assay_pure::words;
@@ -12,6 +12,9 @@ pub(crate) const MOST_TIMES: f64 = 10.0;
 
 /// The line; nothing where nothing is to be done.
 pub fn next(page: &Page) -> Option<String> {
+    if let Some(first) = page.findings.first() {
+        return Some(first.remedy.clone());
+    }
     if page.contrasts.is_empty() {
         return None;
     }

@@ -35,6 +35,58 @@ fn says_no_with_the_span_where_everything_is_slower() {
 }
 
 #[test]
+fn claims_nothing_that_the_twin_control_does_not_carry() {
+    let mut page = Page {
+        question: "Is table faster than branch?".to_owned(),
+        contrasts: vec![table("all-1", "gcc-12", SLOWER, 1.076)],
+        failures: Vec::new(),
+        ..nothing()
+    };
+    page.twin_control.verdict = TwinVerdict::Undecided;
+    (page.twin_control.lower, page.twin_control.upper) = (Some(0.94), Some(1.093));
+    assert_eq!(
+        answer(&page),
+        "Undecided: table against branch on all-1 (gcc-12). 1 difference is no larger than what the baseline may differ from \
+         itself (-6.0 % to +9.3 %, twin control)."
+    );
+    page.contrasts[0] = table("all-1", "gcc-12", SLOWER, 1.2);
+    assert_eq!(answer(&page), "No: table takes 20 % more time than branch on all-1 (gcc-12).");
+}
+
+#[test]
+fn what_makes_figures_untrue_comes_first_and_a_busy_neighbour_before_the_verdict() {
+    let finding = |kind, saw: &str| crate::page::PageFinding {
+        kind,
+        variant: Some("table".into()),
+        inputs: vec!["all-1".into()],
+        saw: saw.into(),
+        why: String::new(),
+        remedy: "use the answer".into(),
+        figures: std::collections::BTreeMap::new(),
+    };
+    let mut page = Page {
+        question: "Is table faster than branch?".to_owned(),
+        contrasts: vec![table("all-1", "gcc-12", FASTER, 0.5)],
+        failures: Vec::new(),
+        neighbour: Some("A sibling thread was busy beside 48 % of the samples.".into()),
+        ..nothing()
+    };
+    page.twin_control.verdict = TwinVerdict::Equivalent;
+    page.findings = vec![
+        finding(crate::page::FindingKind::DeadCode, "a call takes 2.1 ns on 8,192 bytes and 2.1 ns on 4,096"),
+        finding(crate::page::FindingKind::SetupInside, "a call of 8,192 bytes makes: malloc (memory) 1 time"),
+    ];
+    assert_eq!(
+        answer(&page),
+        "Misleading: table on all-1 is dead code: a call takes 2.1 ns on 8,192 bytes and 2.1 ns on 4,096. 1 more finding is \
+         below. A sibling thread was busy beside 48 % of the samples. Yes: table takes 50 % less time than branch on all-1 (gcc-12)."
+    );
+    assert_eq!(super::next(&page).as_deref(), Some("use the answer"));
+    page.contrasts.clear();
+    assert!(answer(&page).starts_with("Misleading: table on all-1 is dead code"), "of nothing compared, too");
+}
+
+#[test]
 fn says_that_it_depends_on_the_input_and_who_wins_where() {
     let contrasts = vec![
         table("all-1", "gcc-12", FASTER, 0.498),

@@ -177,6 +177,7 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<T
         compilers: vec![run.compiler.clone()],
         seed: Some(run.seed),
         measured_only: arguments.no_proof,
+        examine: false,
     };
     let context = || format!("{}, {}", pair.name, run.compiler);
     let ended = campaign::run(&asked, &mut |_| {}).with_context(context)?;

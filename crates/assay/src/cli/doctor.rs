@@ -180,6 +180,7 @@ fn of_experiment(arguments: &DoctorArguments, file: &Path) -> Result<Examination
             compilers: arguments.compilers.clone(),
             seed: None,
             measured_only: false,
+            examine: false,
         },
         plugin: arguments.plugin.clone(),
         trace_seconds: arguments.budget.unwrap_or(TRACE_SECONDS),

@@ -44,6 +44,7 @@ pub fn run(arguments: &PlanArguments) -> Result<u8> {
         compilers: Vec::new(),
         seed: None,
         measured_only: false,
+        examine: false,
     };
     let outline = prepare::outline(&asked)?;
     let machine = assay_linux::machine::facts();

@@ -3,6 +3,7 @@
 use super::help::{OUTPUT, SELECTION, STORAGE};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
+use assay_lab::campaign::examination;
 use assay_lab::campaign::{self, CampaignRequest, compose, prepare};
 use assay_lab::doctor::experiment;
 use assay_lab::lead::Misuse;
@@ -114,6 +115,7 @@ impl RunArguments {
             compilers: self.compilers.clone(),
             seed: self.seed,
             measured_only: false,
+            examine: true,
         }
     }
 }
@@ -175,7 +177,8 @@ fn sweeps_hint(ledger: &Ledger, campaign: i64, asked: &CampaignRequest) -> Resul
 /// What the doctor finds without building or measuring anything, in a line.
 fn hint(asked: &CampaignRequest) -> Option<String> {
     let outline = prepare::outline(asked).ok()?;
-    let facts = experiment::outlined(&outline, &assay_linux::machine::facts(), None).ok()?;
+    let machine = assay_linux::machine::facts();
+    let facts = examination::outlined(&outline.experiment, &outline.folder, &machine, None).ok()?;
     experiment::in_short(&facts, &outline.experiment.accept)
 }
 

@@ -108,6 +108,7 @@ impl SweepArguments {
                 compilers: self.compilers.clone(),
                 seed: self.seed,
                 measured_only: false,
+                examine: false,
             },
             names: self.names.clone(),
             ad_hoc: self.ad_hoc(),

@@ -49,6 +49,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("assay-lab", "run", &[]),
     ("assay-lab", "lead", &["crate::store"]),
     ("assay-lab", "limits", &["assay_report::limits"]),
+    ("assay-lab", "examine", &["crate::lead", "crate::run", "assay_trace", "assay_report"]),
     (
         "assay-lab",
         "campaign",
@@ -57,6 +58,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
             "crate::lead",
             "crate::run",
             "crate::limits",
+            "crate::examine",
             "assay_link::build",
             "assay_trace",
             "assay_report",
@@ -78,6 +80,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
             "crate::lead",
             "crate::run",
             "crate::limits",
+            "crate::examine",
             "crate::campaign",
             "assay_link::build",
             "assay_trace",

@@ -7,7 +7,7 @@ mod system;
 mod tests;
 
 use super::facts::MachineFacts;
-use crate::doctor::check::{Check, CheckOutcome, Needs};
+use crate::examine::check::{Check, CheckOutcome, Needs};
 
 const fn check(
     name: &'static str,

@@ -1,7 +1,7 @@
 //! What is known of a machine: what the kernel's files say, and what was measured. Plain data, so that every check can be tested
 //! without the machine that it is about.
 
-use crate::doctor::check::Facts;
+use crate::examine::check::Facts;
 use assay_pure::stats::sharing::Sharing;
 use std::path::Path;
 

@@ -7,7 +7,7 @@
 
 use super::facts::TwoPlaces;
 use crate::campaign::{self, judge, prepare, steps};
-use crate::doctor::Scratch;
+use crate::examine::Scratch;
 use crate::store::Ledger;
 use anyhow::{Result, bail};
 use assay_link::build::Compiler;
@@ -61,6 +61,7 @@ pub fn measure(
         seed: None,
         // The pair is the same machine code: what is asked is how surely times alone tell that.
         measured_only: true,
+        examine: false,
     };
     let rotations = if seconds < FEW_SECONDS { FEW_ROTATIONS } else { ROTATIONS };
     let outline = prepare::outline_of(&asked, experiment(&compiler.name, rotations))?;

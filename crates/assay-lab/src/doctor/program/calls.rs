@@ -5,7 +5,7 @@
 
 use super::call::ProgramCall;
 use super::facts::ProgramFacts;
-use super::names::is_library;
+use crate::examine::names::is_library;
 use assay_pure::trace::BranchKind;
 use assay_report::doctor::CodePlace;
 use assay_trace::sites::gather::SiteAddress;

@@ -5,7 +5,7 @@ mod build;
 mod hot_calls;
 
 use super::facts::ProgramFacts;
-use crate::doctor::check::{Check, CheckFinding, Needs};
+use crate::examine::check::{Check, CheckFinding, Needs};
 
 /// All checks, in the order of the report.
 pub const CHECKS: [Check<ProgramFacts>; 10] = [

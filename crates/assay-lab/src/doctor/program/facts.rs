@@ -8,10 +8,10 @@
 
 use super::call::ProgramCall;
 use super::listing::Listing;
-use super::names::is_library;
 use super::origin::{Condition, FunctionReader};
 use super::stores::Stores;
-use crate::doctor::check::{Facts, Needs, Shares, TracedCost};
+use crate::examine::check::{Facts, Needs, Shares, TracedCost};
+use crate::examine::names::is_library;
 use assay_report::doctor::CodePlace;
 use assay_trace::sites::audit::Located;
 use assay_trace::sites::gather::{GatheredSites, SiteAddress};

@@ -4,9 +4,9 @@
 //! Writes through other addresses (a pointer to the variable, a copy of a whole structure) are not seen.
 
 use super::facts::ProgramFacts;
-use super::names::{FunctionPurpose, purpose};
 use super::origin::{FunctionReader, is_local};
 use super::stores::Stores;
+use crate::examine::names::{FunctionPurpose, purpose};
 use iced_x86::{Instruction, InstructionInfoFactory, OpAccess, OpKind};
 use std::collections::HashSet;
 

@@ -251,6 +251,7 @@ fn measure(
         compilers: arguments.compilers.clone(),
         seed: None,
         measured_only: false,
+        examine: false,
     };
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
     variants::measure(&asked, &file, (markov, units, arguments.seed), margin, &mut |event| {

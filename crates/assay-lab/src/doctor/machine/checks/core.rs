@@ -1,7 +1,7 @@
 //! Who else uses the measuring processor, its core, its hypervisor?
 
-use crate::doctor::check::{Advice, CheckOutcome};
 use crate::doctor::machine::facts::{Gaps, Kernel, MachineFacts};
+use crate::examine::check::{Advice, CheckOutcome};
 use assay_pure::pulse::narrowed;
 use assay_pure::words::{fraction, plural, time};
 

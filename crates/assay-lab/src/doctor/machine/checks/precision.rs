@@ -1,7 +1,7 @@
 //! How small a difference can be detected, and how steady and fine are the clocks?
 
-use crate::doctor::check::{Advice, CheckOutcome};
 use crate::doctor::machine::facts::{MachineFacts, SamePlace, TimerFacts, TwoPlaces};
+use crate::examine::check::{Advice, CheckOutcome};
 use assay_pure::words::{duration, fraction, plural, time};
 
 /// Effects up to this are small enough: the default margin of experiments.

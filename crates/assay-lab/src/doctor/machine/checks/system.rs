@@ -1,7 +1,7 @@
 //! What do the system and its tools offer, allow and do by themselves?
 
-use crate::doctor::check::{Advice, CheckOutcome};
 use crate::doctor::machine::facts::MachineFacts;
+use crate::examine::check::{Advice, CheckOutcome};
 use assay_pure::words::{bytes, list, plural};
 
 /// Processors' worth of time that is needed at most: one to measure on, some more to trace and link.

@@ -5,8 +5,8 @@ use super::super::facts::{
     TriedEvent, TwoPlaces,
 };
 use super::{CHECKS, CheckOutcome};
-use crate::doctor::check::CheckFinding;
 use crate::doctor::machine::compose;
+use crate::examine::check::CheckFinding;
 use assay_pure::stats::sharing::Sharing;
 use assay_report::doctor::{CheckState as State, Examination};
 

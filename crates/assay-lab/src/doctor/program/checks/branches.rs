@@ -1,10 +1,10 @@
 //! Hot branches and calls whose outcome is known before they are executed, or is not what the source says.
 
 use super::by_line;
-use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
 use crate::doctor::program::facts::ProgramFacts;
-use crate::doctor::program::names::is_library;
 use crate::doctor::program::origin::{Base, Condition, FunctionReader, MemoryCell, Origin};
+use crate::examine::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
+use crate::examine::names::is_library;
 use assay_pure::trace::BranchKind;
 use assay_pure::trace::hints::HintJudgement;
 use assay_pure::words;

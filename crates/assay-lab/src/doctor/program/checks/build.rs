@@ -1,11 +1,11 @@
 //! Was it built for debugging: without optimisation, with assertions and checks left in?
 
 use super::by_line;
-use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
 use crate::doctor::program::facts::ProgramFacts;
 use crate::doctor::program::listing::Listing;
-use crate::doctor::program::names::{Ending, ending, is_library};
 use crate::doctor::program::origin::{Condition, Origin};
+use crate::examine::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
+use crate::examine::names::{Ending, ending, is_library};
 use assay_pure::placement::optimised::level_of_producer;
 use assay_pure::words::count;
 use assay_report::doctor::CodePlace;

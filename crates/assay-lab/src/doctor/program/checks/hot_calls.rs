@@ -5,10 +5,10 @@
 //! inlined count by their first instruction.
 
 use super::{by_line, on_one_line};
-use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
 use crate::doctor::program::call::ProgramCall;
 use crate::doctor::program::facts::ProgramFacts;
-use crate::doctor::program::names::{FunctionPurpose, is_library, purpose};
+use crate::examine::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
+use crate::examine::names::{FunctionPurpose, is_library, purpose};
 use assay_report::sites::names::short;
 use assay_trace::sites::gather::SiteAddress;
 use assay_trace::sites::image::SourceFrame;

@@ -3,16 +3,20 @@
 //! Method, of pages: the kernel's notes on which pages were accessed are cleared (`clear_refs`), the variant is called, and the
 //! notes of the input's mapping are read (`Referenced` in `smaps`). A processor that still has a page's translation makes no
 //! note, so translations are dropped too: the kernel does that only where it is told to forget which pages were written.
+//! Method, of walks: the harness fills the predictor with other work (`state=cold_code`) ahead of a call on one unit; that warms the
+//! code again and leaves the predictor as it is. The next sample is a first walk, those behind it are later ones.
+//! Method, of new pages: the kernel's count of page faults (`minflt`) before and after calls that have been made before.
 //! Known limits: a page is 4 KiB or more, and a processor may note a page that it read ahead of what was executed. So none
 //! read is proof that nothing was loaded; all read is not proof that everything was. Kernels without notes of written pages
 //! (most of AArch64) report nothing.
 
-use super::facts::{Answers, GrowthTimes, Pages, Sizes};
+use super::facts::{Answers, GrowthTimes, Pages, Sizes, WalkTimes};
 use super::specimen::{InputPiece, Specimen};
 use crate::run::lineup::environment;
 use crate::run::worker::{VisitRequest, WalkRequest, Worker};
 use crate::run::{ProgramFault, Stage};
 use assay_linux::process::Launch;
+use assay_pure::experiment::CacheState;
 use assay_pure::protocol::{CallUsage, Request, VariantKind};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,17 +28,25 @@ const SAMPLES: u64 = 7;
 const AIM_NS: f64 = 100_000.0;
 /// Bytes of a page, at least.
 const PAGE: u64 = 4096;
+/// Calls that are asked how many new pages they touch.
+const TOUCHING: u64 = 8;
+/// First walks; the least of them counts, as of the walks behind each.
+const FIRST_WALKS: usize = 5;
+/// Walks behind a first one: the first of them still learn.
+const LATER_WALKS: u64 = 7;
+/// Walks all together take no longer, nanoseconds.
+const WALKING_NS: f64 = 200e6;
 
 /// The pieces of an input in files, where a measured program finds them.
 #[derive(Clone, Debug)]
 pub struct Laid {
     /// The pieces.
     pub specimen: Specimen,
-    /// The files of whole, half, other and probe.
-    pub files: [PathBuf; 4],
+    /// The files of whole, half, other, probe and one.
+    pub files: [PathBuf; 5],
 }
 
-/// Which piece, by its number in requests: four per input.
+/// Which piece, by its number in requests: five per input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     /// The beginning.
@@ -45,15 +57,17 @@ pub enum Which {
     Other,
     /// As the experiment has it.
     Probe,
+    /// One unit.
+    One,
 }
 
 impl Which {
     /// All.
-    pub const ALL: [Which; 4] = [Which::Whole, Which::Half, Which::Other, Which::Probe];
+    pub const ALL: [Which; 5] = [Which::Whole, Which::Half, Which::Other, Which::Probe, Which::One];
 
     /// The id in requests.
     pub fn id(self, input: usize) -> u32 {
-        input as u32 * 4 + self as u32
+        input as u32 * Which::ALL.len() as u32 + self as u32
     }
 }
 
@@ -80,6 +94,7 @@ impl Laid {
             Which::Half => self.specimen.half.as_ref(),
             Which::Other => self.specimen.other.as_ref(),
             Which::Probe => Some(&self.specimen.probe),
+            Which::One => self.specimen.one.as_ref(),
         }
     }
 
@@ -247,6 +262,93 @@ impl StartedVariant {
         Ok(Some(GrowthTimes { sizes: laid.sizes(), ns, half_ns }))
     }
 
+    /// The pages that a call on the experiment's input touches for the first time, once it has been made before; none where the
+    /// kernel does not tell.
+    ///
+    /// # Errors
+    /// Any fault.
+    pub fn new_pages(&mut self, input: usize) -> Result<Option<f64>, ProgramFault> {
+        let usage = CallUsage::default();
+        let input = Which::Probe.id(input);
+        let visit = VisitRequest { input, window: 0, iterations: 1, warmup: 0, samples: TOUCHING, usage };
+        let mut faults = None;
+        // The first request also touches what every program has new: its input's windows, the list of samples.
+        for _ in 0..3 {
+            let before = page_faults(self.worker.id());
+            self.worker.measure(self.variant, &visit)?;
+            let after = page_faults(self.worker.id());
+            let Some((before, after)) = before.zip(after) else { return Ok(None) };
+            let each = (after - before) as f64 / TOUCHING as f64;
+            faults = Some(faults.map_or(each, |least: f64| least.min(each)));
+        }
+        Ok(faults)
+    }
+
+    /// The times of a first walk over the input after other work, and of later ones, where a call takes `call_ns`. None where the
+    /// predictor cannot be filled with other work, or the walks would take too long.
+    ///
+    /// # Errors
+    /// Any fault.
+    pub fn walk_times(
+        &mut self,
+        laid: &Laid,
+        input: usize,
+        call_ns: f64,
+    ) -> Result<Option<WalkTimes>, ProgramFault> {
+        let other_work = CallUsage { state: CacheState::ColdCode, ..CallUsage::default() };
+        let calls = self.worker.variants.iter().find(|known| known.kind == VariantKind::Call);
+        let scrambler = match self.kind {
+            VariantKind::Loop => calls.filter(|known| known.unavailable.is_none()).map(|known| known.index),
+            VariantKind::Call | VariantKind::Prepared => Some(self.variant),
+        };
+        let Some(scrambler) = scrambler.filter(|_| self.worker.abilities.has(&other_work)) else {
+            return Ok(None);
+        };
+        let probe = &laid.specimen.probe;
+        let iterations = if self.kind == VariantKind::Call { probe.windows.len().max(1) as u64 } else { 1 };
+        let all = call_ns * iterations as f64 * (FIRST_WALKS as u64 * (LATER_WALKS + 1)) as f64;
+        if laid.piece(Which::One).is_none() || all > WALKING_NS {
+            return Ok(None);
+        }
+        let hot = CallUsage::default();
+        let one = |usage| VisitRequest {
+            input: Which::One.id(input),
+            window: 0,
+            iterations: 1,
+            warmup: 0,
+            samples: 1,
+            usage,
+        };
+        let samples = LATER_WALKS + 1;
+        let walk = VisitRequest {
+            input: Which::Probe.id(input),
+            window: 0,
+            iterations,
+            warmup: 0,
+            samples,
+            usage: hot,
+        };
+        let mut times = WalkTimes { units: probe.units, first_ns: f64::INFINITY, later_ns: f64::INFINITY };
+        for _ in 0..FIRST_WALKS {
+            self.worker.measure(scrambler, &one(other_work))?;
+            self.worker.measure(self.variant, &one(hot))?;
+            let walked = self.worker.measure(self.variant, &walk)?;
+            let region = self.worker.region;
+            let net = |sample: &crate::run::flag::RawSample| sample.net_wall_ns(region).max(0.0);
+            let (first, later) = walked.samples.split_first().expect("samples were asked for");
+            times.first_ns = times.first_ns.min(net(first));
+            times.later_ns = later.iter().map(net).fold(times.later_ns, f64::min);
+        }
+        Ok(Some(times))
+    }
+
+    /// Bytes of memory that are the program's own.
+    pub fn own_bytes(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.worker.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+        Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+    }
+
     /// What an empty region takes, nanoseconds: on the wall clock, on the thread's.
     pub fn region_ns(&self) -> (f64, f64) {
         (self.worker.region.wall_ns, self.worker.region.cpu_ns)
@@ -259,6 +361,18 @@ impl StartedVariant {
     pub fn stop(self) -> Result<(), ProgramFault> {
         self.worker.stop()
     }
+}
+
+/// Pages that the system has provided to a process; none where the kernel does not tell.
+fn page_faults(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    faults_in(&stat)
+}
+
+/// The tenth field; the second is a name in brackets, which may hold anything.
+fn faults_in(stat: &str) -> Option<u64> {
+    let (_, rest) = stat.rsplit_once(") ")?;
+    rest.split(' ').nth(7)?.parse().ok()
 }
 
 /// Forgets which pages were accessed. False where the kernel refuses.
@@ -319,6 +433,14 @@ Referenced:            4 kB
         assert_eq!(referenced_in(SMAPS, "/store/inputs/abc"), None);
         assert_eq!(referenced_in(SMAPS, "inputs/ab"), None);
         assert_eq!(referenced_in("", "/x"), None);
+    }
+
+    #[test]
+    fn the_tenth_field_counts_page_faults_whatever_the_program_is_called() {
+        let stat = "12 (a) b c) S 1 12 12 0 -1 4194560 345 7 1 0 0 0";
+        assert_eq!(faults_in(stat), Some(345));
+        assert_eq!(faults_in("12 (a"), None);
+        assert!(page_faults(std::process::id()).is_some());
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use super::in_cells;
 use super::work::{is_dead, is_hoisted, too_fast};
-use crate::doctor::check::{Advice, CheckFinding, CheckOutcome};
-use crate::doctor::experiment::facts::{ExecutedCounts, ExperimentFacts, PlannedSample, TracedCell};
-use crate::doctor::program::names::{FunctionPurpose, purpose};
+use crate::examine::check::{Advice, CheckFinding, CheckOutcome};
+use crate::examine::facts::{ExecutedCounts, ExperimentFacts, PlannedSample, TracedCell};
+use crate::examine::names::{FunctionPurpose, purpose};
+use assay_pure::protocol::VariantKind;
 use assay_pure::stats::quantile::quantile;
 use assay_pure::words::{count, plural, time};
 use assay_report::sites::names::short;
@@ -47,6 +48,28 @@ const SETUP: Advice = Advice::new(
 );
 const TOO_SHORT: &str = "What the clock takes is subtracted, but known only to some nanoseconds: that is a visible part of so short \
 a sample, and so are the clock's steps.";
+
+const FIRST_TOUCH: Advice = Advice::new(
+    "The system clears and maps a page when it is touched first: that is the system's time, and programs that go on using their \
+     memory do not pay it.",
+    "allocate and touch the memory before the region (a prepared variant, or a static buffer) and use it again in each call; if new \
+     memory is what you measure, mark it with [[accept]]",
+);
+const TOO_SMALL: Advice = Advice::new(
+    "The loop that calls the function is timed with it, and is the same for all variants: it hides what they differ by.",
+    "give a call more units (window_units), or register a loop (ASSAY_LOOP) that takes one unit per iteration",
+);
+
+/// New pages in each call from which on they are no accident.
+const NEW_PAGES: f64 = 2.0;
+/// What the system needs for a new page, nanoseconds: an exception and 4 KiB cleared; 250 without and 700 with a hypervisor.
+const NEW_PAGE_NS: f64 = 400.0;
+/// New pages are told if they take at least this part of the call.
+const TOUCHING: f64 = 0.05;
+/// What calling a function that does nothing takes, nanoseconds, with the loop around it: some ten cycles.
+const EMPTY_CALL_NS: f64 = 2.0;
+/// A call must take so many times as long.
+const CALLS: f64 = 3.0;
 
 /// What allocates, by the names of C, C++, Rust and Zig.
 const ALLOCATION: [&str; 17] = [
@@ -194,6 +217,7 @@ pub fn too_few_units(facts: &ExperimentFacts) -> CheckOutcome {
         let Some(sample) = cell.sample else { continue };
         let lasts = sample.call_ns * sample.iterations as f64;
         shortest = shortest.min(lasts);
+        let is_called = cell.kind == Some(VariantKind::Call);
         // What does nothing, or only a part, is fast for another reason, which another check reports.
         let is_reported = is_dead(facts, cell) || is_hoisted(cell) || too_fast(facts, cell).is_some();
         if lasts < TIMES * sample.region_ns && !is_reported {
@@ -204,10 +228,36 @@ pub fn too_few_units(facts: &ExperimentFacts) -> CheckOutcome {
                 time(sample.region_ns)
             );
             found.push(CheckFinding::new(facts.place(cell), saw, longer(facts, cell, &sample)));
+        } else if is_called && sample.call_ns < CALLS * EMPTY_CALL_NS && !is_reported {
+            let saw = format!(
+                "a call takes {}, of which the loop around it is about {}",
+                time(sample.call_ns),
+                time(EMPTY_CALL_NS)
+            );
+            found.push(CheckFinding::new(facts.place(cell), saw, TOO_SMALL));
         }
     }
     let saw = shortest.is_finite().then(|| format!("the shortest sample lasts {}", time(shortest)));
     CheckOutcome::found_or(found, saw)
+}
+
+/// Does each call touch memory that no call has touched before? What the system takes for it is timed, too.
+pub fn first_touch(facts: &ExperimentFacts) -> CheckOutcome {
+    if facts.cells.iter().all(|cell| cell.new_pages.is_none()) {
+        return CheckOutcome::cannot_tell("the kernel does not report page faults");
+    }
+    in_cells(facts, |cell| {
+        let (pages, sample) = (cell.new_pages?, cell.sample.as_ref()?);
+        let is_much = pages >= NEW_PAGES && pages * NEW_PAGE_NS >= TOUCHING * sample.call_ns;
+        is_much.then(|| {
+            let saw = format!(
+                "each call of {} touches {} for the first time",
+                time(sample.call_ns),
+                plural(pages.round() as u64, "page")
+            );
+            (saw, FIRST_TOUCH)
+        })
+    })
 }
 
 fn longer(facts: &ExperimentFacts, cell: &TracedCell, sample: &PlannedSample) -> Advice {

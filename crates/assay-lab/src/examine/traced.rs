@@ -1,27 +1,15 @@
-//! Variants under the emulator: what they execute on pieces of the inputs, call by call, and which short inputs a predictor
-//! memorises.
+//! Variants under the emulator: what they execute on pieces of the inputs, call by call.
 //!
 //! Method: per input an empty pass (what the marks cost), several passes over the beginning, over its half and over other
 //! bytes, then single windows of the experiment's own. Instructions and system calls come from the tracer's counts
-//! between the marks; functions from the targets of calls and jumps there. For the predictor, each short input is passed over
-//! several times.
-//! Known limits: one build speaks for all where the predictor is simulated, and inputs too long to be memorised are not simulated.
+//! between the marks; functions from the targets of calls and jumps there.
+//! Known limits: what a variant does with the system's help (a page that is touched first) is not in its instructions.
 
-use super::facts::{ExecutedCounts, ExperimentFacts, Notes};
+use super::facts::ExecutedCounts;
 use super::started::{Laid, StartOptions, StartedVariant, Which};
-use crate::campaign::count::simulate;
-use crate::campaign::prepare::Outline;
-use crate::campaign::{self, inputs};
 use crate::run::ProgramFault;
-use crate::store::Ledger;
-use anyhow::Result;
-use assay_linux::machine;
-use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::protocol::VariantKind;
 use assay_pure::trace::{Branch, BranchKind, BranchSite};
-use assay_pure::verdict::counts::CellCounts;
-use assay_pure::verdict::learned::learned;
-use assay_pure::words::{duration, list};
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::{
     MappedModule, Mark, Observer, ProcessTrace, RegionCounts, TraceDetail, TraceOptions, TraceSession,
@@ -40,22 +28,6 @@ const HALF_PASSES: u32 = 3;
 const WINDOWS: usize = 24;
 /// Fewer windows than the check of them needs are not passed over: they may be long.
 const LEAST_WINDOWS: usize = super::checks::FEWEST_WINDOWS;
-/// Units up to which an input may be memorised.
-const SHORT: u64 = 60_000;
-
-/// How and for how long programs are traced.
-#[derive(Clone, Copy, Debug)]
-pub struct Tracing<'a> {
-    /// The tracer's plugin, if it is not beside assay itself.
-    pub plugin: Option<&'a Path>,
-    /// Seconds for all variants' work, and again for the predictor.
-    pub seconds: f64,
-    /// Where inputs are kept.
-    pub store: &'a Path,
-    /// What is known of the machine's predictor.
-    pub ledger: &'a Path,
-}
-
 /// What one pass showed besides counts.
 #[derive(Clone, Debug, Default)]
 struct TracedPass {
@@ -272,88 +244,4 @@ fn names(modules: &[MappedModule], arrivals: &HashMap<u64, u64>) -> Vec<(String,
     let mut called: Vec<(String, u64)> = called.into_iter().collect();
     called.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
     called
-}
-
-/// Passes the `programs`, executables with a variant each, over the short inputs.
-///
-/// # Errors
-/// The ledger or the store cannot be read or written.
-pub fn simulate_predictor(
-    tracing: &Tracing,
-    outline: &Outline,
-    programs: &[(&Path, String)],
-    options: &StartOptions,
-    facts: &mut ExperimentFacts,
-    notes: &mut Notes,
-) -> Result<()> {
-    let short = |spec: &&InputSpec| {
-        facts.inputs.iter().any(|input| input.name == spec.name && (1..=SHORT).contains(&input.distinct))
-    };
-    let short: Vec<&InputSpec> = outline.experiment.inputs.iter().filter(short).collect();
-    if short.is_empty() {
-        facts.learned = Some(Vec::new());
-        return Ok(());
-    }
-    if facts.not_traced.is_some() {
-        facts.not_simulated.clone_from(&facts.not_traced);
-        return Ok(());
-    }
-    let ledger = Ledger::open(tracing.ledger)?;
-    let folder = tracing.store.join("inputs");
-    let mut ready = Vec::new();
-    for spec in short {
-        // What repeats itself is passed over once.
-        let mut once = spec.clone();
-        if let InputSource::Generated { units, distinct_units, .. } = &mut once.source {
-            *units = distinct_units.take().unwrap_or(*units).min(*units);
-        }
-        ready.push(inputs::ready(&once, &outline.folder, &folder, &ledger)?);
-    }
-    let ready: Vec<&inputs::ReadyInput> = ready.iter().filter(|ready| ready.row.bytes > 0).collect();
-    let counts = simulated(tracing, programs, &ready, options);
-    let unseen: Vec<&str> = ready
-        .iter()
-        .map(|ready| ready.name.as_str())
-        .filter(|name| counts.iter().all(|count| count.input != *name))
-        .collect();
-    if !unseen.is_empty() {
-        let reason = format!(
-            "no prediction was simulated on {}: within {} no variant finished it under the emulator (--budget SECONDS allows \
-             more)",
-            list(&unseen),
-            duration(tracing.seconds)
-        );
-        if unseen.len() == ready.len() {
-            facts.not_simulated = Some(reason);
-            return Ok(());
-        }
-        notes.warnings.push(format!("{reason}."));
-    }
-    let key = campaign::compose::machine_json(&machine::facts(), &outline.compilers, options.cpu);
-    let memory = simulate::memory(&ledger, &key)?;
-    facts.learned = Some(learned(&counts, memory));
-    Ok(())
-}
-
-fn simulated(
-    tracing: &Tracing,
-    programs: &[(&Path, String)],
-    inputs: &[&inputs::ReadyInput],
-    options: &StartOptions,
-) -> Vec<CellCounts> {
-    let deadline = Instant::now() + Duration::from_secs_f64(tracing.seconds);
-    let cpu_id = machine::facts().cpu_id;
-    let walk = |(program, variant): &(&Path, String)| {
-        simulate::simulate(&simulate::SimulationRequest {
-            program,
-            variant,
-            inputs,
-            cpu: options.cpu,
-            patience: options.patience,
-            deadline,
-            plugin: tracing.plugin,
-            cpu_id: &cpu_id,
-        })
-    };
-    programs.iter().flat_map(walk).collect()
 }

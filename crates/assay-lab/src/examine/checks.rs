@@ -2,17 +2,16 @@
 
 mod inputs;
 mod region;
-#[cfg(test)]
-mod tests;
 mod work;
 
+pub use inputs::is_suspect;
 pub use region::FEWEST_WINDOWS;
 
 use super::facts::{ExperimentFacts, TracedCell};
-use crate::doctor::check::{Advice, Check, CheckFinding, CheckOutcome, Needs};
+use crate::examine::check::{Advice, Check, CheckFinding, CheckOutcome, Needs};
 
 /// All checks, in the order of the report; their names are `assay_pure::experiment::acceptance::CHECKS`.
-pub const CHECKS: [Check<ExperimentFacts>; 11] = [
+pub const CHECKS: [Check<ExperimentFacts>; 12] = [
     Check::new("dead-code", "Dead code", Needs::Calls, work::dead_code),
     Check::new("hoisted-work", "Work hoisted out of the measured calls", Needs::Trace, work::hoisted_work),
     Check::new("sub-cycle", "Times shorter than the work can take", Needs::Calls, work::sub_cycle),
@@ -25,6 +24,12 @@ pub const CHECKS: [Check<ExperimentFacts>; 11] = [
     Check::new("unequal-work", "Unequal work per call", Needs::Trace, region::unequal_work),
     Check::new("setup-inside", "Setup inside the measured region", Needs::Trace, region::setup_inside),
     Check::new("too-few-units", "Samples too short for the timer", Needs::Calls, region::too_few_units),
+    Check::new(
+        "first-touch",
+        "Memory touched for the first time in each call",
+        Needs::Calls,
+        region::first_touch,
+    ),
     Check::new("memorised", "Inputs that the predictor memorises", Needs::Calls, inputs::memorised),
     Check::new(
         "smaller-than-production",
@@ -33,7 +38,7 @@ pub const CHECKS: [Check<ExperimentFacts>; 11] = [
         inputs::smaller_than_production,
     ),
     Check::new("all-in-l1", "All inputs fit the L1 cache", Needs::Files, inputs::all_in_l1),
-    Check::new("unpaired-sizes", "Sizes that cannot be compared", Needs::Files, inputs::unpaired_sizes),
+    Check::new("unpaired-sizes", "Sizes that cannot be compared", Needs::Calls, inputs::unpaired_sizes),
 ];
 
 /// Finds in each cell what `of_cell` sees there.

@@ -36,6 +36,8 @@ pub struct Specimen {
     pub other: Option<InputPiece>,
     /// A longer beginning, cut as the experiment cuts it.
     pub probe: InputPiece,
+    /// The first unit alone.
+    pub one: Option<InputPiece>,
 }
 
 impl Specimen {
@@ -61,7 +63,8 @@ impl Specimen {
         let probe = beginning(spec.format, bytes, PROBE)?;
         let windows = spec.windows(&probe.bytes).map_err(|error| error.to_string())?;
         let probe = InputPiece { windows, ..probe };
-        Ok(Some(Specimen { whole, half, other, probe }))
+        let one = Some(beginning(spec.format, &whole.bytes, 1)?);
+        Ok(Some(Specimen { whole, half, other, probe, one }))
     }
 }
 
@@ -70,7 +73,7 @@ fn settings(spec: &InputSpec, bytes: &[u8]) -> Result<Specimen, String> {
     let windows = spec.windows(bytes).map_err(|error| error.to_string())?;
     let units = windows.iter().map(|window| window.units).sum();
     let whole = InputPiece { bytes: bytes.to_vec(), windows, units };
-    Ok(Specimen { probe: whole.clone(), whole, half: None, other: None })
+    Ok(Specimen { probe: whole.clone(), whole, half: None, other: None, one: None })
 }
 
 /// The first so many units, in one stretch.

@@ -1,11 +1,13 @@
 //! What is known of an experiment: plain data, so that every check can be tested without building or measuring anything.
 
-use crate::doctor::check::{Facts, FindingPlace, Needs};
+use super::check::{Facts, FindingPlace, Needs};
 use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::learned::Learned;
+use serde::{Deserialize, Serialize};
 
 /// An experiment, looked at, timed and traced.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ExperimentFacts {
     /// What figures are divided by, singular.
     pub unit: String,
@@ -26,7 +28,8 @@ pub struct ExperimentFacts {
 }
 
 /// An input as the file has it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ExaminedInput {
     /// Name.
     pub name: String,
@@ -34,6 +37,8 @@ pub struct ExaminedInput {
     pub family: String,
     /// Bytes; of a long generated one estimated from its beginning. 0 where they are not what is worked on.
     pub bytes: u64,
+    /// Its length can be varied: a generator makes it.
+    pub is_generated: bool,
     /// Units.
     pub units: u64,
     /// Units after which it repeats itself.
@@ -45,7 +50,8 @@ pub struct ExaminedInput {
 }
 
 /// A variant on an input in a build.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TracedCell {
     /// Variant.
     pub variant: String,
@@ -65,10 +71,30 @@ pub struct TracedCell {
     pub sample: Option<PlannedSample>,
     /// What it executed.
     pub work: Option<ExecutedCounts>,
+    /// Pages that the system had to provide in each call, once all else was there: those touched for the first time.
+    pub new_pages: Option<f64>,
+    /// Bytes of memory of the program's own once it has been called: tables, states, the stack; none where the kernel does not tell.
+    pub own_bytes: Option<u64>,
+    /// The first walk over the input after other work, and later ones.
+    pub walks: Option<WalkTimes>,
+}
+
+/// Times of walks over a whole input, the least of several, nanoseconds. A predictor that memorises the input knows it in later
+/// walks and not in the first after other work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WalkTimes {
+    /// Units of the walk.
+    pub units: u64,
+    /// The first, in a predictor filled with other work.
+    pub first_ns: f64,
+    /// Later ones.
+    pub later_ns: f64,
 }
 
 /// Answers on a piece of the input and on others.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Answers {
     /// On the piece.
     pub whole: u64,
@@ -79,7 +105,8 @@ pub struct Answers {
 }
 
 /// Pages of the input's mapping.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Pages {
     /// That the kernel saw read while the variant was called.
     pub read: u64,
@@ -88,7 +115,8 @@ pub struct Pages {
 }
 
 /// The sizes of a piece and of its half.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Sizes {
     /// Units of the piece.
     pub units: u64,
@@ -113,7 +141,8 @@ impl Sizes {
 }
 
 /// Times of one call, the least of several samples, nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GrowthTimes {
     /// The pieces.
     pub sizes: Sizes,
@@ -124,7 +153,8 @@ pub struct GrowthTimes {
 }
 
 /// A sample as `assay run` would take it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PlannedSample {
     /// One call on one of the experiment's windows, nanoseconds.
     pub call_ns: f64,
@@ -139,7 +169,8 @@ pub struct PlannedSample {
 }
 
 /// What was executed between the marks, the marks' own subtracted.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ExecutedCounts {
     /// The pieces.
     pub sizes: Sizes,
@@ -169,6 +200,13 @@ impl ExecutedCounts {
     pub fn per_more_unit(&self) -> Option<f64> {
         let more = self.settled()? as f64 - *self.half.last()? as f64;
         (self.sizes.more_units() > 0.0).then(|| more / self.sizes.more_units())
+    }
+}
+
+impl WalkTimes {
+    /// By how much the first walk takes longer, of a later one.
+    pub fn excess(&self) -> f64 {
+        if self.later_ns > 0.0 { self.first_ns / self.later_ns - 1.0 } else { 0.0 }
     }
 }
 

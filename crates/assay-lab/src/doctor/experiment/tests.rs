@@ -1,12 +1,12 @@
 //! Every check on facts that fail it and on facts that pass it, and its thresholds from both sides.
 
-use super::super::facts::{
+use crate::doctor::experiment::{compose, in_short};
+use crate::examine::check::CheckOutcome;
+use crate::examine::checks::CHECKS;
+use crate::examine::facts::{
     Answers, ExaminedInput, ExecutedCounts, ExperimentFacts, GrowthTimes, Notes, Pages, PlannedSample, Sizes,
     TracedCell,
 };
-use super::CHECKS;
-use crate::doctor::check::CheckOutcome;
-use crate::doctor::experiment::{compose, in_short};
 use assay_pure::experiment::{Acceptance, acceptance};
 use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::learned::Learned;
@@ -20,6 +20,7 @@ fn sound() -> ExperimentFacts {
         name: name.into(),
         family: family.into(),
         bytes: units,
+        is_generated: true,
         units,
         distinct: units,
         windows: units.div_ceil(4096),
@@ -50,6 +51,7 @@ fn sound() -> ExperimentFacts {
             system_calls: 0,
             calls: vec![("memcpy".into(), 1)],
         }),
+        ..TracedCell::default()
     };
     ExperimentFacts {
         unit: "byte".into(),

@@ -1,14 +1,22 @@
 //! Do the inputs show what production would: large enough, in more than one size, too long to be memorised?
 
-use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace};
-use crate::doctor::experiment::facts::{ExaminedInput, ExperimentFacts, TracedCell};
+use crate::examine::check::{Advice, CheckFinding, CheckOutcome, FindingPlace};
+use crate::examine::facts::{ExaminedInput, ExperimentFacts, TracedCell};
 use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::learned::Learned;
-use assay_pure::words::{bytes, count, list, plural, short};
+use assay_pure::words::{bytes, count, list, plural, short, time};
 use std::collections::BTreeSet;
 
+/// A first walk after other work that takes this much longer than later ones may find a predictor that knew the input.
+const SUSPECT: f64 = 0.1;
+/// Nanoseconds that it must take longer: fifty mispredictions.
+const SUSPECT_NS: f64 = 250.0;
+/// Where no predictor can be simulated, this much longer is told by itself.
+const BY_TIME: f64 = 0.3;
 /// A pair must be so many times longer, or it is memorised too.
 const LONGER: u64 = 4;
+/// Bytes of its own that any program has once it has been called by the harness.
+const OWN_OF_ALL: u64 = 4 << 20;
 /// Inputs within this factor of each other are of one size.
 const ONE_SIZE: u64 = 2;
 
@@ -38,7 +46,12 @@ fn of_input(name: &str) -> FindingPlace {
 /// beside it shows what that hides.
 pub fn memorised(facts: &ExperimentFacts) -> CheckOutcome {
     let Some(learned) = &facts.learned else {
-        return CheckOutcome::cannot_tell(facts.not_simulated.clone().unwrap_or_default());
+        let found = by_time(facts);
+        return if found.is_empty() {
+            CheckOutcome::cannot_tell(facts.not_simulated.clone().unwrap_or_default())
+        } else {
+            CheckOutcome::Found(found)
+        };
     };
     let mut found = Vec::new();
     let mut paired = Vec::new();
@@ -47,7 +60,7 @@ pub fn memorised(facts: &ExperimentFacts) -> CheckOutcome {
             Some(longer) => {
                 paired.push(format!("{} is memorised, and {} shows the difference", one.input, longer.name));
             }
-            None => found.push(too_short(&facts.unit, one)),
+            None => found.push(too_short(facts, one)),
         }
     }
     CheckOutcome::found_or(found, (!paired.is_empty()).then(|| paired.join("; ")))
@@ -63,9 +76,55 @@ fn longer<'a>(facts: &'a ExperimentFacts, learned: &[Learned], one: &Learned) ->
     })
 }
 
-fn too_short(unit: &str, one: &Learned) -> CheckFinding {
+/// Whether a cell's first walk after other work takes longer than later ones do, over all of its input.
+pub fn is_suspect(facts: &ExperimentFacts, cell: &TracedCell) -> bool {
+    let Some((walks, input)) = cell.walks.zip(facts.inputs.get(cell.input)) else { return false };
+    walks.units >= input.distinct
+        && walks.excess() >= SUSPECT
+        && walks.first_ns - walks.later_ns >= SUSPECT_NS
+}
+
+/// What is memorised by the times alone: one finding per input, of the variant that shows it most.
+fn by_time(facts: &ExperimentFacts) -> Vec<CheckFinding> {
+    let told = facts.inputs.iter().enumerate().filter_map(|(number, input)| {
+        let cell = hardest(facts, number)?;
+        (cell.walks?.excess() >= BY_TIME).then(|| {
+            let saw = times_told(facts, cell)?;
+            let remedy = "use an input that is several times longer, or measure one beside it and keep both";
+            Some(CheckFinding::new(of_input(&input.name), saw, Advice::new(MEMORISED, remedy)))
+        })?
+    });
+    told.collect()
+}
+
+/// The cell of an input whose first walk exceeds later ones most, of those that are suspect.
+fn hardest(facts: &ExperimentFacts, input: usize) -> Option<&TracedCell> {
+    let excess = |cell: &TracedCell| cell.walks.map_or(0.0, |walks| walks.excess());
+    let own = facts.cells.iter().filter(|cell| cell.input == input && is_suspect(facts, cell));
+    own.max_by(|one, other| excess(one).total_cmp(&excess(other)))
+}
+
+fn times_told(facts: &ExperimentFacts, cell: &TracedCell) -> Option<String> {
+    let walks = cell.walks.filter(|walks| walks.units > 0)?;
+    let each = |ns: f64| time(ns / walks.units as f64);
+    Some(format!(
+        "{} takes {} per {} on it again and again, and {} on the first walk after other work",
+        cell.variant,
+        each(walks.later_ns),
+        facts.unit,
+        each(walks.first_ns)
+    ))
+}
+
+fn too_short(facts: &ExperimentFacts, one: &Learned) -> CheckFinding {
+    let unit = &facts.unit;
+    let number = facts.inputs.iter().position(|input| input.name == one.input);
+    let times = number
+        .and_then(|number| hardest(facts, number))
+        .and_then(|cell| times_told(facts, cell))
+        .map_or(String::new(), |times| format!("{times}; "));
     let saw = format!(
-        "its {} are few enough for the predictor to memorise (as much to remember as {} random outcomes): {} mispredictions per \
+        "{times}its {} are few enough for the predictor to memorise (as much to remember as {} random outcomes): {} mispredictions per \
          {unit} on the first pass, {} once memorised (simulated with {})",
         plural(one.units, unit),
         count(one.tosses),
@@ -107,6 +166,12 @@ pub fn all_in_l1(facts: &ExperimentFacts) -> CheckOutcome {
     let Some(largest) = with_bytes.iter().map(|input| input.bytes).max() else {
         return CheckOutcome::clear("the experiment has no input");
     };
+    if let Some(own) = own_bytes(facts).filter(|own| *own > OWN_OF_ALL.max(l1d)) {
+        return CheckOutcome::clear(format!(
+            "the program has up to {} of its own beside the inputs",
+            bytes(own)
+        ));
+    }
     if largest > l1d {
         return CheckOutcome::clear(format!("the largest input has {}", bytes(largest)));
     }
@@ -130,7 +195,10 @@ pub fn unpaired_sizes(facts: &ExperimentFacts) -> CheckOutcome {
     if with_bytes.is_empty() {
         return CheckOutcome::found_or(found, Some("the experiment has no input".to_owned()));
     }
+    // What is recorded has the size that it has, and a table of the program's own is not in the size of its input.
+    let is_fixed = with_bytes.iter().any(|input| !input.is_generated);
     match facts.l2_bytes {
+        Some(l2) if is_fixed || own_bytes(facts).is_some_and(|own| own > OWN_OF_ALL.max(l2)) => {}
         Some(l2) => found.extend(one_size(&with_bytes, l2)),
         None if found.is_empty() => {
             return CheckOutcome::cannot_tell("the kernel does not report the size of the L2 cache");
@@ -138,6 +206,11 @@ pub fn unpaired_sizes(facts: &ExperimentFacts) -> CheckOutcome {
         None => {}
     }
     CheckOutcome::found_or(found, None)
+}
+
+/// The most memory of its own that a program has; none where that is unknown.
+fn own_bytes(facts: &ExperimentFacts) -> Option<u64> {
+    facts.cells.iter().filter_map(|cell| cell.own_bytes).max()
 }
 
 fn one_size(inputs: &[&ExaminedInput], l2: u64) -> Option<CheckFinding> {

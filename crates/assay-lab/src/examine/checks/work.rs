@@ -1,8 +1,8 @@
 //! Is the work done at all, in each call, in a time that is possible, and does the answer prove it?
 
 use super::in_cells;
-use crate::doctor::check::{Advice, CheckFinding, CheckOutcome, FindingPlace};
-use crate::doctor::experiment::facts::{ExecutedCounts, ExperimentFacts, TracedCell};
+use crate::examine::check::{Advice, CheckFinding, CheckOutcome, FindingPlace};
+use crate::examine::facts::{ExecutedCounts, ExperimentFacts, TracedCell};
 use assay_pure::protocol::VariantKind;
 use assay_pure::words::{count, plural, time};
 use std::collections::{BTreeMap, BTreeSet};

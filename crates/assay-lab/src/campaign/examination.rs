@@ -1,0 +1,174 @@
+//! What would make a campaign's figures untrue is looked for before anything is measured: work that is not done or done elsewhere,
+//! calls that are too short, pages that are touched for the first time, inputs that the predictor memorises.
+//!
+//! Method: each variant of each as-built link is called on pieces of its inputs and traced for some seconds (`examine`). What a
+//! first walk after other work takes longer than later ones tells which inputs may be memorised; only these are simulated, and
+//! both must agree. What was seen goes to the ledger; what follows from it ([`findings`]) is decided when the page is made.
+//! Known limits: an input that is not used hot, or is longer than the pieces, is not examined for being memorised. A variant that
+//! fails while it is examined is not examined: measuring it tells why.
+
+mod findings;
+mod outlined;
+
+pub use findings::findings;
+pub use outlined::{lay, outlined};
+
+use super::count::simulate::{self, SimulationRequest};
+use super::inputs::{self, ReadyInput};
+use super::placements::{Group, PlacedLink, Placements};
+use super::prepare::Prepared;
+use super::scene::Scene;
+use crate::examine::Scratch;
+use crate::examine::called::{self, BuiltProgram};
+use crate::examine::checks::is_suspect;
+use crate::examine::facts::{ExperimentFacts, Notes};
+use crate::examine::started::StartOptions;
+use crate::store::Ledger;
+use anyhow::Result;
+use assay_pure::experiment::spec::InputSource;
+use assay_pure::ledger::Stage;
+use assay_pure::verdict::learned::learned;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Seconds of tracing: this share of the measuring, within these limits.
+const TRACING: (f64, f64, f64) = (0.2, 1.0, 4.0);
+/// Seconds of simulating a predictor on the inputs that look memorised.
+const SIMULATING: Duration = Duration::from_secs(4);
+/// A reply that takes longer is not waited for: measuring will.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Examines what a campaign is about to measure, once, and keeps what was seen.
+///
+/// # Errors
+/// The ledger or the store cannot be written.
+pub fn examine(
+    prepared: &Prepared,
+    placements: &Placements<'_>,
+    placed: &[PlacedLink],
+    scene: &mut Scene<'_>,
+    store: &Path,
+) -> Result<()> {
+    if scene.ledger.examined(scene.campaign.id)?.is_some() || assay_linux::interrupt::asked() {
+        return Ok(());
+    }
+    scene.phase("examine");
+    let scratch = Scratch::new(store)?;
+    let experiment = &prepared.experiment;
+    let mut facts = outlined(experiment, &prepared.folder, &prepared.machine, None)?;
+    let laid = lay(experiment, &prepared.folder, scratch.path())?;
+    let options = StartOptions { cpu: scene.cpu, patience: scene.patience.min(PATIENCE) };
+    let built: Vec<BuiltProgram> =
+        placed.iter().filter(|place| place.rotation.is_none()).map(|place| built(prepared, place)).collect();
+    let programs = startable(prepared, scene, &built)?;
+    facts.cells = called::by_itself(&programs, &laid, experiment.clock, &options)?.cells;
+    let capped = |program: &BuiltProgram| {
+        let group = Group { compiler: program.compiler, flags: program.flags };
+        placements.capped(group).ok().flatten().map(|(artifact, _)| artifact.path)
+    };
+    let seconds = (TRACING.0 * experiment.budget_seconds).clamp(TRACING.1, TRACING.2);
+    let mut notes = Notes::default();
+    called::trace_all((None, seconds), &built, &capped, &laid, &options, &mut facts, &mut notes);
+    simulate(prepared, scene, &built, &options, store, &mut facts)?;
+    if assay_linux::interrupt::asked() {
+        return Ok(());
+    }
+    scene.ledger.put_examined(scene.campaign.id, &serde_json::to_value(&facts)?)?;
+    for found in findings(&facts, &experiment.accept) {
+        scene.warn(found.sentence());
+    }
+    Ok(())
+}
+
+/// What was seen before a campaign was measured; none where nothing was examined.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn known(ledger: &Ledger, campaign: i64) -> Result<Option<ExperimentFacts>> {
+    let known = ledger.examined(campaign)?;
+    // What another version of assay has kept in another form says nothing here.
+    Ok(known.and_then(|facts| serde_json::from_value(facts).ok()))
+}
+
+fn built(prepared: &Prepared, place: &PlacedLink) -> BuiltProgram {
+    let Group { compiler, flags } = place.group;
+    let name = format!("{}, {}", prepared.compilers[compiler].name, prepared.experiment.flags[flags].name);
+    BuiltProgram { name, compiler, flags, path: place.artifact.path.clone() }
+}
+
+/// The programs and variants that have not failed so far. Other answers than the baseline's are no reason: they may be why.
+fn startable<'a>(
+    prepared: &'a Prepared,
+    scene: &Scene<'_>,
+    built: &'a [BuiltProgram],
+) -> Result<Vec<(&'a BuiltProgram, &'a str)>> {
+    let failures = scene.ledger.failures(scene.campaign.id)?;
+    let mut found = Vec::new();
+    for program in built {
+        for &variant in &prepared.runnable {
+            let name = prepared.experiment.variants[variant].name.as_str();
+            let compiler = &prepared.compilers[program.compiler].name;
+            let flags = &prepared.experiment.flags[program.flags].name;
+            let is_out = failures.iter().any(|failure| {
+                failure.stage != Stage::Agree
+                    && failure.variant.as_deref().is_none_or(|of| of == name)
+                    && failure.compiler.as_ref().is_none_or(|of| of == compiler)
+                    && failure.flags.as_ref().is_none_or(|of| of == flags)
+            });
+            if !is_out {
+                found.push((program, name));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Passes a simulated predictor over the inputs whose first walk takes longer than later ones.
+fn simulate(
+    prepared: &Prepared,
+    scene: &mut Scene<'_>,
+    built: &[BuiltProgram],
+    options: &StartOptions,
+    store: &Path,
+    facts: &mut ExperimentFacts,
+) -> Result<()> {
+    let deadline = Instant::now() + SIMULATING;
+    let mut counts = Vec::new();
+    let mut is_unknown = false;
+    for (number, spec) in prepared.experiment.file_inputs().iter().enumerate() {
+        let is_hot = |used: &&assay_pure::experiment::spec::InputSpec| {
+            used.file_name() == spec.name && used.usage.is_plain()
+        };
+        if !prepared.experiment.inputs.iter().any(|used| is_hot(&used)) {
+            continue;
+        }
+        let excess =
+            |cell: &&crate::examine::facts::TracedCell| cell.walks.map_or(0.0, |walks| walks.excess());
+        let suspects = facts.cells.iter().filter(|cell| cell.input == number && is_suspect(facts, cell));
+        let Some(hardest) = suspects.max_by(|one, other| excess(one).total_cmp(&excess(other))) else {
+            continue;
+        };
+        let Some(program) = built.iter().find(|built| built.name == hardest.build) else { continue };
+        let mut once = spec.clone();
+        if let InputSource::Generated { units, distinct_units, .. } = &mut once.source {
+            *units = distinct_units.take().unwrap_or(*units).min(*units);
+        }
+        let ready: ReadyInput = inputs::ready(&once, &prepared.folder, &store.join("inputs"), scene.ledger)?;
+        let found = simulate::simulate(&SimulationRequest {
+            program: &program.path,
+            variant: &hardest.variant,
+            inputs: &[&ready],
+            cpu: options.cpu,
+            patience: options.patience,
+            deadline,
+            plugin: None,
+            cpu_id: &prepared.machine.cpu_id,
+        });
+        is_unknown |= found.is_empty();
+        counts.extend(found);
+    }
+    let memory = simulate::memory(scene.ledger, &scene.campaign.machine)?;
+    // Where nothing could be simulated the times speak alone.
+    facts.learned = (!is_unknown).then(|| learned(&counts, memory));
+    Ok(())
+}
