@@ -11,6 +11,7 @@ mod doctor;
 mod doctor_experiment;
 mod fit;
 mod layout;
+mod lies;
 mod robust;
 mod shipped;
 mod sites;
