@@ -16,6 +16,7 @@ use cells::{cell, limits, page_cells};
 use contrasts::{dependence, page_contrasts};
 use findings::{claims, explained, learned_input};
 use setting::{campaign, inputs, machine, rotated, variants};
+use std::collections::BTreeMap;
 
 /// A page without contrasts, cells and claims: nothing could be measured.
 pub(super) fn nothing() -> Page {
@@ -74,8 +75,6 @@ pub(super) fn page() -> Page {
             name: "O2".to_owned(),
             flags: vec!["-O2".to_owned(), "-ffunction-sections".to_owned()],
         }],
-        findings: Vec::new(),
-        neighbour: None,
         twin_control: PageTwinControl {
             verdict: TwinVerdict::Equivalent,
             ratio: Some(1.001),
@@ -116,6 +115,39 @@ pub(super) fn page() -> Page {
         cell.limits = limits(at);
     }
     page.limits = Some(LimitsUsed { measured: "2026-11-21T07:34:05Z".to_owned(), with_campaign: true });
+    page.answer = answer(&page);
+    page
+}
+
+/// A page whose figures are untrue for two reasons, measured beside a busy neighbour.
+pub(super) fn misleading() -> Page {
+    let finding = |kind, variant: Option<&str>, saw: &str, remedy: &str| PageFinding {
+        kind,
+        variant: variant.map(str::to_owned),
+        inputs: vec!["all-1".to_owned()],
+        saw: saw.to_owned(),
+        why: "The compiler may remove code whose result is not used.".to_owned(),
+        remedy: remedy.to_owned(),
+        figures: BTreeMap::from([("call_ns".to_owned(), 2.1)]),
+    };
+    let mut page = Page {
+        findings: vec![
+            finding(
+                FindingKind::DeadCode,
+                Some("table"),
+                "a call takes 2.1 ns on 8,192 bytes and 2.1 ns on 4,096",
+                "make the answer depend on every unit",
+            ),
+            finding(
+                FindingKind::Memorised,
+                None,
+                "branch takes 0.500 ns per varint on it again and again, and 3.00 ns on the first walk after other work",
+                "use at least 140,000 varints",
+            ),
+        ],
+        neighbour: Some("A sibling thread was busy beside 48 % of the samples.".to_owned()),
+        ..nothing()
+    };
     page.answer = answer(&page);
     page
 }

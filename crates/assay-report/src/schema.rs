@@ -134,7 +134,7 @@ where
 
 #[test]
 fn the_campaign_s_schema_is_that_of_its_page() {
-    let rich = [sample::page(), sample::builds(), sample::in_uses(&[])];
+    let rich = [sample::page(), sample::builds(), sample::in_uses(&[]), sample::misleading()];
     assert_published(SCHEMA, &rich, &[sample::many(), sample::nothing()]);
 }
 

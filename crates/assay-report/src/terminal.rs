@@ -160,3 +160,21 @@ fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     }
     seen
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_figures_untrue_stands_in_the_first_lines_with_what_to_do() {
+        let text = render(&crate::sample::misleading(), 200, false, Detail::Brief);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines[0].starts_with("Misleading: table on all-1 is dead code: a call takes 2.1 ns"),
+            "{text}"
+        );
+        assert_eq!(lines[1], "next      make the answer depend on every unit");
+        assert!(text.contains("! The predictor memorises all-1: branch takes 0.500 ns per varint"), "{text}");
+        assert!(text.contains("To mend it: use at least 140,000 varints."), "{text}");
+    }
+}

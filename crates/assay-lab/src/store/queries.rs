@@ -296,9 +296,8 @@ impl Ledger {
     /// The ledger cannot be read.
     pub fn examined(&self, campaign: i64) -> Result<Option<serde_json::Value>> {
         let sql = "SELECT facts FROM examination WHERE campaign = ?";
-        let facts: Option<String> =
-            self.connection.query_row(sql, [campaign], |row| row.get(0)).optional()?;
-        Ok(facts.map(|facts| serde_json::from_str(&facts)).transpose()?)
+        let facts = self.row("an examination", sql, [campaign], |row| row.get::<_, String>(0))?;
+        Ok(facts.map(|facts| serde_json::from_str(facts.as_str())).transpose()?)
     }
 
     /// How often the verdicts of a campaign were looked at.

@@ -51,6 +51,7 @@ fn sound() -> ExperimentFacts {
             system_calls: 0,
             calls: vec![("memcpy".into(), 1)],
         }),
+        new_pages: Some(0.0),
         ..TracedCell::default()
     };
     ExperimentFacts {
