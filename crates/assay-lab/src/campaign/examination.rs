@@ -32,7 +32,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Seconds of tracing: this share of the measuring, within these limits.
-const TRACING: (f64, f64, f64) = (0.2, 1.0, 4.0);
+const TRACING: (f64, f64, f64) = (0.2, 2.0, 4.0);
 /// Seconds of simulating a predictor on the inputs that look memorised.
 const SIMULATING: Duration = Duration::from_secs(4);
 /// A reply that takes longer is not waited for: measuring will.

@@ -13,7 +13,7 @@ use crate::examine::check::{Advice, Check, CheckFinding, CheckOutcome, Needs};
 /// All checks, in the order of the report; their names are `assay_pure::experiment::acceptance::CHECKS`.
 pub const CHECKS: [Check<ExperimentFacts>; 12] = [
     Check::new("dead-code", "Dead code", Needs::Calls, work::dead_code),
-    Check::new("hoisted-work", "Work hoisted out of the measured calls", Needs::Trace, work::hoisted_work),
+    Check::new("hoisted-work", "Work hoisted out of the measured calls", Needs::Calls, work::hoisted_work),
     Check::new("sub-cycle", "Times shorter than the work can take", Needs::Calls, work::sub_cycle),
     Check::new(
         "unused-answers",

@@ -163,6 +163,17 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_that_reads_its_input_in_no_time_has_read_it_ahead() {
+        let mut facts = honest();
+        let ahead = &mut facts.cells[1];
+        ahead.kind = Some(VariantKind::Loop);
+        ahead.times = Some(GrowthTimes { sizes: SIZES, ns: 0.8, half_ns: 0.8 });
+        assert_eq!(kinds(&facts), [FindingKind::HoistedWork]);
+        facts.cells[1].pages = Some(Pages { read: 0, of: 2 });
+        assert_eq!(kinds(&facts), [FindingKind::DeadCode]);
+    }
+
+    #[test]
     fn new_pages_in_each_call_are_told_where_they_take_a_part_of_it() {
         let mut facts = honest();
         facts.cells[1].new_pages = Some(16.0);

@@ -135,14 +135,18 @@ fn flat_time(cell: &TracedCell) -> Option<bool> {
 /// Is the work done in every call, or once before them? Instructions of a call when nothing is new, compared with those of the first
 /// call and those ahead of the region.
 pub fn hoisted_work(facts: &ExperimentFacts) -> CheckOutcome {
-    in_cells(facts, |cell| {
+    let found = in_cells(facts, |cell| {
         let advice = match cell.kind {
             Some(VariantKind::Loop) => OUT_OF_LOOP,
             Some(VariantKind::Prepared) => PREPARED,
             _ => CACHED,
         };
         Some((hoisted(cell)?, advice))
-    })
+    });
+    match (found, &facts.not_traced) {
+        (CheckOutcome::Clear(_), Some(reason)) => CheckOutcome::cannot_tell(reason),
+        (found, _) => found,
+    }
 }
 
 /// Whether the work of a cell is done elsewhere than in its calls.
@@ -151,7 +155,7 @@ pub fn is_hoisted(cell: &TracedCell) -> bool {
 }
 
 fn hoisted(cell: &TracedCell) -> Option<String> {
-    let work = cell.work.as_ref()?;
+    let Some(work) = &cell.work else { return read_ahead(cell) };
     let ahead = || ahead_per_unit(work).filter(|ahead| *ahead >= AHEAD);
     // A string instruction is one however long it is: its time tells.
     let grows = flat_time(cell) == Some(false);
@@ -175,6 +179,20 @@ fn hoisted(cell: &TracedCell) -> Option<String> {
             count(settled)
         )
     })
+}
+
+/// A loop of the program's own whose time does not grow with its input, which is read all the same: what reads it is not timed.
+fn read_ahead(cell: &TracedCell) -> Option<String> {
+    let is_read = cell.pages.is_some_and(|pages| pages.read > 0);
+    let is_loop = cell.kind == Some(VariantKind::Loop);
+    let times = cell.times.filter(|_| is_loop && is_read && flat_time(cell) == Some(true))?;
+    Some(format!(
+        "an iteration takes {} on {} and {} on {}, and the input is read all the same",
+        time(times.ns),
+        plural(times.sizes.bytes, "byte"),
+        time(times.half_ns),
+        count(times.sizes.half_bytes)
+    ))
 }
 
 /// Instructions ahead of the region per unit that the piece has more than its half.
