@@ -17,9 +17,8 @@ pub use terminal::render_examination;
 mod tests {
     use super::page::DOCTOR_SCHEMA;
     use super::{Examination, render_examination, sample};
-    use crate::golden::assert_golden;
+    use crate::golden::{assert_golden, assert_no_line_wider};
     use crate::schema::assert_published;
-    use unicode_width::UnicodeWidthStr as _;
 
     fn pages() -> [Examination; 4] {
         [sample::experiment(), sample::machine(), sample::program(), sample::nothing()]
@@ -28,11 +27,7 @@ mod tests {
     #[test]
     fn no_line_is_wider_than_asked() {
         for page in pages() {
-            for width in 40..200 {
-                for line in render_examination(&page, width, false).lines() {
-                    assert!(line.width() <= width, "{width}: {line:?}");
-                }
-            }
+            assert_no_line_wider(40..200, |width| render_examination(&page, width, false));
         }
     }
 

@@ -24,6 +24,16 @@ pub(super) fn assert_golden_file(path: &std::path::Path, text: &str) {
     assert!(golden == text, "{} differs; now it is:\n{text}", path.display());
 }
 
+/// No line of a view is wider than asked, at any of these widths.
+#[track_caller]
+pub(super) fn assert_no_line_wider(widths: impl IntoIterator<Item = usize>, view: impl Fn(usize) -> String) {
+    for width in widths {
+        for line in view(width).lines() {
+            assert!(line.width() <= width, "{width}: {line:?}");
+        }
+    }
+}
+
 fn failing_twin() -> Page {
     let mut page = sample::page();
     let note = Some("The twin control failed: the baseline differs from itself on log-uniform (gcc-12, O2) by +2.2 to +4.0 %, beyond the minimum effect of 1 %.".to_owned());
@@ -92,18 +102,13 @@ fn the_plan_is_the_golden_text() {
 
 #[test]
 fn no_line_exceeds_the_width_in_any_view() {
-    for width in [40, 57, 80, 100, 121, 160, 220] {
-        for page in [sample::page(), sample::many(), failing_twin(), sample::nothing(), in_uses()] {
-            for detail in [Detail::Brief, Detail::Full] {
-                for line in render(&page, width, false, detail).lines() {
-                    assert!(line.width() <= width, "{width}: {line:?}");
-                }
-            }
-        }
-        for line in render_plan(&sample::plan(), width, false).lines() {
-            assert!(line.width() <= width, "{width}: {line:?}");
+    const WIDTHS: [usize; 7] = [40, 57, 80, 100, 121, 160, 220];
+    for page in [sample::page(), sample::many(), failing_twin(), sample::nothing(), in_uses()] {
+        for detail in [Detail::Brief, Detail::Full] {
+            assert_no_line_wider(WIDTHS, |width| render(&page, width, false, detail));
         }
     }
+    assert_no_line_wider(WIDTHS, |width| render_plan(&sample::plan(), width, false));
 }
 
 #[test]

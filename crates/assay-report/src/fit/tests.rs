@@ -2,18 +2,13 @@
 
 use super::page::FIT_SCHEMA;
 use super::{render_fit, sample};
-use crate::golden::assert_golden;
+use crate::golden::{assert_golden, assert_no_line_wider};
 use crate::schema::assert_published;
-use unicode_width::UnicodeWidthStr as _;
 
 #[test]
 fn no_line_is_wider_than_asked() {
     for page in [sample::page(), sample::refused(), sample::close()] {
-        for width in 40..200 {
-            for line in render_fit(&page, width, false).lines() {
-                assert!(line.width() <= width, "{width}: {line:?}");
-            }
-        }
+        assert_no_line_wider(40..200, |width| render_fit(&page, width, false));
     }
 }
 

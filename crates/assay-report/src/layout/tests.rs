@@ -2,17 +2,13 @@
 
 use super::page::LAYOUT_SCHEMA;
 use super::{render_layout, sample};
+use crate::golden::assert_no_line_wider;
 use crate::schema::assert_published;
-use unicode_width::UnicodeWidthStr as _;
 
 #[test]
 fn no_line_is_wider_than_asked() {
     for page in [sample::page(), sample::plain()] {
-        for width in 40..200 {
-            for line in render_layout(&page, width, false, 20).lines() {
-                assert!(line.width() <= width, "{width}: {line:?}");
-            }
-        }
+        assert_no_line_wider(40..200, |width| render_layout(&page, width, false, 20));
     }
 }
 

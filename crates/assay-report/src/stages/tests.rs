@@ -1,8 +1,7 @@
 use super::page::{Brought, StagesPage};
 use super::{answer, markdown, render_stages, sample};
 use crate::Detail;
-use crate::golden::assert_golden;
-use unicode_width::UnicodeWidthStr;
+use crate::golden::{assert_golden, assert_no_line_wider};
 
 #[test]
 fn the_views_are_the_golden_texts() {
@@ -21,12 +20,8 @@ fn the_views_are_the_golden_texts() {
 #[test]
 fn no_line_is_wider_than_asked() {
     for page in [sample::diary(), sample::one()] {
-        for width in 60..170 {
-            for detail in [Detail::Brief, Detail::Full] {
-                let text = render_stages(&page, width, false, detail);
-                let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
-                assert!(widest <= width, "{width}: {widest}\n{text}");
-            }
+        for detail in [Detail::Brief, Detail::Full] {
+            assert_no_line_wider(60..170, |width| render_stages(&page, width, false, detail));
         }
     }
 }

@@ -2,16 +2,7 @@
 
 use super::page::FigureSource;
 use super::{StatPage, lines_of_json, render_stat, sample, separated};
-use unicode_width::UnicodeWidthStr;
-
-fn assert_golden(name: &str, text: &str) {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("ASSAY_UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, text).expect("the golden file can be written");
-    }
-    let golden = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    assert!(golden == text, "{name} differs; now it is:\n{text}");
-}
+use crate::golden::{assert_golden, assert_no_line_wider};
 
 #[test]
 fn a_traced_command_at_80_columns_is_the_golden_text() {
@@ -31,11 +22,7 @@ fn counted_alone_at_100_columns_is_the_golden_text() {
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for page in [sample::without_counters(), sample::rich(), sample::counted_only()] {
-        for width in 40..170 {
-            for line in render_stat(&page, width, false).lines() {
-                assert!(line.width() <= width, "{width}: {line:?}");
-            }
-        }
+        assert_no_line_wider(40..170, |width| render_stat(&page, width, false));
     }
 }
 

@@ -3,9 +3,8 @@ use super::page::{CrossoverPage, PageSweepKey, PairPage, ZonePage};
 use super::value::{crossover, span, value};
 use super::{columns, render_sweep, sample};
 use crate::Detail;
-use crate::golden::assert_golden;
+use crate::golden::{assert_golden, assert_no_line_wider};
 use assay_pure::sweep::Winner;
-use unicode_width::UnicodeWidthStr;
 
 #[test]
 fn the_views_are_the_golden_texts() {
@@ -22,12 +21,8 @@ fn the_views_are_the_golden_texts() {
 #[test]
 fn no_line_is_wider_than_asked() {
     for page in [sample::share(), sample::size(), sample::stopped()] {
-        for width in 60..170 {
-            for detail in [Detail::Brief, Detail::Full] {
-                let text = render_sweep(&page, width, false, detail);
-                let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
-                assert!(widest <= width, "{width}: {widest}\n{text}");
-            }
+        for detail in [Detail::Brief, Detail::Full] {
+            assert_no_line_wider(60..170, |width| render_sweep(&page, width, false, detail));
         }
     }
 }
