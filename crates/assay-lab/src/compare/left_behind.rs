@@ -69,7 +69,7 @@ impl Drop for Workplace {
     fn drop(&mut self) {
         // Nobody looks into it while it goes.
         let _one = self.folder.parent().map(one);
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = remove(&self.folder);
     }
 }
 
@@ -142,9 +142,25 @@ pub fn put_back(store: &Path, replace: impl Fn(&Path, &Path) -> io::Result<()>) 
             replace(&own.path, &own.kept)?;
             done.push(own.path);
         }
-        fs::remove_dir_all(&folder)?;
+        remove(&folder)?;
     }
     Ok(done)
+}
+
+/// Removes a folder of a process or of a side, when all is back that its lists name. The lists go first: one that a kill left
+/// without its proof would look like another's, and stay.
+///
+/// # Errors
+/// It cannot be removed.
+pub fn remove(folder: &Path) -> io::Result<()> {
+    forget(folder);
+    fs::remove_dir_all(folder)
+}
+
+fn forget(folder: &Path) {
+    for side in entries(folder).into_iter().chain([folder.to_owned()]) {
+        let _ = fs::remove_file(side.join(LIST));
+    }
 }
 
 /// The right to make such folders and to put back, until it is dropped. The file stays: were it removed, another could be locked.
@@ -324,6 +340,19 @@ mod tests {
         assert!(put_back(&copy, replace).unwrap().is_empty());
         assert_eq!((fs::read_to_string(&path).unwrap().as_str(), foreign(&copy).len()), ("placed", 1));
         assert!(foreign(&store).is_empty());
+    }
+
+    #[test]
+    fn a_removal_that_was_killed_is_finished_by_the_next() {
+        let root = tempfile::tempdir().unwrap();
+        let (path, store) = killed(root.path());
+        let folder = workplaces(&store).next().unwrap();
+        forget(&folder);
+        // In whatever order the rest goes.
+        fs::remove_file(folder.join("side-0").join(MARK)).unwrap();
+        assert!(foreign(&store).is_empty());
+        assert!(put_back(&store, replace).unwrap().is_empty());
+        assert_eq!((folders(&store), fs::read_to_string(&path).unwrap().as_str()), (0, "placed"));
     }
 
     #[test]

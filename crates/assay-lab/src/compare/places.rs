@@ -223,7 +223,7 @@ impl Drop for Binaries {
             let kept = place.own.kept.clone();
             let _ = place.put(&kept);
         }
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = left_behind::remove(&self.folder);
     }
 }
 
