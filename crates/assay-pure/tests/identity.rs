@@ -252,7 +252,6 @@ __attribute__((noinline)) uint64_t three(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < size; i++) { if (data[i] & 2) sum += table[data[i]]; else sum ^= i; }
     return sum;
 }
-int main(int count, char **words) { return (int)(one((void *)words, (size_t)count) + two((void *)words, (size_t)count) + three((void *)words, (size_t)count)); }
 "#;
 
 #[test]
