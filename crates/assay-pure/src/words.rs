@@ -14,4 +14,4 @@ pub use number::{
     asked, bytes, change, change_span, change_with_interval, confidence, count, fine_change, fine_span,
     fraction, rate, rate_span, short, size_span,
 };
-pub use time::{TimeUnit, duration, ns, ns_with_interval, time, time_with_interval};
+pub use time::{TimeUnit, duration, ns, ns_with_interval, signed_time, time, time_with_interval};

@@ -374,9 +374,9 @@ fn step_page(
     };
     let key = key_page(&family.spec);
     let note = format!(
-        "{} to {} ns ({}) from {} of {}: {why}",
-        words::ns(step.before.exp()),
-        words::ns(step.after.exp()),
+        "{} to {} ({}) from {} of {}: {why}",
+        words::time(step.before.exp()),
+        words::time(step.after.exp()),
         words::change(step.change.exp()),
         value::span(&key, step.from, step.to),
         key.label

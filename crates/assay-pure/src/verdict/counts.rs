@@ -13,7 +13,7 @@ use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
 use super::reasons::sentence;
 use crate::stats::penalty::Penalty;
-use crate::words::fraction;
+use crate::words::{fraction, short, signed_time, time};
 
 /// A share of the difference below which a cause is not named.
 const LEAST_SHARE: f64 = 0.05;
@@ -182,16 +182,17 @@ fn prediction(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) ->
         CountSource::Traced => format!(" by {}", candidate.predictor),
     };
     let counts = format!(
-        "{} mispredicts {:.3} times per {} and {} {:.3} times ({source}{by}); at {:.2} ns each ({:.2} to {:.2}, measured here) that is {:+.2} ns of {difference_ns:+.2} ns",
+        "{} mispredicts {} times per {} and {} {} times ({source}{by}); at {} each ({} to {}, measured here) that is {} of {}",
         found.between().name(ContrastSide::Candidate),
-        candidate.per_unit,
+        short(candidate.per_unit),
         sides.unit,
         found.between().name(ContrastSide::Baseline),
-        baseline.per_unit,
-        penalty.ns,
-        penalty.interval.lower,
-        penalty.interval.upper,
-        missed * penalty.ns,
+        short(baseline.per_unit),
+        time(penalty.ns),
+        time(penalty.interval.lower),
+        time(penalty.interval.upper),
+        signed_time(missed * penalty.ns),
+        signed_time(difference_ns),
     );
     if share >= LEAST_SHARE {
         let evidence = format!("{counts}: {} of the difference ({})", fraction(share), range(least, most));
@@ -238,9 +239,11 @@ fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Optio
     };
     let share = more * pace / difference_ns;
     let priced = format!(
-        "{counts}; at {pace:.3} ns per instruction, {}'s own outside mispredictions, that is {:+.2} ns of {difference_ns:+.2} ns",
+        "{counts}; at {} per instruction, {}'s own outside mispredictions, that is {} of {}",
+        time(pace),
         found.between().name(ContrastSide::Baseline),
-        more * pace
+        signed_time(more * pace),
+        signed_time(difference_ns)
     );
     if share >= LEAST_SHARE {
         let evidence = format!("{priced}: {} of the difference", fraction(share));
@@ -344,8 +347,8 @@ pub(super) mod tests {
         assert_eq!((found.causes[0].cause, found.causes[0].share), (Cause::Prediction, Some(1.0)));
         let said = &found.causes[0].evidence;
         for figure in [
-            "bmi2 mispredicts 0.000 times per varint and branch 0.800 times (simulated by tage)",
-            "5.00 ns each (4.50 to 5.50, measured here)",
+            "bmi2 mispredicts 0 times per varint and branch 0.80 times (simulated by tage)",
+            "5.00 ns each (4.50 ns to 5.50 ns, measured here)",
             "-4.00 ns of -4.00 ns: 100 % of the difference",
             "(68 % to 110 % over",
         ] {

@@ -125,11 +125,13 @@ pub fn flips(
         cause: Cause::Input,
         share: None,
         evidence: format!(
-            "{} is memorised by the predictor, which spares {} {spared_baseline:.2} ns and {} \
-             {spared_candidate:.2} ns of mispredictions: {} here would be about {} on data never seen",
+            "{} is memorised by the predictor, which spares {} {} and {} {} of mispredictions: {} here \
+             would be about {} on data never seen",
             found.input,
             found.between().name(ContrastSide::Baseline),
+            crate::words::time(spared_baseline),
             found.between().name(ContrastSide::Candidate),
+            crate::words::time(spared_candidate),
             percent(code.ratio.ln()),
             percent(fresh.ln())
         ),
@@ -229,7 +231,7 @@ mod tests {
         let found = flips(&slower, (&bmi2, &branch), 2.0, penalty(), Margin::of(0.01)).expect("it turns");
         assert_eq!(found.cause, Cause::Input);
         assert!(found.evidence.contains("+25.0 % here would be about -58.3 %"), "{}", found.evidence);
-        assert!(found.evidence.contains("spares branch 4.00 ns and bmi2 0.00 ns"), "{}", found.evidence);
+        assert!(found.evidence.contains("spares branch 4.00 ns and bmi2 0 ns"), "{}", found.evidence);
         let faster = contrast(Verdict::Faster, 0.8);
         assert_eq!(flips(&faster, (&bmi2, &branch), 2.0, penalty(), Margin::of(0.01)), None, "faster still");
         let equal = contrast(Verdict::Equivalent, 1.25);

@@ -34,8 +34,8 @@ impl TimeUnit {
 ///
 /// Input: nanoseconds.
 pub fn time(ns: f64) -> String {
-    if !ns.is_finite() {
-        return format!("{ns} ns");
+    if ns == 0.0 || !ns.is_finite() {
+        return format!("{} ns", ns + 0.0);
     }
     if ns >= 59.95e9 {
         return duration(ns / 1e9);
@@ -43,6 +43,13 @@ pub fn time(ns: f64) -> String {
     let unit = TimeUnit::of(ns);
     let scaled = ns / unit.ns;
     format!("{scaled:.*} {}", three_digits(scaled), unit.name)
+}
+
+/// A difference of times with its sign: "+1.24 µs", "-0.713 ns".
+///
+/// Input: nanoseconds.
+pub fn signed_time(ns: f64) -> String {
+    if ns < 0.0 { time(ns) } else { format!("+{}", time(ns)) }
 }
 
 /// A time with the longer side of its interval, which sets the digits of both: "18.564 ± 0.021 ms".
@@ -128,7 +135,8 @@ mod tests {
     #[test]
     fn a_time_has_three_digits_and_the_unit_that_people_read() {
         let cases = [
-            (0.0, "0.0000 ns"),
+            (0.0, "0 ns"),
+            (-0.0, "0 ns"),
             (0.03124, "0.0312 ns"),
             (0.7134, "0.713 ns"),
             (5.6037, "5.60 ns"),
@@ -148,6 +156,7 @@ mod tests {
             assert_eq!(time(value), text, "{value}");
         }
         assert_eq!(time(-1_236.0), "-1.24 µs");
+        assert_eq!([-1_236.0, 1_236.0].map(signed_time), ["-1.24 µs", "+1.24 µs"]);
         assert_eq!(time(f64::INFINITY), "inf ns");
     }
 

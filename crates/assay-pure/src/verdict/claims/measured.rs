@@ -6,6 +6,7 @@ use super::scope::{self, ClaimedContrast};
 use crate::experiment::{Axis, ClaimSpec, Says};
 use crate::verdict::contrast::{RatioInterval, Verdict};
 use crate::verdict::wording::span;
+use crate::words::time;
 
 /// Everything the measurement says of a claim: one finding per statement and cell.
 pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
@@ -140,8 +141,13 @@ fn of_cells(claim: &ClaimSpec, claimed: f64, context: &ClaimContext<'_>) -> Vec<
         .map(|cell| {
             let standing = standing(claimed, tolerance(claim), cell.lower, cell.upper);
             let text = format!(
-                "{:.3} ns ({:.3} to {:.3}) on {} ({}, {}), claimed {claimed}",
-                cell.ns_per_unit, cell.lower, cell.upper, cell.input, cell.compiler, cell.flags
+                "{} ({} to {}) on {} ({}, {}), claimed {claimed}",
+                time(cell.ns_per_unit),
+                time(cell.lower),
+                time(cell.upper),
+                cell.input,
+                cell.compiler,
+                cell.flags
             );
             ClaimFinding::new(standing, text)
         })
