@@ -31,7 +31,7 @@ pub fn audit(
         // Without lines each branch is a row of its own, told apart by its address.
         let key_line = if line == 0 { number as u32 } else { line };
         let row =
-            rows.entry((origin.clone(), image, what.clone(), file.clone(), key_line)).or_insert_with(|| {
+            rows.entry((origin, image, what.clone(), file.clone(), key_line)).or_insert_with(|| {
                 let by_symbol =
                     || images[image].function(site.seen.place.address).map(|function| function.name());
                 let held = AuditedHint {
