@@ -22,8 +22,9 @@ use self::asked::Asked;
 use self::finding::{CandidateFinding, InputClass};
 pub use self::next::next;
 use self::sentence::Sentence;
-use super::page::{AsBuiltSays, Axis, FindingKind, LearnedInput, Page, PageContrast, TwinVerdict};
-use crate::page::Verdict;
+use super::page::{
+    AsBuiltSays, Axis, Cause, FindingKind, LearnedInput, Page, PageContrast, TwinVerdict, Verdict,
+};
 use assay_pure::words;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -49,6 +50,7 @@ pub fn answer(page: &Page) -> String {
         page.neighbour.clone().unwrap_or_default(),
         variants,
         proven(page),
+        same_loops(page),
         not_carried,
         unmeasured(page),
         flips,
@@ -158,6 +160,28 @@ fn misleading(page: &Page) -> String {
         more => format!(" {more} more findings are below."),
     };
     format!("Misleading: {}{rest}", first.sentence())
+}
+
+/// "b and a execute the same loops: they differ in where these lie inside the functions; -falign-loops=64 ends that." of what
+/// was called different.
+fn same_loops(page: &Page) -> String {
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    let differs = |contrast: &&PageContrast| matches!(contrast.verdict, Verdict::Faster | Verdict::Slower);
+    for contrast in page.along(Axis::Variant).filter(differs) {
+        let names = (contrast.candidate.as_str(), contrast.baseline.as_str());
+        let caused =
+            contrast.causes.iter().any(|cause| cause.cause == Cause::SameLoops && cause.share.is_some());
+        if caused && !pairs.contains(&names) {
+            pairs.push(names);
+        }
+    }
+    let one = |(candidate, baseline): &(&str, &str)| {
+        format!(
+            "{candidate} and {baseline} execute the same loops: what differs is where these lie inside the functions, which \
+             -falign-loops=64 evens out."
+        )
+    };
+    pairs.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
 /// "A predictor memorises log-uniform (10,000 varints)." of inputs whose times are those of a memory.

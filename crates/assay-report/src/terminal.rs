@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_makes_figures_untrue_stands_in_the_first_lines_with_what_to_do() {
-        let text = render(&crate::sample::misleading(), 200, false, Detail::Brief);
+        let text = render(&crate::sample::misleading(), 300, false, Detail::Brief);
         let lines: Vec<&str> = text.lines().collect();
         assert!(
             lines[0].starts_with("Misleading: table on all-1 is dead code: a call takes 2.1 ns"),

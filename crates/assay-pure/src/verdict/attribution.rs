@@ -91,10 +91,24 @@ pub fn identical_code(contrast: &ObservedContrast) -> Option<CauseEvidence> {
 }
 
 /// Loops that are the same in functions that differ: where they lie, and what that makes of the times.
-pub fn same_loops(contrast: &ObservedContrast) -> Option<CauseEvidence> {
+///
+/// Input: the contrast, ln of its code effect where there is one. The share is 1 where the loops cannot reach the same places and
+/// the times of one side vary by place at least as much as the sides differ; else it is open.
+pub fn same_loops(contrast: &ObservedContrast, effect: Option<f64>) -> Option<CauseEvidence> {
     let Some(CodeIdentity::SameLoops(loops)) = &contrast.identity else { return None };
     let largest = loops.iter().max_by_key(|shared| shared.instructions)?;
     let (candidate, baseline) = contrast.between().names();
+    let sides = [
+        (&candidate, by_loop(contrast, ContrastSide::Candidate, largest.second)),
+        (&baseline, by_loop(contrast, ContrastSide::Baseline, largest.first)),
+    ];
+    let spread = |places: &[(u64, f64)]| {
+        let effects = || places.iter().map(|(_, effect)| *effect);
+        effects().fold(0.0, f64::max) - effects().fold(0.0, f64::min)
+    };
+    let widest = sides.iter().map(|(_, places)| spread(places)).fold(0.0, f64::max);
+    let apart = loops.iter().find(|shared| !shared.reaches_the_same(ENTRY_STEP));
+    let explained = apart.is_some() && effect.is_some_and(|effect| effect.abs() <= widest);
     let mut evidence = format!(
         "{candidate} and {baseline} execute the same {}, and differ only in what is executed once a call",
         match loops.len() {
@@ -102,29 +116,31 @@ pub fn same_loops(contrast: &ObservedContrast) -> Option<CauseEvidence> {
             several => format!("{several} loops"),
         }
     );
-    let apart = loops.iter().find(|shared| !shared.reaches_the_same(ENTRY_STEP));
     if let Some(apart) = apart {
         evidence.push_str(&format!(
-            "; a loop begins {} bytes past a multiple of {ENTRY_STEP} in {candidate} and {} in {baseline}, wherever the functions lie, \
-             so that part of the difference is placement that no order of functions changes; -falign-loops=64 puts both alike",
+            "; a loop begins {} bytes past a multiple of {ENTRY_STEP} in {candidate} and {} in {baseline}, wherever the functions lie: {} \
+             placement that no order of functions changes; -falign-loops=64 puts both alike",
             apart.second % ENTRY_STEP,
-            apart.first % ENTRY_STEP
+            apart.first % ENTRY_STEP,
+            if explained { "the difference is" } else { "a part of the difference may be" }
         ));
     }
-    for (side, name, begins) in [
-        (ContrastSide::Candidate, candidate, largest.second),
-        (ContrastSide::Baseline, baseline, largest.first),
-    ] {
-        let effects = offset_effects(&rotation_times(contrast, side));
-        let of_loop = |effect: &OffsetEffect| ((effect.offset + begins) % LINE_BYTES, effect.log_effect);
-        let mut by_place: Vec<(u64, f64)> = effects.iter().map(of_loop).collect();
-        by_place.sort_by_key(|(place, _)| *place);
+    for (name, places) in &sides {
         let told: Vec<String> =
-            by_place.iter().map(|(place, effect)| format!("{} at {place}", percent(*effect))).collect();
+            places.iter().map(|(place, effect)| format!("{} at {place}", percent(*effect))).collect();
         evidence
             .push_str(&format!("; by where the loop of {name} lies in its 64-byte line: {}", list(&told)));
     }
-    Some(CauseEvidence { cause: Cause::SameLoops, share: None, evidence })
+    Some(CauseEvidence { cause: Cause::SameLoops, share: explained.then_some(1.0), evidence })
+}
+
+/// The effect of each place in a line on a loop that begins so many bytes behind the entry, by place.
+fn by_loop(contrast: &ObservedContrast, side: ContrastSide, begins: u64) -> Vec<(u64, f64)> {
+    let effects = offset_effects(&rotation_times(contrast, side));
+    let of_loop = |effect: &OffsetEffect| ((effect.offset + begins) % LINE_BYTES, effect.log_effect);
+    let mut places: Vec<(u64, f64)> = effects.iter().map(of_loop).collect();
+    places.sort_by_key(|(place, _)| *place);
+    places
 }
 
 /// Unoptimised code.

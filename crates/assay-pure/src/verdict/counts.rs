@@ -469,7 +469,7 @@ pub(super) mod tests {
             ..cell(name, 20.0, &[("this CPU", misses)])
         };
         let found = explained(&counted("bmi2", 0.0), &counted("branch", 0.8), Verdict::Faster, 0.5);
-        assert!(found.causes[0].evidence.contains("branch 0.800 times (counted); at"), "{found:?}");
+        assert!(found.causes[0].evidence.contains("branch 0.80 times (counted); at"), "{found:?}");
     }
 
     #[test]

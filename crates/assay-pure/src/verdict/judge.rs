@@ -108,7 +108,8 @@ fn settle(
         let doubt = || same_code::doubt(contrast, &found, controls.contradictions);
         downgrade(&found, controls.twin).or_else(|| contradiction.is_none().then(doubt).flatten())
     };
-    if noise.is_some() || contradiction.is_some() {
+    let one_place = reasons::sign_of_one_place(contrast, &found);
+    if noise.is_some() || contradiction.is_some() || one_place.is_some() {
         found.verdict = Verdict::Inconclusive;
     }
     found.decided = found.verdict != Verdict::Inconclusive;
@@ -124,12 +125,18 @@ fn settle(
         ));
     }
     found.causes.extend(attribution::identical_code(contrast));
-    found.causes.extend(attribution::same_loops(contrast).filter(|_| found.verdict != Verdict::Equivalent));
+    let same_loops = attribution::same_loops(contrast, found.code.map(|code| code.ratio.ln()));
+    found.causes.extend(same_loops.filter(|_| found.verdict != Verdict::Equivalent));
     found.causes.extend(noise.as_ref().map(|reason| attribution::noise(reason, found.code)));
     found.causes.extend(attribution::build(contrast, &options.unoptimised_flags));
     set_need(&mut found, draft, options);
-    found.reasons =
-        reasons::of(contrast, &found, draft, options, noise.into_iter().chain(contradiction).collect());
+    found.reasons = reasons::of(
+        contrast,
+        &found,
+        draft,
+        options,
+        noise.into_iter().chain(contradiction).chain(one_place).collect(),
+    );
     found
 }
 

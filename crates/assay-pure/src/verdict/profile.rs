@@ -90,6 +90,33 @@ pub fn offset_effects(times: &[RotationTimes]) -> Vec<OffsetEffect> {
         .collect()
 }
 
+/// ln(candidate / baseline), the mean over common rotations, each side without the offset at which it is slowest.
+///
+/// Returns: `None` where a side visits fewer than three offsets, or no rotation is common. It tells a difference of all places
+/// from one that a single place makes, such as a branch of one side's loop that falls on a boundary there.
+pub fn without_slowest_offset(contrast: &ObservedContrast) -> Option<f64> {
+    let trimmed = |side: ContrastSide| -> Option<Vec<(u32, f64)>> {
+        let times = rotation_times(contrast, side);
+        let effects = offset_effects(&times);
+        let slowest = effects.iter().max_by(|a, b| a.log_effect.total_cmp(&b.log_effect))?.offset;
+        let mean = |rotation: &RotationTimes| {
+            let kept = || rotation.by_offset.iter().filter(|(offset, _)| *offset != slowest);
+            (rotation.rotation, kept().map(|(_, ns)| ns).sum::<f64>() / kept().count().max(1) as f64)
+        };
+        (effects.len() >= 3).then(|| times.iter().map(mean).collect())
+    };
+    let (candidate, baseline) = (trimmed(ContrastSide::Candidate)?, trimmed(ContrastSide::Baseline)?);
+    let ratios: Vec<f64> = candidate
+        .iter()
+        .filter_map(|(rotation, ns)| {
+            let other = baseline.iter().find(|(other, _)| other == rotation)?;
+            Some((ns / other.1).ln())
+        })
+        .filter(|ratio| ratio.is_finite())
+        .collect();
+    (!ratios.is_empty()).then(|| ratios.iter().sum::<f64>() / ratios.len() as f64)
+}
+
 /// Which offsets one side visits over its rotations, and whether every rotation visits each of them equally often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OffsetsVisited {

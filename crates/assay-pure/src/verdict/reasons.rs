@@ -6,7 +6,7 @@ use super::contrast::{AsBuiltSays, ContrastVerdict, Verdict};
 use super::draft::Draft;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
-use super::profile::{offsets_visited, rotation_times};
+use super::profile::{offsets_visited, rotation_times, without_slowest_offset};
 use super::same_code::CodeIdentity;
 use super::wording::{more_or_less, percent, span};
 use crate::words::{asked, confidence, fraction, list};
@@ -165,6 +165,20 @@ pub(super) fn identical_contradiction(
             found.between().name(ContrastSide::Candidate),
             found.verdict.word(),
             found.between().name(ContrastSide::Baseline)
+        )
+    })
+}
+
+/// A difference that turns its sign without the slowest place of each side is that place's, not the code's: a loop of one
+/// side has a branch on a boundary there, and no placement of whole functions evens that out.
+pub(super) fn sign_of_one_place(contrast: &ObservedContrast, found: &ContrastVerdict) -> Option<String> {
+    let code = found.code.filter(|_| found.verdict.is_difference())?;
+    let rest = without_slowest_offset(contrast)?;
+    (rest * code.ratio.ln() < 0.0).then(|| {
+        let (candidate, baseline) = found.between().names();
+        format!(
+            "Without the start at which either is slowest {candidate} takes {} than {baseline}: the sign of the mean comes from a single place, where a loop of one side lies badly, so no verdict is given. -falign-loops=64 shows the code alone.",
+            more_or_less(rest)
         )
     })
 }

@@ -1,7 +1,7 @@
 //! Answers to invented findings, word for word.
 
 use super::answer;
-use crate::page::{AsBuiltSays, Page, PageContrast, TwinVerdict, Verdict};
+use crate::page::{AsBuiltSays, Cause, CauseEvidence, Page, PageContrast, TwinVerdict, Verdict};
 use crate::sample::{built, contrast, nothing, undecided};
 
 const FASTER: Verdict = Verdict::Faster;
@@ -252,6 +252,21 @@ fn what_is_proven_is_said_to_be() {
     assert!(told.contains("copy is the same machine code as branch: equivalent by proof."), "{told}");
     let told = asked("Is copy faster?", vec![same, contrast("copy", "p80", "clang-16", SAME, 1.0)]);
     assert!(told.contains("as branch in 1 of 2 contrasts: equivalent by proof."), "{told}");
+}
+
+#[test]
+fn a_difference_by_where_the_same_loop_lies_is_told_with_its_remedy() {
+    let mut moved = contrast("copy", "p80", "gcc-12", SLOWER, 1.15);
+    let told = |found: &PageContrast| asked("Is copy faster?", vec![found.clone()]);
+    assert!(!told(&moved).contains("same loops"));
+    let evidence = "copy and branch execute the same loop".to_owned();
+    moved.causes.push(CauseEvidence { cause: Cause::SameLoops, share: Some(1.0), evidence });
+    assert!(
+        told(&moved).contains("copy and branch execute the same loops")
+            && told(&moved).contains("-falign-loops=64")
+    );
+    moved.verdict = SAME;
+    assert!(!told(&moved).contains("same loops"), "nothing differs");
 }
 
 #[test]

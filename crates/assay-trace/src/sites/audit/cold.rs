@@ -30,25 +30,24 @@ pub fn audit(
         let (file, line) = (own.and_then(|own| own.file.clone()), own.map_or(0, |own| own.at.line));
         // Without lines each branch is a row of its own, told apart by its address.
         let key_line = if line == 0 { number as u32 } else { line };
-        let row =
-            rows.entry((origin, image, what.clone(), file.clone(), key_line)).or_insert_with(|| {
-                let by_symbol =
-                    || images[image].function(site.seen.place.address).map(|function| function.name());
-                let held = AuditedHint {
-                    origin,
-                    form: None,
-                    file,
-                    line,
-                    function: own.and_then(|own| own.function.clone()).or_else(by_symbol),
-                    text: what,
-                    judgement: HintJudgement::unclear(Unclear::NoBranch),
-                    likely: 0,
-                    unlikely: 0,
-                    unknown: 0,
-                    sites: Vec::new(),
-                };
-                (held, Balance::default())
-            });
+        let row = rows.entry((origin, image, what.clone(), file.clone(), key_line)).or_insert_with(|| {
+            let by_symbol =
+                || images[image].function(site.seen.place.address).map(|function| function.name());
+            let held = AuditedHint {
+                origin,
+                form: None,
+                file,
+                line,
+                function: own.and_then(|own| own.function.clone()).or_else(by_symbol),
+                text: what,
+                judgement: HintJudgement::unclear(Unclear::NoBranch),
+                likely: 0,
+                unlikely: 0,
+                unknown: 0,
+                sites: Vec::new(),
+            };
+            (held, Balance::default())
+        });
         let (taken, not_taken) = (site.seen.taken, site.seen.executed - site.seen.taken);
         let (cold, warm) = if cold_is_taken { (taken, not_taken) } else { (not_taken, taken) };
         row.0.sites.push(number);
