@@ -58,7 +58,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     for name in library_names().split(", ").chain(["wall"]) {
         check(&name.parse().expect("a library's name"), &output);
     }
-    if let Some(detected) = Adapter::detect(&output) {
-        check(&detected.adapter, &output);
+    if let Some(adapter) = Adapter::detect(&output) {
+        check(&adapter, &output);
     }
 });

@@ -23,7 +23,7 @@ pub mod own_harness;
 pub mod pattern;
 mod unit;
 
-pub use adapter::{Adapter, Detected, library_names};
+pub use adapter::{Adapter, library_names};
 pub use adapter_error::AdapterError;
 pub use clock::BenchmarkClock;
 pub use error::FigureError;
@@ -90,7 +90,27 @@ impl Output {
     }
 }
 
+/// Values of one key as its repetitions, in the order in which keys come first.
+pub(crate) fn repetitions<K: PartialEq>(values: impl IntoIterator<Item = (K, f64)>) -> Vec<(K, Vec<f64>)> {
+    let mut series: Vec<(K, Vec<f64>)> = Vec::new();
+    for (key, value) in values {
+        match series.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => series.push((key, vec![value])),
+        }
+    }
+    series
+}
+
 impl ExecutionFigures {
+    /// Itself, or the error of an output none of whose benchmarks has a figure.
+    pub(crate) fn or_failed(self, adapter: &'static str) -> Result<ExecutionFigures, FigureError> {
+        if self.figures.is_empty() {
+            return Err(FigureError::Failed { adapter, notes: self.notes });
+        }
+        Ok(self)
+    }
+
     /// Adds a figure unless no value of it can be used; values that can't are left out, with a note.
     ///
     /// Input: `values` on the deciding clock, `beside` of the same length or none.

@@ -9,7 +9,7 @@ mod number;
 mod time;
 
 pub use compact::{compact, compact_span, part};
-pub use noun::{list, list_or, plural, plural_noun};
+pub use noun::{capital, list, list_or, plural, plural_noun, sentence};
 pub use number::{
     asked, bytes, change, change_span, change_with_interval, confidence, count, fine_change, fine_span,
     fraction, rate, rate_span, short, size_span,

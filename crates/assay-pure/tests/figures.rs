@@ -22,8 +22,8 @@ fn text(name: &str) -> String {
 
 fn read(output: &Output, expected: &Adapter) -> ExecutionFigures {
     let detected = Adapter::detect(output).expect("a known library");
-    assert_eq!(&detected.adapter, expected, "{}", detected.because);
-    detected.adapter.read(output).expect("figures")
+    assert_eq!(&detected, expected);
+    detected.read(output).expect("figures")
 }
 
 fn names(reading: &ExecutionFigures) -> Vec<&str> {
@@ -77,8 +77,8 @@ fn google_benchmark_of_two_programs() {
 fn the_table_of_google_benchmark_is_recognised_and_asked_for_its_json() {
     let output = Output { stdout: text("google-benchmark-1.7.1.txt"), ..Output::default() };
     let detected = Adapter::detect(&output).expect("a known library");
-    assert_eq!(detected.adapter, Adapter::GoogleBenchmark);
-    let error = detected.adapter.read(&output).unwrap_err().to_string();
+    assert_eq!(detected, Adapter::GoogleBenchmark);
+    let error = detected.read(&output).unwrap_err().to_string();
     assert!(error.contains("--benchmark_out") && error.contains("BM_sum/64"), "{error}");
 }
 

@@ -82,10 +82,8 @@ fn opening(page: &Page, detail: Detail, sheet: &mut Sheet) {
 /// A finding and what to change.
 fn prose_of(found: &PageFinding) -> String {
     let sentence = found.sentence();
-    let mut letters = sentence.chars();
-    let capital = letters.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
     // A variant's name stays as the program spells it.
-    let sentence = if found.variant.is_some() { sentence } else { format!("{capital}{}", letters.as_str()) };
+    let sentence = if found.variant.is_some() { sentence } else { words::capital(&sentence) };
     format!("{sentence} To mend it: {}.", found.remedy)
 }
 

@@ -25,6 +25,7 @@ use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::Format;
 use assay_pure::ledger::{Stage, Stopped};
 use assay_pure::verdict::{self, Verdict};
+use assay_pure::words::sentence;
 use assay_report::page::{self, Page};
 
 /// Composes the page of a campaign.
@@ -168,7 +169,7 @@ fn told(judged: &CampaignVerdicts, memorised: &[page::LearnedInput]) -> (Vec<Str
     if is_open { &mut warnings } else { &mut notes }.extend(judged.observed.interruptions());
     warnings.extend(super::alone::warnings(&judged.observed));
     // What to do about these stands below the answer.
-    notes.extend(memorised.iter().map(|found| counted::sentence(&found.note)));
+    notes.extend(memorised.iter().map(|found| sentence(&found.note)));
     (warnings, notes)
 }
 

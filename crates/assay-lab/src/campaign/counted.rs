@@ -16,7 +16,7 @@ use assay_pure::verdict::counts::{CellCounts, CountSource, MissCount, Sides, THI
 use assay_pure::verdict::explained::{TimedCell, explain_times};
 use assay_pure::verdict::learned::{Learned, flips, learned};
 use assay_pure::verdict::{ContrastVerdict, Judgement};
-use assay_pure::words;
+use assay_pure::words::{self, sentence};
 use assay_report::page;
 use std::collections::{BTreeMap, HashMap};
 
@@ -287,13 +287,6 @@ pub fn learned_input(found: &Learned, unit: &str) -> page::LearnedInput {
         enough_units: found.enough_units,
         note,
     }
-}
-
-/// Evidence as a sentence: a capital first, a full stop last.
-pub fn sentence(evidence: &str) -> String {
-    let mut letters = evidence.chars();
-    let capital = letters.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
-    format!("{capital}{}.", letters.as_str().trim_end_matches('.'))
 }
 
 /// The input that stands for what is counted, where this one is another use of it.

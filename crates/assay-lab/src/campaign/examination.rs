@@ -20,12 +20,12 @@ use super::prepare::Prepared;
 use super::scene::Scene;
 use crate::examine::Scratch;
 use crate::examine::called::{self, BuiltProgram};
-use crate::examine::checks::is_suspect;
+use crate::examine::checks::hardest;
 use crate::examine::facts::{ExperimentFacts, Notes};
 use crate::examine::started::StartOptions;
 use crate::store::Ledger;
 use anyhow::Result;
-use assay_pure::experiment::spec::InputSource;
+use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::ledger::Stage;
 use assay_pure::verdict::learned::learned;
 use std::path::Path;
@@ -136,18 +136,11 @@ fn simulate(
     let mut counts = Vec::new();
     let mut is_unknown = false;
     for (number, spec) in prepared.experiment.file_inputs().iter().enumerate() {
-        let is_hot = |used: &&assay_pure::experiment::spec::InputSpec| {
-            used.file_name() == spec.name && used.usage.is_plain()
-        };
-        if !prepared.experiment.inputs.iter().any(|used| is_hot(&used)) {
+        let is_hot = |used: &InputSpec| used.file_name() == spec.name && used.usage.is_plain();
+        if !prepared.experiment.inputs.iter().any(is_hot) {
             continue;
         }
-        let excess =
-            |cell: &&crate::examine::facts::TracedCell| cell.walks.map_or(0.0, |walks| walks.excess());
-        let suspects = facts.cells.iter().filter(|cell| cell.input == number && is_suspect(facts, cell));
-        let Some(hardest) = suspects.max_by(|one, other| excess(one).total_cmp(&excess(other))) else {
-            continue;
-        };
+        let Some(hardest) = hardest(facts, number) else { continue };
         let Some(program) = built.iter().find(|built| built.name == hardest.build) else { continue };
         let mut once = spec.clone();
         if let InputSource::Generated { units, distinct_units, .. } = &mut once.source {
@@ -168,7 +161,7 @@ fn simulate(
         counts.extend(found);
     }
     let memory = simulate::memory(scene.ledger, &scene.campaign.machine)?;
-    // Where nothing could be simulated the times speak alone.
+    // Where nothing could be simulated it cannot be told: first walks are slower for cold caches, too.
     facts.learned = (!is_unknown).then(|| learned(&counts, memory));
     Ok(())
 }

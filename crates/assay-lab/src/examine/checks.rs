@@ -4,7 +4,7 @@ mod inputs;
 mod region;
 mod work;
 
-pub use inputs::is_suspect;
+pub use inputs::hardest;
 pub use region::FEWEST_WINDOWS;
 
 use super::facts::{ExperimentFacts, TracedCell};

@@ -172,7 +172,7 @@ impl Ledger {
     /// The ledger cannot be read.
     pub fn comparison_numbers(&self) -> Result<Vec<i64>> {
         let sql = "SELECT id FROM comparison WHERE id NOT IN (SELECT comparison FROM diary_session) ORDER BY id DESC";
-        self.rows("listing comparisons", sql, [], |row| row.get(0))
+        self.rows("the comparisons", sql, [], |row| row.get(0))
     }
 
     /// Both sides of a comparison, the baseline first.

@@ -123,9 +123,9 @@ pub fn detect(
 ) -> Result<(Adapter, BenchRun), VisitError> {
     let filter = request::filter(bench)?;
     let executed = execute(bench, None, surroundings, scratch)?;
-    let detected = Adapter::detect(&executed.output).map(|found| found.adapter);
-    let adapter =
-        detected.or(otherwise).ok_or_else(|| FigureError::unrecognised(executed.output.printed()))?;
+    let adapter = Adapter::detect(&executed.output)
+        .or(otherwise)
+        .ok_or_else(|| FigureError::unrecognised(executed.output.printed()))?;
     let visit = finish(&adapter, filter.as_ref(), executed)?;
     Ok((adapter, visit))
 }

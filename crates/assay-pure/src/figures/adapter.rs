@@ -34,22 +34,12 @@ pub enum Adapter {
     Pattern(Pattern),
 }
 
-/// An adapter found for an output.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Detected {
-    /// Which.
-    pub adapter: Adapter,
-    /// By what it was recognised; a whole sentence.
-    pub because: &'static str,
-}
-
 /// A library whose outputs are read.
 struct Library {
     adapter: Adapter,
     name: &'static str,
     is_in: fn(&Output) -> bool,
     read: fn(&Output) -> Result<ExecutionFigures, FigureError>,
-    because: &'static str,
 }
 
 /// All libraries, in the order in which an output is tried.
@@ -59,49 +49,32 @@ const LIBRARIES: [Library; 7] = [
         name: google_benchmark::NAME,
         is_in: google_benchmark::is_in,
         read: google_benchmark::read,
-        because: "Google Benchmark wrote or printed its results.",
     },
     Library {
         adapter: Adapter::Criterion,
         name: criterion::NAME,
         is_in: criterion::is_in,
         read: criterion::read,
-        because: "criterion wrote its samples.",
     },
-    Library {
-        adapter: Adapter::Divan,
-        name: divan::NAME,
-        is_in: divan::is_in,
-        read: divan::read,
-        because: "divan printed its table.",
-    },
+    Library { adapter: Adapter::Divan, name: divan::NAME, is_in: divan::is_in, read: divan::read },
     Library {
         adapter: Adapter::Nanobench,
         name: nanobench::NAME,
         is_in: nanobench::is_in,
         read: nanobench::read,
-        because: "nanobench wrote or printed its JSON.",
     },
-    Library {
-        adapter: Adapter::Go,
-        name: go::NAME,
-        is_in: go::is_in,
-        read: go::read,
-        because: "Go's testing package printed its results.",
-    },
+    Library { adapter: Adapter::Go, name: go::NAME, is_in: go::is_in, read: go::read },
     Library {
         adapter: Adapter::Hyperfine,
         name: hyperfine::NAME,
         is_in: hyperfine::is_in,
         read: hyperfine::read,
-        because: "hyperfine wrote or printed its JSON.",
     },
     Library {
         adapter: Adapter::OwnHarness,
         name: own_harness::NAME,
         is_in: own_harness::is_in,
         read: own_harness::read,
-        because: "A program with assay's harness printed its figures.",
     },
 ];
 
@@ -157,9 +130,8 @@ impl Adapter {
     ///
     /// Never the time of the whole command: a benchmark that times itself runs as long whatever it measures, so that time
     /// says nothing of the code. (A tenfold slowdown of a Go benchmark read as 19.5 % faster, and passed a gate.)
-    pub fn detect(output: &Output) -> Option<Detected> {
-        let found = LIBRARIES.into_iter().find(|library| (library.is_in)(output))?;
-        Some(Detected { adapter: found.adapter, because: found.because })
+    pub fn detect(output: &Output) -> Option<Adapter> {
+        LIBRARIES.into_iter().find(|library| (library.is_in)(output)).map(|found| found.adapter)
     }
 
     /// Whether the library takes the time per benchmark from its environment; the command has to say it to the others.

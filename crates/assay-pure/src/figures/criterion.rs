@@ -77,10 +77,7 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
                         --message-format=json)";
         return Err(FigureError::nothing(NAME, expected, &output.stdout));
     }
-    if reading.figures.is_empty() {
-        return Err(FigureError::Failed { adapter: NAME, notes: reading.notes });
-    }
-    Ok(reading)
+    reading.or_failed(NAME)
 }
 
 /// The folder `.../new` of a file of this name.

@@ -68,10 +68,7 @@ fn finish(series: Vec<(String, Vec<f64>)>, stdout: &str) -> Result<ExecutionFigu
     for (name, values) in series {
         reading.add(name, Unit::ns_per("iteration"), BenchmarkClock::Wall, &values, None);
     }
-    if reading.figures.is_empty() {
-        return Err(FigureError::Failed { adapter: NAME, notes: reading.notes });
-    }
-    Ok(reading)
+    reading.or_failed(NAME)
 }
 
 /// A line cut from the right at the bars between columns, so that those of the tree stay in the first cell.

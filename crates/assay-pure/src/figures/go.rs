@@ -8,7 +8,7 @@
 //! Source: the format of golang.org/design/14313-benchmark-format.
 //! Checked by: an output of Go 1.19 in `fixtures/adapters`; others by hand.
 
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
+use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
 
 /// How errors and `--adapter` name it.
 pub const NAME: &str = "go";
@@ -23,32 +23,25 @@ pub fn is_in(output: &Output) -> bool {
 /// # Errors
 /// There is none, or none has a time above 0.
 pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
-    let mut series: Vec<(String, String, Vec<f64>)> = Vec::new();
     let mut package = "";
-    for line in output.stdout.lines() {
+    let results = output.stdout.lines().filter_map(|line| {
         if let Some(named) = line.strip_prefix("pkg: ") {
             package = named.trim();
         }
-        let Some((name, ns)) = result(line) else { continue };
-        match series.iter_mut().find(|(of, known, _)| of == package && known == name) {
-            Some((.., values)) => values.push(ns),
-            None => series.push((package.to_owned(), name.to_owned(), vec![ns])),
-        }
-    }
+        result(line).map(|(name, ns)| ((package, name), ns))
+    });
+    let series = repetitions(results);
+    let Some(((first, _), _)) = series.first() else {
+        let expected = "lines as `BenchmarkName-8  1000  1234 ns/op`";
+        return Err(FigureError::nothing(NAME, expected, &output.stdout));
+    };
     let mut reading = ExecutionFigures::default();
-    let several = series.iter().any(|(package, ..)| *package != series[0].0);
-    for (package, name, values) in &series {
-        let name = if several { format!("{package}: {name}") } else { name.clone() };
+    let several = series.iter().any(|((package, _), _)| package != first);
+    for ((package, name), values) in &series {
+        let name = if several { format!("{package}: {name}") } else { (*name).to_owned() };
         reading.add(name, Unit::ns_per("op"), BenchmarkClock::Wall, values, None);
     }
-    match (series.is_empty(), reading.figures.is_empty()) {
-        (true, _) => {
-            let expected = "lines as `BenchmarkName-8  1000  1234 ns/op`";
-            Err(FigureError::nothing(NAME, expected, &output.stdout))
-        }
-        (_, true) => Err(FigureError::Failed { adapter: NAME, notes: reading.notes }),
-        _ => Ok(reading),
-    }
+    reading.or_failed(NAME)
 }
 
 /// The benchmark's name and its nanoseconds, where the line is a result.

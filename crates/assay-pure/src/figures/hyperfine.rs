@@ -8,7 +8,7 @@
 //! Checked by: its JSON in `fixtures/adapters`; others by hand.
 
 use super::json::{documents, documents_among_lines};
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
+use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
 use serde::Deserialize;
 
 /// How errors and `--adapter` name it.
@@ -40,28 +40,20 @@ pub fn is_in(output: &Output) -> bool {
 /// # Errors
 /// There is no JSON of hyperfine, or it has no time.
 pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
-    let mut series: Vec<(String, Vec<f64>)> = Vec::new();
     let all = exports(output);
     if all.is_empty() {
         let expected = "the JSON of hyperfine --export-json FILE.json, printed or below the folder";
         return Err(FigureError::nothing(NAME, expected, &output.stdout));
     }
-    for timed in all.into_iter().flat_map(|export| export.results) {
+    let runs = all.into_iter().flat_map(|export| export.results).flat_map(|timed| {
         let seconds = timed.times.filter(|times| !times.is_empty()).unwrap_or_else(|| vec![timed.mean]);
-        let values = seconds.iter().map(|seconds| seconds * NS_PER_S);
-        match series.iter_mut().find(|(name, _)| *name == timed.command) {
-            Some((_, known)) => known.extend(values),
-            None => series.push((timed.command, values.collect())),
-        }
-    }
+        seconds.into_iter().map(move |seconds| (timed.command.clone(), seconds * NS_PER_S))
+    });
     let mut reading = ExecutionFigures::default();
-    for (name, values) in series {
+    for (name, values) in repetitions(runs) {
         reading.add(name, Unit::ns_per("command"), BenchmarkClock::Wall, &values, None);
     }
-    if reading.figures.is_empty() {
-        return Err(FigureError::Failed { adapter: NAME, notes: reading.notes });
-    }
-    Ok(reading)
+    reading.or_failed(NAME)
 }
 
 fn exports(output: &Output) -> Vec<Export> {

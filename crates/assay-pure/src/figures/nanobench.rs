@@ -80,10 +80,7 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
         return Err(FigureError::nothing(NAME, expected, &output.stdout));
     }
     let reading = figures(gather(reports));
-    if reading.figures.is_empty() {
-        return Err(FigureError::Failed { adapter: NAME, notes: reading.notes });
-    }
-    Ok(reading)
+    reading.or_failed(NAME)
 }
 
 fn gather(reports: Vec<NanobenchReport>) -> Vec<NanobenchSeries> {

@@ -7,7 +7,7 @@
 //! Checked by: outputs of the fixtures' programs in `fixtures/adapters`.
 
 use super::json::documents_among_lines;
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
+use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
 use serde::Deserialize;
 
 /// How errors and `--adapter` name it.
@@ -39,7 +39,7 @@ pub fn is_in(output: &Output) -> bool {
 pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     let mut reading = ExecutionFigures::default();
     let (reports, broken) = documents_among_lines::<AloneReport>(&output.stdout, SCHEMA);
-    let rows = if reports.is_empty() {
+    let rows: Vec<AloneVariant> = if reports.is_empty() {
         if let Some(error) = broken.filter(|_| output.stdout.contains(SCHEMA)) {
             return Err(FigureError::malformed(NAME, "what was printed", "`variants`", error));
         }
@@ -51,24 +51,16 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
         let expected = "the table or the JSON of a program that includes assay.h";
         return Err(FigureError::nothing(NAME, expected, &output.stdout));
     }
-    let mut series: Vec<(String, Vec<f64>)> = Vec::new();
-    for row in rows {
-        match (row.ns_per_call, series.iter_mut().find(|(name, _)| *name == row.variant)) {
-            (Some(ns), Some((_, values))) => values.push(ns),
-            (Some(ns), None) => series.push((row.variant, vec![ns])),
-            (None, _) => {
-                let why = row.failed.unwrap_or_else(|| "it has no time".into());
-                reading.notes.push(format!("{}: the variant failed: {why}.", row.variant));
-            }
-        }
+    for row in rows.iter().filter(|row| row.ns_per_call.is_none()) {
+        let why = row.failed.as_deref().unwrap_or("it has no time");
+        reading.notes.push(format!("{}: the variant failed: {why}.", row.variant));
     }
-    for (name, values) in series {
+    for (name, values) in
+        repetitions(rows.into_iter().filter_map(|row| Some((row.variant, row.ns_per_call?))))
+    {
         reading.add(name, Unit::ns_per("call"), BenchmarkClock::Wall, &values, None);
     }
-    if reading.figures.is_empty() {
-        return Err(FigureError::Failed { adapter: NAME, notes: reading.notes });
-    }
-    Ok(reading)
+    reading.or_failed(NAME)
 }
 
 fn is_head(line: &str) -> bool {

@@ -76,10 +76,7 @@ impl Pattern {
         for (name, unit, values) in series {
             reading.add(name, unit, BenchmarkClock::Manual, &values, None);
         }
-        if reading.figures.is_empty() {
-            return Err(FigureError::Failed { adapter: NAME, notes: reading.notes });
-        }
-        Ok(reading)
+        reading.or_failed(NAME)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Do two functions of a linked binary execute the same loops?
 //!
 //! Question: a flag is tested once, then the same loop runs; the functions differ, the work does not. If their times differ,
-//! is that where the loop lies inside its function? Method: loops are what branches inside the function go back over;
-//! loops that overlap are one. Those of both functions are held side by side in their order: the same instructions in
+//! is that where the loop lies inside its function? Method: a loop is a set of instructions each of which can be reached
+//! from each other one (a strongly connected component of the function's control flow), so loops inside of loops are one with
+//! them, and a jump back to the function's end is none. Those of both functions are held side by side in their order: the same instructions in
 //! the same order, jumps inside a loop to the same place in it, jumps out of it anywhere, calls to the same function or
 //! to one of the same machine code, data at the same address or constants of the same bytes. Padding inside a loop is
 //! passed over. What lies outside of all loops is executed once a call and is not compared.
@@ -11,7 +12,7 @@
 //! of equality.
 //! Checked: functions of the machine's compilers in tests/identity.rs.
 
-use super::identity::code::{Disassembly, baseless, is_padding};
+use super::identity::code::{Disassembly, baseless, ends, is_padding};
 use super::identity::image::{Access, LinkedImage};
 use super::identity::{Identity, same_code_at};
 use super::layout::LayoutError;
@@ -61,35 +62,59 @@ pub fn same_loops(elf: &[u8], a: u64, b: u64) -> Result<Option<Vec<SharedLoop>>,
         return Ok(None);
     }
     let files = Files { elf, image: &image };
-    let pair = |(one, other): (&LoopSpan, &LoopSpan)| files.pair(&first, one, &second, other);
+    let pair = |(one, other): (&Loop, &Loop)| files.pair(&first, one, &second, other);
     Ok(loops.iter().zip(&others).map(pair).collect())
 }
 
-/// A loop as instructions of a function: from the first to the last, both included.
-#[derive(Clone, Copy, Debug)]
-struct LoopSpan {
-    from: usize,
-    to: usize,
-}
+/// The instructions of a loop, by their numbers in the function, in the order of their addresses.
+type Loop = Vec<usize>;
 
 /// Loops that are in no other, in their order.
-fn outermost(code: &Disassembly) -> Vec<LoopSpan> {
-    let mut found: Vec<LoopSpan> = Vec::new();
-    for (to, step) in code.steps.iter().enumerate() {
-        let jumps = matches!(
-            step.instruction.flow_control(),
-            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
-        ) && step.instruction.op0_kind() == OpKind::NearBranch64;
-        let inside = jumps.then(|| code.inside(step.instruction.near_branch_target())).flatten();
-        let Some(from) = inside.and_then(|offset| code.index_at(offset)).filter(|from| *from <= to) else {
-            continue;
-        };
-        // One that begins inside or ahead of those that are known swallows them.
-        let start = found.iter().filter(|known| known.to >= from).map(|known| known.from).min();
-        found.retain(|known| known.to < from);
-        found.push(LoopSpan { from: start.map_or(from, |start| start.min(from)), to });
+fn outermost(code: &Disassembly) -> Vec<Loop> {
+    let next: Vec<Vec<usize>> = (0..code.steps.len()).map(|step| next(code, step)).collect();
+    let mut before = vec![Vec::new(); next.len()];
+    for (step, after) in next.iter().enumerate() {
+        after.iter().for_each(|&after| before[after].push(step));
     }
+    let mut found: Vec<Loop> = Vec::new();
+    // Whatever goes in a circle goes back to a lower address somewhere.
+    let heads = next.iter().enumerate().flat_map(|(step, after)| after.iter().filter(move |to| **to <= step));
+    for &head in heads {
+        if found.iter().any(|known| known.contains(&head)) {
+            continue;
+        }
+        let (ahead, behind) = (reached(&next, head), reached(&before, head));
+        let circle: Loop = (0..next.len()).filter(|&step| ahead[step] && behind[step]).collect();
+        if !circle.is_empty() {
+            found.push(circle);
+        }
+    }
+    found.sort();
     found
+}
+
+/// Which instructions may follow one inside its function.
+fn next(code: &Disassembly, step: usize) -> Vec<usize> {
+    let instruction = &code.steps[step].instruction;
+    let jumps = matches!(
+        instruction.flow_control(),
+        FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
+    ) && instruction.op0_kind() == OpKind::NearBranch64;
+    let target = jumps.then(|| code.inside(instruction.near_branch_target())).flatten();
+    let falls = !ends(instruction) && step + 1 < code.steps.len();
+    target.and_then(|offset| code.index_at(offset)).into_iter().chain(falls.then_some(step + 1)).collect()
+}
+
+/// What can be reached from `start` in one step or more.
+fn reached(next: &[Vec<usize>], start: usize) -> Vec<bool> {
+    let mut seen = vec![false; next.len()];
+    let mut open = next[start].clone();
+    while let Some(step) = open.pop() {
+        if !std::mem::replace(&mut seen[step], true) {
+            open.extend(&next[step]);
+        }
+    }
+    seen
 }
 
 struct Files<'i, 'e> {
@@ -98,13 +123,13 @@ struct Files<'i, 'e> {
 }
 
 impl Files<'_, '_> {
-    fn pair(&self, a: &Disassembly, one: &LoopSpan, b: &Disassembly, other: &LoopSpan) -> Option<SharedLoop> {
+    fn pair(&self, a: &Disassembly, one: &Loop, b: &Disassembly, other: &Loop) -> Option<SharedLoop> {
         let (steps, others) = (executed(a, one), executed(b, other));
-        let same = |(x, y): (&usize, &usize)| self.step((a, &steps, *x), (b, &others, *y));
+        let same = |(x, y): (&usize, &usize)| self.step((a, one, *x), (b, other, *y));
         let all = steps.len() == others.len() && steps.iter().zip(&others).all(same);
         all.then(|| SharedLoop {
-            first: a.offset(one.from),
-            second: b.offset(other.from),
+            first: a.offset(one[0]),
+            second: b.offset(other[0]),
             instructions: steps.len(),
         })
     }
@@ -112,8 +137,8 @@ impl Files<'_, '_> {
     /// Whether two instructions do the same.
     fn step(
         &self,
-        (a, steps, x): (&Disassembly, &[usize], usize),
-        (b, others, y): (&Disassembly, &[usize], usize),
+        (a, circle, x): (&Disassembly, &Loop, usize),
+        (b, other_circle, y): (&Disassembly, &Loop, usize),
     ) -> bool {
         let (mut one, mut other) = (a.steps[x].instruction, b.steps[y].instruction);
         if one.mnemonic() != other.mnemonic() {
@@ -125,7 +150,7 @@ impl Files<'_, '_> {
                 return self.same_function(to_a, to_b);
             }
             // A short and a long jump of the same condition are the same.
-            return within(a, steps, to_a) == within(b, others, to_b);
+            return within(a, circle, to_a) == within(b, other_circle, to_b);
         }
         if let (Some(to_a), Some(to_b)) = (baseless(&one), baseless(&other)) {
             if to_a != to_b && !self.same_constant(to_a, to_b) {
@@ -155,16 +180,14 @@ impl Files<'_, '_> {
 }
 
 /// The instructions of a loop that are not padding.
-fn executed(code: &Disassembly, span: &LoopSpan) -> Vec<usize> {
-    (span.from..=span.to).filter(|index| !is_padding(&code.steps[*index].instruction)).collect()
+fn executed(code: &Disassembly, circle: &Loop) -> Vec<usize> {
+    circle.iter().copied().filter(|&step| !is_padding(&code.steps[step].instruction)).collect()
 }
 
-/// Which of a loop's instructions a jump leads to; none for a jump out of it.
-fn within(code: &Disassembly, steps: &[usize], to: u64) -> Option<usize> {
-    let index = code.index_at(code.inside(to)?)?;
-    let next = steps.partition_point(|step| *step < index);
-    let (first, last) = (*steps.first()?, *steps.last()?);
-    (first <= index && index <= last).then_some(next)
+/// How many of a loop's instructions lie ahead of where a jump leads to, padding aside; none for a jump out of it.
+fn within(code: &Disassembly, circle: &Loop, to: u64) -> Option<usize> {
+    let target = code.index_at(code.inside(to)?)?;
+    circle.contains(&target).then(|| executed(code, circle).partition_point(|&step| step < target))
 }
 
 /// Equal in everything but where they lie.

@@ -11,9 +11,8 @@
 use super::build::ContrastSide;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
-use super::reasons::sentence;
 use crate::stats::penalty::Penalty;
-use crate::words::{fraction, short, signed_time, time};
+use crate::words::{fraction, sentence, short, signed_time, time};
 
 /// A share of the difference below which a cause is not named.
 const LEAST_SHARE: f64 = 0.05;
@@ -83,7 +82,7 @@ pub struct CellCounts {
     pub conditional: Option<f64>,
     /// Cycles per unit, where they were counted.
     pub cycles: Option<f64>,
-    /// Mispredictions, those that stand for this CPU first; empty where nobody asked.
+    /// Mispredictions, those that stand for this CPU first; empty where none was asked for.
     pub misses: Vec<MissCount>,
     /// Units in one walk through the whole input.
     pub units: u64,

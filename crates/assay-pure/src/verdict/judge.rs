@@ -18,7 +18,7 @@ use super::twin::{TwinControl, TwinVerdict, downgrade, twin_control};
 use crate::stats::StatsError;
 use crate::stats::moderation::MIN_CONTRASTS;
 use crate::stats::rotation::Effect;
-use crate::words::plural;
+use crate::words::{plural, sentence};
 
 /// Rotations beyond which an answer is called out of reach.
 pub const ROTATION_LIMIT: u32 = 10_000;
@@ -74,7 +74,7 @@ pub fn judge(contrasts: &[ObservedContrast], options: &VerdictOptions) -> Judgem
         dependence = input_dependence(&verdicts, options.margin);
     }
     for (found, cause) in verdicts.iter_mut().zip(causes) {
-        found.reasons.extend(cause.as_ref().map(|cause| reasons::sentence(&cause.evidence)));
+        found.reasons.extend(cause.as_ref().map(|cause| sentence(&cause.evidence)));
         found.causes.extend(cause);
     }
     let twin = twin.clone().beside(&verdicts);

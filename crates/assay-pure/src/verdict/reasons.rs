@@ -9,7 +9,7 @@ use super::options::VerdictOptions;
 use super::profile::{offsets_visited, rotation_times, without_slowest_offset};
 use super::same_code::CodeIdentity;
 use super::wording::{more_or_less, percent, span};
-use crate::words::{asked, confidence, fraction, list};
+use crate::words::{asked, confidence, fraction, list, sentence};
 
 /// All reasons of one contrast; `controls` are the reasons of those controls that took the verdict back.
 pub(super) fn of(
@@ -181,12 +181,4 @@ pub(super) fn sign_of_one_place(contrast: &ObservedContrast, found: &ContrastVer
             more_or_less(rest)
         )
     })
-}
-
-/// Evidence as a sentence: a capital first, a full stop last.
-pub(super) fn sentence(evidence: &str) -> String {
-    let mut letters = evidence.chars();
-    let capital = letters.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
-    let stop = if evidence.ends_with('.') { "" } else { "." };
-    format!("{capital}{}{stop}", letters.as_str())
 }

@@ -86,6 +86,18 @@ fn row<S: AsRef<str>>(names: &[S], word: &str) -> String {
     }
 }
 
+/// The text with a capital first.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
+    first + letters.as_str()
+}
+
+/// A text as a sentence: a capital first, a full stop last.
+pub fn sentence(text: &str) -> String {
+    format!("{}.", capital(text.trim_end_matches('.')))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

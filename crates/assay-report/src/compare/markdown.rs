@@ -18,11 +18,9 @@ pub fn markdown(page: &ComparePage) -> String {
         text += &format!("Next: {}.\n\n", escape(&next));
     }
     if let Some(gate) = &page.gate {
-        text += &format!(
-            "Gate `{}`: {}.\n\n",
-            gate.gate,
-            escape(&gate.sentence()).replacen("failed", "**failed**", 1)
-        );
+        let (word, more) = gate.outcome();
+        let word = if gate.passed { word.to_owned() } else { format!("**{word}**") };
+        text += &format!("Gate `{}`: {word}{}.\n\n", gate.gate, escape(&more));
     }
     for doubt in page.doubts(Detail::Brief) {
         text += &format!("> {}\n>\n", escape(&doubt));

@@ -205,18 +205,24 @@ pub struct GateResult {
 }
 
 impl GateResult {
-    /// What became of it.
-    pub fn sentence(&self) -> String {
+    /// Whether it passed, in a word, and what is to be said to it.
+    pub fn outcome(&self) -> (&'static str, String) {
         let open = |all: &[String]| match all {
             [one] => format!("{one} is undecided and may be slower by more"),
             _ => format!("{} benchmarks are undecided and may be slower by more", all.len()),
         };
         match (&self.failed[..], &self.undecided[..]) {
-            ([], []) => "passed".into(),
-            ([], undecided) => format!("passed, as nothing is shown to be slower; {}", open(undecided)),
-            (failed, []) => format!("failed by {}", words::list(failed)),
-            (failed, undecided) => format!("failed by {}; {}", words::list(failed), open(undecided)),
+            ([], []) => ("passed", String::new()),
+            ([], undecided) => ("passed", format!(", as nothing is shown to be slower; {}", open(undecided))),
+            (failed, []) => ("failed", format!(" by {}", words::list(failed))),
+            (failed, undecided) => ("failed", format!(" by {}; {}", words::list(failed), open(undecided))),
         }
+    }
+
+    /// What became of it.
+    pub fn sentence(&self) -> String {
+        let (word, more) = self.outcome();
+        format!("{word}{more}")
     }
 }
 

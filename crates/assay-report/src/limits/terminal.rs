@@ -211,7 +211,7 @@ fn curves(limits: &Limits, sheet: &mut Sheet) {
         }
         let title = match operation {
             "copy" => "Copy, GB/s by working set (source and target together)".to_owned(),
-            other => format!("{}, GB/s by working set", capital(other)),
+            other => format!("{}, GB/s by working set", words::capital(other)),
         };
         let columns: Vec<(&str, &[CurvePoint])> =
             own.iter().map(|curve| (curve.by.as_str(), curve.points.as_slice())).collect();
@@ -271,8 +271,4 @@ fn closing(limits: &Limits, told: &Told, all: bool, sheet: &mut Sheet) {
 fn ago(seconds: f64) -> String {
     const DAY: f64 = 86_400.0;
     if seconds < DAY { words::duration(seconds) } else { words::plural((seconds / DAY) as u64, "day") }
-}
-
-fn capital(word: &str) -> String {
-    word[..1].to_uppercase() + &word[1..]
 }

@@ -212,13 +212,6 @@ fn verb<'a>(names: &[&str], plural: &'a str, singular: &'a str) -> &'a str {
 
 /// Names of variants begin as they are written; a word of ours with a capital.
 fn capital(text: &str) -> String {
-    for word in ["no practical", "compared", "undecided", "not measured"] {
-        if text.starts_with(word) {
-            let mut letters = text.chars();
-            return letters
-                .next()
-                .map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str());
-        }
-    }
-    text.to_owned()
+    let ours = ["no practical", "compared", "undecided", "not measured"];
+    if ours.iter().any(|word| text.starts_with(word)) { words::capital(text) } else { text.to_owned() }
 }

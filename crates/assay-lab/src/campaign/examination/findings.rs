@@ -224,13 +224,8 @@ mod tests {
             ),
             "{said}"
         );
-        // Without an emulator the times speak alone, if they are far apart.
+        // Without an emulator nothing is told, however far apart the times are: cold caches do that, too.
         facts.learned = None;
-        assert_eq!(kinds(&facts), [FindingKind::Memorised]);
-        facts.cells[1].walks = Some(WalkTimes { units: 6000, first_ns: 3600.0, later_ns: 3000.0 });
-        assert_eq!(kinds(&facts), []);
-        // A part of a longer input is not what is measured again and again.
-        facts.cells[1].walks = Some(WalkTimes { units: 3000, first_ns: 9000.0, later_ns: 1500.0 });
         assert_eq!(kinds(&facts), []);
     }
 

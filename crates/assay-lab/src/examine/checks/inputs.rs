@@ -71,7 +71,7 @@ fn longer<'a>(facts: &'a ExperimentFacts, learned: &[Learned], one: &Learned) ->
 }
 
 /// Whether a cell's first walk after other work takes longer than later ones do, over all of its input.
-pub fn is_suspect(facts: &ExperimentFacts, cell: &TracedCell) -> bool {
+fn is_suspect(facts: &ExperimentFacts, cell: &TracedCell) -> bool {
     let Some((walks, input)) = cell.walks.zip(facts.inputs.get(cell.input)) else { return false };
     walks.units >= input.distinct
         && walks.excess() >= SUSPECT
@@ -79,7 +79,7 @@ pub fn is_suspect(facts: &ExperimentFacts, cell: &TracedCell) -> bool {
 }
 
 /// The cell of an input whose first walk exceeds later ones most, of those that are suspect.
-fn hardest(facts: &ExperimentFacts, input: usize) -> Option<&TracedCell> {
+pub fn hardest(facts: &ExperimentFacts, input: usize) -> Option<&TracedCell> {
     let excess = |cell: &TracedCell| cell.walks.map_or(0.0, |walks| walks.excess());
     let own = facts.cells.iter().filter(|cell| cell.input == input && is_suspect(facts, cell));
     own.max_by(|one, other| excess(one).total_cmp(&excess(other)))

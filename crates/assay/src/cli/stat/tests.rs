@@ -197,7 +197,7 @@ fn a_traced_page_keeps_what_was_refused_for_programs_that_look_for_it() {
     let switches = page.row("context-switches", FigureSource::Counted).unwrap();
     assert!(switches.reason.as_ref().unwrap().contains("--source both"), "{:?}", switches.reason);
     assert!(page.row("branches", FigureSource::Counted).is_none(), "it was not refused, and it was traced");
-    assert!(page.row("instructions", FigureSource::Traced).is_none(), "nobody asked for it");
+    assert!(page.row("instructions", FigureSource::Traced).is_none(), "it was not asked for");
 }
 
 #[test]

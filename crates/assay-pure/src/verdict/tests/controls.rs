@@ -1,0 +1,84 @@
+//! What a baseline measured against its own copy does to verdicts.
+
+use super::*;
+
+#[test]
+fn a_baseline_that_differs_from_itself_takes_small_verdicts_back_and_comes_first() {
+    let judged = |ratio| {
+        judge(
+            &[Planted { ratio, twin_shift: 0.05, ..Planted::default() }.contrast()],
+            &VerdictOptions::default(),
+        )
+    };
+    for ratio in [1.0, 1.03, 0.96] {
+        let judgement = judged(ratio);
+        assert_eq!(judgement.twin.verdict, TwinVerdict::Different);
+        assert!(judgement.warnings[0].contains("twin control failed"), "{:?}", judgement.warnings);
+        let found = &judgement.contrasts[0];
+        assert_eq!(found.verdict, Verdict::Inconclusive, "{ratio}");
+        assert!(has(found, Cause::Noise));
+    }
+    // an effect clearly beyond the twin's difference stands
+    let large = judged(1.4);
+    assert_eq!(large.contrasts[0].verdict, Verdict::Slower);
+    assert!(!has(&large.contrasts[0], Cause::Noise));
+}
+
+#[test]
+fn a_baseline_equal_to_itself_raises_no_warning() {
+    let judgement =
+        judge(&[Planted { rotations: 16, ..Planted::default() }.contrast()], &VerdictOptions::default());
+    assert_eq!(judgement.twin.verdict, TwinVerdict::Equivalent, "{}", judgement.twin.statement);
+    assert_eq!(judgement.warnings, Vec::<String>::new());
+    assert!((judgement.twin.confidence_level - 0.95).abs() < 1e-12);
+    assert_eq!(judgement.twin.groups[0].rotations, 16);
+    assert!(judgement.twin.statement.contains("at 95 %"), "{}", judgement.twin.statement);
+}
+
+#[test]
+fn a_control_that_carries_every_difference_is_good_enough_and_beside_an_equivalence_it_is_not() {
+    let wide = |ratio| Planted { ratio, spread: 0.05, rotations: 6, ..Planted::default() }.contrast();
+    let alone = judge(&[wide(1.0)], &VerdictOptions::default());
+    assert_eq!(alone.twin.verdict, TwinVerdict::Undecided, "{}", alone.twin.statement);
+    let far = judge(&[wide(3.0)], &VerdictOptions::default());
+    assert_eq!((far.contrasts[0].verdict, far.twin.verdict), (Verdict::Slower, TwinVerdict::Equivalent));
+    assert!(far.twin.statement.contains("less than the smallest difference"), "{}", far.twin.statement);
+    assert!(far.twin.ratio.unwrap().log_interval().farthest_from_zero() < 1.0);
+}
+
+#[test]
+fn the_twin_control_has_a_group_per_input_and_one_speaks_for_all_its_candidates() {
+    let on = |input, candidate| Planted { input, candidate, ..Planted::default() }.contrast();
+    let judgement = judge(&[on("a", "x"), on("a", "y"), on("b", "x")], &VerdictOptions::default());
+    let inputs: Vec<&str> = judgement.twin.groups.iter().map(|group| group.input.as_str()).collect();
+    assert_eq!(inputs, ["a", "b"]);
+    // the contrast with most rotations speaks for the baseline, wherever it stands
+    let short = Planted { rotations: 4, ..Planted::default() }.contrast();
+    for all in [[short.clone(), on("uniform", "y")], [on("uniform", "y"), short]] {
+        assert_eq!(judge(&all, &VerdictOptions::default()).twin.groups[0].rotations, 8);
+    }
+}
+
+#[test]
+fn a_failed_twin_on_one_input_leaves_the_others_alone() {
+    let on =
+        |input, twin_shift| Planted { input, twin_shift, rotations: 16, ..Planted::default() }.contrast();
+    let judgement = judge(&[on("bad", 0.05), on("good", 0.0)], &VerdictOptions::default());
+    assert_eq!(judgement.twin.groups[0].verdict, TwinVerdict::Different);
+    assert_eq!(judgement.contrasts[0].verdict, Verdict::Inconclusive);
+    assert_eq!(judgement.twin.pooled, TwinVerdict::Different);
+    assert_eq!(judgement.twin.groups[1].verdict, TwinVerdict::Equivalent);
+    assert_eq!(judgement.contrasts[1].verdict, Verdict::Equivalent);
+    assert!(judgement.twin.statement.contains("on bad (") && !judgement.twin.statement.contains("good"));
+}
+
+#[test]
+fn an_undecided_twin_is_noted_and_takes_nothing_back() {
+    let judgement = judge(
+        &[Planted { rotations: 3, ratio: 1.3, ..Planted::default() }.contrast()],
+        &VerdictOptions::default(),
+    );
+    assert_eq!(judgement.twin.verdict, TwinVerdict::Undecided);
+    assert!(judgement.notes[0].contains("undecided"), "{:?}", judgement.notes);
+    assert_eq!(judgement.contrasts[0].verdict, Verdict::Slower);
+}
