@@ -27,4 +27,4 @@ pub use failure::{BuildFailure, Stage};
 pub use linker::{Linker, LinkerKind, default_script, identify};
 pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};
 pub use recipe::{Recipe, needs_cxx};
-pub use workshop::Stats;
+pub use workshop::{HARNESS, Stats};

@@ -9,6 +9,7 @@ compile_error!(
 );
 
 pub mod branch_timing;
+mod cache;
 pub mod clock;
 pub mod command;
 pub mod family;
@@ -25,3 +26,5 @@ pub mod process;
 pub mod pulse;
 pub mod shared;
 pub mod window;
+
+pub use cache::user_cache;

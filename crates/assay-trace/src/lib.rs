@@ -8,6 +8,7 @@
 mod decode;
 mod emulator;
 mod notes;
+mod plugin;
 mod process;
 mod program;
 mod reader;
@@ -15,6 +16,7 @@ mod refusal;
 mod session;
 pub mod sites;
 
+pub use plugin::carry as carry_plugin;
 pub use refusal::{Blame, TraceRefusal};
 pub use session::{TraceSession, available, check, command};
 
@@ -40,7 +42,7 @@ pub struct TraceOptions {
     pub detail: TraceDetail,
     /// Programs that the command starts (fork, exec) are traced too.
     pub follow: bool,
-    /// The plugin, where it is not beside the lab's own binary.
+    /// The plugin, where it is not the lab's own.
     pub plugin: Option<PathBuf>,
     /// When to end a command that does not end itself.
     pub time_limit: Option<Duration>,

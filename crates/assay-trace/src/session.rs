@@ -2,7 +2,7 @@
 
 use super::reader::{Changed, Harvest, SessionReaders};
 use super::refusal::{Blame, TraceRefusal};
-use super::{Observer, Trace, TraceDetail, TraceOptions, TracedExit, emulator, program};
+use super::{Observer, Trace, TraceDetail, TraceOptions, TracedExit, emulator, plugin, program};
 use assay_linux::shared::{self, SharedMemory};
 use assay_linux::{family, lock};
 use assay_pure::trace::channel::{self, control};
@@ -61,7 +61,7 @@ impl<O: Observer> TraceSession<O> {
     ) -> Result<TraceSession<O>, TraceRefusal> {
         let looked = program::look_at(program)?;
         let emulator = emulator::find(looked.machine)?;
-        let plugin = emulator::plugin(options.plugin.as_deref())?;
+        let plugin = plugin::find(options.plugin.as_deref())?;
         let folder = new_folder()?;
         let control = make_control(&folder.path, options).map_err(|error| cannot_share(&error))?;
         let mut prefix = vec![emulator.path.into_os_string()];
@@ -217,7 +217,7 @@ fn write_prefix(folder: &Path, prefix: &[OsString]) -> std::io::Result<()> {
 pub fn available(plugin: Option<&Path>) -> Result<String, TraceRefusal> {
     let looked = program::look_at(&std::env::current_exe().unwrap_or_default())?;
     let found = emulator::find(looked.machine)?;
-    emulator::plugin(plugin).map(|_| found.version)
+    plugin::find(plugin).map(|_| found.version)
 }
 
 /// Looks at what a command names, without starting anything: is it there, and is it a program that can be traced?

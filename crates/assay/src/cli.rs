@@ -2,11 +2,14 @@
 
 mod calibrate;
 mod compare;
+mod completions;
 mod doctor;
+mod harness;
 mod help;
 mod inputs;
 mod layout;
 mod limits;
+mod manual;
 mod new;
 mod plan;
 mod report;
@@ -17,6 +20,7 @@ mod stages;
 mod stat;
 mod sweep;
 mod trace;
+mod version;
 
 use assay_lab::lead::{Misuse, Unable};
 use assay_lab::store::Unusable;
@@ -38,6 +42,7 @@ const UNABLE: u8 = 3;
 #[command(
     name = "assay",
     version,
+    long_version = version::long(),
     about = "Is B really faster than A, by how much, on which inputs, and why?",
     after_help = include_str!("cli/help/assay.txt")
 )]
@@ -63,10 +68,14 @@ enum Verb {
     Stat(stat::StatArguments),
     Calibrate(calibrate::CalibrateArguments),
     Trace(trace::TraceArguments),
+    Harness(harness::HarnessArguments),
+    Completions(completions::CompletionsArguments),
+    Man(manual::ManArguments),
 }
 
-/// Reads the command line, does it, and says how it went.
-pub fn main() -> ExitCode {
+/// Reads the command line, does it, and says how it went. `plugin` is the emulator's plugin, the bytes of its file.
+pub fn main(plugin: &'static [u8]) -> ExitCode {
+    assay_trace::carry_plugin(plugin);
     let command = match Command::try_parse() {
         Ok(command) => command,
         Err(error) => {
@@ -90,6 +99,9 @@ pub fn main() -> ExitCode {
         Verb::Stat(arguments) => stat::run(arguments),
         Verb::Calibrate(arguments) => calibrate::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
+        Verb::Harness(arguments) => harness::run(arguments),
+        Verb::Completions(arguments) => completions::run(arguments),
+        Verb::Man(arguments) => manual::run(arguments),
     };
     let code = match result {
         Ok(code) => ExitCode::from(whole(code)),

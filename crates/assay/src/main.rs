@@ -2,7 +2,10 @@
 
 use std::process::ExitCode;
 
+/// The emulator's plugin; empty where only the types are checked, for then nothing is linked.
+static PLUGIN: &[u8] = include_bytes!(env!("ASSAY_PLUGIN_FILE"));
+
 fn main() -> ExitCode {
     // In a captured build this program is called by the names of linkers.
-    assay_link::adopt::capture::stand_in().unwrap_or_else(assay::cli::main)
+    assay_link::adopt::capture::stand_in().unwrap_or_else(|| assay::cli::main(PLUGIN))
 }

@@ -38,7 +38,7 @@ pub struct MachineRequest {
     pub cpu: Option<usize>,
     /// Seconds of measuring; building comes on top.
     pub seconds: f64,
-    /// The tracer's plugin, if it is not beside assay itself.
+    /// The tracer's plugin, where it is not the lab's own.
     pub plugin: Option<PathBuf>,
 }
 

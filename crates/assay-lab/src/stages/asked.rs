@@ -24,7 +24,7 @@ pub struct StagesRequest {
     pub mixed: bool,
     /// Predictors, the one of the table first.
     pub models: Vec<SimulatedPredictor>,
-    /// The tracer's plugin, where it is not beside the lab.
+    /// The tracer's plugin, where it is not the lab's own.
     pub plugin: Option<PathBuf>,
     /// Whether commands are timed; counts are taken anyway.
     pub time: bool,

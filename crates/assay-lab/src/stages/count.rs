@@ -25,7 +25,7 @@ pub struct CountingSetup<'a> {
     pub models: &'a [SimulatedPredictor],
     /// Functions by component.
     pub components: &'a [Component],
-    /// The plugin, where it is not beside the lab.
+    /// The plugin, where it is not the lab's own.
     pub plugin: Option<PathBuf>,
     /// How long one command may take under the emulator.
     pub patience: Duration,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The harness that programs include, kept inside the lab so that both are always of one version.
-const HARNESS: &str = include_str!("../../../../harness/assay.h");
+pub const HARNESS: &str = include_str!("../../../../harness/assay.h");
 
 /// What a builder has done since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

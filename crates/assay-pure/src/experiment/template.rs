@@ -271,10 +271,8 @@ const PROGRAM: &str = r##"/* Two ways to sum bytes, measured by assay.
  *
  * or alone, for a first look:
  *
- *     cc -std=c11 -O2 -I HARNESS program.c -o program && ./program --help
- *
- * where HARNESS is the folder of assay.h: harness/ in assay's sources or, once
- * something was measured, the newest folder in .assay/store/include.
+ *     cc -std=c11 -O2 -I "$(assay harness c)" program.c -o program
+ *     ./program --help
  */
 #include <assay.h>
 

@@ -37,7 +37,10 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("assay-trace", &["assay-pure", "assay-linux", "assay-report"]),
     ("assay-link", &["assay-pure", "assay-linux"]),
     ("assay-lab", &["assay-pure", "assay-linux", "assay-report", "assay-trace", "assay-link"]),
-    ("assay", &["assay-pure", "assay-linux", "assay-report", "assay-trace", "assay-link", "assay-lab"]),
+    (
+        "assay",
+        &["assay-pure", "assay-linux", "assay-qemu", "assay-report", "assay-trace", "assay-link", "assay-lab"],
+    ),
 ];
 
 /// A room (a crate's top module) and what it may name of the rooms and crates that know of measuring. The pure crate and the

@@ -31,7 +31,7 @@ pub(super) struct Job<'a> {
     pub patience: Duration,
     /// When to stop.
     pub deadline: Instant,
-    /// The tracer's plugin, if it is not beside assay itself.
+    /// The tracer's plugin, where it is not the lab's own.
     pub plugin: Option<&'a Path>,
 }
 

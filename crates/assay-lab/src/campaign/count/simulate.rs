@@ -27,7 +27,7 @@ pub struct SimulationRequest<'a> {
     pub patience: Duration,
     /// When to stop.
     pub deadline: Instant,
-    /// The tracer's plugin, if it is not beside assay itself.
+    /// The tracer's plugin, where it is not the lab's own.
     pub plugin: Option<&'a Path>,
     /// The CPU whose predictor is to be simulated, as "AuthenticAMD 25 17".
     pub cpu_id: &'a str,

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub struct ExperimentRequest {
     /// As `assay run` is asked.
     pub asked: campaign::CampaignRequest,
-    /// The tracer's plugin, if it is not beside assay itself.
+    /// The tracer's plugin, where it is not the lab's own.
     pub plugin: Option<PathBuf>,
     /// Seconds of tracing.
     pub trace_seconds: f64,

@@ -23,7 +23,7 @@ const SHORT: u64 = 60_000;
 /// How and for how long programs are traced.
 #[derive(Clone, Copy, Debug)]
 pub struct Tracing<'a> {
-    /// The tracer's plugin, if it is not beside assay itself.
+    /// The tracer's plugin, where it is not the lab's own.
     pub plugin: Option<&'a Path>,
     /// Seconds for all variants' work, and again for the predictor.
     pub seconds: f64,

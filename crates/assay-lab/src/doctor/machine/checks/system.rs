@@ -15,7 +15,7 @@ const COUNTERS: &str = "Without them instructions and branches are counted exact
 simulated, and cycles are unknown.";
 const TRACING: Advice = Advice::new(
     "Exact counts, branch sites, simulated predictors and half of the checks of an experiment need traces.",
-    "install the package qemu-user, and keep libassay_qemu.so beside assay",
+    "install the package qemu-user",
 );
 const BUILDING: &str = "Experiments are built from source, with every compiler that they name.";
 const QUOTA: Advice = Advice::new(

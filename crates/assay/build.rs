@@ -1,0 +1,86 @@
+//! What the one file `assay` carries, so that every way of installing a program installs all of it: the emulator's
+//! plugin, the crate that Rust benchmarks link, and who made what is linked in. (The header is in assay-link.)
+//!
+//! Cargo links the plugin, a dependency, before this crate's program and keeps it in the profile's folder `deps`, by its
+//! plain name as long as it lies on disk (not from a git address: then the program says that it has none). Cargo from
+//! 1.89 to 1.97 does so; one that does not stops at `include_bytes!` with the path in its message.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    plugin(&out);
+    harness(&out);
+    linked(&out);
+    println!("cargo:rustc-env=ASSAY_TARGET={}", env::var("TARGET").expect("cargo sets it"));
+}
+
+/// Names the plugin's file. Where nothing is linked (`cargo check`) there is none, and an empty one takes its place.
+fn plugin(out: &Path) {
+    let profile = out.ancestors().nth(3).expect("PROFILE/build/assay-HASH/out");
+    let file = profile.join("deps/libassay_qemu.so");
+    let _ = fs::create_dir_all(profile.join("deps"));
+    let _ = fs::File::create_new(&file);
+    println!("cargo:rustc-env=ASSAY_PLUGIN_FILE={}", file.display());
+}
+
+/// The sources of assay-harness, as names and texts, with a Cargo.toml that stands alone.
+fn harness(out: &Path) {
+    let krate = Path::new("../assay-harness");
+    println!("cargo:rerun-if-changed={}", krate.display());
+    let mut names: Vec<String> = Vec::new();
+    for entry in fs::read_dir(krate.join("src")).expect("the harness's sources").flatten() {
+        names.push(entry.file_name().into_string().expect("a plain name"));
+    }
+    names.sort();
+    let manifest = format!(
+        "[package]\nname = \"assay-harness\"\nversion = \"{}\"\nedition = \"2024\"\nrust-version = \"{}\"\n\
+         license = \"{}\"\ndescription = \"What a Rust benchmark links to be measured by assay\"\n",
+        env!("CARGO_PKG_VERSION"),
+        env!("CARGO_PKG_RUST_VERSION"),
+        env!("CARGO_PKG_LICENSE"),
+    );
+    let mut text = format!("&[(\"Cargo.toml\", {manifest:?}),\n");
+    for name in names {
+        let path = fs::canonicalize(krate.join("src").join(&name)).expect("it was listed");
+        text.push_str(&format!("({:?}, include_str!({path:?})),\n", format!("src/{name}")));
+    }
+    text.push(']');
+    fs::write(out.join("harness.rs"), text).expect("OUT_DIR can be written");
+}
+
+/// The crates linked into a release and their licences, a line per licence. Other builds do not ask: it takes a second.
+fn linked(out: &Path) {
+    println!("cargo:rerun-if-changed=../../Cargo.lock");
+    let found = if env::var("PROFILE").as_deref() == Ok("release") { asked() } else { None };
+    let text = found.unwrap_or_else(|| "(not collected in this build)\n".to_owned());
+    fs::write(out.join("linked.txt"), text).expect("OUT_DIR can be written");
+}
+
+fn asked() -> Option<String> {
+    let target = env::var("TARGET").ok()?;
+    let output = Command::new(env::var_os("CARGO")?)
+        .args(["tree", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{p}|{l}"])
+        .args(["--target", &target])
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    let mut licences: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in String::from_utf8(output.stdout).ok()?.lines() {
+        let (package, licence) = line.split_once('|')?;
+        let licence = licence.trim_end_matches(" (*)").replace('/', " OR ").replace("  ", " ");
+        let mut words = package.split(' ');
+        let (name, version) = (words.next()?, words.next()?.trim_start_matches('v'));
+        if !name.starts_with("assay") {
+            licences.entry(licence).or_default().insert(format!("{name} {version}"));
+        }
+    }
+    let line = |(licence, names): (&String, &BTreeSet<String>)| {
+        format!("{licence}: {}\n", names.iter().cloned().collect::<Vec<_>>().join(", "))
+    };
+    Some(licences.iter().map(line).collect())
+}

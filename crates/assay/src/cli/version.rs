@@ -1,0 +1,36 @@
+//! What `assay --version` says beside the number: from which commit, for which machine, what is linked in.
+
+use std::sync::OnceLock;
+
+/// The commit, where whoever built it said so (the Makefile does).
+const COMMIT: Option<&str> = option_env!("ASSAY_COMMIT");
+
+/// The text below `assay`.
+pub fn long() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| text(COMMIT.filter(|commit| !commit.is_empty())))
+}
+
+fn text(commit: Option<&str>) -> String {
+    format!(
+        "{}\ncommit: {}\ntarget: {}\nlicence: {}\n\nlinked in, by licence:\n{}\n\
+         Their texts: THIRD-PARTY.txt beside the packages' licences, or each crate's source.",
+        env!("CARGO_PKG_VERSION"),
+        commit.unwrap_or("unknown"),
+        env!("ASSAY_TARGET"),
+        env!("CARGO_PKG_LICENSE"),
+        include_str!(concat!(env!("OUT_DIR"), "/linked.txt")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_is_the_version_and_a_commit_that_nobody_told_is_unknown() {
+        assert_eq!(text(None).lines().next(), Some(env!("CARGO_PKG_VERSION")));
+        assert!(text(None).contains("\ncommit: unknown\n"));
+        assert!(text(Some("1234abc")).contains("\ncommit: 1234abc\n"));
+    }
+}
