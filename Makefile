@@ -11,10 +11,16 @@ assay := target/release/assay
 # Tells the slowest tests.
 timed := $(if $(shell command -v python3),scripts/time_tests.py)
 # What is proved by scripts.
-scripted := $(addprefix casebook/,$(addsuffix /test.sh,allocator transport varint dispatch lookup)) fixtures/verdicts/peers/tests.py
+scripted := $(addprefix casebook/,$(addsuffix /test.sh,allocator transport varint dispatch lookup)) \
+	fixtures/verdicts/peers/tests.py scripts/test_packages.sh scripts/test_book.sh scripts/test_tutorial.py
+# Where `make install` puts the program: below $(DESTDIR)$(PREFIX).
+PREFIX ?= /usr/local
+DESTDIR ?=
+# What `assay --version` says of its origin.
+export ASSAY_COMMIT := $(shell git describe --always --dirty --exclude '*' 2> /dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup-demo setup-dispatch setup-test build demo dispatch test lint bench calibrate calibrate-peers sizes clean $(scripted)
+.PHONY: help install packages book setup-build setup-demo setup-dispatch setup-test build demo dispatch test lint bench calibrate calibrate-peers sizes clean $(scripted)
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,7 +35,7 @@ test: setup-test lint ## set up, check format and lints, pass all tests
 	$(timed) cargo test --workspace --locked --no-fail-fast
 	$(MAKE) -k -j$$(nproc) -Otarget $(scripted)
 
-# None of these measures: they may run side by side. The longest first.
+# None of these relates measured times: they may run side by side. The longest first.
 $(scripted):
 	MAKEFLAGS= $(if $(filter %.py,$@),python3 )$@
 
@@ -42,8 +48,20 @@ setup-dispatch:
 setup-test:
 	@scripts/setup.sh test
 
-build: ## build the lab, target/release/assay, and the plugin beside it
-	cargo build --release -p assay -p assay-qemu --locked
+setup-build:
+	@scripts/setup.sh build
+
+build: ## build the lab: target/release/assay, one file with all it needs
+	cargo build --release -p assay --locked
+
+install: setup-build build ## ... and install it below PREFIX (/usr/local), with manual pages and completions
+	scripts/stage.sh $(assay) "$(DESTDIR)$(PREFIX)"
+
+book: ## the documents as pages to browse and search: target/book/html/index.html
+	python3 scripts/book.py
+
+packages: ## an archive, a Debian package and a Python wheel, in target/packages (MACHINES="x86_64 aarch64")
+	scripts/build_packages.sh $(MACHINES)
 
 lint: ## format and lints alone
 	@if cargo fmt --version > /dev/null 2>&1; then echo "cargo fmt --all --check"; cargo fmt --all --check; \

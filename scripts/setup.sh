@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# What does this machine lack for `make demo`, `make dispatch`, casebook/transport, casebook/allocator, `make test` or `make calibrate-peers`, and can we install it?
+# What does this machine lack for `make install`, `make demo`, `make dispatch`, casebook/transport, casebook/allocator, `make test` or `make calibrate-peers`, and can we install it?
 #
-#   scripts/setup.sh demo|dispatch|transport|allocator|test|peers|ci    install what is missing, say what, go on if the essentials are there
+#   scripts/setup.sh build|demo|dispatch|transport|allocator|test|peers|ci    install what is missing, say what, go on if the essentials are there
 #   scripts/setup.sh --list demo|test|...  only say what is missing and what would be installed
+#
+# Rust, where it is missing or too old, is Debian's if that is new enough (bookworm: rustc-web), else rustup's.
 #
 # Method: every need is checked by using it (compiling, running), not by asking a package manager, so tools from
 # anywhere count. Missing ones are installed with apt-get when we are root and apt-get exists; otherwise the exact
 # command is printed, and what will be skipped. Exit 1 only when something essential is still missing.
+# Untried: rustup's own installer (by_rustup), for where it was written it could not be downloaded.
 # Known limit: Debian's package names; elsewhere the kind of tool is named.
 # Checked by: running it in a bare Debian 12 root, as root, as another user and without apt-get.
 set -euo pipefail
@@ -14,9 +17,12 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 export PATH="$PATH:${HOME:-/root}/.cargo/bin"
 
 usage() {
-    echo "usage: scripts/setup.sh [--list] demo|dispatch|transport|allocator|test|peers|ci" >&2
+    echo "usage: scripts/setup.sh [--list] build|demo|dispatch|transport|allocator|test|peers|ci" >&2
     exit 2
 }
+
+# The workspace's rust-version is 1 and this.
+oldest_rust=89
 
 list_only=no
 if [ "${1:-}" = --list ]; then list_only=yes; shift; fi
@@ -27,6 +33,7 @@ goal=$1
 
 all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig sqlite3 mallocs"
 case $goal in
+    build) needs="cargo cc" ;;
     demo) needs="cargo cc clang qemu" ;;
     dispatch) needs="cargo cc cxx gcc_pair clang_pair" ;;
     allocator) needs="cargo cc make python3 qemu git sqlite3 mallocs" ;;
@@ -91,7 +98,7 @@ why() {
         mallocs) echo "jemalloc, mimalloc and tcmalloc" ;;
         benchmark) echo "Google Benchmark, to compare with" ;;
         hyperfine) echo "hyperfine, to compare with" ;;
-        cargo) echo "a Rust toolchain" ;;
+        cargo) echo "a Rust toolchain, 1.$oldest_rust or newer" ;;
         fmt) echo "rustfmt" ;;
         clippy) echo "clippy" ;;
     esac
@@ -150,7 +157,7 @@ links() { # $1 language, then a compiler with its flags: does a small program co
 
 have() {
     case $1 in
-        cargo) cargo --version > /dev/null 2>&1 ;;
+        cargo) new_enough "$(rustc --version 2> /dev/null | cut -d' ' -f2)" && cargo --version > /dev/null 2>&1 ;;
         cc) links c gcc || links c cc ;;
         make | git | python3 | sqlite3 | hyperfine | valgrind | ps | cmake | ninja) command -v "$1" > /dev/null ;;
         qemu) "qemu-$(uname -m)" --version > /dev/null 2>&1 ;;
@@ -169,6 +176,12 @@ have() {
         mallocs) preloads libjemalloc.so.2 && preloads libmimalloc.so.2 && preloads libtcmalloc_minimal.so.4 ;;
         benchmark) [ -e /usr/include/benchmark/benchmark.h ] || [ -e /usr/local/include/benchmark/benchmark.h ] ;;
     esac
+}
+
+new_enough() { # $1 a version, as 1.96.0+dfsg1-1
+    local minor=${1#1.}
+    minor=${minor%%.*}
+    [[ $1 == 1.* && $minor =~ ^[0-9]+$ ]] && [ "$minor" -ge "$oldest_rust" ]
 }
 
 preloads() { # $1 a library: does the dynamic linker find it?
@@ -217,6 +230,15 @@ chosen() { # the packages for all needs given, each once
     for need in "$@"; do choose "$need"; done | tr ' ' '\n' | sed '/^$/d' | sort -u | tr '\n' ' ' | sed 's/ $//'
 }
 
+log= # of apt-get
+refresh() { # the lists of packages, once
+    if [ -n "$log" ]; then return; fi
+    log=$(mktemp)
+    trap 'rm -f "$log"' EXIT
+    echo "setup: apt-get update"
+    apt update || echo "setup: apt-get update failed; continuing with the existing lists"
+}
+
 apt() { apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" >> "$log" 2>&1; }
 
 install() { # $@ packages: all at once; if that fails, one by one, so that one bad name costs only itself
@@ -230,9 +252,51 @@ install() { # $@ packages: all at once; if that fails, one by one, so that one b
     fi
 }
 
-rust_components() { # rustfmt and clippy come from rustup, not from apt
+candidate() { # $1 a package: the version that apt would install
+    apt-cache policy "$1" 2> /dev/null | sed -n 's/^ *Candidate: *//p'
+}
+
+rust_packages() { # Debian's Rust, where it is new enough; bookworm has one beside its own, for browsers
+    if new_enough "$(candidate rustc)"; then echo "rustc cargo rustfmt rust-clippy"
+    elif new_enough "$(candidate rustc-web)"; then echo "rustc-web cargo-web rustfmt-web rust-web-clippy"; fi
+}
+
+by_rustup() { # prints the commands that install Rust by rustup, and runs them unless only a list is wanted
+    local how
+    if command -v rustup > /dev/null; then
+        how="rustup toolchain install stable && rustup default stable"
+    elif [ "$(id -u)" = 0 ] && apt_knows rustup; then
+        how="apt-get install -y rustup && rustup default stable"
+    elif command -v curl > /dev/null; then
+        how="curl --proto =https --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --no-modify-path"
+    else
+        how="wget -qO- https://sh.rustup.rs | sh -s -- -y --no-modify-path"
+    fi
+    if [ $list_only = yes ]; then echo "setup: to install: $how"; return; fi
+    echo "setup: installing Rust: $how"
+    bash -c "set -o pipefail; $how" > /dev/null || echo "setup: rustup could not be installed"
+}
+
+rust() { # cargo, for the goals that build; it needs a linker too, which is a need of its own
+    if [[ " $(echo $lacking) " != *" cargo "* ]]; then return; fi
+    local packages=
+    if command -v apt-get > /dev/null; then
+        if [ $list_only = no ] && [ "$(id -u)" = 0 ]; then refresh; fi
+        packages=$(rust_packages)
+    fi
+    if [ -z "$packages" ]; then by_rustup; return; fi
+    if [ $list_only = yes ] || [ "$(id -u)" != 0 ]; then
+        echo "setup: to install Rust: sudo apt-get install -y --no-install-recommends $packages"
+        if [ $list_only = no ]; then by_rustup; fi
+    else
+        # shellcheck disable=SC2086 # the names are meant to be split
+        install $packages
+    fi
+}
+
+rust_components() { # rustfmt and clippy come with the toolchain where it is installed here
     local wanted=()
-    if [[ $lacking == *cargo* ]]; then return; fi # rustup brings them along
+    if [[ $lacking == *cargo* ]]; then return; fi
     for need in $lacking; do
         case $need in fmt) wanted+=(rustfmt) ;; clippy) wanted+=(clippy) ;; esac
     done
@@ -273,12 +337,9 @@ system_packages() {
         echo "setup: to install what is missing:"
         echo "setup:   sudo apt-get update && sudo apt-get install -y --no-install-recommends $(chosen "${of_system[@]}")"
     else
-        log=$(mktemp)
-        echo "setup: apt-get update"
-        apt update || echo "setup: apt-get update failed; continuing with the existing lists"
+        refresh
         # shellcheck disable=SC2046 # the names are meant to be split
         install $(chosen "${of_system[@]}")
-        rm -f "$log"
     fi
 }
 
@@ -292,6 +353,7 @@ if [ -z "$lacking" ]; then
 fi
 for need in $lacking; do echo "setup: missing: $(why "$need")"; done
 system_packages
+rust
 rust_components
 from_pypi
 if [ $list_only = yes ]; then exit 0; fi
@@ -302,7 +364,7 @@ status=0
 for need in $lacking; do
     if [ "$(without "$need")" = essential ]; then
         echo "setup: still missing but required: $(why "$need")" >&2
-        if [ "$need" = cargo ]; then echo "setup:   install Rust 1.89 or newer: https://rustup.rs" >&2; fi
+        if [ "$need" = cargo ]; then echo "setup:   install Rust 1.$oldest_rust or newer: https://rustup.rs" >&2; fi
         status=1
     else
         echo "setup: without $(why "$need"), skipped: $(without "$need")"

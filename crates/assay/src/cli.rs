@@ -73,9 +73,11 @@ enum Verb {
     Man(manual::ManArguments),
 }
 
-/// Reads the command line, does it, and says how it went. `plugin` is the emulator's plugin, the bytes of its file.
-pub fn main(plugin: &'static [u8]) -> ExitCode {
+/// Reads the command line, does it, and says how it went. `plugin` is the emulator's plugin, the bytes of its file;
+/// `commit` is what the program was built from.
+pub fn main(plugin: &'static [u8], commit: Option<&'static str>) -> ExitCode {
     assay_trace::carry_plugin(plugin);
+    version::tell_commit(commit);
     let command = match Command::try_parse() {
         Ok(command) => command,
         Err(error) => {

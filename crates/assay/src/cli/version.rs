@@ -2,13 +2,20 @@
 
 use std::sync::OnceLock;
 
-/// The commit, where whoever built it said so (the Makefile does).
-const COMMIT: Option<&str> = option_env!("ASSAY_COMMIT");
+/// The commit, where whoever built it said so.
+static COMMIT: OnceLock<&str> = OnceLock::new();
+
+/// Tells what the program was built from.
+pub fn tell_commit(commit: Option<&'static str>) {
+    if let Some(commit) = commit.filter(|commit| !commit.is_empty()) {
+        let _ = COMMIT.set(commit);
+    }
+}
 
 /// The text below `assay`.
 pub fn long() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
-    TEXT.get_or_init(|| text(COMMIT.filter(|commit| !commit.is_empty())))
+    TEXT.get_or_init(|| text(COMMIT.get().copied()))
 }
 
 fn text(commit: Option<&str>) -> String {

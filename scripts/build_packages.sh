@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Builds assay for release and packs it: an archive, a Debian package and a Python wheel, in target/packages.
+#
+#   scripts/build_packages.sh [x86_64|aarch64 ...]     the machine of this one by default
+#
+# The program needs a C library no newer than glibc 2.28 (2018), whatever this machine has: zig, from PyPI, links it
+# (cargo-zigbuild); both go to target/packaging. A static program would need Rust's own library for musl, and gains
+# nothing: the plugin inside must be loaded by the distribution's emulator, so it needs that glibc anyway.
+# Another machine needs Rust's library for it: rustup target add aarch64-unknown-linux-gnu.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$PATH:${HOME:-/root}/.cargo/bin"
+oldest=2.28
+tools=target/packaging
+own=$(uname -m)
+
+if [ ! -x "$tools/bin/cargo-zigbuild" ] || ! "$tools/bin/python3" -c 'import ziglang' 2> /dev/null; then
+    echo "packages: installing from PyPI, into $tools: cargo-zigbuild, ziglang"
+    python3 -m venv "$tools"
+    "$tools/bin/python3" -m pip install --quiet --disable-pip-version-check cargo-zigbuild==0.24.0 ziglang==0.15.2
+fi
+ASSAY_COMMIT=$(git describe --always --dirty --exclude '*' 2> /dev/null || true)
+export ASSAY_COMMIT
+ask=()
+for machine in "${@:-$own}"; do
+    target=$machine-unknown-linux-gnu
+    program=target/$target/release/assay
+    echo "packages: cargo zigbuild --release -p assay --locked --target $target.$oldest"
+    PATH="$PWD/$tools/bin:$PATH" cargo zigbuild --release -p assay --locked --target "$target.$oldest"
+    scripts/third_party.py --target "$target" > "target/$target/THIRD-PARTY.txt"
+    if [ "$machine" = "$own" ]; then
+        ask=()
+    elif [ -x "target/$own-unknown-linux-gnu/release/assay" ]; then
+        ask=(--ask "target/$own-unknown-linux-gnu/release/assay")
+    else
+        echo "packages: build $own first: its program is asked for the manual pages" >&2
+        exit 1
+    fi
+    scripts/package.py "$program" "${ask[@]}" --third-party "target/$target/THIRD-PARTY.txt"
+done
