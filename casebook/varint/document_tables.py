@@ -63,7 +63,8 @@ def main(paths):
         with open(campaign, encoding="utf-8") as file:
             campaign = json.load(file)
         for name, (document, cell) in rows(experiment, campaign).items():
-            line = [name]
+            # A name with <true> in it would be taken for a tag.
+            line = [f"`{name}`" if "<" in name else name]
             for key, here in FIGURES.items():
                 measured = here(cell) if cell and not cell.get("failed") else None
                 line += [digits(document.get(key)), digits(measured)]
