@@ -65,7 +65,8 @@ fn unpacked(bytes: &[u8], cache: Option<&Path>) -> Result<PathBuf, TraceRefusal>
         std::fs::create_dir_all(folder)?;
         output::write(&path, bytes)
     };
-    write().map_err(|error| refuse(format!("cannot unpack the plugin into {}: {error}", folder.display())))?;
+    write()
+        .map_err(|error| refuse(format!("cannot unpack the plugin into {}: {error}", folder.display())))?;
     Ok(path)
 }
 
@@ -159,6 +160,10 @@ mod tests {
         let none = unpacked(b"x", None).expect_err("no folder");
         assert!(none.remedy.is_some_and(|remedy| remedy.contains("XDG_CACHE_HOME")));
         let refused = unpacked(b"x", Some(Path::new("/proc/none"))).expect_err("not writable");
-        assert!(refused.reason.starts_with("cannot unpack the plugin into /proc/none/assay/"), "{}", refused.reason);
+        assert!(
+            refused.reason.starts_with("cannot unpack the plugin into /proc/none/assay/"),
+            "{}",
+            refused.reason
+        );
     }
 }

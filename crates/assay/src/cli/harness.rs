@@ -45,7 +45,8 @@ pub fn run(arguments: &HarnessArguments) -> Result<u8> {
         None => in_the_cache(files)?,
     };
     for (name, text) in files {
-        put(&folder.join(name), text).with_context(|| format!("cannot write {name} to {}", folder.display()))?;
+        put(&folder.join(name), text)
+            .with_context(|| format!("cannot write {name} to {}", folder.display()))?;
     }
     screen::print(&format!("{}\n", folder.display()));
     Ok(DONE)
@@ -55,7 +56,9 @@ pub fn run(arguments: &HarnessArguments) -> Result<u8> {
 fn in_the_cache(files: &[(&str, &str)]) -> Result<PathBuf> {
     let all: String = files.iter().flat_map(|(name, text)| [*name, "\0", *text, "\0"]).collect();
     let cache = assay_linux::user_cache().ok_or_else(|| {
-        Unable("HOME is not set, so there is no cache to unpack it in: name a folder to write it to".to_owned())
+        Unable(
+            "HOME is not set, so there is no cache to unpack it in: name a folder to write it to".to_owned(),
+        )
     })?;
     Ok(cache.join("assay").join(&digest(all.as_bytes())[..12]))
 }

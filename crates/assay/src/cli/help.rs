@@ -148,7 +148,7 @@ mod tests {
                 // A remark stands behind two blanks.
                 let line = line.split("  ").next().unwrap_or_default();
                 let Some(words) = assay_link::build::text::split(line) else { continue };
-                for words in words.split(|word| word == "|" || word == "&&") {
+                for words in words.split(|word| ["|", "&&", ">"].contains(&word.as_str())) {
                     if words.first().is_some_and(|word| word == "assay") {
                         let parsed = Command::try_parse_from(words);
                         assert!(parsed.is_ok(), "{name}: {line}\n{}", parsed.err().expect("an error"));

@@ -33,7 +33,8 @@ pub fn run(arguments: &ManArguments) -> Result<u8> {
 }
 
 fn write(folder: &Path, pages: &[(String, String)]) -> Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create the folder {}", folder.display()))?;
     for (name, text) in pages {
         let path = folder.join(format!("{name}.1"));
         assay_linux::output::write(&path, text.as_bytes())

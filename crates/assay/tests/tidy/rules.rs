@@ -39,7 +39,15 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("assay-lab", &["assay-pure", "assay-linux", "assay-report", "assay-trace", "assay-link"]),
     (
         "assay",
-        &["assay-pure", "assay-linux", "assay-qemu", "assay-report", "assay-trace", "assay-link", "assay-lab"],
+        &[
+            "assay-pure",
+            "assay-linux",
+            "assay-qemu",
+            "assay-report",
+            "assay-trace",
+            "assay-link",
+            "assay-lab",
+        ],
     ),
 ];
 
